@@ -1,0 +1,141 @@
+// `npm run build`: the sources become dist/. `tsc` only checks types and is a stage of its own.
+import { chmodSync, copyFileSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join, parse } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { build as esbuild } from 'esbuild';
+import { notices } from './notices.mjs';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+
+/** Where the description of the last build is kept for the tests; it is no part of the package. */
+export const metafilePath = join(root, 'node_modules', '.cache', 'cloudctl', 'metafile.json');
+
+/** Native modules find their binaries beside themselves, so they cannot be moved into a bundle. */
+const external = ['@napi-rs/keyring', 'fs-native-extensions'];
+
+/**
+ * Builds `entries` of the project at `from` into `dist`. The new folder is finished before it takes the old one's
+ * place, so a program that is started during a build meets one of the two, never a mixture.
+ */
+export async function build({ from = root, dist = join(root, 'dist'), metafile = metafilePath } = {}) {
+  const fresh = join(dirname(dist), '.side', `dist.${process.pid}.new`);
+  rmSync(fresh, { recursive: true, force: true });
+  const results = await Promise.all(
+    bundles(from).map((bundle) => esbuild({ ...common(from), ...bundle, outdir: fresh })),
+  );
+  const meta = merge(results.map((result) => result.metafile));
+  beside(fresh, meta);
+  writeFileSync(join(fresh, 'THIRD-PARTY-NOTICES.txt'), notices(root, meta));
+  swap(fresh, dist);
+  mkdirSync(dirname(metafile), { recursive: true });
+  writeFileSync(metafile, JSON.stringify(meta));
+  return meta;
+}
+
+/** What entry.ts loads when it cannot answer by itself. It must share its chunks with the rest, so it is built with that. */
+const program = { './main.ts': 'src/main.ts', './platform/system.ts': 'src/platform/system.ts' };
+
+/** What each entry is made of: two CommonJS files that start fast, and the program as chunks read when wanted. */
+function bundles(from) {
+  const commonjs = {
+    format: 'cjs',
+    outExtension: { '.js': '.cjs' },
+    define: { ...version(), 'import.meta.url': 'urlOfBundle' },
+    banner: { js: "const urlOfBundle=require('node:url').pathToFileURL(__filename).href;" },
+    plugins: [outside],
+  };
+  return [
+    { ...commonjs, entryPoints: { entry: join(from, 'src/entry.ts') } },
+    { ...commonjs, entryPoints: { keychain: join(from, 'src/platform/keychain-child.ts') } },
+    {
+      entryPoints: Object.fromEntries(Object.values(program).map((path) => [parse(path).name, join(from, path)])),
+      format: 'esm',
+      splitting: true,
+      chunkNames: '[name]-[hash]',
+      define: version(),
+      // CommonJS packages inside an ES module ask for node's own modules by require, which such a module does not have.
+      banner: {
+        js: "import{createRequire as createRequireOfBundle}from'node:module';const require=createRequireOfBundle(import.meta.url);",
+      },
+    },
+  ];
+}
+
+/** Keeps the lazy imports of a CommonJS bundle lazy: esbuild would put what they name into the bundle itself. */
+const outside = {
+  name: 'outside',
+  setup(build) {
+    build.onResolve({ filter: /^\./ }, ({ path, kind }) => {
+      if (kind !== 'dynamic-import') return undefined;
+      if (path in program) return { path: `./${parse(path).name}.js`, external: true };
+      return {
+        errors: [{ text: `${path} is loaded lazily by an entry, but is not one of the program's own entries` }],
+      };
+    });
+  },
+};
+
+function version() {
+  return { __VERSION__: JSON.stringify(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).version) };
+}
+
+function common(from) {
+  return {
+    absWorkingDir: from,
+    bundle: true,
+    platform: 'node',
+    target: 'node20.18',
+    external,
+    metafile: true,
+    // Identifiers stay as they are written, so a stack trace names functions of the sources.
+    minifySyntax: true,
+    minifyWhitespace: true,
+    legalComments: 'none',
+    logLevel: 'warning',
+  };
+}
+
+function merge(metafiles) {
+  return {
+    inputs: Object.assign({}, ...metafiles.map((meta) => meta.inputs)),
+    outputs: Object.assign(
+      {},
+      ...metafiles.map((meta) =>
+        Object.fromEntries(Object.entries(meta.outputs).map(([path, output]) => [path.split('/').at(-1), output])),
+      ),
+    ),
+  };
+}
+
+/** The `open` package runs a script that it expects beside its own file. */
+function beside(fresh, meta) {
+  const bundlesOpen = Object.keys(meta.inputs).some((path) => path.includes('node_modules/open/'));
+  if (!bundlesOpen) return;
+  copyFileSync(join(root, 'node_modules/open/xdg-open'), join(fresh, 'xdg-open'));
+  chmodSync(join(fresh, 'xdg-open'), 0o755);
+}
+
+function swap(fresh, dist) {
+  const old = `${fresh}.old`;
+  try {
+    renameSync(dist, old);
+  } catch (error) {
+    if (error.code !== 'ENOENT') throw error;
+  }
+  renameSync(fresh, dist);
+  rmSync(old, { recursive: true, force: true });
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1]).href) {
+  const started = performance.now();
+  try {
+    const meta = await build();
+    const bytes = Object.values(meta.outputs).reduce((sum, output) => sum + output.bytes, 0);
+    const files = Object.keys(meta.outputs).length;
+    console.log(`dist: ${files} files, ${Math.round(bytes / 1024)} KiB, ${Math.round(performance.now() - started)} ms`);
+  } catch (error) {
+    // esbuild has already told what it found in the sources.
+    if (!('errors' in error)) throw error;
+    process.exitCode = 1;
+  }
+}

@@ -1,0 +1,76 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { publint } from 'publint';
+import { formatMessage } from 'publint/utils';
+import { setup } from './built.mjs';
+import { root } from './suite.mjs';
+
+/** What the tarball must hold, and nothing of a developer's. */
+const wanted = [
+  'package.json',
+  'LICENSE',
+  'README.md',
+  'bin/cloudctl.cjs',
+  'dist/entry.cjs',
+  'dist/keychain.cjs',
+  'dist/main.js',
+  'dist/THIRD-PARTY-NOTICES.txt',
+];
+const allowed = /^(package\.json|LICENSE|README\.md|CHANGELOG\.md|(bin|dist|completions|docs)\/.+)$/;
+
+/**
+ * Checks the package as others get it: publint's rules, the list of its files, and an installation from the tarball that
+ * runs on `oldest`, the lowest node that package.json allows.
+ */
+export async function checkPackage(oldest, ci) {
+  await setup();
+  const { messages, pkg } = await publint({ pkgDir: root, strict: true });
+  if (messages.length > 0) throw new Error(messages.map((message) => formatMessage(message, pkg)).join('\n'));
+  const folder = mkdtempSync(join(tmpdir(), 'cloudctl-pack-'));
+  try {
+    const [tarball] = JSON.parse(npm(['pack', '--ignore-scripts', '--json', '--pack-destination', folder]));
+    const files = tarball.files.map((file) => file.path);
+    const lacking = wanted.filter((path) => !files.includes(path));
+    const foreign = files.filter((path) => !allowed.test(path));
+    if (lacking.length > 0) throw new Error(`the tarball lacks ${lacking.join(', ')}`);
+    if (foreign.length > 0) throw new Error(`the tarball holds ${foreign.join(', ')}`);
+    console.log(`${tarball.filename}: ${files.length} files, ${Math.round(tarball.size / 1024)} KiB`);
+    return installed(folder, tarball, oldest, ci);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function installed(folder, tarball, oldest, ci) {
+  const prefix = join(folder, 'prefix');
+  npm(['install', '--global', '--prefix', prefix, '--no-audit', '--no-fund', join(folder, tarball.filename)]);
+  const program = join(prefix, 'bin', 'cloudctl');
+  answers(program, []);
+  if (oldest === undefined) {
+    if (ci) throw new Error('the lowest supported node could not be installed from the registry');
+    console.log('the lowest supported node could not be installed from the registry: the package was not run on it');
+    return { skipped: 1 };
+  }
+  answers(oldest, [program]);
+  return {};
+}
+
+function answers(file, before) {
+  for (const word of ['--version', '--help']) {
+    const { status, stdout, stderr } = spawnSync(file, [...before, word], { encoding: 'utf8', timeout: 30_000 });
+    if (status !== 0 || stdout === '') throw new Error(`the installed package fails ${word} on ${file}: ${stderr}`);
+  }
+  console.log(`the installed package answers on ${file}`);
+}
+
+function npm(words) {
+  const { status, stdout, stderr } = spawnSync('npm', [...words, '--loglevel=error'], {
+    cwd: root,
+    encoding: 'utf8',
+    timeout: 300_000,
+  });
+  if (status !== 0) throw new Error(`npm ${words[0]} failed: ${stderr}`);
+  return stdout;
+}

@@ -1,0 +1,66 @@
+import { spawnSync } from 'node:child_process';
+import { accessSync, constants } from 'node:fs';
+import { join } from 'node:path';
+
+/** The lowest node that develops cloudctl; the program itself runs on older ones (package.json "engines"). */
+export const lowest = [20, 19];
+
+/** Programs the tests drive, with the Debian package each comes from. */
+const programs = {
+  chromium: 'chromium',
+  'gnome-keyring-daemon': 'gnome-keyring',
+  'dbus-daemon': 'dbus',
+  'dbus-run-session': 'dbus',
+  'dbus-send': 'dbus',
+  'secret-tool': 'libsecret-tools',
+  tmux: 'tmux',
+  script: 'bsdutils',
+  setpriv: 'util-linux',
+  openssl: 'openssl',
+};
+
+export function nodeIsOld(version = process.versions.node) {
+  const [major, minor] = version.split('.').map(Number);
+  return major < lowest[0] || (major === lowest[0] && minor < lowest[1]);
+}
+
+export function missingPrograms() {
+  return Object.keys(programs).filter((program) => !onPath(program));
+}
+
+/** The one command that brings what is missing. */
+export function installCommand(missing) {
+  return `apt-get install -y --no-install-recommends ${[...new Set(missing.map((name) => programs[name]))].join(' ')}`;
+}
+
+/** Installs Debian packages where this user may do so without being asked; tells whether everything is there afterwards. */
+export function installPrograms(missing) {
+  const before = privilege();
+  if (before === undefined || !onPath('apt-get')) return false;
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+  for (const command of ['apt-get update', installCommand(missing)]) {
+    console.log(`$ ${[...before, command].join(' ')}`);
+    const words = [...before, ...command.split(' ')];
+    const { status } = spawnSync(words[0], words.slice(1), { env, stdio: ['ignore', 'ignore', 'inherit'] });
+    if (status !== 0) return false;
+  }
+  return missingPrograms().length === 0;
+}
+
+/** What stands before a command to run it as root; undefined when that needs a password. */
+function privilege() {
+  if (process.getuid?.() === 0) return [];
+  const sudo = spawnSync('sudo', ['-n', 'true'], { stdio: 'ignore' });
+  return sudo.status === 0 ? ['sudo', '-n'] : undefined;
+}
+
+function onPath(program) {
+  return (process.env.PATH ?? '').split(':').some((folder) => {
+    try {
+      accessSync(join(folder, program), constants.X_OK);
+      return true;
+    } catch {
+      return false;
+    }
+  });
+}

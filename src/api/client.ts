@@ -1,0 +1,137 @@
+import { CliError } from '../errors.ts';
+import { parseJson } from '../json.ts';
+import { readBody } from '../platform/body.ts';
+import type { Clock } from '../platform/host.ts';
+import { type Answer, type Send, SendError } from '../platform/send.ts';
+import type { Secret } from '../secret.ts';
+import { type ApiAnswer, isTokenRefused, notJson, problem } from './problem.ts';
+
+export interface ApiDeps {
+  readonly baseOrigin: string;
+  readonly send: Send;
+  /** A usable access token. */
+  readonly bearer: () => Promise<Secret>;
+  /** Another token than the refused one, or an error that says how to get one. */
+  readonly renew: (refused: Secret) => Promise<Secret>;
+  readonly clock: Clock;
+  /** Milliseconds for one HTTP request, its body included. */
+  readonly timeout: number;
+  /** The command that logs this profile in, in backquotes. */
+  readonly login: string;
+}
+
+export interface ApiRequest {
+  readonly method: string;
+  /** Path with query, beginning with `/`. */
+  readonly path: string;
+  /** JSON text. */
+  readonly body?: string;
+}
+
+export interface Api {
+  readonly baseOrigin: string;
+  /** One request, with the token renewed once if it is refused; safe requests are repeated after a failure on the way. */
+  request(request: ApiRequest): Promise<ApiAnswer>;
+  /** The decoded body of a success; everything else is an error. `undefined` for an empty body. */
+  json(request: ApiRequest): Promise<unknown>;
+}
+
+/** Answers are at most this long: 200 droplets are about 1 MiB. */
+const bodyLimit = 64 * 1024 * 1024;
+const tries = 3;
+
+export function createApi(deps: ApiDeps): Api {
+  const request = async (call: ApiRequest): Promise<ApiAnswer> => {
+    const token = await deps.bearer();
+    const first = await patiently(deps, call, token);
+    if (!isTokenRefused(first, call.path)) return first;
+    // A refused token changed nothing, whatever the method: with another one the request is sent once more.
+    const second = await patiently(deps, call, await deps.renew(token));
+    if (!isTokenRefused(second, call.path)) return second;
+    throw new CliError('token_refused', 'the resource API refused the access token', {
+      detail: `${deps.baseOrigin} does not know it, though it was just renewed`,
+      hint: deps.login,
+      status: second.status,
+      requestId: second.requestId,
+    });
+  };
+  return {
+    baseOrigin: deps.baseOrigin,
+    request,
+    json: async (call) => {
+      const answer = await request(call);
+      if (answer.status < 200 || answer.status >= 300) throw problem(answer, call.method, withoutQuery(call.path), deps.login);
+      if (answer.body === '') return undefined;
+      const json = parseJson(answer.body);
+      if (!json.ok) throw notJson(answer, call.method, withoutQuery(call.path));
+      return json.value;
+    },
+  };
+}
+
+/** Repeats only what is safe to repeat: GET and HEAD after any failure on the way, others when they were never sent. */
+async function patiently(deps: ApiDeps, call: ApiRequest, token: Secret): Promise<ApiAnswer> {
+  const safe = call.method === 'GET' || call.method === 'HEAD';
+  for (let attempt = 1; ; attempt++) {
+    const last = attempt === tries;
+    try {
+      const answer = await once(deps, call, token);
+      const again = safe && (answer.status === 502 || answer.status === 503 || answer.status === 504);
+      if (!again || last) return answer;
+    } catch (error) {
+      if (!(error instanceof SendError)) throw error;
+      const again = (safe || !error.sent) && error.kind !== 'tls' && error.kind !== 'aborted' && error.kind !== 'timeout';
+      if (!again || last) throw unreachable(error, deps.baseOrigin);
+    }
+    await deps.clock.sleep(250 * 2 ** attempt);
+  }
+}
+
+async function once(deps: ApiDeps, call: ApiRequest, token: Secret): Promise<ApiAnswer> {
+  const answer = await deps.send(`${deps.baseOrigin}${call.path}`, {
+    method: call.method,
+    headers: {
+      accept: 'application/json',
+      authorization: `Bearer ${token.reveal()}`,
+      ...(call.body === undefined ? {} : { 'content-type': 'application/json' }),
+    },
+    ...(call.body === undefined ? {} : { body: call.body }),
+    signal: AbortSignal.timeout(deps.timeout),
+    redirect: 'manual',
+  });
+  const body = await readBody(answer, bodyLimit);
+  if (body === undefined) throw new CliError('api_error', `could not ${call.method} ${withoutQuery(call.path)}: the answer is longer than 64 MiB`);
+  return {
+    status: answer.status,
+    contentType: (answer.headers.get('content-type') ?? '').split(';')[0]?.trim() ?? '',
+    requestId: answer.headers.get('x-request-id') ?? undefined,
+    retryAfter: retryAfter(answer, deps.clock.now()),
+    body,
+  };
+}
+
+/** Whole seconds, from either form of Retry-After (RFC 9110 §10.2.3), else from `ratelimit-reset` in epoch seconds. */
+function retryAfter(answer: Answer, now: number): number | undefined {
+  if (answer.status !== 429) return undefined;
+  const after = answer.headers.get('retry-after');
+  if (after !== null && /^\d+$/.test(after)) return Number(after);
+  const date = after === null ? Number.NaN : Date.parse(after);
+  if (!Number.isNaN(date)) return Math.max(0, Math.ceil((date - now) / 1000));
+  const reset = Number(answer.headers.get('ratelimit-reset') ?? Number.NaN);
+  return Number.isFinite(reset) ? Math.max(0, Math.ceil(reset - now / 1000)) : undefined;
+}
+
+function withoutQuery(path: string): string {
+  return path.split('?')[0] ?? path;
+}
+
+/** Exit 6 with what was seen on the way (contract.md §2). */
+export function unreachable(error: SendError, origin: string): CliError {
+  const code = error.kind === 'tls' ? 'tls' : error.kind === 'timeout' ? 'timeout' : 'unreachable';
+  const hints = {
+    tls: 'the certificate must be valid for this name; NODE_EXTRA_CA_CERTS names a file of further authorities',
+    timeout: 'try again, or allow more time with `--timeout 60s`',
+    unreachable: 'check the network and the address with `cloudctl config list`',
+  };
+  return new CliError(code, `could not reach ${origin}: ${error.message}`, { hint: hints[code], cause: error });
+}

@@ -1,0 +1,47 @@
+import { isRecord, type JsonRecord, numberOf, textOf } from '../json.ts';
+import type { Api } from './client.ts';
+import { listAll } from './pages.ts';
+
+/** A droplet as the API sent it, with the fields we rely on. */
+export interface Droplet {
+  readonly id: number;
+  readonly name: string;
+  readonly raw: JsonRecord;
+}
+
+export interface DropletFilter {
+  readonly name?: string;
+  readonly tag?: string;
+}
+
+export function listDroplets(api: Api, filter: DropletFilter, pageSize: number): AsyncGenerator<Droplet> {
+  const query = new URLSearchParams();
+  if (filter.name !== undefined) query.set('name', filter.name);
+  if (filter.tag !== undefined) query.set('tag_name', filter.tag);
+  const path = query.size === 0 ? '/v2/droplets' : `/v2/droplets?${query}`;
+  return listAll(api, { path, key: 'droplets', decode: decodeDroplet, idOf: (droplet) => droplet.id, pageSize });
+}
+
+export function decodeDroplet(json: unknown): Droplet | undefined {
+  if (!isRecord(json)) return undefined;
+  const id = numberOf(json, 'id');
+  const name = textOf(json, 'name');
+  return id === undefined || name === undefined ? undefined : { id, name, raw: json };
+}
+
+/** The answer of a creation: droplets in the order of the names, and the actions that make them. */
+export interface Created {
+  readonly droplets: readonly Droplet[];
+  readonly actionIds: readonly number[];
+}
+
+/** Decodes `{droplet, links}` (one name) and `{droplets, links}` (several). */
+export function decodeCreated(json: unknown): Created | undefined {
+  if (!isRecord(json)) return undefined;
+  const list = Array.isArray(json['droplets']) ? json['droplets'] : [json['droplet']];
+  const droplets = list.map(decodeDroplet);
+  if (!droplets.every((droplet) => droplet !== undefined)) return undefined;
+  const links = isRecord(json['links']) && Array.isArray(json['links']['actions']) ? json['links']['actions'] : [];
+  const actionIds = links.map((link) => (isRecord(link) ? numberOf(link, 'id') : undefined)).filter((id) => id !== undefined);
+  return { droplets, actionIds };
+}

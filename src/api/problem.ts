@@ -1,0 +1,90 @@
+import { CliError } from '../errors.ts';
+import { isRecord, parseJson, textOf } from '../json.ts';
+
+/** An answer of the resource API, read to its end. */
+export interface ApiAnswer {
+  readonly status: number;
+  readonly contentType: string;
+  readonly requestId: string | undefined;
+  /** Seconds to wait, from `retry-after` or else `ratelimit-reset`, with a 429. */
+  readonly retryAfter: number | undefined;
+  readonly body: string;
+}
+
+/** `{id, message}` of an error body; clients judge by status, so both may be absent. */
+export interface ProblemBody {
+  readonly id?: string;
+  readonly message?: string;
+}
+
+export function problemBody(answer: ApiAnswer): ProblemBody {
+  const json = parseJson(answer.body);
+  if (!json.ok || !isRecord(json.value)) return {};
+  const id = textOf(json.value, 'id');
+  const message = textOf(json.value, 'message');
+  return { ...(id === undefined ? {} : { id }), ...(message === undefined ? {} : { message }) };
+}
+
+/**
+ * A refused access token: every 401, and a 4xx with `id=not_found` on a collection, which cannot be missing (spec.md §5.7).
+ */
+export function isTokenRefused(answer: ApiAnswer, path: string): boolean {
+  if (answer.status === 401) return true;
+  if (answer.status < 400 || answer.status >= 500 || !isCollection(path)) return false;
+  return problemBody(answer).id === 'not_found';
+}
+
+/** The error a user should see for an answer that is no success. `profile` and `scope` make the hint exact. */
+export function problem(answer: ApiAnswer, method: string, path: string, login: string): CliError {
+  const { status, requestId } = answer;
+  const said = problemBody(answer).message;
+  const what = `${method} ${path}`;
+  const parts = { status, requestId };
+  if (status >= 300 && status < 400) {
+    return new CliError('api_error', `could not ${what}: the server redirected (status ${status})`, {
+      ...parts,
+      detail: 'a resource API never redirects, so it was not followed',
+      hint: 'check base_url with `cloudctl config list`',
+    });
+  }
+  if (said === undefined && status >= 400 && answer.contentType !== 'application/json') return notJson(answer, method, path);
+  switch (status) {
+    case 401:
+      return new CliError('token_refused', 'the access token was refused', { ...parts, detail: said, hint: `${login}` });
+    case 403:
+      return new CliError('scope_too_small', `the session's scope does not allow ${what}`, {
+        ...parts,
+        detail: said,
+        hint: `log in with write access: ${login.replace(/`$/, ' --scope "read write"`')}`,
+      });
+    case 404:
+      return new CliError('not_found', `could not ${what}: not found`, { ...parts, detail: said });
+    case 429:
+      return new CliError('rate_limited', `could not ${what}: the rate limit is reached`, {
+        ...parts,
+        detail: said,
+        hint: answer.retryAfter === undefined ? 'try again later' : `try again in ${answer.retryAfter} s`,
+      });
+    default:
+      return new CliError('api_error', `could not ${what}: the server answered ${status}`, {
+        ...parts,
+        detail: said,
+        hint: status >= 500 ? 'try again; if it stays, tell the provider the request id' : undefined,
+      });
+  }
+}
+
+/** An answer that is not JSON where JSON is promised: a proxy's or a portal's page, most likely. */
+export function notJson(answer: ApiAnswer, method: string, path: string): CliError {
+  const type = answer.contentType === '' ? 'no content type' : answer.contentType;
+  return new CliError('api_error', `could not ${method} ${path}: the answer is not JSON`, {
+    detail: `status ${answer.status}, ${type}`,
+    hint: 'check base_url with `cloudctl config list`, and whether a proxy or a sign-in page stands between',
+    status: answer.status,
+    requestId: answer.requestId,
+  });
+}
+
+function isCollection(path: string): boolean {
+  return /^\/v2\/(actions|droplets)(\?|$)/.test(path);
+}

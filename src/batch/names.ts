@@ -1,0 +1,69 @@
+import { usage } from '../errors.ts';
+
+/** What the service takes as the name of a droplet. */
+const valid = /^[a-zA-Z0-9]([a-zA-Z0-9.-]*[a-zA-Z0-9])?$/;
+const longest = 255;
+const most = 1_000_000;
+
+/**
+ * Names as typed to names as sent: `web-{01..25}` and `{a,b}` expand, in order, everything from arguments, options and files together.
+ * Blank, invalid or duplicate names are one usage error that names each, before any request.
+ */
+export function expandNames(patterns: readonly string[]): readonly string[] {
+  const names = patterns.flatMap((pattern) => expand(pattern.trim()));
+  if (names.length > most) throw usage(`names are more than ${most}`);
+  const invalid = names.filter((name) => !valid.test(name) || name.length > longest);
+  if (invalid.length > 0) {
+    throw usage(
+      `${count(invalid.length, 'name')} cannot be used`,
+      'a name has letters, digits, "." and "-", begins and ends with a letter or digit, and has 255 characters at most',
+      listed(invalid.map((name) => (name === '' ? '(blank)' : name))),
+    );
+  }
+  const seen = new Set<string>();
+  const duplicates = new Set<string>();
+  for (const name of names) {
+    if (seen.has(name)) duplicates.add(name);
+    seen.add(name);
+  }
+  if (duplicates.size > 0) {
+    throw usage(`${count(duplicates.size, 'name')} given more than once`, 'give every name once', listed([...duplicates]));
+  }
+  return names;
+}
+
+/** Brace expansion of one word, leftmost brace first, as a shell does it; a brace that is none stays and fails as a name. */
+function expand(pattern: string): readonly string[] {
+  const brace = /\{([^{}]*)\}/.exec(pattern);
+  const inner = brace?.[1];
+  if (brace === null || inner === undefined) return [pattern];
+  const parts = range(inner) ?? (inner.includes(',') ? inner.split(',') : undefined);
+  if (parts === undefined) return [pattern];
+  const before = pattern.slice(0, brace.index);
+  const after = pattern.slice(brace.index + brace[0].length);
+  const heads = parts.map((part) => `${before}${part}`);
+  const tails = expand(after);
+  return heads.flatMap((head) => tails.map((tail) => `${head}${tail}`));
+}
+
+/** `01..25`: both ends included, up or down; leading zeros keep the width. */
+function range(inner: string): readonly string[] | undefined {
+  const ends = /^(\d{1,9})\.\.(\d{1,9})$/.exec(inner);
+  const [from, to] = [ends?.[1], ends?.[2]];
+  if (from === undefined || to === undefined) return undefined;
+  const [start, end] = [Number(from), Number(to)];
+  if (Math.abs(end - start) >= most) throw usage(`range {${inner}} is longer than ${most}`);
+  const padded = (from.length > 1 && from.startsWith('0')) || (to.length > 1 && to.startsWith('0'));
+  const width = padded ? Math.max(from.length, to.length) : 0;
+  const step = start <= end ? 1 : -1;
+  return Array.from({ length: Math.abs(end - start) + 1 }, (_, at) => String(start + at * step).padStart(width, '0'));
+}
+
+function listed(names: readonly string[]): string {
+  const shown = names.slice(0, 20).map((name) => (name.length > 80 ? `${name.slice(0, 77)}...` : name));
+  return names.length > 20 ? `${shown.join(', ')} and ${names.length - 20} more` : shown.join(', ');
+}
+
+function count(n: number, noun: string): string {
+  return n === 1 ? `1 ${noun}` : `${n} ${noun}s`;
+}

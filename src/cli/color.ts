@@ -1,0 +1,45 @@
+import type { Environment, Sink } from '../platform/host.ts';
+
+/** The few styles the program uses; without colour each gives its text back. */
+export interface Paint {
+  readonly bold: (text: string) => string;
+  readonly dim: (text: string) => string;
+  readonly red: (text: string) => string;
+  readonly yellow: (text: string) => string;
+  readonly cyan: (text: string) => string;
+}
+
+export interface ColorWish {
+  readonly sink: Pick<Sink, 'isTTY'>;
+  readonly env: Environment;
+  /** `--no-color` was given. */
+  readonly noColor: boolean;
+}
+
+/** Colour belongs on a terminal; the option, FORCE_COLOR and NO_COLOR (https://no-color.org) decide in this order. */
+export function wantsColor({ sink, env, noColor }: ColorWish): boolean {
+  if (noColor) return false;
+  const force = env.FORCE_COLOR;
+  if (force !== undefined) return force !== '0' && force !== 'false';
+  if (env.NO_COLOR !== undefined && env.NO_COLOR !== '') return false;
+  return sink.isTTY && env.TERM !== 'dumb';
+}
+
+export async function paint(color: boolean): Promise<Paint> {
+  if (!color) return plain;
+  const { Chalk } = await import('chalk');
+  const chalk = new Chalk({ level: 1 });
+  return {
+    bold: (text) => chalk.bold(text),
+    dim: (text) => chalk.dim(text),
+    red: (text) => chalk.red(text),
+    yellow: (text) => chalk.yellow(text),
+    cyan: (text) => chalk.cyan(text),
+  };
+}
+
+function same(text: string): string {
+  return text;
+}
+
+const plain: Paint = { bold: same, dim: same, red: same, yellow: same, cyan: same };

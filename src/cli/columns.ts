@@ -1,0 +1,76 @@
+import { usage } from '../errors.ts';
+import { shown } from './sanitize.ts';
+import { nearest } from './suggest.ts';
+
+export type Cell = string | number | boolean | null | undefined;
+
+export interface Column<T> {
+  readonly name: string;
+  readonly value: (row: T) => Cell;
+  /** Printed only when `--format` names it. */
+  readonly extra?: boolean;
+}
+
+/** How a thing or a list of things shows outside JSON. */
+export interface ListView<T> {
+  /** All that are known. */
+  readonly columns: readonly Column<T>[];
+}
+
+/** The columns to print: those of `--format` in its order, else all that are not extra. An unknown name is a usage error. */
+export function pickColumns<T>(
+  known: readonly Column<T>[],
+  wanted: readonly string[] | undefined,
+): readonly Column<T>[] {
+  const names = wanted?.filter((name) => name !== '') ?? [];
+  if (names.length === 0) return known.filter(({ extra }) => extra !== true);
+  return names.map((name) => {
+    const found = known.find((column) => column.name.toLowerCase() === name.toLowerCase());
+    if (found === undefined)
+      throw unknownColumn(
+        name,
+        known.map((column) => column.name),
+      );
+    return found;
+  });
+}
+
+/** Columns of data whose shape nobody knew before, such as the result of a query: every key met, in order. */
+export function columnsOf(
+  rows: readonly Readonly<Record<string, unknown>>[],
+): readonly Column<Readonly<Record<string, unknown>>>[] {
+  const keys = new Set(rows.flatMap((row) => Object.keys(row)));
+  return [...keys].map((name) => ({
+    name,
+    value: (row) => (Object.hasOwn(row, name) ? cellOf(row[name]) : undefined),
+  }));
+}
+
+/** A scalar as it is, anything deeper as JSON. */
+export function cellOf(value: unknown): Cell {
+  switch (typeof value) {
+    case 'string':
+    case 'number':
+    case 'boolean':
+    case 'undefined':
+      return value;
+    default:
+      return value === null ? null : JSON.stringify(value);
+  }
+}
+
+/** The picked columns of a row as an object, with the columns' names as keys. */
+export function rowObject<T>(row: T, columns: readonly Column<T>[]): Readonly<Record<string, Cell>> {
+  return Object.fromEntries(columns.map(({ name, value }) => [name, value(row) ?? null]));
+}
+
+function unknownColumn(name: string, known: readonly string[]) {
+  const meant = nearest(name, known);
+  return usage(
+    `unknown column "${shown(name)}"`,
+    meant === undefined
+      ? `choose among the known ones, as in \`--format ${known.slice(0, 2).join(',')}\``
+      : `did you mean \`--format ${meant}\`?`,
+    `known columns: ${known.join(', ')}`,
+  );
+}

@@ -1,0 +1,54 @@
+import type { ArgumentSpec, OptionSpec } from '../command.ts';
+import type { Description } from '../describe.ts';
+import { globalOptions, helpOptions } from '../globals.ts';
+
+/** What may follow at one place of the tree. */
+export interface Level {
+  /** `/` for the program itself, `/droplets/create` for a command. */
+  readonly path: string;
+  readonly commands: readonly Description[];
+  /** Beyond the global ones; with a fallback, its options too. */
+  readonly options: readonly OptionSpec[];
+  readonly places: readonly ArgumentSpec[];
+}
+
+/** Every level of the tree, the program's own first. */
+export function levelsOf(program: Description): readonly Level[] {
+  return below('', program);
+}
+
+/** The options taken at every level. */
+export const everywhere: readonly OptionSpec[] = [...globalOptions, ...helpOptions];
+
+/** `-o`, `--output` */
+export function flagsOf({ name, short }: OptionSpec): readonly string[] {
+  return short === undefined ? [`--${name}`] : [`-${short}`, `--${name}`];
+}
+
+/** What can be offered for a value, beyond nothing. */
+export type Offer =
+  | { readonly kind: 'words'; readonly words: readonly string[] }
+  | { readonly kind: 'file' | 'folder' | 'profile' | 'nothing' };
+
+export function offerOf({ choices, completes }: Pick<OptionSpec, 'choices' | 'completes'>): Offer {
+  if (choices !== undefined) return { kind: 'words', words: choices };
+  return { kind: completes ?? 'nothing' };
+}
+
+/** The command that prints the profiles' names, one on each line. */
+export function profilesCommand(program: string): string {
+  return `${program} auth list --output table --format Profile --no-header --no-input`;
+}
+
+function below(path: string, command: Description): readonly Level[] {
+  const fallback = command.children.find(({ name }) => name === command.fallback) ?? command;
+  return [
+    {
+      path: path === '' ? '/' : path,
+      commands: command.children,
+      options: fallback.options,
+      places: fallback.arguments,
+    },
+    ...command.children.flatMap((child) => below(`${path}/${child.name}`, child)),
+  ];
+}

@@ -1,0 +1,15 @@
+import type { Cell } from '../columns.ts';
+
+/** Encodes one record with its CRLF, as RFC 4180 section 2 has it; an absent value is an empty field. */
+export type CsvRecord = (cells: readonly Cell[]) => string;
+
+export async function csvRecords(): Promise<CsvRecord> {
+  const { stringify } = await import('csv-stringify/sync');
+  return (cells) =>
+    stringify([cells.map((cell) => cell ?? '')], {
+      record_delimiter: 'windows',
+      cast: { boolean: String },
+      // A record of one empty field would be an empty line, which readers skip.
+      ...(cells.length === 1 ? { quoted_match: /^$/ } : {}),
+    });
+}

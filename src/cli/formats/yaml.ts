@@ -1,0 +1,21 @@
+import { escapeUnprintable } from '../sanitize.ts';
+
+/** A YAML 1.2 document of the data. */
+export async function yamlDocument(data: unknown): Promise<string> {
+  const { Document, Scalar, visit } = await import('yaml');
+  const document = new Document(jsonValue(data), { aliasDuplicateObjects: false });
+  visit(document, {
+    Scalar(_, node) {
+      // Only a double-quoted scalar can hold the escapes.
+      if (typeof node.value === 'string' && escapeUnprintable(node.value) !== node.value)
+        node.type = Scalar.QUOTE_DOUBLE;
+    },
+  });
+  return escapeUnprintable(document.toString({ lineWidth: 0 }));
+}
+
+// What a secret or a date makes of itself in JSON is what it is in YAML, too.
+function jsonValue(data: unknown): unknown {
+  const text = JSON.stringify(data);
+  return text === undefined ? null : JSON.parse(text);
+}

@@ -1,0 +1,147 @@
+import type { Paint } from './color.ts';
+import { paint } from './color.ts';
+import type { Branch, CommandSpec, ExampleSpec, Leaf, OptionSpec } from './command.ts';
+import { environment } from './environment.ts';
+import { globalOptions, helpOptions } from './globals.ts';
+import { optionTerm, synopsis } from './synopsis.ts';
+
+export interface HelpTopic<C> {
+  /** The program's name and the commands below it. */
+  readonly path: readonly string[];
+  readonly node: Branch<C> | Leaf<C>;
+}
+
+export interface HelpStyle {
+  /** Width of the terminal; undefined when it is none. */
+  readonly columns: number | undefined;
+  readonly color: boolean;
+}
+
+/** The help of a branch or a command, ready to print. */
+export async function help<C>({ path, node }: HelpTopic<C>, { columns, color }: HelpStyle): Promise<string> {
+  const page: Page = { width: Math.min(Math.max(columns ?? 80, 40), 100), paint: await paint(color) };
+  const typed = path.join(' ');
+  const parts =
+    node.kind === 'branch'
+      ? branchParts(typed, path.length === 1, node, page)
+      : leafParts(typed, await node.load(), page);
+  return `${parts.filter((part) => part !== '').join('\n\n')}\n`;
+}
+
+interface Page {
+  readonly width: number;
+  readonly paint: Paint;
+}
+
+interface Item {
+  readonly term: string;
+  readonly text: string;
+}
+
+function branchParts<C>(path: string, isRoot: boolean, branch: Branch<C>, page: Page): readonly string[] {
+  const items = Object.entries(branch.children).map(([name, child]) => ({
+    term: name,
+    text: name === branch.fallback ? `${child.summary} (when no command is named)` : child.summary,
+  }));
+  return [
+    sentence(branch.summary, page),
+    paragraphs(branch.description ?? '', page),
+    section('Usage', [`${path} ${branch.fallback === undefined ? 'COMMAND' : '[COMMAND]'} [OPTIONS]`], page),
+    list('Commands', items, page),
+    exampleList(branch.examples ?? [], page),
+    list('Global options', optionItems([...globalOptions, ...helpOptions]), page),
+    isRoot
+      ? list(
+          'Environment',
+          environment.map(({ name, description }) => ({ term: name, text: description })),
+          page,
+        )
+      : '',
+    wrap(`Use \`${path} COMMAND --help\` for more about a command.`, page.width, 0),
+  ];
+}
+
+function leafParts<C>(path: string, spec: CommandSpec<C>, page: Page): readonly string[] {
+  const places = (spec.arguments ?? []).map(({ name, description, choices, variadic }) => ({
+    term: variadic === true ? `${name}...` : name,
+    text: withChoices(description, choices),
+  }));
+  return [
+    sentence(spec.summary, page),
+    paragraphs(spec.description ?? '', page),
+    section('Usage', [synopsis(path, spec)], page),
+    list('Arguments', places, page),
+    list('Options', optionItems(spec.options ?? []), page),
+    exampleList(spec.examples ?? [], page),
+    list('Global options', optionItems([...globalOptions, ...helpOptions]), page),
+  ];
+}
+
+function exampleList(examples: readonly ExampleSpec[], page: Page): string {
+  const lines = examples.flatMap(({ text, command }, at) => [
+    ...(at === 0 ? [] : ['']),
+    ...wrap(`# ${text}`, page.width - 2, 2)
+      .split('\n')
+      .map(page.paint.dim),
+    `$ ${command}`,
+  ]);
+  return lines.length === 0 ? '' : section('Examples', lines, page);
+}
+
+function optionItems(options: readonly OptionSpec[]): readonly Item[] {
+  return options.map((option) => ({
+    term: optionTerm(option),
+    text: withChoices(option.description, option.choices) + (option.many === 'repeat' ? ' (may be repeated)' : ''),
+  }));
+}
+
+// Choices that the description names already are not said twice.
+function withChoices(description: string, choices: readonly string[] | undefined): string {
+  if (choices === undefined || choices.every((choice) => description.includes(choice))) return description;
+  return `${description}: ${choices.join(', ')}`;
+}
+
+function section(title: string, lines: readonly string[], { paint: { bold } }: Page): string {
+  return [bold(`${title}:`), ...lines.map((line) => (line === '' ? '' : `  ${line}`))].join('\n');
+}
+
+function list(title: string, items: readonly Item[], page: Page): string {
+  if (items.length === 0) return '';
+  const widest = Math.max(...items.map(({ term }) => term.length));
+  const column = Math.min(widest, Math.floor(page.width / 2) - 4);
+  const lines = items.flatMap(({ term, text }) => {
+    const [first = '', ...more] = wrap(text, page.width - column - 4, 0).split('\n');
+    const rest = more.map((line) => ' '.repeat(column + 2) + line);
+    // A term too long for its column has the line to itself.
+    return term.length > column
+      ? [page.paint.cyan(term), `${' '.repeat(column + 2)}${first}`, ...rest]
+      : [`${page.paint.cyan(term)}${' '.repeat(column - term.length)}  ${first}`, ...rest];
+  });
+  return section(title, lines, page);
+}
+
+function sentence(summary: string, { width }: Page): string {
+  const text = summary.charAt(0).toUpperCase() + summary.slice(1);
+  return wrap(/[.!?]$/.test(text) ? text : `${text}.`, width, 0);
+}
+
+function paragraphs(text: string, { width }: Page): string {
+  // A line that is set in stays as it is: it is an example of something.
+  return text
+    .trim()
+    .split(/\n{2,}/)
+    .map((paragraph) => (/^\s|\n\s/.test(paragraph) ? paragraph : wrap(paragraph.replaceAll('\n', ' '), width, 0)))
+    .join('\n\n');
+}
+
+function wrap(text: string, width: number, indent: number): string {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(' ')) {
+    if (line !== '' && line.length + 1 + word.length > width) {
+      lines.push(line);
+      line = ' '.repeat(indent) + word;
+    } else line = line === '' ? word : `${line} ${word}`;
+  }
+  return [...lines, line].join('\n');
+}

@@ -1,0 +1,158 @@
+import type { CliError } from '../errors.ts';
+import type { Sink } from '../platform/host.ts';
+import { paint } from './color.ts';
+import type { Cell, ListView } from './columns.ts';
+import { pickColumns } from './columns.ts';
+import type { CsvRecord } from './formats/csv.ts';
+import { csvRecords } from './formats/csv.ts';
+import { jsonDocument } from './formats/json.ts';
+import { ndjsonLine } from './formats/ndjson.ts';
+import { tableText } from './formats/table.ts';
+import { yamlDocument } from './formats/yaml.ts';
+import type { Presented } from './present.ts';
+import { dataOf, presentObject, presentResult, presentRows } from './present.ts';
+import type { Query } from './query.ts';
+import { printError } from './report.ts';
+import { clean, cleanLines } from './sanitize.ts';
+
+export type Format = 'table' | 'json' | 'ndjson' | 'yaml' | 'csv';
+
+export interface OutputOptions {
+  readonly stdout: Sink;
+  readonly stderr: Sink;
+  readonly format: Format;
+  /** `--format`: the names of the columns to print. */
+  readonly columns?: readonly string[] | undefined;
+  /** False with `--no-header`. */
+  readonly header: boolean;
+  readonly query?: Query | undefined;
+  readonly quiet: boolean;
+  /** Colour on stderr; data has none. */
+  readonly color: boolean;
+}
+
+export interface Output {
+  readonly format: Format;
+  /** Data, as rows: ndjson and csv stream as the rows come, the others wait for the last, so that an error leaves stdout empty. */
+  list<T>(rows: Rows<T>, view: ListView<T>): Promise<void>;
+  /** Data: one thing. */
+  object<T>(value: T, view: ListView<T>): Promise<void>;
+  /** Data that has one form only, such as a script, in every format; printed as it is. */
+  text(text: string): Promise<void>;
+  /** On stderr, unless `--quiet`. */
+  note(text: string): Promise<void>;
+  /** On stderr. */
+  warn(text: string): Promise<void>;
+  /** On stderr: three parts, or one JSON object where the data is JSON. */
+  error(error: CliError): Promise<void>;
+}
+
+export type Rows<T> = AsyncIterable<T> | Iterable<T>;
+
+/** Where a command puts what it has to say: data to stdout, everything else to stderr. */
+export function createOutput(options: OutputOptions): Output {
+  const { stdout, stderr, format, columns, query, quiet, color } = options;
+  const wanted = columns === undefined || columns.length === 0 ? undefined : columns;
+  return {
+    format,
+    async list(rows, view) {
+      if (query !== undefined) {
+        const all = await collect(rows);
+        return print(presentResult(query(all), view, all, wanted), options);
+      }
+      // Unknown columns are refused before the first row is asked for.
+      const picked = pickColumns(view.columns, wanted);
+      if (format === 'ndjson') {
+        const data = dataOf(picked, wanted);
+        for await (const row of rows) await stdout.write(ndjsonLine(data(row)));
+      } else if (format === 'csv') {
+        const record = await csvRecord(stdout);
+        if (options.header) await stdout.write(record(picked.map(({ name }) => name)));
+        for await (const row of rows) await stdout.write(record(picked.map(({ value }) => value(row))));
+      } else {
+        await print(presentRows(await collect(rows), view, wanted), options);
+      }
+    },
+    async object(value, view) {
+      const presented =
+        query === undefined ? presentObject(value, view, wanted) : presentResult(query(value), view, [value], wanted);
+      await print(presented, options);
+    },
+    text: (text) => stdout.write(text.endsWith('\n') ? text : `${text}\n`),
+    async note(text) {
+      if (!quiet) await stderr.write(`${cleanLines(text)}\n`);
+    },
+    async warn(text) {
+      const { yellow } = await paint(color);
+      await stderr.write(`${yellow('warning:')} ${cleanLines(text)}\n`);
+    },
+    error: (error) => printError(error, { stderr, json: format === 'json' || format === 'ndjson', color }),
+  };
+}
+
+async function collect<T>(rows: Rows<T>): Promise<readonly T[]> {
+  const all: T[] = [];
+  for await (const row of rows) all.push(row);
+  return all;
+}
+
+async function print(presented: Presented, { stdout, format, header }: OutputOptions): Promise<void> {
+  switch (format) {
+    case 'json':
+      return stdout.write(jsonDocument(presented.data));
+    case 'yaml':
+      return stdout.write(await yamlDocument(presented.data));
+    case 'ndjson': {
+      const lines = presented.kind === 'rows' || presented.kind === 'values' ? presented.data : [presented.data];
+      for (const line of lines) await stdout.write(ndjsonLine(line));
+      return;
+    }
+    case 'csv': {
+      const record = await csvRecord(stdout);
+      if (header && 'names' in presented) await stdout.write(record(presented.names));
+      for (const cells of cellRows(presented)) await stdout.write(record(cells));
+      return;
+    }
+    case 'table':
+      return stdout.write(await table(presented, header, stdout));
+    default:
+      return format satisfies never;
+  }
+}
+
+function table(presented: Presented, header: boolean, { isTTY, columns }: Sink): Promise<string> {
+  const width = isTTY ? columns : undefined;
+  // One thing is read downwards: a name and its value on each line.
+  if (presented.kind === 'object') {
+    const lines = presented.cells.map((cell, at) => [...(header ? [presented.names[at] ?? ''] : []), cellText(cell)]);
+    return tableText({ rows: lines, width });
+  }
+  const rows = cellRows(presented).map((cells) => cells.map(cellText));
+  return tableText({ header: header && presented.kind === 'rows' ? presented.names : undefined, rows, width });
+}
+
+function cellRows(presented: Presented): readonly (readonly Cell[])[] {
+  switch (presented.kind) {
+    case 'rows':
+    case 'values':
+      return presented.cells;
+    case 'object':
+      return [presented.cells];
+    case 'value':
+      return presented.cell === null || presented.cell === undefined ? [] : [[presented.cell]];
+    default:
+      return presented satisfies never;
+  }
+}
+
+function cellText(cell: Cell): string {
+  return cell === null || cell === undefined ? '' : String(cell);
+}
+
+// A file gets the data as it is; a terminal gets no control characters.
+async function csvRecord({ isTTY }: Sink): Promise<CsvRecord> {
+  const record = await csvRecords();
+  return isTTY
+    ? (cells) => record(cells.map((cell) => (typeof cell === 'string' ? clean(cell, 10_000) : cell)))
+    : record;
+}

@@ -1,0 +1,80 @@
+import type { Cell, Column, ListView } from './columns.ts';
+import { cellOf, columnsOf, pickColumns, rowObject } from './columns.ts';
+
+/** What there is to print, as far as the formats must tell it apart. `data` is what JSON and YAML print. */
+export type Presented =
+  | {
+      readonly kind: 'rows';
+      readonly names: readonly string[];
+      readonly cells: readonly Cells[];
+      readonly data: readonly unknown[];
+    }
+  | { readonly kind: 'object'; readonly names: readonly string[]; readonly cells: Cells; readonly data: unknown }
+  | { readonly kind: 'values'; readonly cells: readonly Cells[]; readonly data: readonly unknown[] }
+  | { readonly kind: 'value'; readonly cell: Cell; readonly data: unknown };
+
+export type Cells = readonly Cell[];
+
+/** Turns a row into what JSON prints of it: itself, or its picked columns when columns were asked for. */
+export function dataOf<T>(columns: readonly Column<T>[], wanted: readonly string[] | undefined): (row: T) => unknown {
+  return wanted === undefined ? (row) => row : (row) => rowObject(row, columns);
+}
+
+export function presentRows<T>(
+  rows: readonly T[],
+  { columns }: ListView<T>,
+  wanted: readonly string[] | undefined,
+): Presented {
+  const picked = pickColumns(columns, wanted);
+  return {
+    kind: 'rows',
+    names: picked.map(({ name }) => name),
+    cells: rows.map((row) => picked.map(({ value }) => value(row))),
+    data: rows.map(dataOf(picked, wanted)),
+  };
+}
+
+export function presentObject<T>(
+  object: T,
+  { columns }: ListView<T>,
+  wanted: readonly string[] | undefined,
+): Presented {
+  const picked = pickColumns(columns, wanted);
+  return {
+    kind: 'object',
+    names: picked.map(({ name }) => name),
+    cells: picked.map(({ value }) => value(object)),
+    data: dataOf(picked, wanted)(object),
+  };
+}
+
+/**
+ * The result of a query, of any shape. Rows that the query only chose keep the columns of their view;
+ * objects that it made have their own keys as columns.
+ */
+export function presentResult<T>(
+  result: unknown,
+  view: ListView<T>,
+  originals: readonly T[],
+  wanted: readonly string[] | undefined,
+): Presented {
+  const known = new Set<unknown>(originals);
+  const isOriginal = (value: unknown): value is T => known.has(value);
+  if (Array.isArray(result)) {
+    const elements: readonly unknown[] = result;
+    if (elements.every(isOriginal)) return presentRows(elements, view, wanted);
+    if (elements.every(isObject)) return presentRows(elements, { columns: columnsOf(elements) }, wanted);
+    return { kind: 'values', cells: elements.map(cellsOf), data: elements };
+  }
+  if (isOriginal(result)) return presentObject(result, view, wanted);
+  if (isObject(result)) return presentObject(result, { columns: columnsOf([result]) }, wanted);
+  return { kind: 'value', cell: cellOf(result), data: result };
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function cellsOf(value: unknown): Cells {
+  return Array.isArray(value) ? value.map(cellOf) : [cellOf(value)];
+}

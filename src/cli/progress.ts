@@ -1,0 +1,106 @@
+import type { Clock, Sink } from '../platform/host.ts';
+import { clean } from './sanitize.ts';
+import type { Ruler } from './width.ts';
+import { ruler } from './width.ts';
+
+export interface ProgressOptions {
+  readonly stderr: Sink;
+  readonly clock: Clock;
+  readonly quiet: boolean;
+  /** False for a terminal that knows ASCII only. */
+  readonly unicode?: boolean;
+}
+
+/** Tells on stderr what is going on; one thing at a time. */
+export interface Progress {
+  /** Shows the text, in place of the one before. Off a terminal a line is printed, and later ones at most every ten seconds. */
+  show(text: string): Promise<void>;
+  /** Takes the line away; what is said last, if anything, stays. */
+  stop(last?: string): Promise<void>;
+  /** The sink with the progress line out of the way of each write; for all that shares the terminal with it. */
+  guard(sink: Sink): Sink;
+}
+
+export function createProgress({ stderr, clock, quiet, unicode = true }: ProgressOptions): Progress {
+  if (quiet) return silent;
+  return stderr.isTTY ? spinner(stderr, clock, unicode ? braille : ascii) : plainLines(stderr, clock);
+}
+
+const braille = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
+const ascii = ['|', '/', '-', '\\'];
+const frameMs = 100;
+const lineEveryMs = 10_000;
+const eraseLine = '\r\u001b[2K';
+
+const silent: Progress = { show: async () => {}, stop: async () => {}, guard: (sink) => sink };
+
+function plainLines(stderr: Sink, clock: Clock): Progress {
+  let saidAt: number | undefined;
+  let said = '';
+  const say = async (text: string) => {
+    said = clean(text);
+    saidAt = clock.now();
+    await stderr.write(`${said}\n`);
+  };
+  return {
+    async show(text) {
+      if (saidAt === undefined || (clock.now() - saidAt >= lineEveryMs && clean(text) !== said)) await say(text);
+    },
+    async stop(last) {
+      if (last !== undefined && clean(last) !== said) await say(last);
+      saidAt = undefined;
+    },
+    guard: (sink) => sink,
+  };
+}
+
+function spinner(stderr: Sink, clock: Clock, frames: readonly string[]): Progress {
+  let text = '';
+  let running: { readonly end: AbortController; readonly turning: Promise<void> } | undefined;
+  let drawn = false;
+
+  async function turn(rule: Ruler, signal: AbortSignal): Promise<void> {
+    for (let at = 0; !signal.aborted; at += 1) {
+      drawn = true;
+      const line = `${frames[at % frames.length]} ${text}`;
+      // The last cell stays free: some terminals wrap as soon as it is filled.
+      await stderr.write(`${eraseLine}${rule.fit(line, (stderr.columns ?? 80) - 1)}`);
+      await clock.sleep(frameMs, signal).catch(() => {});
+    }
+  }
+
+  async function erase(): Promise<void> {
+    if (!drawn) return;
+    drawn = false;
+    await stderr.write(eraseLine);
+  }
+
+  return {
+    async show(next) {
+      text = clean(next);
+      if (running !== undefined) return;
+      const end = new AbortController();
+      running = { end, turning: ruler().then((rule) => turn(rule, end.signal)) };
+    },
+    async stop(last) {
+      const ended = running;
+      running = undefined;
+      ended?.end.abort();
+      await ended?.turning;
+      await erase();
+      if (last !== undefined) await stderr.write(`${clean(last)}\n`);
+    },
+    guard: (sink) => ({
+      write: async (data) => {
+        if (sink.isTTY) await erase();
+        await sink.write(data);
+      },
+      get isTTY() {
+        return sink.isTTY;
+      },
+      get columns() {
+        return sink.columns;
+      },
+    }),
+  };
+}

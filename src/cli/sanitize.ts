@@ -1,0 +1,57 @@
+/**
+ * What must not reach a terminal from a server, a URL or a file: control characters and escape sequences act on it,
+ * direction and invisible characters make one text look like another (Unicode TR 36 and TR 39).
+ */
+const escapeSequences =
+  // CSI, then the string sequences (OSC, DCS, PM, APC, SOS) with their text, then the two-character ones.
+  /(?:\u001b\[|\u009b)[0-?]*[ -/]*[@-~]?|(?:\u001b[\]PX^_]|[\u009d\u0090\u0098\u009e\u009f])[^\u0007\u001b\u009c\r\n]*(?:\u0007|\u001b\\|\u009c)?|\u001b[ -/]*[0-~]?/gu;
+const breaks = /[\t\n\u000b\u000c\r\u0085\u2028\u2029]+/gu;
+const breaksButNewline = /[\t\u000b\u000c\r\u0085\u2028\u2029]+/gu;
+const controls = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/gu;
+// Zero-width joiners stay: emoji and several scripts are written with them.
+const invisible =
+  /[\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;
+const loneSurrogates = /\p{Surrogate}/gu;
+
+/** One line that is safe to print, of at most `max` characters; line breaks and tabs become a space. */
+export function clean(text: string, max = 300): string {
+  return cut(strip(text.replace(/\r\n/g, '\n'), breaks).replaceAll('\n', ' ').trim(), max);
+}
+
+/** The same for text of several lines, which stay lines. */
+export function cleanLines(text: string, max = 4000): string {
+  return cut(strip(text.replace(/\r\n/g, '\n'), breaksButNewline).trimEnd(), max);
+}
+
+/** A word someone typed, fit to be repeated: of a URL only the scheme and the host, for the rest may hold a password. */
+export function shown(word: string): string {
+  const url = /^([a-z][a-z0-9+.-]*:\/\/)(?:[^/?#]*@)?([^/?#@]*)/i.exec(word);
+  return url === null ? clean(word, 60) : `${clean(`${url[1]}${url[2]}`, 60)}…`;
+}
+
+const unprintable =
+  /[\u007f-\u009f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|\udb40[\udc00-\udc7f]/g;
+
+/** Escapes what JSON and YAML leave bare inside their double-quoted strings; the data stays the same. */
+export function escapeUnprintable(encoded: string): string {
+  return encoded.replace(unprintable, (found) =>
+    Array.from({ length: found.length }, (_, at) => `\\u${found.charCodeAt(at).toString(16).padStart(4, '0')}`).join(
+      '',
+    ),
+  );
+}
+
+function strip(text: string, blanks: RegExp): string {
+  return text
+    .replace(escapeSequences, '')
+    .replace(blanks, ' ')
+    .replace(controls, '')
+    .replace(invisible, '')
+    .replace(loneSurrogates, '\ufffd');
+}
+
+function cut(text: string, max: number): string {
+  if (text.length <= max) return text;
+  const characters = Array.from(text);
+  return characters.length <= max ? text : `${characters.slice(0, max - 1).join('')}…`;
+}

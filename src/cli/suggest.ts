@@ -1,0 +1,52 @@
+/** The closest of the known words, when one is close enough to be what was meant. */
+export function nearest(word: string, known: readonly string[]): string | undefined {
+  const typed = word.toLowerCase();
+  let best: string | undefined;
+  let bestDistance = Number.POSITIVE_INFINITY;
+  for (const candidate of known) {
+    const distance = editDistance(typed, candidate.toLowerCase());
+    const longest = Math.max(typed.length, candidate.length);
+    if (distance < bestDistance && distance <= 3 && distance / longest < 0.5) {
+      best = candidate;
+      bestDistance = distance;
+    }
+  }
+  return best ?? (typed.length < 2 ? undefined : known.find((candidate) => abbreviates(typed, candidate)));
+}
+
+/** A slip of the finger or an abbreviation of one of the known words: stricter, for where any word may be meant as it is. */
+export function slipOf(word: string, known: readonly string[]): string | undefined {
+  if (!/^[a-z]{2,}$/i.test(word)) return undefined;
+  const typed = word.toLowerCase();
+  return known.find((candidate) => {
+    const allowed = candidate.length < 6 ? 1 : 2;
+    return editDistance(typed, candidate) <= allowed || abbreviates(typed, candidate);
+  });
+}
+
+function abbreviates(typed: string, candidate: string): boolean {
+  if (typed[0] !== candidate[0]) return false;
+  let at = 0;
+  for (const letter of candidate) if (letter === typed[at]) at += 1;
+  return at === typed.length;
+}
+
+/** Insertions, deletions, substitutions and swaps of neighbours (optimal string alignment). */
+export function editDistance(a: string, b: string): number {
+  let beforeLast: number[] = [];
+  let last = Array.from({ length: b.length + 1 }, (_, column) => column);
+  for (let row = 1; row <= a.length; row += 1) {
+    const current = [row];
+    for (let column = 1; column <= b.length; column += 1) {
+      const cost = a[row - 1] === b[column - 1] ? 0 : 1;
+      let distance = Math.min(last[column]! + 1, current[column - 1]! + 1, last[column - 1]! + cost);
+      if (row > 1 && column > 1 && a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1]) {
+        distance = Math.min(distance, beforeLast[column - 2]! + 1);
+      }
+      current.push(distance);
+    }
+    beforeLast = last;
+    last = current;
+  }
+  return last[b.length]!;
+}

@@ -1,0 +1,30 @@
+export interface Ruler {
+  /** Terminal cells the text takes. */
+  measure(text: string): number;
+  /** At most so many cells; what was cut off shows as an ellipsis. */
+  fit(text: string, cells: number): string;
+  /** Filled with blanks up to so many cells. */
+  pad(text: string, cells: number): string;
+}
+
+/** Measures text as a terminal shows it: wide characters take two cells, combining ones none. */
+export async function ruler(): Promise<Ruler> {
+  const { default: stringWidth } = await import('string-width');
+  const segmenter = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
+  const measure = (text: string) => stringWidth(text);
+  return {
+    measure,
+    pad: (text, cells) => text + ' '.repeat(Math.max(0, cells - measure(text))),
+    fit(text, cells) {
+      if (measure(text) <= cells) return text;
+      let kept = '';
+      let taken = 0;
+      for (const { segment } of segmenter.segment(text)) {
+        taken += measure(segment);
+        if (taken > cells - 1) break;
+        kept += segment;
+      }
+      return cells < 1 ? '' : `${kept}…`;
+    },
+  };
+}

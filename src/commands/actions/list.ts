@@ -1,0 +1,87 @@
+import { type Action, listActions } from '../../api/actions.ts';
+import type { ListView } from '../../cli/columns.ts';
+import type { CommandSpec, Words } from '../../cli/command.ts';
+import { wholeNumber } from '../../cli/number.ts';
+import type { Context } from '../../context.ts';
+import { usage } from '../../errors.ts';
+import { isRecord, type JsonRecord, textOf } from '../../json.ts';
+import { take, where } from '../../api/select.ts';
+
+const view: ListView<JsonRecord> = {
+  columns: [
+    { name: 'ID', value: (row) => scalar(row['id']) },
+    { name: 'Status', value: (row) => textOf(row, 'status') },
+    { name: 'Type', value: (row) => textOf(row, 'type') },
+    { name: 'StartedAt', value: (row) => textOf(row, 'started_at') },
+    { name: 'CompletedAt', value: (row) => textOf(row, 'completed_at') },
+    { name: 'ResourceID', value: (row) => scalar(row['resource_id']) },
+    { name: 'ResourceType', value: (row) => textOf(row, 'resource_type') },
+    { name: 'Region', value: regionOf },
+  ],
+};
+
+export const list: CommandSpec<Context> = {
+  summary: 'list actions, newest first',
+  description: 'Every action that was executed on the account, all pages, actions in progress included.',
+  options: [
+    { name: 'page-size', value: 'N', description: 'actions in one request, 1 to 200 (200)' },
+    { name: 'limit', value: 'N', description: 'stop after so many' },
+    { name: 'status', value: 'S', description: 'only those in this status', choices: ['in-progress', 'completed', 'errored'] },
+    { name: 'type', value: 'T', description: 'only those of this type, such as create' },
+    { name: 'resource-type', value: 'R', description: 'only those on this type of resource, such as droplet' },
+    { name: 'region', value: 'R', description: 'only those in this region' },
+    { name: 'after', value: 'TIME', description: 'only those started after this time (ISO 8601)' },
+    { name: 'before', value: 'TIME', description: 'only those started before this time (ISO 8601)' },
+  ],
+  examples: [
+    { text: 'What is going on right now', command: 'cloudctl actions list --status in-progress' },
+    { text: 'Yesterday, as JSON', command: 'cloudctl actions list --after 2026-01-01 --before 2026-01-02 -o json' },
+  ],
+  run: async (context, words) => {
+    const pageSize = wholeNumber(words.text('page-size') ?? '200', '--page-size', { min: 1, max: 200 });
+    const limit = words.text('limit') === undefined ? undefined : wholeNumber(words.text('limit') ?? '', '--limit', { min: 1 });
+    const matches = filterOf(words);
+    const api = await context.api(context.settings());
+    const actions = where(listActions(api, Math.min(pageSize, limit ?? pageSize)), matches);
+    await context.output.list(rows(take(actions, limit)), view);
+    return 0;
+  },
+};
+
+function filterOf(words: Words): (action: Action) => boolean {
+  const [status, type, resourceType, region] = ['status', 'type', 'resource-type', 'region'].map((name) => words.text(name));
+  const after = timeOf(words, 'after');
+  const before = timeOf(words, 'before');
+  return ({ raw }) => {
+    const started = Date.parse(textOf(raw, 'started_at') ?? '');
+    return (
+      (status === undefined || raw['status'] === status) &&
+      (type === undefined || raw['type'] === type) &&
+      (resourceType === undefined || raw['resource_type'] === resourceType) &&
+      (region === undefined || regionOf(raw) === region) &&
+      (after === undefined || started > after) &&
+      (before === undefined || started < before)
+    );
+  };
+}
+
+function timeOf(words: Words, option: string): number | undefined {
+  const text = words.text(option);
+  if (text === undefined) return undefined;
+  const time = /^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?$/.test(text) ? Date.parse(text) : Number.NaN;
+  if (Number.isNaN(time)) throw usage(`--${option} is not a time`, `write it as in \`--${option} 2026-01-31T08:00:00Z\``);
+  return time;
+}
+
+async function* rows(actions: AsyncIterable<Action>): AsyncGenerator<JsonRecord> {
+  for await (const action of actions) yield action.raw;
+}
+
+function regionOf(row: JsonRecord): string | undefined {
+  const region = row['region'];
+  return textOf(row, 'region_slug') ?? (isRecord(region) ? textOf(region, 'slug') : undefined);
+}
+
+function scalar(value: unknown): string | number | undefined {
+  return typeof value === 'string' || typeof value === 'number' ? value : undefined;
+}

@@ -1,0 +1,71 @@
+import type { ListView } from '../../cli/columns.ts';
+import type { CommandSpec } from '../../cli/command.ts';
+import type { Context } from '../../context.ts';
+import { readAccount } from '../../session/account.ts';
+import { readOnce } from '../../session/current.ts';
+import { type SessionState, stateOf } from '../../session/status.ts';
+import { bindingOf } from '../../session/wiring.ts';
+
+interface Row {
+  readonly profile: string;
+  readonly current: boolean;
+  readonly auth_url: string | null;
+  readonly email?: string;
+  readonly state: SessionState | 'logged_out' | 'unknown';
+}
+
+const view: ListView<Row> = {
+  columns: [
+    { name: 'Profile', value: (row) => row.profile },
+    { name: 'Current', value: (row) => (row.current ? '*' : '') },
+    { name: 'AuthURL', value: (row) => row.auth_url },
+    { name: 'Email', value: (row) => row.email },
+    { name: 'State', value: (row) => row.state },
+  ],
+};
+
+export const list: CommandSpec<Context> = {
+  summary: 'list the profiles',
+  description: 'One row a profile; the current one is marked. A keychain that cannot be asked shows as the state "unknown".',
+  examples: [{ text: 'Only the names', command: 'cloudctl auth list --format Profile --no-header' }],
+  run: async (context) => {
+    const config = context.config();
+    const current = context.settings().profileName;
+    const rows: Row[] = [];
+    for (const name of config.profiles.keys()) rows.push(await rowOf(context, name, name === current));
+    await context.output.list(rows, view);
+    return 0;
+  },
+};
+
+async function rowOf(context: Context, profile: string, current: boolean): Promise<Row> {
+  const settings = context.storedSettings(profile);
+  const account = readAccount(context.host.folders.config, profile);
+  return {
+    profile,
+    current,
+    auth_url: settings.values.auth_url ?? null,
+    ...(account?.email === undefined ? {} : { email: account.email }),
+    state: await stateOfProfile(context, profile),
+  };
+}
+
+async function stateOfProfile(context: Context, profile: string): Promise<Row['state']> {
+  const settings = context.storedSettings(profile);
+  const binding = bindingOf(settings);
+  if (binding === undefined) return 'logged_out';
+  const stored = await readOnce(context.store(settings), binding);
+  switch (stored.kind) {
+    case 'found':
+      return stateOf(stored.record, context.host.clock.now());
+    case 'absent':
+      return 'logged_out';
+    case 'damaged':
+    case 'elsewhere':
+      return 'needs_login';
+    case 'unavailable':
+      return 'unknown';
+    default:
+      return stored satisfies never;
+  }
+}

@@ -1,0 +1,29 @@
+import type { ListView } from '../../cli/columns.ts';
+import type { SessionReport, StatusReport } from '../../session/status.ts';
+
+const columns: ListView<SessionReport>['columns'] = [
+  { name: 'Profile', value: (row) => row.profile },
+  { name: 'Name', value: (row) => row.name },
+  { name: 'Email', value: (row) => row.email },
+  { name: 'UUID', value: (row) => row.uuid },
+  { name: 'Team', value: (row) => row.team_name },
+  { name: 'TeamUUID', value: (row) => row.team_uuid, extra: true },
+  { name: 'Scope', value: (row) => row.scope },
+  { name: 'ScopeVerified', value: (row) => row.scope_verified, extra: true },
+  { name: 'ExpiresAt', value: (row) => row.expires_at },
+  { name: 'Flow', value: (row) => row.flow },
+  { name: 'Store', value: (row) => row.store },
+];
+
+export const sessionView: ListView<SessionReport> = { columns };
+
+export const statusView: ListView<StatusReport> = {
+  columns: [
+    ...columns,
+    { name: 'State', value: (row) => row.state },
+    { name: 'ExpiresIn', value: (row) => row.expires_in, extra: true },
+    { name: 'PendingWrite', value: (row) => row.pending_write, extra: true },
+    { name: 'StorePlace', value: (row) => row.store_place },
+    { name: 'Sandbox', value: (row) => row.sandbox },
+  ],
+};

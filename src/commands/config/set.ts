@@ -1,0 +1,28 @@
+import type { CommandSpec } from '../../cli/command.ts';
+import { writeProfile } from '../../config/file.ts';
+import { profileKeys } from '../../config/profile.ts';
+import { requireProfile } from '../../config/settings.ts';
+import type { Context } from '../../context.ts';
+import { usage } from '../../errors.ts';
+import { keyArgument, requireKey } from './get.ts';
+
+export const set: CommandSpec<Context> = {
+  summary: 'set one value of the profile',
+  description: 'Checks the value and writes it to config.json. A profile that does not exist yet is made only if it is the current one; `cloudctl auth setup` makes others.',
+  arguments: [keyArgument, { name: 'VALUE', description: 'the value; several callback URLs with commas between them', required: true }],
+  examples: [
+    { text: 'Keep sessions in a file', command: 'cloudctl config set credential_store file' },
+    { text: 'Two ports to try', command: 'cloudctl config set callback_urls http://127.0.0.1:8765/callback,http://127.0.0.1:8766/callback' },
+  ],
+  run: async (context, words) => {
+    const key = requireKey(words.args[0]);
+    const parsed = profileKeys[key].parse(words.args[1] ?? '');
+    if (!parsed.ok) throw usage(`${key} is ${parsed.reason}`);
+    const settings = context.settings();
+    requireProfile(settings, context.config());
+    const name = settings.profileName;
+    await context.changeConfig((config) => writeProfile(context.host.folders.config, config, name, { ...config.profiles.get(name), [key]: parsed.value }));
+    await context.output.note(`${key} is set for profile ${name}.`);
+    return 0;
+  },
+};

@@ -1,0 +1,92 @@
+import { type Droplet, listDroplets } from '../../api/droplets.ts';
+import { globMatcher, take, where } from '../../api/select.ts';
+import type { Cell, ListView } from '../../cli/columns.ts';
+import type { CommandSpec } from '../../cli/command.ts';
+import { wholeNumber } from '../../cli/number.ts';
+import type { Context } from '../../context.ts';
+import { usage } from '../../errors.ts';
+import { isRecord, type JsonRecord, numberOf, textOf } from '../../json.ts';
+
+/** Columns by the names accustomed tools use. */
+const view: ListView<JsonRecord> = {
+  columns: [
+    { name: 'ID', value: (row) => numberOf(row, 'id') },
+    { name: 'Name', value: (row) => textOf(row, 'name') },
+    { name: 'PublicIPv4', value: publicAddress },
+    { name: 'Memory', value: (row) => numberOf(row, 'memory') },
+    { name: 'VCPUs', value: (row) => numberOf(row, 'vcpus') },
+    { name: 'Disk', value: (row) => numberOf(row, 'disk') },
+    { name: 'Region', value: (row) => slugOf(row['region']) },
+    { name: 'Image', value: (row) => imageOf(row['image']) },
+    { name: 'Size', value: (row) => textOf(row, 'size_slug') ?? slugOf(row['size']) },
+    { name: 'Status', value: (row) => textOf(row, 'status') },
+    { name: 'Tags', value: tagsOf },
+    { name: 'CreatedAt', value: (row) => textOf(row, 'created_at') },
+  ],
+};
+
+export const list: CommandSpec<Context> = {
+  summary: 'list droplets',
+  description: 'Every droplet, all pages. GLOB keeps those whose name matches a shell pattern; quote it, so that the shell does not expand it itself.',
+  arguments: [{ name: 'GLOB', description: 'a pattern for names, as in "web-*"' }],
+  options: [
+    { name: 'region', value: 'R', description: 'only those in this region' },
+    { name: 'tag', value: 'T', description: 'only those with this tag' },
+    { name: 'limit', value: 'N', description: 'stop after so many' },
+  ],
+  examples: [
+    { text: 'The web servers in one region', command: "cloudctl droplets list 'web-*' --region nyc3" },
+    { text: 'Only ids and addresses', command: 'cloudctl droplets list --format ID,PublicIPv4 --no-header' },
+    { text: 'Names of what is not active', command: "cloudctl droplets list --query \"[?status!='active'].name\" -o json" },
+  ],
+  run: async (context, words) => {
+    const [glob] = words.args;
+    const region = words.text('region');
+    const tag = words.text('tag');
+    const limit = words.text('limit') === undefined ? undefined : wholeNumber(words.text('limit') ?? '', '--limit', { min: 1 });
+    const matches = glob === undefined ? () => true : matcherOf(glob);
+    const api = await context.api(context.settings());
+    const filtered = glob !== undefined || region !== undefined;
+    const pageSize = Math.min(200, filtered ? 200 : (limit ?? 200));
+    const droplets = where(
+      listDroplets(api, tag === undefined ? {} : { tag }, pageSize),
+      ({ name, raw }) => matches(name) && (region === undefined || slugOf(raw['region']) === region),
+    );
+    await context.output.list(rows(take(droplets, limit)), view);
+    return 0;
+  },
+};
+
+async function* rows(droplets: AsyncIterable<Droplet>): AsyncGenerator<JsonRecord> {
+  for await (const droplet of droplets) yield droplet.raw;
+}
+
+function matcherOf(glob: string): (name: string) => boolean {
+  try {
+    return globMatcher(glob);
+  } catch {
+    throw usage('GLOB is not a shell pattern', "write it as in `cloudctl droplets list 'web-*'`");
+  }
+}
+
+function publicAddress(row: JsonRecord): Cell {
+  const networks = isRecord(row['networks']) ? row['networks']['v4'] : undefined;
+  if (!Array.isArray(networks)) return undefined;
+  const open = networks.find((network) => isRecord(network) && network['type'] === 'public');
+  return isRecord(open) ? textOf(open, 'ip_address') : undefined;
+}
+
+function slugOf(value: unknown): string | undefined {
+  return isRecord(value) ? textOf(value, 'slug') : undefined;
+}
+
+/** As a person would say it: distribution and name, else the slug. */
+function imageOf(value: unknown): Cell {
+  if (!isRecord(value)) return undefined;
+  const parts = [textOf(value, 'distribution'), textOf(value, 'name')].filter((part) => part !== undefined);
+  return parts.length > 0 ? parts.join(' ') : textOf(value, 'slug');
+}
+
+function tagsOf(row: JsonRecord): Cell {
+  return Array.isArray(row['tags']) ? row['tags'].filter((tag) => typeof tag === 'string').join(',') : undefined;
+}

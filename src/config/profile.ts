@@ -1,0 +1,109 @@
+import { isRecord } from '../json.ts';
+import { parseCallbackUrl, parseOrigin } from './origins.ts';
+
+/** What config.json keeps of one account: never a secret (contract.md §3). */
+export interface Profile {
+  readonly auth_url?: string;
+  readonly base_url?: string;
+  readonly client_id?: string;
+  readonly callback_urls?: readonly string[];
+  readonly issuer?: string;
+  readonly scope?: string;
+  readonly flow?: 'code' | 'implicit';
+  readonly token_params?: 'query' | 'body';
+  readonly pkce?: boolean;
+  readonly credential_store?: 'keychain' | 'file';
+  readonly output?: 'table' | 'json' | 'ndjson' | 'yaml' | 'csv';
+}
+
+export type ProfileKey = keyof Profile;
+export type Parsed<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly reason: string };
+
+interface Key {
+  readonly variable?: string;
+  /** Text as typed (an option, a variable, `config set`) to the stored value. */
+  readonly parse: (text: string) => Parsed<string | boolean | readonly string[]>;
+}
+
+/** Every key of a profile, its environment variable, and what its text may be. */
+export const profileKeys: Readonly<Record<ProfileKey, Key>> = {
+  auth_url: { variable: 'CLOUDCTL_AUTH_URL', parse: origin },
+  base_url: { variable: 'CLOUDCTL_BASE_URL', parse: origin },
+  client_id: { variable: 'CLOUDCTL_CLIENT_ID', parse: visibleText },
+  callback_urls: { variable: 'CLOUDCTL_CALLBACK_URL', parse: callbackUrls },
+  issuer: { parse: visibleText },
+  scope: { variable: 'CLOUDCTL_SCOPE', parse: scope },
+  flow: { variable: 'CLOUDCTL_FLOW', parse: oneOf('code', 'implicit') },
+  token_params: { variable: 'CLOUDCTL_TOKEN_PARAMS', parse: oneOf('query', 'body') },
+  pkce: { parse: flag },
+  credential_store: { variable: 'CLOUDCTL_CREDENTIAL_STORE', parse: oneOf('keychain', 'file') },
+  output: { variable: 'CLOUDCTL_OUTPUT', parse: oneOf('table', 'json', 'ndjson', 'yaml', 'csv') },
+};
+
+export function isProfileKey(key: string): key is ProfileKey {
+  return Object.hasOwn(profileKeys, key);
+}
+
+/** A name becomes a file name and a keychain account: lower case, so that two never differ by case alone on any file system. */
+export function isProfileName(name: string): boolean {
+  return /^[a-z0-9][a-z0-9_-]{0,63}$/.test(name);
+}
+
+export const profileNameRule = 'lower-case letters, digits, "-" and "_", 64 at most, beginning with a letter or digit';
+
+/** Decodes one profile of config.json. The failure names the key, so that its line can be shown. */
+export function decodeProfile(json: unknown): Parsed<Profile> & { readonly key?: string } {
+  if (!isRecord(json)) return { ok: false, reason: 'it is not an object' };
+  const entries: [string, unknown][] = [];
+  for (const [key, value] of Object.entries(json)) {
+    // A key of a newer version is left alone, and kept when the file is written.
+    if (!isProfileKey(key)) continue;
+    const text = asText(value);
+    const parsed = text === undefined ? undefined : profileKeys[key].parse(text);
+    if (parsed === undefined) return { ok: false, key, reason: `${key} is of the wrong type` };
+    if (!parsed.ok) return { ok: false, key, reason: `${key} is ${parsed.reason}` };
+    entries.push([key, parsed.value]);
+  }
+  // Each entry went through its own key's parser above.
+  return { ok: true, value: Object.fromEntries(entries) as Profile };
+}
+
+function asText(value: unknown): string | undefined {
+  if (typeof value === 'string') return value;
+  if (typeof value === 'boolean') return String(value);
+  if (Array.isArray(value) && value.every((item) => typeof item === 'string')) return value.join(',');
+  return undefined;
+}
+
+function origin(text: string): Parsed<string> {
+  const parsed = parseOrigin(text);
+  return parsed.ok ? { ok: true, value: parsed.origin } : parsed;
+}
+
+function callbackUrls(text: string): Parsed<readonly string[]> {
+  const urls = text.split(',').map((url) => url.trim());
+  for (const url of urls) {
+    const parsed = parseCallbackUrl(url);
+    if (!parsed.ok) return parsed;
+  }
+  return { ok: true, value: urls };
+}
+
+function visibleText(text: string): Parsed<string> {
+  return /^[\x21-\x7e]{1,512}$/.test(text) ? { ok: true, value: text } : { ok: false, reason: 'not 1 to 512 visible ASCII characters' };
+}
+
+function scope(text: string): Parsed<string> {
+  return /^[\x21\x23-\x5b\x5d-\x7e]+( [\x21\x23-\x5b\x5d-\x7e]+)*$/.test(text)
+    ? { ok: true, value: text }
+    : { ok: false, reason: 'not a list of words with one space between them' };
+}
+
+function flag(text: string): Parsed<boolean> {
+  if (text === 'true') return { ok: true, value: true };
+  return text === 'false' ? { ok: true, value: false } : { ok: false, reason: 'neither true nor false' };
+}
+
+function oneOf(...choices: readonly string[]): (text: string) => Parsed<string> {
+  return (text) => (choices.includes(text) ? { ok: true, value: text } : { ok: false, reason: `not one of ${choices.join(', ')}` });
+}

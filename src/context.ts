@@ -1,0 +1,195 @@
+import { join } from 'node:path';
+import { type Api, createApi } from './api/client.ts';
+import { wantsColor } from './cli/color.ts';
+import type { Words } from './cli/command.ts';
+import { duration } from './cli/duration.ts';
+import { createOutput, type Format, type Output } from './cli/output.ts';
+import { createPrompts, type Prompts } from './cli/prompts.ts';
+import { compileQuery } from './cli/query.ts';
+import { type Config, DamagedConfig, readConfig } from './config/file.ts';
+import { resolveSettings, type Settings, type TypedOptions } from './config/settings.ts';
+import { usage } from './errors.ts';
+import type { Client } from './oauth/token-endpoint.ts';
+import type { Host, SendOptions } from './platform/host.ts';
+import { acquireLock, type HeldLock } from './platform/lock.ts';
+import type { Send } from './platform/send.ts';
+import { tokenCallHazard } from './platform/unsafe-environment.ts';
+import type { Secret } from './secret.ts';
+import { readClientSecret } from './session/client-secret.ts';
+import { loginCommand } from './session/current.ts';
+import { keychainAccount, type Place, placeOf } from './session/place.ts';
+import type { Binding } from './session/record.ts';
+import { createSession, type Session } from './session/session.ts';
+import type { CredentialStore } from './session/store.ts';
+import { createFileStore } from './session/store-file.ts';
+import { createKeychainStore } from './session/store-keychain.ts';
+import { fixedBearer, requireBinding } from './session/wiring.ts';
+
+/** The only wiring: from the machine and the words typed to the services a command asks for, each made on first use. */
+export interface Context {
+  readonly host: Host;
+  readonly globals: Words;
+  readonly output: Output;
+  readonly prompts: Prompts;
+  /** config.json as it is. Throws DamagedConfig. */
+  readonly config: () => Config;
+  /** The one precedence, with a command's own options on top. */
+  readonly settings: (options?: TypedOptions) => Settings;
+  /** A profile as config.json has it, whatever was typed for this run; for commands that look at several. */
+  readonly storedSettings: (profile: string) => Settings;
+  /** Reads config.json again under its lock, lets it be changed, and forgets what was read before. */
+  readonly changeConfig: <T>(change: (config: Config) => T) => Promise<T>;
+  readonly place: (profile: string) => Place;
+  readonly store: (settings: Settings) => CredentialStore;
+  /** A bearer for the resource API: the stored session, or `CLOUDCTL_ACCESS_TOKEN`. */
+  readonly session: (settings: Settings) => Session;
+  readonly api: (settings: Settings) => Promise<Api>;
+  readonly send: (options?: Pick<SendOptions, 'fresh'>) => Promise<Send>;
+  readonly client: (settings: Settings, binding: Binding) => Promise<Client>;
+  readonly lock: (path: string) => Promise<HeldLock>;
+  /** Throws when the environment would print or expose requests with secrets. */
+  readonly requireSafe: () => void;
+  /** Milliseconds of one HTTP request. */
+  readonly timeout: number;
+}
+
+export async function createContext(host: Host, globals: Words): Promise<Context> {
+  const query = globals.text('query');
+  const compiled = query === undefined ? undefined : await compileQuery(query);
+  const timeout = duration(globals.text('timeout') ?? '30s', '--timeout', 1000);
+  let known: Config | undefined;
+  const config = (): Config => {
+    known ??= readConfig(host.folders.config);
+    return known;
+  };
+  const settings = (options: TypedOptions = {}): Settings =>
+    resolveSettings({ env: host.env, config: config(), profile: globals.text('profile'), options: { ...globalOptions(globals), ...options } });
+  const color = wantsColor({ sink: host.stderr, env: host.env, noColor: globals.flag('no-color') });
+  const quiet = globals.flag('quiet');
+  const output = createOutput({
+    stdout: host.stdout,
+    stderr: host.stderr,
+    format: formatOf(globals, settings),
+    columns: globals.list('format'),
+    header: !globals.flag('no-header'),
+    query: compiled,
+    quiet,
+    color,
+  });
+  const trace = globals.flag('trace') ? (line: string): void => void host.stderr.write(`${line}\n`) : undefined;
+  const requireSafe = (): void => refuseHazard(host);
+  const send = async (options: Pick<SendOptions, 'fresh'> = {}): Promise<Send> => host.send({ env: host.env, trace, ...options });
+  const place = (profile: string): Place => placeOf(host.folders.state, profile);
+  const lock = (path: string): Promise<HeldLock> => acquireLock(path, { waitMs: 45_000, clock: host.clock, random: host.random });
+  const changeConfig = async <T>(change: (config: Config) => T): Promise<T> => {
+    const held = await lock(join(host.folders.state, 'config.lock'));
+    try {
+      return change(readConfig(host.folders.config));
+    } finally {
+      held.release();
+      known = undefined;
+    }
+  };
+  const storedSettings = (profile: string): Settings =>
+    resolveSettings({ env: { CLOUDCTL_CREDENTIAL_STORE: host.env['CLOUDCTL_CREDENTIAL_STORE'] }, config: config(), profile });
+  const prompts = createPrompts({ streams: { input: host.stdin, output: host.screen }, noInput: globals.flag('no-input'), yes: globals.flag('yes'), color });
+  const store = (current: Settings): CredentialStore => {
+    const at = place(current.profileName);
+    if (current.values.credential_store === 'file') return createFileStore(at);
+    return createKeychainStore({
+      keychain: host.keychain,
+      account: lazy(() => keychainAccount(at, host.random)),
+      limit: prompts.interactive ? 60_000 : 3_000,
+      onWaiting: () => {
+        if (prompts.interactive) void host.stderr.write('waiting for the keychain to be unlocked\n');
+      },
+      platform: host.platform,
+    });
+  };
+  const client = async (current: Settings, binding: Binding): Promise<Client> => ({
+    authOrigin: binding.authOrigin,
+    clientId: binding.clientId,
+    clientSecret: current.clientSecret ?? (await readClientSecret(store(current), binding)),
+    tokenParams: current.values.token_params ?? 'query',
+  });
+  const session = (current: Settings): Session => {
+    if (current.accessToken !== undefined) return fixedBearer(current.accessToken);
+    const binding = requireBinding(current, config());
+    const at = place(current.profileName);
+    return createSession({
+      profile: current.profileName,
+      binding,
+      // The query form names no client credentials at refresh (spec.md §5.3), so the store is not asked for them.
+      client: async () =>
+        current.values.token_params === 'body'
+          ? client(current, binding)
+          : { authOrigin: binding.authOrigin, clientId: binding.clientId, tokenParams: 'query' },
+      store: store(current),
+      send: () => send({ fresh: true }),
+      lock: () => lock(at.lock),
+      clock: host.clock,
+      signals: host.signals,
+      requireSafe,
+      warn: output.warn,
+    });
+  };
+  const api = async (current: Settings): Promise<Api> => {
+    requireSafe();
+    const bearer = session(current);
+    return createApi({
+      baseOrigin: requireBase(current),
+      send: await send(),
+      bearer: bearer.bearer,
+      renew: (refused: Secret) => bearer.renew(refused),
+      clock: host.clock,
+      timeout,
+      login: loginCommand(current.profileName),
+    });
+  };
+  return { host, globals, output, prompts, config, settings, storedSettings, changeConfig, place, store, session, api, send, client, lock, requireSafe, timeout };
+}
+
+function globalOptions(globals: Words): TypedOptions {
+  const authUrl = globals.text('auth-url');
+  const baseUrl = globals.text('base-url');
+  return {
+    ...(authUrl === undefined ? {} : { auth_url: { option: '--auth-url', text: authUrl } }),
+    ...(baseUrl === undefined ? {} : { base_url: { option: '--base-url', text: baseUrl } }),
+  };
+}
+
+/** `--output` was checked by the parser; variable and profile only count without it, and are checked then. */
+function formatOf(globals: Words, settings: () => Settings): Format {
+  const typed = globals.text('output');
+  const known = formats.find((format) => format === typed);
+  if (known !== undefined) return known;
+  try {
+    return settings().values.output ?? 'table';
+  } catch (error) {
+    // A damaged file stops the commands that need it, not `config path` or `completion`.
+    if (error instanceof DamagedConfig) return 'table';
+    throw error;
+  }
+}
+
+const formats = ['table', 'json', 'ndjson', 'yaml', 'csv'] as const;
+
+function requireBase(settings: Settings): string {
+  const base = settings.values.base_url;
+  if (base === undefined) throw usage('base_url is missing', 'give it with --base-url or CLOUDCTL_BASE_URL, or run `cloudctl auth setup`');
+  return base;
+}
+
+function refuseHazard(host: Host): void {
+  const hazard = tokenCallHazard(host.env);
+  if (hazard === undefined) return;
+  throw usage(`cannot send secrets while ${hazard.variable} is set to ${hazard.value}`, `run the command again with \`env -u ${hazard.variable}\``, `${hazard.variable}=${hazard.value} ${hazard.why}`);
+}
+
+function lazy<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
+}

@@ -1,0 +1,99 @@
+/**
+ * Every error code a user can meet, with the exit status it ends the program with.
+ * The list is closed: scripts match on these words (docs/errors.md).
+ */
+export const exitCodes = {
+  usage: 2,
+  config_invalid: 2,
+  profile_unknown: 2,
+  not_logged_in: 4,
+  needs_login: 4,
+  token_refused: 4,
+  scope_too_small: 4,
+  scope_mismatch: 4,
+  access_denied: 4,
+  consent_required: 4,
+  login_required: 4,
+  state_mismatch: 4,
+  malformed_response: 4,
+  login_timeout: 4,
+  invalid_grant: 4,
+  invalid_client: 4,
+  invalid_scope: 4,
+  server_error: 1,
+  temporarily_unavailable: 1,
+  port_in_use: 1,
+  keychain_unavailable: 1,
+  busy: 1,
+  unreachable: 6,
+  tls: 6,
+  timeout: 6,
+  rate_limited: 1,
+  api_error: 1,
+  not_found: 1,
+  incomplete_list: 1,
+  batch_partial: 5,
+  preflight_blocked: 3,
+  source_unreachable: 3,
+  cancelled: 130,
+  internal: 1,
+} as const;
+
+export type ErrorCode = keyof typeof exitCodes;
+/** 0 done, 1 failed, 2 usage, 3 preflight, 4 authentication, 5 partly done, 6 unreachable, 130/143 interrupted. */
+export type ExitCode = 0 | 143 | (typeof exitCodes)[ErrorCode];
+
+export interface ErrorParts {
+  /** Facts: what was seen and where. Never a secret, never a URL's query. */
+  readonly detail?: string | undefined;
+  /** One action, with a command that can be pasted. */
+  readonly hint?: string | undefined;
+  /** HTTP status of the answer that caused it. */
+  readonly status?: number | undefined;
+  /** `x-request-id` of the answer that caused it. */
+  readonly requestId?: string | undefined;
+  /** Overrides the table, for a result that was already reported another way (143 for SIGTERM, partial batches). */
+  readonly exitCode?: ExitCode | undefined;
+  readonly cause?: unknown;
+}
+
+/** An error whose words are meant for the user: PostgreSQL's three parts (primary, detail, hint). */
+export class CliError extends Error {
+  override readonly name = 'CliError';
+  readonly code: ErrorCode;
+  readonly detail: string | undefined;
+  readonly hint: string | undefined;
+  readonly status: number | undefined;
+  readonly requestId: string | undefined;
+  readonly exitCode: ExitCode;
+
+  constructor(code: ErrorCode, message: string, parts: ErrorParts = {}) {
+    super(message, parts.cause === undefined ? undefined : { cause: parts.cause });
+    this.code = code;
+    this.detail = parts.detail;
+    this.hint = parts.hint;
+    this.status = parts.status;
+    this.requestId = parts.requestId;
+    this.exitCode = parts.exitCode ?? exitCodes[code];
+  }
+}
+
+/** Wrong words on the command line (exit 2). */
+export function usage(message: string, hint?: string, detail?: string): CliError {
+  return new CliError('usage', message, { hint, detail });
+}
+
+/** The wire shape of contract.md §7: absent parts are left out. */
+export function errorJson(error: CliError): object {
+  return {
+    error: {
+      code: error.code,
+      message: error.message,
+      ...(error.detail === undefined ? {} : { detail: error.detail }),
+      ...(error.hint === undefined ? {} : { hint: error.hint }),
+      exit_code: error.exitCode,
+      ...(error.status === undefined ? {} : { status: error.status }),
+      ...(error.requestId === undefined ? {} : { request_id: error.requestId }),
+    },
+  };
+}

@@ -1,0 +1,112 @@
+import { createServer, type Server } from 'node:http';
+import { CliError } from '../errors.ts';
+import { type CallbackUrl, onPort } from './callback-url.ts';
+
+/** Listening servers of one callback URL, on the port that is really in use. They refuse connections until `open` is called. */
+export interface Bound {
+  readonly callback: CallbackUrl;
+  readonly servers: readonly Server[];
+  open(): void;
+}
+
+/** The first callback URL that can be bound. CliError `port_in_use` when none can. */
+export async function listenOnFirst(callbacks: readonly CallbackUrl[]): Promise<Bound> {
+  const failures: Failure[] = [];
+  for (const callback of callbacks) {
+    const bound = await listenOn(callback);
+    if (!('address' in bound)) {
+      return bound;
+    }
+    failures.push(bound);
+  }
+  throw noneFree(failures);
+}
+
+interface Failure {
+  readonly address: string;
+  readonly port: number;
+  readonly code: string;
+}
+
+async function listenOn(callback: CallbackUrl, triesLeft = 8): Promise<Bound | Failure> {
+  const servers: Server[] = [];
+  let bound = callback;
+  for (const [index, address] of callback.addresses.entries()) {
+    const server = createServer(limits);
+    server.on('connection', refuseEarly);
+    const result = await listen(server, address, bound.port);
+    if (typeof result === 'number') {
+      servers.push(server);
+      bound = onPort(callback, result);
+      continue;
+    }
+    // The second address of `localhost` may not exist on this machine; taken by somebody else it may not be.
+    if (index > 0 && absent.includes(result.code)) {
+      continue;
+    }
+    await Promise.all(servers.map(closeServer));
+    return callback.port === 0 && index > 0 && triesLeft > 1 ? listenOn(callback, triesLeft - 1) : result;
+  }
+  const open = () => {
+    for (const server of servers) {
+      server.off('connection', refuseEarly);
+    }
+  };
+  return { callback: bound, servers, open };
+}
+
+const absent: readonly string[] = ['EADDRNOTAVAIL', 'EAFNOSUPPORT'];
+
+// Node's default of 30 s between checks would make the timeouts beside it useless, and its own 400 for a missing Host would lack our headers.
+const limits = {
+  maxHeaderSize: 80 * 1024,
+  headersTimeout: 1000,
+  requestTimeout: 5000,
+  connectionsCheckingInterval: 250,
+  requireHostHeader: false,
+} as const;
+
+// Nobody was told the address yet, so whoever comes this early is not the browser.
+function refuseEarly(socket: { destroy(): void }): void {
+  socket.destroy();
+}
+
+function listen(server: Server, host: string, port: number): Promise<number | Failure> {
+  return new Promise((resolve) => {
+    const onError = (error: NodeJS.ErrnoException) => resolve({ address: host, port, code: error.code ?? error.name });
+    server.once('error', onError);
+    server.listen({ host, port, ipv6Only: true, exclusive: true }, () => {
+      server.off('error', onError);
+      const address = server.address();
+      resolve(typeof address === 'object' && address !== null ? address.port : port);
+    });
+  });
+}
+
+export function closeServer(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+  });
+}
+
+function noneFree(failures: readonly Failure[]): CliError {
+  const [first] = failures;
+  const ports = failures.map(({ port }) => port).join(', ');
+  const message =
+    failures.length > 1 ? `could not listen on any of the ports ${ports}` : `could not listen on port ${ports}`;
+  return new CliError('port_in_use', first?.code === undefined ? message : `${message}: ${reasonOf(first)}`, {
+    detail: failures.map((failure) => `${failure.address} port ${failure.port} ${reasonOf(failure)}`).join('; '),
+    hint: 'register another callback URL with the service and name it: cloudctl auth setup --callback-url http://127.0.0.1:PORT/callback',
+  });
+}
+
+function reasonOf({ code }: Failure): string {
+  return reasons[code] ?? `failed with ${code}`;
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'is in use by another program',
+  EACCES: 'is reserved by the system',
+  EADDRNOTAVAIL: 'is on an address this machine does not have',
+  EAFNOSUPPORT: 'is on an address this machine does not have',
+};

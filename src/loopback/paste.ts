@@ -1,0 +1,75 @@
+import { type Parameters, type Place, parseParameters } from './parameters.ts';
+import type { Judge } from './rule.ts';
+
+/** What a pasted line came to. Only `accepted` ends the login. */
+export type Pasted<Accepted> =
+  | { readonly kind: 'accepted'; readonly accepted: Accepted }
+  /** A response without its state: refused, the login stays armed, the hint is to paste the whole address. */
+  | { readonly kind: 'incomplete' }
+  /** Nothing to do with a response. */
+  | { readonly kind: 'unreadable' };
+
+/** Characters of a pasted line; more is not looked at. */
+export const pasteLimit = 8 * 1024;
+
+/** Judges a pasted line: the whole redirect URL, with query or fragment, or `CODE STATE`. */
+export function judgePaste<Accepted>(line: string, judge: Judge<Accepted>): Pasted<Accepted> {
+  const pasted = parsePaste(line);
+  if (pasted === undefined) {
+    return { kind: 'unreadable' };
+  }
+  const { parameters, place } = pasted;
+  if (carries(parameters) && !parameters.has('state')) {
+    return { kind: 'incomplete' };
+  }
+  const accepted = judge(parameters, place);
+  return accepted === undefined ? { kind: 'unreadable' } : { kind: 'accepted', accepted };
+}
+
+interface Paste {
+  readonly parameters: Parameters;
+  readonly place: Place;
+}
+
+/** Reads a pasted line; undefined when it is none of the forms, too long, or repeats a parameter. */
+function parsePaste(line: string): Paste | undefined {
+  // Terminals that bracket a paste put marks of their own around it.
+  const text = line.replaceAll(/\x1b\[20[01]~/g, '').trim();
+  if (line.length > pasteLimit || /[^\x20-\x7e\t]/.test(text)) {
+    return undefined;
+  }
+  const words = text.replace(/^(['"<])(.*)['">]$/, '$2').split(/[ \t]+/);
+  const [first = '', second] = words;
+  if (first === '' || words.length > 2) {
+    return undefined;
+  }
+  if (second !== undefined) {
+    return {
+      place: 'query',
+      parameters: new Map([
+        ['code', first],
+        ['state', second],
+      ]),
+    };
+  }
+  return first.includes('?') || first.includes('#') || first.includes('://')
+    ? parseAddress(first)
+    : { place: 'query', parameters: new Map([['code', first]]) };
+}
+
+/** The side of the address that carries the response; a bare `#` behind a query counts for nothing. */
+function parseAddress(address: string): Paste | undefined {
+  const [, rawQuery = '', rawFragment = ''] = /^[^?#]*(?:\?([^#]*))?(?:#(.*))?$/.exec(address) ?? [];
+  const query = parseParameters(rawQuery);
+  const fragment = parseParameters(rawFragment);
+  if (query === undefined || fragment === undefined) {
+    return undefined;
+  }
+  return carries(query) || !carries(fragment)
+    ? { place: 'query', parameters: query }
+    : { place: 'fragment', parameters: fragment };
+}
+
+function carries(parameters: Parameters): boolean {
+  return parameters.has('code') || parameters.has('error') || parameters.has('access_token');
+}

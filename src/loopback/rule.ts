@@ -1,0 +1,73 @@
+import type { Parameters, Place } from './parameters.ts';
+import type { LoopbackRequest } from './request.ts';
+
+/** What this login expects of a request; fixed from the moment the port is bound. */
+export interface Expected<Accepted> {
+  /** H: the authority of the callback URL. */
+  readonly host: string;
+  readonly flow: 'code' | 'implicit';
+  readonly paths: Paths;
+  /** The callback URL's own raw query, mostly empty. */
+  readonly callbackQuery: string;
+  /** Origin of the authorization server: the only foreign one a browser may name. */
+  readonly authorizationOrigin: string;
+  /** What the relay must repeat: proof that it speaks for a bridge page of ours. */
+  readonly nonce: string;
+  readonly judge: Judge<Accepted>;
+}
+
+/** Judges parameters by the protocol; undefined is noise: no authorization response at all. */
+export type Judge<Accepted> = (parameters: Parameters, place: Place) => Accepted | undefined;
+
+export interface Paths {
+  readonly callback: string;
+  readonly relay: string;
+  readonly start: string;
+  readonly done: string;
+}
+
+/** One login is one state machine: armed, taken, closed. */
+export type Phase =
+  | { readonly kind: 'armed'; readonly started: boolean }
+  | { readonly kind: 'taken' }
+  | { readonly kind: 'closed' };
+
+/** What the helper does with a request. Only `taken` and `start` change the login. */
+export type Decision<Accepted> =
+  | Refusal
+  /** Read the body, up to `bodyLimit`, and decide again. */
+  | { readonly kind: 'read_body' }
+  | { readonly kind: 'bridge' }
+  | { readonly kind: 'start' }
+  | { readonly kind: 'done' }
+  | { readonly kind: 'taken'; readonly accepted: Accepted; readonly place: Place };
+
+export interface Refusal {
+  readonly kind: 'refuse';
+  readonly page: Noise;
+  readonly allow?: 'GET' | 'POST';
+}
+
+/** Answers that leave the login as it was; pages.ts has the status and the words of each. */
+export type Noise =
+  | 'not_a_response'
+  | 'forbidden'
+  | 'not_found'
+  | 'method_not_allowed'
+  | 'request_timeout'
+  | 'already_finished'
+  | 'already_started'
+  | 'body_too_large'
+  | 'expectation_failed'
+  | 'misdirected'
+  | 'headers_too_large';
+
+/** A check that comes before STATE: it can refuse and nothing else. */
+export type Check = (expected: Expected<unknown>, request: LoopbackRequest) => Refusal | undefined;
+
+export function refuse(page: Noise): Refusal {
+  return { kind: 'refuse', page };
+}
+
+/** Bytes of a POST body (rule 9). */
+export const bodyLimit = 16 * 1024;

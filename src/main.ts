@@ -1,0 +1,42 @@
+import { asCliError, printError, wantsJsonErrors } from './cli/report.ts';
+import { runProgram } from './cli/program.ts';
+import { wantsColor } from './cli/color.ts';
+import { commands } from './commands/index.ts';
+import { DamagedConfig } from './config/file.ts';
+import { createContext } from './context.ts';
+import type { CliError, ExitCode } from './errors.ts';
+import type { Host } from './platform/host.ts';
+import { systemHost } from './platform/system.ts';
+import { version } from './version.ts';
+
+/** The whole program in one call. `argv` are the words after the program's name. */
+export async function run(argv: readonly string[], host: Host): Promise<ExitCode> {
+  try {
+    return await runProgram({
+      name: 'cloudctl',
+      version,
+      summary: 'Log in to the cloud through the browser, create droplets in batch, and migrate databases online.',
+      tree: commands,
+      argv,
+      stdout: host.stdout,
+      env: host.env,
+      makeContext: (globals) => createContext(host, globals),
+    });
+  } catch (thrown) {
+    const error = await worded(thrown);
+    const color = wantsColor({ sink: host.stderr, env: host.env, noColor: argv.includes('--no-color') });
+    await printError(error, { stderr: host.stderr, json: wantsJsonErrors(argv, host.env), color });
+    return error.exitCode;
+  }
+}
+
+async function worded(thrown: unknown): Promise<CliError> {
+  if (!(thrown instanceof DamagedConfig)) return asCliError(thrown);
+  const { explainDamage } = await import('./config/damage.ts');
+  return explainDamage(thrown);
+}
+
+/** The same on this machine. */
+export function runHere(argv: readonly string[]): Promise<ExitCode> {
+  return run(argv, systemHost());
+}

@@ -1,0 +1,74 @@
+import { isRecord, type JsonRecord, numberOf, textOf } from '../json.ts';
+import { Secret } from '../secret.ts';
+
+/** An access token grant (spec.md §2). */
+export interface Grant {
+  readonly accessToken: Secret;
+  /** Absent in the implicit flow and with servers that issue none. */
+  readonly refreshToken?: Secret;
+  /** Seconds from the answer. */
+  readonly expiresIn: number;
+  /** Absent: the server did not say, so it is the requested one (RFC 6749 §5.1). */
+  readonly scope?: string;
+  readonly info?: AccountInfo;
+}
+
+export interface AccountInfo {
+  readonly name?: string;
+  readonly email?: string;
+  readonly uuid?: string;
+  readonly teamUuid?: string;
+  readonly teamName?: string;
+}
+
+export type Decoded<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly reason: string };
+
+/** Decodes a successful answer of the token endpoint (https://www.rfc-editor.org/rfc/rfc6749#section-5.1). The reason never quotes a value. */
+export function decodeGrant(json: unknown): Decoded<Grant> {
+  if (!isRecord(json)) return { ok: false, reason: 'it is not a JSON object' };
+  if (json['error'] !== undefined) return { ok: false, reason: 'it carries an error beside a success status' };
+  const accessToken = textOf(json, 'access_token');
+  if (accessToken === undefined || !isTokenText(accessToken)) return { ok: false, reason: 'access_token is missing or not visible ASCII' };
+  if (textOf(json, 'token_type')?.toLowerCase() !== 'bearer') return { ok: false, reason: 'token_type is not bearer' };
+  const expiresIn = secondsOf(json);
+  if (expiresIn === undefined) return { ok: false, reason: 'expires_in is missing or not a positive number of seconds' };
+  const refreshToken = json['refresh_token'];
+  if (refreshToken !== undefined && refreshToken !== null && !(typeof refreshToken === 'string' && isTokenText(refreshToken))) {
+    return { ok: false, reason: 'refresh_token is not visible ASCII' };
+  }
+  const scope = textOf(json, 'scope');
+  const info = isRecord(json['info']) ? decodeInfo(json['info']) : undefined;
+  return {
+    ok: true,
+    value: {
+      accessToken: new Secret(accessToken),
+      ...(typeof refreshToken === 'string' ? { refreshToken: new Secret(refreshToken) } : {}),
+      expiresIn,
+      ...(scope === undefined ? {} : { scope }),
+      ...(info === undefined ? {} : { info }),
+    },
+  };
+}
+
+/** Visible ASCII without spaces: what may stand in a header (RFC 6750 §2.1). */
+export function isTokenText(text: string): boolean {
+  return /^[\x21-\x7e]{1,4096}$/.test(text);
+}
+
+function secondsOf(json: JsonRecord): number | undefined {
+  // Some servers send the number as text; RFC 6749 §5.1 shows a number.
+  const value = json['expires_in'];
+  const seconds = typeof value === 'string' && /^\d{1,10}$/.test(value) ? Number(value) : numberOf(json, 'expires_in');
+  return seconds !== undefined && seconds > 0 ? Math.floor(seconds) : undefined;
+}
+
+function decodeInfo(info: JsonRecord): AccountInfo {
+  const fields = [
+    ['name', textOf(info, 'name')],
+    ['email', textOf(info, 'email')],
+    ['uuid', textOf(info, 'uuid')],
+    ['teamUuid', textOf(info, 'team_uuid')],
+    ['teamName', textOf(info, 'team_name')],
+  ] as const;
+  return Object.fromEntries(fields.filter(([, value]) => value !== undefined && value !== ''));
+}

@@ -1,0 +1,21 @@
+/** The two scopes of spec.md §2; anything else needs `--any-scope`. */
+export const knownScopes = ['read', 'read write'] as const;
+
+/** Words of a scope, each once, in a fixed order. No scope is `read` (spec.md §8). */
+export function scopeWords(scope: string | undefined): readonly string[] {
+  const words = (scope ?? '').split(' ').filter((word) => word !== '');
+  return words.length === 0 ? ['read'] : [...new Set(words)].sort();
+}
+
+/** Two scopes are the same when they hold the same words in any order (RFC 6749 §3.3). */
+export function sameScope(a: string | undefined, b: string | undefined): boolean {
+  return scopeWords(a).join(' ') === scopeWords(b).join(' ');
+}
+
+export function canWrite(scope: string): boolean {
+  return scopeWords(scope).includes('write');
+}
+
+export function isKnownScope(scope: string): boolean {
+  return knownScopes.some((known) => sameScope(known, scope));
+}

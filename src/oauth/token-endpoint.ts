@@ -1,0 +1,127 @@
+import { isRecord, parseJson, textOf } from '../json.ts';
+import { readBody } from '../platform/body.ts';
+import type { Answer, Send } from '../platform/send.ts';
+import { Secret, secretUrl } from '../secret.ts';
+import type { ValidatedCode } from './authorization-response.ts';
+import { decodeGrant, type Grant } from './grant.ts';
+
+/** The registered application as the authorization server knows it. */
+export interface Client {
+  readonly authOrigin: string;
+  readonly clientId: string;
+  readonly clientSecret?: Secret | undefined;
+  /** `query` is spec.md §4.2; `body` is RFC 6749 §3.2 for other servers, with client credentials at refresh and revoke. */
+  readonly tokenParams: 'query' | 'body';
+}
+
+export type TokenResult =
+  | { readonly kind: 'granted'; readonly grant: Grant }
+  | { readonly kind: 'refused'; readonly error: string; readonly description?: string; readonly status: number }
+  | { readonly kind: 'malformed'; readonly reason: string; readonly status: number };
+
+/** What the server answered, read to its last byte but not yet understood: the refresh protocol seals it in this shape. */
+export interface RawAnswer {
+  readonly status: number;
+  readonly contentType: string;
+  /** undefined: longer than 1 MiB. */
+  readonly body: string | undefined;
+}
+
+export interface TokenRequest {
+  readonly url: Secret;
+  readonly body: Secret | undefined;
+}
+
+type Parameters = readonly (readonly [string, string | Secret | undefined])[];
+
+/** Exchange of an authorization code whose state was checked (spec.md §4.2; https://www.rfc-editor.org/rfc/rfc6749#section-4.1.3). */
+export function exchangeRequest(client: Client, code: ValidatedCode, redirectUri: string, verifier: Secret | undefined): TokenRequest {
+  return tokenRequest(client, '/v1/oauth/token', [
+    ['grant_type', 'authorization_code'],
+    ['code', code.code],
+    ['client_id', client.clientId],
+    ['client_secret', client.clientSecret],
+    ['redirect_uri', redirectUri],
+    ['code_verifier', verifier],
+  ]);
+}
+
+/** Single-use refresh (spec.md §4.3): the query names no client credentials (spec.md §5.3). */
+export function refreshRequest(client: Client, refreshToken: Secret): TokenRequest {
+  return tokenRequest(client, '/v1/oauth/token', [
+    ['grant_type', 'refresh_token'],
+    ['refresh_token', refreshToken],
+    ...(client.tokenParams === 'body' ? credentials(client) : []),
+  ]);
+}
+
+/** Revocation of an access token (spec.md §4.4; https://www.rfc-editor.org/rfc/rfc7009#section-2.1). */
+export function revokeRequest(client: Client, token: Secret): TokenRequest {
+  return tokenRequest(client, '/v1/oauth/revoke', [['token', token], ...(client.tokenParams === 'body' ? credentials(client) : [])]);
+}
+
+/** Sends and reads the whole answer. Throws SendError when none came; a redirect is an answer like any other here, never followed. */
+export async function sendTokenRequest(
+  send: Send,
+  request: TokenRequest,
+  signal: AbortSignal,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<RawAnswer> {
+  const form = request.body === undefined ? {} : { 'content-type': 'application/x-www-form-urlencoded' };
+  const answer = await send(request.url.reveal(), {
+    method: 'POST',
+    headers: { accept: 'application/json', ...form, ...headers },
+    ...(request.body === undefined ? {} : { body: request.body.reveal() }),
+    signal,
+    redirect: 'manual',
+  });
+  return rawAnswer(answer);
+}
+
+/** Understands an answer of the token endpoint (https://www.rfc-editor.org/rfc/rfc6749#section-5). */
+export function processTokenAnswer(raw: RawAnswer): TokenResult {
+  const { status } = raw;
+  if (status >= 300 && status < 400) return { kind: 'malformed', status, reason: `it redirected (status ${status}), which a token endpoint never does` };
+  if (raw.body === undefined) return { kind: 'malformed', status, reason: 'it is longer than 1 MiB' };
+  const json = parseJson(raw.body);
+  if (!json.ok) return { kind: 'malformed', status, reason: `it is ${raw.contentType || 'without a content type'}, status ${status}, not JSON` };
+  if (status >= 200 && status < 300) {
+    const grant = decodeGrant(json.value);
+    return grant.ok ? { kind: 'granted', grant: grant.value } : { kind: 'malformed', status, reason: grant.reason };
+  }
+  const error = isRecord(json.value) ? textOf(json.value, 'error') : undefined;
+  if (error === undefined) return { kind: 'malformed', status, reason: `it is an error without a code, status ${status}` };
+  const description = isRecord(json.value) ? textOf(json.value, 'error_description') : undefined;
+  return { kind: 'refused', status, error, ...(description === undefined ? {} : { description }) };
+}
+
+/** undefined: revoked (spec.md §4.4; https://www.rfc-editor.org/rfc/rfc7009#section-2.2); otherwise what was answered instead. */
+export function processRevocation(raw: RawAnswer): string | undefined {
+  if (raw.status === 200) return undefined;
+  const result = processTokenAnswer(raw);
+  if (result.kind === 'refused') return `the authorization server answered ${result.error}`;
+  return result.kind === 'malformed' ? `the answer is not understood: ${result.reason}` : `the answer has status ${raw.status}`;
+}
+
+function credentials(client: Client): Parameters {
+  return [
+    ['client_id', client.clientId],
+    ['client_secret', client.clientSecret],
+  ];
+}
+
+function tokenRequest(client: Client, path: string, parameters: Parameters): TokenRequest {
+  const url = new URL(path, client.authOrigin);
+  const form = new URLSearchParams();
+  for (const [name, value] of parameters) {
+    if (value !== undefined) form.append(name, typeof value === 'string' ? value : value.reveal());
+  }
+  if (client.tokenParams === 'body') return { url: secretUrl(url), body: new Secret(form.toString(), '[form]') };
+  url.search = form.toString();
+  return { url: secretUrl(url), body: undefined };
+}
+
+async function rawAnswer(answer: Answer): Promise<RawAnswer> {
+  const contentType = (answer.headers.get('content-type') ?? '').split(';')[0] ?? '';
+  return { status: answer.status, contentType: contentType.trim(), body: await readBody(answer, 1024 * 1024) };
+}

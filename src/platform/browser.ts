@@ -1,0 +1,57 @@
+import { spawn } from 'node:child_process';
+import { delimiter } from 'node:path';
+import { surroundings } from './environment.ts';
+import type { Browser, Environment } from './host.ts';
+
+/** Opens one address in the user's browser: the command of $BROWSER where it is set, else the platform's opener. */
+export function systemBrowser(env: Environment, platform: NodeJS.Platform): Browser {
+  return {
+    async open(url) {
+      const address = new URL(url);
+      if (address.protocol !== 'http:' && address.protocol !== 'https:') throw new TypeError('not an http address');
+      const named = env.BROWSER?.trim();
+      if (named === 'none') return false;
+      if (named) return openWith(named.split(delimiter), address.href, env);
+      const around = surroundings(env, platform);
+      // xdg-open without a display falls back to text browsers, which would read the terminal.
+      if (!around.display && !around.wsl) return false;
+      return openDefault(address.href);
+    },
+  };
+}
+
+/** $BROWSER is a list like PATH; `%s` in a command stands for the address, which else comes last. */
+async function openWith(commands: readonly string[], url: string, env: Environment): Promise<boolean> {
+  for (const command of commands) {
+    const [program, ...words] = command.split(' ').filter((word) => word !== '');
+    if (program === undefined) continue;
+    const placed = words.map((word) => word.replaceAll('%s', url));
+    const args = words.some((word) => word.includes('%s')) ? placed : [...words, url];
+    if (await starts(program, args, env)) return true;
+  }
+  return false;
+}
+
+function starts(program: string, args: readonly string[], env: Environment): Promise<boolean> {
+  return new Promise((resolve) => {
+    // No shell: the address is one argument, whatever is in it.
+    const child = spawn(program, args, { env, detached: true, stdio: 'ignore' });
+    child.once('error', () => resolve(false));
+    child.once('spawn', () => {
+      child.unref();
+      resolve(true);
+    });
+  });
+}
+
+async function openDefault(url: string): Promise<boolean> {
+  const { default: open } = await import('open');
+  try {
+    const child = await open(url);
+    child.on('error', () => {});
+    return true;
+  } catch {
+    // There is no opener on this machine; the address is printed in any case.
+    return false;
+  }
+}

@@ -1,0 +1,178 @@
+/** The few types of the D-Bus wire format that reading a secret takes, little-endian (D-Bus Specification 0.43, "Marshaling"). */
+
+export interface Call {
+  readonly serial: number;
+  readonly destination: string;
+  readonly path: string;
+  readonly interface: string;
+  readonly member: string;
+  /** Both absent for a call without arguments. */
+  readonly signature?: string;
+  readonly body?: (writer: Writer) => void;
+}
+
+export interface Reply {
+  readonly serial: number;
+  /** The error's name; undefined for a result. */
+  readonly error: string | undefined;
+  readonly signature: string;
+  readonly body: Reader;
+}
+
+export function encodeCall(call: Call): Buffer {
+  const body = createWriter();
+  call.body?.(body);
+  const arguments_ = body.bytes();
+  const message = createWriter();
+  // Little-endian, METHOD_CALL, no flags, protocol version 1.
+  for (const byte of [0x6c, 1, 0, 1]) message.byte(byte);
+  message.uint32(arguments_.length);
+  message.uint32(call.serial);
+  message.array(8, () => {
+    field(message, 1, 'o', call.path);
+    field(message, 2, 's', call.interface);
+    field(message, 3, 's', call.member);
+    field(message, 6, 's', call.destination);
+    if (call.signature !== undefined) field(message, 8, 'g', call.signature);
+  });
+  message.align(8);
+  return Buffer.concat([message.bytes(), arguments_]);
+}
+
+/** The first whole message of the bytes: its length, and the reply it is (signals and calls are none). */
+export function decodeMessage(
+  bytes: Buffer,
+): { readonly length: number; readonly reply: Reply | undefined } | undefined {
+  if (bytes.length < 16) return undefined;
+  if (bytes[0] !== 0x6c) throw new Error('a big-endian D-Bus message');
+  const start = 16 + aligned(bytes.readUInt32LE(12), 8);
+  const length = start + bytes.readUInt32LE(4);
+  if (length > 1_000_000) throw new Error('a D-Bus message of more than a megabyte');
+  if (bytes.length < length) return undefined;
+  const fields = decodeFields(createReader(bytes.subarray(0, start), 12));
+  const serial = fields.get(5);
+  const kind = bytes[1];
+  if (typeof serial !== 'number' || (kind !== 2 && kind !== 3)) return { length, reply: undefined };
+  const error = kind === 3 ? String(fields.get(4)) : undefined;
+  const body = createReader(bytes.subarray(start, length), 0);
+  return { length, reply: { serial, error, signature: String(fields.get(8) ?? ''), body } };
+}
+
+function field(message: Writer, code: number, type: 'o' | 's' | 'g', value: string): void {
+  message.align(8);
+  message.byte(code);
+  message.signature(type);
+  if (type === 'g') message.signature(value);
+  else message.string(value);
+}
+
+function decodeFields(reader: Reader): ReadonlyMap<number, string | number> {
+  const fields = new Map<number, string | number>();
+  reader.array(8, () => {
+    reader.align(8);
+    const code = reader.byte();
+    fields.set(code, reader.variant());
+  });
+  return fields;
+}
+
+export interface Writer {
+  byte(value: number): void;
+  uint32(value: number): void;
+  /** A string or an object path. */
+  string(text: string): void;
+  signature(text: string): void;
+  /** `alignment`: that of an element. */
+  array(alignment: number, elements: () => void): void;
+  align(to: number): void;
+  bytes(): Buffer;
+}
+
+function createWriter(): Writer {
+  const out: number[] = [];
+  const writer: Writer = {
+    byte: (value) => void out.push(value),
+    uint32(value) {
+      writer.align(4);
+      out.push(value & 255, (value >>> 8) & 255, (value >>> 16) & 255, value >>> 24);
+    },
+    string(text) {
+      const bytes = Buffer.from(text, 'utf8');
+      writer.uint32(bytes.length);
+      out.push(...bytes, 0);
+    },
+    signature: (text) => void out.push(text.length, ...Buffer.from(text, 'latin1'), 0),
+    array(alignment, elements) {
+      writer.uint32(0);
+      const size = out.length - 4;
+      writer.align(alignment);
+      const start = out.length;
+      elements();
+      const length = out.length - start;
+      out.splice(size, 4, length & 255, (length >>> 8) & 255, (length >>> 16) & 255, length >>> 24);
+    },
+    align(to) {
+      while (out.length % to !== 0) out.push(0);
+    },
+    bytes: () => Buffer.from(out),
+  };
+  return writer;
+}
+
+export interface Reader {
+  byte(): number;
+  uint32(): number;
+  /** A string or an object path. */
+  string(): string;
+  signature(): string;
+  /** Of a string, a path, a signature or a number; throws for every other type. */
+  variant(): string | number;
+  array(alignment: number, element: () => void): void;
+  byteArray(): Buffer;
+  align(to: number): void;
+}
+
+/** Reads past the end throw a RangeError, as Buffer's own methods do. */
+function createReader(bytes: Buffer, from: number): Reader {
+  let at = from;
+  const take = (length: number): Buffer => {
+    if (at + length > bytes.length) throw new RangeError('a D-Bus message that ends too early');
+    at += length;
+    return bytes.subarray(at - length, at);
+  };
+  const text = (length: number): string => {
+    const value = take(length).toString('utf8');
+    take(1);
+    return value;
+  };
+  const reader: Reader = {
+    byte: () => take(1).readUInt8(0),
+    uint32() {
+      reader.align(4);
+      return take(4).readUInt32LE(0);
+    },
+    string: () => text(reader.uint32()),
+    signature: () => text(reader.byte()),
+    variant() {
+      const type = reader.signature();
+      if (type === 's' || type === 'o') return reader.string();
+      if (type === 'g') return reader.signature();
+      if (type === 'u') return reader.uint32();
+      throw new Error(`a D-Bus variant of type ${type}`);
+    },
+    array(alignment, element) {
+      const length = reader.uint32();
+      reader.align(alignment);
+      for (const end = at + length; at < end; ) element();
+    },
+    byteArray: () => take(reader.uint32()),
+    align(to) {
+      at = aligned(at, to);
+    },
+  };
+  return reader;
+}
+
+function aligned(value: number, to: number): number {
+  return Math.ceil(value / to) * to;
+}

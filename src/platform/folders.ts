@@ -1,0 +1,40 @@
+import { homedir } from 'node:os';
+import { posix, win32 } from 'node:path';
+import type { Environment, Folders } from './host.ts';
+
+/**
+ * Where the program keeps its files: `$CLOUDCTL_CONFIG_DIR` and `$CLOUDCTL_STATE_DIR`, else the platform's folders.
+ * The table is that of env-paths 4, which cannot be asked itself: it reads process.env and the home folder when it is
+ * imported, so neither a test nor another environment could be given to it. It has no word for state: on Linux that is
+ * XDG_STATE_HOME (its `log`), elsewhere its `data`.
+ */
+export function platformFolders(env: Environment, platform: NodeJS.Platform): Folders {
+  const home = (platform === 'win32' ? env.USERPROFILE : env.HOME) || homedir();
+  const standard = tables[platform === 'win32' || platform === 'darwin' ? platform : 'other'](env, home);
+  return {
+    config: env.CLOUDCTL_CONFIG_DIR || standard.config,
+    state: env.CLOUDCTL_STATE_DIR || standard.state,
+  };
+}
+
+const name = 'cloudctl';
+
+const tables = {
+  darwin: (_env: Environment, home: string): Folders => ({
+    config: posix.join(home, 'Library', 'Preferences', name),
+    state: posix.join(home, 'Library', 'Application Support', name),
+  }),
+  win32: (env: Environment, home: string): Folders => ({
+    config: win32.join(env.APPDATA || win32.join(home, 'AppData', 'Roaming'), name, 'Config'),
+    state: win32.join(env.LOCALAPPDATA || win32.join(home, 'AppData', 'Local'), name, 'Data'),
+  }),
+  other: (env: Environment, home: string): Folders => ({
+    config: posix.join(xdg(env.XDG_CONFIG_HOME) ?? posix.join(home, '.config'), name),
+    state: posix.join(xdg(env.XDG_STATE_HOME) ?? posix.join(home, '.local', 'state'), name),
+  }),
+};
+
+/** A relative path in these variables is invalid and to be ignored (XDG Base Directory Specification 0.8, Basics). */
+function xdg(folder: string | undefined): string | undefined {
+  return folder !== undefined && posix.isAbsolute(folder) ? folder : undefined;
+}

@@ -1,0 +1,92 @@
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import type { Readable, Writable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+import { cleaned } from './cleaned.ts';
+import type { Environment } from './host.ts';
+import { decodeReply, type KeychainReply, type KeychainRequest } from './keychain-wire.ts';
+
+export interface HelperOptions {
+  readonly env: Environment;
+  /** The bundle of keychain-child.ts; beside this file's own bundle when not given. */
+  readonly script?: string;
+  readonly node?: string;
+}
+
+export interface HelperProcess {
+  alive(): boolean;
+  ask(request: KeychainRequest): Promise<KeychainReply>;
+  /** Ends it from outside and waits until it is gone. */
+  kill(): Promise<void>;
+  /** Lets it end by itself, which it does at the end of its standard input. */
+  end(): Promise<void>;
+}
+
+export function startHelper({ env, script, node }: HelperOptions): HelperProcess {
+  const path = script ?? fileURLToPath(new URL('./keychain.cjs', import.meta.url));
+  const child: ChildProcessByStdio<Writable, Readable, Readable> = spawn(node ?? process.execPath, [path], {
+    env: helperEnvironment(env),
+    stdio: ['pipe', 'pipe', 'pipe'],
+    windowsHide: true,
+  });
+  let waiting: ((reply: KeychainReply) => void) | undefined;
+  let words = '';
+  let over = false;
+  const gone = new Promise<void>((resolve) => {
+    const end = (reason: string) => {
+      over = true;
+      waiting?.({ kind: 'unavailable', why: 'failed', reason });
+      resolve();
+    };
+    child.once('error', (error) => end(`the keychain helper did not start: ${error.message}`));
+    child.once('close', (status, signal) => end(ended(status ?? signal, words)));
+  });
+  createInterface({ input: child.stdout }).on('line', (line) => {
+    waiting?.(
+      decodeReply(line) ?? { kind: 'unavailable', why: 'failed', reason: 'the keychain helper gave an unknown answer' },
+    );
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    words = (words + text).slice(-4000);
+  });
+  // A helper that is gone before it has read everything: its end tells why.
+  child.stdin.on('error', () => {});
+  return {
+    alive: () => !over,
+    ask: (request) =>
+      new Promise((resolve) => {
+        waiting = resolve;
+        child.stdin.write(`${JSON.stringify(request)}\n`);
+      }),
+    async kill() {
+      child.kill('SIGKILL');
+      await gone;
+    },
+    async end() {
+      child.stdin.end();
+      const stubborn = setTimeout(() => child.kill('SIGKILL'), 1000);
+      await gone;
+      clearTimeout(stubborn);
+    },
+  };
+}
+
+function ended(how: number | string | null, words: string): string {
+  const last =
+    words
+      .trim()
+      .split('\n')
+      .find((line) => /error/i.test(line)) ?? '';
+  return cleaned(`the keychain helper ended (${how})${last === '' ? '' : `: ${last}`}`);
+}
+
+/** Without what concerns Node's own ways: certificates cost it 35 ms, and the rest could make it talk or wait for a debugger. */
+function helperEnvironment({
+  NODE_OPTIONS,
+  NODE_EXTRA_CA_CERTS,
+  NODE_DEBUG,
+  NODE_V8_COVERAGE,
+  ...rest
+}: Environment): NodeJS.ProcessEnv {
+  return rest;
+}

@@ -1,0 +1,31 @@
+import type { KeychainAbsent, KeychainDone, KeychainFound, KeychainUnavailable } from './host.ts';
+
+/** One line of JSON to the helper process. */
+export type KeychainRequest =
+  | { readonly operation: 'read' | 'remove'; readonly account: string }
+  | { readonly operation: 'write'; readonly account: string; readonly value: string };
+
+export type KeychainReply = KeychainFound | KeychainAbsent | KeychainDone | KeychainUnavailable;
+
+/** Decodes one line of the helper; undefined when it is none of its replies. */
+export function decodeReply(line: string): KeychainReply | undefined {
+  const reply = parsed(line);
+  if (typeof reply !== 'object' || reply === null || !('kind' in reply)) return undefined;
+  if (reply.kind === 'absent' || reply.kind === 'done') return { kind: reply.kind };
+  if (reply.kind === 'found' && 'value' in reply && typeof reply.value === 'string')
+    return { kind: 'found', value: reply.value };
+  if (reply.kind !== 'unavailable' || !('why' in reply) || !('reason' in reply)) return undefined;
+  const why = whys.find((name) => name === reply.why);
+  if (why === undefined || typeof reply.reason !== 'string') return undefined;
+  return { kind: 'unavailable', why, reason: reply.reason };
+}
+
+const whys = ['locked', 'missing', 'hung', 'failed'] as const;
+
+function parsed(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+}

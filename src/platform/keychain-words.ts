@@ -1,0 +1,20 @@
+import { cleaned } from './cleaned.ts';
+import type { KeychainUnavailable } from './host.ts';
+
+/** The library's errors have no code that tells them apart, so their text has to. */
+export function unavailable(error: unknown): KeychainUnavailable {
+  const reason = cleaned(error instanceof Error ? error.message : String(error));
+  const found = kinds.find(({ words }) => words.test(reason));
+  return { kind: 'unavailable', why: found?.why ?? 'failed', reason };
+}
+
+const kinds: readonly { readonly why: KeychainUnavailable['why']; readonly words: RegExp }[] = [
+  { why: 'locked', words: /prompt was dismissed|is locked|IsLocked|interaction is not allowed|user canceled/i },
+  {
+    why: 'missing',
+    // "no result found" is a service that has no default collection to keep an item in.
+    words:
+      /autolaunch|Failed to connect to socket|ServiceUnknown|not provided by any|No such (file|interface)|NameHasNoOwner|no result found|Unable to autolaunch/i,
+  },
+  { why: 'hung', words: /NoReply|Did not receive a reply|timed out/i },
+];

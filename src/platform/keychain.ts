@@ -1,0 +1,71 @@
+import type { Keychain, KeychainOptions, KeychainUnavailable } from './host.ts';
+import type { HelperOptions, HelperProcess } from './keychain-process.ts';
+import type { KeychainReply, KeychainRequest } from './keychain-wire.ts';
+
+/** The operating system's keychain, asked by a helper process that is killed when it does not answer in time. */
+export function helperKeychain(helper: HelperOptions): Keychain {
+  return {
+    open(options) {
+      let child: HelperProcess | undefined;
+      let turn: Promise<unknown> = Promise.resolve();
+      // One at a time, so that the limit of an operation is its own.
+      const ask = (request: KeychainRequest): Promise<KeychainReply> => {
+        const answer = turn.then(async () => {
+          if (child?.alive() !== true) {
+            const { startHelper } = await import('./keychain-process.ts');
+            child = startHelper(helper);
+          }
+          return perform(child, request, options);
+        });
+        turn = answer.catch(() => {});
+        return answer;
+      };
+      return {
+        async read(account) {
+          const reply = await ask({ operation: 'read', account });
+          return reply.kind === 'done' ? strange : reply;
+        },
+        async write(account, value) {
+          const reply = await ask({ operation: 'write', account, value });
+          return reply.kind === 'done' || reply.kind === 'unavailable' ? reply : strange;
+        },
+        async remove(account) {
+          const reply = await ask({ operation: 'remove', account });
+          return reply.kind === 'done' || reply.kind === 'unavailable' ? reply : strange;
+        },
+        async close() {
+          await turn;
+          await child?.end();
+        },
+      };
+    },
+  };
+}
+
+const strange: KeychainUnavailable = {
+  kind: 'unavailable',
+  why: 'failed',
+  reason: 'the keychain helper gave an answer to another question',
+};
+
+async function perform(
+  child: HelperProcess,
+  request: KeychainRequest,
+  options: KeychainOptions,
+): Promise<KeychainReply> {
+  const waiting = setTimeout(() => options.onWaiting?.(), 1000);
+  let late: NodeJS.Timeout | undefined;
+  const limit = new Promise<'late'>((resolve) => {
+    late = setTimeout(() => resolve('late'), options.limit);
+  });
+  try {
+    const reply = await Promise.race([child.ask(request), limit]);
+    if (reply !== 'late') return reply;
+    // Reaped before the answer is given: whoever holds a lock for this operation may free it then.
+    await child.kill();
+    return { kind: 'unavailable', why: 'hung', reason: `the keychain did not answer within ${options.limit / 1000} s` };
+  } finally {
+    clearTimeout(waiting);
+    clearTimeout(late);
+  }
+}

@@ -1,0 +1,115 @@
+import { closeSync, fstatSync, openSync, statSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname } from 'node:path';
+import { CliError } from '../errors.ts';
+import { ensureFolder } from './files.ts';
+import { flockLocker, type Locker } from './flock.ts';
+import type { Clock } from './host.ts';
+
+export interface HeldLock {
+  release(): void;
+}
+
+export interface LockOptions {
+  /** Milliseconds to wait for other processes before the error `busy`. */
+  readonly waitMs: number;
+  readonly clock: Clock;
+  readonly random: (bytes: number) => Uint8Array;
+  readonly signal?: AbortSignal | undefined;
+  /** Called once, when another process has it. */
+  readonly onWaiting?: (() => void) | undefined;
+}
+
+/**
+ * Takes the lock of a permanent empty file, which the kernel frees when its holder ends however it ends.
+ * Polled: a waiter of the library that was given up would be granted the lock later.
+ */
+export async function acquireLock(path: string, options: LockOptions): Promise<HeldLock> {
+  const end = options.clock.now() + options.waitMs;
+  for (let waiting = false; ; waiting = true) {
+    options.signal?.throwIfAborted();
+    const held = tryAcquire(path);
+    if (held !== undefined) return held;
+    if (!waiting) options.onWaiting?.();
+    const left = end - options.clock.now();
+    if (left <= 0) throw busy(path, options.waitMs);
+    await options.clock.sleep(Math.min(left, pause(options.random)), options.signal);
+  }
+}
+
+/** Takes the lock now, or returns undefined when another process has it. */
+export function tryAcquire(path: string, lock: Locker = locker()): HeldLock | undefined {
+  for (;;) {
+    const descriptor = open(path);
+    try {
+      if (!lock(descriptor)) {
+        closeSync(descriptor);
+        return undefined;
+      }
+      // Closing is unlocking: nothing else in this program opens the file, and no child inherits the descriptor.
+      if (isStill(path, descriptor)) return { release: () => closeSync(descriptor) };
+    } catch (error) {
+      closeSync(descriptor);
+      throw cannotLock(path, error);
+    }
+    // Somebody removed the file: what was locked has no name any more and excludes nobody.
+    closeSync(descriptor);
+  }
+}
+
+function open(path: string): number {
+  try {
+    ensureFolder(dirname(path));
+    return openSync(path, 'a', 0o600);
+  } catch (error) {
+    throw cannotLock(path, error);
+  }
+}
+
+function isStill(path: string, descriptor: number): boolean {
+  const ours = fstatSync(descriptor, { bigint: true });
+  const named = statSync(path, { bigint: true, throwIfNoEntry: false });
+  return named !== undefined && named.ino === ours.ino && named.dev === ours.dev;
+}
+
+let chosen: Locker | undefined;
+
+/** Loaded on first use (10 ms). The library has no build for musl, where the flock program takes its place. */
+function locker(): Locker {
+  chosen ??= nativeLocker() ?? flockLocker;
+  return chosen;
+}
+
+function nativeLocker(): Locker | undefined {
+  const load = createRequire(import.meta.url);
+  try {
+    const native: { tryLock(descriptor: number): boolean } = load('fs-native-extensions');
+    return (descriptor) => native.tryLock(descriptor);
+  } catch {
+    return undefined;
+  }
+}
+
+function pause(random: LockOptions['random']): number {
+  const [byte = 0] = random(1);
+  return 25 + (50 * byte) / 255;
+}
+
+function busy(path: string, waitMs: number): CliError {
+  return new CliError(
+    'busy',
+    `another cloudctl is still at work on this profile after ${Math.round(waitMs / 1000)} s`,
+    {
+      detail: `it holds the lock ${path}`,
+      hint: 'wait for it to end, or end it, and run the command again',
+    },
+  );
+}
+
+function cannotLock(path: string, error: unknown): CliError {
+  const reason = error instanceof Error ? error.message : String(error);
+  return new CliError('internal', `could not lock a file in ${dirname(path)}: ${reason}`, {
+    hint: 'set CLOUDCTL_STATE_DIR to a folder of your own on a local disk',
+    cause: error,
+  });
+}

@@ -1,0 +1,49 @@
+import { cleaned } from './cleaned.ts';
+import { SendError } from './send.ts';
+
+/** Why no connection came about. The words are ours: those of the libraries can carry addresses with secrets. */
+export function networkFailure(error: Error, what: string): SendError {
+  const code = codeOf(error);
+  if (syscallOf(error) === 'getaddrinfo') {
+    return new SendError(
+      'name',
+      false,
+      `${what}: ${code === 'EAI_AGAIN' ? 'the name service does not answer' : 'the name is unknown'}`,
+    );
+  }
+  const kind = code === 'ECONNREFUSED' ? 'refused' : code === 'ETIMEDOUT' ? 'timeout' : 'connection';
+  return new SendError(kind, false, `${what}: ${reasonOf(code)}`);
+}
+
+/** A handshake that failed, a certificate that is not trusted: nothing of the request has left. */
+export function tlsFailure(error: Error, what: string): SendError {
+  const words = 'reason' in error && typeof error.reason === 'string' ? error.reason : error.message;
+  const reason = codeOf(error) === 'ECONNRESET' ? 'the connection was closed during the TLS handshake' : cleaned(words);
+  return new SendError('tls', false, `${what}: ${reason}`);
+}
+
+/** Words for an error code of the operating system. */
+export function reasonOf(code: string | undefined): string {
+  return (
+    (code === undefined ? undefined : reasons[code]) ?? `the connection failed${code === undefined ? '' : ` (${code})`}`
+  );
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'connection refused',
+  ECONNRESET: 'the connection was closed by the other side',
+  UND_ERR_SOCKET: 'the connection was closed by the other side',
+  EPIPE: 'the connection was closed by the other side',
+  ETIMEDOUT: 'no answer',
+  EHOSTUNREACH: 'there is no route to the host',
+  ENETUNREACH: 'there is no route to the network',
+  EADDRNOTAVAIL: 'the address cannot be reached from here',
+};
+
+export function codeOf(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+}
+
+function syscallOf(error: Error): unknown {
+  return 'syscall' in error ? error.syscall : undefined;
+}

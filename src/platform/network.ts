@@ -1,0 +1,121 @@
+import type { SendOptions } from './host.ts';
+import { codeOf, reasonOf } from './network-failure.ts';
+import { proxyFor } from './proxy.ts';
+import { type Answer, type Send, SendError } from './send.ts';
+import { traced } from './trace.ts';
+
+export interface NetworkOptions extends SendOptions {
+  /** Milliseconds to make a connection, handshakes included (10 s). */
+  readonly connectLimit?: number;
+  /** Certificates to trust instead of the usual ones (PEM). */
+  readonly ca?: string | undefined;
+  readonly now?: () => number;
+}
+
+/**
+ * Requests over undici: with `fresh` each has a connection of its own, else connections are kept for the next one.
+ * The body of an answer must be read or left (a loop that is broken off): only then its connection is free.
+ */
+export async function undiciSend(options: NetworkOptions): Promise<Send> {
+  const [{ fetch }, { createPool }] = await Promise.all([import('./undici.ts'), import('./pool.ts')]);
+  const proxyOf = (url: URL) => proxyFor(url, options.env);
+  const create = () => createPool({ proxyFor: proxyOf, connectLimit: options.connectLimit ?? 10_000, ca: options.ca });
+  const kept = options.fresh === true ? undefined : create();
+
+  const send: Send = async (url, init) => {
+    const attempt = { sent: false, dispatches: 0 };
+    const target = parse(url);
+    // A proxy that cannot be used is the user's setting, not a failure of the network.
+    proxyOf(target);
+    const pool = kept ?? create();
+    const leave = async () => {
+      pool.leave();
+      if (pool !== kept) await pool.destroy();
+    };
+    const failure = (error: unknown) =>
+      failureOf(error, { sent: attempt.sent, origin: target.origin, signal: init.signal });
+    const dispatcher = pool.enter(attempt);
+    try {
+      const response = await fetch(url, { ...init, dispatcher });
+      if (response.body === null) await leave();
+      return answer(response, failure, leave);
+    } catch (error) {
+      await leave();
+      throw failure(error);
+    }
+  };
+  return options.trace === undefined ? send : traced(send, options.trace, options.now ?? Date.now);
+}
+
+/** Requests over a given fetch, which does not tell whether a request has left: each failure counts as sent. */
+export function fetchSend(fetch: typeof globalThis.fetch): Send {
+  return async (url, init) => {
+    const { origin } = parse(url);
+    const failure = (error: unknown) => failureOf(error, { sent: true, origin, signal: init.signal });
+    try {
+      return answer(await fetch(url, init), failure, async () => {});
+    } catch (error) {
+      throw failure(error);
+    }
+  };
+}
+
+function parse(url: string): URL {
+  // The parser's own error would carry the address.
+  if (!URL.canParse(url)) throw new SendError('connection', false, 'could not send the request: its address is no URL');
+  return new URL(url);
+}
+
+interface Response {
+  readonly status: number;
+  readonly headers: Answer['headers'];
+  readonly body: AsyncIterable<Uint8Array> | null;
+}
+
+function answer(response: Response, failure: (error: unknown) => SendError, done: () => Promise<void>): Answer {
+  const body = response.body === null ? null : guarded(response.body, failure, done);
+  return {
+    status: response.status,
+    headers: { get: (name) => response.headers.get(name) },
+    body,
+    async text() {
+      const chunks: Uint8Array[] = [];
+      if (body !== null) for await (const chunk of body) chunks.push(chunk);
+      return Buffer.concat(chunks).toString('utf8');
+    },
+  };
+}
+
+async function* guarded(
+  body: AsyncIterable<Uint8Array>,
+  failure: (error: unknown) => SendError,
+  done: () => Promise<void>,
+): AsyncGenerator<Uint8Array> {
+  try {
+    yield* body;
+  } catch (error) {
+    throw failure(error);
+  } finally {
+    await done();
+  }
+}
+
+interface Circumstances {
+  readonly sent: boolean;
+  readonly origin: string;
+  readonly signal: AbortSignal;
+}
+
+/** No error of a library gets out: "Failed to parse URL", ERR_INVALID_URL and a refused header carry the secret itself. */
+function failureOf(error: unknown, { sent, origin, signal }: Circumstances): SendError {
+  const cause = error instanceof SendError ? error : error instanceof Error ? error.cause : undefined;
+  if (signal.aborted) {
+    const late = signal.reason instanceof Error && signal.reason.name === 'TimeoutError';
+    return late
+      ? new SendError('timeout', sent, `no answer from ${origin} in time`)
+      : new SendError('aborted', sent, `the request to ${origin} was given up`);
+  }
+  if (cause instanceof SendError) return new SendError(cause.kind, cause.sent || sent, cause.message);
+  if (!sent) return new SendError('connection', false, `could not send the request to ${origin}`);
+  return new SendError('connection', true, `no complete answer from ${origin}: ${reasonOf(codeOf(cause))}`);
+}

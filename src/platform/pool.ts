@@ -1,0 +1,77 @@
+import type { Dispatcher } from 'undici';
+import { createConnector } from './connect.ts';
+import type { HttpProxy } from './proxy.ts';
+import { SendError } from './send.ts';
+import { Agent, DecoratorHandler } from './undici.ts';
+
+export interface PoolOptions {
+  readonly proxyFor: (url: URL) => HttpProxy | undefined;
+  /** Milliseconds to make a connection, handshakes included. */
+  readonly connectLimit: number;
+  readonly ca: string | undefined;
+}
+
+/** Connections of requests, and how many requests are on them. */
+export interface Pool {
+  /** To be called once for each request. */
+  enter(attempt: Attempt): Dispatcher;
+  /** To be called once its answer was read, or failed. */
+  leave(): void;
+  destroy(): Promise<void>;
+}
+
+export interface Attempt {
+  /** Whether undici ever began to write the request: no error code tells that, since all of them occur on both sides of it. */
+  sent: boolean;
+  dispatches: number;
+}
+
+export function createPool({ proxyFor, connectLimit, ca }: PoolOptions): Pool {
+  const connector = createConnector({ proxyFor, limit: connectLimit, ca });
+  const agent = new Agent({
+    connect: ({ protocol, hostname, port }, callback) => {
+      connector.connect({ protocol, hostname, port }).then(
+        (socket) => callback(null, socket),
+        (error: Error) => callback(error, null),
+      );
+    },
+    // Every request brings its own deadline, and undici's are coarse.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  });
+  let requests = 0;
+  return {
+    enter(attempt) {
+      requests += 1;
+      return agent.compose(noting(attempt));
+    },
+    leave() {
+      requests -= 1;
+      // A connection nobody waits for any more would keep the process alive until its deadline.
+      if (requests === 0) connector.abandon();
+    },
+    destroy: () => agent.destroy(),
+  };
+}
+
+function noting(attempt: Attempt): Dispatcher.DispatcherComposeInterceptor {
+  return (dispatch) => (request, handler) => {
+    attempt.dispatches += 1;
+    // The fetch standard sends a request that was answered 421 a second time; a refresh token must not be.
+    if (attempt.dispatches > 1) {
+      throw new SendError('connection', true, 'the server answered 421 (misdirected request)');
+    }
+    const inner = new DecoratorHandler(handler);
+    return dispatch(request, {
+      onRequestStart: (controller, context) => {
+        attempt.sent = true;
+        inner.onRequestStart(controller, context);
+      },
+      onRequestUpgrade: (...upgrade) => inner.onRequestUpgrade(...upgrade),
+      onResponseStart: (...start) => inner.onResponseStart(...start),
+      onResponseData: (...data) => inner.onResponseData(...data),
+      onResponseEnd: (...end) => inner.onResponseEnd(...end),
+      onResponseError: (...failure) => inner.onResponseError(...failure),
+    });
+  };
+}

@@ -1,0 +1,99 @@
+import { BlockList, isIP } from 'node:net';
+import { CliError } from '../errors.ts';
+import type { Environment } from './host.ts';
+import { isLoopbackHost } from './loopback-host.ts';
+
+export interface HttpProxy {
+  readonly secure: boolean;
+  readonly hostname: string;
+  readonly port: number;
+  /** Value of Proxy-Authorization; never printed. */
+  readonly authorization: string | undefined;
+  /** Scheme, host and port: what may be printed of it. */
+  readonly shown: string;
+}
+
+/** The proxy for an address, after HTTPS_PROXY, HTTP_PROXY and NO_PROXY; the lower-case spelling counts first, as in curl. */
+export function proxyFor(url: URL, env: Environment): HttpProxy | undefined {
+  if (isLoopbackHost(url.hostname)) return undefined;
+  const secure = url.protocol === 'https:';
+  const [variable, value] = secure
+    ? either(env, 'https_proxy', 'HTTPS_PROXY')
+    : either(env, 'http_proxy', 'HTTP_PROXY');
+  if (!value) return undefined;
+  const [, exceptions] = either(env, 'no_proxy', 'NO_PROXY');
+  const port = url.port === '' ? (secure ? 443 : 80) : Number(url.port);
+  if (exceptions && isExcepted(unbracketed(url.hostname), port, exceptions)) return undefined;
+  return parseProxy(variable, value);
+}
+
+function either(env: Environment, lower: string, upper: string): readonly [string, string | undefined] {
+  return env[lower] === undefined ? [upper, env[upper]] : [lower, env[lower]];
+}
+
+function parseProxy(variable: string, value: string): HttpProxy {
+  const text = value.includes('://') ? value : `http://${value}`;
+  if (!URL.canParse(text)) throw new CliError('config_invalid', `${variable} is no URL`);
+  const url = new URL(text);
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') {
+    throw new CliError('config_invalid', `${variable} is a proxy of the kind ${url.protocol.slice(0, -1)}`, {
+      hint: `set ${variable} to an http:// or https:// proxy`,
+    });
+  }
+  const secure = url.protocol === 'https:';
+  const user = percentDecoded(url.username);
+  const password = percentDecoded(url.password);
+  return {
+    secure,
+    hostname: unbracketed(url.hostname),
+    port: url.port === '' ? (secure ? 443 : 80) : Number(url.port),
+    authorization:
+      user === '' && password === '' ? undefined : `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`,
+    shown: url.origin,
+  };
+}
+
+/** A password with a bare percent sign in it is taken as it is written. */
+function percentDecoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** Entries part at commas and spaces: `*`, a host and all below it (with or without a dot before it), an address, a range of addresses, each with a port or not. */
+function isExcepted(hostname: string, port: number, exceptions: string): boolean {
+  return exceptions
+    .toLowerCase()
+    .split(/[\s,]+/)
+    .some((entry) => {
+      const { host, only } = withPort(entry);
+      if (host === '' || (only !== undefined && only !== port)) return false;
+      if (host === '*') return true;
+      if (isIP(hostname) !== 0) return isAddressIn(hostname, host);
+      const domain = host.replace(/^\*?\./, '');
+      return hostname === domain || hostname.endsWith(`.${domain}`);
+    });
+}
+
+function withPort(entry: string): { host: string; only: number | undefined } {
+  const [, bracketed, plain, port] = /^(?:\[([^\]]*)\]|([^:]*))(?::(\d+))?$/.exec(entry) ?? [];
+  return { host: bracketed ?? plain ?? entry, only: port === undefined ? undefined : Number(port) };
+}
+
+function isAddressIn(address: string, entry: string): boolean {
+  const [base = '', bits] = entry.split('/');
+  const family = isIP(base);
+  if (family === 0 || family !== isIP(address)) return false;
+  const kind = family === 4 ? 'ipv4' : 'ipv6';
+  const length = bits === undefined ? (family === 4 ? 32 : 128) : Number(bits);
+  if (!Number.isInteger(length) || length < 0 || length > (family === 4 ? 32 : 128)) return false;
+  const range = new BlockList();
+  range.addSubnet(base, length, kind);
+  return range.check(address, kind);
+}
+
+function unbracketed(hostname: string): string {
+  return hostname.replace(/^\[(.*)\]$/, '$1');
+}

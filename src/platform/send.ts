@@ -1,0 +1,33 @@
+/** One HTTP request. Strings only, so that any fetch can stand behind it. Redirects are never followed. */
+export type Send = (url: string, init: SendInit) => Promise<Answer>;
+
+export interface SendInit {
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+  /** The overall deadline of the request, body included. */
+  readonly signal: AbortSignal;
+  readonly redirect: 'manual';
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: { get(name: string): string | null };
+  text(): Promise<string>;
+  readonly body: AsyncIterable<Uint8Array> | null;
+}
+
+export type SendFailure = 'name' | 'refused' | 'tls' | 'timeout' | 'aborted' | 'connection';
+
+/** No complete answer came. `sent` tells whether the dispatcher ever started the request: only `false` makes another try safe. */
+export class SendError extends Error {
+  override readonly name = 'SendError';
+  readonly kind: SendFailure;
+  readonly sent: boolean;
+
+  constructor(kind: SendFailure, sent: boolean, message: string) {
+    super(message);
+    this.kind = kind;
+    this.sent = sent;
+  }
+}

@@ -1,0 +1,49 @@
+import { systemClock } from './clock.ts';
+import { platformFolders } from './folders.ts';
+import type { Host } from './host.ts';
+import { helperKeychain } from './keychain.ts';
+import { systemSignals } from './signals.ts';
+import { streamSink } from './terminal.ts';
+
+export interface SystemOptions {
+  /** The bundle of keychain-child.ts, where it is not beside this file. */
+  readonly keychainHelper?: string;
+}
+
+/** This machine. Nothing heavy is loaded, no stream opened and no process started before it is asked for. */
+export function systemHost(options: SystemOptions = {}): Host {
+  const { env, platform } = process;
+  const signals = systemSignals();
+  // Data nobody reads any more is no failure, and work in progress (a refresh) listens for signals until it is safe.
+  const onClosed = () => signals.whenUnheard(() => process.exit(0));
+  return {
+    env,
+    platform,
+    get stdin() {
+      return process.stdin;
+    },
+    get screen() {
+      return process.stderr;
+    },
+    stdout: streamSink(() => process.stdout, { name: 'standard output', lossless: true, onClosed }),
+    stderr: streamSink(() => process.stderr, { name: 'standard error', lossless: false, onClosed: () => {} }),
+    clock: systemClock,
+    random: (bytes) => crypto.getRandomValues(new Uint8Array(bytes)),
+    folders: platformFolders(env, platform),
+    async send(sendOptions) {
+      const { undiciSend } = await import('./network.ts');
+      return undiciSend(sendOptions);
+    },
+    browser: {
+      async open(url) {
+        const { systemBrowser } = await import('./browser.ts');
+        return systemBrowser(env, platform).open(url);
+      },
+    },
+    keychain: helperKeychain({
+      env,
+      ...(options.keychainHelper === undefined ? {} : { script: options.keychainHelper }),
+    }),
+    signals,
+  };
+}

@@ -1,0 +1,63 @@
+import type { WriteStream } from 'node:tty';
+import { CliError } from '../errors.ts';
+import type { Sink } from './host.ts';
+
+export interface SinkOptions {
+  /** The words for it in an error: "standard output". */
+  readonly name: string;
+  /** Called once, when the reader has closed the pipe. Everything written from then on is dropped. */
+  readonly onClosed: () => void;
+  /** What was not written is lost data on standard output, and nobody's loss on standard error. */
+  readonly lossless: boolean;
+}
+
+type Output = Pick<WriteStream, 'write' | 'on' | 'isTTY' | 'columns'>;
+
+/** A sink over a stream of the process, which is only touched when something is asked of it. */
+export function streamSink(stream: () => Output, options: SinkOptions): Sink {
+  let output: Output | undefined;
+  const closed = new AbortController();
+  const opened = (): Output => {
+    if (output === undefined) {
+      output = stream();
+      // The failure of a write is told to its callback as well; unheard, the event would end the program with a stack.
+      output.on('error', () => {});
+    }
+    return output;
+  };
+  const onFailure = (error: Error): CliError | undefined => {
+    if (isClosedPipe(error)) {
+      if (!closed.signal.aborted) {
+        closed.abort();
+        options.onClosed();
+      }
+      return undefined;
+    }
+    if (!options.lossless) return undefined;
+    return new CliError('internal', `could not write to ${options.name}: ${error.message}`);
+  };
+  return {
+    closed: closed.signal,
+    write: (text) =>
+      new Promise((resolve, reject) => {
+        if (closed.signal.aborted) return resolve();
+        // The callback comes when the system has taken the text, so a slow reader slows the writer down.
+        opened().write(text, (error) => {
+          const failure = error == null ? undefined : onFailure(error);
+          if (failure === undefined) resolve();
+          else reject(failure);
+        });
+      }),
+    get isTTY() {
+      return opened().isTTY === true;
+    },
+    get columns() {
+      return opened().isTTY === true ? opened().columns : undefined;
+    },
+  };
+}
+
+function isClosedPipe(error: Error): boolean {
+  const code = 'code' in error ? error.code : undefined;
+  return code === 'EPIPE' || code === 'ERR_STREAM_DESTROYED' || code === 'EOF' || code === 'ECONNRESET';
+}

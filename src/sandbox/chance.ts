@@ -1,0 +1,44 @@
+import { createHash, randomBytes } from 'node:crypto';
+
+/** A source of bytes: the machine's, or one that says the same thing at every start. */
+export type Chance = (count: number) => Uint8Array;
+
+export const machineChance: Chance = (count) => randomBytes(count);
+
+/** Stable ids for scripts: SHA-256 in counter mode. Nothing that must be unguessable is drawn from it. */
+export function seededChance(seed: number): Chance {
+  let counter = 0;
+  let rest = Buffer.alloc(0);
+  return (count) => {
+    while (rest.length < count) {
+      const block = createHash('sha256').update(`${seed}:${counter++}`).digest();
+      rest = Buffer.concat([rest, block]);
+    }
+    const taken = rest.subarray(0, count);
+    rest = rest.subarray(count);
+    return taken;
+  };
+}
+
+/** Letters and digits, each worth 5.95 bits; bytes that would favour some of them are thrown away. */
+export function letters(chance: Chance, length: number): string {
+  let text = '';
+  while (text.length < length) {
+    for (const byte of chance(length)) {
+      if (byte < FAIR && text.length < length) text += ALPHABET[byte % ALPHABET.length];
+    }
+  }
+  return text;
+}
+
+/** A version 4 UUID. */
+export function uuid(chance: Chance): string {
+  const bytes = Buffer.from(chance(16));
+  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40;
+  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
+  const hex = bytes.toString('hex');
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
+}
+
+const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
+const FAIR = 256 - (256 % ALPHABET.length);

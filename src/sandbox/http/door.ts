@@ -1,0 +1,68 @@
+import type { Server } from 'node:http';
+import { type AddressInfo, createServer } from 'node:net';
+import { type Answerer, close, createListener, listen } from './listener.ts';
+
+/** One origin: its port, and the server or two that listen there. */
+export interface Door {
+  readonly port: number;
+  readonly origin: string;
+  readonly close: () => Promise<void>;
+}
+
+export const LOOPBACK_HOSTS: readonly string[] = ['127.0.0.1', '::1', 'localhost'];
+
+/** `localhost` means both loopback addresses, so that no stranger can sit on the one a browser tries first. */
+export async function openDoor(host: string, port: number, answerer: (port: number) => Answerer): Promise<Door> {
+  let number = port;
+  const make = (): Server => createListener((message, body) => answerer(number)(message, body));
+  const first = make();
+  number = await listen(first, host === 'localhost' ? '127.0.0.1' : host, port);
+  const servers = [first];
+  if (host === 'localhost') {
+    const second = make();
+    try {
+      await listen(second, '::1', number);
+      servers.push(second);
+    } catch (error) {
+      if (!isMissingAddress(error)) {
+        await close(first);
+        throw error;
+      }
+    }
+  }
+  return {
+    port: number,
+    origin: `http://${host === '::1' ? '[::1]' : host}:${number}`,
+    close: async () => {
+      await Promise.all(servers.map(close));
+    },
+  };
+}
+
+/** Ports nobody listens on at the moment, all different; held together until the last is found. */
+export async function freePorts(count: number): Promise<readonly number[]> {
+  const probes = Array.from({ length: count }, () => createServer());
+  try {
+    return await Promise.all(
+      probes.map(
+        (probe) =>
+          new Promise<number>((resolve, reject) => {
+            probe.once('error', reject);
+            probe.listen(0, '127.0.0.1', () => resolve(portOf(probe.address())));
+          }),
+      ),
+    );
+  } finally {
+    for (const probe of probes) probe.close();
+  }
+}
+
+function portOf(address: AddressInfo | string | null): number {
+  return address !== null && typeof address === 'object' ? address.port : 0;
+}
+
+/** A machine without IPv6 has no ::1 for anybody to sit on. */
+function isMissingAddress(error: unknown): boolean {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  return code === 'EADDRNOTAVAIL' || code === 'EAFNOSUPPORT';
+}

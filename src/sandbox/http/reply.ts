@@ -1,0 +1,27 @@
+import type { HtmlEscapedString } from 'hono/utils/html';
+
+/** An answer before it is written: a fault can still be put between it and the socket. */
+export interface Reply {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+export function json(status: number, value: unknown, headers: Readonly<Record<string, string>> = {}): Reply {
+  return { status, headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(value) };
+}
+
+export function redirect(status: 302 | 303, location: string, headers: Readonly<Record<string, string>> = {}): Reply {
+  return { status, headers: { location, ...headers }, body: '' };
+}
+
+export function empty(status: number, headers: Readonly<Record<string, string>> = {}): Reply {
+  return { status, headers, body: '' };
+}
+
+/** A template of hono/html; one without promises in it is a string already. */
+export type Markup = HtmlEscapedString | Promise<HtmlEscapedString>;
+
+export function page(status: number, markup: Markup, headers: Readonly<Record<string, string>>): Reply {
+  return { status, headers: { 'content-type': 'text/html; charset=utf-8', ...headers }, body: String(markup) };
+}

@@ -1,0 +1,52 @@
+import type { IncomingMessage } from 'node:http';
+import { type Parameters, readParameters } from './parameters.ts';
+
+/** One request, read whole. Path and query are the raw bytes of the target: nothing is decoded or folded away. */
+export interface Request {
+  readonly method: string;
+  readonly path: string;
+  /** Without the question mark; empty when there is none. */
+  readonly query: string;
+  /** Every value of a header, however often it came. */
+  readonly header: (name: string) => readonly string[];
+  readonly body: string;
+  /** The Host header. */
+  readonly authority: string;
+  /** Of query and body together, decoded once. */
+  readonly parameters: () => Parameters;
+  /** What stood in the place of `{…}` in the route's path. */
+  readonly captures: readonly string[];
+  /** Fires when the other side hangs up. */
+  readonly gone: () => AbortSignal;
+}
+
+export function requestFrom(message: IncomingMessage, body: Buffer): Request {
+  const target = message.url ?? '/';
+  const mark = target.indexOf('?');
+  const query = mark === -1 ? '' : target.slice(mark + 1);
+  const text = body.toString('utf8');
+  let parameters: Parameters | undefined;
+  return {
+    method: message.method ?? 'GET',
+    path: mark === -1 ? target : target.slice(0, mark),
+    query,
+    header: (name) => message.headersDistinct[name] ?? [],
+    body: text,
+    authority: message.headers.host ?? '',
+    parameters: () => {
+      parameters ??= readParameters(query, text, message.headers['content-type'] ?? '');
+      return parameters;
+    },
+    captures: [],
+    gone: () => {
+      const controller = new AbortController();
+      message.socket.once('close', () => controller.abort());
+      return controller.signal;
+    },
+  };
+}
+
+/** The media type of the body in lower case, without its parameters. */
+export function mediaType(contentType: string | undefined): string {
+  return (contentType ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
+}

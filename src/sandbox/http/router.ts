@@ -1,0 +1,46 @@
+/** The route that answers, the methods the path has instead, or nothing at that path. */
+export type Match<Route> =
+  | { readonly found: 'route'; readonly route: Route; readonly captures: readonly string[] }
+  | { readonly found: 'path'; readonly allow: string }
+  | { readonly found: 'nothing' };
+
+export type Router<Route> = (method: string, path: string) => Match<Route>;
+
+/** Compares the raw path byte for byte. Paths without a `{…}` are looked up, the few with one are tried in turn. */
+export function createRouter<Route extends { readonly method: string; readonly path: string }>(
+  routes: readonly Route[],
+): Router<Route> {
+  const paths = new Map<string, Route[]>();
+  for (const route of routes) paths.set(route.path, [...(paths.get(route.path) ?? []), route]);
+  const patterns = [...paths]
+    .filter(([path]) => path.includes('{'))
+    .map(([path, own]) => ({ pattern: patternOf(path), own }));
+  return (method, path) => {
+    const literal = paths.get(path);
+    if (literal !== undefined) return pick(literal, method, []);
+    for (const { pattern, own } of patterns) {
+      const match = pattern.exec(path);
+      if (match !== null) return pick(own, method, match.slice(1));
+    }
+    return { found: 'nothing' };
+  };
+}
+
+function pick<Route extends { readonly method: string }>(
+  routes: readonly Route[],
+  method: string,
+  captures: readonly string[],
+): Match<Route> {
+  const wanted = method === 'HEAD' ? 'GET' : method;
+  const route = routes.find((one) => one.method === wanted);
+  if (route !== undefined) return { found: 'route', route, captures };
+  const allow = routes.flatMap((one) => (one.method === 'GET' ? ['GET', 'HEAD'] : [one.method]));
+  return { found: 'path', allow: allow.join(', ') };
+}
+
+function patternOf(path: string): RegExp {
+  const segments = path
+    .split('/')
+    .map((segment) => (segment.startsWith('{') ? '([^/]+)' : segment.replaceAll('.', '\\.')));
+  return new RegExp(`^${segments.join('/')}$`);
+}

@@ -1,0 +1,33 @@
+import { asciiQuery } from '../http/ascii.ts';
+import { type Reply, redirect } from '../http/reply.ts';
+
+/** Where and how an authorization response goes. */
+export interface Return {
+  readonly redirectUri: string;
+  /** The state as it was sent, still encoded; absent when none was sent. */
+  readonly rawState?: string;
+  /** 303 answers a form, so that the browser turns to GET; 302 a GET. */
+  readonly status: 302 | 303;
+}
+
+/** Adds parameters to the query of the redirect URI and keeps the query it has (RFC 6749 §3.1.2). */
+export function redirectWithQuery(to: Return, parameters: Readonly<Record<string, string>>): Reply {
+  const uri = to.redirectUri;
+  const joint = !uri.includes('?') ? '?' : uri.endsWith('?') || uri.endsWith('&') ? '' : '&';
+  return redirect(to.status, `${uri}${joint}${encoded(to, parameters)}`);
+}
+
+/** Puts parameters into the fragment, where the implicit flow wants them (RFC 6749 §4.2.2). */
+export function redirectWithFragment(to: Return, parameters: Readonly<Record<string, string>>): Reply {
+  return redirect(to.status, `${to.redirectUri}#${encoded(to, parameters)}`);
+}
+
+export function redirectWithError(to: Return, error: string, description: string): Reply {
+  return redirectWithQuery(to, { error, error_description: description });
+}
+
+/** The state goes back in the very bytes it came in, so that no reader of `+` or `%` can see a difference. */
+function encoded(to: Return, parameters: Readonly<Record<string, string>>): string {
+  const query = new URLSearchParams(parameters).toString();
+  return to.rawState === undefined ? query : `${query}&state=${asciiQuery(to.rawState)}`;
+}

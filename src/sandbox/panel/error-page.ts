@@ -1,0 +1,17 @@
+import { html } from 'hono/html';
+import type { Reply } from '../http/reply.ts';
+import { panelPage } from './page.ts';
+
+/** Tells the person what went wrong, with the values that matter, and where to begin again if that helps. */
+export function errorPage(
+  status: number,
+  sentence: string,
+  facts: readonly (readonly [name: string, value: string])[] = [],
+  again?: string,
+): Reply {
+  const content = html`<h1>Something is wrong with this request</h1>
+<p class="alert" role="alert">${sentence}</p>
+${facts.length === 0 ? '' : html`<dl>${facts.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`}
+${again === undefined ? '' : html`<p><a href="${again}">Begin again</a></p>`}`;
+  return panelPage(status, { title: 'Error', content });
+}

@@ -1,0 +1,69 @@
+import { html, raw } from 'hono/html';
+import { type Markup, page, type Reply } from '../http/reply.ts';
+import { STYLE, STYLE_SOURCE } from './style.ts';
+
+export interface PageOptions {
+  readonly title: string;
+  readonly content: Markup;
+  /** Shown with the navigation of the panel and a button that signs out. */
+  readonly visitor?: string;
+  readonly isWide?: boolean;
+  /**
+   * Set where a form's answer is a redirect to another origin: Chromium holds form-action against every address of such a
+   * chain, and an application may send the browser on to anywhere.
+   */
+  readonly leavesOrigin?: boolean;
+}
+
+/** One page without script, readable in any order of eyes, ears and keys. */
+export function panelPage(status: number, options: PageOptions): Reply {
+  const { title, content, visitor, isWide = false, leavesOrigin = false } = options;
+  const markup = html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex">
+<link rel="icon" href="data:,">
+<title>${title} · Cloud sandbox</title>
+<style>${raw(STYLE)}</style>
+</head>
+<body>
+<a class="skip" href="#content">Skip to content</a>
+<header>
+<strong>Cloud sandbox</strong>
+${visitor === undefined ? '' : navigation(visitor)}
+</header>
+<main id="content"${isWide ? raw(' class="wide"') : ''}>
+<div class="card">
+${content}
+</div>
+</main>
+</body>
+</html>
+`;
+  return page(status, markup, { ...PAGE_HEADERS, 'content-security-policy': policy(leavesOrigin) });
+}
+
+function navigation(visitor: string): Markup {
+  return html`<nav aria-label="Control panel"><a href="/panel">Home</a><a href="/panel/applications">My applications</a></nav>
+<p>Signed in as ${visitor}</p>
+<form method="post" action="/panel/sign-out"><button class="quiet" type="submit">Sign out</button></form>`;
+}
+
+function policy(leavesOrigin: boolean): string {
+  return [
+    "default-src 'none'",
+    `style-src ${STYLE_SOURCE}`,
+    'img-src data:',
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+    ...(leavesOrigin ? [] : ["form-action 'self'"]),
+  ].join('; ');
+}
+
+const PAGE_HEADERS = {
+  'x-frame-options': 'DENY',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+};

@@ -1,0 +1,111 @@
+export type Scope = 'read' | 'read write';
+
+export interface Person {
+  readonly uuid: string;
+  readonly name: string;
+  readonly email: string;
+  readonly password: string;
+  /** UUIDs of the teams the person belongs to. */
+  readonly teams: readonly string[];
+}
+
+export interface Team {
+  readonly uuid: string;
+  readonly name: string;
+}
+
+export interface Application {
+  readonly name: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+  readonly callbackUrls: readonly string[];
+}
+
+export interface Cluster {
+  readonly uuid: string;
+  readonly name: string;
+  readonly engine: 'postgresql' | 'redis';
+  readonly version: string;
+  readonly dataPlane: 'none';
+}
+
+/** What a person allowed an application: codes and tokens live only as long as the authorization they name. */
+export interface Authorization {
+  readonly id: string;
+  readonly person: string;
+  readonly clientId: string;
+  readonly scope: Scope;
+  /** UUID of the team it was given under; absent for the person's own account. */
+  readonly team?: string;
+  readonly since: number;
+}
+
+/** Whom a code or a token speaks for, and how far. */
+export interface Mandate {
+  readonly authorization: string;
+  readonly person: string;
+  readonly clientId: string;
+  readonly scope: Scope;
+  readonly team?: string;
+}
+
+export interface AuthorizationCode extends Mandate {
+  readonly code: string;
+  readonly redirectUri: string;
+  /** S256 challenge, when one was sent. */
+  readonly challenge?: string;
+  /** Milliseconds of the virtual clock; dead from this instant on. */
+  readonly expiresAt: number;
+  /** Access token of the grant the code was exchanged for. */
+  readonly usedFor?: string;
+}
+
+/** An access token and, outside the implicit flow, the refresh token issued with it. */
+export interface TokenPair extends Mandate {
+  readonly accessToken: string;
+  readonly refreshToken?: string;
+  readonly issuedAt: number;
+  /** Milliseconds of the virtual clock; the access token is dead from this instant on. */
+  readonly expiresAt: number;
+  readonly end?: 'revoked' | 'refreshed';
+  /** Access token of the pair a refresh put in its place. */
+  readonly successor?: string;
+}
+
+export interface Session {
+  readonly id: string;
+  readonly person: string;
+  /** Unused CSRF tokens, each with the form it was made for; the oldest first. */
+  readonly forms: Map<string, string>;
+}
+
+export interface Droplet {
+  readonly id: number;
+  readonly account: string;
+  readonly name: string;
+  readonly region: string;
+  readonly size: string;
+  readonly image: number;
+  readonly tags: readonly string[];
+  readonly features: readonly string[];
+  readonly vpc?: string;
+  readonly createdAt: number;
+  /** Before this instant of the virtual clock the droplet is new, from it on active. */
+  readonly activeAt: number;
+}
+
+export interface Action {
+  readonly id: number;
+  readonly account: string;
+  readonly type: 'create' | 'destroy';
+  readonly droplet: number;
+  readonly region: string;
+  readonly startedAt: number;
+  readonly completedAt: number;
+}
+
+/** What stands in for the person at the authorization endpoint. */
+export type ConsentScript =
+  | { readonly mode: 'ask' }
+  | { readonly mode: 'deny' }
+  | { readonly mode: 'approve'; readonly person: string; readonly team?: string };

@@ -1,0 +1,93 @@
+import { showChoices } from './admin/choices.ts';
+import { changeClock, showClock } from './admin/clock.ts';
+import { scriptConsent, showConsent } from './admin/consent.ts';
+import { clearRequests, listRequests } from './admin/requests.ts';
+import { reset } from './admin/reset.ts';
+import { expireToken, issueToken, refreshToken, revokeToken } from './admin/tokens.ts';
+import { showWorld } from './admin/world.ts';
+import type { Reply } from './http/reply.ts';
+import type { Request } from './http/request.ts';
+import type { Subject } from './log.ts';
+import { authorize, authorizeSubject } from './oauth/authorize.ts';
+import { consent } from './oauth/consent.ts';
+import { revoke, revokeSubject } from './oauth/revoke.ts';
+import { exchangeSubject, token } from './oauth/token.ts';
+import { listApplications, revokeApplication } from './panel/applications.ts';
+import { home, toPanel } from './panel/home.ts';
+import type { Visit } from './panel/session.ts';
+import { showSignIn, signIn, signOut } from './panel/sign-in.ts';
+import type { Scope } from './records.ts';
+import type { Service } from './service.ts';
+import { listActions, showAction } from './v2/actions.ts';
+import type { Answer } from './v2/answer.ts';
+import { createDroplets, deleteDroplet, listDroplets, showDroplet } from './v2/droplets.ts';
+import type { Caller } from './v2/gate.ts';
+
+interface Endpoint {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  /** `{…}` stands for one segment. */
+  readonly path: string;
+}
+
+/** The scope says who may come in, and with that what the handler is given. */
+export type AuthRoute = Endpoint &
+  (
+    | {
+        readonly scope: 'public' | 'admin';
+        readonly handle: (request: Request, service: Service) => Reply | Promise<Reply>;
+        /** What the request log may say of a request, known before it is answered. */
+        readonly subject?: (request: Request) => Subject;
+      }
+    | {
+        readonly scope: 'session';
+        readonly handle: (request: Request, service: Service, visit: Visit) => Reply;
+        readonly subject?: undefined;
+      }
+  );
+
+export type ApiRoute = Endpoint & {
+  readonly scope: Scope;
+  readonly handle: (request: Request, service: Service, caller: Caller) => Answer;
+};
+
+export type Route = AuthRoute | ApiRoute;
+
+/** Every endpoint of the sandbox, by origin. HEAD is answered wherever GET is. */
+export const ROUTES: { readonly auth: readonly AuthRoute[]; readonly api: readonly ApiRoute[] } = {
+  auth: [
+    { method: 'GET', path: '/v1/oauth/authorize', scope: 'public', handle: authorize, subject: authorizeSubject },
+    { method: 'POST', path: '/v1/oauth/authorize', scope: 'public', handle: consent, subject: authorizeSubject },
+    { method: 'POST', path: '/v1/oauth/token', scope: 'public', handle: token, subject: exchangeSubject },
+    { method: 'POST', path: '/v1/oauth/revoke', scope: 'public', handle: revoke, subject: revokeSubject },
+
+    { method: 'GET', path: '/', scope: 'public', handle: toPanel },
+    { method: 'GET', path: '/panel', scope: 'session', handle: home },
+    { method: 'GET', path: '/panel/sign-in', scope: 'public', handle: showSignIn },
+    { method: 'POST', path: '/panel/sign-in', scope: 'public', handle: signIn },
+    { method: 'POST', path: '/panel/sign-out', scope: 'session', handle: signOut },
+    { method: 'GET', path: '/panel/applications', scope: 'session', handle: listApplications },
+    { method: 'POST', path: '/panel/applications/revoke', scope: 'session', handle: revokeApplication },
+
+    { method: 'GET', path: '/_sandbox/choices', scope: 'admin', handle: showChoices },
+    { method: 'GET', path: '/_sandbox/clock', scope: 'admin', handle: showClock },
+    { method: 'POST', path: '/_sandbox/clock', scope: 'admin', handle: changeClock },
+    { method: 'GET', path: '/_sandbox/consent', scope: 'admin', handle: showConsent },
+    { method: 'POST', path: '/_sandbox/consent', scope: 'admin', handle: scriptConsent },
+    { method: 'GET', path: '/_sandbox/requests', scope: 'admin', handle: listRequests },
+    { method: 'DELETE', path: '/_sandbox/requests', scope: 'admin', handle: clearRequests },
+    { method: 'POST', path: '/_sandbox/reset', scope: 'admin', handle: reset },
+    { method: 'POST', path: '/_sandbox/tokens', scope: 'admin', handle: issueToken },
+    { method: 'POST', path: '/_sandbox/tokens/expire', scope: 'admin', handle: expireToken },
+    { method: 'POST', path: '/_sandbox/tokens/refresh', scope: 'admin', handle: refreshToken },
+    { method: 'POST', path: '/_sandbox/tokens/revoke', scope: 'admin', handle: revokeToken },
+    { method: 'GET', path: '/_sandbox/world', scope: 'admin', handle: showWorld },
+  ],
+  api: [
+    { method: 'GET', path: '/v2/actions', scope: 'read', handle: listActions },
+    { method: 'GET', path: '/v2/actions/{id}', scope: 'read', handle: showAction },
+    { method: 'GET', path: '/v2/droplets', scope: 'read', handle: listDroplets },
+    { method: 'POST', path: '/v2/droplets', scope: 'read write', handle: createDroplets },
+    { method: 'GET', path: '/v2/droplets/{id}', scope: 'read', handle: showDroplet },
+    { method: 'DELETE', path: '/v2/droplets/{id}', scope: 'read write', handle: deleteDroplet },
+  ],
+};

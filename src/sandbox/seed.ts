@@ -1,0 +1,65 @@
+import { type Chance, letters, uuid } from './chance.ts';
+import type { Application, Cluster, Person, Team } from './records.ts';
+
+/** The world as it is at the start and after every reset. */
+export interface Seed {
+  readonly people: readonly Person[];
+  readonly teams: readonly Team[];
+  readonly applications: readonly Application[];
+  readonly clusters: readonly Cluster[];
+  readonly droplets: readonly SeedDroplet[];
+  readonly firstId: number;
+}
+
+export interface SeedDroplet {
+  readonly account: string;
+  readonly name: string;
+  readonly region: string;
+  readonly size: string;
+  readonly image: number;
+  readonly tags: readonly string[];
+  /** How long before the start it was created, in milliseconds. */
+  readonly age: number;
+}
+
+/** Draws every id in one fixed order, so that a seeded chance gives the same ones at every start. */
+export function sowSeed(
+  chance: Chance,
+  applications: readonly { readonly name: string; readonly callbackUrls: readonly string[] }[],
+): Seed {
+  const team: Team = { uuid: uuid(chance), name: 'Harbour Works' };
+  const alone: Person = person(chance, 'Maya Lindqvist', 'maya@example.com', []);
+  const member: Person = person(chance, 'Tomás Okafor', 'tomas@example.com', [team.uuid]);
+  const clusters: readonly Cluster[] = [
+    { uuid: uuid(chance), name: 'orders', engine: 'postgresql', version: '17', dataPlane: 'none' },
+    { uuid: uuid(chance), name: 'cache', engine: 'redis', version: '7', dataPlane: 'none' },
+  ];
+  return {
+    people: [alone, member],
+    teams: [team],
+    clusters,
+    applications: applications.map(({ name, callbackUrls }) => ({
+      name,
+      callbackUrls,
+      clientId: letters(chance, 40),
+      clientSecret: letters(chance, 48),
+    })),
+    droplets: [
+      { account: alone.uuid, name: 'web-01', ...SMALL, region: 'fra1', tags: ['web'], age: 21 * DAY },
+      { account: alone.uuid, name: 'web-02', ...SMALL, region: 'fra1', tags: ['web'], age: 20 * DAY },
+      { account: alone.uuid, name: 'db-01', ...LARGE, region: 'fra1', tags: ['db'], age: 6 * DAY },
+      { account: member.uuid, name: 'scratch', ...SMALL, region: 'ams3', tags: [], age: 2 * DAY },
+      { account: team.uuid, name: 'build-01', ...LARGE, region: 'nyc3', tags: ['ci'], age: 40 * DAY },
+      { account: team.uuid, name: 'build-02', ...LARGE, region: 'nyc3', tags: ['ci'], age: 9 * DAY },
+    ],
+    firstId: 400_000_001,
+  };
+}
+
+const DAY = 86_400_000;
+const SMALL = { size: 's-1vcpu-1gb', image: 155_133_621 } as const;
+const LARGE = { size: 's-4vcpu-8gb', image: 164_502_311 } as const;
+
+function person(chance: Chance, name: string, email: string, teams: readonly string[]): Person {
+  return { uuid: uuid(chance), name, email, password: letters(chance, 14), teams };
+}

@@ -1,0 +1,48 @@
+import type { Request } from '../http/request.ts';
+import type { Scope } from '../records.ts';
+import type { Service } from '../service.ts';
+import type { Answer } from './answer.ts';
+import { notFound, problem } from './problems.ts';
+
+/** Who calls: the holder of a live access token. */
+export interface Caller {
+  readonly accessToken: string;
+  readonly scope: Scope;
+  /** UUID of the account whose resources are meant: the team's under a team, else the person's. */
+  readonly account: string;
+}
+
+export type Identity =
+  | { readonly known: true; readonly caller: Caller }
+  | { readonly known: false; readonly refusal: Answer };
+
+/** Reads the bearer token (RFC 6750 §2.1). A token that does not exist, not any more or never, is not found (spec §7). */
+export function identify(request: Request, service: Service): Identity {
+  const accessToken = bearerOf(request);
+  if (accessToken === undefined) {
+    return { known: false, refusal: problem(401, 'Unable to authenticate you.', { 'www-authenticate': 'Bearer' }) };
+  }
+  const pair = service.world.pair(accessToken);
+  if (pair === undefined || service.world.pairFate(pair) !== 'valid') {
+    return { known: false, refusal: unknownToken(service.settings.unknownTokenStatus) };
+  }
+  return { known: true, caller: { accessToken, scope: pair.scope, account: pair.team ?? pair.person } };
+}
+
+/** The token of exactly one well-formed Authorization header. */
+export function bearerOf(request: Request): string | undefined {
+  const headers = request.header('authorization');
+  return headers.length === 1 ? BEARER.exec(headers[0] ?? '')?.[1] : undefined;
+}
+
+/** What a method needs where there is no route to say it. */
+export function scopeOf(method: string): Scope {
+  return method === 'GET' || method === 'HEAD' ? 'read' : 'read write';
+}
+
+function unknownToken(status: 404 | 401): Answer {
+  if (status === 404) return notFound();
+  return { ...notFound(), status, headers: { 'www-authenticate': 'Bearer error="invalid_token"' } };
+}
+
+const BEARER = /^Bearer +([A-Za-z0-9\-._~+/]+=*)$/i;

@@ -1,0 +1,41 @@
+import type { Answer } from './answer.ts';
+
+type ProblemStatus = keyof typeof IDS;
+
+/** An error of the resource API: `{id, message}`, with the request id added where it is written. */
+export function problem(
+  status: ProblemStatus,
+  message: string,
+  headers: Readonly<Record<string, string>> = {},
+): Answer {
+  return { status, value: { id: IDS[status], message }, headers };
+}
+
+/** Also the answer to an unknown access token (spec §7). */
+export function notFound(): Answer {
+  return problem(404, 'The resource you were accessing could not be found.');
+}
+
+export function forbidden(): Answer {
+  return problem(403, 'You do not have access for the attempted action: the scope of the access token is read.');
+}
+
+/** A value that cannot be taken; the message names the field. */
+export function unprocessable(message: string): Answer {
+  return problem(422, message);
+}
+
+const IDS = {
+  400: 'bad_request',
+  401: 'unauthorized',
+  403: 'forbidden',
+  404: 'not_found',
+  405: 'method_not_allowed',
+  409: 'conflict',
+  413: 'payload_too_large',
+  415: 'unsupported_media_type',
+  421: 'misdirected_request',
+  422: 'unprocessable_entity',
+  429: 'too_many_requests',
+  500: 'server_error',
+} as const;

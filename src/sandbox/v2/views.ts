@@ -1,0 +1,111 @@
+import type { Action, Droplet } from '../records.ts';
+import { IMAGES_BY_ID, type Image, REGIONS, type Region, SIZES, type Size } from './catalogue.ts';
+
+/** A droplet as the API shows it at an instant of the virtual clock. */
+export function dropletView(droplet: Droplet, now: number): object {
+  const size = SIZES.get(droplet.size);
+  const image = IMAGES_BY_ID.get(droplet.image);
+  const region = REGIONS.get(droplet.region);
+  const isActive = now >= droplet.activeAt;
+  return {
+    id: droplet.id,
+    name: droplet.name,
+    memory: size?.memory,
+    vcpus: size?.vcpus,
+    disk: size?.disk,
+    locked: !isActive,
+    status: isActive ? 'active' : 'new',
+    kernel: null,
+    created_at: timestamp(droplet.createdAt),
+    features: droplet.features,
+    backup_ids: [],
+    next_backup_window: null,
+    snapshot_ids: [],
+    image: image === undefined ? null : imageView(image),
+    volume_ids: [],
+    size: size === undefined ? null : sizeView(size),
+    size_slug: droplet.size,
+    networks: isActive ? networks(droplet) : { v4: [], v6: [] },
+    region: region === undefined ? null : regionView(region),
+    tags: droplet.tags,
+    vpc_uuid: droplet.vpc ?? null,
+  };
+}
+
+export function actionView(action: Action, now: number): object {
+  const region = REGIONS.get(action.region);
+  const isCompleted = now >= action.completedAt;
+  return {
+    id: action.id,
+    status: isCompleted ? 'completed' : 'in-progress',
+    type: action.type,
+    started_at: timestamp(action.startedAt),
+    completed_at: isCompleted ? timestamp(action.completedAt) : null,
+    resource_id: action.droplet,
+    resource_type: 'droplet',
+    region: region === undefined ? null : regionView(region),
+    region_slug: action.region,
+  };
+}
+
+/** Whole seconds, as the API writes times. */
+function timestamp(milliseconds: number): string {
+  return new Date(milliseconds).toISOString().replace(/\.\d+Z$/, 'Z');
+}
+
+function regionView({ slug, name }: Region): object {
+  return { name, slug, features: REGION_FEATURES, available: true, sizes: SIZE_SLUGS };
+}
+
+function sizeView(size: Size): object {
+  const { slug, memory, vcpus, disk, transfer, priceMonthly, description } = size;
+  return {
+    slug,
+    memory,
+    vcpus,
+    disk,
+    transfer,
+    price_monthly: priceMonthly,
+    price_hourly: Math.round((priceMonthly / HOURS_OF_A_MONTH) * 100_000) / 100_000,
+    regions: REGION_SLUGS,
+    available: true,
+    description,
+  };
+}
+
+function imageView({ id, slug, distribution, name }: Image): object {
+  return {
+    id,
+    name,
+    distribution,
+    slug,
+    public: true,
+    regions: REGION_SLUGS,
+    created_at: '2025-03-04T10:00:00Z',
+    type: 'base',
+    min_disk_size: 7,
+    size_gigabytes: 2.42,
+    description: `${distribution} ${name}`,
+    tags: [],
+    status: 'available',
+  };
+}
+
+/** Addresses from the blocks that are kept for documentation (RFC 5737), so that nobody connects to a stranger. */
+function networks({ id, features }: Droplet): object {
+  const host = (id % 254) + 1;
+  const net = Math.floor(id / 254) % 256;
+  const v4 = [
+    { ip_address: `10.132.${net}.${host}`, netmask: '255.255.0.0', gateway: '10.132.0.1', type: 'private' },
+    { ip_address: `203.0.113.${host}`, netmask: '255.255.255.0', gateway: '203.0.113.1', type: 'public' },
+  ];
+  const v6 = [
+    { ip_address: `2001:db8::${id.toString(16).slice(-4)}`, netmask: 64, gateway: '2001:db8::1', type: 'public' },
+  ];
+  return { v4, v6: features.includes('ipv6') ? v6 : [] };
+}
+
+const HOURS_OF_A_MONTH = 672;
+const REGION_FEATURES = ['backups', 'ipv6', 'metadata', 'install_agent', 'storage', 'image_transfer'];
+const REGION_SLUGS = [...REGIONS.keys()];
+const SIZE_SLUGS = [...SIZES.keys()];

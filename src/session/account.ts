@@ -1,0 +1,59 @@
+import { join } from 'node:path';
+import { isRecord, parseJson, textOf } from '../json.ts';
+import type { AccountInfo } from '../oauth/grant.ts';
+import { ensureFolder, readTextIfAny, removeDurably, writeAtomically } from '../platform/files.ts';
+
+/** Who is logged in, for display and for the silent way back; no secret. Kept beside the config. */
+export interface Account {
+  /** The session it belongs to. */
+  readonly sid: string;
+  readonly name?: string;
+  readonly email?: string;
+  readonly team_name?: string;
+  readonly team_uuid?: string;
+  /** First 6 characters of the account's UUID (spec.md §4.1, parameter i). */
+  readonly hint?: string;
+  readonly scope: string;
+  /** false after the implicit flow, whose answer names no scope. */
+  readonly scope_verified: boolean;
+  readonly flow: 'code' | 'implicit';
+}
+
+export function accountOf(sid: string, info: AccountInfo | undefined, scope: string, flow: 'code' | 'implicit'): Account {
+  const fields = [
+    ['name', info?.name],
+    ['email', info?.email],
+    ['team_name', info?.teamName],
+    ['team_uuid', info?.teamUuid],
+    ['hint', info?.uuid?.slice(0, 6)],
+  ] as const;
+  const known = Object.fromEntries(fields.filter(([, value]) => value !== undefined));
+  return { sid, ...known, scope, scope_verified: flow === 'code', flow };
+}
+
+/** undefined when there is none, or none that can be read: it is for display only. */
+export function readAccount(configFolder: string, profile: string): Account | undefined {
+  const text = readTextIfAny(accountPath(configFolder, profile));
+  const json = text === undefined ? undefined : parseJson(text);
+  if (json === undefined || !json.ok || !isRecord(json.value)) return undefined;
+  const fields = json.value;
+  const sid = textOf(fields, 'sid');
+  const scope = textOf(fields, 'scope');
+  if (sid === undefined || scope === undefined) return undefined;
+  const texts = ['name', 'email', 'team_name', 'team_uuid', 'hint'].map((key) => [key, textOf(fields, key)] as const);
+  const known = Object.fromEntries(texts.filter(([, value]) => value !== undefined));
+  return { sid, ...known, scope, scope_verified: fields['scope_verified'] === true, flow: fields['flow'] === 'implicit' ? 'implicit' : 'code' };
+}
+
+export function writeAccount(configFolder: string, profile: string, account: Account): void {
+  ensureFolder(join(configFolder, 'accounts'));
+  writeAtomically(accountPath(configFolder, profile), `${JSON.stringify(account, null, 2)}\n`);
+}
+
+export function removeAccount(configFolder: string, profile: string): void {
+  removeDurably(accountPath(configFolder, profile));
+}
+
+function accountPath(configFolder: string, profile: string): string {
+  return join(configFolder, 'accounts', `${profile}.json`);
+}

@@ -1,0 +1,120 @@
+import { CliError, type ErrorCode } from '../errors.ts';
+import type { AuthorizationError, Judgement } from '../oauth/authorization-response.ts';
+import type { Grant } from '../oauth/grant.ts';
+import type { Pkce } from '../oauth/pkce.ts';
+import { type Client, exchangeRequest, processTokenAnswer, revokeRequest, sendTokenRequest, type TokenResult } from '../oauth/token-endpoint.ts';
+import { type Send, SendError } from '../platform/send.ts';
+import type { Secret } from '../secret.ts';
+
+export interface ExchangeDeps {
+  readonly client: Client;
+  readonly send: () => Promise<Send>;
+  readonly pkce: Pkce | undefined;
+  /** Cleans a server's text for the terminal. */
+  readonly clean: (text: string) => string;
+  /** The command that logs this profile in, in backquotes. */
+  readonly login: string;
+}
+
+/** Turns a judged response into a grant, or into the error a user should see. */
+export async function grantOf(deps: ExchangeDeps, judgement: Judgement, redirectUri: string): Promise<Grant> {
+  switch (judgement.kind) {
+    case 'code':
+      return exchange(deps, judgement, redirectUri);
+    case 'implicit_grant':
+      return judgement.grant.grant;
+    case 'state_mismatch':
+      throw new CliError('state_mismatch', 'the answer does not belong to this login', {
+        detail: 'it came without the state this login sent, or with another; nothing was exchanged',
+        hint: `start again with ${deps.login} and use only the page it opens`,
+      });
+    case 'malformed':
+      throw new CliError('malformed_response', `the authorization response ${judgement.reason}`, { hint: `start again with ${deps.login}` });
+    case 'error':
+      throw authorizationError(deps, judgement.error, judgement.description);
+    default:
+      return judgement satisfies never;
+  }
+}
+
+/** Invalidates a grant that will not be kept; false when the server could not be told. */
+export async function revokeGrant(deps: Pick<ExchangeDeps, 'client' | 'send'>, accessToken: Secret): Promise<boolean> {
+  try {
+    const headers = deps.client.tokenParams === 'query' ? { authorization: `Bearer ${accessToken.reveal()}` } : {};
+    const answer = await sendTokenRequest(await deps.send(), revokeRequest(deps.client, accessToken), AbortSignal.timeout(5_000), headers);
+    return answer.status === 200;
+  } catch (error) {
+    if (error instanceof SendError) return false;
+    throw error;
+  }
+}
+
+async function exchange(deps: ExchangeDeps, judged: Extract<Judgement, { kind: 'code' }>, redirectUri: string): Promise<Grant> {
+  const request = exchangeRequest(deps.client, judged.code, redirectUri, deps.pkce?.verifier);
+  const result = await sendOnceUnlessUnsent(deps, request);
+  if (result.kind === 'granted') return result.grant;
+  throw exchangeError(deps, result);
+}
+
+/** A code serves once, so only an exchange that never left this machine is tried again. */
+async function sendOnceUnlessUnsent(deps: ExchangeDeps, request: ReturnType<typeof exchangeRequest>): Promise<TokenResult> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return processTokenAnswer(await sendTokenRequest(await deps.send(), request, AbortSignal.timeout(30_000)));
+    } catch (error) {
+      if (!(error instanceof SendError)) throw error;
+      if (error.sent || attempt === 3 || error.kind === 'tls') throw notReached(deps, error);
+    }
+  }
+}
+
+function notReached(deps: ExchangeDeps, error: SendError): CliError {
+  const code = error.kind === 'tls' ? 'tls' : error.kind === 'timeout' ? 'timeout' : 'unreachable';
+  return new CliError(code, `could not exchange the authorization code: ${error.message}`, {
+    detail: deps.client.authOrigin,
+    hint: `start again with ${deps.login} when the server can be reached`,
+    cause: error,
+  });
+}
+
+function exchangeError(deps: ExchangeDeps, result: Exclude<TokenResult, { kind: 'granted' }>): CliError {
+  const status = result.status;
+  if (result.kind === 'malformed') {
+    return new CliError('api_error', 'could not exchange the authorization code: the answer of the authorization server is not understood', {
+      detail: `${deps.client.authOrigin}: ${result.reason}`,
+      hint: 'check auth_url with `cloudctl config list`',
+      status,
+    });
+  }
+  const detail = result.description === undefined ? undefined : deps.clean(result.description);
+  if (result.error === 'invalid_client') {
+    return new CliError('invalid_client', 'the authorization server does not accept the client ID and secret', {
+      detail,
+      hint: '`cloudctl auth setup` sets them',
+      status,
+    });
+  }
+  if (result.error === 'invalid_grant') {
+    return new CliError('invalid_grant', 'the authorization server does not accept the authorization code', { detail, hint: deps.login, status });
+  }
+  return new CliError('api_error', `could not exchange the authorization code: the server answered ${deps.clean(result.error)}`, { detail, hint: deps.login, status });
+}
+
+const refusals: Readonly<Record<AuthorizationError, { readonly code: ErrorCode; readonly message: string }>> = {
+  access_denied: { code: 'access_denied', message: 'the authorization was refused' },
+  consent_required: { code: 'consent_required', message: 'this account has not authorized the application yet' },
+  login_required: { code: 'login_required', message: 'nobody is signed in in the browser, or another account than expected' },
+  invalid_scope: { code: 'invalid_scope', message: 'the authorization server does not know the requested scope' },
+  server_error: { code: 'server_error', message: 'the authorization server failed' },
+  temporarily_unavailable: { code: 'temporarily_unavailable', message: 'the authorization server is temporarily unavailable' },
+  unknown: { code: 'api_error', message: 'the authorization server answered with an error' },
+};
+
+function authorizationError(deps: ExchangeDeps, error: AuthorizationError, description: string | undefined): CliError {
+  const { code, message } = refusals[error];
+  const interactive = error === 'consent_required' || error === 'login_required';
+  return new CliError(code, message, {
+    detail: description === undefined ? undefined : deps.clean(description),
+    hint: interactive ? `log in without --prompt none: ${deps.login}` : `start again with ${deps.login}`,
+  });
+}

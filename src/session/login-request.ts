@@ -1,0 +1,16 @@
+import type { Flow } from '../oauth/authorization-request.ts';
+
+/** What a person asked for when logging in. */
+export interface LoginRequest {
+  readonly flow: Flow;
+  /** undefined: the parameter is left out, which means `read`. */
+  readonly scope: string | undefined;
+  readonly prompt: string | undefined;
+  /** First 6 characters of the account's UUID. */
+  readonly accountHint: string | undefined;
+  readonly pkce: boolean;
+  /** false with `--paste`: no listener, the redirect's address is pasted. */
+  readonly listen: boolean;
+  /** Milliseconds. */
+  readonly limit: number;
+}

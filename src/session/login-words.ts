@@ -1,0 +1,63 @@
+import type { Surroundings } from '../platform/environment.ts';
+
+export interface InvitationWords {
+  readonly profile: string;
+  readonly authorizationUrl: string;
+  readonly callbackUrl: string;
+  readonly surroundings: Surroundings;
+  /** The browser was started for the person. */
+  readonly opened: boolean;
+  /** A listener waits for the redirect; false with `--paste`. */
+  readonly listening: boolean;
+  /** Pasted lines are read. */
+  readonly pasting: boolean;
+  /** As typed: `5m`. */
+  readonly limit: string;
+}
+
+/** What is said before the wait: the authorization URL whole and alone on its line, then how to go on from where the person sits. */
+export function invitation(words: InvitationWords): string {
+  const { authorizationUrl, opened, pasting, listening, limit, profile } = words;
+  const lead = opened ? 'Your browser was asked to open the sign-in page. If it did not, open this address:' : 'Open this address in a browser to sign in:';
+  const paste = pasting ? 'paste the whole address of the page you end on here and press Enter' : undefined;
+  const waiting = listening ? `Waiting for the browser, ${limit} at most${paste === undefined ? '.' : `. Or ${paste}.`}` : `Then ${paste}. Waiting ${limit} at most.`;
+  return [
+    lead,
+    '',
+    authorizationUrl,
+    '',
+    waiting,
+    ...surroundingsHint(words),
+    `If the page complains of the redirect uri or the scope, it will not come back: compare client_id, callback_urls and scope in \`cloudctl config list --profile ${profile}\` with the registered application.`,
+  ].join('\n');
+}
+
+/** The way back to this machine, where the browser is likely to sit on another. */
+function surroundingsHint({ surroundings, callbackUrl, listening }: InvitationWords): readonly string[] {
+  if (!listening) return [];
+  const url = new URL(callbackUrl);
+  const port = url.port === '' ? '80' : url.port;
+  const { ssh } = surroundings;
+  if (surroundings.codespaces) {
+    return ['This is a codespace: its ports are not your machine\'s. Use `cloudctl auth login --paste`.'];
+  }
+  if (ssh !== undefined) {
+    const server = ssh.server === '' ? 'THIS-SERVER' : ssh.server;
+    const via = ssh.port === 22 ? '' : ` -p ${ssh.port}`;
+    const address = url.hostname === '[::1]' ? '[::1]' : '127.0.0.1';
+    return [`This is an SSH session: for a browser on your own machine run \`ssh${via} -L ${port}:${address}:${port} ${server}\` there first, or use \`cloudctl auth login --paste\`.`];
+  }
+  if (surroundings.container) {
+    return ['This is a container: a browser outside cannot reach its loopback interface. Use `cloudctl auth login --paste`.'];
+  }
+  if (surroundings.wsl) {
+    return ['This is WSL: if the browser of Windows cannot reach the last page, use `cloudctl auth login --paste`.'];
+  }
+  return [];
+}
+
+/** Whether a browser may be opened from here: only for a person at a terminal, never under CI or where it would take the terminal over. */
+export function mayOpenBrowser(surroundings: Surroundings, terminal: boolean, browserVariable: string | undefined): boolean {
+  if (!terminal || surroundings.ci) return false;
+  return surroundings.display || surroundings.wsl || (browserVariable !== undefined && browserVariable !== '');
+}

@@ -1,0 +1,82 @@
+import { CliError } from '../errors.ts';
+import { type Client, processRevocation, revokeRequest, sendTokenRequest } from '../oauth/token-endpoint.ts';
+import type { HeldLock } from '../platform/lock.ts';
+import { type Send, SendError } from '../platform/send.ts';
+import { type CredentialRecord, decodeRecord } from './record.ts';
+import { type CredentialStore, requireAvailable } from './store.ts';
+
+export interface LogoutDeps {
+  readonly store: CredentialStore;
+  readonly send: () => Promise<Send>;
+  readonly lock: () => Promise<HeldLock>;
+  /** The application as the server of this record knows it. */
+  readonly client: (record: CredentialRecord) => Promise<Client>;
+  readonly requireSafe: () => void;
+  readonly removeAccount: () => void;
+  /** Asks the resource API of this record with its token; true when the token is refused. */
+  readonly isRefused: (record: CredentialRecord) => Promise<boolean>;
+}
+
+export type LogoutOutcome =
+  | { readonly kind: 'nothing' }
+  | { readonly kind: 'local' }
+  | { readonly kind: 'revoked' }
+  /** Deleted here; what the server was told or thinks of it is in the error. */
+  | { readonly kind: 'unproven'; readonly error: CliError };
+
+/**
+ * Ends a session: deletes it here first, then revokes it at the server that issued it, whatever the profile points to now,
+ * and proves that it is refused (spec.md §4.4).
+ */
+export async function logout(deps: LogoutDeps, local: boolean): Promise<LogoutOutcome> {
+  if (!local) deps.requireSafe();
+  const lock = await deps.lock();
+  let record: CredentialRecord | undefined;
+  try {
+    const text = await deps.store.visit(async (items) => {
+      const item = requireAvailable(await items.read('credential'));
+      if (item.kind === 'absent') return undefined;
+      requireAvailable(await items.remove('credential'));
+      return item.value;
+    });
+    deps.removeAccount();
+    if (text === undefined) return { kind: 'nothing' };
+    record = decodeRecord(text.reveal());
+  } finally {
+    lock.release();
+  }
+  if (local || record === undefined) return { kind: 'local' };
+  try {
+    return await revoke(deps, record);
+  } catch (error) {
+    if (!(error instanceof SendError || error instanceof CliError)) throw error;
+    return { kind: 'unproven', error: notRevoked(record, error) };
+  }
+}
+
+async function revoke(deps: LogoutDeps, record: CredentialRecord): Promise<LogoutOutcome> {
+  const client = await deps.client(record);
+  const request = revokeRequest(client, record.accessToken);
+  // spec.md §4.4 allows the token itself as bearer; a server of the other kind authenticates the client instead.
+  const headers = client.tokenParams === 'query' ? { authorization: `Bearer ${record.accessToken.reveal()}` } : {};
+  const answer = await sendTokenRequest(await deps.send(), request, AbortSignal.timeout(30_000), headers);
+  const refusal = processRevocation(answer);
+  if (refusal !== undefined) {
+    return { kind: 'unproven', error: new CliError('api_error', `could not revoke the access token: ${refusal}`, { ...afterwards(record), status: answer.status }) };
+  }
+  if (await deps.isRefused(record)) return { kind: 'revoked' };
+  return { kind: 'unproven', error: new CliError('api_error', 'the access token was revoked, but the resource API still accepts it', afterwards(record)) };
+}
+
+function notRevoked(record: CredentialRecord, error: SendError | CliError): CliError {
+  if (error instanceof CliError) return new CliError(error.code, error.message, { ...afterwards(record), cause: error });
+  const code = error.kind === 'tls' ? 'tls' : error.kind === 'timeout' ? 'timeout' : 'unreachable';
+  return new CliError(code, `could not revoke the access token: ${error.message}`, afterwards(record));
+}
+
+function afterwards(record: CredentialRecord): { readonly detail: string; readonly hint: string } {
+  return {
+    detail: `the session was deleted here; at ${record.authOrigin} its token lives until ${new Date(record.expiresAt * 1000).toISOString()} unless it is revoked`,
+    hint: "revoke the application in the control panel's list of applications",
+  };
+}

@@ -1,0 +1,64 @@
+import type { Secret } from '../secret.ts';
+import { freshness, needsLogin, readOnce, requireRecord } from './current.ts';
+import type { CredentialRecord } from './record.ts';
+import { type RefreshCause, type RefreshDeps, refreshSession } from './refresh.ts';
+
+/** The bearer of every API call: renews itself when needed, and when a sibling process renewed it. */
+export interface Session {
+  /** A usable access token: refreshed first when it has expired or soon will. */
+  bearer(): Promise<Secret>;
+  /** The API refused this token: gives the current one if it is another, else a refreshed one. */
+  renew(refused: Secret): Promise<Secret>;
+  /** The record behind `bearer()`. */
+  record(): Promise<CredentialRecord>;
+  /** A refresh now, whether it is due or not. */
+  force(): Promise<CredentialRecord>;
+}
+
+/** The session of a profile in its credential store. */
+export function createSession(deps: RefreshDeps): Session {
+  let known: CredentialRecord | undefined;
+  let flight: Promise<CredentialRecord> | undefined;
+
+  /** Single flight: callers of one process share one refresh. */
+  const refresh = (cause: RefreshCause): Promise<CredentialRecord> => {
+    flight ??= refreshSession(deps, cause)
+      .then((record) => {
+        known = record;
+        return record;
+      })
+      .finally(() => {
+        flight = undefined;
+      });
+    return flight;
+  };
+
+  const read = async (): Promise<CredentialRecord> => requireRecord(await readOnce(deps.store, deps.binding), deps.profile, deps.store.place);
+
+  const usable = async (): Promise<CredentialRecord> => {
+    if (flight !== undefined) return flight;
+    if (known !== undefined && freshness(known, deps.clock.now()) === 'valid') return known;
+    known = await read();
+    const state = freshness(known, deps.clock.now());
+    if (state === 'valid') return known;
+    if (known.refreshToken !== undefined) return refresh({ kind: 'due' });
+    if (state === 'expired') throw needsLogin(deps.profile, 'it has expired and has no refresh token');
+    return known;
+  };
+
+  return {
+    record: usable,
+    bearer: async () => (await usable()).accessToken,
+    renew: async (refused) => {
+      if (known !== undefined && known.accessToken.reveal() !== refused.reveal()) return known.accessToken;
+      known = await read();
+      if (known.accessToken.reveal() !== refused.reveal()) return known.accessToken;
+      if (known.refreshToken === undefined) throw needsLogin(deps.profile, 'the server refused its access token and it has no refresh token');
+      return (await refresh({ kind: 'refused', token: refused })).accessToken;
+    },
+    force: async () => {
+      const before = await read();
+      return refresh({ kind: 'forced', sid: before.sid, gen: before.gen });
+    },
+  };
+}

@@ -1,0 +1,41 @@
+import type { Keychain } from '../platform/host.ts';
+import { Secret } from '../secret.ts';
+import type { CredentialStore, ItemName } from './store.ts';
+
+export interface KeychainStoreOptions {
+  readonly keychain: Keychain;
+  /** `<profile>#<id>` (session/place.ts). */
+  readonly account: () => string;
+  /** Milliseconds an operation may take: 60 s where a person can unlock, 3 s elsewhere. */
+  readonly limit: number;
+  readonly onWaiting: () => void;
+  readonly platform: NodeJS.Platform;
+}
+
+/** The store of choice: the keychain of the operating system, reached through a helper process that can be ended. */
+export function createKeychainStore(options: KeychainStoreOptions): CredentialStore {
+  const accountOf = (item: ItemName): string => (item === 'credential' ? options.account() : `${options.account()}:client`);
+  return {
+    kind: 'keychain',
+    get place(): string {
+      return `${names[options.platform] ?? 'Secret Service'}, service cloudctl, account ${options.account()}`;
+    },
+    visit: async (work) => {
+      const session = options.keychain.open({ limit: options.limit, onWaiting: options.onWaiting });
+      try {
+        return await work({
+          read: async (item) => {
+            const result = await session.read(accountOf(item));
+            return result.kind === 'found' ? { kind: 'found', value: new Secret(result.value) } : result;
+          },
+          write: (item, value) => session.write(accountOf(item), value.reveal()),
+          remove: (item) => session.remove(accountOf(item)),
+        });
+      } finally {
+        await session.close();
+      }
+    },
+  };
+}
+
+const names: Readonly<Partial<Record<NodeJS.Platform, string>>> = { darwin: 'Keychain', win32: 'Credential Manager' };

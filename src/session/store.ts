@@ -1,0 +1,64 @@
+import { CliError } from '../errors.ts';
+import type { KeychainUnavailable } from '../platform/host.ts';
+import type { Secret } from '../secret.ts';
+
+/** The two items a profile keeps: its session, and the secret of its registered application. */
+export type ItemName = 'credential' | 'client';
+
+/** The store could not be asked; `file` is the file store's own trouble. */
+export interface StoreUnavailable {
+  readonly kind: 'unavailable';
+  readonly why: KeychainUnavailable['why'] | 'file';
+  readonly reason: string;
+}
+
+export type ItemRead = { readonly kind: 'found'; readonly value: Secret } | { readonly kind: 'absent' } | StoreUnavailable;
+export type ItemWritten = { readonly kind: 'done' } | StoreUnavailable;
+
+/** Items during one visit of the store. */
+export interface Items {
+  read(item: ItemName): Promise<ItemRead>;
+  /** `done` means it was read back equal. */
+  write(item: ItemName, value: Secret): Promise<ItemWritten>;
+  remove(item: ItemName): Promise<ItemWritten>;
+}
+
+export interface CredentialStore {
+  readonly kind: 'keychain' | 'file';
+  /** Where a person finds it, for `auth status`. */
+  readonly place: string;
+  /** A visit: the keychain's helper process serves all of it and has ended when the promise settles. */
+  visit<T>(work: (items: Items) => Promise<T>): Promise<T>;
+}
+
+/** Throws the error a user should see; an unavailable store is never the same as an empty one. */
+export function requireAvailable<T extends { readonly kind: string }>(result: T | StoreUnavailable): Exclude<T, StoreUnavailable> {
+  if (isUnavailable(result)) throw keychainError(result);
+  return result as Exclude<T, StoreUnavailable>;
+}
+
+export function isUnavailable(result: { readonly kind: string }): result is StoreUnavailable {
+  return result.kind === 'unavailable';
+}
+
+/** Exit 1 with the cure for what is wrong with the keychain. */
+export function keychainError(unavailable: StoreUnavailable): CliError {
+  const { message, hint } = cures[unavailable.why];
+  return new CliError('keychain_unavailable', message, { detail: unavailable.reason, hint });
+}
+
+const fileStore = 'keep the session in a file of mode 0600 instead: `cloudctl config set credential_store file`, then `cloudctl auth login`';
+
+const cures: Readonly<Record<StoreUnavailable['why'], { readonly message: string; readonly hint: string }>> = {
+  locked: {
+    message: 'could not use the keychain: it is locked',
+    hint: 'unlock it (on a server: `gnome-keyring-daemon --unlock`) and run the command again',
+  },
+  missing: { message: 'could not use the keychain: there is none on this machine', hint: fileStore },
+  hung: {
+    message: 'could not use the keychain: it did not answer in time',
+    hint: 'look for an unlock window, or restart the keychain service, and run the command again',
+  },
+  failed: { message: 'could not use the keychain', hint: fileStore },
+  file: { message: 'could not use the credential file', hint: 'make the state folder writable, or name another one in CLOUDCTL_STATE_DIR' },
+};

@@ -1,0 +1,38 @@
+import type { Config } from '../config/file.ts';
+import { requireProfile, type Settings } from '../config/settings.ts';
+import { CliError } from '../errors.ts';
+import type { Secret } from '../secret.ts';
+import { loginCommand } from './current.ts';
+import type { Binding } from './record.ts';
+import type { Session } from './session.ts';
+
+/** The servers and the application a profile points to now; an error that says what is missing when it points nowhere. */
+export function requireBinding(settings: Settings, config: Config): Binding {
+  const binding = bindingOf(settings);
+  if (binding !== undefined) return binding;
+  requireProfile(settings, config);
+  const missing = ['auth_url', 'base_url', 'client_id'].filter((key) => !Object.hasOwn(settings.values, key));
+  throw new CliError('not_logged_in', `profile "${settings.profileName}" is not logged in`, {
+    detail: `it has no ${missing.join(', no ')}`,
+    hint: `${loginCommand(settings.profileName)}, or \`cloudctl sandbox start\` to try everything without an account`,
+  });
+}
+
+export function bindingOf(settings: Settings): Binding | undefined {
+  const { auth_url: authOrigin, base_url: baseOrigin, client_id: clientId } = settings.values;
+  if (authOrigin === undefined || baseOrigin === undefined || clientId === undefined) return undefined;
+  return { authOrigin, baseOrigin, clientId };
+}
+
+/** The session of `CLOUDCTL_ACCESS_TOKEN`: a token that cannot be renewed and is stored nowhere. */
+export function fixedBearer(accessToken: Secret): Session {
+  const refuse = async (): Promise<never> => {
+    throw new CliError('token_refused', 'the access token of CLOUDCTL_ACCESS_TOKEN was refused', {
+      hint: 'set the variable to a live token, or unset it and use `cloudctl auth login`',
+    });
+  };
+  const noRecord = async (): Promise<never> => {
+    throw new CliError('usage', 'CLOUDCTL_ACCESS_TOKEN is set, so no stored session is in use', { hint: 'unset it: `unset CLOUDCTL_ACCESS_TOKEN`' });
+  };
+  return { bearer: async () => accessToken, renew: refuse, record: noRecord, force: noRecord };
+}

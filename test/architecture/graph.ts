@@ -1,0 +1,84 @@
+import { type Import, type Project, type Rule, sources } from './project.ts';
+
+/** The files that the build starts from. */
+const entries = ['src/entry.ts', 'src/main.ts', 'src/platform/keychain-child.ts'];
+
+/** Packages that are read at every start; all others are read when they are wanted. */
+const atStart = ['commander'];
+
+export const noCycles: Rule = (project) => {
+  const edges = statically(project);
+  const done = new Set<string>();
+  const cycles = sources(project).flatMap((start) => {
+    const cycle = findCycle(start, edges, done, []);
+    return cycle === undefined ? [] : [cycle];
+  });
+  // A circle is met from each of its files; the last one kept for a set of files is the first that was met.
+  const bySet = cycles.reverse().map((cycle) => [[...new Set(cycle)].sort().join(), cycle.join(' -> ')] as const);
+  return [...new Map(bySet).values()];
+};
+
+export const everyFileIsReached: Rule = (project) => {
+  const seen = reach(entries, project.imports);
+  return sources(project).filter((path) => !seen.has(path));
+};
+
+/** The words of a command are the path of its file, and the tree loads it when they are typed. */
+export const everyCommandIsInTheTree: Rule = (project) => {
+  const commands = sources(project).filter((path) => path.startsWith('src/commands/'));
+  const lines = project.imports.filter(({ from, kind }) => from === 'src/commands/index.ts' && kind === 'dynamic');
+  const helpers = project.imports.filter(({ from, kind }) => from.startsWith('src/commands/') && kind !== 'dynamic');
+  const known = new Set([...lines, ...helpers].map(({ to }) => to));
+  return commands.filter((path) => path !== 'src/commands/index.ts' && !known.has(path));
+};
+
+export const theTreeLoadsOnlyWhatIsTyped: Rule = (project) =>
+  project.imports
+    .filter(
+      ({ from, to, kind }) => from === 'src/commands/index.ts' && to.startsWith('src/commands/') && kind === 'value',
+    )
+    .map(({ to }) => `src/commands/index.ts imports ${to} at once`);
+
+export const startUpReadsLittle: Rule = (project) => {
+  const values = project.imports.filter(({ kind }) => kind === 'value');
+  const seen = reach(['src/main.ts', 'src/entry.ts'], values);
+  return values
+    .filter(({ from, to }) => seen.has(from) && !/^(src\/|node:)/.test(to) && !atStart.includes(to))
+    .map(({ from, to }) => `${from} imports ${to} at every start`);
+};
+
+/** Imports that run or are read when their file is; a lazy one may well lead back. */
+function statically(project: Project): ReadonlyMap<string, readonly string[]> {
+  const edges = new Map<string, string[]>();
+  for (const { from, to, kind } of project.imports) {
+    if (kind !== 'dynamic') edges.set(from, [...(edges.get(from) ?? []), to]);
+  }
+  return edges;
+}
+
+function findCycle(
+  at: string,
+  edges: ReadonlyMap<string, readonly string[]>,
+  done: Set<string>,
+  path: readonly string[],
+): readonly string[] | undefined {
+  if (path.includes(at)) return [...path.slice(path.indexOf(at)), at];
+  if (done.has(at)) return undefined;
+  for (const next of edges.get(at) ?? []) {
+    const cycle = findCycle(next, edges, done, [...path, at]);
+    if (cycle !== undefined) return cycle;
+  }
+  done.add(at);
+  return undefined;
+}
+
+function reach(from: readonly string[], edges: readonly Import[]): ReadonlySet<string> {
+  const seen = new Set<string>();
+  const waiting = [...from];
+  for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
+    if (seen.has(path)) continue;
+    seen.add(path);
+    waiting.push(...edges.filter((edge) => edge.from === path).map(({ to }) => to));
+  }
+  return seen;
+}

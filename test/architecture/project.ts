@@ -1,0 +1,91 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, posix } from 'node:path';
+import { type Export, type Import as Found, parse } from 'es-module-lexer';
+
+/** The text of every file a rule may look at, and what the TypeScript among them imports and exports. */
+export interface Project {
+  /** By path from the project's folder, with forward slashes. */
+  readonly files: Readonly<Record<string, string>>;
+  readonly imports: readonly Import[];
+  readonly exports: Readonly<Record<string, readonly string[]>>;
+}
+
+export interface Import {
+  readonly from: string;
+  /** A path of the project, or the name of a package (`hono`, `node:fs`). */
+  readonly to: string;
+  readonly kind: 'value' | 'type' | 'dynamic';
+}
+
+/** A rule tells its breaches, one line each; none is what it wants to see. */
+export type Rule = (project: Project) => readonly string[];
+
+export function makeProject(files: Readonly<Record<string, string>>): Project {
+  const parsed = Object.keys(files)
+    .filter((path) => path.endsWith('.ts'))
+    .map((path) => [path, lex(path, files[path]!)] as const);
+  return {
+    files,
+    imports: parsed.flatMap(([path, { imports }]) => imports.flatMap((found) => toImport(path, found))),
+    exports: Object.fromEntries(
+      parsed.map(([path, { exports }]) => [path, exports.flatMap((found) => ('name' in found ? [found.name] : []))]),
+    ),
+  };
+}
+
+/** Reads the checkout: what is under version control, told by name, because git need not be there. */
+export function readProject(root: string): Project {
+  const folders = ['src', 'test', 'scripts', 'bench', 'bin', 'docs', 'completions', '.ci', '.github'];
+  const alone = readdirSync(root, { withFileTypes: true }).filter((entry) => entry.isFile());
+  const paths = [...alone.map((entry) => entry.name), ...folders.flatMap((folder) => below(root, folder))];
+  return makeProject(Object.fromEntries(paths.map((path) => [path, readFileSync(join(root, path), 'utf8')])));
+}
+
+/** The TypeScript sources of the program, in order. */
+export function sources(project: Project): readonly string[] {
+  return Object.keys(project.files)
+    .filter((path) => path.startsWith('src/') && path.endsWith('.ts') && !path.endsWith('.d.ts'))
+    .sort();
+}
+
+/** `src/oauth/scope.ts` is in the room `oauth`, `src/errors.ts` is a room of its own; anything else is in none. */
+export function room(path: string): string | undefined {
+  return /^src\/([^/.]+)/.exec(path)?.[1];
+}
+
+function lex(path: string, source: string): { imports: readonly Found[]; exports: readonly Export[] } {
+  try {
+    const [imports, exports] = parse(source, path);
+    return { imports, exports };
+  } catch (cause) {
+    throw new Error(`the imports of ${path} cannot be read`, { cause });
+  }
+}
+
+function toImport(from: string, found: Found): readonly Import[] {
+  if (found.specifier === null || found.type === 'import-meta') return [];
+  const to = found.specifier.startsWith('.') ? posix.join(posix.dirname(from), found.specifier) : found.specifier;
+  if (found.type === 'dynamic') return [{ from, to, kind: 'dynamic' }];
+  return [{ from, to, kind: found.typeOnly ? 'type' : 'value' }];
+}
+
+function below(root: string, folder: string): readonly string[] {
+  const entries = list(join(root, folder));
+  return entries.flatMap((entry) => {
+    const path = posix.join(folder, entry.name);
+    return entry.isDirectory() ? below(root, path) : [path];
+  });
+}
+
+function list(folder: string): ReturnType<typeof readEntries> {
+  try {
+    return readEntries(folder);
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return [];
+    throw error;
+  }
+}
+
+function readEntries(folder: string) {
+  return readdirSync(folder, { withFileTypes: true });
+}

@@ -1,0 +1,84 @@
+import { type Rule, sources } from './project.ts';
+
+const longest = 250;
+
+/** Where a secret's value leaves the process for its rightful place, and nowhere else. */
+const revealing: readonly string[] = [
+  'src/api/client.ts',
+  'src/oauth/token-endpoint.ts',
+  'src/session/client-secret.ts',
+  'src/session/current.ts',
+  'src/session/logout.ts',
+  'src/session/record.ts',
+  'src/session/refresh.ts',
+  'src/session/session.ts',
+  'src/session/store-file.ts',
+  'src/session/store-keychain.ts',
+];
+
+/** Words that are true of one machine only, or that an unfinished file leaves behind. Put together so as not to find themselves. */
+const foreign = [
+  ['registry', 'npmjs'].join('.'),
+  ['registry', 'yarnpkg'].join('.'),
+  ['deb', 'debian', 'org'].join('.'),
+  ['', 'work', ''].join('/'),
+  ['', 'farm', ''].join('/'),
+];
+const unfinished = new RegExp(
+  `\\b(${['TO', 'FIX', 'XX', 'HA'].map((word, at) => word + ['DO', 'ME', 'X', 'CK'][at]).join('|')})\\b`,
+);
+const looseType = new RegExp(`\\bas ${'any'}(?=\\s*[;,.)\\]}>]|\\s*$)`);
+
+export const filesAreShort: Rule = (project) =>
+  sources(project).flatMap((path) => {
+    const lines = project.files[path]!.trimEnd().split('\n').length;
+    return lines > longest ? [`${path} has ${lines} lines`] : [];
+  });
+
+export const secretsStayInside =
+  (allowed: readonly string[] = revealing): Rule =>
+  (project) => {
+    const users = sources(project).filter((path) => /\.reveal\(/.test(project.files[path]!));
+    const strangers = users.filter((path) => !allowed.includes(path));
+    const stale = allowed.filter((path) => !users.includes(path));
+    return [
+      ...strangers.map((path) => `${path} reveals a secret and is not in the list`),
+      ...stale.map((path) => `${path} is in the list and reveals nothing`),
+    ];
+  };
+
+export const nobodyEndsTheProcess: Rule = (project) => lines(project.files, /^src\//, /\bprocess\.exit\s*\(/);
+
+export const typesAreTight: Rule = (project) => lines(project.files, /^(src|test)\/.*\.ts$/, looseType);
+
+export const nothingIsUnfinished: Rule = (project) =>
+  lines(project.files, /^(src|test|scripts|bench|bin)\//, unfinished);
+
+export const noMachineIsNamed: Rule = (project) =>
+  foreign.flatMap((word) => lines(project.files, /./, new RegExp(word.replaceAll('.', '\\.'))));
+
+export const exportsAreNamed: Rule = (project) =>
+  Object.entries(project.exports)
+    .filter(([path, names]) => /^(src|test)\//.test(path) && names.includes('default'))
+    .map(([path]) => `${path} has a default export`);
+
+export const pathsAreWhole: Rule = (project) =>
+  project.imports
+    .filter(({ from, to }) => from.startsWith('src/') && to.startsWith('src/') && !(to in project.files))
+    .map(({ from, to }) => `${from} imports ${to}, which is no file`);
+
+export const classesAreFew: Rule = (project) =>
+  sources(project).flatMap((path) =>
+    [...project.files[path]!.matchAll(/^(?:export )?(?:abstract )?class (\w+)(?: extends (\w+))?/gm)]
+      .filter(([, name, base]) => !(base?.endsWith('Error') ?? false) && name !== 'Secret' && name !== 'World')
+      .map(([, name]) => `${path} has the class ${name}`),
+  );
+
+/** Lines of the files under `where` that match, each with its place. */
+function lines(files: Readonly<Record<string, string>>, where: RegExp, pattern: RegExp): readonly string[] {
+  return Object.entries(files)
+    .filter(([path]) => where.test(path))
+    .flatMap(([path, text]) =>
+      text.split('\n').flatMap((line, at) => (pattern.test(line) ? [`${path}:${at + 1}: ${line.trim()}`] : [])),
+    );
+}

@@ -1,0 +1,138 @@
+import type { CommandSpec, Leaf, Tree, Words } from '../../src/cli/command.ts';
+import { runProgram } from '../../src/cli/program.ts';
+import { CliError } from '../../src/errors.ts';
+import { fakeSink } from './sink.ts';
+
+export interface Ran {
+  readonly command: string;
+  readonly words: Words;
+  readonly globals: Words;
+}
+
+interface TestContext {
+  readonly ran: (command: string, words: Words) => void;
+}
+
+/** A tree in the shape of the program's own, whose commands only tell that they ran. */
+export function testTree(loaded: string[] = []): Tree<TestContext> {
+  const leaf = (command: string, spec: Omit<CommandSpec<TestContext>, 'run'>): Leaf<TestContext> => ({
+    kind: 'leaf',
+    summary: spec.summary,
+    load: async () => {
+      loaded.push(command);
+      return {
+        ...spec,
+        run: async (context, words) => {
+          context.ran(command, words);
+          return 0;
+        },
+      };
+    },
+  });
+  return {
+    auth: {
+      kind: 'branch',
+      summary: 'log in and out',
+      children: {
+        status: leaf('auth status', { summary: 'show the login' }),
+        switch: leaf('auth switch', {
+          summary: 'change the current profile',
+          arguments: [{ name: 'PROFILE', description: 'its name', required: true, completes: 'profile' }],
+        }),
+      },
+    },
+    actions: {
+      kind: 'branch',
+      summary: 'what was done on the account',
+      fallback: 'list',
+      children: {
+        list: leaf('actions list', {
+          summary: 'list actions',
+          options: [{ name: 'limit', value: 'N', description: 'at most so many' }],
+        }),
+      },
+    },
+    droplets: {
+      kind: 'branch',
+      summary: 'compute instances',
+      fallback: 'list',
+      children: {
+        list: leaf('droplets list', {
+          summary: 'list droplets',
+          arguments: [{ name: 'GLOB', description: 'names to list' }],
+          options: [{ name: 'region', value: 'R', description: 'in one region' }],
+        }),
+        create: leaf('droplets create', {
+          summary: 'create droplets',
+          description: 'Creates one droplet for each name.\n\nNames expand braces.',
+          arguments: [{ name: 'NAME', description: 'names to create', variadic: true }],
+          options: [
+            { name: 'names', value: 'LIST', many: 'list', description: 'more names' },
+            { name: 'names-from', value: 'FILE', description: 'a file of names', completes: 'file' },
+            { name: 'set', value: 'KEY=JSON', many: 'repeat', description: 'one more field' },
+            {
+              name: 'if-exists',
+              value: 'WHAT',
+              choices: ['fail', 'skip', 'create'],
+              description: 'when the name is taken',
+            },
+            { name: 'wait', short: 'w', description: 'wait until it is active' },
+          ],
+          examples: [{ text: 'three at once', command: 'cloudctl droplets create web-{1..3} --size s --image i' }],
+        }),
+      },
+    },
+    db: {
+      kind: 'branch',
+      summary: 'online migrations',
+      children: {
+        migrate: leaf('db migrate', {
+          summary: 'start an online migration',
+          arguments: [{ name: 'CLUSTER_UUID', description: 'the target', required: true }],
+        }),
+      },
+    },
+    completion: leaf('completion', {
+      summary: 'print a completion script',
+      arguments: [
+        { name: 'SHELL', description: 'which', required: true, choices: ['bash', 'zsh', 'fish', 'powershell'] },
+      ],
+    }),
+  };
+}
+
+export interface Result {
+  readonly exitCode: number;
+  readonly stdout: string;
+  readonly ran: Ran | undefined;
+  readonly error: CliError | undefined;
+  readonly loaded: readonly string[];
+}
+
+/** Runs the test tree with a line of words, split at blanks. */
+export async function run(line: string | readonly string[], columns?: number): Promise<Result> {
+  const argv = typeof line === 'string' ? line.split(' ').filter((word) => word !== '') : line;
+  const stdout = fakeSink(columns);
+  const loaded: string[] = [];
+  let ran: Ran | undefined;
+  try {
+    const exitCode = await runProgram({
+      name: 'cloudctl',
+      version: '1.2.3',
+      summary: 'the command line of the cloud',
+      tree: testTree(loaded),
+      argv,
+      stdout,
+      env: {},
+      makeContext: (globals) => ({
+        ran: (command: string, words: Words) => {
+          ran = { command, words, globals };
+        },
+      }),
+    });
+    return { exitCode, stdout: stdout.text(), ran, error: undefined, loaded };
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error;
+    return { exitCode: error.exitCode, stdout: stdout.text(), ran, error, loaded };
+  }
+}

@@ -1,0 +1,97 @@
+import { randomBytes } from 'node:crypto';
+import { connect, type Socket } from 'node:net';
+import { type Loopback, type LoopbackOptions, startLoopback } from '../../src/loopback/server.ts';
+import { type Judgement, judgeResponse } from '../../src/oauth/authorization-response.ts';
+import { systemClock } from '../../src/platform/clock.ts';
+import { state } from './ground.ts';
+
+export interface Started {
+  readonly loopback: Loopback<Judgement>;
+  readonly port: number;
+  readonly host: string;
+  /** What `finish` was called with. */
+  readonly finishes: readonly Judgement[];
+}
+
+/** A real helper on a free port. */
+export async function start(own: Partial<LoopbackOptions<Judgement>> = {}): Promise<Started> {
+  const finishes: Judgement[] = [];
+  const flow = own.flow ?? 'code';
+  const finish = own.finish ?? (async () => ({ kind: 'signed_in', name: 'Sammy' }) as const);
+  const loopback = await startLoopback<Judgement>({
+    callbackUrls: ['http://127.0.0.1:0/callback'],
+    flow,
+    authorizationOrigin: 'https://cloud.example.com',
+    judge: (parameters, place) => judgeResponse(parameters, place, { state, flow }),
+    startTarget: (callbackUrl) =>
+      `https://cloud.example.com/v1/oauth/authorize?redirect_uri=${encodeURIComponent(callbackUrl)}`,
+    random: (bytes) => randomBytes(bytes),
+    clock: systemClock,
+    ...own,
+    finish: (accepted) => {
+      finishes.push(accepted);
+      return finish(accepted);
+    },
+  });
+  const { port, host } = new URL(loopback.callbackUrl);
+  return { loopback, port: Number(port), host, finishes };
+}
+
+export interface RawAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: string;
+  readonly text: string;
+}
+
+/** Sends bytes as they are and reads until the helper hangs up. */
+export async function send(port: number, text: string, address = '127.0.0.1'): Promise<RawAnswer> {
+  const socket = connect({ port, host: address });
+  const heard = hear(socket);
+  socket.write(text);
+  return heard;
+}
+
+export function get(started: Started, target: string, ...headers: readonly string[]): Promise<RawAnswer> {
+  return send(started.port, head('GET', target, `Host: ${started.host}`, ...headers));
+}
+
+export function head(method: string, target: string, ...headers: readonly string[]): string {
+  return `${method} ${target} HTTP/1.1\r\n${headers.map((line) => `${line}\r\n`).join('')}\r\n`;
+}
+
+/** Everything the helper says on a socket until its end. */
+export function hear(socket: Socket): Promise<RawAnswer> {
+  return new Promise((resolve) => {
+    let text = '';
+    socket.setEncoding('utf8');
+    socket.on('data', (chunk) => {
+      text += chunk;
+    });
+    socket.on('error', () => undefined);
+    socket.on('close', () => resolve(parse(text)));
+  });
+}
+
+/** Whether anybody still listens there. */
+export function listening(port: number, address = '127.0.0.1'): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ port, host: address });
+    socket.on('connect', () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.on('error', () => resolve(false));
+  });
+}
+
+function parse(text: string): RawAnswer {
+  const end = text.indexOf('\r\n\r\n');
+  const [first = '', ...lines] = text.slice(0, Math.max(end, 0)).split('\r\n');
+  const headers = new Headers();
+  for (const line of lines) {
+    const colon = line.indexOf(':');
+    headers.append(line.slice(0, colon), line.slice(colon + 1).trim());
+  }
+  return { status: Number(first.split(' ')[1] ?? 0), headers, body: end < 0 ? '' : text.slice(end + 4), text };
+}

@@ -1,0 +1,171 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { performance } from 'node:perf_hooks';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Environment, KeychainOptions } from '../../src/platform/host.ts';
+import { helperKeychain } from '../../src/platform/keychain.ts';
+import { canStartSecretService, type SecretService, startSecretService } from '../fixtures/secret-service.ts';
+import { type Bundle, bundleProgram } from './bundle.ts';
+
+const account = 'default#k3yb0x42';
+const patient = { limit: 3000 };
+let script = '';
+let bundle: Bundle;
+
+beforeAll(async () => {
+  bundle = await bundleProgram({ file: 'src/platform/keychain-child.ts' }, 'cjs');
+  script = bundle.script;
+});
+
+afterAll(() => bundle.remove());
+
+const open = (env: Environment, options: KeychainOptions = patient) => helperKeychain({ env, script }).open(options);
+
+async function timed<T>(work: () => Promise<T>): Promise<readonly [T, number]> {
+  const start = performance.now();
+  return [await work(), performance.now() - start];
+}
+
+describe.skipIf(!canStartSecretService())('a running Secret Service', () => {
+  let service: SecretService;
+  beforeAll(async () => {
+    service = await startSecretService();
+  });
+  afterAll(() => service.stop());
+
+  it('tells an absent item from a found one, and one helper serves several operations', async () => {
+    const session = open(service.env);
+    expect(await session.read(account)).toEqual({ kind: 'absent' });
+    expect(await session.write(account, 'first')).toEqual({ kind: 'done' });
+    expect(await session.write(account, 'second ✓ "quoted"\nline')).toEqual({ kind: 'done' });
+    expect(await session.read(account)).toEqual({ kind: 'found', value: 'second ✓ "quoted"\nline' });
+    await session.close();
+  });
+
+  it('keeps what was written for another process and for a service that was restarted', async () => {
+    const writer = open(service.env);
+    await writer.write(account, 'kept');
+    await writer.close();
+    await service.restart();
+    const reader = open(service.env);
+    expect(await reader.read(account)).toEqual({ kind: 'found', value: 'kept' });
+    await reader.close();
+  });
+
+  it('never reaches into the kernel keyring', async () => {
+    const session = open({ ...service.env, DBUS_SESSION_BUS_ADDRESS: 'unix:path=/nonexistent/bus' });
+    expect(await session.write(account, 'x')).toMatchObject({ kind: 'unavailable', why: 'missing' });
+    expect(await session.read(account)).toMatchObject({ kind: 'unavailable', why: 'missing' });
+    await session.close();
+  });
+
+  it('removes an item, and one that is not there is removed as well', async () => {
+    const session = open(service.env);
+    await session.write(account, 'to go');
+    expect(await session.remove(account)).toEqual({ kind: 'done' });
+    expect(await session.read(account)).toEqual({ kind: 'absent' });
+    expect(await session.remove(account)).toEqual({ kind: 'done' });
+    await session.close();
+  });
+
+  it('a locked keychain is unavailable and never absent', async () => {
+    const session = open(service.env);
+    await session.write(account, 'behind a lock');
+    await service.lock();
+    expect(await session.read(account)).toMatchObject({ kind: 'unavailable', why: 'locked' });
+    expect(await session.write(account, 'other')).toMatchObject({ kind: 'unavailable', why: 'locked' });
+    expect(await session.remove(account)).toMatchObject({ kind: 'unavailable', why: 'locked' });
+    await session.close();
+    await service.restart();
+    const later = open(service.env);
+    expect(await later.read(account)).toEqual({ kind: 'found', value: 'behind a lock' });
+    await later.close();
+  });
+
+  it('a hung service is given up at the limit, its helper is killed, and the wait is told once', async () => {
+    let told = 0;
+    service.pause();
+    const session = open(service.env, { limit: 1400, onWaiting: () => told++ });
+    try {
+      const [reply, ms] = await timed(() => session.read(account));
+      expect(reply).toMatchObject({ kind: 'unavailable', why: 'hung' });
+      expect(ms).toBeGreaterThan(1300);
+      expect(ms).toBeLessThan(2000);
+      expect(told).toBe(1);
+    } finally {
+      service.resume();
+    }
+    expect((await session.read(account)).kind).toBe('found');
+    await session.close();
+    expect(await helpers(script)).toEqual([]);
+  });
+
+  it('a service that ended is missing', async () => {
+    await service.end();
+    const session = open(service.env);
+    const [reply, ms] = await timed(() => session.read(account));
+    expect(reply).toMatchObject({ kind: 'unavailable', why: 'missing' });
+    expect(ms).toBeLessThan(2500);
+    await session.close();
+    await service.restart();
+  });
+});
+
+describe.skipIf(!canStartSecretService())('a Secret Service nobody has logged in to', () => {
+  it('has nothing, and cannot keep anything', async () => {
+    const service = await startSecretService({ unlocked: false });
+    const session = open(service.env);
+    expect(await session.read(account)).toEqual({ kind: 'absent' });
+    expect(await session.write(account, 'x')).toMatchObject({ kind: 'unavailable', why: 'missing' });
+    await session.close();
+    await service.stop();
+  });
+});
+
+describe('without any keychain', () => {
+  const bare = { PATH: process.env.PATH, HOME: '/nonexistent' };
+
+  it.skipIf(process.platform !== 'linux')('no D-Bus at all is missing', async () => {
+    const session = open(bare);
+    expect(await session.read(account)).toMatchObject({ kind: 'unavailable', why: 'missing' });
+    await session.close();
+  });
+
+  it('a helper that cannot start says so', async () => {
+    const session = helperKeychain({ env: bare, script: `${script}.nowhere` }).open(patient);
+    const reply = await session.read(account);
+    expect(reply).toMatchObject({ kind: 'unavailable', why: 'failed' });
+    expect(reply).toHaveProperty('reason', expect.stringContaining('Cannot find module'));
+    await session.close();
+    const nodeless = helperKeychain({ env: bare, script, node: '/nonexistent/node' }).open(patient);
+    expect(await nodeless.read(account)).toMatchObject({ kind: 'unavailable', why: 'failed' });
+    await nodeless.close();
+  });
+
+  it('nothing is started before the first operation', async () => {
+    const session = open(bare);
+    expect(await helpers(script)).toEqual([]);
+    await session.close();
+  });
+
+  it('the helper ends when its parent has gone', async () => {
+    const child = spawn(process.execPath, [script], { stdio: ['pipe', 'pipe', 'inherit'], env: bare });
+    child.stdin.destroy();
+    expect(await once(child, 'close')).toEqual([0, null]);
+  });
+
+  it('no secret is in the arguments of the helper', async () => {
+    const session = open(bare);
+    const writing = session.write(account, 'a-value-nobody-should-see');
+    const { stdout } = await promisify(execFile)('ps', ['-eo', 'args']);
+    expect(stdout).not.toContain('a-value-nobody-should-see');
+    await writing;
+    await session.close();
+  });
+});
+
+async function helpers(path: string): Promise<readonly string[]> {
+  const { stdout } = await promisify(execFile)('ps', ['-eo', 'stat,args']);
+  return stdout.split('\n').filter((line) => line.includes(path) && !line.trim().startsWith('Z'));
+}
