@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { type Api, createApi } from './api/client.ts';
+import { createSandboxAdmin, type SandboxAdminApi } from './api/sandbox.ts';
 import { wantsColor } from './cli/color.ts';
 import type { Words } from './cli/command.ts';
 import { duration } from './cli/duration.ts';
@@ -7,8 +8,9 @@ import { createOutput, type Format, type Output } from './cli/output.ts';
 import { createPrompts, type Prompts } from './cli/prompts.ts';
 import { compileQuery } from './cli/query.ts';
 import { type Config, DamagedConfig, readConfig } from './config/file.ts';
+import { sandboxAdmin } from './config/sandbox.ts';
 import { resolveSettings, type Settings, type TypedOptions } from './config/settings.ts';
-import { usage } from './errors.ts';
+import { CliError, usage } from './errors.ts';
 import type { Client } from './oauth/token-endpoint.ts';
 import type { Host, SendOptions } from './platform/host.ts';
 import { acquireLock, type HeldLock } from './platform/lock.ts';
@@ -45,6 +47,8 @@ export interface Context {
   readonly session: (settings: Settings) => Session;
   readonly api: (settings: Settings) => Promise<Api>;
   readonly send: (options?: Pick<SendOptions, 'fresh'>) => Promise<Send>;
+  /** The admin API of the sandbox that runs. */
+  readonly sandbox: (adminUrl: string | undefined) => Promise<SandboxAdminApi>;
   readonly client: (settings: Settings, binding: Binding) => Promise<Client>;
   readonly lock: (path: string) => Promise<HeldLock>;
   /** Throws when the environment would print or expose requests with secrets. */
@@ -146,7 +150,15 @@ export async function createContext(host: Host, globals: Words): Promise<Context
       login: loginCommand(current.profileName),
     });
   };
-  return { host, globals, output, prompts, config, settings, storedSettings, changeConfig, place, store, session, api, send, client, lock, requireSafe, timeout };
+  const sandbox = async (adminUrl: string | undefined): Promise<SandboxAdminApi> => {
+    const admin = sandboxAdmin(host.folders.state, host.env, adminUrl);
+    if (admin !== undefined) return createSandboxAdmin(await send(), admin.adminUrl, admin.adminToken);
+    throw new CliError('not_found', 'no running sandbox is known', {
+      detail: adminUrl === undefined ? undefined : 'for --admin-url the admin token is needed as well, in CLOUDCTL_SANDBOX_ADMIN_TOKEN',
+      hint: 'cloudctl sandbox start',
+    });
+  };
+  return { host, globals, output, prompts, config, settings, storedSettings, changeConfig, place, store, session, api, send, sandbox, client, lock, requireSafe, timeout };
 }
 
 function globalOptions(globals: Words): TypedOptions {

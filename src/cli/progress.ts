@@ -64,7 +64,7 @@ function spinner(stderr: Sink, clock: Clock, frames: readonly string[]): Progres
       drawn = true;
       const line = `${frames[at % frames.length]} ${text}`;
       // The last cell stays free: some terminals wrap as soon as it is filled.
-      await stderr.write(`${eraseLine}${rule.fit(line, (stderr.columns ?? 80) - 1)}`);
+      await stderr.write(`${eraseLine}${rule.shorten(line, (stderr.columns ?? 80) - 1)}`);
       await clock.sleep(frameMs, signal).catch(() => {});
     }
   }

@@ -2,7 +2,7 @@ export interface Ruler {
   /** Terminal cells the text takes. */
   measure(text: string): number;
   /** At most so many cells; what was cut off shows as an ellipsis. */
-  fit(text: string, cells: number): string;
+  shorten(text: string, cells: number): string;
   /** Filled with blanks up to so many cells. */
   pad(text: string, cells: number): string;
 }
@@ -15,7 +15,7 @@ export async function ruler(): Promise<Ruler> {
   return {
     measure,
     pad: (text, cells) => text + ' '.repeat(Math.max(0, cells - measure(text))),
-    fit(text, cells) {
+    shorten(text, cells) {
       if (measure(text) <= cells) return text;
       let kept = '';
       let taken = 0;

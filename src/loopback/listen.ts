@@ -59,7 +59,7 @@ const absent: readonly string[] = ['EADDRNOTAVAIL', 'EAFNOSUPPORT'];
 
 // Node's default of 30 s between checks would make the timeouts beside it useless, and its own 400 for a missing Host would lack our headers.
 const limits = {
-  maxHeaderSize: 80 * 1024,
+  maxHeaderSize: 8 * 1024,
   headersTimeout: 1000,
   requestTimeout: 5000,
   connectionsCheckingInterval: 250,

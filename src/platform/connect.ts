@@ -104,7 +104,6 @@ async function tunnel(
       method: 'CONNECT',
       path: authority,
       signal,
-      agent: false,
       createConnection: () => socket,
       headers: {
         host: authority,

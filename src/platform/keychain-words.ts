@@ -14,7 +14,7 @@ const kinds: readonly { readonly why: KeychainUnavailable['why']; readonly words
     why: 'missing',
     // "no result found" is a service that has no default collection to keep an item in.
     words:
-      /autolaunch|Failed to connect to socket|ServiceUnknown|not provided by any|No such (file|interface)|NameHasNoOwner|no result found|Unable to autolaunch/i,
+      /autolaunch|connect E(NOENT|CONNREFUSED|ACCES)|Failed to connect to socket|ServiceUnknown|not provided by any|No such (file|interface)|NameHasNoOwner|no result found|Unable to autolaunch/i,
   },
   { why: 'hung', words: /NoReply|Did not receive a reply|timed out/i },
 ];

@@ -113,11 +113,17 @@ describe.skipIf(lacks('chromium'))('a real browser', () => {
     await tab.close();
   });
 
-  test('a bare callback says so, and an answer of another login is not used', async () => {
+  test('the bridge says when it has nothing, when it was refused, and when the answer belongs to another login', async () => {
     const started = await login('implicit', '', { finish: async () => ({ kind: 'state_mismatch' }) });
     const tab = await browser.newPage();
     await tab.goto(started.loopback.callbackUrl);
     expect(await tab.textContent('h1:visible')).toBe('Nothing to hand over');
+    expect(started.finishes).toEqual([]);
+    await tab.goto('about:blank');
+    await tab.goto(`${started.loopback.callbackUrl}#access_token&something=that-is-refused&something=twice`);
+    await tab.waitForSelector('#failed:not([hidden])');
+    expect(await tab.textContent('h1:visible')).toBe('The answer could not be handed over');
+    expect((await history(tab)).join(' ')).not.toContain('that-is-refused');
     expect(started.finishes).toEqual([]);
     await tab.goto('about:blank');
     await tab.goto(`${started.loopback.callbackUrl}#access_token=evil&token_type=bearer&expires_in=9&state=other`);

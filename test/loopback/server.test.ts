@@ -348,4 +348,25 @@ describe('rule 5: close', () => {
     expect(started.loopback.take({ kind: 'state_mismatch' })).toBe(false);
     expect(started.finishes).toHaveLength(1);
   });
+
+  test('leaves no timer behind that would keep the process alive', async () => {
+    let pending = 0;
+    const clock = {
+      now: systemClock.now,
+      sleep: async (ms: number, signal?: AbortSignal) => {
+        pending += 1;
+        await systemClock.sleep(ms, signal).finally(() => {
+          pending -= 1;
+        });
+      },
+    };
+    const started = await helper({ clock, finish: () => new Promise(() => undefined) });
+    const redirect = await get(started, genuine);
+    const tab = get(started, redirect.headers.get('location') ?? '');
+    await pause(20);
+    expect(pending).toBeGreaterThan(0);
+    await started.loopback.close();
+    await tab;
+    expect(pending).toBe(0);
+  });
 });

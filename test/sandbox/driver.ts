@@ -25,11 +25,23 @@ export async function sandboxFor(options: SandboxOptions = {}): Promise<Sandbox>
 }
 
 /** Sends the target as it stands: node:http, because fetch would tidy path, query and Host. */
-export function send(origin: string, target: string, { method = 'GET', headers = {}, body }: SendOptions = {}): Promise<Exchange> {
+export function send(
+  origin: string,
+  target: string,
+  { method = 'GET', headers = {}, body }: SendOptions = {},
+): Promise<Exchange> {
   const { hostname, port } = new URL(origin);
   return new Promise((resolve, reject) => {
     const outgoing = httpRequest(
-      { host: hostname.replace(/^\[|\]$/g, ''), port, method, path: target, headers: { ...headers }, agent: false, timeout: 15_000 },
+      {
+        host: hostname.replace(/^\[|\]$/g, ''),
+        port,
+        method,
+        path: target,
+        headers: { ...headers },
+        agent: false,
+        timeout: 15_000,
+      },
       (incoming) => {
         const chunks: Buffer[] = [];
         incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -89,7 +101,9 @@ export function admin({ ready }: Sandbox, method: string, path: string, body?: o
 /** The query of a valid authorization request; undefined leaves a parameter out. */
 export function wish({ ready }: Sandbox, changes: Readonly<Record<string, string | undefined>> = {}): string {
   const all = { client_id: ready.client_id, redirect_uri: ready.callback_url, response_type: 'code', ...changes };
-  return new URLSearchParams(Object.entries(all).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]))).toString();
+  return new URLSearchParams(
+    Object.entries(all).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  ).toString();
 }
 
 /** Signs in through the page and returns the cookie a browser would send. */
@@ -102,7 +116,11 @@ export async function signIn(sandbox: Sandbox, email: string): Promise<string> {
 }
 
 export function authorize(sandbox: Sandbox, query: string, cookie?: string): Promise<Exchange> {
-  return send(sandbox.ready.auth_url, `/v1/oauth/authorize?${query}`, cookie === undefined ? {} : { headers: { cookie } });
+  return send(
+    sandbox.ready.auth_url,
+    `/v1/oauth/authorize?${query}`,
+    cookie === undefined ? {} : { headers: { cookie } },
+  );
 }
 
 /** Opens the consent page and presses one of its buttons. */
@@ -137,13 +155,20 @@ export const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
 /** A code that Maya, or another person, has just allowed. */
 export async function codeFor(
   sandbox: Sandbox,
-  { email = MAYA, changes = {}, fields = {} }: {
+  {
+    email = MAYA,
+    changes = {},
+    fields = {},
+  }: {
     readonly email?: string;
     readonly changes?: Readonly<Record<string, string | undefined>>;
     readonly fields?: Readonly<Record<string, string>>;
   } = {},
 ): Promise<string> {
-  const answer = await decide(sandbox, await signIn(sandbox, email), wish(sandbox, changes), { decision: 'approve', ...fields });
+  const answer = await decide(sandbox, await signIn(sandbox, email), wish(sandbox, changes), {
+    decision: 'approve',
+    ...fields,
+  });
   const code = locationOf(answer).searchParams.get('code');
   if (code === null) throw new Error(`no code: ${answer.status} ${answer.headers.location}`);
   return code;
@@ -154,8 +179,13 @@ export function locationOf(answer: Exchange): URL {
 }
 
 /** Posts to the token endpoint with the parameters in the query, as the specification has it. */
-export function postToken({ ready }: Sandbox, parameters: Readonly<Record<string, string | undefined>>): Promise<Exchange> {
-  const query = new URLSearchParams(Object.entries(parameters).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
+export function postToken(
+  { ready }: Sandbox,
+  parameters: Readonly<Record<string, string | undefined>>,
+): Promise<Exchange> {
+  const query = new URLSearchParams(
+    Object.entries(parameters).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  );
   return send(ready.auth_url, `/v1/oauth/token?${query}`, { method: 'POST' });
 }
 
@@ -191,12 +221,22 @@ export async function tokenFor(sandbox: Sandbox, body: object = {}): Promise<Gra
   return JSON.parse(answer.body);
 }
 
-export function refreshWith(sandbox: Sandbox, refreshToken: string, more: Readonly<Record<string, string>> = {}): Promise<Exchange> {
+export function refreshWith(
+  sandbox: Sandbox,
+  refreshToken: string,
+  more: Readonly<Record<string, string>> = {},
+): Promise<Exchange> {
   return postToken(sandbox, { grant_type: 'refresh_token', refresh_token: refreshToken, ...more });
 }
 
 /** Calls the resource API with a bearer token. */
-export function call({ ready }: Sandbox, accessToken: string, method: string, path: string, body?: object | string): Promise<Exchange> {
+export function call(
+  { ready }: Sandbox,
+  accessToken: string,
+  method: string,
+  path: string,
+  body?: object | string,
+): Promise<Exchange> {
   const text = typeof body === 'object' ? JSON.stringify(body) : body;
   const type = text === undefined ? {} : { 'content-type': 'application/json' };
   const headers = { authorization: `Bearer ${accessToken}`, ...type };
@@ -208,5 +248,10 @@ export function errorOf(answer: Exchange): string {
 }
 
 function unescaped(text: string): string {
-  return text.replaceAll('&quot;', '"').replaceAll('&#39;', "'").replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&');
+  return text
+    .replaceAll('&quot;', '"')
+    .replaceAll('&#39;', "'")
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&amp;', '&');
 }

@@ -9,7 +9,7 @@ export async function csvRecords(): Promise<CsvRecord> {
     stringify([cells.map((cell) => cell ?? '')], {
       record_delimiter: 'windows',
       cast: { boolean: String },
-      // A record of one empty field would be an empty line, which readers skip.
-      ...(cells.length === 1 ? { quoted_match: /^$/ } : {}),
+      // A line break of either kind alone needs quotes, too; and a record of one empty field would be an empty line.
+      quoted_match: cells.length === 1 ? /[\r\n]|^$/ : /[\r\n]/,
     });
 }

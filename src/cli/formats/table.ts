@@ -29,10 +29,10 @@ const roomy = 24;
 
 function row(cells: readonly string[], widths: readonly number[], rule: Ruler, width: number | undefined): string {
   const text = cells
-    .map((cell, at) => rule.pad(rule.fit(cell, widths[at]!), widths[at]!))
+    .map((cell, at) => rule.pad(rule.shorten(cell, widths[at]!), widths[at]!))
     .join(gap)
     .trimEnd();
-  return width === undefined ? text : rule.fit(text, width);
+  return width === undefined ? text : rule.shorten(text, width);
 }
 
 function columnWidths(lines: readonly (readonly string[])[], rule: Ruler): readonly number[] {

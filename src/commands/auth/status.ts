@@ -5,7 +5,7 @@ import { readAccount } from '../../session/account.ts';
 import { loginCommand, readOnce, requireRecord } from '../../session/current.ts';
 import { expiresIn, type StatusReport, sessionReport, stateOf } from '../../session/status.ts';
 import { requireBinding } from '../../session/wiring.ts';
-import { readSandboxPlace } from '../../session/sandbox-place.ts';
+import { readSandboxPlace } from '../../config/sandbox.ts';
 import { statusView } from './session-view.ts';
 
 export const status: CommandSpec<Context> = {

@@ -1,5 +1,5 @@
 import { readJson } from './json.ts';
-import { mediaType } from './request.ts';
+import { mediaType } from './media-type.ts';
 
 /** The parameters of a request; one without a value counts as left out (RFC 6749 §3.1). */
 export interface Parameters {

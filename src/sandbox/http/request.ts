@@ -45,8 +45,3 @@ export function requestFrom(message: IncomingMessage, body: Buffer): Request {
     },
   };
 }
-
-/** The media type of the body in lower case, without its parameters. */
-export function mediaType(contentType: string | undefined): string {
-  return (contentType ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
-}

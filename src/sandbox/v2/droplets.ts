@@ -1,5 +1,6 @@
 import { readJson } from '../http/json.ts';
-import { mediaType, type Request } from '../http/request.ts';
+import { mediaType } from '../http/media-type.ts';
+import type { Request } from '../http/request.ts';
 import type { Droplet } from '../records.ts';
 import type { Service } from '../service.ts';
 import { type Answer, answer } from './answer.ts';

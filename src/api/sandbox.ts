@@ -1,0 +1,44 @@
+import { CliError } from '../errors.ts';
+import { isRecord, parseJson, textOf } from '../json.ts';
+import { readBody } from '../platform/body.ts';
+import { type Send, SendError } from '../platform/send.ts';
+
+export interface SandboxAdminApi {
+  /** The decoded answer; `undefined` when it has no body. */
+  call(method: 'GET' | 'POST' | 'DELETE', path: string, body?: object): Promise<unknown>;
+}
+
+/** The admin API of a running sandbox (`/_sandbox/*`). */
+export function createSandboxAdmin(send: Send, adminUrl: string, adminToken: string): SandboxAdminApi {
+  return {
+    call: async (method, path, body) => {
+      try {
+        const answer = await send(`${adminUrl}/_sandbox${path}`, {
+          method,
+          headers: { 'x-admin-token': adminToken, accept: 'application/json', ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+          ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+          // `requests --wait` is answered within 30 s.
+          signal: AbortSignal.timeout(40_000),
+          redirect: 'manual',
+        });
+        const text = (await readBody(answer, 64 * 1024 * 1024)) ?? '';
+        const json = text === '' ? undefined : parseJson(text);
+        if (answer.status < 200 || answer.status >= 300) throw refused(answer.status, json?.ok === true ? json.value : undefined);
+        if (json?.ok === false) throw new CliError('api_error', `${adminUrl} is no sandbox: its answer is not JSON`, { hint: 'cloudctl sandbox start' });
+        return json?.value;
+      } catch (error) {
+        if (!(error instanceof SendError)) throw error;
+        throw new CliError('unreachable', `could not reach the sandbox: ${error.message}`, { detail: adminUrl, hint: 'cloudctl sandbox start' });
+      }
+    },
+  };
+}
+
+function refused(status: number, body: unknown): CliError {
+  const message = isRecord(body) ? textOf(body, 'message') : undefined;
+  return new CliError('api_error', `the sandbox answered ${status}`, {
+    detail: message,
+    hint: status === 401 || status === 403 ? 'set CLOUDCTL_SANDBOX_ADMIN_TOKEN to the admin token of this sandbox' : undefined,
+    status,
+  });
+}

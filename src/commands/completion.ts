@@ -1,0 +1,24 @@
+import { completionScript, shells } from '../cli/completion.ts';
+import type { CommandSpec } from '../cli/command.ts';
+import { describeProgram } from '../cli/describe.ts';
+import type { Context } from '../context.ts';
+import { usage } from '../errors.ts';
+import { commands } from './index.ts';
+
+export const completion: CommandSpec<Context> = {
+  summary: 'print a completion script for a shell',
+  arguments: [{ name: 'SHELL', description: shells.join(', '), required: true, choices: shells }],
+  examples: [
+    { text: 'bash, for good', command: 'cloudctl completion bash > ~/.local/share/bash-completion/completions/cloudctl' },
+    { text: 'zsh, in a folder of $fpath', command: 'cloudctl completion zsh > "${fpath[1]}/_cloudctl"' },
+    { text: 'fish', command: 'cloudctl completion fish > ~/.config/fish/completions/cloudctl.fish' },
+    { text: 'PowerShell, in $PROFILE', command: 'cloudctl completion powershell | Out-String | Invoke-Expression' },
+  ],
+  run: async (context, words) => {
+    const shell = shells.find((known) => known === words.args[0]);
+    if (shell === undefined) throw usage('SHELL is missing', `one of ${shells.join(', ')}`);
+    const description = await describeProgram('cloudctl', 'the command line of the cloud', commands);
+    await context.output.text(completionScript(shell, description));
+    return 0;
+  },
+};

@@ -1,0 +1,31 @@
+import type { CommandSpec } from '../../cli/command.ts';
+import { readSandboxPlace } from '../../config/sandbox.ts';
+import type { Context } from '../../context.ts';
+import { CliError } from '../../errors.ts';
+
+export const env: CommandSpec<Context> = {
+  summary: 'print the variables that point to the sandbox',
+  description: 'Prints `export` lines for a POSIX shell, for the sandbox that was started last. They hold its client secret and admin token, which are worth nothing elsewhere.',
+  examples: [{ text: 'Let this shell work on the sandbox', command: 'eval "$(cloudctl sandbox env)"' }],
+  run: async (context) => {
+    const place = readSandboxPlace(context.host.folders.state);
+    if (place === undefined) throw new CliError('not_found', 'no running sandbox is known', { hint: 'cloudctl sandbox start' });
+    const variables = [
+      ['PROFILE', 'sandbox'],
+      ['AUTH_URL', place.auth_url],
+      ['BASE_URL', place.base_url],
+      ['CLIENT_ID', place.client_id],
+      ['CLIENT_SECRET', place.client_secret],
+      ['CALLBACK_URL', place.callback_url],
+      ['CREDENTIAL_STORE', 'file'],
+      ['SANDBOX_ADMIN_URL', place.admin_url],
+      ['SANDBOX_ADMIN_TOKEN', place.admin_token],
+    ];
+    await context.output.text(variables.map(([name, value = '']) => `export CLOUDCTL_${name}=${quoted(value)}`).join('\n'));
+    return 0;
+  },
+};
+
+function quoted(text: string): string {
+  return /^[\w./:@-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}

@@ -1,0 +1,43 @@
+import type { CommandSpec } from '../../cli/command.ts';
+import type { Context } from '../../context.ts';
+import { CliError, usage } from '../../errors.ts';
+import { isRecord, type JsonRecord, numberOf, textOf } from '../../json.ts';
+
+export const token: CommandSpec<Context> = {
+  summary: 'issue tokens without a browser',
+  description: 'Prints an access token of the sandbox; with -o json the whole grant, refresh token included. It counts as the approval of that person.',
+  options: [
+    { name: 'user', value: 'EMAIL', description: 'the person the grant is for' },
+    { name: 'scope', value: 'SCOPE', description: 'read or "read write" (read)' },
+    { name: 'team', value: 'TEAM', description: 'under a team of that person' },
+    { name: 'client-id', value: 'ID', description: 'the application the grant is for; the first one when left out' },
+    { name: 'admin-url', value: 'URL', description: 'the sandbox to talk to, instead of the one started last' },
+  ],
+  examples: [{ text: 'Use it with any tool', command: 'CLOUDCTL_ACCESS_TOKEN=$(cloudctl sandbox token --user ada@example.com) cloudctl --profile sandbox droplets list' }],
+  run: async (context, words) => {
+    const user = words.text('user');
+    if (user === undefined) throw usage('--user is missing', '`cloudctl sandbox start` prints the people it knows');
+    const admin = await context.sandbox(words.text('admin-url'));
+    const [scope, team, clientId] = ['scope', 'team', 'client-id'].map((name) => words.text(name));
+    const grant = await admin.call('POST', '/tokens', {
+      user,
+      ...(scope === undefined ? {} : { scope }),
+      ...(team === undefined ? {} : { team }),
+      ...(clientId === undefined ? {} : { client_id: clientId }),
+    });
+    const accessToken = isRecord(grant) ? textOf(grant, 'access_token') : undefined;
+    if (!isRecord(grant) || accessToken === undefined) throw new CliError('api_error', 'the sandbox answered without a grant');
+    if (context.output.format === 'table' && context.globals.list('format').length === 0) await context.output.text(accessToken);
+    else {
+      await context.output.object<JsonRecord>(grant, {
+        columns: [
+          { name: 'AccessToken', value: (row) => textOf(row, 'access_token') },
+          { name: 'RefreshToken', value: (row) => textOf(row, 'refresh_token') },
+          { name: 'ExpiresIn', value: (row) => numberOf(row, 'expires_in') },
+          { name: 'Scope', value: (row) => textOf(row, 'scope') },
+        ],
+      });
+    }
+    return 0;
+  },
+};

@@ -1,0 +1,57 @@
+import { expect, test } from 'vitest';
+import { cellOf, columnsOf, pickColumns, rowObject } from '../../src/cli/columns.ts';
+
+interface Row {
+  readonly id: number;
+  readonly name: string;
+}
+
+const known = [
+  { name: 'ID', value: (row: Row) => row.id },
+  { name: 'Name', value: (row: Row) => row.name },
+  { name: 'Length', value: (row: Row) => row.name.length, extra: true },
+];
+
+const names = (columns: readonly { readonly name: string }[]) => columns.map(({ name }) => name);
+
+test('without a choice all columns are printed but the extra ones', () => {
+  expect(names(pickColumns(known, undefined))).toEqual(['ID', 'Name']);
+  expect(names(pickColumns(known, []))).toEqual(['ID', 'Name']);
+});
+
+test('a choice is in its own order, and case does not matter', () => {
+  expect(names(pickColumns(known, ['length', 'ID']))).toEqual(['Length', 'ID']);
+});
+
+test('an unknown column is a usage error that lists the known ones', () => {
+  expect(() => pickColumns(known, ['Nmae'])).toThrow(
+    expect.objectContaining({
+      code: 'usage',
+      message: 'unknown column "Nmae"',
+      detail: 'known columns: ID, Name, Length',
+      hint: 'did you mean `--format Name`?',
+    }),
+  );
+});
+
+test('picked columns become an object with their names as keys', () => {
+  expect(rowObject({ id: 1, name: 'a' }, pickColumns(known, ['name', 'id']))).toEqual({ Name: 'a', ID: 1 });
+});
+
+test('the columns of unknown data are its keys in the order they are met', () => {
+  const columns = columnsOf([{ b: 1 }, { a: [1], b: null }]);
+  expect(names(columns)).toEqual(['b', 'a']);
+  expect(columns.map(({ value }) => value({ a: [1], b: null }))).toEqual([null, '[1]']);
+  expect(columnsOf([{ toString: 1 }]).map(({ value }) => value({}))).toEqual([undefined]);
+});
+
+test('a cell is a scalar or JSON', () => {
+  expect([cellOf('x'), cellOf(1), cellOf(false), cellOf(null), cellOf(undefined), cellOf({ a: 1 })]).toEqual([
+    'x',
+    1,
+    false,
+    null,
+    undefined,
+    '{"a":1}',
+  ]);
+});

@@ -1,0 +1,83 @@
+import { expect, test } from 'vitest';
+import { argumentFault, missingValue, unknownCommand, unknownOption, valueFault } from '../../src/cli/complaints.ts';
+
+const path = 'cloudctl x';
+const names = { name: 'names', short: 'n', value: 'LIST', description: '' };
+const kind = { name: 'kind', value: 'K', choices: ['fail', 'skip'], description: '' };
+
+test('an unknown command close to a known one suggests it, another points to the help', () => {
+  expect(unknownCommand('cloudctl', 'droplts', ['droplets'])).toMatchObject({
+    code: 'usage',
+    exitCode: 2,
+    message: 'unknown command "droplts" for "cloudctl"',
+    hint: 'did you mean `cloudctl droplets`?',
+  });
+  expect(unknownCommand('cloudctl', 'volumes', ['droplets']).hint).toBe('see `cloudctl --help`');
+});
+
+test('an unknown option is named without its value, which may be a secret', () => {
+  expect(unknownOption(path, '--client-secret=hunter2', []).message).toBe(
+    'unknown option --client-secret for "cloudctl x"',
+  );
+  expect(unknownOption(path, '-phunter2', []).message).toBe('unknown option -p for "cloudctl x"');
+  expect(unknownOption(path, '--nmes=a', [names]).hint).toBe('did you mean `--names`?');
+});
+
+test('a flag with a value says that it takes none', () => {
+  expect(unknownOption(path, '--wait=yes', [{ name: 'wait', description: '' }]).message).toBe('--wait takes no value');
+});
+
+test('a value that looks like an option is refused unless it is attached', () => {
+  expect(valueFault(names, '-o', ['--names', '-o'])).toMatchObject({
+    message: '--names needs a value: "-o" looks like an option',
+  });
+  expect(valueFault(names, '--output=x', ['--names', '--output=x'])?.message).toContain('"--output" looks');
+  for (const argv of [['--names=-o'], ['-n-o']]) expect(valueFault(names, '-o', argv)).toBeUndefined();
+});
+
+test.each(['-', '-1', '-.5', '', 'a'])('%j is a value', (value) => {
+  expect(valueFault(names, value, ['--names', value])).toBeUndefined();
+});
+
+test('a missing value names the option and how to write it', () => {
+  expect(missingValue(names)).toMatchObject({
+    message: '--names needs a value: nothing follows it',
+    hint: 'write `--names LIST`',
+  });
+});
+
+test('a value outside the choices lists them', () => {
+  expect(valueFault(kind, 'skp', [])).toMatchObject({
+    message: 'unknown value "skp" for --kind',
+    detail: 'known values: fail, skip',
+    hint: 'did you mean `--kind skip`?',
+  });
+  expect(valueFault(kind, 'zzz', [])?.hint).toBe('choose one of fail, skip');
+  expect(valueFault({ ...kind, many: 'list' }, 'fail,skip', [])).toBeUndefined();
+  expect(valueFault({ ...kind, many: 'list' }, 'fail,skop', [])?.message).toContain('"skop"');
+});
+
+test('arguments are counted and checked against their choices', () => {
+  const spec = {
+    arguments: [
+      { name: 'METHOD', description: '', required: true, choices: ['GET', 'PUT'] },
+      { name: 'PATH', description: '' },
+    ],
+  };
+  expect(argumentFault(path, spec, [])).toMatchObject({
+    message: 'missing argument METHOD for "cloudctl x"',
+    detail: 'usage: cloudctl x METHOD [PATH] [OPTIONS]',
+  });
+  expect(argumentFault(path, spec, ['GET', '/a', 'extra'])?.message).toBe(
+    'unexpected argument "extra" for "cloudctl x"',
+  );
+  expect(argumentFault(path, spec, ['GTE'])?.hint).toBe('did you mean `GET`?');
+  expect(argumentFault(path, spec, ['GET'])).toBeUndefined();
+  expect(argumentFault(path, {}, ['postgres://u:hunter2@h/d'])?.message).not.toContain('hunter2');
+});
+
+test('the last argument may take all the words that are left', () => {
+  const spec = { arguments: [{ name: 'SHELL', description: '', variadic: true, choices: ['bash', 'zsh'] }] };
+  expect(argumentFault(path, spec, ['bash', 'zsh', 'bash'])).toBeUndefined();
+  expect(argumentFault(path, spec, ['bash', 'zsh', 'fsh'])?.message).toBe('unknown value "fsh" for SHELL');
+});

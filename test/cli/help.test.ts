@@ -1,0 +1,75 @@
+import { expect, test } from 'vitest';
+import type { Leaf } from '../../src/cli/command.ts';
+import { help } from '../../src/cli/help.ts';
+import { testTree } from './tree.ts';
+
+const plain = { columns: undefined, color: false };
+
+function root(columns?: number): Promise<string> {
+  const node = { kind: 'branch', summary: 'the command line of the cloud', children: testTree() } as const;
+  return help({ path: ['cloudctl'], node }, { columns, color: false });
+}
+
+const long: Leaf<unknown> = {
+  kind: 'leaf',
+  summary: 'move a database',
+  load: async () => ({
+    summary: 'move a database',
+    description:
+      'This is the online migration of an external database into a managed cluster.\n\n  a line that is set in',
+    arguments: [{ name: 'CLUSTER_UUID', description: 'the target', required: true }],
+    options: [
+      {
+        name: 'a-very-long-option-name-indeed',
+        value: 'SOMETHING,SOMETHING,..',
+        description: 'does something that takes a while to explain to anybody',
+      },
+      { name: 'method', value: 'M', choices: ['continuous', 'dump'], description: 'how' },
+      { name: 'report', value: 'FILE', many: 'repeat', description: 'where to' },
+    ],
+    examples: [
+      { text: 'from a server of your own', command: 'cloudctl db migrate 9f8e --source postgres://db.example/app' },
+      { text: 'only look', command: 'cloudctl db preflight' },
+    ],
+    run: async () => 0,
+  }),
+};
+
+test('the program tells its commands, its global options and its environment', async () => {
+  const text = await root();
+  expect(text).toMatch(
+    /^The command line of the cloud\.\n\nUsage:\n {2}cloudctl COMMAND \[OPTIONS\]\n\nCommands:\n {2}auth {8}log in and out\n/,
+  );
+  expect(text).toMatch(/\n {2}-o, --output FORMAT {5}how data is printed/);
+  expect(text).toMatch(/\n {2}CLOUDCTL_PROFILE {2,}as --profile\n/);
+  expect(text.endsWith('for more about a command.\n')).toBe(true);
+});
+
+test('a command tells its arguments, its options with their choices, and every example', async () => {
+  const text = await help({ path: ['cloudctl', 'db', 'migrate'], node: long }, plain);
+  expect(text).toContain('Arguments:\n  CLUSTER_UUID  the target\n');
+  expect(text).toMatch(/--method M +how: continuous, dump\n/);
+  expect(text).toMatch(/--report FILE +where to \(may be repeated\)\n/);
+  expect(text).toContain(
+    'Examples:\n  # from a server of your own\n  $ cloudctl db migrate 9f8e --source postgres://db.example/app\n\n  # only look\n',
+  );
+  expect(text).toContain('\n  a line that is set in\n');
+  expect(text).not.toContain('Environment:');
+});
+
+test.each([40, 60, 80, 200])('no text is wider than a terminal of %i columns, and none than 100', async (columns) => {
+  for (const text of [
+    await root(columns),
+    await help({ path: ['cloudctl', 'db', 'migrate'], node: long }, { columns, color: false }),
+  ]) {
+    const wide = text.split('\n').filter((line) => line.length > Math.min(columns, 100));
+    // What is to be typed or is one word is not broken.
+    expect(wide.filter((line) => !/^ {2}(\$ |PGPASSWORD)|--a-very-long/.test(line))).toEqual([]);
+  }
+});
+
+test('headings and names have colour when it is wanted', async () => {
+  const text = await help({ path: ['cloudctl', 'db', 'migrate'], node: long }, { columns: 80, color: true });
+  expect(text).toContain('\u001b[1mOptions:\u001b[22m');
+  expect(text).toContain('\u001b[36mCLUSTER_UUID\u001b[39m  the target');
+});

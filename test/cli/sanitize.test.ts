@@ -1,0 +1,93 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { clean, cleanLines, escapeUnprintable, shown } from '../../src/cli/sanitize.ts';
+
+const acting = /[\u0000-\u001f\u007f-\u009f\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\u061c]|\p{Surrogate}/u;
+// Text with far more of what is dangerous than chance would give.
+const hostile = fc
+  .array(
+    fc.oneof(
+      fc.string({ unit: 'binary', maxLength: 4 }),
+      fc.constantFrom(
+        '\u001b[31m',
+        '\u001b]0;t\u0007',
+        '\u009b2J',
+        '\u202e',
+        '\ufeff',
+        '\u001b',
+        '\ud83d',
+        '\r\n',
+        '\u001bP',
+        '\u009c',
+      ),
+    ),
+  )
+  .map((parts) => parts.join(''));
+
+test.each([
+  ['a colour', 'a\u001b[31mb\u001b[0mc', 'abc'],
+  ['a colour in its one-character form', 'a\u009b31mb', 'ab'],
+  ['a window title', 'a\u001b]0;owned\u0007b', 'ab'],
+  ['a link', '\u001b]8;;https://evil.example\u001b\\text\u001b]8;;\u001b\\', 'text'],
+  ['a screen that is cleared', '\u001b[2J\u001b[Hhello', 'hello'],
+  ['a terminal that is reset', '\u001bchello', 'hello'],
+  ['a line that is written over', 'real\rfake', 'real fake'],
+  ['text that runs backwards', 'a\u202egnp.exe\u2066b\u2069', 'agnp.exeb'],
+  ['characters without width', 'pay\u200bpal\ufeff\u2060', 'paypal'],
+  ['line breaks of every kind', 'a\nb\r\nc\u2028d\u0085e\tf', 'a b c d e f'],
+  ['half a character', 'a\ud83db', 'a\ufffdb'],
+  ['hidden tag characters', 'a\u{e0041}\u{e007f}b', 'ab'],
+])('%s does not reach the terminal', (_, text, expected) => {
+  expect(clean(text)).toBe(expected);
+});
+
+test('emoji and the scripts of the world pass unchanged', () => {
+  const text = '👩‍💻 über 日本語 العربية नमस्ते';
+  expect(clean(text)).toBe(text);
+});
+
+test('nothing that acts on a terminal is left of any text', () => {
+  fc.assert(
+    fc.property(hostile, (text) => {
+      expect(clean(text, 10_000)).not.toMatch(acting);
+      expect(cleanLines(text, 10_000).replaceAll('\n', '')).not.toMatch(acting);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test('cleaning what is clean changes nothing', () => {
+  fc.assert(
+    fc.property(hostile, (text) => {
+      expect(clean(clean(text, 10_000), 10_000)).toBe(clean(text, 10_000));
+      expect(cleanLines(cleanLines(text))).toBe(cleanLines(text));
+    }),
+  );
+});
+
+test('text longer than its limit is cut between characters and says so', () => {
+  expect(clean('x'.repeat(301))).toBe(`${'x'.repeat(299)}…`);
+  expect(clean('x'.repeat(300))).toBe('x'.repeat(300));
+  expect(clean('💧'.repeat(300))).toBe('💧'.repeat(300));
+  expect(clean('💧'.repeat(5), 3)).toBe('💧💧…');
+});
+
+test('lines stay lines where lines are wanted', () => {
+  expect(cleanLines('a\r\n\u001b[1mb\tc\n')).toBe('a\nb c');
+});
+
+test('of a URL only its scheme and host are repeated', () => {
+  expect(shown('postgres://user:secret@db.example:5432/app?password=x')).toBe('postgres://db.example:5432…');
+  expect(shown('https://host/callback?code=abc#access_token=t')).toBe('https://host…');
+  expect(shown('droplts')).toBe('droplts');
+});
+
+test('escaped characters mean the same in JSON and are no longer there', () => {
+  fc.assert(
+    fc.property(hostile, (text) => {
+      const escaped = escapeUnprintable(JSON.stringify(text));
+      expect(JSON.parse(escaped)).toBe(text);
+      expect(escaped).not.toMatch(acting);
+    }),
+  );
+});

@@ -1,0 +1,25 @@
+import { describe, expect, it } from 'vitest';
+import { authorize, sandboxFor, wish } from '../../driver.ts';
+
+describe('rule 2: an unknown, missing or repeated client_id is a page and never a redirect', () => {
+  it.each([
+    ['unknown', 'client_id=someone'],
+    ['markup', 'client_id=%3Cscript%3E'],
+    ['missing', ''],
+    ['empty', 'client_id='],
+  ])('%s', async (_name, clientId) => {
+    const sandbox = await sandboxFor();
+    const answer = await authorize(sandbox, `${wish(sandbox, { client_id: undefined })}&${clientId}`);
+    expect(answer.status).toBe(400);
+    expect(answer.headers.location).toBeUndefined();
+    expect(answer.headers['content-type']).toBe('text/html; charset=utf-8');
+    expect(answer.body).not.toContain('<script>');
+  });
+
+  it('rule 8: repeated, even with the same value', async () => {
+    const sandbox = await sandboxFor();
+    const answer = await authorize(sandbox, `${wish(sandbox)}&client_id=${sandbox.ready.client_id}`);
+    expect(answer.status).toBe(400);
+    expect(answer.headers.location).toBeUndefined();
+  });
+});

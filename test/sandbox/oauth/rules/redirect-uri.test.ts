@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest';
+import { authorize, sandboxFor, wish } from '../../driver.ts';
+
+const REGISTERED = 'http://127.0.0.1:4321/callback';
+
+describe('rule 2: a redirect_uri that is missing or differs in any byte is a page that shows both', () => {
+  it.each([
+    'http://127.0.0.1:4321/callback/',
+    'http://127.0.0.1:4321/Callback',
+    'http://127.0.0.1:4321/callback?',
+    'http://127.0.0.1:4321/callback#',
+    'http://127.0.0.1:4321/x/../callback',
+    'http://127.0.0.1:4322/callback',
+    'http://localhost:4321/callback',
+    'HTTP://127.0.0.1:4321/callback',
+    'http://127.0.0.1:4321/callbac%6b',
+    'https://127.0.0.1:4321/callback',
+    'http://user@127.0.0.1:4321/callback',
+    ' http://127.0.0.1:4321/callback',
+    'javascript:alert(1)',
+  ])('%s', async (redirect_uri) => {
+    const sandbox = await sandboxFor({ callbackUrls: [REGISTERED] });
+    const answer = await authorize(sandbox, wish(sandbox, { redirect_uri, state: 's' }));
+    expect(answer.status).toBe(400);
+    expect(answer.headers.location).toBeUndefined();
+    expect(answer.body).toContain('The redirect uri included is not valid.');
+    expect(answer.body).toContain(`<dd>${REGISTERED}</dd>`);
+    expect(answer.body).toContain(`<dd>${redirect_uri}</dd>`);
+  });
+
+  it('missing, empty and repeated', async () => {
+    const sandbox = await sandboxFor({ callbackUrls: [REGISTERED] });
+    const without = wish(sandbox, { redirect_uri: undefined });
+    for (const query of [without, `${without}&redirect_uri=`, `${wish(sandbox)}&redirect_uri=${REGISTERED}`]) {
+      const answer = await authorize(sandbox, query);
+      expect(answer.status).toBe(400);
+      expect(answer.headers.location).toBeUndefined();
+      expect(answer.body).toContain('The redirect uri included is not valid.');
+    }
+  });
+
+  it('the callback URL of another application is not valid either', async () => {
+    const sandbox = await sandboxFor({ apps: [{ name: 'Other', callbackUrl: 'https://other.example/cb' }] });
+    expect((await authorize(sandbox, wish(sandbox, { redirect_uri: 'https://other.example/cb' }))).status).toBe(400);
+  });
+
+  it('each of several registered callback URLs is valid', async () => {
+    const sandbox = await sandboxFor({ callbackUrls: [REGISTERED, 'http://127.0.0.1:4322/callback'] });
+    for (const redirect_uri of [REGISTERED, 'http://127.0.0.1:4322/callback']) {
+      expect((await authorize(sandbox, wish(sandbox, { redirect_uri }))).status).toBe(200);
+    }
+  });
+});
