@@ -67,7 +67,12 @@ export async function createContext(host: Host, globals: Words): Promise<Context
     return known;
   };
   const settings = (options: TypedOptions = {}): Settings =>
-    resolveSettings({ env: host.env, config: config(), profile: globals.text('profile'), options: { ...globalOptions(globals), ...options } });
+    resolveSettings({
+      env: host.env,
+      config: config(),
+      profile: globals.text('profile'),
+      options: { ...globalOptions(globals), ...options },
+    });
   const color = wantsColor({ sink: host.stderr, env: host.env, noColor: globals.flag('no-color') });
   const quiet = globals.flag('quiet');
   const output = createOutput({
@@ -82,9 +87,11 @@ export async function createContext(host: Host, globals: Words): Promise<Context
   });
   const trace = globals.flag('trace') ? (line: string): void => void host.stderr.write(`${line}\n`) : undefined;
   const requireSafe = (): void => refuseHazard(host);
-  const send = async (options: Pick<SendOptions, 'fresh'> = {}): Promise<Send> => host.send({ env: host.env, trace, ...options });
+  const send = async (options: Pick<SendOptions, 'fresh'> = {}): Promise<Send> =>
+    host.send({ env: host.env, trace, ...options });
   const place = (profile: string): Place => placeOf(host.folders.state, profile);
-  const lock = (path: string): Promise<HeldLock> => acquireLock(path, { waitMs: 45_000, clock: host.clock, random: host.random });
+  const lock = (path: string): Promise<HeldLock> =>
+    acquireLock(path, { waitMs: 45_000, clock: host.clock, random: host.random });
   const changeConfig = async <T>(change: (config: Config) => T): Promise<T> => {
     const held = await lock(join(host.folders.state, 'config.lock'));
     try {
@@ -95,8 +102,17 @@ export async function createContext(host: Host, globals: Words): Promise<Context
     }
   };
   const storedSettings = (profile: string): Settings =>
-    resolveSettings({ env: { CLOUDCTL_CREDENTIAL_STORE: host.env['CLOUDCTL_CREDENTIAL_STORE'] }, config: config(), profile });
-  const prompts = createPrompts({ streams: { input: host.stdin, output: host.screen }, noInput: globals.flag('no-input'), yes: globals.flag('yes'), color });
+    resolveSettings({
+      env: { CLOUDCTL_CREDENTIAL_STORE: host.env.CLOUDCTL_CREDENTIAL_STORE },
+      config: config(),
+      profile,
+    });
+  const prompts = createPrompts({
+    streams: { input: host.stdin, output: host.screen },
+    noInput: globals.flag('no-input'),
+    yes: globals.flag('yes'),
+    color,
+  });
   const store = (current: Settings): CredentialStore => {
     const at = place(current.profileName);
     if (current.values.credential_store === 'file') return createFileStore(at);
@@ -154,11 +170,33 @@ export async function createContext(host: Host, globals: Words): Promise<Context
     const admin = sandboxAdmin(host.folders.state, host.env, adminUrl);
     if (admin !== undefined) return createSandboxAdmin(await send(), admin.adminUrl, admin.adminToken);
     throw new CliError('not_found', 'no running sandbox is known', {
-      detail: adminUrl === undefined ? undefined : 'for --admin-url the admin token is needed as well, in CLOUDCTL_SANDBOX_ADMIN_TOKEN',
+      detail:
+        adminUrl === undefined
+          ? undefined
+          : 'for --admin-url the admin token is needed as well, in CLOUDCTL_SANDBOX_ADMIN_TOKEN',
       hint: 'cloudctl sandbox start',
     });
   };
-  return { host, globals, output, prompts, config, settings, storedSettings, changeConfig, place, store, session, api, send, sandbox, client, lock, requireSafe, timeout };
+  return {
+    host,
+    globals,
+    output,
+    prompts,
+    config,
+    settings,
+    storedSettings,
+    changeConfig,
+    place,
+    store,
+    session,
+    api,
+    send,
+    sandbox,
+    client,
+    lock,
+    requireSafe,
+    timeout,
+  };
 }
 
 function globalOptions(globals: Words): TypedOptions {
@@ -188,14 +226,19 @@ const formats = ['table', 'json', 'ndjson', 'yaml', 'csv'] as const;
 
 function requireBase(settings: Settings): string {
   const base = settings.values.base_url;
-  if (base === undefined) throw usage('base_url is missing', 'give it with --base-url or CLOUDCTL_BASE_URL, or run `cloudctl auth setup`');
+  if (base === undefined)
+    throw usage('base_url is missing', 'give it with --base-url or CLOUDCTL_BASE_URL, or run `cloudctl auth setup`');
   return base;
 }
 
 function refuseHazard(host: Host): void {
   const hazard = tokenCallHazard(host.env);
   if (hazard === undefined) return;
-  throw usage(`cannot send secrets while ${hazard.variable} is set to ${hazard.value}`, `run the command again with \`env -u ${hazard.variable}\``, `${hazard.variable}=${hazard.value} ${hazard.why}`);
+  throw usage(
+    `cannot send secrets while ${hazard.variable} is set to ${hazard.value}`,
+    `run the command again with \`env -u ${hazard.variable}\``,
+    `${hazard.variable}=${hazard.value} ${hazard.why}`,
+  );
 }
 
 function lazy<T>(make: () => T): () => T {

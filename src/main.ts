@@ -1,6 +1,6 @@
-import { asCliError, printError, wantsJsonErrors } from './cli/report.ts';
-import { runProgram } from './cli/program.ts';
 import { wantsColor } from './cli/color.ts';
+import { runProgram } from './cli/program.ts';
+import { asCliError, printError, wantsJsonErrors } from './cli/report.ts';
 import { commands } from './commands/index.ts';
 import { DamagedConfig } from './config/file.ts';
 import { createContext } from './context.ts';

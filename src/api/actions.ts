@@ -11,7 +11,13 @@ export interface Action {
 }
 
 export function listActions(api: Api, pageSize: number): AsyncGenerator<Action> {
-  return listAll(api, { path: '/v2/actions', key: 'actions', decode: decodeAction, idOf: (action) => action.id, pageSize });
+  return listAll(api, {
+    path: '/v2/actions',
+    key: 'actions',
+    decode: decodeAction,
+    idOf: (action) => action.id,
+    pageSize,
+  });
 }
 
 function decodeAction(json: unknown): Action | undefined {

@@ -60,7 +60,8 @@ export function createApi(deps: ApiDeps): Api {
     request,
     json: async (call) => {
       const answer = await request(call);
-      if (answer.status < 200 || answer.status >= 300) throw problem(answer, call.method, withoutQuery(call.path), deps.login);
+      if (answer.status < 200 || answer.status >= 300)
+        throw problem(answer, call.method, withoutQuery(call.path), deps.login);
       if (answer.body === '') return undefined;
       const json = parseJson(answer.body);
       if (!json.ok) throw notJson(answer, call.method, withoutQuery(call.path));
@@ -80,7 +81,8 @@ async function patiently(deps: ApiDeps, call: ApiRequest, token: Secret): Promis
       if (!again || last) return answer;
     } catch (error) {
       if (!(error instanceof SendError)) throw error;
-      const again = (safe || !error.sent) && error.kind !== 'tls' && error.kind !== 'aborted' && error.kind !== 'timeout';
+      const again =
+        (safe || !error.sent) && error.kind !== 'tls' && error.kind !== 'aborted' && error.kind !== 'timeout';
       if (!again || last) throw unreachable(error, deps.baseOrigin);
     }
     await deps.clock.sleep(250 * 2 ** attempt);
@@ -100,7 +102,11 @@ async function once(deps: ApiDeps, call: ApiRequest, token: Secret): Promise<Api
     redirect: 'manual',
   });
   const body = await readBody(answer, bodyLimit);
-  if (body === undefined) throw new CliError('api_error', `could not ${call.method} ${withoutQuery(call.path)}: the answer is longer than 64 MiB`);
+  if (body === undefined)
+    throw new CliError(
+      'api_error',
+      `could not ${call.method} ${withoutQuery(call.path)}: the answer is longer than 64 MiB`,
+    );
   return {
     status: answer.status,
     contentType: (answer.headers.get('content-type') ?? '').split(';')[0]?.trim() ?? '',

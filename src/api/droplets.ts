@@ -38,10 +38,12 @@ export interface Created {
 /** Decodes `{droplet, links}` (one name) and `{droplets, links}` (several). */
 export function decodeCreated(json: unknown): Created | undefined {
   if (!isRecord(json)) return undefined;
-  const list = Array.isArray(json['droplets']) ? json['droplets'] : [json['droplet']];
+  const list = Array.isArray(json.droplets) ? json.droplets : [json.droplet];
   const droplets = list.map(decodeDroplet);
   if (!droplets.every((droplet) => droplet !== undefined)) return undefined;
-  const links = isRecord(json['links']) && Array.isArray(json['links']['actions']) ? json['links']['actions'] : [];
-  const actionIds = links.map((link) => (isRecord(link) ? numberOf(link, 'id') : undefined)).filter((id) => id !== undefined);
+  const links = isRecord(json.links) && Array.isArray(json.links.actions) ? json.links.actions : [];
+  const actionIds = links
+    .map((link) => (isRecord(link) ? numberOf(link, 'id') : undefined))
+    .filter((id) => id !== undefined);
   return { droplets, actionIds };
 }

@@ -36,21 +36,24 @@ export async function* listAll<T>(api: Api, list: ListRequest<T>): AsyncGenerato
     const page: Page = await ahead;
     total = page.total;
     const { next } = page;
-    if (next !== undefined && visited.has(next)) throw incomplete(list.path, seen.size, total, `the page ${next} came twice`);
+    if (next !== undefined && visited.has(next))
+      throw incomplete(list.path, seen.size, total, `the page ${next} came twice`);
     if (next !== undefined) visited.add(next);
     ahead = next === undefined ? undefined : fetchPage(api, list.key, next);
     // If the reader stops early, nobody awaits the page that was asked for ahead: its failure must not end the program.
     ahead?.catch(() => undefined);
     for (const raw of page.items) {
       const item = list.decode(raw);
-      if (item === undefined) throw new CliError('api_error', `could not read ${list.path}: an item of "${list.key}" is not understood`);
+      if (item === undefined)
+        throw new CliError('api_error', `could not read ${list.path}: an item of "${list.key}" is not understood`);
       const id = list.idOf(item);
       if (seen.has(id)) continue;
       seen.add(id);
       yield item;
     }
   }
-  if (total !== undefined && seen.size < total) throw incomplete(list.path, seen.size, total, 'the pages held fewer items than meta.total');
+  if (total !== undefined && seen.size < total)
+    throw incomplete(list.path, seen.size, total, 'the pages held fewer items than meta.total');
 }
 
 async function fetchPage(api: Api, key: string, path: string): Promise<Page> {
@@ -61,13 +64,13 @@ async function fetchPage(api: Api, key: string, path: string): Promise<Page> {
       hint: 'check base_url with `cloudctl config list`',
     });
   }
-  const meta = isRecord(json['meta']) ? json['meta'] : {};
-  return { items, total: numberOf(meta, 'total'), next: nextPath(api.baseOrigin, json['links']) };
+  const meta = isRecord(json.meta) ? json.meta : {};
+  return { items, total: numberOf(meta, 'total'), next: nextPath(api.baseOrigin, json.links) };
 }
 
 /** `links.pages.next`, followed only on the base origin. */
 export function nextPath(baseOrigin: string, links: unknown): string | undefined {
-  const pages = isRecord(links) && isRecord(links['pages']) ? links['pages'] : {};
+  const pages = isRecord(links) && isRecord(links.pages) ? links.pages : {};
   const next = textOf(pages, 'next');
   if (next === undefined || next === '') return undefined;
   const url = URL.canParse(next, baseOrigin) ? new URL(next, baseOrigin) : undefined;
@@ -80,8 +83,12 @@ export function nextPath(baseOrigin: string, links: unknown): string | undefined
 }
 
 function incomplete(path: string, got: number, total: number | undefined, why: string): CliError {
-  return new CliError('incomplete_list', `could not read all of ${path}: ${got} of ${total ?? 'an unknown number'} items`, {
-    detail: why,
-    hint: 'run the command again',
-  });
+  return new CliError(
+    'incomplete_list',
+    `could not read all of ${path}: ${got} of ${total ?? 'an unknown number'} items`,
+    {
+      detail: why,
+      hint: 'run the command again',
+    },
+  );
 }

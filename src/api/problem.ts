@@ -47,10 +47,15 @@ export function problem(answer: ApiAnswer, method: string, path: string, login: 
       hint: 'check base_url with `cloudctl config list`',
     });
   }
-  if (said === undefined && status >= 400 && answer.contentType !== 'application/json') return notJson(answer, method, path);
+  if (said === undefined && status >= 400 && answer.contentType !== 'application/json')
+    return notJson(answer, method, path);
   switch (status) {
     case 401:
-      return new CliError('token_refused', 'the access token was refused', { ...parts, detail: said, hint: `${login}` });
+      return new CliError('token_refused', 'the access token was refused', {
+        ...parts,
+        detail: said,
+        hint: `${login}`,
+      });
     case 403:
       return new CliError('scope_too_small', `the session's scope does not allow ${what}`, {
         ...parts,

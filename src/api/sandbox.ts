@@ -15,7 +15,11 @@ export function createSandboxAdmin(send: Send, adminUrl: string, adminToken: str
       try {
         const answer = await send(`${adminUrl}/_sandbox${path}`, {
           method,
-          headers: { 'x-admin-token': adminToken, accept: 'application/json', ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+          headers: {
+            'x-admin-token': adminToken,
+            accept: 'application/json',
+            ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+          },
           ...(body === undefined ? {} : { body: JSON.stringify(body) }),
           // `requests --wait` is answered within 30 s.
           signal: AbortSignal.timeout(40_000),
@@ -23,12 +27,19 @@ export function createSandboxAdmin(send: Send, adminUrl: string, adminToken: str
         });
         const text = (await readBody(answer, 64 * 1024 * 1024)) ?? '';
         const json = text === '' ? undefined : parseJson(text);
-        if (answer.status < 200 || answer.status >= 300) throw refused(answer.status, json?.ok === true ? json.value : undefined);
-        if (json?.ok === false) throw new CliError('api_error', `${adminUrl} is no sandbox: its answer is not JSON`, { hint: 'cloudctl sandbox start' });
+        if (answer.status < 200 || answer.status >= 300)
+          throw refused(answer.status, json?.ok === true ? json.value : undefined);
+        if (json?.ok === false)
+          throw new CliError('api_error', `${adminUrl} is no sandbox: its answer is not JSON`, {
+            hint: 'cloudctl sandbox start',
+          });
         return json?.value;
       } catch (error) {
         if (!(error instanceof SendError)) throw error;
-        throw new CliError('unreachable', `could not reach the sandbox: ${error.message}`, { detail: adminUrl, hint: 'cloudctl sandbox start' });
+        throw new CliError('unreachable', `could not reach the sandbox: ${error.message}`, {
+          detail: adminUrl,
+          hint: 'cloudctl sandbox start',
+        });
       }
     },
   };
@@ -38,7 +49,10 @@ function refused(status: number, body: unknown): CliError {
   const message = isRecord(body) ? textOf(body, 'message') : undefined;
   return new CliError('api_error', `the sandbox answered ${status}`, {
     detail: message,
-    hint: status === 401 || status === 403 ? 'set CLOUDCTL_SANDBOX_ADMIN_TOKEN to the admin token of this sandbox' : undefined,
+    hint:
+      status === 401 || status === 403
+        ? 'set CLOUDCTL_SANDBOX_ADMIN_TOKEN to the admin token of this sandbox'
+        : undefined,
     status,
   });
 }

@@ -32,8 +32,14 @@ export interface BatchOutcome {
 }
 
 /** The requests a batch sends, in order: a single name as `name`, several as `names` (spec.md §2). */
-export function createRequests(names: readonly string[], attributes: Attributes, batchSize: number): readonly (ApiRequest & { readonly names: readonly string[] })[] {
-  const groups = Array.from({ length: Math.ceil(names.length / batchSize) }, (_, at) => names.slice(at * batchSize, (at + 1) * batchSize));
+export function createRequests(
+  names: readonly string[],
+  attributes: Attributes,
+  batchSize: number,
+): readonly (ApiRequest & { readonly names: readonly string[] })[] {
+  const groups = Array.from({ length: Math.ceil(names.length / batchSize) }, (_, at) =>
+    names.slice(at * batchSize, (at + 1) * batchSize),
+  );
   return groups.map((group) => ({
     names: group,
     method: 'POST',
@@ -52,7 +58,13 @@ export function createRequests(names: readonly string[], attributes: Attributes,
  * Creates every name. A group is sent once; one without a complete answer, or with a 5xx, is `unknown`, because the service may have made it.
  * A scope that is too small or a session that ended stops the batch; a refused group does not.
  */
-export async function createBatch(api: Api, names: readonly string[], attributes: Attributes, options: BatchOptions, login: string): Promise<BatchOutcome> {
+export async function createBatch(
+  api: Api,
+  names: readonly string[],
+  attributes: Attributes,
+  options: BatchOptions,
+  login: string,
+): Promise<BatchOutcome> {
   const requests = createRequests(names, attributes, options.batchSize);
   const results = new Map<string, NameResult>();
   let next = 0;
@@ -68,7 +80,9 @@ export async function createBatch(api: Api, names: readonly string[], attributes
     }
   };
   await Promise.all(Array.from({ length: Math.min(options.concurrency, requests.length) }, worker));
-  const unsent = names.filter((name) => !results.has(name)).map((name): NameResult => ({ name, status: 'failed', error: `not sent: ${stopped?.message}` }));
+  const unsent = names
+    .filter((name) => !results.has(name))
+    .map((name): NameResult => ({ name, status: 'failed', error: `not sent: ${stopped?.message}` }));
   if (unsent.length > 0) await options.onResult(unsent);
   for (const result of unsent) results.set(result.name, result);
   const ordered = names.map((name) => results.get(name)).filter((result) => result !== undefined);
@@ -80,8 +94,13 @@ interface GroupOutcome {
   readonly stop?: CliError;
 }
 
-async function sendGroup(api: Api, request: ApiRequest & { readonly names: readonly string[] }, login: string): Promise<GroupOutcome> {
-  const all = (status: 'failed' | 'unknown', error: string): readonly NameResult[] => request.names.map((name) => ({ name, status, error }));
+async function sendGroup(
+  api: Api,
+  request: ApiRequest & { readonly names: readonly string[] },
+  login: string,
+): Promise<GroupOutcome> {
+  const all = (status: 'failed' | 'unknown', error: string): readonly NameResult[] =>
+    request.names.map((name) => ({ name, status, error }));
   try {
     const answer = await api.request(request);
     const created = answer.status >= 200 && answer.status < 300 ? decodeBody(answer.body) : undefined;
@@ -105,10 +124,17 @@ function decodeBody(body: string): Created | undefined {
 
 /** A row for each name asked for; by name, not by position, though the order is kept. */
 function matched(names: readonly string[], created: Created): readonly NameResult[] {
-  const byName = new Map(created.droplets.map((droplet, at) => [droplet.name, { id: droplet.id, actionId: created.actionIds[at] }]));
+  const byName = new Map(
+    created.droplets.map((droplet, at) => [droplet.name, { id: droplet.id, actionId: created.actionIds[at] }]),
+  );
   return names.map((name) => {
     const made = byName.get(name);
     if (made === undefined) return { name, status: 'unknown', error: 'the answer does not name it' };
-    return { name, status: 'created', id: made.id, ...(made.actionId === undefined ? {} : { action_id: made.actionId }) };
+    return {
+      name,
+      status: 'created',
+      id: made.id,
+      ...(made.actionId === undefined ? {} : { action_id: made.actionId }),
+    };
   });
 }

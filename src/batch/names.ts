@@ -27,7 +27,11 @@ export function expandNames(patterns: readonly string[]): readonly string[] {
     seen.add(name);
   }
   if (duplicates.size > 0) {
-    throw usage(`${count(duplicates.size, 'name')} given more than once`, 'give every name once', listed([...duplicates]));
+    throw usage(
+      `${count(duplicates.size, 'name')} given more than once`,
+      'give every name once',
+      listed([...duplicates]),
+    );
   }
   return names;
 }

@@ -37,8 +37,12 @@ export interface Output {
   list<T>(rows: Rows<T>, view: ListView<T>): Promise<void>;
   /** Data: one thing. */
   object<T>(value: T, view: ListView<T>): Promise<void>;
+  /** Data whose shape nobody knows: JSON where a table would be, unless a query or columns give it a shape. */
+  data(value: unknown): Promise<void>;
   /** Data that has one form only, such as a script, in every format; printed as it is. */
   text(text: string): Promise<void>;
+  /** On stderr, `--quiet` or not: what a person must see to go on. */
+  show(text: string): Promise<void>;
   /** On stderr, unless `--quiet`. */
   note(text: string): Promise<void>;
   /** On stderr. */
@@ -78,7 +82,13 @@ export function createOutput(options: OutputOptions): Output {
         query === undefined ? presentObject(value, view, wanted) : presentResult(query(value), view, [value], wanted);
       await print(presented, options);
     },
+    async data(value) {
+      const result = query === undefined ? value : query(value);
+      if (format === 'table' && query === undefined && wanted === undefined) await stdout.write(jsonDocument(result));
+      else await print(presentResult(result, { columns: [] }, [], wanted), options);
+    },
     text: (text) => stdout.write(text.endsWith('\n') ? text : `${text}\n`),
+    show: (text) => stderr.write(`${cleanLines(text)}\n`),
     async note(text) {
       if (!quiet) await stderr.write(`${cleanLines(text)}\n`);
     },
@@ -109,7 +119,7 @@ async function print(presented: Presented, { stdout, format, header }: OutputOpt
     }
     case 'csv': {
       const record = await csvRecord(stdout);
-      if (header && 'names' in presented) await stdout.write(record(presented.names));
+      if (header && 'names' in presented && presented.names.length > 0) await stdout.write(record(presented.names));
       for (const cells of cellRows(presented)) await stdout.write(record(cells));
       return;
     }
@@ -128,7 +138,11 @@ function table(presented: Presented, header: boolean, { isTTY, columns }: Sink):
     return tableText({ rows: lines, width });
   }
   const rows = cellRows(presented).map((cells) => cells.map(cellText));
-  return tableText({ header: header && presented.kind === 'rows' ? presented.names : undefined, rows, width });
+  return tableText({
+    header: header && presented.kind === 'rows' && presented.names.length > 0 ? presented.names : undefined,
+    rows,
+    width,
+  });
 }
 
 function cellRows(presented: Presented): readonly (readonly Cell[])[] {

@@ -62,6 +62,15 @@ export function presentResult<T>(
   const isOriginal = (value: unknown): value is T => known.has(value);
   if (Array.isArray(result)) {
     const elements: readonly unknown[] = result;
+    // Nothing tells which columns it would have had, so those that were asked for are taken as they are.
+    if (elements.length === 0) {
+      return {
+        kind: 'rows',
+        names: wanted ?? pickColumns(view.columns, undefined).map(({ name }) => name),
+        cells: [],
+        data: [],
+      };
+    }
     if (elements.every(isOriginal)) return presentRows(elements, view, wanted);
     if (elements.every(isObject)) return presentRows(elements, { columns: columnsOf(elements) }, wanted);
     return { kind: 'values', cells: elements.map(cellsOf), data: elements };

@@ -1,9 +1,9 @@
 import type { ExitCode } from '../errors.ts';
 import type { Environment, Sink } from '../platform/host.ts';
 import { wantsColor } from './color.ts';
-import type { ExampleSpec, Tree, Words } from './command.ts';
+import type { Branch, ExampleSpec, Tree, Words } from './command.ts';
 import { globalOptions } from './globals.ts';
-import { parse } from './parse.ts';
+import type { Typed } from './parse.ts';
 import { wordsOf } from './words.ts';
 
 export interface Program<C> {
@@ -26,7 +26,7 @@ export interface Program<C> {
 /** Runs the one command the words name. Wrong words are a CliError `usage`; what the command throws is thrown. */
 export async function runProgram<C>(program: Program<C>): Promise<ExitCode> {
   const { name, version, summary, examples = [], tree, argv, stdout, env, makeContext } = program;
-  const typed = await parse(name, { kind: 'branch', summary, examples, children: tree }, argv);
+  const typed = await read(name, { kind: 'branch', summary, examples, children: tree }, argv);
   switch (typed.kind) {
     case 'version':
       await stdout.write(`${version}\n`);
@@ -45,4 +45,12 @@ export async function runProgram<C>(program: Program<C>): Promise<ExitCode> {
     default:
       return typed satisfies never;
   }
+}
+
+// The first thing a newcomer types is answered without the parser, which takes a quarter of the whole start to load.
+async function read<C>(name: string, root: Branch<C>, argv: readonly string[]): Promise<Typed<C>> {
+  const [only = '--help', more] = argv;
+  if (more === undefined && ['--help', '-h', 'help'].includes(only)) return { kind: 'help', path: [name], node: root };
+  const { parse } = await import('./parse.ts');
+  return parse(name, root, argv);
 }

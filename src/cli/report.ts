@@ -27,7 +27,7 @@ export function asCliError(thrown: unknown): CliError {
   if (thrown instanceof CliError) return thrown;
   const reason = thrown instanceof Error ? `${thrown.name}: ${thrown.message}` : `a ${typeof thrown} was thrown`;
   return new CliError('internal', 'internal error', {
-    detail: withoutSecrets(clean(reason)),
+    detail: clean(withoutSecrets(clean(reason, 100_000))),
     hint: 'this is a bug; please report it with the command you typed, without its secrets, and the output of `cloudctl doctor`',
     cause: thrown,
   });
@@ -66,5 +66,5 @@ function withoutSecrets(text: string): string {
     .replace(/([a-z][a-z0-9+.-]*:\/\/)[^\s/@]*@/gi, '$1')
     .replace(/[?#][^\s"'<>]+/g, '')
     .replace(/\b(bearer|basic)\s+\S+/gi, '$1 [secret]')
-    .replace(/[\w+/=.-]{24,}/g, (word) => (/\d/.test(word) && /[a-z]/i.test(word) ? '[secret]' : word));
+    .replace(/[\w+=-]{16,}/g, (word) => (/\d/.test(word) && /[a-z]/i.test(word) ? '[secret]' : word));
 }

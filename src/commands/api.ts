@@ -11,7 +11,9 @@ import { isRecord, parseJson } from '../json.ts';
 import { loginCommand } from '../session/current.ts';
 
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
-const noColumns: { readonly columns: readonly Column<unknown>[] } = { columns: [{ name: 'JSON', value: (value) => JSON.stringify(value) }] };
+const noColumns: { readonly columns: readonly Column<unknown>[] } = {
+  columns: [{ name: 'JSON', value: (value) => JSON.stringify(value) }],
+};
 
 export const api: CommandSpec<Context> = {
   summary: 'send any request to the resource API',
@@ -33,11 +35,14 @@ export const api: CommandSpec<Context> = {
   run: async (context, words) => {
     const [typed = '', path = ''] = words.args;
     const method = typed.toUpperCase();
-    if (!methods.includes(method)) throw usage(`method "${typed.slice(0, 20)}" is unknown`, `use one of ${methods.join(', ')}`);
+    if (!methods.includes(method))
+      throw usage(`method "${typed.slice(0, 20)}" is unknown`, `use one of ${methods.join(', ')}`);
     checkPath(path);
     const body = await bodyOf(context, words.text('data'));
-    if (body !== undefined && (method === 'GET' || method === 'HEAD')) throw usage(`cannot send --data with ${method}`, 'leave --data out, or use POST');
-    if (words.flag('paginate') && method !== 'GET') throw usage(`cannot use --paginate with ${method}`, '--paginate is for GET');
+    if (body !== undefined && (method === 'GET' || method === 'HEAD'))
+      throw usage(`cannot send --data with ${method}`, 'leave --data out, or use POST');
+    if (words.flag('paginate') && method !== 'GET')
+      throw usage(`cannot use --paginate with ${method}`, '--paginate is for GET');
     const settings = context.settings();
     const client = await context.api(settings);
     const print = printer(context);
@@ -46,7 +51,8 @@ export const api: CommandSpec<Context> = {
       return 0;
     }
     const answer = await client.request({ method, path, ...(body === undefined ? {} : { body }) });
-    if (answer.status < 200 || answer.status >= 300) throw problem(answer, method, path.split('?')[0] ?? path, loginCommand(settings.profileName));
+    if (answer.status < 200 || answer.status >= 300)
+      throw problem(answer, method, path.split('?')[0] ?? path, loginCommand(settings.profileName));
     if (answer.body === '') {
       await context.output.note(`${answer.status}, no body.`);
       return 0;
@@ -61,8 +67,10 @@ export const api: CommandSpec<Context> = {
 /** A body has no columns of its own, so without a format asked for it is printed as JSON. */
 function printer(context: Context): (value: unknown) => Promise<void> {
   const { output, globals } = context;
-  if (output.format === 'table' && globals.text('query') === undefined) return (value) => output.text(JSON.stringify(value, null, 2));
-  return (value) => (Array.isArray(value) ? output.list<unknown>(value, noColumns) : output.object<unknown>(value, noColumns));
+  if (output.format === 'table' && globals.text('query') === undefined)
+    return (value) => output.text(JSON.stringify(value, null, 2));
+  return (value) =>
+    Array.isArray(value) ? output.list<unknown>(value, noColumns) : output.object<unknown>(value, noColumns);
 }
 
 async function allPages(client: Api, path: string): Promise<readonly unknown[]> {
@@ -71,24 +79,36 @@ async function allPages(client: Api, path: string): Promise<readonly unknown[]> 
   for (let next: string | undefined = path; next !== undefined && !visited.has(next); ) {
     visited.add(next);
     const page = await client.json({ method: 'GET', path: next });
-    const list = isRecord(page) ? Object.entries(page).find(([key, value]) => key !== 'links' && key !== 'meta' && Array.isArray(value))?.[1] : undefined;
-    if (!isRecord(page) || !Array.isArray(list)) throw usage('cannot paginate: the answer is no list', 'leave --paginate out');
+    const list = isRecord(page)
+      ? Object.entries(page).find(([key, value]) => key !== 'links' && key !== 'meta' && Array.isArray(value))?.[1]
+      : undefined;
+    if (!isRecord(page) || !Array.isArray(list))
+      throw usage('cannot paginate: the answer is no list', 'leave --paginate out');
     items.push(...list);
-    next = nextPath(client.baseOrigin, page['links']);
+    next = nextPath(client.baseOrigin, page.links);
   }
   return items;
 }
 
 function checkPath(path: string): void {
-  if (/^https?:/i.test(path)) throw usage('PATH is a whole URL', 'give the path alone, as in /v2/droplets; --base-url names the server');
-  const plain = path.startsWith('/') && !path.startsWith('//') && /^[\x21-\x7e]+$/.test(path) && !path.includes('\\') && !path.includes('#');
-  if (!plain) throw usage('PATH is not a path of visible ASCII that begins with one "/"', 'as in /v2/droplets?per_page=5');
+  if (/^https?:/i.test(path))
+    throw usage('PATH is a whole URL', 'give the path alone, as in /v2/droplets; --base-url names the server');
+  const plain =
+    path.startsWith('/') &&
+    !path.startsWith('//') &&
+    /^[\x21-\x7e]+$/.test(path) &&
+    !path.includes('\\') &&
+    !path.includes('#');
+  if (!plain)
+    throw usage('PATH is not a path of visible ASCII that begins with one "/"', 'as in /v2/droplets?per_page=5');
 }
 
 async function bodyOf(context: Context, data: string | undefined): Promise<string | undefined> {
   if (data === undefined) return undefined;
-  const text = data === '-' ? await readAll(context.host.stdin) : data.startsWith('@') ? readBodyFile(data.slice(1)) : data;
-  if (!parseJson(text).ok) throw usage('--data is not JSON', 'as in `--data \'{"name":"web-01"}\'`, `--data @body.json` or `--data -`');
+  const text =
+    data === '-' ? await readAll(context.host.stdin) : data.startsWith('@') ? readBodyFile(data.slice(1)) : data;
+  if (!parseJson(text).ok)
+    throw usage('--data is not JSON', 'as in `--data \'{"name":"web-01"}\'`, `--data @body.json` or `--data -`');
   return text;
 }
 

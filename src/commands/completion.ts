@@ -1,5 +1,5 @@
-import { completionScript, shells } from '../cli/completion.ts';
 import type { CommandSpec } from '../cli/command.ts';
+import { completionScript, shells } from '../cli/completion.ts';
 import { describeProgram } from '../cli/describe.ts';
 import type { Context } from '../context.ts';
 import { usage } from '../errors.ts';
@@ -9,8 +9,11 @@ export const completion: CommandSpec<Context> = {
   summary: 'print a completion script for a shell',
   arguments: [{ name: 'SHELL', description: shells.join(', '), required: true, choices: shells }],
   examples: [
-    { text: 'bash, for good', command: 'cloudctl completion bash > ~/.local/share/bash-completion/completions/cloudctl' },
-    { text: 'zsh, in a folder of $fpath', command: 'cloudctl completion zsh > "${fpath[1]}/_cloudctl"' },
+    {
+      text: 'bash, for good',
+      command: 'cloudctl completion bash > ~/.local/share/bash-completion/completions/cloudctl',
+    },
+    { text: 'zsh, in a folder of $fpath', command: 'cloudctl completion zsh > "$fpath[1]/_cloudctl"' },
     { text: 'fish', command: 'cloudctl completion fish > ~/.config/fish/completions/cloudctl.fish' },
     { text: 'PowerShell, in $PROFILE', command: 'cloudctl completion powershell | Out-String | Invoke-Expression' },
   ],

@@ -4,7 +4,10 @@ import type { Context } from '../context.ts';
 /** Every command: the one registry. A command's file is only read when it is typed. */
 export const commands: Tree<Context> = {
   auth: branch('log in and out, and see who is logged in', {
-    setup: leaf('tell a profile its servers and its registered application', async () => (await import('./auth/setup.ts')).setup),
+    setup: leaf(
+      'tell a profile its servers and its registered application',
+      async () => (await import('./auth/setup.ts')).setup,
+    ),
     login: leaf('log in through the browser', async () => (await import('./auth/login.ts')).login),
     status: leaf('show who is logged in, and for how long', async () => (await import('./auth/status.ts')).status),
     token: leaf('print the access token', async () => (await import('./auth/token.ts')).token),
@@ -31,7 +34,10 @@ export const commands: Tree<Context> = {
     get: leaf('print one value of the profile', async () => (await import('./config/get.ts')).get),
     set: leaf('set one value of the profile', async () => (await import('./config/set.ts')).set),
     unset: leaf('remove one value of the profile', async () => (await import('./config/unset.ts')).unset),
-    list: leaf('list the values in force and where each comes from', async () => (await import('./config/list.ts')).list),
+    list: leaf(
+      'list the values in force and where each comes from',
+      async () => (await import('./config/list.ts')).list,
+    ),
     path: leaf('print where the configuration file is', async () => (await import('./config/path.ts')).path),
   }),
   completion: leaf('print a completion script for a shell', async () => (await import('./completion.ts')).completion),
@@ -39,7 +45,10 @@ export const commands: Tree<Context> = {
     start: leaf('start the sandbox', async () => (await import('./sandbox/start.ts')).start),
     env: leaf('print the variables that point to the sandbox', async () => (await import('./sandbox/env.ts')).env),
     clock: leaf('read, move, stop or start the virtual clock', async () => (await import('./sandbox/clock.ts')).clock),
-    requests: leaf('list the requests the sandbox answered', async () => (await import('./sandbox/requests.ts')).requests),
+    requests: leaf(
+      'list the requests the sandbox answered',
+      async () => (await import('./sandbox/requests.ts')).requests,
+    ),
     token: leaf('issue tokens without a browser', async () => (await import('./sandbox/token.ts')).token),
     reset: leaf('put the sandbox back to its beginning', async () => (await import('./sandbox/reset.ts')).reset),
   }),

@@ -9,7 +9,9 @@ export async function explainDamage(damage: DamagedConfig): Promise<CliError> {
   const first = errors[0];
   const node = tree === undefined ? undefined : findNodeAtLocation(tree, [...damage.at]);
   const offset = damage.reason === undefined ? (first?.offset ?? 0) : (node?.offset ?? 0);
-  const reason = damage.reason ?? (first === undefined ? 'it is not JSON' : `it is not JSON (${inWords(printParseErrorCode(first.error))})`);
+  const reason =
+    damage.reason ??
+    (first === undefined ? 'it is not JSON' : `it is not JSON (${inWords(printParseErrorCode(first.error))})`);
   return new CliError('config_invalid', `config file is damaged: ${reason}`, {
     detail: `${damage.path}:${lineAndColumn(damage.text, offset)}`,
     hint: 'mend that line; `cloudctl config path` prints where the file is',

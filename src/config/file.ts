@@ -25,11 +25,13 @@ export function readConfig(folder: string): Config {
   if (!json.ok) throw new DamagedConfig(path, text, []);
   if (!isRecord(json.value)) throw new DamagedConfig(path, text, [], 'it is not an object');
   const { current, profiles = {} } = json.value;
-  if (current !== undefined && typeof current !== 'string') throw new DamagedConfig(path, text, ['current'], 'current is not text');
+  if (current !== undefined && typeof current !== 'string')
+    throw new DamagedConfig(path, text, ['current'], 'current is not text');
   if (!isRecord(profiles)) throw new DamagedConfig(path, text, ['profiles'], 'profiles is not an object');
   const decoded = new Map<string, Profile>();
   for (const [name, value] of Object.entries(profiles)) {
-    if (!isProfileName(name)) throw new DamagedConfig(path, text, ['profiles', name], `the profile name is not made of ${profileNameRule}`);
+    if (!isProfileName(name))
+      throw new DamagedConfig(path, text, ['profiles', name], `the profile name is not made of ${profileNameRule}`);
     const profile = decodeProfile(value);
     if (!profile.ok) {
       const at = profile.key === undefined ? [] : [profile.key];
@@ -41,8 +43,14 @@ export function readConfig(folder: string): Config {
 }
 
 /** Replaces one profile (or removes it) and, if asked, the current profile's name. */
-export function writeProfile(folder: string, config: Config, name: string, profile: Profile | undefined, current?: string): void {
-  const { [name]: old, ...others } = isRecord(config.raw['profiles']) ? config.raw['profiles'] : {};
+export function writeProfile(
+  folder: string,
+  config: Config,
+  name: string,
+  profile: Profile | undefined,
+  current?: string,
+): void {
+  const { [name]: old, ...others } = isRecord(config.raw.profiles) ? config.raw.profiles : {};
   const profiles = profile === undefined ? others : { ...others, [name]: { ...unknownKeys(old), ...profile } };
   writeConfig(folder, { ...config.raw, ...(current === undefined ? {} : { current }), profiles });
 }
@@ -73,7 +81,10 @@ function readConfigText(path: string): string | undefined {
     return readTextIfAny(path);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw new CliError('config_invalid', `could not read ${path}`, { detail: reason, hint: 'check its permissions, or point CLOUDCTL_CONFIG_DIR to another folder' });
+    throw new CliError('config_invalid', `could not read ${path}`, {
+      detail: reason,
+      hint: 'check its permissions, or point CLOUDCTL_CONFIG_DIR to another folder',
+    });
   }
 }
 

@@ -90,7 +90,9 @@ function callbackUrls(text: string): Parsed<readonly string[]> {
 }
 
 function visibleText(text: string): Parsed<string> {
-  return /^[\x21-\x7e]{1,512}$/.test(text) ? { ok: true, value: text } : { ok: false, reason: 'not 1 to 512 visible ASCII characters' };
+  return /^[\x21-\x7e]{1,512}$/.test(text)
+    ? { ok: true, value: text }
+    : { ok: false, reason: 'not 1 to 512 visible ASCII characters' };
 }
 
 function scope(text: string): Parsed<string> {
@@ -105,5 +107,6 @@ function flag(text: string): Parsed<boolean> {
 }
 
 function oneOf(...choices: readonly string[]): (text: string) => Parsed<string> {
-  return (text) => (choices.includes(text) ? { ok: true, value: text } : { ok: false, reason: `not one of ${choices.join(', ')}` });
+  return (text) =>
+    choices.includes(text) ? { ok: true, value: text } : { ok: false, reason: `not one of ${choices.join(', ')}` };
 }

@@ -16,7 +16,16 @@ export interface SandboxPlace {
   readonly callback_url: string;
 }
 
-const keys = ['auth_url', 'base_url', 'panel_url', 'admin_url', 'admin_token', 'client_id', 'client_secret', 'callback_url'] as const;
+const keys = [
+  'auth_url',
+  'base_url',
+  'panel_url',
+  'admin_url',
+  'admin_token',
+  'client_id',
+  'client_secret',
+  'callback_url',
+] as const;
 
 export function readSandboxPlace(stateFolder: string): SandboxPlace | undefined {
   const text = readTextIfAny(placePath(stateFolder));
@@ -27,7 +36,10 @@ export function readSandboxPlace(stateFolder: string): SandboxPlace | undefined 
 
 export function writeSandboxPlace(stateFolder: string, place: SandboxPlace): void {
   ensureFolder(stateFolder);
-  writeAtomically(placePath(stateFolder), `${JSON.stringify(Object.fromEntries(keys.map((key) => [key, place[key]])), null, 2)}\n`);
+  writeAtomically(
+    placePath(stateFolder),
+    `${JSON.stringify(Object.fromEntries(keys.map((key) => [key, place[key]])), null, 2)}\n`,
+  );
 }
 
 /** Forgets it only if it is still this one: another may have been started since. */
@@ -41,17 +53,23 @@ export interface SandboxAdmin {
 }
 
 /** Option and variable before the one that was started last; the token of the last one goes to no other address. */
-export function sandboxAdmin(stateFolder: string, env: Environment, adminUrl: string | undefined): SandboxAdmin | undefined {
+export function sandboxAdmin(
+  stateFolder: string,
+  env: Environment,
+  adminUrl: string | undefined,
+): SandboxAdmin | undefined {
   const place = readSandboxPlace(stateFolder);
-  const url = adminUrl ?? given(env['CLOUDCTL_SANDBOX_ADMIN_URL']) ?? place?.admin_url;
-  const token = given(env['CLOUDCTL_SANDBOX_ADMIN_TOKEN']) ?? (url === place?.admin_url ? place?.admin_token : undefined);
+  const url = adminUrl ?? given(env.CLOUDCTL_SANDBOX_ADMIN_URL) ?? place?.admin_url;
+  const token = given(env.CLOUDCTL_SANDBOX_ADMIN_TOKEN) ?? (url === place?.admin_url ? place?.admin_token : undefined);
   return url === undefined || token === undefined ? undefined : { adminUrl: url, adminToken: token };
 }
 
 function decodePlace(fields: JsonRecord): SandboxPlace | undefined {
   const entries = keys.map((key) => [key, textOf(fields, key)] as const);
   // Every key was found to be text just here.
-  return entries.every(([, value]) => value !== undefined) ? (Object.fromEntries(entries) as unknown as SandboxPlace) : undefined;
+  return entries.every(([, value]) => value !== undefined)
+    ? (Object.fromEntries(entries) as unknown as SandboxPlace)
+    : undefined;
 }
 
 function placePath(stateFolder: string): string {

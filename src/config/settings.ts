@@ -29,9 +29,10 @@ export interface SettingsInput {
 
 /** Resolves every setting. Wrong text is a usage error that names where it stood. Synchronous: it stands on the fast path. */
 export function resolveSettings(input: SettingsInput): Settings {
-  const named = input.profile ?? given(input.env['CLOUDCTL_PROFILE']) ?? input.config.current;
+  const named = input.profile ?? given(input.env.CLOUDCTL_PROFILE) ?? input.config.current;
   const profileName = named ?? 'default';
-  if (!isProfileName(profileName)) throw usage(`profile name is not made of ${profileNameRule}`, undefined, `got "${profileName}"`);
+  if (!isProfileName(profileName))
+    throw usage(`profile name is not made of ${profileNameRule}`, undefined, `got "${profileName}"`);
   const stored = input.config.profiles.get(profileName);
   const values: [string, unknown][] = Object.entries(stored ?? {});
   for (const key of Object.keys(profileKeys)) {
@@ -44,9 +45,10 @@ export function resolveSettings(input: SettingsInput): Settings {
     if (!parsed.ok) throw usage(`${typed?.option ?? variable} is ${parsed.reason}`);
     values.push([key, parsed.value]);
   }
-  const clientSecret = given(input.env['CLOUDCTL_CLIENT_SECRET']);
-  const accessToken = given(input.env['CLOUDCTL_ACCESS_TOKEN']);
-  if (accessToken !== undefined && !/^[\x21-\x7e]+$/.test(accessToken)) throw usage('CLOUDCTL_ACCESS_TOKEN is not visible ASCII');
+  const clientSecret = given(input.env.CLOUDCTL_CLIENT_SECRET);
+  const accessToken = given(input.env.CLOUDCTL_ACCESS_TOKEN);
+  if (accessToken !== undefined && !/^[\x21-\x7e]+$/.test(accessToken))
+    throw usage('CLOUDCTL_ACCESS_TOKEN is not visible ASCII');
   return {
     profileName,
     profileKnown: stored !== undefined,

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { Page } from './html.ts';
 import { noisePage } from './pages.ts';
-import type { Refusal } from './rule.ts';
+import type { Refusal } from './refusal.ts';
 
 /** One whole answer of the helper. Every one carries the same protecting headers and ends its connection. */
 export interface Answer {

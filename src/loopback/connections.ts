@@ -3,7 +3,7 @@ import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { rawAnswer, refusalAnswer } from './answer.ts';
 import type { Crowd } from './crowd.ts';
-import { type Noise, refuse } from './rule.ts';
+import { refuse, refuseMethod } from './refusal.ts';
 
 /** Connects a server to one listener: whatever Node would answer by itself gets an answer of ours, with our headers. */
 export function wire(server: Server, crowd: Crowd, onRequest: RequestListener): void {
@@ -22,15 +22,17 @@ export function wire(server: Server, crowd: Crowd, onRequest: RequestListener): 
   // Node would hang up without a word.
   server.on('connect', (_, socket) => {
     socket.on('error', () => socket.destroy());
-    socket.end(rawAnswer(refusalAnswer({ ...refuse('method_not_allowed'), allow: 'GET' })), () => socket.destroy());
+    socket.end(rawAnswer(refusalAnswer(refuseMethod('GET'))), () => socket.destroy());
   });
-  server.on('clientError', (error, socket) => {
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     const begun = answering.get(socket)?.headersSent === true;
     if (begun || !socket.writable || isMute(socket)) {
       socket.destroy();
       return;
     }
-    socket.end(rawAnswer(refusalAnswer(refuse(noiseOf(error)))), () => socket.destroy());
+    socket.end(rawAnswer(refusalAnswer(refuse(parserErrors[error.code ?? ''] ?? 'not_a_response'))), () =>
+      socket.destroy(),
+    );
   });
 }
 
@@ -39,11 +41,7 @@ function isMute(socket: Duplex): boolean {
   return socket instanceof Socket && socket.bytesRead === 0;
 }
 
-function noiseOf(error: NodeJS.ErrnoException): Noise {
-  return parserErrors[error.code ?? ''] ?? 'not_a_response';
-}
-
-const parserErrors: Readonly<Record<string, Noise>> = {
+const parserErrors: Readonly<Record<string, 'request_timeout' | 'headers_too_large' | 'body_too_large'>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
   HPE_HEADER_OVERFLOW: 'headers_too_large',
   HPE_CHUNK_EXTENSIONS_OVERFLOW: 'body_too_large',

@@ -1,6 +1,6 @@
+import { refuse } from './refusal.ts';
 import { type LoopbackRequest, rawPath } from './request.ts';
 import type { Check, Decision, Expected, Phase } from './rule.ts';
-import { refuse } from './rule.ts';
 import { allowedMethod, exactHost, loopbackPeer } from './rules/connection.ts';
 import { callbackOrigin, relayOrigin, topLevelNavigation } from './rules/origin.ts';
 import { relayResponse } from './rules/relay.ts';

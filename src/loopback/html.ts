@@ -57,8 +57,9 @@ export function escapeHtml(text: string): string {
   return plain.replaceAll(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
-// C0, C1, line and paragraph separators, every character that turns the direction of text, lone surrogates.
-const unprintable = /[\p{Cc}\p{Zl}\p{Zp}\p{Cs}\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]+/gu;
+// C0, C1, separators, lone surrogates, what turns the direction of text or hides in it; joiners stay, for emoji need them.
+const unprintable =
+  /[\p{Cc}\p{Zl}\p{Zp}\p{Cs}\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]+/gu;
 
 function policyOf(script: string | undefined): string {
   const bridge = script === undefined ? [] : [`script-src ${hash(script)}`, "connect-src 'self'"];

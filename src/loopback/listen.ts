@@ -90,23 +90,25 @@ export function closeServer(server: Server): Promise<void> {
 }
 
 function noneFree(failures: readonly Failure[]): CliError {
-  const [first] = failures;
   const ports = failures.map(({ port }) => port).join(', ');
+  const [first] = failures;
   const message =
-    failures.length > 1 ? `could not listen on any of the ports ${ports}` : `could not listen on port ${ports}`;
-  return new CliError('port_in_use', first?.code === undefined ? message : `${message}: ${reasonOf(first)}`, {
-    detail: failures.map((failure) => `${failure.address} port ${failure.port} ${reasonOf(failure)}`).join('; '),
+    failures.length === 1 && first !== undefined
+      ? `could not listen on port ${ports}: it is ${reasonOf(first)}`
+      : `could not listen on any of the ports ${ports}`;
+  return new CliError('port_in_use', message, {
+    detail: failures.map((failure) => `${failure.address} port ${failure.port} is ${reasonOf(failure)}`).join('; '),
     hint: 'register another callback URL with the service and name it: cloudctl auth setup --callback-url http://127.0.0.1:PORT/callback',
   });
 }
 
 function reasonOf({ code }: Failure): string {
-  return reasons[code] ?? `failed with ${code}`;
+  return reasons[code] ?? `refused by the system (${code})`;
 }
 
 const reasons: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'is in use by another program',
-  EACCES: 'is reserved by the system',
-  EADDRNOTAVAIL: 'is on an address this machine does not have',
-  EAFNOSUPPORT: 'is on an address this machine does not have',
+  EADDRINUSE: 'in use by another program',
+  EACCES: 'reserved by the system',
+  EADDRNOTAVAIL: 'on an address this machine does not have',
+  EAFNOSUPPORT: 'on an address this machine does not have',
 };

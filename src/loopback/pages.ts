@@ -1,5 +1,5 @@
 import { escapeHtml, type Mark, type Page, page } from './html.ts';
-import type { Noise } from './rule.ts';
+import { type Noise, noiseStatus } from './refusal.ts';
 
 /** How a login ended, for the tab that waits to be told. Text in it may come from outside. */
 export type PageOutcome =
@@ -47,36 +47,32 @@ export function outcomePage(outcome: PageOutcome): Page {
 
 /** Answers that leave the login alone. */
 export function noisePage(noise: Noise): Page {
-  const { status, title, text } = noisePages[noise];
-  return words('notice', status, title, text, false);
+  const { title, text } = noisePages[noise];
+  return words('notice', noiseStatus[noise], title, text, false);
 }
 
-const noisePages: Readonly<Record<Noise, { readonly status: number; readonly title: string; readonly text: string }>> =
-  {
-    not_a_response: {
-      status: 400,
-      title: 'Nothing to do with this request',
-      text: 'It is not the answer to a login. A login that is waiting goes on waiting.',
-    },
-    forbidden: { status: 403, title: 'Refused', text: 'This request did not come from the login page.' },
-    not_found: { status: 404, title: 'Nothing here', text: 'This helper only waits for the end of a login.' },
-    method_not_allowed: { status: 405, title: 'Refused', text: 'This address does not take this kind of request.' },
-    request_timeout: { status: 408, title: 'Too slow', text: 'The request did not arrive in time.' },
-    already_finished: {
-      status: 410,
-      title: 'This login is already finished',
-      text: 'Its answer was taken before. The terminal says how it ended. You can close this tab.',
-    },
-    already_started: {
-      status: 410,
-      title: 'This link was good for one use',
-      text: 'Open the address that the terminal shows instead.',
-    },
-    body_too_large: { status: 413, title: 'Too long', text: 'The request is longer than any answer to a login.' },
-    expectation_failed: { status: 417, title: 'Refused', text: 'This helper does not answer in two steps.' },
-    misdirected: { status: 421, title: 'Wrong address', text: 'This helper does not answer under that name.' },
-    headers_too_large: { status: 431, title: 'Too long', text: 'The headers of the request are too long.' },
-  };
+const noisePages: Readonly<Record<Noise, { readonly title: string; readonly text: string }>> = {
+  not_a_response: {
+    title: 'Nothing to do with this request',
+    text: 'It is not the answer to a login. A login that is waiting goes on waiting.',
+  },
+  forbidden: { title: 'Refused', text: 'This request did not come from the login page.' },
+  not_found: { title: 'Nothing here', text: 'This helper only waits for the end of a login.' },
+  method_not_allowed: { title: 'Refused', text: 'This address does not take this kind of request.' },
+  request_timeout: { title: 'Too slow', text: 'The request did not arrive in time.' },
+  already_finished: {
+    title: 'This login is already finished',
+    text: 'Its answer was taken before. The terminal says how it ended. You can close this tab.',
+  },
+  already_started: {
+    title: 'This link was good for one use',
+    text: 'Open the address that the terminal shows instead.',
+  },
+  body_too_large: { title: 'Too long', text: 'The request is longer than any answer to a login.' },
+  expectation_failed: { title: 'Refused', text: 'This helper does not answer in two steps.' },
+  misdirected: { title: 'Wrong address', text: 'This helper does not answer under that name.' },
+  headers_too_large: { title: 'Too long', text: 'The headers of the request are too long.' },
+};
 
 function signedIn(who: Extract<PageOutcome, { kind: 'signed_in' }>): { readonly title: string; readonly body: string } {
   const name = escapeHtml(who.name ?? '');

@@ -1,6 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import type { Body } from './request.ts';
 
+/** Bytes of a POST body; no fragment of an authorization response comes near it. */
+export const bodyLimit = 16 * 1024;
+
 /** Reads a body of at most `limit` bytes; undefined when the sender went away before its end. */
 export async function readBody(message: IncomingMessage, limit: number): Promise<Body | undefined> {
   const chunks: Buffer[] = [];

@@ -1,4 +1,5 @@
 import type { Parameters, Place } from './parameters.ts';
+import type { Refusal } from './refusal.ts';
 import type { LoopbackRequest } from './request.ts';
 
 /** What this login expects of a request; fixed from the moment the port is bound. */
@@ -42,32 +43,5 @@ export type Decision<Accepted> =
   | { readonly kind: 'done' }
   | { readonly kind: 'taken'; readonly accepted: Accepted; readonly place: Place };
 
-export interface Refusal {
-  readonly kind: 'refuse';
-  readonly page: Noise;
-  readonly allow?: 'GET' | 'POST';
-}
-
-/** Answers that leave the login as it was; pages.ts has the status and the words of each. */
-export type Noise =
-  | 'not_a_response'
-  | 'forbidden'
-  | 'not_found'
-  | 'method_not_allowed'
-  | 'request_timeout'
-  | 'already_finished'
-  | 'already_started'
-  | 'body_too_large'
-  | 'expectation_failed'
-  | 'misdirected'
-  | 'headers_too_large';
-
 /** A check that comes before STATE: it can refuse and nothing else. */
 export type Check = (expected: Expected<unknown>, request: LoopbackRequest) => Refusal | undefined;
-
-export function refuse(page: Noise): Refusal {
-  return { kind: 'refuse', page };
-}
-
-/** Bytes of a POST body (rule 9). */
-export const bodyLimit = 16 * 1024;

@@ -9,9 +9,9 @@ import { decide } from './decide.ts';
 import { closeServer, listenOnFirst } from './listen.ts';
 import { createLogin, type Login } from './login.ts';
 import { outcomePage, type PageOutcome } from './pages.ts';
-import { readBody } from './read-body.ts';
+import { bodyLimit, readBody } from './read-body.ts';
 import type { LoopbackRequest } from './request.ts';
-import { bodyLimit, type Expected, type Judge } from './rule.ts';
+import type { Expected, Judge } from './rule.ts';
 
 export interface LoopbackOptions<Accepted> {
   /** The first that can be bound wins; port 0 is any free port. */

@@ -26,18 +26,24 @@ export type Decoded<T> = { readonly ok: true; readonly value: T } | { readonly o
 /** Decodes a successful answer of the token endpoint (https://www.rfc-editor.org/rfc/rfc6749#section-5.1). The reason never quotes a value. */
 export function decodeGrant(json: unknown): Decoded<Grant> {
   if (!isRecord(json)) return { ok: false, reason: 'it is not a JSON object' };
-  if (json['error'] !== undefined) return { ok: false, reason: 'it carries an error beside a success status' };
+  if (json.error !== undefined) return { ok: false, reason: 'it carries an error beside a success status' };
   const accessToken = textOf(json, 'access_token');
-  if (accessToken === undefined || !isTokenText(accessToken)) return { ok: false, reason: 'access_token is missing or not visible ASCII' };
+  if (accessToken === undefined || !isTokenText(accessToken))
+    return { ok: false, reason: 'access_token is missing or not visible ASCII' };
   if (textOf(json, 'token_type')?.toLowerCase() !== 'bearer') return { ok: false, reason: 'token_type is not bearer' };
   const expiresIn = secondsOf(json);
-  if (expiresIn === undefined) return { ok: false, reason: 'expires_in is missing or not a positive number of seconds' };
-  const refreshToken = json['refresh_token'];
-  if (refreshToken !== undefined && refreshToken !== null && !(typeof refreshToken === 'string' && isTokenText(refreshToken))) {
+  if (expiresIn === undefined)
+    return { ok: false, reason: 'expires_in is missing or not a positive number of seconds' };
+  const refreshToken = json.refresh_token;
+  if (
+    refreshToken !== undefined &&
+    refreshToken !== null &&
+    !(typeof refreshToken === 'string' && isTokenText(refreshToken))
+  ) {
     return { ok: false, reason: 'refresh_token is not visible ASCII' };
   }
   const scope = textOf(json, 'scope');
-  const info = isRecord(json['info']) ? decodeInfo(json['info']) : undefined;
+  const info = isRecord(json.info) ? decodeInfo(json.info) : undefined;
   return {
     ok: true,
     value: {
@@ -57,7 +63,7 @@ export function isTokenText(text: string): boolean {
 
 function secondsOf(json: JsonRecord): number | undefined {
   // Some servers send the number as text; RFC 6749 §5.1 shows a number.
-  const value = json['expires_in'];
+  const value = json.expires_in;
   const seconds = typeof value === 'string' && /^\d{1,10}$/.test(value) ? Number(value) : numberOf(json, 'expires_in');
   return seconds !== undefined && seconds > 0 ? Math.floor(seconds) : undefined;
 }

@@ -35,7 +35,12 @@ export interface TokenRequest {
 type Parameters = readonly (readonly [string, string | Secret | undefined])[];
 
 /** Exchange of an authorization code whose state was checked (spec.md §4.2; https://www.rfc-editor.org/rfc/rfc6749#section-4.1.3). */
-export function exchangeRequest(client: Client, code: ValidatedCode, redirectUri: string, verifier: Secret | undefined): TokenRequest {
+export function exchangeRequest(
+  client: Client,
+  code: ValidatedCode,
+  redirectUri: string,
+  verifier: Secret | undefined,
+): TokenRequest {
   return tokenRequest(client, '/v1/oauth/token', [
     ['grant_type', 'authorization_code'],
     ['code', code.code],
@@ -57,7 +62,10 @@ export function refreshRequest(client: Client, refreshToken: Secret): TokenReque
 
 /** Revocation of an access token (spec.md §4.4; https://www.rfc-editor.org/rfc/rfc7009#section-2.1). */
 export function revokeRequest(client: Client, token: Secret): TokenRequest {
-  return tokenRequest(client, '/v1/oauth/revoke', [['token', token], ...(client.tokenParams === 'body' ? credentials(client) : [])]);
+  return tokenRequest(client, '/v1/oauth/revoke', [
+    ['token', token],
+    ...(client.tokenParams === 'body' ? credentials(client) : []),
+  ]);
 }
 
 /** Sends and reads the whole answer. Throws SendError when none came; a redirect is an answer like any other here, never followed. */
@@ -81,16 +89,23 @@ export async function sendTokenRequest(
 /** Understands an answer of the token endpoint (https://www.rfc-editor.org/rfc/rfc6749#section-5). */
 export function processTokenAnswer(raw: RawAnswer): TokenResult {
   const { status } = raw;
-  if (status >= 300 && status < 400) return { kind: 'malformed', status, reason: `it redirected (status ${status}), which a token endpoint never does` };
+  if (status >= 300 && status < 400)
+    return { kind: 'malformed', status, reason: `it redirected (status ${status}), which a token endpoint never does` };
   if (raw.body === undefined) return { kind: 'malformed', status, reason: 'it is longer than 1 MiB' };
   const json = parseJson(raw.body);
-  if (!json.ok) return { kind: 'malformed', status, reason: `it is ${raw.contentType || 'without a content type'}, status ${status}, not JSON` };
+  if (!json.ok)
+    return {
+      kind: 'malformed',
+      status,
+      reason: `it is ${raw.contentType || 'without a content type'}, status ${status}, not JSON`,
+    };
   if (status >= 200 && status < 300) {
     const grant = decodeGrant(json.value);
     return grant.ok ? { kind: 'granted', grant: grant.value } : { kind: 'malformed', status, reason: grant.reason };
   }
   const error = isRecord(json.value) ? textOf(json.value, 'error') : undefined;
-  if (error === undefined) return { kind: 'malformed', status, reason: `it is an error without a code, status ${status}` };
+  if (error === undefined)
+    return { kind: 'malformed', status, reason: `it is an error without a code, status ${status}` };
   const description = isRecord(json.value) ? textOf(json.value, 'error_description') : undefined;
   return { kind: 'refused', status, error, ...(description === undefined ? {} : { description }) };
 }
@@ -100,7 +115,9 @@ export function processRevocation(raw: RawAnswer): string | undefined {
   if (raw.status === 200) return undefined;
   const result = processTokenAnswer(raw);
   if (result.kind === 'refused') return `the authorization server answered ${result.error}`;
-  return result.kind === 'malformed' ? `the answer is not understood: ${result.reason}` : `the answer has status ${raw.status}`;
+  return result.kind === 'malformed'
+    ? `the answer is not understood: ${result.reason}`
+    : `the answer has status ${raw.status}`;
 }
 
 function credentials(client: Client): Parameters {

@@ -4,8 +4,8 @@ import type { Environment } from './host.ts';
 /** Where the program runs, as far as it bears on reaching a browser. */
 export interface Surroundings {
   readonly wsl: boolean;
-  /** The address and port of this machine's SSH server, as the user reached it. */
-  readonly ssh: { readonly server: string; readonly port: number } | undefined;
+  /** The address and port of this machine's SSH server, as the user reached it; the address is not always known. */
+  readonly ssh: { readonly server: string | undefined; readonly port: number } | undefined;
   readonly container: boolean;
   readonly codespaces: boolean;
   readonly ci: boolean;
@@ -61,7 +61,7 @@ const systemReaders: Readers = {
 function sshServer(env: Environment): Surroundings['ssh'] {
   const [, , server, port] = (env.SSH_CONNECTION ?? '').split(' ');
   if (server && port) return { server, port: Number(port) };
-  return isSet(env.SSH_TTY) || isSet(env.SSH_CLIENT) ? { server: '', port: 22 } : undefined;
+  return isSet(env.SSH_TTY) || isSet(env.SSH_CLIENT) ? { server: undefined, port: 22 } : undefined;
 }
 
 function isSet(value: string | undefined): boolean {

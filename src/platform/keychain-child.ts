@@ -2,6 +2,9 @@ import { createInterface } from 'node:readline';
 import { readItem, removeItem, writeItem } from './keychain-entry.ts';
 import type { KeychainRequest } from './keychain-wire.ts';
 
+// On Windows a Ctrl-C reaches every process of the console; the parent decides what it means.
+process.on('SIGINT', () => {});
+
 /**
  * A program of its own, dist/keychain.cjs: one line of JSON a request on standard input, one a reply on standard
  * output. A call of the keychain can block for ever and cannot be ended from inside, but this process can be killed.

@@ -28,6 +28,8 @@ export function startHelper({ env, script, node }: HelperOptions): HelperProcess
     env: helperEnvironment(env),
     stdio: ['pipe', 'pipe', 'pipe'],
     windowsHide: true,
+    // A Ctrl-C of the terminal goes to the whole process group, and must not end a write half-way.
+    detached: process.platform !== 'win32',
   });
   let waiting: ((reply: KeychainReply) => void) | undefined;
   let words = '';

@@ -8,6 +8,11 @@ export function helperKeychain(helper: HelperOptions): Keychain {
     open(options) {
       let child: HelperProcess | undefined;
       let turn: Promise<unknown> = Promise.resolve();
+      let told = false;
+      const onWaiting = () => {
+        if (!told) options.onWaiting?.();
+        told = true;
+      };
       // One at a time, so that the limit of an operation is its own.
       const ask = (request: KeychainRequest): Promise<KeychainReply> => {
         const answer = turn.then(async () => {
@@ -15,7 +20,7 @@ export function helperKeychain(helper: HelperOptions): Keychain {
             const { startHelper } = await import('./keychain-process.ts');
             child = startHelper(helper);
           }
-          return perform(child, request, options);
+          return perform(child, request, { limit: options.limit, onWaiting });
         });
         turn = answer.catch(() => {});
         return answer;
@@ -51,19 +56,19 @@ const strange: KeychainUnavailable = {
 async function perform(
   child: HelperProcess,
   request: KeychainRequest,
-  options: KeychainOptions,
+  { limit, onWaiting }: Required<KeychainOptions>,
 ): Promise<KeychainReply> {
-  const waiting = setTimeout(() => options.onWaiting?.(), 1000);
+  const waiting = setTimeout(onWaiting, 1000);
   let late: NodeJS.Timeout | undefined;
-  const limit = new Promise<'late'>((resolve) => {
-    late = setTimeout(() => resolve('late'), options.limit);
+  const tooLate = new Promise<'late'>((resolve) => {
+    late = setTimeout(() => resolve('late'), limit);
   });
   try {
-    const reply = await Promise.race([child.ask(request), limit]);
+    const reply = await Promise.race([child.ask(request), tooLate]);
     if (reply !== 'late') return reply;
     // Reaped before the answer is given: whoever holds a lock for this operation may free it then.
     await child.kill();
-    return { kind: 'unavailable', why: 'hung', reason: `the keychain did not answer within ${options.limit / 1000} s` };
+    return { kind: 'unavailable', why: 'hung', reason: `the keychain did not answer within ${limit / 1000} s` };
   } finally {
     clearTimeout(waiting);
     clearTimeout(late);

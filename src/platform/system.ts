@@ -32,7 +32,7 @@ export function systemHost(options: SystemOptions = {}): Host {
     folders: platformFolders(env, platform),
     async send(sendOptions) {
       const { undiciSend } = await import('./network.ts');
-      return undiciSend(sendOptions);
+      return undiciSend({ ...sendOptions, now: systemClock.now });
     },
     browser: {
       async open(url) {

@@ -28,8 +28,8 @@ export function tokenCallHazard(env: Environment): Hazard | undefined {
   return undefined;
 }
 
-/** The debug sections that print addresses, headers or bytes of a connection. */
-const talkers = ['undici', 'fetch', 'http', 'https', 'http2', 'net', 'tls', 'stream'];
+/** The debug sections that print addresses with their query, headers, or the bytes that arrive (`stream` shows 50 of each piece). */
+const talkers = ['undici', 'fetch', 'http', 'net', 'stream'];
 
 /** The list as Node itself reads it: commas part it, a star stands for anything, capitals do not matter. */
 function asNodeMatches(list: string): RegExp {

@@ -19,7 +19,12 @@ export interface Account {
   readonly flow: 'code' | 'implicit';
 }
 
-export function accountOf(sid: string, info: AccountInfo | undefined, scope: string, flow: 'code' | 'implicit'): Account {
+export function accountOf(
+  sid: string,
+  info: AccountInfo | undefined,
+  scope: string,
+  flow: 'code' | 'implicit',
+): Account {
   const fields = [
     ['name', info?.name],
     ['email', info?.email],
@@ -42,7 +47,13 @@ export function readAccount(configFolder: string, profile: string): Account | un
   if (sid === undefined || scope === undefined) return undefined;
   const texts = ['name', 'email', 'team_name', 'team_uuid', 'hint'].map((key) => [key, textOf(fields, key)] as const);
   const known = Object.fromEntries(texts.filter(([, value]) => value !== undefined));
-  return { sid, ...known, scope, scope_verified: fields['scope_verified'] === true, flow: fields['flow'] === 'implicit' ? 'implicit' : 'code' };
+  return {
+    sid,
+    ...known,
+    scope,
+    scope_verified: fields.scope_verified === true,
+    flow: fields.flow === 'implicit' ? 'implicit' : 'code',
+  };
 }
 
 export function writeAccount(configFolder: string, profile: string, account: Account): void {

@@ -15,12 +15,18 @@ export async function readClientSecret(store: CredentialStore, binding: ClientBi
   const json = parseJson(item.value.reveal());
   if (!json.ok || !isRecord(json.value)) return undefined;
   const secret = textOf(json.value, 'client_secret');
-  const ours = textOf(json.value, 'client_id') === binding.clientId && textOf(json.value, 'auth_origin') === binding.authOrigin;
+  const ours =
+    textOf(json.value, 'client_id') === binding.clientId && textOf(json.value, 'auth_origin') === binding.authOrigin;
   return ours && secret !== undefined ? new Secret(secret) : undefined;
 }
 
 /** Stores it, read back; throws `keychain_unavailable` when the store cannot. */
 export async function writeClientSecret(store: CredentialStore, binding: ClientBinding, secret: Secret): Promise<void> {
-  const text = JSON.stringify({ v: 1, client_id: binding.clientId, auth_origin: binding.authOrigin, client_secret: secret.reveal() });
+  const text = JSON.stringify({
+    v: 1,
+    client_id: binding.clientId,
+    auth_origin: binding.authOrigin,
+    client_secret: secret.reveal(),
+  });
   requireAvailable(await store.visit((items) => items.write('client', new Secret(text, '[client]'))));
 }

@@ -1,5 +1,14 @@
 import { CliError } from '../errors.ts';
-import { type Binding, type CredentialRecord, decodeRecord, encodeRecord, isBoundTo, recordLimit, refreshMargin, secondsLeft } from './record.ts';
+import {
+  type Binding,
+  type CredentialRecord,
+  decodeRecord,
+  encodeRecord,
+  isBoundTo,
+  recordLimit,
+  refreshMargin,
+  secondsLeft,
+} from './record.ts';
 import { type CredentialStore, type Items, requireAvailable, type StoreUnavailable } from './store.ts';
 
 /** What the store holds for a profile, seen against what the profile points to now. */
@@ -43,7 +52,10 @@ export function requireRecord(stored: Stored, profile: string, place: string): C
 }
 
 /** Writes and reads back; `unavailable` leaves what was stored before. */
-export async function writeRecord(items: Items, record: CredentialRecord): Promise<{ readonly kind: 'done' } | StoreUnavailable> {
+export async function writeRecord(
+  items: Items,
+  record: CredentialRecord,
+): Promise<{ readonly kind: 'done' } | StoreUnavailable> {
   return items.write('credential', encodeRecord(record));
 }
 
@@ -65,7 +77,10 @@ export function freshness(record: CredentialRecord, nowMs: number): Freshness {
 }
 
 export function needsLogin(profile: string, detail: string): CliError {
-  return new CliError('needs_login', `the session of profile "${profile}" has ended`, { detail, hint: loginCommand(profile) });
+  return new CliError('needs_login', `the session of profile "${profile}" has ended`, {
+    detail,
+    hint: loginCommand(profile),
+  });
 }
 
 export function loginCommand(profile: string): string {

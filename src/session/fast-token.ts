@@ -1,7 +1,7 @@
 import { readConfig } from '../config/file.ts';
 import { resolveSettings } from '../config/settings.ts';
-import { platformFolders } from '../platform/folders.ts';
 import { readTextIfAny } from '../platform/files.ts';
+import { platformFolders } from '../platform/folders.ts';
 import type { Environment } from '../platform/host.ts';
 import type { Secret } from '../secret.ts';
 import { placeOf } from './place.ts';
@@ -12,9 +12,14 @@ import { bindingOf } from './wiring.ts';
  * Answers `auth token [--profile NAME]` from the file store without loading the program; undefined leaves it to the program,
  * which also words every error. It never writes, refreshes or asks.
  */
-export function fastToken(argv: readonly string[], env: Environment, platform: NodeJS.Platform, nowMs: number): Secret | undefined {
+export function fastToken(
+  argv: readonly string[],
+  env: Environment,
+  platform: NodeJS.Platform,
+  nowMs: number,
+): Secret | undefined {
   const typed = tokenWords(argv);
-  if (typed === undefined || env['CLOUDCTL_ACCESS_TOKEN'] || process.stdout.isTTY) return undefined;
+  if (typed === undefined || env.CLOUDCTL_ACCESS_TOKEN || process.stdout.isTTY) return undefined;
   try {
     const folders = platformFolders(env, platform);
     const settings = resolveSettings({ env, config: readConfig(folders.config), profile: typed.profile });

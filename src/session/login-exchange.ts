@@ -2,7 +2,14 @@ import { CliError, type ErrorCode } from '../errors.ts';
 import type { AuthorizationError, Judgement } from '../oauth/authorization-response.ts';
 import type { Grant } from '../oauth/grant.ts';
 import type { Pkce } from '../oauth/pkce.ts';
-import { type Client, exchangeRequest, processTokenAnswer, revokeRequest, sendTokenRequest, type TokenResult } from '../oauth/token-endpoint.ts';
+import {
+  type Client,
+  exchangeRequest,
+  processTokenAnswer,
+  revokeRequest,
+  sendTokenRequest,
+  type TokenResult,
+} from '../oauth/token-endpoint.ts';
 import { type Send, SendError } from '../platform/send.ts';
 import type { Secret } from '../secret.ts';
 
@@ -29,7 +36,9 @@ export async function grantOf(deps: ExchangeDeps, judgement: Judgement, redirect
         hint: `start again with ${deps.login} and use only the page it opens`,
       });
     case 'malformed':
-      throw new CliError('malformed_response', `the authorization response ${judgement.reason}`, { hint: `start again with ${deps.login}` });
+      throw new CliError('malformed_response', `the authorization response ${judgement.reason}`, {
+        hint: `start again with ${deps.login}`,
+      });
     case 'error':
       throw authorizationError(deps, judgement.error, judgement.description);
     default:
@@ -41,7 +50,12 @@ export async function grantOf(deps: ExchangeDeps, judgement: Judgement, redirect
 export async function revokeGrant(deps: Pick<ExchangeDeps, 'client' | 'send'>, accessToken: Secret): Promise<boolean> {
   try {
     const headers = deps.client.tokenParams === 'query' ? { authorization: `Bearer ${accessToken.reveal()}` } : {};
-    const answer = await sendTokenRequest(await deps.send(), revokeRequest(deps.client, accessToken), AbortSignal.timeout(5_000), headers);
+    const answer = await sendTokenRequest(
+      await deps.send(),
+      revokeRequest(deps.client, accessToken),
+      AbortSignal.timeout(5_000),
+      headers,
+    );
     return answer.status === 200;
   } catch (error) {
     if (error instanceof SendError) return false;
@@ -49,7 +63,11 @@ export async function revokeGrant(deps: Pick<ExchangeDeps, 'client' | 'send'>, a
   }
 }
 
-async function exchange(deps: ExchangeDeps, judged: Extract<Judgement, { kind: 'code' }>, redirectUri: string): Promise<Grant> {
+async function exchange(
+  deps: ExchangeDeps,
+  judged: Extract<Judgement, { kind: 'code' }>,
+  redirectUri: string,
+): Promise<Grant> {
   const request = exchangeRequest(deps.client, judged.code, redirectUri, deps.pkce?.verifier);
   const result = await sendOnceUnlessUnsent(deps, request);
   if (result.kind === 'granted') return result.grant;
@@ -57,7 +75,10 @@ async function exchange(deps: ExchangeDeps, judged: Extract<Judgement, { kind: '
 }
 
 /** A code serves once, so only an exchange that never left this machine is tried again. */
-async function sendOnceUnlessUnsent(deps: ExchangeDeps, request: ReturnType<typeof exchangeRequest>): Promise<TokenResult> {
+async function sendOnceUnlessUnsent(
+  deps: ExchangeDeps,
+  request: ReturnType<typeof exchangeRequest>,
+): Promise<TokenResult> {
   for (let attempt = 1; ; attempt++) {
     try {
       return processTokenAnswer(await sendTokenRequest(await deps.send(), request, AbortSignal.timeout(30_000)));
@@ -80,11 +101,15 @@ function notReached(deps: ExchangeDeps, error: SendError): CliError {
 function exchangeError(deps: ExchangeDeps, result: Exclude<TokenResult, { kind: 'granted' }>): CliError {
   const status = result.status;
   if (result.kind === 'malformed') {
-    return new CliError('api_error', 'could not exchange the authorization code: the answer of the authorization server is not understood', {
-      detail: `${deps.client.authOrigin}: ${result.reason}`,
-      hint: 'check auth_url with `cloudctl config list`',
-      status,
-    });
+    return new CliError(
+      'api_error',
+      'could not exchange the authorization code: the answer of the authorization server is not understood',
+      {
+        detail: `${deps.client.authOrigin}: ${result.reason}`,
+        hint: 'check auth_url with `cloudctl config list`',
+        status,
+      },
+    );
   }
   const detail = result.description === undefined ? undefined : deps.clean(result.description);
   if (result.error === 'invalid_client') {
@@ -95,18 +120,32 @@ function exchangeError(deps: ExchangeDeps, result: Exclude<TokenResult, { kind: 
     });
   }
   if (result.error === 'invalid_grant') {
-    return new CliError('invalid_grant', 'the authorization server does not accept the authorization code', { detail, hint: deps.login, status });
+    return new CliError('invalid_grant', 'the authorization server does not accept the authorization code', {
+      detail,
+      hint: deps.login,
+      status,
+    });
   }
-  return new CliError('api_error', `could not exchange the authorization code: the server answered ${deps.clean(result.error)}`, { detail, hint: deps.login, status });
+  return new CliError(
+    'api_error',
+    `could not exchange the authorization code: the server answered ${deps.clean(result.error)}`,
+    { detail, hint: deps.login, status },
+  );
 }
 
 const refusals: Readonly<Record<AuthorizationError, { readonly code: ErrorCode; readonly message: string }>> = {
   access_denied: { code: 'access_denied', message: 'the authorization was refused' },
   consent_required: { code: 'consent_required', message: 'this account has not authorized the application yet' },
-  login_required: { code: 'login_required', message: 'nobody is signed in in the browser, or another account than expected' },
+  login_required: {
+    code: 'login_required',
+    message: 'nobody is signed in in the browser, or another account than expected',
+  },
   invalid_scope: { code: 'invalid_scope', message: 'the authorization server does not know the requested scope' },
   server_error: { code: 'server_error', message: 'the authorization server failed' },
-  temporarily_unavailable: { code: 'temporarily_unavailable', message: 'the authorization server is temporarily unavailable' },
+  temporarily_unavailable: {
+    code: 'temporarily_unavailable',
+    message: 'the authorization server is temporarily unavailable',
+  },
   unknown: { code: 'api_error', message: 'the authorization server answered with an error' },
 };
 

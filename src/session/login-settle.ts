@@ -8,8 +8,8 @@ import type { HeldLock } from '../platform/lock.ts';
 import { Secret } from '../secret.ts';
 import { type Account, accountOf } from './account.ts';
 import { requireFits, writeRecord } from './current.ts';
-import type { LoginRequest } from './login-request.ts';
 import { type ExchangeDeps, grantOf, revokeGrant } from './login-exchange.ts';
+import type { LoginRequest } from './login-request.ts';
 import type { Binding, CredentialRecord } from './record.ts';
 import { type CredentialStore, requireAvailable } from './store.ts';
 

@@ -1,4 +1,5 @@
 import type { Surroundings } from '../platform/environment.ts';
+import { isLoopbackHost } from '../platform/loopback-host.ts';
 
 export interface InvitationWords {
   readonly profile: string;
@@ -18,9 +19,13 @@ export interface InvitationWords {
 /** What is said before the wait: the authorization URL whole and alone on its line, then how to go on from where the person sits. */
 export function invitation(words: InvitationWords): string {
   const { authorizationUrl, opened, pasting, listening, limit, profile } = words;
-  const lead = opened ? 'Your browser was asked to open the sign-in page. If it did not, open this address:' : 'Open this address in a browser to sign in:';
+  const lead = opened
+    ? 'Your browser was asked to open the sign-in page. If it did not, open this address:'
+    : 'Open this address in a browser to sign in:';
   const paste = pasting ? 'paste the whole address of the page you end on here and press Enter' : undefined;
-  const waiting = listening ? `Waiting for the browser, ${limit} at most${paste === undefined ? '.' : `. Or ${paste}.`}` : `Then ${paste}. Waiting ${limit} at most.`;
+  const waiting = listening
+    ? `Waiting for the browser, ${limit} at most${paste === undefined ? '.' : `. Or ${paste}.`}`
+    : `Then ${paste}. Waiting ${limit} at most.`;
   return [
     lead,
     '',
@@ -33,22 +38,27 @@ export function invitation(words: InvitationWords): string {
 }
 
 /** The way back to this machine, where the browser is likely to sit on another. */
-function surroundingsHint({ surroundings, callbackUrl, listening }: InvitationWords): readonly string[] {
-  if (!listening) return [];
+function surroundingsHint({ surroundings, authorizationUrl, callbackUrl, listening }: InvitationWords): readonly string[] {
+  // A browser that reaches an authorization server on this machine's loopback interface reaches the helper as well.
+  if (!listening || isLoopbackHost(new URL(authorizationUrl).hostname)) return [];
   const url = new URL(callbackUrl);
   const port = url.port === '' ? '80' : url.port;
   const { ssh } = surroundings;
   if (surroundings.codespaces) {
-    return ['This is a codespace: its ports are not your machine\'s. Use `cloudctl auth login --paste`.'];
+    return ["This is a codespace: its ports are not your machine's. Use `cloudctl auth login --paste`."];
   }
   if (ssh !== undefined) {
     const server = ssh.server === '' ? 'THIS-SERVER' : ssh.server;
     const via = ssh.port === 22 ? '' : ` -p ${ssh.port}`;
     const address = url.hostname === '[::1]' ? '[::1]' : '127.0.0.1';
-    return [`This is an SSH session: for a browser on your own machine run \`ssh${via} -L ${port}:${address}:${port} ${server}\` there first, or use \`cloudctl auth login --paste\`.`];
+    return [
+      `This is an SSH session: for a browser on your own machine run \`ssh${via} -L ${port}:${address}:${port} ${server}\` there first, or use \`cloudctl auth login --paste\`.`,
+    ];
   }
   if (surroundings.container) {
-    return ['This is a container: a browser outside cannot reach its loopback interface. Use `cloudctl auth login --paste`.'];
+    return [
+      'This is a container: a browser outside cannot reach its loopback interface. Use `cloudctl auth login --paste`.',
+    ];
   }
   if (surroundings.wsl) {
     return ['This is WSL: if the browser of Windows cannot reach the last page, use `cloudctl auth login --paste`.'];
@@ -57,7 +67,11 @@ function surroundingsHint({ surroundings, callbackUrl, listening }: InvitationWo
 }
 
 /** Whether a browser may be opened from here: only for a person at a terminal, never under CI or where it would take the terminal over. */
-export function mayOpenBrowser(surroundings: Surroundings, terminal: boolean, browserVariable: string | undefined): boolean {
+export function mayOpenBrowser(
+  surroundings: Surroundings,
+  terminal: boolean,
+  browserVariable: string | undefined,
+): boolean {
   if (!terminal || surroundings.ci) return false;
   return surroundings.display || surroundings.wsl || (browserVariable !== undefined && browserVariable !== '');
 }

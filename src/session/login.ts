@@ -1,15 +1,15 @@
 import { CliError } from '../errors.ts';
-import { judgePaste } from '../loopback/paste.ts';
 import type { PageOutcome } from '../loopback/pages.ts';
+import { judgePaste } from '../loopback/paste.ts';
 import { type Loopback, startLoopback } from '../loopback/server.ts';
 import { authorizationUrl, createState } from '../oauth/authorization-request.ts';
 import { type Judgement, judgeResponse } from '../oauth/authorization-response.ts';
 import { createPkce } from '../oauth/pkce.ts';
 import type { Clock, Signals } from '../platform/host.ts';
 import type { HeldLock } from '../platform/lock.ts';
-import type { LoginRequest } from './login-request.ts';
-import { type LoginResult, type Settlement, settleLogin, type SettleDeps } from './login-settle.ts';
 import { raceLogin } from './login-race.ts';
+import type { LoginRequest } from './login-request.ts';
+import { type LoginResult, type SettleDeps, type Settlement, settleLogin } from './login-settle.ts';
 import { requireAvailable } from './store.ts';
 
 export interface LoginDeps extends Omit<SettleDeps, 'pkce' | 'request'> {
@@ -42,7 +42,9 @@ export async function login(deps: LoginDeps, request: LoginRequest): Promise<Log
   deps.requireSafe();
   const lock = deps.tryLoginLock();
   if (lock === undefined) {
-    throw new CliError('busy', `another login of profile "${deps.profile}" is running`, { hint: 'finish or interrupt that one first' });
+    throw new CliError('busy', `another login of profile "${deps.profile}" is running`, {
+      hint: 'finish or interrupt that one first',
+    });
   }
   try {
     // A keychain that is locked or missing must be known before a person goes through the browser.
@@ -72,11 +74,13 @@ async function loginUnlocked(deps: LoginDeps, request: LoginRequest): Promise<Lo
       accountHint: request.accountHint,
       challenge: pkce?.challenge,
     });
-  const finish = (redirectUri: () => string) => async (judgement: Judgement): Promise<PageOutcome> => {
-    const settled = settleLogin(settle, judgement, redirectUri());
-    settlement.resolve(settled);
-    return settled.then((done) => done.page, failurePage);
-  };
+  const finish =
+    (redirectUri: () => string) =>
+    async (judgement: Judgement): Promise<PageOutcome> => {
+      const settled = settleLogin(settle, judgement, redirectUri());
+      settlement.resolve(settled);
+      return settled.then((done) => done.page, failurePage);
+    };
   let receiver: Receiver;
   if (request.listen) {
     const loopback: Loopback<Judgement> = await startLoopback<Judgement>({
@@ -94,11 +98,19 @@ async function loginUnlocked(deps: LoginDeps, request: LoginRequest): Promise<Lo
     receiver = pasteOnly(deps.callbackUrls, target, finish);
   }
   const pasting = new AbortController();
+  let taken = false;
+  void receiver.taken.then(() => {
+    taken = true;
+  });
   try {
     await deps.invite(receiver);
     void listenToPastes(deps, receiver, judge, pasting.signal);
     const finished = settlement.promise;
-    const race = raceLogin({ clock: deps.clock, signals: deps.signals, limit: request.limit, timeoutError: () => timeOver(deps) }, receiver.taken, finished);
+    const race = raceLogin(
+      { clock: deps.clock, signals: deps.signals, limit: request.limit, timeoutError: () => timeOver(deps) },
+      receiver.taken,
+      finished,
+    );
     const settled = await race;
     pasting.abort();
     const result = await settled.conclude();
@@ -107,7 +119,8 @@ async function loginUnlocked(deps: LoginDeps, request: LoginRequest): Promise<Lo
     await receiver.closed;
     return result;
   } catch (error) {
-    if (error instanceof CliError && error.code !== 'cancelled' && error.code !== 'login_timeout') await receiver.closed;
+    if (error instanceof CliError && error.code !== 'cancelled' && error.code !== 'login_timeout')
+      await receiver.closed;
     throw error;
   } finally {
     pasting.abort();
@@ -116,7 +129,10 @@ async function loginUnlocked(deps: LoginDeps, request: LoginRequest): Promise<Lo
 }
 
 /** What a login needs of its receiver; the loopback helper is one, pasting alone another. */
-type Receiver = Pick<Loopback<Judgement>, 'callbackUrl' | 'authorizationUrl' | 'taken' | 'take' | 'closed' | 'close'> & { readonly startUrl: string | undefined };
+type Receiver = Pick<
+  Loopback<Judgement>,
+  'callbackUrl' | 'authorizationUrl' | 'taken' | 'take' | 'closed' | 'close'
+> & { readonly startUrl: string | undefined };
 
 function pasteOnly(
   callbackUrls: readonly string[],
@@ -124,7 +140,8 @@ function pasteOnly(
   finish: (redirectUri: () => string) => (judgement: Judgement) => Promise<PageOutcome>,
 ): Receiver {
   const callbackUrl = callbackUrls[0];
-  if (callbackUrl === undefined) throw new CliError('usage', 'callback_urls is missing', { hint: '`cloudctl auth setup`' });
+  if (callbackUrl === undefined)
+    throw new CliError('usage', 'callback_urls is missing', { hint: '`cloudctl auth setup`' });
   const taken = deferred<Judgement>();
   let done = false;
   return {
@@ -170,7 +187,8 @@ function failurePage(error: unknown): PageOutcome {
 
 function timeOver(deps: LoginDeps): CliError {
   return new CliError('login_timeout', 'no answer came from the browser in time', {
-    detail: 'if the page complained of the redirect uri or the scope, compare client_id, callback_urls and scope with the registered application',
+    detail:
+      'if the page complained of the redirect uri or the scope, compare client_id, callback_urls and scope with the registered application',
     hint: `start again with ${deps.login}, or allow more time with --login-timeout 15m`,
   });
 }

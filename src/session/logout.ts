@@ -62,14 +62,28 @@ async function revoke(deps: LogoutDeps, record: CredentialRecord): Promise<Logou
   const answer = await sendTokenRequest(await deps.send(), request, AbortSignal.timeout(30_000), headers);
   const refusal = processRevocation(answer);
   if (refusal !== undefined) {
-    return { kind: 'unproven', error: new CliError('api_error', `could not revoke the access token: ${refusal}`, { ...afterwards(record), status: answer.status }) };
+    return {
+      kind: 'unproven',
+      error: new CliError('api_error', `could not revoke the access token: ${refusal}`, {
+        ...afterwards(record),
+        status: answer.status,
+      }),
+    };
   }
   if (await deps.isRefused(record)) return { kind: 'revoked' };
-  return { kind: 'unproven', error: new CliError('api_error', 'the access token was revoked, but the resource API still accepts it', afterwards(record)) };
+  return {
+    kind: 'unproven',
+    error: new CliError(
+      'api_error',
+      'the access token was revoked, but the resource API still accepts it',
+      afterwards(record),
+    ),
+  };
 }
 
 function notRevoked(record: CredentialRecord, error: SendError | CliError): CliError {
-  if (error instanceof CliError) return new CliError(error.code, error.message, { ...afterwards(record), cause: error });
+  if (error instanceof CliError)
+    return new CliError(error.code, error.message, { ...afterwards(record), cause: error });
   const code = error.kind === 'tls' ? 'tls' : error.kind === 'timeout' ? 'timeout' : 'unreachable';
   return new CliError(code, `could not revoke the access token: ${error.message}`, afterwards(record));
 }

@@ -57,9 +57,11 @@ export function encodeRecord(record: CredentialRecord): Secret {
 /** undefined: damaged, or written by a newer version. */
 export function decodeRecord(text: string): CredentialRecord | undefined {
   const json = parseJson(text);
-  if (!json.ok || !isRecord(json.value) || json.value['v'] !== 1) return undefined;
+  if (!json.ok || !isRecord(json.value) || json.value.v !== 1) return undefined;
   const fields = json.value;
-  const texts = ['sid', 'seal', 'access_token', 'scope', 'auth_origin', 'base_origin', 'client_id'].map((key) => textOf(fields, key));
+  const texts = ['sid', 'seal', 'access_token', 'scope', 'auth_origin', 'base_origin', 'client_id'].map((key) =>
+    textOf(fields, key),
+  );
   const [sid, seal, accessToken, scope, authOrigin, baseOrigin, clientId] = texts;
   const numbers = ['gen', 'expires_at', 'obtained_at'].map((key) => numberOf(fields, key));
   const [gen, expiresAt, obtainedAt] = numbers;
@@ -82,7 +84,11 @@ export function decodeRecord(text: string): CredentialRecord | undefined {
 }
 
 export function isBoundTo(record: CredentialRecord, binding: Binding): boolean {
-  return record.authOrigin === binding.authOrigin && record.baseOrigin === binding.baseOrigin && record.clientId === binding.clientId;
+  return (
+    record.authOrigin === binding.authOrigin &&
+    record.baseOrigin === binding.baseOrigin &&
+    record.clientId === binding.clientId
+  );
 }
 
 /** Seconds left; negative once expired. */

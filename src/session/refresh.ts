@@ -1,6 +1,13 @@
 import { CliError } from '../errors.ts';
 import type { Grant } from '../oauth/grant.ts';
-import { type Client, processTokenAnswer, type RawAnswer, refreshRequest, sendTokenRequest, type TokenResult } from '../oauth/token-endpoint.ts';
+import {
+  type Client,
+  processTokenAnswer,
+  type RawAnswer,
+  refreshRequest,
+  sendTokenRequest,
+  type TokenResult,
+} from '../oauth/token-endpoint.ts';
 import type { Clock, Signals } from '../platform/host.ts';
 import type { HeldLock } from '../platform/lock.ts';
 import { type Send, SendError } from '../platform/send.ts';
@@ -27,7 +34,10 @@ export interface RefreshDeps {
 }
 
 /** Why a refresh may be due: the clock, a refusal of the token that was sent, or a person's wish. */
-export type RefreshCause = { readonly kind: 'due' } | { readonly kind: 'refused'; readonly token: Secret } | { readonly kind: 'forced'; readonly sid: string; readonly gen: number };
+export type RefreshCause =
+  | { readonly kind: 'due' }
+  | { readonly kind: 'refused'; readonly token: Secret }
+  | { readonly kind: 'forced'; readonly sid: string; readonly gen: number };
 
 /** Milliseconds all attempts of one command may take; a waiter on the lock waits longer. */
 const budget = 35_000;
@@ -63,7 +73,9 @@ export async function refreshSession(deps: RefreshDeps, cause: RefreshCause): Pr
         // What is stored decides, and the old record is worthless now: one more try can only help.
         if (isUnavailable(written)) written = await writeRecord(items, next);
         if (isUnavailable(written)) {
-          await deps.warn(`the renewed session could not be stored and ends with this command: ${keychainError(written).message}`);
+          await deps.warn(
+            `the renewed session could not be stored and ends with this command: ${keychainError(written).message}`,
+          );
         }
         return next;
       }
@@ -113,7 +125,11 @@ async function attempts(deps: RefreshDeps, request: () => ReturnType<typeof refr
   for (;;) {
     let raw: RawAnswer | undefined;
     try {
-      raw = await sendTokenRequest(await deps.send(), request(), AbortSignal.any([deadline, AbortSignal.timeout(30_000)]));
+      raw = await sendTokenRequest(
+        await deps.send(),
+        request(),
+        AbortSignal.any([deadline, AbortSignal.timeout(30_000)]),
+      );
     } catch (error) {
       if (!(error instanceof SendError)) throw error;
       if (error.sent ? ++doubts > 1 : ++unsent > 2) throw unreachable(deps.binding.authOrigin, error);
@@ -134,11 +150,15 @@ function unreachable(origin: string, error: SendError): CliError {
 
 function refreshFailed(origin: string, result: Exclude<TokenResult, { kind: 'granted' }>): CliError {
   if (result.kind === 'malformed') {
-    return new CliError('api_error', 'could not refresh the session: the answer of the authorization server is not understood', {
-      detail: `${origin}: ${result.reason}; the session was kept`,
-      hint: 'check auth_url with `cloudctl config list`, then run the command again',
-      status: result.status,
-    });
+    return new CliError(
+      'api_error',
+      'could not refresh the session: the answer of the authorization server is not understood',
+      {
+        detail: `${origin}: ${result.reason}; the session was kept`,
+        hint: 'check auth_url with `cloudctl config list`, then run the command again',
+        status: result.status,
+      },
+    );
   }
   const code = result.error === 'invalid_client' ? 'invalid_client' : 'api_error';
   return new CliError(code, `could not refresh the session: the authorization server answered ${result.error}`, {

@@ -33,7 +33,8 @@ export function createSession(deps: RefreshDeps): Session {
     return flight;
   };
 
-  const read = async (): Promise<CredentialRecord> => requireRecord(await readOnce(deps.store, deps.binding), deps.profile, deps.store.place);
+  const read = async (): Promise<CredentialRecord> =>
+    requireRecord(await readOnce(deps.store, deps.binding), deps.profile, deps.store.place);
 
   const usable = async (): Promise<CredentialRecord> => {
     if (flight !== undefined) return flight;
@@ -53,7 +54,8 @@ export function createSession(deps: RefreshDeps): Session {
       if (known !== undefined && known.accessToken.reveal() !== refused.reveal()) return known.accessToken;
       known = await read();
       if (known.accessToken.reveal() !== refused.reveal()) return known.accessToken;
-      if (known.refreshToken === undefined) throw needsLogin(deps.profile, 'the server refused its access token and it has no refresh token');
+      if (known.refreshToken === undefined)
+        throw needsLogin(deps.profile, 'the server refused its access token and it has no refresh token');
       return (await refresh({ kind: 'refused', token: refused })).accessToken;
     },
     force: async () => {

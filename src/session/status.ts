@@ -29,7 +29,12 @@ export interface StatusReport extends SessionReport {
   readonly sandbox: boolean;
 }
 
-export function sessionReport(profile: string, record: CredentialRecord, account: Account | undefined, store: 'keychain' | 'file'): SessionReport {
+export function sessionReport(
+  profile: string,
+  record: CredentialRecord,
+  account: Account | undefined,
+  store: 'keychain' | 'file',
+): SessionReport {
   const known = account?.sid === record.sid ? account : undefined;
   const fields = [
     ['name', known?.name],

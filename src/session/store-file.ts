@@ -14,7 +14,9 @@ export function createFileStore(place: Place): CredentialStore {
         read: async (item) =>
           attempt(() => {
             const text = readTextIfAny(pathOf(item));
-            return text === undefined ? { kind: 'absent' as const } : { kind: 'found' as const, value: new Secret(text.trimEnd()) };
+            return text === undefined
+              ? { kind: 'absent' as const }
+              : { kind: 'found' as const, value: new Secret(text.trimEnd()) };
           }),
         write: async (item, value) =>
           attempt(() => {

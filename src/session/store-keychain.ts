@@ -14,7 +14,8 @@ export interface KeychainStoreOptions {
 
 /** The store of choice: the keychain of the operating system, reached through a helper process that can be ended. */
 export function createKeychainStore(options: KeychainStoreOptions): CredentialStore {
-  const accountOf = (item: ItemName): string => (item === 'credential' ? options.account() : `${options.account()}:client`);
+  const accountOf = (item: ItemName): string =>
+    item === 'credential' ? options.account() : `${options.account()}:client`;
   return {
     kind: 'keychain',
     get place(): string {

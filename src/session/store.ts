@@ -12,7 +12,10 @@ export interface StoreUnavailable {
   readonly reason: string;
 }
 
-export type ItemRead = { readonly kind: 'found'; readonly value: Secret } | { readonly kind: 'absent' } | StoreUnavailable;
+export type ItemRead =
+  | { readonly kind: 'found'; readonly value: Secret }
+  | { readonly kind: 'absent' }
+  | StoreUnavailable;
 export type ItemWritten = { readonly kind: 'done' } | StoreUnavailable;
 
 /** Items during one visit of the store. */
@@ -32,7 +35,9 @@ export interface CredentialStore {
 }
 
 /** Throws the error a user should see; an unavailable store is never the same as an empty one. */
-export function requireAvailable<T extends { readonly kind: string }>(result: T | StoreUnavailable): Exclude<T, StoreUnavailable> {
+export function requireAvailable<T extends { readonly kind: string }>(
+  result: T | StoreUnavailable,
+): Exclude<T, StoreUnavailable> {
   if (isUnavailable(result)) throw keychainError(result);
   return result as Exclude<T, StoreUnavailable>;
 }
@@ -47,7 +52,8 @@ export function keychainError(unavailable: StoreUnavailable): CliError {
   return new CliError('keychain_unavailable', message, { detail: unavailable.reason, hint });
 }
 
-const fileStore = 'keep the session in a file of mode 0600 instead: `cloudctl config set credential_store file`, then `cloudctl auth login`';
+const fileStore =
+  'keep the session in a file of mode 0600 instead: `cloudctl config set credential_store file`, then `cloudctl auth login`';
 
 const cures: Readonly<Record<StoreUnavailable['why'], { readonly message: string; readonly hint: string }>> = {
   locked: {
@@ -60,5 +66,8 @@ const cures: Readonly<Record<StoreUnavailable['why'], { readonly message: string
     hint: 'look for an unlock window, or restart the keychain service, and run the command again',
   },
   failed: { message: 'could not use the keychain', hint: fileStore },
-  file: { message: 'could not use the credential file', hint: 'make the state folder writable, or name another one in CLOUDCTL_STATE_DIR' },
+  file: {
+    message: 'could not use the credential file',
+    hint: 'make the state folder writable, or name another one in CLOUDCTL_STATE_DIR',
+  },
 };

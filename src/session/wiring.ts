@@ -32,7 +32,9 @@ export function fixedBearer(accessToken: Secret): Session {
     });
   };
   const noRecord = async (): Promise<never> => {
-    throw new CliError('usage', 'CLOUDCTL_ACCESS_TOKEN is set, so no stored session is in use', { hint: 'unset it: `unset CLOUDCTL_ACCESS_TOKEN`' });
+    throw new CliError('usage', 'CLOUDCTL_ACCESS_TOKEN is set, so no stored session is in use', {
+      hint: 'unset it: `unset CLOUDCTL_ACCESS_TOKEN`',
+    });
   };
   return { bearer: async () => accessToken, renew: refuse, record: noRecord, force: noRecord };
 }

@@ -12,10 +12,8 @@ afterEach(async () => {
   ends = [];
 });
 
-async function helper(...callbackUrls: readonly string[]): Promise<Started> {
-  const started = await start({ callbackUrls });
-  ends.push(() => started.loopback.close());
-  return started;
+function helper(...callbackUrls: readonly string[]): Promise<Started> {
+  return start({ callbackUrls });
 }
 
 /** Another program on a port. */
@@ -91,7 +89,7 @@ describe('rule 3: a port in use', () => {
     expect(failure).toMatchObject({
       code: 'port_in_use',
       exitCode: 1,
-      message: expect.stringContaining(String(port)),
+      message: `could not listen on port ${port}: it is in use by another program`,
       hint: expect.stringContaining('--callback-url'),
     });
   });

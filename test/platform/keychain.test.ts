@@ -1,6 +1,7 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { performance } from 'node:perf_hooks';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Environment, KeychainOptions } from '../../src/platform/host.ts';
@@ -93,6 +94,7 @@ describe.skipIf(!canStartSecretService())('a running Secret Service', () => {
       expect(ms).toBeGreaterThan(1300);
       expect(ms).toBeLessThan(2000);
       expect(told).toBe(1);
+      expect(await helpers(script)).toEqual([]);
     } finally {
       service.resume();
     }
@@ -100,6 +102,33 @@ describe.skipIf(!canStartSecretService())('a running Secret Service', () => {
     await session.close();
     expect(await helpers(script)).toEqual([]);
   });
+
+  it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
+    '%s to the whole process group does not end a write half-way',
+    async (signal) => {
+      const writer = await bundleProgram({ text: writing }, 'esm');
+      service.pause();
+      try {
+        const child = spawn(process.execPath, [writer.script, script], {
+          env: service.env,
+          stdio: ['ignore', 'pipe', 'inherit'],
+          detached: true,
+        });
+        await once(child.stdout, 'data');
+        await sleep(200);
+        // As a terminal does it at Ctrl-C, and the timeout program.
+        process.kill(-Number(child.pid), signal);
+        await sleep(100);
+        service.resume();
+        const [text] = await once(child.stdout, 'data');
+        expect(JSON.parse(String(text))).toEqual({ kind: 'done' });
+        await once(child, 'close');
+      } finally {
+        service.resume();
+        writer.remove();
+      }
+    },
+  );
 
   it('a service that ended is missing', async () => {
     await service.end();
@@ -111,6 +140,17 @@ describe.skipIf(!canStartSecretService())('a running Secret Service', () => {
     await service.restart();
   });
 });
+
+const writing = `
+  import { helperKeychain } from './src/platform/keychain.ts';
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => {});
+  const session = helperKeychain({ env: process.env, script: process.argv[2] }).open({ limit: 3000 });
+  console.log('writing');
+  session.write('default#1nt3rrup', 'written').then(async (outcome) => {
+    console.log(JSON.stringify(outcome));
+    await session.close();
+  });
+`;
 
 describe.skipIf(!canStartSecretService())('a Secret Service nobody has logged in to', () => {
   it('has nothing, and cannot keep anything', async () => {

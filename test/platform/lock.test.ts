@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, statSync, unlinkSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -11,6 +12,7 @@ import { flockLocker } from '../../src/platform/flock.ts';
 import { acquireLock, tryAcquire } from '../../src/platform/lock.ts';
 import { type Bundle, bundleProgram } from './bundle.ts';
 
+const native: { tryLock(descriptor: number): boolean } = createRequire(import.meta.url)('fs-native-extensions');
 const options = {
   waitMs: 10_000,
   clock: systemClock,
@@ -124,13 +126,16 @@ describe('the lock of a profile', () => {
     expect(statSync(join(folder, 'locks')).mode & 0o777).toBe(0o700);
   });
 
-  it('of a file that was removed in between is not taken for the lock of its successor', () => {
-    const held = tryAcquire(path);
-    unlinkSync(path);
-    const other = tryAcquire(path);
-    expect(other).toBeDefined();
+  it('of a file that was removed meanwhile is not taken for the lock of its successor', () => {
+    let removed = false;
+    const removing = (descriptor: number) => {
+      if (!removed) unlinkSync(path);
+      removed = true;
+      return native.tryLock(descriptor);
+    };
+    const held = tryAcquire(path, removing);
+    expect(held).toBeDefined();
     expect(tryAcquire(path)).toBeUndefined();
-    other?.release();
     held?.release();
   });
 

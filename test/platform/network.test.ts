@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer as createHttp, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import { createServer as createHttps } from 'node:https';
@@ -6,6 +7,7 @@ import { inspect } from 'node:util';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { fetchSend, undiciSend } from '../../src/platform/network.ts';
 import { SendError, type SendInit } from '../../src/platform/send.ts';
+import { bundleProgram } from './bundle.ts';
 import { type Certificates, makeCertificates } from './certificates.ts';
 
 const secret = 'hunter2-hunter2';
@@ -131,20 +133,27 @@ describe('a request', () => {
     }
   });
 
-  it('with `fresh` leaves no connection behind, however its answer is left', async () => {
-    const host = await http((_, response) => {
-      response.writeHead(200);
-      for (let i = 0; i < 100; i++) response.write('x'.repeat(10_000));
-      response.end();
-    });
-    const send = await undiciSend({ env: {}, fresh: true });
-    const closed = new Promise((resolve) => {
-      servers.at(-1)?.once('connection', (socket) => socket.on('error', () => {}).once('close', resolve));
-    });
-    const { body } = await send(`http://${host}/`, post());
-    if (body !== null) for await (const chunk of body) if (chunk.length > 0) break;
-    await closed;
-  });
+  it.each(['read', 'broken off', 'without a body'])(
+    'with `fresh` leaves no connection behind when its answer was %s',
+    async (how) => {
+      const host = await http((_, response) => {
+        response.writeHead(how === 'without a body' ? 204 : 200);
+        if (how !== 'without a body') for (let i = 0; i < 100; i++) response.write('x'.repeat(10_000));
+        response.end();
+      });
+      const closed = new Promise<number>((resolve) => {
+        servers
+          .at(-1)
+          ?.once('connection', (socket) => socket.on('error', () => {}).once('close', () => resolve(Date.now())));
+      });
+      const send = await undiciSend({ env: {}, fresh: true });
+      const { body } = await send(`http://${host}/`, post());
+      if (body !== null) for await (const chunk of body) if (how === 'broken off' && chunk.length > 0) break;
+      const done = Date.now();
+      // The server itself would keep it for five seconds.
+      expect((await closed) - done).toBeLessThan(1000);
+    },
+  );
 });
 
 describe('what is known of a failure', () => {
@@ -295,5 +304,37 @@ describe('the trace', () => {
       `POST http://${host}/v1/oauth/token?grant_type&code&x%20y 204 40 ms`,
       'POST http://no-such-host.invalid/?code name 40 ms',
     ]);
+  });
+});
+
+describe('a program', () => {
+  const program = `
+    import { undiciSend } from './src/platform/network.ts';
+    const [url, limit, env] = process.argv.slice(2);
+    const run = async () => {
+      const send = await undiciSend({ env: JSON.parse(env) });
+      const signal = AbortSignal.timeout(Number(limit));
+      const wait = setTimeout(() => {}, Number(limit));
+      await send(url, { method: 'GET', headers: {}, redirect: 'manual', signal }).then((answer) => answer.text(), (error) => console.log(error.kind));
+      clearTimeout(wait);
+    };
+    run();
+  `;
+
+  it('ends with its requests: no kept connection and none that is still being made holds it', async () => {
+    const bundle = await bundleProgram({ text: program }, 'esm');
+    const run = async (url: string, env: object) => {
+      const child = spawn(process.execPath, [bundle.script, url, '300', JSON.stringify(env)], {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      });
+      const start = Date.now();
+      await once(child, 'close');
+      return Date.now() - start;
+    };
+    const host = await http((_, response) => response.end('kept alive'));
+    expect(await run(`http://${host}/`, {})).toBeLessThan(1500);
+    const silent = await raw(() => {});
+    expect(await run('https://api.example.test/', { HTTPS_PROXY: `http://${silent}` })).toBeLessThan(2000);
+    bundle.remove();
   });
 });

@@ -13,7 +13,7 @@ export interface Exchange {
 
 export interface SendOptions {
   readonly method?: string;
-  readonly headers?: Readonly<Record<string, string | readonly string[]>>;
+  readonly headers?: Readonly<Record<string, string | string[]>>;
   readonly body?: string | Buffer;
 }
 
@@ -38,7 +38,7 @@ export function send(
         port,
         method,
         path: target,
-        headers: { ...headers },
+        headers: { ...(body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }), ...headers },
         agent: false,
         timeout: 15_000,
       },
@@ -98,12 +98,17 @@ export function admin({ ready }: Sandbox, method: string, path: string, body?: o
   });
 }
 
-/** The query of a valid authorization request; undefined leaves a parameter out. */
+/** A query; undefined leaves a parameter out. */
+export function queryOf(parameters: Readonly<Record<string, string | undefined>>): string {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(parameters)) if (value !== undefined) query.append(name, value);
+  return query.toString();
+}
+
+/** The query of a valid authorization request, but for the changes. */
 export function wish({ ready }: Sandbox, changes: Readonly<Record<string, string | undefined>> = {}): string {
   const all = { client_id: ready.client_id, redirect_uri: ready.callback_url, response_type: 'code', ...changes };
-  return new URLSearchParams(
-    Object.entries(all).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
-  ).toString();
+  return queryOf(all);
 }
 
 /** Signs in through the page and returns the cookie a browser would send. */
@@ -134,20 +139,25 @@ export async function decide(
   return submit(sandbox, page, cookie, fields);
 }
 
-/** Sends the form of a page with its hidden fields. */
+/** Sends the first form of a page with its hidden fields. */
 export function submit(
   { ready }: Sandbox,
   page: Exchange,
   cookie: string,
   fields: Readonly<Record<string, string>>,
 ): Promise<Exchange> {
-  const action = unescaped(/<main[\s\S]*?<form method="post" action="([^"]*)"/.exec(page.body)?.[1] ?? '');
+  const [, action = '', form = ''] =
+    /<main[\s\S]*?<form method="post" action="([^"]*)">([\s\S]*?)<\/form>/.exec(page.body) ?? [];
   if (action === '') throw new Error(`there is no form on the page (${page.status}): ${page.body.slice(-600)}`);
-  const hidden = [...page.body.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)"/g)].map(
+  const hidden = [...form.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)"/g)].map(
     ([, name = '', value = '']): [string, string] => [name, unescaped(value)],
   );
   const body = new URLSearchParams({ ...Object.fromEntries(hidden), ...fields }).toString();
-  return send(ready.auth_url, action, { method: 'POST', headers: { ...FORM, cookie, origin: ready.auth_url }, body });
+  return send(ready.auth_url, unescaped(action), {
+    method: 'POST',
+    headers: { ...FORM, cookie, origin: ready.auth_url },
+    body,
+  });
 }
 
 export const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
@@ -183,10 +193,7 @@ export function postToken(
   { ready }: Sandbox,
   parameters: Readonly<Record<string, string | undefined>>,
 ): Promise<Exchange> {
-  const query = new URLSearchParams(
-    Object.entries(parameters).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
-  );
-  return send(ready.auth_url, `/v1/oauth/token?${query}`, { method: 'POST' });
+  return send(ready.auth_url, `/v1/oauth/token?${queryOf(parameters)}`, { method: 'POST' });
 }
 
 export function exchangeParameters({ ready }: Sandbox, code: string): Readonly<Record<string, string>> {

@@ -1,20 +1,20 @@
 import { type Action, listActions } from '../../api/actions.ts';
+import { take, where } from '../../api/select.ts';
 import type { ListView } from '../../cli/columns.ts';
 import type { CommandSpec, Words } from '../../cli/command.ts';
 import { wholeNumber } from '../../cli/number.ts';
 import type { Context } from '../../context.ts';
 import { usage } from '../../errors.ts';
 import { isRecord, type JsonRecord, textOf } from '../../json.ts';
-import { take, where } from '../../api/select.ts';
 
 const view: ListView<JsonRecord> = {
   columns: [
-    { name: 'ID', value: (row) => scalar(row['id']) },
+    { name: 'ID', value: (row) => scalar(row.id) },
     { name: 'Status', value: (row) => textOf(row, 'status') },
     { name: 'Type', value: (row) => textOf(row, 'type') },
     { name: 'StartedAt', value: (row) => textOf(row, 'started_at') },
     { name: 'CompletedAt', value: (row) => textOf(row, 'completed_at') },
-    { name: 'ResourceID', value: (row) => scalar(row['resource_id']) },
+    { name: 'ResourceID', value: (row) => scalar(row.resource_id) },
     { name: 'ResourceType', value: (row) => textOf(row, 'resource_type') },
     { name: 'Region', value: regionOf },
   ],
@@ -26,7 +26,12 @@ export const list: CommandSpec<Context> = {
   options: [
     { name: 'page-size', value: 'N', description: 'actions in one request, 1 to 200 (200)' },
     { name: 'limit', value: 'N', description: 'stop after so many' },
-    { name: 'status', value: 'S', description: 'only those in this status', choices: ['in-progress', 'completed', 'errored'] },
+    {
+      name: 'status',
+      value: 'S',
+      description: 'only those in this status',
+      choices: ['in-progress', 'completed', 'errored'],
+    },
     { name: 'type', value: 'T', description: 'only those of this type, such as create' },
     { name: 'resource-type', value: 'R', description: 'only those on this type of resource, such as droplet' },
     { name: 'region', value: 'R', description: 'only those in this region' },
@@ -39,7 +44,8 @@ export const list: CommandSpec<Context> = {
   ],
   run: async (context, words) => {
     const pageSize = wholeNumber(words.text('page-size') ?? '200', '--page-size', { min: 1, max: 200 });
-    const limit = words.text('limit') === undefined ? undefined : wholeNumber(words.text('limit') ?? '', '--limit', { min: 1 });
+    const limit =
+      words.text('limit') === undefined ? undefined : wholeNumber(words.text('limit') ?? '', '--limit', { min: 1 });
     const matches = filterOf(words);
     const api = await context.api(context.settings());
     const actions = where(listActions(api, Math.min(pageSize, limit ?? pageSize)), matches);
@@ -49,15 +55,17 @@ export const list: CommandSpec<Context> = {
 };
 
 function filterOf(words: Words): (action: Action) => boolean {
-  const [status, type, resourceType, region] = ['status', 'type', 'resource-type', 'region'].map((name) => words.text(name));
+  const [status, type, resourceType, region] = ['status', 'type', 'resource-type', 'region'].map((name) =>
+    words.text(name),
+  );
   const after = timeOf(words, 'after');
   const before = timeOf(words, 'before');
   return ({ raw }) => {
     const started = Date.parse(textOf(raw, 'started_at') ?? '');
     return (
-      (status === undefined || raw['status'] === status) &&
-      (type === undefined || raw['type'] === type) &&
-      (resourceType === undefined || raw['resource_type'] === resourceType) &&
+      (status === undefined || raw.status === status) &&
+      (type === undefined || raw.type === type) &&
+      (resourceType === undefined || raw.resource_type === resourceType) &&
       (region === undefined || regionOf(raw) === region) &&
       (after === undefined || started > after) &&
       (before === undefined || started < before)
@@ -68,8 +76,11 @@ function filterOf(words: Words): (action: Action) => boolean {
 function timeOf(words: Words, option: string): number | undefined {
   const text = words.text(option);
   if (text === undefined) return undefined;
-  const time = /^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?$/.test(text) ? Date.parse(text) : Number.NaN;
-  if (Number.isNaN(time)) throw usage(`--${option} is not a time`, `write it as in \`--${option} 2026-01-31T08:00:00Z\``);
+  const time = /^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?$/.test(text)
+    ? Date.parse(text)
+    : Number.NaN;
+  if (Number.isNaN(time))
+    throw usage(`--${option} is not a time`, `write it as in \`--${option} 2026-01-31T08:00:00Z\``);
   return time;
 }
 
@@ -78,7 +89,7 @@ async function* rows(actions: AsyncIterable<Action>): AsyncGenerator<JsonRecord>
 }
 
 function regionOf(row: JsonRecord): string | undefined {
-  const region = row['region'];
+  const region = row.region;
   return textOf(row, 'region_slug') ?? (isRecord(region) ? textOf(region, 'slug') : undefined);
 }
 

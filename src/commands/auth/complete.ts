@@ -35,12 +35,16 @@ type Attempt = { readonly complete: Complete } | { readonly complete: undefined;
 async function attempt(context: Context, settings: Settings): Promise<Attempt> {
   const binding = bindingOf(settings);
   const { values } = settings;
-  const keys = (['auth_url', 'base_url', 'client_id', 'callback_urls'] as const).filter((key) => values[key] === undefined);
+  const keys = (['auth_url', 'base_url', 'client_id', 'callback_urls'] as const).filter(
+    (key) => values[key] === undefined,
+  );
   if (binding === undefined || keys.length > 0) return { complete: undefined, missing: keys };
   const client = await context.client(settings, binding);
   // A public client with PKCE exists at standard servers; spec.md §4.2 requires the secret.
   const needsSecret = values.flow !== 'implicit' && client.tokenParams === 'query' && client.clientSecret === undefined;
-  return needsSecret ? { complete: undefined, missing: ['client secret'] } : { complete: { settings, binding, client } };
+  return needsSecret
+    ? { complete: undefined, missing: ['client secret'] }
+    : { complete: { settings, binding, client } };
 }
 
 const ways: Readonly<Record<string, string>> = {

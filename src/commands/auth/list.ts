@@ -26,7 +26,8 @@ const view: ListView<Row> = {
 
 export const list: CommandSpec<Context> = {
   summary: 'list the profiles',
-  description: 'One row a profile; the current one is marked. A keychain that cannot be asked shows as the state "unknown".',
+  description:
+    'One row a profile; the current one is marked. A keychain that cannot be asked shows as the state "unknown".',
   examples: [{ text: 'Only the names', command: 'cloudctl auth list --format Profile --no-header' }],
   run: async (context) => {
     const config = context.config();

@@ -2,7 +2,6 @@ import type { CommandSpec, Words } from '../../cli/command.ts';
 import { duration } from '../../cli/duration.ts';
 import { readLines } from '../../cli/lines.ts';
 import { clean } from '../../cli/sanitize.ts';
-import { writeProfile } from '../../config/file.ts';
 import type { Settings, TypedOptions } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
 import { usage } from '../../errors.ts';
@@ -13,30 +12,53 @@ import { writeAccount } from '../../session/account.ts';
 import { loginCommand, readOnce } from '../../session/current.ts';
 import { type Invitation, login as runLogin } from '../../session/login.ts';
 import type { LoginRequest } from '../../session/login-request.ts';
-import type { LoginResult } from '../../session/login-settle.ts';
 import { invitation as invitationText, mayOpenBrowser } from '../../session/login-words.ts';
-import { sessionReport, stateOf } from '../../session/status.ts';
+import { stateOf } from '../../session/status.ts';
 import { type Complete, completeSettings } from './complete.ts';
-import { sessionView } from './session-view.ts';
+import { keepTyped, reportLogin } from './login-report.ts';
 
 export const login: CommandSpec<Context> = {
   summary: 'log in through the browser',
   description:
     'Opens the sign-in page, waits for the redirect on the loopback interface, exchanges the code and keeps the session in the keychain of the operating system. The redirect, the pasted address of the page you end on and a pasted `CODE STATE` race each other; the first with the right state wins.',
   options: [
-    { name: 'flow', value: 'FLOW', description: 'code, or implicit for applications that cannot keep a secret', choices: ['code', 'implicit'] },
+    {
+      name: 'flow',
+      value: 'FLOW',
+      description: 'code, or implicit for applications that cannot keep a secret',
+      choices: ['code', 'implicit'],
+    },
     { name: 'scope', value: 'SCOPE', description: 'read (the default) or "read write"' },
     { name: 'any-scope', description: 'let any scope pass, for servers that know others' },
-    { name: 'prompt', value: 'PROMPT', description: 'none: without a page if the browser is signed in; select_account: always ask', choices: ['none', 'select_account'] },
-    { name: 'account-hint', value: '6HEX', description: 'with --prompt none: the first 6 characters of the expected account UUID' },
+    {
+      name: 'prompt',
+      value: 'PROMPT',
+      description: 'none: without a page if the browser is signed in; select_account: always ask',
+      choices: ['none', 'select_account'],
+    },
+    {
+      name: 'account-hint',
+      value: '6HEX',
+      description: 'with --prompt none: the first 6 characters of the expected account UUID',
+    },
     { name: 'no-browser', description: 'print the address and open nothing' },
     { name: 'paste', description: 'no listener; paste the address of the page you end on' },
     { name: 'login-timeout', value: 'DURATION', description: 'how long to wait for the browser (5m)' },
     { name: 'accept-scope', description: 'keep the session even if another scope was granted' },
     { name: 'force', description: 'do not ask before replacing a session that is still good' },
-    { name: 'token-params', value: 'PLACE', description: 'query, or body for standard servers', choices: ['query', 'body'] },
+    {
+      name: 'token-params',
+      value: 'PLACE',
+      description: 'query, or body for standard servers',
+      choices: ['query', 'body'],
+    },
     { name: 'no-pkce', description: 'for servers that refuse PKCE' },
-    { name: 'credential-store', value: 'STORE', description: 'keychain, or file for a file of mode 0600', choices: ['keychain', 'file'] },
+    {
+      name: 'credential-store',
+      value: 'STORE',
+      description: 'keychain, or file for a file of mode 0600',
+      choices: ['keychain', 'file'],
+    },
   ],
   examples: [
     { text: 'Log in to read', command: 'cloudctl auth login' },
@@ -61,7 +83,9 @@ export const login: CommandSpec<Context> = {
     };
     await mayReplace(context, complete, words);
     if (request.flow === 'implicit') {
-      await context.output.warn('the implicit flow gives no refresh token, and its access token passes through the address bar; the code flow is safer');
+      await context.output.warn(
+        'the implicit flow gives no refresh token, and its access token passes through the address bar; the code flow is safer',
+      );
     }
     const { host, output, prompts } = context;
     const place = context.place(settings.profileName);
@@ -69,7 +93,7 @@ export const login: CommandSpec<Context> = {
     const terminal = host.stdin.isTTY === true && host.stderr.isTTY;
     const pasting = terminal || words.flag('paste');
     const around = surroundingsOf(host.env, host.platform);
-    const open = !words.flag('no-browser') && request.listen && mayOpenBrowser(around, terminal, host.env['BROWSER']);
+    const open = !words.flag('no-browser') && request.listen && mayOpenBrowser(around, terminal, host.env.BROWSER);
     const loginWords = loginCommand(settings.profileName);
     await runLogin(
       {
@@ -92,15 +116,32 @@ export const login: CommandSpec<Context> = {
           ? 'accept'
           : prompts.interactive
             ? (requested, granted) =>
-                prompts.confirm({ message: `The granted scope is "${clean(granted)}", you asked for "${requested}". Keep this session?`, option: '--accept-scope' })
+                prompts.confirm({
+                  message: `The granted scope is "${clean(granted)}", you asked for "${requested}". Keep this session?`,
+                  option: '--accept-scope',
+                })
             : 'refuse',
         writeAccount: (account) => writeAccount(host.folders.config, settings.profileName, account),
         invite: async (way: Invitation) => {
           const opened = open && way.startUrl !== undefined && (await host.browser.open(way.startUrl));
-          const text = invitationText({ profile: settings.profileName, ...way, surroundings: around, opened, listening: request.listen, pasting, limit: limitText });
+          const text = invitationText({
+            profile: settings.profileName,
+            ...way,
+            surroundings: around,
+            opened,
+            listening: request.listen,
+            pasting,
+            limit: limitText,
+          });
           await host.stderr.write(`${text}\n`);
         },
-        pastes: (signal) => (pasting ? readLines({ input: host.stdin, output: host.screen, onInterrupt: () => process.kill(process.pid, 'SIGINT') }, signal) : nothing()),
+        pastes: (signal) =>
+          pasting
+            ? readLines(
+                { input: host.stdin, output: host.screen, onInterrupt: () => process.kill(process.pid, 'SIGINT') },
+                signal,
+              )
+            : nothing(),
         notePaste: (kind) =>
           output.warn(
             kind === 'incomplete'
@@ -109,7 +150,7 @@ export const login: CommandSpec<Context> = {
           ),
         report: async (result) => {
           await keepTyped(context, settings, typed);
-          await report(context, settings, result);
+          await reportLogin(context, settings, result);
         },
       },
       request,
@@ -137,11 +178,17 @@ function checkWords(settings: Settings, words: Words): void {
   const { flow, scope } = settings.values;
   const hint = words.text('account-hint');
   if (scope !== undefined && !isKnownScope(scope) && !words.flag('any-scope')) {
-    throw usage(`scope "${clean(scope)}" is unknown`, 'use `--scope read` or `--scope "read write"`, or let it pass with `--any-scope`');
+    throw usage(
+      `scope "${clean(scope)}" is unknown`,
+      'use `--scope read` or `--scope "read write"`, or let it pass with `--any-scope`',
+    );
   }
-  if (flow === 'implicit' && words.text('prompt') !== undefined) throw usage('cannot use --prompt with the implicit flow', 'leave --prompt out, or use `--flow code`');
-  if (hint !== undefined && words.text('prompt') !== 'none') throw usage('cannot use --account-hint without --prompt none', 'add `--prompt none`');
-  if (hint !== undefined && !/^[0-9a-f]{6}$/i.test(hint)) throw usage('--account-hint is not 6 hexadecimal digits', 'give the first 6 characters of the account UUID');
+  if (flow === 'implicit' && words.text('prompt') !== undefined)
+    throw usage('cannot use --prompt with the implicit flow', 'leave --prompt out, or use `--flow code`');
+  if (hint !== undefined && words.text('prompt') !== 'none')
+    throw usage('cannot use --account-hint without --prompt none', 'add `--prompt none`');
+  if (hint !== undefined && !/^[0-9a-f]{6}$/i.test(hint))
+    throw usage('--account-hint is not 6 hexadecimal digits', 'give the first 6 characters of the account UUID');
 }
 
 /** A session that is still good is replaced only knowingly; a script that says `auth login` knows. */
@@ -149,43 +196,16 @@ async function mayReplace(context: Context, { settings, binding }: Complete, wor
   if (words.flag('force') || !context.prompts.interactive) return;
   const stored = await readOnce(context.store(settings), binding);
   if (stored.kind !== 'found' || stateOf(stored.record, context.host.clock.now()) === 'needs_login') return;
-  const again = await context.prompts.confirm({ message: `Profile ${settings.profileName} is logged in already. Log in again?`, default: true, option: '--force' });
-  if (!again) throw usage('the login was not started', `\`cloudctl auth status --profile ${settings.profileName}\` shows the session that was kept`);
-}
-
-/** What later commands need to find and renew the session is kept with the profile. */
-async function keepTyped(context: Context, settings: Settings, typed: TypedOptions): Promise<void> {
-  const { auth_url, base_url, credential_store, token_params } = settings.values;
-  const globals = context.globals;
-  const kept = {
-    ...(globals.text('auth-url') === undefined || auth_url === undefined ? {} : { auth_url }),
-    ...(globals.text('base-url') === undefined || base_url === undefined ? {} : { base_url }),
-    ...(typed.credential_store === undefined || credential_store === undefined ? {} : { credential_store }),
-    ...(typed.token_params === undefined || token_params === undefined ? {} : { token_params }),
-  };
-  if (Object.keys(kept).length === 0) return;
-  await context.changeConfig((config) => {
-    const profile = config.profiles.get(settings.profileName) ?? {};
-    writeProfile(context.host.folders.config, config, settings.profileName, { ...profile, ...kept });
+  const again = await context.prompts.confirm({
+    message: `Profile ${settings.profileName} is logged in already. Log in again?`,
+    default: true,
+    option: '--force',
   });
-}
-
-async function report(context: Context, settings: Settings, result: LoginResult): Promise<void> {
-  const { output } = context;
-  const store = context.store(settings);
-  const { record, account } = result;
-  const shown = sessionReport(settings.profileName, record, account, store.kind);
-  if (output.format !== 'table') await output.object(shown, sessionView);
-  const who = [account.name, account.email === undefined ? undefined : `<${account.email}>`].filter((part) => part !== undefined).join(' ');
-  const team = account.team_name === undefined ? '' : `, team ${account.team_name}`;
-  const lines = [
-    who === '' ? 'Logged in; the server did not say as whom.' : `Logged in as ${who}${team}.`,
-    `Scope ${record.scope}${account.scope_verified ? '' : ' (not verified: this flow does not tell)'}, until ${shown.expires_at}.`,
-    ...(result.scopeAssumed && account.scope_verified ? ['The server named no scope, so the requested one is assumed.'] : []),
-    ...(result.accountKnown || account.flow === 'implicit' ? [] : ['The server named no account, so account checks are skipped.']),
-    store.kind === 'file' ? `The session is kept in a file of mode 0600, not in the keychain: ${store.place}` : `The session is kept in the ${store.place}.`,
-  ];
-  await output.note(lines.join('\n'));
+  if (!again)
+    throw usage(
+      'the login was not started',
+      `\`cloudctl auth status --profile ${settings.profileName}\` shows the session that was kept`,
+    );
 }
 
 async function* nothing(): AsyncGenerator<string> {}

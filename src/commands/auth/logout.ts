@@ -7,7 +7,7 @@ import { CliError, type ExitCode, usage } from '../../errors.ts';
 import type { Client } from '../../oauth/token-endpoint.ts';
 import { removeAccount } from '../../session/account.ts';
 import { loginCommand } from '../../session/current.ts';
-import { type LogoutOutcome, logout as endSession } from '../../session/logout.ts';
+import { logout as endSession, type LogoutOutcome } from '../../session/logout.ts';
 import type { CredentialRecord } from '../../session/record.ts';
 
 export const logout: CommandSpec<Context> = {
@@ -24,13 +24,15 @@ export const logout: CommandSpec<Context> = {
   ],
   run: async (context, words) => {
     const current = context.settings();
-    if (words.flag('all') && context.globals.text('profile') !== undefined) throw usage('cannot use --all with --profile', 'leave one of them out');
+    if (words.flag('all') && context.globals.text('profile') !== undefined)
+      throw usage('cannot use --all with --profile', 'leave one of them out');
     const profiles = words.flag('all') ? [...context.config().profiles.keys()].map(context.storedSettings) : [current];
     let worst: CliError | undefined;
     for (const settings of profiles) {
       const outcome = await endOne(context, settings, words.flag('local'));
       if (outcome.kind !== 'unproven') await context.output.note(wordsOf(outcome, settings.profileName));
-      else if (profiles.length > 1) await context.output.warn(`profile ${settings.profileName}: ${outcome.error.message}`);
+      else if (profiles.length > 1)
+        await context.output.warn(`profile ${settings.profileName}: ${outcome.error.message}`);
       if (outcome.kind === 'unproven') worst ??= outcome.error;
     }
     if (worst !== undefined) throw worst;

@@ -13,7 +13,10 @@ export const refresh: CommandSpec<Context> = {
     const settings = context.settings();
     const record = await context.session(settings).force();
     const account = readAccount(context.host.folders.config, settings.profileName);
-    await context.output.object(sessionReport(settings.profileName, record, account, context.store(settings).kind), sessionView);
+    await context.output.object(
+      sessionReport(settings.profileName, record, account, context.store(settings).kind),
+      sessionView,
+    );
     return 0;
   },
 };

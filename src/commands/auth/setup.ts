@@ -17,13 +17,28 @@ export const setup: CommandSpec<Context> = {
   options: [
     { name: 'client-id', value: 'ID', description: 'client ID of the registered application' },
     { name: 'client-secret-stdin', description: 'read the client secret from standard input' },
-    { name: 'callback-url', value: 'URL', many: 'repeat', description: 'a registered callback URL on this machine; several are tried in order' },
+    {
+      name: 'callback-url',
+      value: 'URL',
+      many: 'repeat',
+      description: 'a registered callback URL on this machine; several are tried in order',
+    },
     { name: 'scope', value: 'SCOPE', description: 'read or "read write"' },
     { name: 'flow', value: 'FLOW', description: 'code or implicit', choices: ['code', 'implicit'] },
     { name: 'issuer', value: 'ISSUER', description: 'what the server calls itself in `iss`, if it does' },
-    { name: 'token-params', value: 'PLACE', description: 'query, or body for standard servers', choices: ['query', 'body'] },
+    {
+      name: 'token-params',
+      value: 'PLACE',
+      description: 'query, or body for standard servers',
+      choices: ['query', 'body'],
+    },
     { name: 'no-pkce', description: 'for servers that refuse PKCE' },
-    { name: 'credential-store', value: 'STORE', description: 'keychain, or file for a file of mode 0600', choices: ['keychain', 'file'] },
+    {
+      name: 'credential-store',
+      value: 'STORE',
+      description: 'keychain, or file for a file of mode 0600',
+      choices: ['keychain', 'file'],
+    },
   ],
   examples: [
     { text: 'Be asked for everything', command: 'cloudctl auth setup' },
@@ -49,7 +64,8 @@ export interface SetupInput {
 export async function runSetup(context: Context, { typed, secret }: SetupInput): Promise<void> {
   const settings = context.settings(typed);
   const values = await askMissing(context, settings, typed);
-  const clientSecret = values.flow === 'implicit' ? undefined : await secretOf(context, { ...settings, values }, secret);
+  const clientSecret =
+    values.flow === 'implicit' ? undefined : await secretOf(context, { ...settings, values }, secret);
   const store = context.store({ ...settings, values });
   const { auth_url: authOrigin, client_id: clientId } = values;
   if (clientSecret !== undefined && authOrigin !== undefined && clientId !== undefined) {
@@ -60,15 +76,34 @@ export async function runSetup(context: Context, { typed, secret }: SetupInput):
     writeProfile(context.host.folders.config, config, settings.profileName, values, current);
     return config.path;
   });
-  await context.output.note(`Profile ${settings.profileName} is written to ${path}; ${clientSecret === undefined ? 'no secret was needed' : `its client secret is kept in the ${store.kind === 'file' ? 'credential file' : 'keychain'}`}.`);
+  await context.output.note(
+    `Profile ${settings.profileName} is written to ${path}; ${clientSecret === undefined ? 'no secret was needed' : `its client secret is kept in the ${store.kind === 'file' ? 'credential file' : 'keychain'}`}.`,
+  );
 }
 
 /** Asked in this order; the default is shown and taken with Enter. */
-const questions: readonly { readonly key: ProfileKey; readonly name: string; readonly option: string; readonly message: string; readonly preset?: string }[] = [
-  { key: 'auth_url', name: 'auth_url', option: '--auth-url', message: 'Origin of the authorization server (https://…)' },
+const questions: readonly {
+  readonly key: ProfileKey;
+  readonly name: string;
+  readonly option: string;
+  readonly message: string;
+  readonly preset?: string;
+}[] = [
+  {
+    key: 'auth_url',
+    name: 'auth_url',
+    option: '--auth-url',
+    message: 'Origin of the authorization server (https://…)',
+  },
   { key: 'base_url', name: 'base_url', option: '--base-url', message: 'Origin of the resource API (https://…)' },
   { key: 'client_id', name: 'client ID', option: '--client-id', message: 'Client ID of the registered application' },
-  { key: 'callback_urls', name: 'callback URL', option: '--callback-url', message: 'Its callback URL', preset: 'http://127.0.0.1:8765/callback' },
+  {
+    key: 'callback_urls',
+    name: 'callback URL',
+    option: '--callback-url',
+    message: 'Its callback URL',
+    preset: 'http://127.0.0.1:8765/callback',
+  },
 ];
 
 async function askMissing(context: Context, settings: Settings, typed: TypedOptions): Promise<Profile> {
@@ -92,7 +127,8 @@ async function askMissing(context: Context, settings: Settings, typed: TypedOpti
     values = { ...values, [key]: parsed.value };
   }
   const scope = values.scope ?? (await askScope(context));
-  if (!isKnownScope(scope) && typed.scope !== undefined) throw usage(`scope "${scope}" is unknown`, 'use `--scope read` or `--scope "read write"`');
+  if (!isKnownScope(scope) && typed.scope !== undefined)
+    throw usage(`scope "${scope}" is unknown`, 'use `--scope read` or `--scope "read write"`');
   const flow = values.flow ?? 'code';
   return { ...values, scope, flow };
 }
@@ -130,9 +166,11 @@ async function secretOf(context: Context, settings: Settings, typed: Secret | un
 }
 
 async function secretFromStdin(context: Context): Promise<Secret> {
-  if (context.host.stdin.isTTY === true) throw usage('standard input is a terminal', 'pipe the secret in, as in `… --client-secret-stdin < secret.txt`');
+  if (context.host.stdin.isTTY === true)
+    throw usage('standard input is a terminal', 'pipe the secret in, as in `… --client-secret-stdin < secret.txt`');
   const written = (await readAll(context.host.stdin)).trim();
-  if (!isSecretText(written)) throw usage('the client secret on standard input is not 1 to 512 visible ASCII characters');
+  if (!isSecretText(written))
+    throw usage('the client secret on standard input is not 1 to 512 visible ASCII characters');
   return new Secret(written);
 }
 

@@ -1,17 +1,23 @@
 import type { CommandSpec } from '../../cli/command.ts';
+import { readSandboxPlace } from '../../config/sandbox.ts';
 import type { Context } from '../../context.ts';
 import { CliError, exitCodes } from '../../errors.ts';
 import { readAccount } from '../../session/account.ts';
 import { loginCommand, readOnce, requireRecord } from '../../session/current.ts';
 import { expiresIn, type StatusReport, sessionReport, stateOf } from '../../session/status.ts';
 import { requireBinding } from '../../session/wiring.ts';
-import { readSandboxPlace } from '../../config/sandbox.ts';
 import { statusView } from './session-view.ts';
 
 export const status: CommandSpec<Context> = {
   summary: 'show who is logged in, and for how long',
-  description: 'Reads the stored session; it never prints a token. Exit 4 when nobody is logged in or the session has ended. An expired session that can be renewed is fine: the next command renews it.',
-  options: [{ name: 'check', description: 'ask the resource API whether it takes the token, renewing the session first when that is due' }],
+  description:
+    'Reads the stored session; it never prints a token. Exit 4 when nobody is logged in or the session has ended. An expired session that can be renewed is fine: the next command renews it.',
+  options: [
+    {
+      name: 'check',
+      description: 'ask the resource API whether it takes the token, renewing the session first when that is due',
+    },
+  ],
   examples: [
     { text: 'Whose account is this?', command: 'cloudctl auth status' },
     { text: 'In a script: is the session good?', command: 'cloudctl auth status --check --quiet >/dev/null' },
@@ -19,11 +25,14 @@ export const status: CommandSpec<Context> = {
   run: async (context, words) => {
     const settings = context.settings();
     if (settings.accessToken !== undefined) {
-      throw new CliError('usage', 'CLOUDCTL_ACCESS_TOKEN is set, so no stored session is in use', { hint: 'unset CLOUDCTL_ACCESS_TOKEN' });
+      throw new CliError('usage', 'CLOUDCTL_ACCESS_TOKEN is set, so no stored session is in use', {
+        hint: 'unset CLOUDCTL_ACCESS_TOKEN',
+      });
     }
     const binding = requireBinding(settings, context.config());
     const store = context.store(settings);
-    if (words.flag('check')) await (await context.api(settings)).json({ method: 'GET', path: '/v2/actions?page=1&per_page=1' });
+    if (words.flag('check'))
+      await (await context.api(settings)).json({ method: 'GET', path: '/v2/actions?page=1&per_page=1' });
     const record = requireRecord(await readOnce(store, binding), settings.profileName, store.place);
     const now = context.host.clock.now();
     const state = stateOf(record, now);
@@ -37,7 +46,8 @@ export const status: CommandSpec<Context> = {
       sandbox: readSandboxPlace(context.host.folders.state)?.auth_url === record.authOrigin,
     };
     await context.output.object(report, statusView);
-    if (store.kind === 'file') await context.output.note(`The session is kept in a file of mode 0600, not in the keychain: ${store.place}`);
+    if (store.kind === 'file')
+      await context.output.note(`The session is kept in a file of mode 0600, not in the keychain: ${store.place}`);
     if (state !== 'needs_login') return 0;
     await context.output.note(`The session has ended. Log in with ${loginCommand(settings.profileName)}.`);
     return exitCodes.needs_login;

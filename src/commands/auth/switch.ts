@@ -5,7 +5,9 @@ import { CliError } from '../../errors.ts';
 
 export const switchProfile: CommandSpec<Context> = {
   summary: 'make another profile the current one',
-  arguments: [{ name: 'PROFILE', description: 'a profile of `cloudctl auth list`', required: true, completes: 'profile' }],
+  arguments: [
+    { name: 'PROFILE', description: 'a profile of `cloudctl auth list`', required: true, completes: 'profile' },
+  ],
   examples: [{ text: 'Work on the sandbox', command: 'cloudctl auth switch sandbox' }],
   run: async (context, words) => {
     const [name = ''] = words.args;

@@ -5,7 +5,12 @@ export const token: CommandSpec<Context> = {
   summary: 'print the access token',
   description:
     'Prints the access token and a newline on standard output, refreshed first when it has expired or is about to. This is the only command that prints a token of yours.',
-  examples: [{ text: 'Call the API with another tool', command: 'curl -H "Authorization: Bearer $(cloudctl auth token)" "$BASE_URL/v2/droplets"' }],
+  examples: [
+    {
+      text: 'Call the API with another tool',
+      command: 'curl -H "Authorization: Bearer $(cloudctl auth token)" "$BASE_URL/v2/droplets"',
+    },
+  ],
   run: async (context) => {
     const { host, output } = context;
     const accessToken = await context.session(context.settings()).bearer();

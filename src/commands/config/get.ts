@@ -4,7 +4,12 @@ import { requireProfile } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usage } from '../../errors.ts';
 
-export const keyArgument = { name: 'KEY', description: Object.keys(profileKeys).join(', '), required: true, choices: Object.keys(profileKeys) } as const;
+export const keyArgument = {
+  name: 'KEY',
+  description: Object.keys(profileKeys).join(', '),
+  required: true,
+  choices: Object.keys(profileKeys),
+} as const;
 
 export const get: CommandSpec<Context> = {
   summary: 'print one value of the profile',
@@ -17,7 +22,9 @@ export const get: CommandSpec<Context> = {
     requireProfile(settings, context.config());
     const value = settings.values[key];
     if (value === undefined) {
-      throw new CliError('not_found', `${key} is not set for profile "${settings.profileName}"`, { hint: `cloudctl config set ${key} VALUE` });
+      throw new CliError('not_found', `${key} is not set for profile "${settings.profileName}"`, {
+        hint: `cloudctl config set ${key} VALUE`,
+      });
     }
     await context.output.text(Array.isArray(value) ? value.join('\n') : String(value));
     return 0;

@@ -20,12 +20,15 @@ const view: ListView<Row> = {
 
 export const list: CommandSpec<Context> = {
   summary: 'list the values in force and where each comes from',
-  description: 'Values that are not set anywhere are left out. There is no secret among them: the client secret and the session are in the credential store.',
+  description:
+    'Values that are not set anywhere are left out. There is no secret among them: the client secret and the session are in the credential store.',
   examples: [{ text: 'What does this shell work with?', command: 'cloudctl config list' }],
   run: async (context) => {
     const settings = context.settings();
     requireProfile(settings, context.config());
-    const rows: Row[] = [{ key: 'profile', value: settings.profileName, source: profileSource(context, settings.profileNamed) }];
+    const rows: Row[] = [
+      { key: 'profile', value: settings.profileName, source: profileSource(context, settings.profileNamed) },
+    ];
     for (const [key, value] of Object.entries(settings.values)) {
       if (!isProfileKey(key)) continue;
       rows.push({ key, value: Array.isArray(value) ? value.join(',') : String(value), source: sourceOf(context, key) });
@@ -36,7 +39,8 @@ export const list: CommandSpec<Context> = {
 };
 
 function sourceOf(context: Context, key: keyof typeof profileKeys): string {
-  const option = key === 'auth_url' ? 'auth-url' : key === 'base_url' ? 'base-url' : key === 'output' ? 'output' : undefined;
+  const option =
+    key === 'auth_url' ? 'auth-url' : key === 'base_url' ? 'base-url' : key === 'output' ? 'output' : undefined;
   if (option !== undefined && context.globals.text(option) !== undefined) return `--${option}`;
   const { variable } = profileKeys[key];
   return variable !== undefined && given(context.host.env[variable]) !== undefined ? variable : 'profile';
@@ -44,6 +48,6 @@ function sourceOf(context: Context, key: keyof typeof profileKeys): string {
 
 function profileSource(context: Context, named: boolean): string {
   if (context.globals.text('profile') !== undefined) return '--profile';
-  if (given(context.host.env['CLOUDCTL_PROFILE']) !== undefined) return 'CLOUDCTL_PROFILE';
+  if (given(context.host.env.CLOUDCTL_PROFILE) !== undefined) return 'CLOUDCTL_PROFILE';
   return named ? 'current' : 'default';
 }

@@ -8,11 +8,18 @@ import { keyArgument, requireKey } from './get.ts';
 
 export const set: CommandSpec<Context> = {
   summary: 'set one value of the profile',
-  description: 'Checks the value and writes it to config.json. A profile that does not exist yet is made only if it is the current one; `cloudctl auth setup` makes others.',
-  arguments: [keyArgument, { name: 'VALUE', description: 'the value; several callback URLs with commas between them', required: true }],
+  description:
+    'Checks the value and writes it to config.json. A profile that does not exist yet is made only if it is the current one; `cloudctl auth setup` makes others.',
+  arguments: [
+    keyArgument,
+    { name: 'VALUE', description: 'the value; several callback URLs with commas between them', required: true },
+  ],
   examples: [
     { text: 'Keep sessions in a file', command: 'cloudctl config set credential_store file' },
-    { text: 'Two ports to try', command: 'cloudctl config set callback_urls http://127.0.0.1:8765/callback,http://127.0.0.1:8766/callback' },
+    {
+      text: 'Two ports to try',
+      command: 'cloudctl config set callback_urls http://127.0.0.1:8765/callback,http://127.0.0.1:8766/callback',
+    },
   ],
   run: async (context, words) => {
     const key = requireKey(words.args[0]);
@@ -21,7 +28,9 @@ export const set: CommandSpec<Context> = {
     const settings = context.settings();
     requireProfile(settings, context.config());
     const name = settings.profileName;
-    await context.changeConfig((config) => writeProfile(context.host.folders.config, config, name, { ...config.profiles.get(name), [key]: parsed.value }));
+    await context.changeConfig((config) =>
+      writeProfile(context.host.folders.config, config, name, { ...config.profiles.get(name), [key]: parsed.value }),
+    );
     await context.output.note(`${key} is set for profile ${name}.`);
     return 0;
   },

@@ -42,29 +42,56 @@ export const create: CommandSpec<Context> = {
   arguments: [{ name: 'NAME', description: 'a name, or a pattern such as "web-{01..25}"', variadic: true }],
   options: [
     { name: 'names', value: 'a,b', many: 'list', description: 'names, or patterns of names' },
-    { name: 'names-from', value: 'FILE', description: 'names from a file, one a line; - is standard input', completes: 'file' },
+    {
+      name: 'names-from',
+      value: 'FILE',
+      description: 'names from a file, one a line; - is standard input',
+      completes: 'file',
+    },
     { name: 'size', value: 'SLUG', description: 'size of every droplet' },
     { name: 'image', value: 'SLUG', description: 'image of every droplet: a slug or a number' },
     { name: 'region', value: 'SLUG', description: 'region of every droplet' },
-    { name: 'set', value: 'KEY=JSON', many: 'repeat', description: 'any other attribute, as in --set tags=\'["web"]\'' },
+    {
+      name: 'set',
+      value: 'KEY=JSON',
+      many: 'repeat',
+      description: 'any other attribute, as in --set tags=\'["web"]\'',
+    },
     { name: 'dry-run', description: 'print the requests and send nothing' },
     { name: 'batch-size', value: 'N', description: 'names in one request, 1 to 10 (10)' },
     { name: 'concurrency', value: 'N', description: 'requests in flight, 1 to 32 (4)' },
   ],
   examples: [
-    { text: 'One droplet', command: 'cloudctl droplets create web-01 --size s-1vcpu-1gb --image ubuntu-24-04-x64 --region nyc3' },
-    { text: 'Twenty-five of them', command: "cloudctl droplets create 'web-{01..25}' --size s-1vcpu-1gb --image ubuntu-24-04-x64" },
-    { text: 'Names from another program', command: 'seq -f node-%03g 1 40 | cloudctl droplets create --names-from - --size s-1vcpu-1gb --image ubuntu-24-04-x64 -o ndjson' },
+    {
+      text: 'One droplet',
+      command: 'cloudctl droplets create web-01 --size s-1vcpu-1gb --image ubuntu-24-04-x64 --region nyc3',
+    },
+    {
+      text: 'Twenty-five of them',
+      command: "cloudctl droplets create 'web-{01..25}' --size s-1vcpu-1gb --image ubuntu-24-04-x64",
+    },
+    {
+      text: 'Names from another program',
+      command:
+        'seq -f node-%03g 1 40 | cloudctl droplets create --names-from - --size s-1vcpu-1gb --image ubuntu-24-04-x64 -o ndjson',
+    },
   ],
   run: async (context, words) => {
-    const names = expandNames([...words.args, ...words.list('names'), ...(await namesFrom(context, words.text('names-from')))]);
-    if (names.length === 0) throw usage('names are missing', 'give them as arguments, with --names or with --names-from');
+    const names = expandNames([
+      ...words.args,
+      ...words.list('names'),
+      ...(await namesFrom(context, words.text('names-from'))),
+    ]);
+    if (names.length === 0)
+      throw usage('names are missing', 'give them as arguments, with --names or with --names-from');
     const attributes = attributesOf(words);
     const batchSize = wholeNumber(words.text('batch-size') ?? '10', '--batch-size', { min: 1, max: 10 });
     const concurrency = wholeNumber(words.text('concurrency') ?? '4', '--concurrency', { min: 1, max: 32 });
     const { output } = context;
     if (words.flag('dry-run')) {
-      const plan = createRequests(names, attributes, batchSize).map(({ method, path, body }): Planned => ({ method, path, body: decoded(body) }));
+      const plan = createRequests(names, attributes, batchSize).map(
+        ({ method, path, body }): Planned => ({ method, path, body: decoded(body) }),
+      );
       await output.list(plan, planView);
       return 0;
     }
@@ -85,7 +112,11 @@ export const create: CommandSpec<Context> = {
 };
 
 /** Exit 0 when every name was created; else the error that stopped it, 5 when some were created or are in doubt, 1 when none. */
-async function conclude(output: Output, results: readonly NameResult[], stopped: CliError | undefined): Promise<ExitCode> {
+async function conclude(
+  output: Output,
+  results: readonly NameResult[],
+  stopped: CliError | undefined,
+): Promise<ExitCode> {
   const count = (status: NameResult['status']): number => results.filter((result) => result.status === status).length;
   const [created, failed, unknown] = [count('created'), count('failed'), count('unknown')];
   if (created === results.length) {
@@ -97,7 +128,10 @@ async function conclude(output: Output, results: readonly NameResult[], stopped:
   await output.error(
     new CliError('batch_partial', `${created} of ${results.length} droplets were created`, {
       detail: `${failed} failed, ${unknown} unknown${reason}`,
-      hint: unknown > 0 ? 'look for the unknown ones with `cloudctl droplets list` before creating them again' : stopped?.hint,
+      hint:
+        unknown > 0
+          ? 'look for the unknown ones with `cloudctl droplets list` before creating them again'
+          : stopped?.hint,
     }),
   );
   return 5;
@@ -128,8 +162,14 @@ function attributesOf(words: Words): Attributes {
   const size = words.text('size');
   const image = words.text('image');
   const region = words.text('region');
-  const missing = [size === undefined ? '--size' : undefined, image === undefined ? '--image' : undefined].filter((option) => option !== undefined);
-  if (size === undefined || image === undefined) throw usage(`${missing.join(' and ')} ${missing.length === 1 ? 'is' : 'are'} missing`, 'as in `--size s-1vcpu-1gb --image ubuntu-24-04-x64`');
+  const missing = [size === undefined ? '--size' : undefined, image === undefined ? '--image' : undefined].filter(
+    (option) => option !== undefined,
+  );
+  if (size === undefined || image === undefined)
+    throw usage(
+      `${missing.join(' and ')} ${missing.length === 1 ? 'is' : 'are'} missing`,
+      'as in `--size s-1vcpu-1gb --image ubuntu-24-04-x64`',
+    );
   return {
     size,
     image: /^\d+$/.test(image) ? Number(image) : image,
@@ -143,8 +183,13 @@ function attribute(text: string): readonly [string, unknown] {
   const key = text.slice(0, Math.max(at, 0));
   const reserved = ['name', 'names', 'size', 'image', 'region'];
   const json = parseJson(text.slice(at + 1));
-  if (!/^[a-z][a-z0-9_]*$/.test(key) || !json.ok) throw usage('--set is not KEY=JSON', 'as in `--set tags=\'["web"]\'` or `--set ipv6=true`; text needs its quotes: `--set user_data=\'"…"\'`');
-  if (reserved.includes(key)) throw usage(`--set cannot give ${key}`, key.startsWith('name') ? 'names are arguments' : `use --${key}`);
+  if (!/^[a-z][a-z0-9_]*$/.test(key) || !json.ok)
+    throw usage(
+      '--set is not KEY=JSON',
+      'as in `--set tags=\'["web"]\'` or `--set ipv6=true`; text needs its quotes: `--set user_data=\'"…"\'`',
+    );
+  if (reserved.includes(key))
+    throw usage(`--set cannot give ${key}`, key.startsWith('name') ? 'names are arguments' : `use --${key}`);
   return [key, json.value];
 }
 

@@ -16,9 +16,9 @@ const view: ListView<JsonRecord> = {
     { name: 'Memory', value: (row) => numberOf(row, 'memory') },
     { name: 'VCPUs', value: (row) => numberOf(row, 'vcpus') },
     { name: 'Disk', value: (row) => numberOf(row, 'disk') },
-    { name: 'Region', value: (row) => slugOf(row['region']) },
-    { name: 'Image', value: (row) => imageOf(row['image']) },
-    { name: 'Size', value: (row) => textOf(row, 'size_slug') ?? slugOf(row['size']) },
+    { name: 'Region', value: (row) => slugOf(row.region) },
+    { name: 'Image', value: (row) => imageOf(row.image) },
+    { name: 'Size', value: (row) => textOf(row, 'size_slug') ?? slugOf(row.size) },
     { name: 'Status', value: (row) => textOf(row, 'status') },
     { name: 'Tags', value: tagsOf },
     { name: 'CreatedAt', value: (row) => textOf(row, 'created_at') },
@@ -27,7 +27,8 @@ const view: ListView<JsonRecord> = {
 
 export const list: CommandSpec<Context> = {
   summary: 'list droplets',
-  description: 'Every droplet, all pages. GLOB keeps those whose name matches a shell pattern; quote it, so that the shell does not expand it itself.',
+  description:
+    'Every droplet, all pages. GLOB keeps those whose name matches a shell pattern; quote it, so that the shell does not expand it itself.',
   arguments: [{ name: 'GLOB', description: 'a pattern for names, as in "web-*"' }],
   options: [
     { name: 'region', value: 'R', description: 'only those in this region' },
@@ -37,20 +38,24 @@ export const list: CommandSpec<Context> = {
   examples: [
     { text: 'The web servers in one region', command: "cloudctl droplets list 'web-*' --region nyc3" },
     { text: 'Only ids and addresses', command: 'cloudctl droplets list --format ID,PublicIPv4 --no-header' },
-    { text: 'Names of what is not active', command: "cloudctl droplets list --query \"[?status!='active'].name\" -o json" },
+    {
+      text: 'Names of what is not active',
+      command: 'cloudctl droplets list --query "[?status!=\'active\'].name" -o json',
+    },
   ],
   run: async (context, words) => {
     const [glob] = words.args;
     const region = words.text('region');
     const tag = words.text('tag');
-    const limit = words.text('limit') === undefined ? undefined : wholeNumber(words.text('limit') ?? '', '--limit', { min: 1 });
+    const limit =
+      words.text('limit') === undefined ? undefined : wholeNumber(words.text('limit') ?? '', '--limit', { min: 1 });
     const matches = glob === undefined ? () => true : matcherOf(glob);
     const api = await context.api(context.settings());
     const filtered = glob !== undefined || region !== undefined;
     const pageSize = Math.min(200, filtered ? 200 : (limit ?? 200));
     const droplets = where(
       listDroplets(api, tag === undefined ? {} : { tag }, pageSize),
-      ({ name, raw }) => matches(name) && (region === undefined || slugOf(raw['region']) === region),
+      ({ name, raw }) => matches(name) && (region === undefined || slugOf(raw.region) === region),
     );
     await context.output.list(rows(take(droplets, limit)), view);
     return 0;
@@ -70,9 +75,9 @@ function matcherOf(glob: string): (name: string) => boolean {
 }
 
 function publicAddress(row: JsonRecord): Cell {
-  const networks = isRecord(row['networks']) ? row['networks']['v4'] : undefined;
+  const networks = isRecord(row.networks) ? row.networks.v4 : undefined;
   if (!Array.isArray(networks)) return undefined;
-  const open = networks.find((network) => isRecord(network) && network['type'] === 'public');
+  const open = networks.find((network) => isRecord(network) && network.type === 'public');
   return isRecord(open) ? textOf(open, 'ip_address') : undefined;
 }
 
@@ -88,5 +93,5 @@ function imageOf(value: unknown): Cell {
 }
 
 function tagsOf(row: JsonRecord): Cell {
-  return Array.isArray(row['tags']) ? row['tags'].filter((tag) => typeof tag === 'string').join(',') : undefined;
+  return Array.isArray(row.tags) ? row.tags.filter((tag) => typeof tag === 'string').join(',') : undefined;
 }

@@ -10,9 +10,12 @@ interface Time {
 
 export const clock: CommandSpec<Context> = {
   summary: 'read, move, stop or start the virtual clock',
-  description: 'All time of the sandbox comes from one clock: tokens expire, codes die and droplets become active by it. It moves forward only.',
+  description:
+    'All time of the sandbox comes from one clock: tokens expire, codes die and droplets become active by it. It moves forward only.',
   arguments: [{ name: 'STEP', description: '+10m, +30d and the like; freeze, resume or now (now)' }],
-  options: [{ name: 'admin-url', value: 'URL', description: 'the sandbox to talk to, instead of the one started last' }],
+  options: [
+    { name: 'admin-url', value: 'URL', description: 'the sandbox to talk to, instead of the one started last' },
+  ],
   examples: [
     { text: 'Let every access token expire', command: 'cloudctl sandbox clock +30d' },
     { text: 'Stop time', command: 'cloudctl sandbox clock freeze' },
@@ -21,10 +24,20 @@ export const clock: CommandSpec<Context> = {
     const [step = 'now'] = words.args;
     const change = changeOf(step);
     const admin = await context.sandbox(words.text('admin-url'));
-    const answer = change === undefined ? await admin.call('GET', '/clock') : await admin.call('POST', '/clock', change);
-    const time: Time = { now: (isRecord(answer) ? textOf(answer, 'now') : undefined) ?? '', frozen: isRecord(answer) && answer['frozen'] === true };
+    const answer =
+      change === undefined ? await admin.call('GET', '/clock') : await admin.call('POST', '/clock', change);
+    const time: Time = {
+      now: (isRecord(answer) ? textOf(answer, 'now') : undefined) ?? '',
+      frozen: isRecord(answer) && answer.frozen === true,
+    };
     if (context.output.format === 'table') await context.output.text(`${time.now}${time.frozen ? ' (frozen)' : ''}`);
-    else await context.output.object(time, { columns: [{ name: 'Now', value: (row) => row.now }, { name: 'Frozen', value: (row) => row.frozen }] });
+    else
+      await context.output.object(time, {
+        columns: [
+          { name: 'Now', value: (row) => row.now },
+          { name: 'Frozen', value: (row) => row.frozen },
+        ],
+      });
     return 0;
   },
 };

@@ -5,11 +5,13 @@ import { CliError } from '../../errors.ts';
 
 export const env: CommandSpec<Context> = {
   summary: 'print the variables that point to the sandbox',
-  description: 'Prints `export` lines for a POSIX shell, for the sandbox that was started last. They hold its client secret and admin token, which are worth nothing elsewhere.',
+  description:
+    'Prints `export` lines for a POSIX shell, for the sandbox that was started last. They hold its client secret and admin token, which are worth nothing elsewhere.',
   examples: [{ text: 'Let this shell work on the sandbox', command: 'eval "$(cloudctl sandbox env)"' }],
   run: async (context) => {
     const place = readSandboxPlace(context.host.folders.state);
-    if (place === undefined) throw new CliError('not_found', 'no running sandbox is known', { hint: 'cloudctl sandbox start' });
+    if (place === undefined)
+      throw new CliError('not_found', 'no running sandbox is known', { hint: 'cloudctl sandbox start' });
     const variables = [
       ['PROFILE', 'sandbox'],
       ['AUTH_URL', place.auth_url],
@@ -21,7 +23,9 @@ export const env: CommandSpec<Context> = {
       ['SANDBOX_ADMIN_URL', place.admin_url],
       ['SANDBOX_ADMIN_TOKEN', place.admin_token],
     ];
-    await context.output.text(variables.map(([name, value = '']) => `export CLOUDCTL_${name}=${quoted(value)}`).join('\n'));
+    await context.output.text(
+      variables.map(([name, value = '']) => `export CLOUDCTL_${name}=${quoted(value)}`).join('\n'),
+    );
     return 0;
   },
 };

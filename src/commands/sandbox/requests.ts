@@ -20,12 +20,22 @@ export const requests: CommandSpec<Context> = {
   summary: 'list the requests the sandbox answered',
   description: 'Every request with its secrets left out, oldest first. The end of a token is enough to tell two apart.',
   options: [
-    { name: 'endpoint', value: '"METHOD PATH"', description: 'only those of one endpoint, as in "POST /v1/oauth/token"' },
+    {
+      name: 'endpoint',
+      value: '"METHOD PATH"',
+      description: 'only those of one endpoint, as in "POST /v1/oauth/token"',
+    },
     { name: 'wait', value: 'N', description: 'answer when there are at least so many, 30 s at most' },
     { name: 'clear', description: 'forget them all; prints nothing' },
     { name: 'admin-url', value: 'URL', description: 'the sandbox to talk to, instead of the one started last' },
   ],
-  examples: [{ text: 'How often was a token renewed?', command: "cloudctl sandbox requests --endpoint 'POST /v1/oauth/token' --query \"length([?grant_type=='refresh_token'])\" -o json" }],
+  examples: [
+    {
+      text: 'How often was a token renewed?',
+      command:
+        "cloudctl sandbox requests --endpoint 'POST /v1/oauth/token' --query \"length([?grant_type=='refresh_token'])\" -o json",
+    },
+  ],
   run: async (context, words) => {
     const admin = await context.sandbox(words.text('admin-url'));
     if (words.flag('clear')) {
@@ -38,7 +48,7 @@ export const requests: CommandSpec<Context> = {
     if (endpoint !== undefined) query.set('endpoint', endpoint);
     if (wait !== undefined) query.set('wait', String(wholeNumber(wait, '--wait', { min: 1, max: 99_999 })));
     const answer = await admin.call('GET', `/requests?${query}`);
-    const list = isRecord(answer) && Array.isArray(answer['requests']) ? answer['requests'].filter(isRecord) : [];
+    const list = isRecord(answer) && Array.isArray(answer.requests) ? answer.requests.filter(isRecord) : [];
     await context.output.list(list, view);
     return 0;
   },

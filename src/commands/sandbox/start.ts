@@ -20,19 +20,36 @@ export const start: CommandSpec<Context> = {
     { name: 'port', value: 'PORT', description: 'of the authorization server; 0 is any free port (0)' },
     { name: 'api-port', value: 'PORT', description: 'of the resource API; 0 is any free port (0)' },
     { name: 'host', value: 'HOST', description: 'a loopback address (127.0.0.1)' },
-    { name: 'callback-url', value: 'URL', many: 'repeat', description: 'a callback URL to register, instead of one on a free port' },
+    {
+      name: 'callback-url',
+      value: 'URL',
+      many: 'repeat',
+      description: 'a callback URL to register, instead of one on a free port',
+    },
     { name: 'app', value: 'NAME=URL', many: 'repeat', description: 'register one more application' },
     { name: 'seed', value: 'N', description: 'the same ids and secrets at every start' },
-    { name: 'consent', value: 'SCRIPT', description: '"approve EMAIL", deny or ask: answers the consent page by itself (ask)' },
+    {
+      name: 'consent',
+      value: 'SCRIPT',
+      description: '"approve EMAIL", deny or ask: answers the consent page by itself (ask)',
+    },
     { name: 'rate-limit', value: 'LIMITS', description: 'enforce limits on the virtual clock, as in 5000/h,250/m' },
     { name: 'droplet-limit', value: 'N', description: 'refuse more droplets than this' },
     { name: 'revoke-on-replay', description: 'a code that is used twice kills the tokens of its first use' },
-    { name: 'unknown-token-status', value: 'STATUS', description: 'how an unknown access token is answered: 404 or 401 (404)', choices: ['404', '401'] },
+    {
+      name: 'unknown-token-status',
+      value: 'STATUS',
+      description: 'how an unknown access token is answered: 404 or 401 (404)',
+      choices: ['404', '401'],
+    },
     { name: 'no-profile', description: 'do not write the profile `sandbox`' },
   ],
   examples: [
     { text: 'Try everything without an account', command: 'cloudctl sandbox start' },
-    { text: 'In CI: no pages, any port, machine-readable', command: 'cloudctl sandbox start -o json --consent "approve ada@example.com" &' },
+    {
+      text: 'In CI: no pages, any port, machine-readable',
+      command: 'cloudctl sandbox start -o json --consent "approve ada@example.com" &',
+    },
   ],
   run: async (context, words) => {
     const sandbox = await open(words);
@@ -49,7 +66,9 @@ export const start: CommandSpec<Context> = {
       if (!words.flag('no-profile')) await writeSandboxProfile(context, ready);
       const consent = words.text('consent');
       if (consent !== undefined) await scriptConsent(context, ready, consent);
-      await output.text(output.format === 'json' || output.format === 'ndjson' ? JSON.stringify(ready) : welcome(ready));
+      await output.text(
+        output.format === 'json' || output.format === 'ndjson' ? JSON.stringify(ready) : welcome(ready),
+      );
       await output.note('The sandbox runs until Ctrl-C.');
       await stopped;
       return 0;
@@ -65,7 +84,12 @@ async function open(words: Words): Promise<Sandbox> {
     const text = words.text(name);
     return text === undefined ? undefined : wholeNumber(text, `--${name}`, { min: 0, max });
   };
-  const [port, apiPort, seed, dropletLimit] = [number('port', 65_535), number('api-port', 65_535), number('seed', 2 ** 31 - 1), number('droplet-limit', 1_000_000)];
+  const [port, apiPort, seed, dropletLimit] = [
+    number('port', 65_535),
+    number('api-port', 65_535),
+    number('seed', 2 ** 31 - 1),
+    number('droplet-limit', 1_000_000),
+  ];
   const host = words.text('host');
   const rateLimit = words.text('rate-limit');
   const callbackUrls = words.list('callback-url');
@@ -98,11 +122,17 @@ function startError(error: unknown): unknown {
   const code = 'code' in error ? error.code : undefined;
   if (code === 'EADDRINUSE' || code === 'EACCES') {
     const port = 'port' in error ? ` ${error.port}` : '';
-    return new CliError('port_in_use', `could not listen on port${port}: it is ${code === 'EACCES' ? 'reserved' : 'in use'}`, {
-      hint: 'choose others with `--port` and `--api-port`, or leave them out for free ones',
-    });
+    return new CliError(
+      'port_in_use',
+      `could not listen on port${port}: it is ${code === 'EACCES' ? 'reserved' : 'in use'}`,
+      {
+        hint: 'choose others with `--port` and `--api-port`, or leave them out for free ones',
+      },
+    );
   }
-  return error instanceof CliError ? error : usage(`could not start the sandbox: ${error.message}`, 'see `cloudctl sandbox start --help`');
+  return error instanceof CliError
+    ? error
+    : usage(`could not start the sandbox: ${error.message}`, 'see `cloudctl sandbox start --help`');
 }
 
 /** A profile in the file store, so that no keychain is needed; a session of an earlier sandbox is of no use any more. */
@@ -115,7 +145,14 @@ async function writeSandboxProfile(context: Context, ready: Ready): Promise<void
     callback_urls: [ready.callback_url],
     credential_store: 'file',
   } as const;
-  const settings: Settings = { profileName: 'sandbox', profileKnown: true, profileNamed: true, values, clientSecret: undefined, accessToken: undefined };
+  const settings: Settings = {
+    profileName: 'sandbox',
+    profileKnown: true,
+    profileNamed: true,
+    values,
+    clientSecret: undefined,
+    accessToken: undefined,
+  };
   const store = context.store(settings);
   const lock = await context.lock(context.place('sandbox').lock);
   try {
@@ -138,7 +175,10 @@ async function scriptConsent(context: Context, ready: Ready, script: string): Pr
 }
 
 function welcome(ready: Ready): string {
-  const people = ready.users.map(({ email, password, teams }) => `  ${email}  password ${password}${teams.length === 0 ? '' : `  team ${teams.map((team) => team.name).join(', ')}`}`);
+  const people = ready.users.map(
+    ({ email, password, teams }) =>
+      `  ${email}  password ${password}${teams.length === 0 ? '' : `  team ${teams.map((team) => team.name).join(', ')}`}`,
+  );
   const clusters = ready.clusters.map(({ name, engine, version, uuid }) => `  ${name}  ${engine} ${version}  ${uuid}`);
   return [
     `Authorization server  ${ready.auth_url}`,

@@ -5,7 +5,8 @@ import { isRecord, type JsonRecord, numberOf, textOf } from '../../json.ts';
 
 export const token: CommandSpec<Context> = {
   summary: 'issue tokens without a browser',
-  description: 'Prints an access token of the sandbox; with -o json the whole grant, refresh token included. It counts as the approval of that person.',
+  description:
+    'Prints an access token of the sandbox; with -o json the whole grant, refresh token included. It counts as the approval of that person.',
   options: [
     { name: 'user', value: 'EMAIL', description: 'the person the grant is for' },
     { name: 'scope', value: 'SCOPE', description: 'read or "read write" (read)' },
@@ -13,7 +14,13 @@ export const token: CommandSpec<Context> = {
     { name: 'client-id', value: 'ID', description: 'the application the grant is for; the first one when left out' },
     { name: 'admin-url', value: 'URL', description: 'the sandbox to talk to, instead of the one started last' },
   ],
-  examples: [{ text: 'Use it with any tool', command: 'CLOUDCTL_ACCESS_TOKEN=$(cloudctl sandbox token --user ada@example.com) cloudctl --profile sandbox droplets list' }],
+  examples: [
+    {
+      text: 'Use it with any tool',
+      command:
+        'CLOUDCTL_ACCESS_TOKEN=$(cloudctl sandbox token --user ada@example.com) cloudctl --profile sandbox droplets list',
+    },
+  ],
   run: async (context, words) => {
     const user = words.text('user');
     if (user === undefined) throw usage('--user is missing', '`cloudctl sandbox start` prints the people it knows');
@@ -26,8 +33,10 @@ export const token: CommandSpec<Context> = {
       ...(clientId === undefined ? {} : { client_id: clientId }),
     });
     const accessToken = isRecord(grant) ? textOf(grant, 'access_token') : undefined;
-    if (!isRecord(grant) || accessToken === undefined) throw new CliError('api_error', 'the sandbox answered without a grant');
-    if (context.output.format === 'table' && context.globals.list('format').length === 0) await context.output.text(accessToken);
+    if (!isRecord(grant) || accessToken === undefined)
+      throw new CliError('api_error', 'the sandbox answered without a grant');
+    if (context.output.format === 'table' && context.globals.list('format').length === 0)
+      await context.output.text(accessToken);
     else {
       await context.output.object<JsonRecord>(grant, {
         columns: [

@@ -1,5 +1,6 @@
+import { type Refusal, refuse, refuseMethod } from '../refusal.ts';
 import { headerValues, type LoopbackRequest, rawPath } from '../request.ts';
-import { type Expected, type Refusal, refuse } from '../rule.ts';
+import type { Expected } from '../rule.ts';
 
 /** Only this machine speaks to the helper, whatever the listener is bound to (RFC 8252 §8.3). */
 export function loopbackPeer(_: Expected<unknown>, request: LoopbackRequest): Refusal | undefined {
@@ -11,7 +12,7 @@ export function loopbackPeer(_: Expected<unknown>, request: LoopbackRequest): Re
 export function allowedMethod(expected: Expected<unknown>, request: LoopbackRequest): Refusal | undefined {
   const relay = expected.flow === 'implicit' && rawPath(request) === expected.paths.relay;
   const allow = relay ? 'POST' : 'GET';
-  return request.method === allow ? undefined : { ...refuse('method_not_allowed'), allow };
+  return request.method === allow ? undefined : refuseMethod(allow);
 }
 
 /** Exactly one Host header, equal to H: the defence against DNS rebinding. */

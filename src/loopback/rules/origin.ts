@@ -1,5 +1,6 @@
+import { type Refusal, refuse } from '../refusal.ts';
 import { headerValues, type LoopbackRequest, rawPath } from '../request.ts';
-import { type Expected, type Refusal, refuse } from '../rule.ts';
+import type { Expected } from '../rule.ts';
 
 /** A page is asked for by a top-level navigation: an `<img>`, a frame or a no-cors fetch must not end a login. */
 export function topLevelNavigation(expected: Expected<unknown>, request: LoopbackRequest): Refusal | undefined {

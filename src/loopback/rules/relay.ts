@@ -1,8 +1,9 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { isRecord, parseJson, textOf } from '../../json.ts';
 import { parseParameters } from '../parameters.ts';
+import { refuse } from '../refusal.ts';
 import type { LoopbackRequest } from '../request.ts';
-import { type Decision, type Expected, type Phase, refuse } from '../rule.ts';
+import type { Decision, Expected, Phase } from '../rule.ts';
 import { latch } from './response.ts';
 
 /** The fragment of the implicit flow, handed over by the bridge page with the nonce it was served with. */

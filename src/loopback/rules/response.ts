@@ -1,6 +1,7 @@
 import { type Parameters, type Place, parseParameters } from '../parameters.ts';
+import { refuse } from '../refusal.ts';
 import { hasHeader, headerValues, type LoopbackRequest, rawQuery } from '../request.ts';
-import { type Decision, type Expected, type Phase, refuse } from '../rule.ts';
+import type { Decision, Expected, Phase } from '../rule.ts';
 
 /**
  * The redirect itself: a response is judged, state before error before code, and the first one of any kind ends the

@@ -1,6 +1,8 @@
 import { parseParameters } from '../parameters.ts';
+import { bodyLimit } from '../read-body.ts';
+import { type Refusal, refuse } from '../refusal.ts';
 import { hasHeader, headerValues, type LoopbackRequest, rawPath, rawQuery } from '../request.ts';
-import { bodyLimit, type Expected, type Refusal, refuse } from '../rule.ts';
+import type { Expected } from '../rule.ts';
 
 /** Origin form with one slash: absolute form and `//` are refused, and so is what no browser sends raw. */
 export function originForm(_: Expected<unknown>, request: LoopbackRequest): Refusal | undefined {

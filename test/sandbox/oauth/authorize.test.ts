@@ -7,7 +7,6 @@ import {
   MAYA,
   sandboxFor,
   send,
-  sendBytes,
   signIn,
   submit,
   TOMAS,
@@ -54,12 +53,11 @@ describe('rule 1: a valid request that is approved returns code and state', () =
     }
   });
 
-  it('a state of unencoded bytes comes back percent-encoded', async () => {
+  it('characters that a client left unencoded come back percent-encoded', async () => {
     const sandbox = await sandboxFor();
     await admin(sandbox, 'POST', '/consent', { mode: 'approve', user: MAYA });
-    const { auth_url } = sandbox.ready;
-    const head = `GET /v1/oauth/authorize?${wish(sandbox)}&state=é"x HTTP/1.1\r\nHost: ${new URL(auth_url).host}\r\nConnection: close\r\n\r\n`;
-    expect(await sendBytes(auth_url, Buffer.from(head, 'utf8'))).toContain('&state=%C3%A9%22x\r\n');
+    const answer = await authorize(sandbox, `${wish(sandbox)}&state="<x>|{y}^`);
+    expect(answer.headers.location?.split('&state=')[1]).toBe('%22%3Cx%3E%7C%7By%7D%5E');
   });
 
   it('no state is returned when none was sent, and an empty one as it was sent', async () => {

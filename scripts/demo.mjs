@@ -1,0 +1,125 @@
+// `npm run demo`: the first story, for real, on the embedded sandbox. Nothing is left behind in the person's own folders.
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { styleText } from 'node:util';
+import { build } from './build.mjs';
+import { visit } from './page-visitor.mjs';
+import { startSandbox } from './sandbox.mjs';
+import { root } from './suite.mjs';
+
+const bin = join(root, 'bin/cloudctl.cjs');
+const ownBrowser = process.argv.includes('--browser');
+const folder = mkdtempSync(join(tmpdir(), 'cloudctl-demo-'));
+const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('CLOUDCTL_'));
+const env = {
+  ...Object.fromEntries(inherited),
+  CLOUDCTL_CONFIG_DIR: join(folder, 'config'),
+  CLOUDCTL_STATE_DIR: join(folder, 'state'),
+  CLOUDCTL_PROFILE: 'sandbox',
+};
+
+const begun = Date.now();
+tell('Building cloudctl …');
+await build();
+tell('Starting the sandbox: an authorization server, a resource API and a control panel, on this machine.');
+const { CLOUDCTL_PROFILE: _later, ...sandboxEnv } = env;
+const sandbox = await startSandbox(sandboxEnv);
+try {
+  await story(sandbox.ready);
+} finally {
+  await sandbox.stop();
+  rmSync(folder, { recursive: true, force: true });
+}
+
+async function story({ auth_url: authUrl, base_url: baseUrl, users }) {
+  const person = users.find(({ teams }) => teams.length > 0) ?? users[0];
+  tell(`It listens on ${authUrl} and ${baseUrl}. Now what a person would type:`);
+  await login(person);
+  await command(['auth', 'status']);
+  await command(['actions', 'list']);
+  await command([
+    'droplets',
+    'create',
+    '--names',
+    'web-{01..03},db-01',
+    '--size',
+    's-1vcpu-1gb',
+    '--image',
+    'ubuntu-24-04-x64',
+    '--region',
+    'nyc3',
+  ]);
+  await command(['droplets', 'list']);
+  await command(['auth', 'logout']);
+  tell(`
+That was the whole story, in ${((Date.now() - begun) / 1000).toFixed(1)} s; the sandbox is stopped and its folder removed.
+To go on by yourself:
+  npm link                                             # puts cloudctl on your path
+  cloudctl sandbox start                               # leave it running; it prints whom to sign in as
+  cloudctl --profile sandbox auth login --scope "read write"
+  cloudctl --profile sandbox droplets list
+  cloudctl --help`);
+}
+
+/** The real pages, by a browser without scripts; with --browser by the person's own. */
+async function login(person) {
+  const words = ['auth', 'login', '--scope', 'read write'];
+  if (ownBrowser) {
+    tell(
+      `Your browser opens. Sign in as ${person.email} with the password ${person.password}, and authorize the application.`,
+    );
+    return command(words);
+  }
+  prompt(words);
+  const child = spawn(process.execPath, [bin, ...words], { cwd: root, env, stdio: ['ignore', 'inherit', 'pipe'] });
+  const ended = new Promise((resolve) => child.once('close', resolve));
+  const url = await addressOn(child.stderr);
+  const last = await visit(url, (page) => {
+    if (page.html.includes('name="password"')) {
+      tell(`  (page "${page.title}": signing in as ${person.email})`);
+      return { email: person.email, password: person.password };
+    }
+    if (!page.html.includes('value="approve"')) return undefined;
+    tell(`  (page "${page.title}": authorizing for the team ${person.teams[0]?.name ?? 'none'})`);
+    return { decision: 'approve', ...(person.teams[0] && { account: person.teams[0].uuid }) };
+  });
+  tell(`  (page "${last.title}")`);
+  check(await ended, words);
+}
+
+/** Passes everything on and resolves with the authorization URL, which stands alone on its line. */
+function addressOn(stream) {
+  let text = '';
+  return new Promise((resolve, reject) => {
+    stream.setEncoding('utf8').on('data', (chunk) => {
+      process.stderr.write(chunk);
+      text += chunk;
+      const found = /^(http\S+)\n/m.exec(text);
+      if (found !== null) resolve(found[1]);
+    });
+    stream.on('end', () => reject(new Error('the login ended without an address')));
+  });
+}
+
+async function command(words) {
+  prompt(words);
+  const child = spawn(process.execPath, [bin, ...words], { cwd: root, env, stdio: 'inherit' });
+  check(await new Promise((resolve) => child.once('close', resolve)), words);
+}
+
+function check(code, words) {
+  if (code !== 0) throw new Error(`cloudctl ${words.join(' ')} ended with ${code}`);
+}
+
+function prompt(words) {
+  const typed = words
+    .map((word) => (/^[\w./,:@=-]+$/.test(word) ? word : word.includes('{') ? `'${word}'` : `"${word}"`))
+    .join(' ');
+  process.stdout.write(`\n${styleText(['bold', 'cyan'], `$ cloudctl ${typed}`)}\n`);
+}
+
+function tell(text) {
+  process.stdout.write(`${text}\n`);
+}

@@ -1,0 +1,32 @@
+/** A request that leaves the login as it was. */
+export interface Refusal {
+  readonly kind: 'refuse';
+  readonly page: Noise;
+  /** The method that would have been right; named by every 405. */
+  readonly allow?: 'GET' | 'POST';
+}
+
+/** Why a request is refused, with the status that says so. */
+export const noiseStatus = {
+  not_a_response: 400,
+  forbidden: 403,
+  not_found: 404,
+  method_not_allowed: 405,
+  request_timeout: 408,
+  already_finished: 410,
+  already_started: 410,
+  body_too_large: 413,
+  expectation_failed: 417,
+  misdirected: 421,
+  headers_too_large: 431,
+} as const;
+
+export type Noise = keyof typeof noiseStatus;
+
+export function refuse(page: Exclude<Noise, 'method_not_allowed'>): Refusal {
+  return { kind: 'refuse', page };
+}
+
+export function refuseMethod(allow: 'GET' | 'POST'): Refusal {
+  return { kind: 'refuse', page: 'method_not_allowed', allow };
+}

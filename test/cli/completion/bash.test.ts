@@ -1,0 +1,52 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { lacks } from '../../fixtures/needs.ts';
+import { type Completer, completer } from './shells.ts';
+
+describe.skipIf(lacks('bash'))('bash', () => {
+  let bash: Completer;
+  beforeAll(async () => {
+    bash = await completer('bash');
+  });
+  afterAll(() => bash.close());
+
+  test('the script has no syntax error', async () => {
+    expect(await bash.check()).toBe('');
+  });
+
+  test.each([
+    ['dro', ['droplets']],
+    ['', ['auth', 'actions', 'droplets', 'db', 'completion']],
+    ['droplets|', ['list', 'create']],
+    ['droplets|web|', []],
+    ['droplets|web|cr', []],
+    ['-o|json|droplets|cr', ['create']],
+    ['-o|', ['table', 'json', 'ndjson', 'yaml', 'csv']],
+    ['--output|=|j', ['json']],
+    ['--output|=', ['table', 'json', 'ndjson', 'yaml', 'csv']],
+    ['--output=j', ['--output=json']],
+    ['droplets|--re', ['--region']],
+    ['droplets|create|--if', ['--if-exists']],
+    ['droplets|create|a|b|--if-exists|s', ['skip']],
+    ['droplets|create|--names=a|--if-exists|s', ['skip']],
+    ['droplets|create|--|--if', []],
+    ['completion|', ['bash', 'zsh', 'fish', 'powershell']],
+    ['completion|bash|', []],
+    ['droplets|create|--names-from|names', ['names one.txt']],
+    ['--prof', ['--profile']],
+    ['--profile|h', ['home']],
+    ['auth|list|', []],
+  ])('after %j it offers %j', async (words, expected) => {
+    expect(await bash.offers('cloudctl', ...words.split('|'))).toEqual(expected);
+  });
+
+  test("profiles' names are offered, and none of them is run", async () => {
+    expect(await bash.offers('cloudctl', 'auth', 'switch', '')).toEqual([
+      'home',
+      'work',
+      expect.stringContaining('touch'),
+    ]);
+    expect(existsSync(join(bash.folder, 'owned'))).toBe(false);
+  });
+});

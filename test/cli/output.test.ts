@@ -1,0 +1,302 @@
+import { expect, test } from 'vitest';
+import { createOutput, type Format, type OutputOptions } from '../../src/cli/output.ts';
+import { compileQuery } from '../../src/cli/query.ts';
+import { usage } from '../../src/errors.ts';
+import { fakeSink } from './sink.ts';
+
+interface Droplet {
+  readonly id: number;
+  readonly name: string;
+  readonly status: string;
+  readonly more?: unknown;
+}
+
+const view = {
+  columns: [
+    { name: 'ID', value: (row: Droplet) => row.id },
+    { name: 'Name', value: (row: Droplet) => row.name },
+    { name: 'Status', value: (row: Droplet) => row.status, extra: true },
+  ],
+};
+
+const droplets: readonly Droplet[] = [
+  { id: 1, name: 'web', status: 'active', more: { deep: [1] } },
+  { id: 2, name: 'db', status: 'off' },
+];
+
+async function* pages(rows: readonly Droplet[], fault?: Error): AsyncGenerator<Droplet> {
+  yield* rows;
+  if (fault !== undefined) throw fault;
+}
+
+function outputOf(options: Partial<OutputOptions> & { readonly format: Format }, columns?: number) {
+  const stdout = fakeSink(columns);
+  const stderr = fakeSink();
+  return {
+    stdout,
+    stderr,
+    output: createOutput({ stdout, stderr, header: true, quiet: false, color: false, ...options }),
+  };
+}
+
+async function listed(
+  format: Format,
+  rows: readonly Droplet[],
+  options: Partial<OutputOptions> = {},
+  columns?: number,
+): Promise<string> {
+  const { output, stdout, stderr } = outputOf({ format, ...options }, columns);
+  await output.list(pages(rows), view);
+  expect(stderr.text()).toBe('');
+  return stdout.text();
+}
+
+test.each([
+  ['table', 'ID  Name\n1   web\n2   db\n'],
+  ['json', `${JSON.stringify(droplets, null, 2)}\n`],
+  ['ndjson', `${JSON.stringify(droplets[0])}\n${JSON.stringify(droplets[1])}\n`],
+  ['csv', 'ID,Name\r\n1,web\r\n2,db\r\n'],
+  [
+    'yaml',
+    '- id: 1\n  name: web\n  status: active\n  more:\n    deep:\n      - 1\n- id: 2\n  name: db\n  status: off\n',
+  ],
+] as const)('a list as %s', async (format, expected) => {
+  const text = await listed(format, droplets);
+  // YAML 1.2 readers take `off` for text, and so it is printed.
+  expect(text).toBe(expected);
+});
+
+test.each([
+  ['table', 'ID  Name\n'],
+  ['json', '[]\n'],
+  ['ndjson', ''],
+  ['csv', 'ID,Name\r\n'],
+  ['yaml', '[]\n'],
+] as const)('an empty list as %s', async (format, expected) => {
+  expect(await listed(format, [])).toBe(expected);
+});
+
+test.each([
+  ['table', 'Status  ID\nactive  1\noff     2\n'],
+  ['json', '[\n  {\n    "Status": "active",\n    "ID": 1\n  },\n  {\n    "Status": "off",\n    "ID": 2\n  }\n]\n'],
+  ['ndjson', '{"Status":"active","ID":1}\n{"Status":"off","ID":2}\n'],
+  ['csv', 'Status,ID\r\nactive,1\r\noff,2\r\n'],
+  ['yaml', '- Status: active\n  ID: 1\n- Status: off\n  ID: 2\n'],
+] as const)('--format picks columns in %s', async (format, expected) => {
+  expect(await listed(format, droplets, { columns: ['status', 'ID'] })).toBe(expected);
+});
+
+test.each(['table', 'json', 'ndjson', 'csv', 'yaml'] as const)(
+  'an unknown column is refused in %s before the first row is asked for',
+  async (format) => {
+    const { output, stdout } = outputOf({ format, columns: ['Nope'] });
+    let asked = false;
+    const rows = (async function* () {
+      asked = true;
+      yield* droplets;
+    })();
+    await expect(output.list(rows, view)).rejects.toMatchObject({
+      code: 'usage',
+      detail: 'known columns: ID, Name, Status',
+    });
+    expect([asked, stdout.text()]).toEqual([false, '']);
+  },
+);
+
+test.each(['table', 'json', 'yaml'] as const)('an error in the middle leaves stdout empty in %s', async (format) => {
+  const { output, stdout } = outputOf({ format });
+  await expect(output.list(pages(droplets, new Error('page 2')), view)).rejects.toThrow('page 2');
+  expect(stdout.text()).toBe('');
+});
+
+test.each(['ndjson', 'csv'] as const)('%s prints each row before the next is asked for', async (format) => {
+  const { output, stdout } = outputOf({ format });
+  const seen: string[] = [];
+  const rows = (async function* () {
+    for (const row of droplets) {
+      yield row;
+      seen.push(stdout.text());
+    }
+  })();
+  await output.list(rows, view);
+  expect(seen[0]).toContain('web');
+  expect(seen[0]).not.toContain('db');
+});
+
+test('ndjson waits for a slow reader', async () => {
+  let release = () => {};
+  const blocked = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const stdout = { ...fakeSink(), write: () => blocked };
+  let asked = 0;
+  const rows = (async function* () {
+    for (const row of droplets) {
+      asked += 1;
+      yield row;
+    }
+  })();
+  const done = createOutput({
+    stdout,
+    stderr: fakeSink(),
+    header: true,
+    quiet: false,
+    color: false,
+    format: 'ndjson',
+  }).list(rows, view);
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(asked).toBe(1);
+  release();
+  await done;
+  expect(asked).toBe(2);
+});
+
+test('--no-header leaves the header out of tables and csv', async () => {
+  expect(await listed('table', droplets, { header: false })).toBe('1  web\n2  db\n');
+  expect(await listed('csv', droplets, { header: false })).toBe('1,web\r\n2,db\r\n');
+});
+
+test('a table is cut to the terminal, and only there', async () => {
+  const wide = [{ id: 1, name: 'x'.repeat(50), status: '' }];
+  expect(await listed('table', wide, {}, 20)).toBe(`ID  Name\n1   ${'x'.repeat(15)}…\n`);
+  expect(await listed('table', wide)).toContain('x'.repeat(50));
+});
+
+test('csv has no control characters on a terminal, and all of them in a file', async () => {
+  const evil = [{ id: 1, name: 'a\u001b[31mb', status: '' }];
+  expect(await listed('csv', evil, {}, 80)).toBe('ID,Name\r\n1,ab\r\n');
+  expect(await listed('csv', evil)).toBe('ID,Name\r\n1,a\u001b[31mb\r\n');
+});
+
+test.each(['table', 'json', 'ndjson', 'yaml'] as const)('%s never holds a bare escape character', async (format) => {
+  const evil = [{ id: 1, name: 'a\u001b[31m\u009b1m\u202eb', status: '' }];
+  expect(await listed(format, evil)).not.toMatch(/[\u001b\u009b\u202e]/);
+});
+
+test.each([
+  ['table', 'ID    1\nName  web\n'],
+  ['json', `${JSON.stringify(droplets[0], null, 2)}\n`],
+  ['ndjson', `${JSON.stringify(droplets[0])}\n`],
+  ['csv', 'ID,Name\r\n1,web\r\n'],
+  ['yaml', 'id: 1\nname: web\nstatus: active\nmore:\n  deep:\n    - 1\n'],
+] as const)('a single thing as %s', async (format, expected) => {
+  const { output, stdout } = outputOf({ format });
+  await output.object(droplets[0]!, view);
+  expect(stdout.text()).toBe(expected);
+});
+
+test('one column of a single thing without its header is the value alone', async () => {
+  const { output, stdout } = outputOf({ format: 'table', columns: ['name'], header: false });
+  await output.object(droplets[0]!, view);
+  expect(stdout.text()).toBe('web\n');
+});
+
+test.each([
+  ['table', "[?status=='active']", 'ID  Name\n1   web\n'],
+  ['csv', "[?status=='active']", 'ID,Name\r\n1,web\r\n'],
+  ['table', '[].{n: name, deep: more}', 'n    deep\nweb  {"deep":[1]}\ndb\n'],
+  ['csv', '[].{n: name, id: id}', 'n,id\r\nweb,1\r\ndb,2\r\n'],
+  ['table', '[].name', 'web\ndb\n'],
+  ['csv', '[].name', 'web\r\ndb\r\n'],
+  ['ndjson', '[].name', '"web"\n"db"\n'],
+  ['json', '[].name', '[\n  "web",\n  "db"\n]\n'],
+  ['yaml', '[].name', '- web\n- db\n'],
+  ['table', '[].[id, name]', '1  web\n2  db\n'],
+  ['csv', '[].[id, name]', '1,web\r\n2,db\r\n'],
+  ['table', 'length(@)', '2\n'],
+  ['json', 'length(@)', '2\n'],
+  ['ndjson', 'length(@)', '2\n'],
+  ['csv', 'length(@)', '2\r\n'],
+  ['yaml', 'length(@)', '2\n'],
+  ['table', 'nothing', ''],
+  ['json', 'nothing', 'null\n'],
+  ['table', '[0]', 'ID    1\nName  web\n'],
+  ['json', '{all: length(@)}', '{\n  "all": 2\n}\n'],
+  ['table', '{all: length(@)}', 'all  2\n'],
+  ['table', '[?id==`9`]', 'ID  Name\n'],
+  ['json', '[?id==`9`]', '[]\n'],
+  ['table', '[`1`, \'a\', `null`, `{"b":1}`]', '1\na\n\n{"b":1}\n'],
+] as const)('as %s the query %s', async (format, expression, expected) => {
+  expect(await listed(format, droplets, { query: await compileQuery(expression) })).toBe(expected);
+});
+
+test('--format picks among the columns of what the query made', async () => {
+  const query = await compileQuery('[].{n: name, i: id}');
+  expect(await listed('json', droplets, { query, columns: ['I'] })).toBe(
+    '[\n  {\n    "i": 1\n  },\n  {\n    "i": 2\n  }\n]\n',
+  );
+  await expect(listed('table', droplets, { query, columns: ['Name'] })).rejects.toMatchObject({
+    detail: 'known columns: n, i',
+  });
+});
+
+test('--format picks among the known columns of rows that the query only chose', async () => {
+  const query = await compileQuery("[?name=='db']");
+  expect(await listed('table', droplets, { query, columns: ['status'] })).toBe('Status\noff\n');
+});
+
+test('notes go to stderr, and nowhere with --quiet; warnings always', async () => {
+  const { output, stdout, stderr } = outputOf({ format: 'json' });
+  await output.note('hello\u001b[2J');
+  await output.warn('careful');
+  expect([stdout.text(), stderr.text()]).toEqual(['', 'hello\nwarning: careful\n']);
+  const silent = outputOf({ format: 'json', quiet: true });
+  await silent.output.note('hello');
+  await silent.output.warn('careful');
+  expect(silent.stderr.text()).toBe('warning: careful\n');
+});
+
+test('text goes to stdout as it is, with one newline at its end', async () => {
+  const { output, stdout } = outputOf({ format: 'json' });
+  await output.text('a');
+  await output.text('b\n');
+  expect(stdout.text()).toBe('a\nb\n');
+});
+
+test.each([
+  ['table', 'error: m\nhint: h\n'],
+  ['csv', 'error: m\nhint: h\n'],
+  ['json', '{"error":{"code":"usage","message":"m","hint":"h","exit_code":2}}\n'],
+  ['ndjson', '{"error":{"code":"usage","message":"m","hint":"h","exit_code":2}}\n'],
+] as const)('an error beside %s', async (format, expected) => {
+  const { output, stdout, stderr } = outputOf({ format });
+  await output.error(usage('m', 'h'));
+  expect([stdout.text(), stderr.text()]).toEqual(['', expected]);
+});
+
+test.each([
+  ['table', '{\n  "a": [\n    "x\\u009b"\n  ]\n}\n'],
+  ['json', '{\n  "a": [\n    "x\\u009b"\n  ]\n}\n'],
+  ['ndjson', '{"a":["x\\u009b"]}\n'],
+  ['csv', 'a\r\n"[""x\u009b""]"\r\n'],
+  ['yaml', 'a:\n  - "x\\u009b"\n'],
+] as const)('data of unknown shape as %s', async (format, expected) => {
+  const { output, stdout } = outputOf({ format });
+  await output.data({ a: ['x\u009b'] });
+  expect(stdout.text()).toBe(expected);
+});
+
+test('data of unknown shape is a table once a query or columns give it one', async () => {
+  const data = { droplets: [{ id: 1, name: 'web' }] };
+  const queried = outputOf({ format: 'table', query: await compileQuery('droplets') });
+  await queried.output.data(data);
+  expect(queried.stdout.text()).toBe('id  name\n1   web\n');
+  const picked = outputOf({ format: 'table', columns: ['name'] });
+  await picked.output.data(data.droplets);
+  expect(picked.stdout.text()).toBe('name\nweb\n');
+  const empty = outputOf({ format: 'csv' });
+  await empty.output.data([]);
+  expect(empty.stdout.text()).toBe('');
+});
+
+test('columns of a query that found nothing are not called unknown', async () => {
+  const query = await compileQuery('[?id==`9`].{n: name}');
+  expect(await listed('table', droplets, { query, columns: ['n'] })).toBe('n\n');
+  expect(await listed('json', droplets, { query, columns: ['n'] })).toBe('[]\n');
+});
+
+test('what a person must see is shown with --quiet as well, and cannot act on the terminal', async () => {
+  const { output, stderr, stdout } = outputOf({ format: 'json', quiet: true });
+  await output.show('https://auth.example/v1/oauth/authorize?client_id=x\u001b[2J');
+  expect([stdout.text(), stderr.text()]).toEqual(['', 'https://auth.example/v1/oauth/authorize?client_id=x\n']);
+});

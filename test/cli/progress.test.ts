@@ -1,0 +1,94 @@
+import { expect, test } from 'vitest';
+import { createProgress } from '../../src/cli/progress.ts';
+import { fakeClock, fakeSink } from './sink.ts';
+
+const erase = '\r\u001b[2K';
+
+async function settled(): Promise<void> {
+  for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+}
+
+test('on a terminal one line turns and changes, and is gone in the end', async () => {
+  const stderr = fakeSink(80);
+  const clock = fakeClock();
+  const progress = createProgress({ stderr, clock, quiet: false, unicode: false });
+  await progress.show('page 1');
+  await settled();
+  await clock.pass(100);
+  await progress.show('page 2\u001b[31m');
+  await clock.pass(100);
+  await progress.stop('done');
+  expect(stderr.text()).toBe(`${erase}| page 1${erase}/ page 1${erase}- page 2${erase}done\n`);
+  const before = stderr.text();
+  await clock.pass(1000);
+  expect(stderr.text()).toBe(before);
+});
+
+test('the line is kept within the terminal', async () => {
+  const stderr = fakeSink(12);
+  const progress = createProgress({ stderr, clock: fakeClock(), quiet: false });
+  await progress.show('日本語日本語日本語');
+  await settled();
+  expect(stderr.writes[0]).toBe(`${erase}⠋ 日本語日…`);
+  await progress.stop();
+});
+
+test('the line makes room for what is printed on the same terminal', async () => {
+  const stderr = fakeSink(80);
+  const progress = createProgress({ stderr, clock: fakeClock(), quiet: false, unicode: false });
+  const stdout = progress.guard(fakeSink(80));
+  const file = fakeSink();
+  await progress.show('working');
+  await settled();
+  await progress.guard(file).write('data');
+  expect(stderr.text()).toBe(`${erase}| working`);
+  await stdout.write('data\n');
+  expect(stderr.text()).toBe(`${erase}| working${erase}`);
+  expect([stdout.isTTY, stdout.columns, file.text()]).toEqual([true, 80, 'data']);
+  await progress.stop();
+});
+
+test('stopping twice, or before the start, draws nothing', async () => {
+  const stderr = fakeSink(80);
+  const progress = createProgress({ stderr, clock: fakeClock(), quiet: false });
+  await progress.stop();
+  await progress.stop();
+  expect(stderr.text()).toBe('');
+});
+
+test('it can be started again', async () => {
+  const stderr = fakeSink(80);
+  const progress = createProgress({ stderr, clock: fakeClock(), quiet: false, unicode: false });
+  await progress.show('one');
+  await settled();
+  await progress.stop();
+  await progress.show('two');
+  await settled();
+  await progress.stop();
+  expect(stderr.text()).toBe(`${erase}| one${erase}${erase}| two${erase}`);
+});
+
+test('elsewhere it is plain lines, not more than one in ten seconds', async () => {
+  const stderr = fakeSink();
+  const clock = fakeClock();
+  const progress = createProgress({ stderr, clock, quiet: false });
+  await progress.show('page 1');
+  await progress.show('page 2');
+  await clock.pass(9_999);
+  await progress.show('page 3');
+  await clock.pass(1);
+  await progress.show('page 4');
+  await clock.pass(20_000);
+  await progress.show('page 4');
+  await progress.stop('4 pages');
+  expect(stderr.text()).toBe('page 1\npage 4\n4 pages\n');
+});
+
+test.each([80, undefined])('with --quiet there is nothing (columns: %s)', async (columns) => {
+  const stderr = fakeSink(columns);
+  const progress = createProgress({ stderr, clock: fakeClock(), quiet: true });
+  await progress.show('page 1');
+  await settled();
+  await progress.stop('done');
+  expect(stderr.text()).toBe('');
+});

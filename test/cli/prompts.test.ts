@@ -1,0 +1,195 @@
+import { expect, test } from 'vitest';
+import { createPrompts, type PromptOptions } from '../../src/cli/prompts.ts';
+import { keyboard } from './keyboard.ts';
+
+const enter = '\r';
+const controlC = '\u0003';
+const controlD = '\u0004';
+const clientId = { name: 'client ID', option: '--client-id', variable: 'CLOUDCTL_CLIENT_ID', message: 'Client ID' };
+
+function promptsOn(terminal = keyboard(), options: Partial<PromptOptions> = {}) {
+  return {
+    terminal,
+    prompts: createPrompts({ streams: terminal.streams, noInput: false, yes: false, color: false, ...options }),
+  };
+}
+
+test('what is typed is the answer', async () => {
+  const { terminal, prompts } = promptsOn();
+  const answer = prompts.ask(clientId);
+  await terminal.until('Client ID');
+  terminal.type(`abc${enter}`);
+  expect(await answer).toBe('abc');
+});
+
+test('enter alone takes the default', async () => {
+  const { terminal, prompts } = promptsOn();
+  const answer = prompts.ask({ ...clientId, default: 'preset' });
+  await terminal.until('preset');
+  terminal.type(enter);
+  expect(await answer).toBe('preset');
+});
+
+test('an answer that is not valid is asked for again', async () => {
+  const { terminal, prompts } = promptsOn();
+  const answer = prompts.ask({ ...clientId, validate: (value) => value.length > 1 || 'too short' });
+  await terminal.until('Client ID');
+  terminal.type(`a${enter}`);
+  await terminal.until('too short');
+  terminal.type(`b${enter}`);
+  expect(await answer).toBe('ab');
+});
+
+test('a secret is not drawn, neither itself nor its length, and does not print', async () => {
+  const { terminal, prompts } = promptsOn();
+  const answer = prompts.askSecret({ ...clientId, name: 'client secret', message: 'Client secret' });
+  await terminal.until('Client secret');
+  terminal.type('hunter2');
+  await terminal.until('masked');
+  // Ctrl-T would show a password in other programs.
+  terminal.type('\u0014');
+  terminal.type(enter);
+  const secret = await answer;
+  expect([secret.reveal(), String(secret)]).toEqual(['hunter2', '[secret]']);
+  expect(terminal.drawn()).not.toMatch(/hunter2|\*/);
+});
+
+test('a paste longer than a line of the kernel arrives whole', async () => {
+  const { terminal, prompts } = promptsOn();
+  const pasted = `http://127.0.0.1:8080/callback?code=${'x'.repeat(2500)}&state=y`;
+  const answer = prompts.ask(clientId);
+  await terminal.until('Client ID');
+  terminal.type(pasted + enter);
+  expect(await answer).toBe(pasted);
+});
+
+test('one of the choices is chosen, from the default on', async () => {
+  const { terminal, prompts } = promptsOn();
+  const choices = [
+    { name: 'the code flow', value: { flow: 'code' } },
+    { name: 'the implicit flow', value: { flow: 'implicit' } },
+  ];
+  const answer = prompts.choose({ name: 'flow', message: 'Flow', choices, default: choices[0]!.value });
+  await terminal.until('the implicit flow');
+  terminal.type(`\u001b[B${enter}`);
+  expect(await answer).toBe(choices[1]!.value);
+});
+
+test.each([
+  ['y', true],
+  ['n', false],
+  ['', false],
+])('a confirmation answered %j is %s', async (key, expected) => {
+  const { terminal, prompts } = promptsOn();
+  const answer = prompts.confirm({ message: 'Start it?' });
+  await terminal.until('Start it?');
+  terminal.type(key + enter);
+  expect(await answer).toBe(expected);
+});
+
+test('--yes confirms without a terminal and without drawing', async () => {
+  const { terminal, prompts } = promptsOn(keyboard({ input: false }), { yes: true });
+  expect(await prompts.confirm({ message: 'Start it?' })).toBe(true);
+  expect(terminal.drawn()).toBe('');
+});
+
+test.each([
+  ['Ctrl-C', controlC],
+  ['Ctrl-D', controlD],
+])('%s leaves the prompt as cancelled', async (_, key) => {
+  const { terminal, prompts } = promptsOn();
+  const answer = prompts.ask(clientId);
+  await terminal.until('Client ID');
+  terminal.type(key);
+  await expect(answer).rejects.toMatchObject({ code: 'cancelled', exitCode: 130 });
+});
+
+test('Ctrl-D within a line does not leave the prompt', async () => {
+  const { terminal, prompts } = promptsOn();
+  const answer = prompts.ask(clientId);
+  await terminal.until('Client ID');
+  terminal.type(`ab${controlD}`);
+  await terminal.until('ab');
+  terminal.type(`c${enter}`);
+  expect(await answer).toBe('abc');
+});
+
+test('a terminal that is closed leaves the prompt as cancelled', async () => {
+  const { terminal, prompts } = promptsOn();
+  const answer = prompts.ask(clientId);
+  await terminal.until('Client ID');
+  terminal.hangUp();
+  await expect(answer).rejects.toMatchObject({ code: 'cancelled' });
+});
+
+test('a signal takes the prompt away', async () => {
+  const { terminal, prompts } = promptsOn();
+  const controller = new AbortController();
+  const answer = prompts.ask({ ...clientId, signal: controller.signal });
+  await terminal.until('Client ID');
+  controller.abort();
+  await expect(answer).rejects.toMatchObject({ code: 'cancelled' });
+  await expect(prompts.ask({ ...clientId, signal: controller.signal })).rejects.toMatchObject({ code: 'cancelled' });
+});
+
+test('one question follows the other on the same terminal', async () => {
+  const { terminal, prompts } = promptsOn();
+  const first = prompts.ask({ ...clientId, message: 'First' });
+  await terminal.until('First');
+  terminal.type(`1${enter}`);
+  expect(await first).toBe('1');
+  const second = prompts.ask({ ...clientId, message: 'Second' });
+  await terminal.until('Second');
+  terminal.type(`2${enter}`);
+  expect(await second).toBe('2');
+  expect(terminal.streams.input.listenerCount('end')).toBeLessThan(3);
+});
+
+test.each([
+  ['stdin is no terminal', keyboard({ input: false }), {}, 'there is no terminal to ask on'],
+  ['stderr is no terminal', keyboard({ output: false }), {}, 'there is no terminal to ask on'],
+  ['--no-input is given', keyboard(), { noInput: true }, '--no-input was given'],
+])(
+  'when %s every question is a usage error that names what to give, and nothing is drawn',
+  async (_, terminal, options, reason) => {
+    const { prompts } = promptsOn(terminal, options);
+    const expected = {
+      code: 'usage',
+      exitCode: 2,
+      message: `missing client ID: ${reason}`,
+      hint: 'pass `--client-id` or set CLOUDCTL_CLIENT_ID',
+    };
+    await expect(prompts.ask(clientId)).rejects.toMatchObject(expected);
+    await expect(prompts.askSecret(clientId)).rejects.toMatchObject(expected);
+    await expect(prompts.choose({ ...clientId, choices: [] })).rejects.toMatchObject(expected);
+    await expect(prompts.confirm({ message: 'Start it?' })).rejects.toMatchObject({
+      message: `cannot ask "Start it?": ${reason}`,
+      hint: 'confirm with `--yes`',
+    });
+    expect([prompts.interactive, terminal.drawn()]).toEqual([false, '']);
+  },
+);
+
+test('what else draws on the terminal makes room before a prompt is drawn', async () => {
+  const terminal = keyboard();
+  let before = '';
+  const { prompts } = promptsOn(terminal, {
+    before: async () => {
+      before = `[${terminal.drawn()}]`;
+    },
+  });
+  const answer = prompts.ask(clientId);
+  await terminal.until('Client ID');
+  expect(before).toBe('[]');
+  terminal.type(enter);
+  await answer;
+});
+
+test('a message from elsewhere does not act on the terminal', async () => {
+  const { terminal, prompts } = promptsOn();
+  const answer = prompts.confirm({ message: 'Keep \u001b]0;owned\u0007it?' });
+  await terminal.until('Keep it?');
+  terminal.type(enter);
+  await answer;
+  expect(terminal.drawn()).not.toContain('owned');
+});

@@ -1,0 +1,184 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Environment } from '../../fixtures/folders.ts';
+import { lacks } from '../../fixtures/needs.ts';
+import { processesOf } from '../../fixtures/processes.ts';
+import { terminal } from '../../fixtures/terminal.ts';
+import { type Ground, makeGround, noKeyring, setUp } from './ground.ts';
+
+/** One way in which a keychain cannot be used. */
+interface Trouble {
+  readonly name: string;
+  readonly message: string;
+  readonly hint: RegExp;
+  readonly env?: Environment;
+  begin(ground: Ground): Promise<void>;
+  end(ground: Ground): Promise<void>;
+}
+
+const nothing = async (): Promise<void> => {};
+const none = 'could not use the keychain: there is none on this machine';
+const toFile = /cloudctl config set credential_store file/;
+
+const troubles: readonly Trouble[] = [
+  {
+    name: 'locked',
+    message: 'could not use the keychain: it is locked',
+    hint: /unlock it/,
+    begin: ({ service }) => service.lock(),
+    end: ({ service }) => service.restart(),
+  },
+  {
+    name: 'absent, without a session bus',
+    message: none,
+    hint: toFile,
+    env: { DBUS_SESSION_BUS_ADDRESS: undefined },
+    begin: nothing,
+    end: nothing,
+  },
+  {
+    name: 'absent, with the address of a bus that is gone',
+    message: none,
+    hint: toFile,
+    env: { DBUS_SESSION_BUS_ADDRESS: 'unix:path=/nowhere/bus' },
+    begin: nothing,
+    end: nothing,
+  },
+  {
+    name: 'absent, with a bus that has no Secret Service',
+    message: none,
+    hint: toFile,
+    begin: ({ service }) => service.end(),
+    end: ({ service }) => service.restart(),
+  },
+  {
+    name: 'hung',
+    message: 'could not use the keychain: it did not answer in time',
+    hint: /restart the keychain service/,
+    begin: async ({ service }) => service.pause(),
+    end: async ({ service }) => service.resume(),
+  },
+];
+
+const commands: readonly (readonly string[])[] = [
+  ['auth', 'token'],
+  ['auth', 'token', '--profile', 'default'],
+  ['auth', 'status'],
+  ['auth', 'refresh'],
+  ['actions', 'list'],
+  ['auth', 'login', '--no-browser'],
+  ['auth', 'logout'],
+  ['auth', 'logout', '--local'],
+];
+
+describe.skipIf(noKeyring)('a keychain that cannot be used', () => {
+  let ground: Ground;
+  let accessToken: string;
+  beforeAll(async () => {
+    ground = await makeGround();
+    expect((await setUp(ground)).code).toBe(0);
+    expect((await ground.logIn()).code).toBe(0);
+    accessToken = (await ground.run(['auth', 'token'])).stdout;
+  });
+  afterAll(() => ground.close());
+
+  for (const trouble of troubles) {
+    const more = { env: trouble.env ?? {}, limit: 15_000 };
+
+    describe(trouble.name, () => {
+      beforeAll(() => trouble.begin(ground));
+      afterAll(() => trouble.end(ground));
+
+      test.for(commands)('%j ends in time with its own message, and never reads as logged out', async (words) => {
+        const started = performance.now();
+        const ran = await ground.run(words, more);
+        expect(performance.now() - started).toBeLessThan(15_000);
+        expect(ran).toMatchObject({ code: 1, signal: null, stdout: '' });
+        const [first, ...parts] = ran.stderr.trimEnd().split('\n');
+        expect(first).toBe(`error: ${trouble.message}`);
+        expect(parts.at(-1)).toMatch(/^hint: /);
+        expect(parts.at(-1)).toMatch(trouble.hint);
+        expect(ran.stderr).not.toMatch(/logged in|v1\/oauth|waiting for the keychain/);
+        expect(processesOf(ground.folders)).toEqual([]);
+      });
+
+      test('with -o json the error is one object with the code keychain_unavailable', async () => {
+        const ran = await ground.run(['auth', 'status', '-o', 'json'], more);
+        expect(ran).toMatchObject({ code: 1, stdout: '' });
+        expect(JSON.parse(ran.stderr)).toMatchObject({
+          error: { code: 'keychain_unavailable', message: trouble.message, exit_code: 1 },
+        });
+      });
+
+      test('a login fails before anybody is sent to the browser, though the secret is in a variable', async () => {
+        const env = { ...more.env, CLOUDCTL_CLIENT_SECRET: ground.sandbox.client_secret };
+        const ran = await ground.run(['auth', 'login', '--no-browser'], { ...more, env });
+        expect(ran).toMatchObject({ code: 1, stdout: '' });
+        expect(ran.stderr).toContain(trouble.message);
+        expect(ran.stderr).not.toContain('v1/oauth/authorize');
+      });
+
+      test('setup fails and writes no profile', async () => {
+        const ran = await setUp(ground, ['--profile', 'new'], more);
+        expect(ran).toMatchObject({ code: 1, stdout: '' });
+        expect(ran.stderr).toContain(trouble.message);
+        const known = await ground.run(['auth', 'list', '-o', 'json'], { env: { CLOUDCTL_CREDENTIAL_STORE: 'file' } });
+        expect(known.json<readonly object[]>().map((row) => Object.values(row)[0])).toEqual(['default']);
+      });
+
+      test('auth list shows the state as unknown', async () => {
+        const ran = await ground.run(['auth', 'list', '-o', 'json'], more);
+        expect(ran.code).toBe(0);
+        expect(ran.json()).toMatchObject([{ profile: 'default', state: 'unknown' }]);
+      });
+
+      test('CLOUDCTL_ACCESS_TOKEN does without it', async () => {
+        const env = { ...more.env, CLOUDCTL_ACCESS_TOKEN: accessToken.trim() };
+        expect(await ground.run(['actions', 'list'], { ...more, env })).toMatchObject({ code: 0, stderr: '' });
+      });
+    });
+
+    test(`${trouble.name}: afterwards the session is there as before`, async () => {
+      expect(await ground.run(['auth', 'token'])).toMatchObject({ code: 0, stdout: accessToken, stderr: '' });
+    });
+  }
+
+  describe.skipIf(lacks('tmux'))('on a terminal', () => {
+    const waiting = 'waiting for the keychain to be unlocked';
+
+    test('a second is waited before it is said, and the command goes on once the keychain answers', async () => {
+      ground.service.pause();
+      const screen = await terminal(['auth', 'status'], { folders: ground.folders, env: ground.env, columns: 200 });
+      try {
+        const started = performance.now();
+        await screen.waitFor(new RegExp(waiting));
+        expect(performance.now() - started).toBeGreaterThan(700);
+        // Longer than a script would wait.
+        await sleep(3500);
+        ground.service.resume();
+        expect(await screen.ended()).toBe(0);
+        expect(await screen.screen()).toMatch(/maya@example\.com/);
+        expect((await screen.screen()).split(waiting)).toHaveLength(2);
+      } finally {
+        ground.service.resume();
+        await screen.close();
+      }
+    });
+
+    test('Ctrl-C ends the wait at once, with exit 130 and no process left behind', async () => {
+      ground.service.pause();
+      const screen = await terminal(['actions', 'list'], { folders: ground.folders, env: ground.env });
+      try {
+        await screen.waitFor(new RegExp(waiting));
+        await screen.press('C-c');
+        expect(await screen.ended(3000)).toBe(130);
+        await screen.close();
+        await sleep(200);
+        expect(processesOf(ground.folders)).toEqual([]);
+      } finally {
+        ground.service.resume();
+        await screen.close();
+      }
+    });
+  });
+});

@@ -1,0 +1,189 @@
+import { spawnSync } from 'node:child_process';
+import {
+  chmodSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import {
+  createWithRoom,
+  ensureFolder,
+  prepareReplacement,
+  readTextIfAny,
+  removeDurably,
+  writeAtomically,
+} from '../../src/platform/files.ts';
+import { bundleProgram } from './bundle.ts';
+
+let folder = '';
+let path = '';
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'files-'));
+  path = join(folder, 'config.json');
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+const modeOf = (name: string) => statSync(name).mode & 0o777;
+
+describe('folders and reading', () => {
+  it('a folder and its parents are for the user alone, and one that is there is left as it is', () => {
+    const deep = join(folder, 'a', 'b');
+    ensureFolder(deep);
+    expect([modeOf(join(folder, 'a')), modeOf(deep)]).toEqual([0o700, 0o700]);
+    chmodSync(deep, 0o750);
+    ensureFolder(deep);
+    expect(modeOf(deep)).toBe(0o750);
+  });
+
+  it('a missing file has no text, and a folder in its place is an error', () => {
+    expect(readTextIfAny(path)).toBeUndefined();
+    expect(readTextIfAny(join(folder, 'no', 'folder'))).toBeUndefined();
+    expect(() => readTextIfAny(folder)).toThrow('EISDIR');
+  });
+});
+
+describe('writing atomically', () => {
+  it('replaces the text, for the user alone, and leaves nothing else behind', () => {
+    writeAtomically(path, 'a first text that is longer');
+    expect(modeOf(path)).toBe(0o600);
+    chmodSync(path, 0o644);
+    writeAtomically(path, 'second ✓\n');
+    expect([readTextIfAny(path), modeOf(path), readdirSync(folder)]).toEqual(['second ✓\n', 0o600, ['config.json']]);
+  });
+
+  it('never shows a reader half a text', () => {
+    writeAtomically(path, 'old');
+    const replacement = prepareReplacement(path, 4096);
+    expect(readTextIfAny(path)).toBe('old');
+    replacement.commit('new');
+    expect(readTextIfAny(path)).toBe('new');
+  });
+
+  it('that is abandoned or fails leaves the old text and nothing else', () => {
+    writeAtomically(path, 'old');
+    prepareReplacement(path, 4096).abandon();
+    expect(readdirSync(folder)).toEqual(['config.json']);
+    rmSync(path);
+    mkdirSync(path);
+    expect(() => writeAtomically(path, 'new')).toThrow('EISDIR');
+    expect(readdirSync(folder)).toEqual(['config.json']);
+    expect(() => writeAtomically(join(folder, 'no', 'folder'), 'x')).toThrow('ENOENT');
+  });
+
+  it('goes past a temporary file that a killed process of the same number left', () => {
+    for (let i = 0; i < 2000; i += 100) writeFileSync(join(folder, `.config.json.${process.pid}.${i}.tmp`), 'left');
+    for (let i = 0; i < 120; i++) writeAtomically(path, String(i));
+    expect(readTextIfAny(path)).toBe('119');
+    expect(readFileSync(join(folder, `.config.json.${process.pid}.100.tmp`), 'utf8')).toBe('left');
+  });
+
+  it.each(['relative', 'absolute', 'a chain', 'to a file that is not there yet'])('goes through a link: %s', (kind) => {
+    const dotfiles = join(folder, 'dotfiles');
+    const real = join(dotfiles, 'real.json');
+    mkdirSync(dotfiles);
+    if (kind !== 'to a file that is not there yet') writeFileSync(real, 'old');
+    if (kind === 'a chain') {
+      symlinkSync('real.json', join(dotfiles, 'between.json'));
+      symlinkSync(join('dotfiles', 'between.json'), path);
+    } else symlinkSync(kind === 'absolute' ? real : join('dotfiles', 'real.json'), path);
+    const link = readlinkSync(path);
+    writeAtomically(path, 'new');
+    expect([readFileSync(real, 'utf8'), lstatSync(path).isSymbolicLink(), readlinkSync(path)]).toEqual([
+      'new',
+      true,
+      link,
+    ]);
+    expect(lstatSync(real).isSymbolicLink()).toBe(false);
+    expect(readdirSync(dotfiles).some((name) => name.endsWith('.tmp'))).toBe(false);
+  });
+
+  it('a link that leads to itself is an error', () => {
+    symlinkSync(path, path);
+    expect(() => writeAtomically(path, 'x')).toThrow(expect.objectContaining({ code: 'ELOOP' }));
+  });
+});
+
+describe('a file with room', () => {
+  it('has its head and zeros on the disk before anything else, and is filled in place', () => {
+    const file = createWithRoom(path, '{"op":"refresh"}\n', 64);
+    expect(readFileSync(path)).toEqual(Buffer.concat([Buffer.from('{"op":"refresh"}\n'), Buffer.alloc(64)]));
+    const { ino } = statSync(path);
+    file.fill(Buffer.from('sealed'));
+    expect(readFileSync(path, 'latin1')).toBe(`{"op":"refresh"}\nsealed${'\0'.repeat(58)}`);
+    expect(statSync(path).ino).toBe(ino);
+    expect(modeOf(path)).toBe(0o600);
+    expect(() => file.fill(Buffer.alloc(65))).toThrow(RangeError);
+    file.close();
+  });
+
+  it('is never made over one that is there', () => {
+    writeFileSync(path, 'older');
+    expect(() => createWithRoom(path, 'head', 8)).toThrow('EEXIST');
+    expect(readTextIfAny(path)).toBe('older');
+  });
+});
+
+describe('removing', () => {
+  it('removes, and what is not there is removed as well', () => {
+    writeFileSync(path, 'x');
+    removeDurably(path);
+    removeDurably(path);
+    removeDurably(join(folder, 'no', 'folder'));
+    expect(readdirSync(folder)).toEqual([]);
+  });
+});
+
+/** A file system of 64 KiB of its own, which ends with the process. */
+const canMount = spawnSync('unshare', ['-rm', 'mount', '-t', 'tmpfs', 'tmpfs', tmpdir()]).status === 0;
+
+describe.skipIf(!canMount)('a disk', () => {
+  const program = `
+    import { readdirSync, writeFileSync } from 'node:fs';
+    import { createWithRoom, prepareReplacement, readTextIfAny, writeAtomically } from './src/platform/files.ts';
+    const [mode] = process.argv.slice(2);
+    const code = (work) => { try { work(); return 'done'; } catch (error) { return error.code; } };
+    const results = mode === 'full' ? (() => {
+      writeAtomically('record', 'old');
+      const prepared = prepareReplacement('record', 4096);
+      const filler = code(() => writeFileSync('filler', Buffer.alloc(100_000)));
+      return [filler, code(() => writeAtomically('record', 'n'.repeat(5000))), code(() => createWithRoom('wal', 'head', 4096)),
+        readTextIfAny('record'), code(() => prepared.commit('new')), readTextIfAny('record')];
+    })() : [code(() => writeAtomically('record', 'new')), code(() => createWithRoom('wal', 'head', 4096))];
+    console.log(JSON.stringify([...results, readdirSync('.').sort()]));
+  `;
+  const run = async (mode: string, mount: string): Promise<unknown> => {
+    const bundle = await bundleProgram({ text: program }, 'esm');
+    const shell = `mount -t tmpfs -o size=64k tmpfs "$1" && cd "$1" && ${mount} exec "$2" "$3" ${mode}`;
+    const { stdout, stderr } = spawnSync('unshare', [
+      '-rm',
+      'sh',
+      '-c',
+      shell,
+      'sh',
+      folder,
+      process.execPath,
+      bundle.script,
+    ]);
+    bundle.remove();
+    expect(String(stderr)).toBe('');
+    return JSON.parse(String(stdout));
+  };
+
+  it('that is full fails before anything is replaced, and what was prepared can still be committed', async () => {
+    expect(await run('full', '')).toEqual(['ENOSPC', 'ENOSPC', 'ENOSPC', 'old', 'done', 'new', ['filler', 'record']]);
+  });
+
+  it('that is read-only fails and leaves nothing behind', async () => {
+    expect(await run('readonly', 'mount -o remount,ro "$1" && cd "$1" &&')).toEqual(['EROFS', 'EROFS', []]);
+  });
+});

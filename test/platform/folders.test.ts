@@ -1,0 +1,50 @@
+import { execFileSync } from 'node:child_process';
+import { describe, expect, it } from 'vitest';
+import { platformFolders } from '../../src/platform/folders.ts';
+
+describe('the folders', () => {
+  it.each([
+    ['linux', { HOME: '/h' }, '/h/.config/cloudctl', '/h/.local/state/cloudctl'],
+    ['linux', { HOME: '/h', XDG_CONFIG_HOME: '/c', XDG_STATE_HOME: '/s' }, '/c/cloudctl', '/s/cloudctl'],
+    [
+      'linux',
+      { HOME: '/h', XDG_CONFIG_HOME: 'c', XDG_STATE_HOME: '' },
+      '/h/.config/cloudctl',
+      '/h/.local/state/cloudctl',
+    ],
+    ['freebsd', { HOME: '/h' }, '/h/.config/cloudctl', '/h/.local/state/cloudctl'],
+    ['darwin', { HOME: '/h' }, '/h/Library/Preferences/cloudctl', '/h/Library/Application Support/cloudctl'],
+    [
+      'win32',
+      { APPDATA: 'C:\\R', LOCALAPPDATA: 'C:\\L', USERPROFILE: 'C:\\U' },
+      'C:\\R\\cloudctl\\Config',
+      'C:\\L\\cloudctl\\Data',
+    ],
+    [
+      'win32',
+      { USERPROFILE: 'C:\\U' },
+      'C:\\U\\AppData\\Roaming\\cloudctl\\Config',
+      'C:\\U\\AppData\\Local\\cloudctl\\Data',
+    ],
+    ['linux', { HOME: '/h', CLOUDCTL_CONFIG_DIR: '/x', CLOUDCTL_STATE_DIR: '/y' }, '/x', '/y'],
+    ['linux', { HOME: '/h', CLOUDCTL_CONFIG_DIR: '', CLOUDCTL_STATE_DIR: '/y' }, '/h/.config/cloudctl', '/y'],
+  ] as const)('on %s with %j are %s and %s', (platform, env, config, state) => {
+    expect(platformFolders(env, platform)).toEqual({ config, state });
+  });
+
+  it.each([{}, { XDG_CONFIG_HOME: '/c', XDG_STATE_HOME: '/s' }])(
+    'are those of env-paths on this machine with %j',
+    (variables) => {
+      const env = { PATH: process.env.PATH, HOME: '/h', USERPROFILE: 'C:\\h', ...variables };
+      const words =
+        "import p from 'env-paths'; const f = p('cloudctl', { suffix: '' }); console.log(JSON.stringify(f));";
+      const theirs = JSON.parse(
+        execFileSync(process.execPath, ['--input-type=module', '-e', words], { env, encoding: 'utf8' }),
+      );
+      expect(platformFolders(env, process.platform)).toEqual({
+        config: theirs.config,
+        state: process.platform === 'linux' ? theirs.log : theirs.data,
+      });
+    },
+  );
+});

@@ -1,0 +1,15 @@
+import { expect, it } from 'vitest';
+import { admin, sandboxFor } from '../driver.ts';
+
+it('GET /_sandbox/world repeats the ready line and lists every application', async () => {
+  const sandbox = await sandboxFor({ apps: [{ name: 'Mine', callbackUrl: 'https://mine.example/cb' }] });
+  const { applications, ...ready } = JSON.parse((await admin(sandbox, 'GET', '/world')).body);
+  expect(ready).toEqual(sandbox.ready);
+  expect(applications).toHaveLength(3);
+  expect(applications[0]).toMatchObject({
+    client_id: ready.client_id,
+    client_secret: ready.client_secret,
+    callback_urls: [ready.callback_url],
+  });
+  expect(applications[2]).toMatchObject({ name: 'Mine', callback_urls: ['https://mine.example/cb'] });
+});

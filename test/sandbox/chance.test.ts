@@ -1,0 +1,26 @@
+import { describe, expect, it } from 'vitest';
+import { letters, machineChance, seededChance, uuid } from '../../src/sandbox/chance.ts';
+
+describe('chance', () => {
+  it('one seed gives the same ids, another gives others', () => {
+    const draw = (seed: number): readonly string[] => {
+      const chance = seededChance(seed);
+      return [letters(chance, 40), uuid(chance), letters(chance, 7)];
+    };
+    expect(draw(1)).toEqual(draw(1));
+    expect(draw(1)).not.toEqual(draw(2));
+  });
+
+  it('letters are letters and digits, none of them favoured', () => {
+    const text = letters(machineChance, 62_000);
+    expect(text).toMatch(/^[A-Za-z0-9]{62000}$/);
+    const counts = new Map<string, number>();
+    for (const letter of text) counts.set(letter, (counts.get(letter) ?? 0) + 1);
+    expect(counts.size).toBe(62);
+    for (const count of counts.values()) expect(Math.abs(count - 1_000)).toBeLessThan(250);
+  });
+
+  it('a UUID is of version 4', () => {
+    expect(uuid(machineChance)).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+  });
+});

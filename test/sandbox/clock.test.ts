@@ -1,0 +1,20 @@
+import { describe, expect, it } from 'vitest';
+import { advanceClock, freezeClock, REAL_TIME, readClock, resumeClock } from '../../src/sandbox/clock.ts';
+
+describe('the virtual clock', () => {
+  it('runs with the machine, ahead by what it was moved', () => {
+    const clock = advanceClock(REAL_TIME, 500);
+    expect(readClock(clock, 1_000)).toBe(1_500);
+    expect(readClock(clock, 2_000)).toBe(2_500);
+  });
+
+  it('stands still when frozen, can be moved then, and goes on from there', () => {
+    const frozen = advanceClock(freezeClock(REAL_TIME, 1_000), 100);
+    expect(readClock(frozen, 9_000)).toBe(1_100);
+    expect(freezeClock(frozen, 9_000)).toEqual(frozen);
+    const resumed = resumeClock(frozen, 9_000);
+    expect(readClock(resumed, 9_000)).toBe(1_100);
+    expect(readClock(resumed, 9_001)).toBe(1_101);
+    expect(resumeClock(resumed, 9_500)).toEqual(resumed);
+  });
+});

@@ -1,0 +1,135 @@
+import { createServer } from 'node:http';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import type { Sandbox } from '../../../src/sandbox/server.ts';
+import { admin, call, grantFor, MAYA, sandboxFor, TOMAS, userOf, wish } from '../driver.ts';
+
+let browser: Browser;
+
+beforeAll(async () => {
+  browser = await chromium.launch({
+    executablePath: process.env['CHROMIUM'] ?? '/usr/bin/chromium',
+    args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking'],
+  });
+}, 30_000);
+
+afterAll(async () => {
+  await browser?.close();
+});
+
+describe('rule 10: a real browser gets through the pages to the application', () => {
+  it.each(['code', 'token'])('sign in, approve, redirect (response_type %s)', async (response_type) => {
+    const { sandbox, page, errors, callback } = await scene();
+    await page.goto(`${sandbox.ready.auth_url}/v1/oauth/authorize?${wish(sandbox, { response_type, state: 'ü +&' })}`);
+    await fillIn(page, sandbox, MAYA);
+    await page.getByRole('button', { name: 'Authorize application' }).click();
+    await page.waitForURL(`${callback}/**`);
+    const url = new URL(page.url());
+    const answer = response_type === 'code' ? url.searchParams : new URLSearchParams(url.hash.slice(1));
+    expect(answer.get('state')).toBe('ü +&');
+    expect(answer.get(response_type === 'code' ? 'code' : 'access_token')).toMatch(/\S/);
+    expect(errors).toEqual([]);
+  });
+
+  it('the application may send the browser on to another origin', async () => {
+    const { sandbox, page, errors } = await scene({ onward: true });
+    await page.goto(`${sandbox.ready.auth_url}/v1/oauth/authorize?${wish(sandbox)}`);
+    await fillIn(page, sandbox, MAYA);
+    await page.getByRole('button', { name: 'Deny' }).click();
+    await page.waitForURL('http://localhost:*/done');
+    expect(errors).toEqual([]);
+  });
+
+  it('the keyboard alone is enough, and every field has its label', async () => {
+    const { sandbox, page, callback } = await scene();
+    await page.goto(`${sandbox.ready.auth_url}/v1/oauth/authorize?${wish(sandbox)}`);
+    await expect(
+      page.getByLabel('E-mail address').evaluate('(field) => field === document.activeElement'),
+    ).resolves.toBe(true);
+    await page.keyboard.type(TOMAS);
+    await page.keyboard.press('Tab');
+    await page.keyboard.type(userOf(sandbox, TOMAS).password);
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Authorize Sandbox CLI?' }).waitFor();
+    await page.getByRole('radio', { name: 'The team Harbour Works' }).focus();
+    await page.keyboard.press('Space');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(`${callback}/**`);
+    const code = new URL(page.url()).searchParams.get('code') ?? '';
+    expect(sandbox.world.code(code)?.team).toBe(userOf(sandbox, TOMAS).teams[0]?.uuid);
+  });
+});
+
+describe('rule 18: my applications in a real browser', () => {
+  it('the button revokes, and signing out comes back to the sign-in page', async () => {
+    const { sandbox, page, errors } = await scene();
+    const { access_token } = await grantFor(sandbox);
+    await page.goto(`${sandbox.ready.auth_url}/panel/applications`);
+    await fillIn(page, sandbox, MAYA);
+    await page.getByRole('button', { name: 'Revoke Sandbox CLI' }).click();
+    await page.getByText('You have authorized no application.').waitFor();
+    expect((await call(sandbox, access_token, 'GET', '/v2/droplets')).status).toBe(404);
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    expect(errors).toEqual([]);
+  });
+
+  it('prompt=none goes straight back with the cookie of the browser', async () => {
+    const { sandbox, page, callback } = await scene();
+    await admin(sandbox, 'POST', '/consent', { mode: 'approve', user: MAYA });
+    await page.goto(`${sandbox.ready.auth_url}/v1/oauth/authorize?${wish(sandbox)}`);
+    await admin(sandbox, 'POST', '/consent', { mode: 'ask' });
+    await page.goto(`${sandbox.ready.auth_url}/v1/oauth/authorize?${wish(sandbox, { prompt: 'none' })}`);
+    expect(page.url().startsWith(callback)).toBe(true);
+    expect(new URL(page.url()).searchParams.has('code')).toBe(true);
+  });
+});
+
+interface Scene {
+  readonly sandbox: Sandbox;
+  readonly page: Page;
+  /** What the console of the browser complains about. */
+  readonly errors: readonly string[];
+  /** Origin of the application. */
+  readonly callback: string;
+}
+
+/** A sandbox, an application that takes the redirect, and a browser with no cookies. */
+async function scene({ onward = false } = {}): Promise<Scene> {
+  const application = createServer((request, response) => {
+    const { port } = new URL(`http://${request.headers.host}`);
+    if (onward && request.url?.startsWith('/callback'))
+      response.writeHead(302, { location: `http://localhost:${port}/done` }).end();
+    else
+      response
+        .writeHead(200, { 'content-type': 'text/html' })
+        .end('<!doctype html><link rel="icon" href="data:,"><title>done</title>');
+  });
+  const port = await new Promise<number>((resolve) => {
+    application.listen(0, '127.0.0.1', () => {
+      const address = application.address();
+      resolve(address !== null && typeof address === 'object' ? address.port : 0);
+    });
+  });
+  const callback = `http://127.0.0.1:${port}`;
+  const sandbox = await sandboxFor({ callbackUrls: [`${callback}/callback`] });
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  const errors: string[] = [];
+  page.on('console', (message) => {
+    if (message.type() === 'error') errors.push(message.text());
+  });
+  onTestFinished(async () => {
+    await context.close();
+    application.closeAllConnections();
+    application.close();
+  });
+  return { sandbox, page, errors, callback };
+}
+
+async function fillIn(page: Page, sandbox: Sandbox, email: string): Promise<void> {
+  await page.getByLabel('E-mail address').fill(email);
+  await page.getByLabel('Password').fill(userOf(sandbox, email).password);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+}

@@ -1,0 +1,48 @@
+import { describe, expect, it } from 'vitest';
+import { FORM, MAYA, sandboxFor, send, signIn, userOf } from '../driver.ts';
+
+describe('signing in and out', () => {
+  it.each(['https://evil.example/', '//evil.example/', '/\\evil.example', '/a\\b', 'panel', '', '/a b', '/\r\nx'])(
+    'never leads away from the own origin: next=%j',
+    async (next) => {
+      const sandbox = await sandboxFor();
+      const body = new URLSearchParams({ email: MAYA, password: userOf(sandbox, MAYA).password, next }).toString();
+      const answer = await send(sandbox.ready.auth_url, '/panel/sign-in', { method: 'POST', headers: FORM, body });
+      expect([answer.status, answer.headers.location]).toEqual([303, '/panel']);
+    },
+  );
+
+  it('a page of the panel leads through the sign-in page and back', async () => {
+    const sandbox = await sandboxFor();
+    const answer = await send(sandbox.ready.auth_url, '/panel/applications?x=1');
+    expect([answer.status, answer.headers.location]).toEqual([
+      303,
+      '/panel/sign-in?next=%2Fpanel%2Fapplications%3Fx%3D1',
+    ]);
+    const page = await send(sandbox.ready.auth_url, answer.headers.location ?? '');
+    expect(page.body).toContain('name="next" value="/panel/applications?x=1"');
+  });
+
+  it('a form shown by another site is refused', async () => {
+    const sandbox = await sandboxFor();
+    const body = new URLSearchParams({ email: MAYA, password: userOf(sandbox, MAYA).password }).toString();
+    for (const origin of ['https://evil.example', 'null']) {
+      const answer = await send(sandbox.ready.auth_url, '/panel/sign-in', {
+        method: 'POST',
+        headers: { ...FORM, origin },
+        body,
+      });
+      expect(answer.status).toBe(403);
+      expect(answer.headers['set-cookie']).toBeUndefined();
+    }
+  });
+
+  it('signing out ends the session at the server', async () => {
+    const sandbox = await sandboxFor();
+    const cookie = await signIn(sandbox, MAYA);
+    expect((await send(sandbox.ready.auth_url, '/panel', { headers: { cookie } })).status).toBe(200);
+    const answer = await send(sandbox.ready.auth_url, '/panel/sign-out', { method: 'POST', headers: { cookie } });
+    expect(answer.headers['set-cookie']).toContain('Max-Age=0');
+    expect((await send(sandbox.ready.auth_url, '/panel', { headers: { cookie } })).status).toBe(303);
+  });
+});

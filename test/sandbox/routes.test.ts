@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest';
+import { ROUTES } from '../../src/sandbox/routes.ts';
+import { admin, sandboxFor, send } from './driver.ts';
+
+describe('the registry of routes', () => {
+  it('names no endpoint twice', () => {
+    for (const routes of Object.values(ROUTES)) {
+      const endpoints = routes.map(({ method, path }) => `${method} ${path}`);
+      expect(new Set(endpoints).size).toBe(endpoints.length);
+    }
+  });
+
+  it('asks for the scope that the method needs', () => {
+    for (const { method, scope } of ROUTES.api) expect(scope).toBe(method === 'GET' ? 'read' : 'read write');
+  });
+
+  it('lets nobody into the admin API or the panel without token or session', async () => {
+    const sandbox = await sandboxFor();
+    for (const { method, path, scope } of ROUTES.auth) {
+      const answer = await send(sandbox.ready.auth_url, path, { method });
+      if (scope === 'admin') expect([path, answer.status]).toEqual([path, 403]);
+      if (scope === 'session')
+        expect([path, answer.status, answer.headers.location?.split('?')[0]]).toEqual([path, 303, '/panel/sign-in']);
+    }
+  });
+
+  it('has a scope of admin for everything under /_sandbox', () => {
+    for (const { path, scope } of ROUTES.auth) expect(scope === 'admin').toBe(path.startsWith('/_sandbox/'));
+  });
+
+  it('answers every GET route to HEAD without a body', async () => {
+    const sandbox = await sandboxFor();
+    for (const { path } of ROUTES.auth.filter(({ method, scope }) => method === 'GET' && scope !== 'session')) {
+      const headers = { 'x-admin-token': sandbox.ready.admin_token };
+      const [get, head] = [
+        await send(sandbox.ready.auth_url, path, { headers }),
+        await send(sandbox.ready.auth_url, path, { method: 'HEAD', headers }),
+      ];
+      expect([path, head.status, head.body]).toEqual([path, get.status, '']);
+    }
+    expect((await admin(sandbox, 'HEAD', '/nothing')).status).toBe(404);
+  });
+});
