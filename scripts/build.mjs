@@ -1,9 +1,10 @@
 // `npm run build`: the sources become dist/. `tsc` only checks types and is a stage of its own.
 import { chmodSync, copyFileSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join, parse } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build as esbuild } from 'esbuild';
 import { notices } from './notices.mjs';
+import { buildProgram } from './program.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
@@ -20,10 +21,13 @@ const external = ['@napi-rs/keyring', 'fs-native-extensions'];
 export async function build({ from = root, dist = join(root, 'dist'), metafile = metafilePath } = {}) {
   const fresh = join(dirname(dist), '.side', `dist.${process.pid}.new`);
   rmSync(fresh, { recursive: true, force: true });
-  const results = await Promise.all(
-    bundles(from).map((bundle) => esbuild({ ...common(from), ...bundle, outdir: fresh })),
-  );
-  const meta = merge(results.map((result) => result.metafile));
+  const options = { ...common(from), outdir: fresh };
+  const metafiles = await Promise.all([
+    commonjs({ ...options, entryPoints: { entry: join(from, 'src/entry.ts') } }),
+    commonjs({ ...options, entryPoints: { keychain: join(from, 'src/platform/keychain-child.ts') } }),
+    buildProgram({ ...options, ...asModules, from, roots: Object.values(program) }),
+  ]);
+  const meta = merge(metafiles.flat());
   beside(fresh, meta);
   writeFileSync(join(fresh, 'THIRD-PARTY-NOTICES.txt'), notices(root, meta));
   swap(fresh, dist);
@@ -32,34 +36,30 @@ export async function build({ from = root, dist = join(root, 'dist'), metafile =
   return meta;
 }
 
-/** What entry.ts loads when it cannot answer by itself. It must share its chunks with the rest, so it is built with that. */
-const program = { './main.ts': 'src/main.ts', './platform/system.ts': 'src/platform/system.ts' };
+/** What entry.ts loads when it cannot answer by itself: main.js exports all of it. */
+const program = { './main.ts': './src/main.ts', './platform/system.ts': './src/platform/system.ts' };
 
-/** What each entry is made of: two CommonJS files that start fast, and the program as chunks read when wanted. */
-function bundles(from) {
-  const commonjs = {
+/** A file that starts fast: one CommonJS bundle. */
+async function commonjs(options) {
+  const { metafile } = await esbuild({
+    ...options,
     format: 'cjs',
     outExtension: { '.js': '.cjs' },
-    define: { ...version(), 'import.meta.url': 'urlOfBundle' },
+    define: { ...options.define, 'import.meta.url': 'urlOfBundle' },
     banner: { js: "const urlOfBundle=require('node:url').pathToFileURL(__filename).href;" },
     plugins: [outside],
-  };
-  return [
-    { ...commonjs, entryPoints: { entry: join(from, 'src/entry.ts') } },
-    { ...commonjs, entryPoints: { keychain: join(from, 'src/platform/keychain-child.ts') } },
-    {
-      entryPoints: Object.fromEntries(Object.values(program).map((path) => [parse(path).name, join(from, path)])),
-      format: 'esm',
-      splitting: true,
-      chunkNames: '[name]-[hash]',
-      define: version(),
-      // CommonJS packages inside an ES module ask for node's own modules by require, which such a module does not have.
-      banner: {
-        js: "import{createRequire as createRequireOfBundle}from'node:module';const require=createRequireOfBundle(import.meta.url);",
-      },
-    },
-  ];
+  });
+  return [metafile];
 }
+
+const asModules = {
+  format: 'esm',
+  chunkNames: '[name]-[hash]',
+  // CommonJS packages inside an ES module ask for node's own modules by require, which such a module does not have.
+  banner: {
+    js: "import{createRequire as createRequireOfBundle}from'node:module';const require=createRequireOfBundle(import.meta.url);",
+  },
+};
 
 /** Keeps the lazy imports of a CommonJS bundle lazy: esbuild would put what they name into the bundle itself. */
 const outside = {
@@ -67,7 +67,7 @@ const outside = {
   setup(build) {
     build.onResolve({ filter: /^\./ }, ({ path, kind }) => {
       if (kind !== 'dynamic-import') return undefined;
-      if (path in program) return { path: `./${parse(path).name}.js`, external: true };
+      if (path in program) return { path: './main.js', external: true };
       return {
         errors: [{ text: `${path} is loaded lazily by an entry, but is not one of the program's own entries` }],
       };
@@ -75,17 +75,15 @@ const outside = {
   },
 };
 
-function version() {
-  return { __VERSION__: JSON.stringify(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).version) };
-}
-
 function common(from) {
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   return {
     absWorkingDir: from,
     bundle: true,
     platform: 'node',
     target: 'node20.18',
     external,
+    define: { __VERSION__: JSON.stringify(version) },
     metafile: true,
     // Identifiers stay as they are written, so a stack trace names functions of the sources.
     minifySyntax: true,

@@ -122,7 +122,7 @@ async function tunnel(
       resolve(socket);
     });
     asked.once('response', ({ statusCode }) => refuse(`did not open a tunnel: ${statusCode}`));
-    asked.once('error', () => refuse(`closed the connection instead of opening a tunnel to ${authority}`));
+    asked.on('error', () => refuse(`closed the connection instead of opening a tunnel to ${authority}`));
     asked.end();
   });
 }

@@ -15,8 +15,9 @@ export interface QuickRead {
 /**
  * One read without a helper process, for the fast path of `auth token`. Whatever is not `found` is better judged by
  * the whole program, whose helper can wait for a person to unlock the keychain, and can be killed.
- * On Linux a socket is asked, 1.35 of a bare start of Node where the native client takes 1.57, and a socket can be
- * closed. Elsewhere it is the native client, and one that hangs keeps the process from ending: see `endBlocked`.
+ * On Linux a socket is asked: a socket can be closed, and it takes 1.4 times a bare start of Node, where the native
+ * client takes 1.6 and, behind a question whether the service answers at all, 1.8. Elsewhere it is the native client,
+ * and one that hangs keeps the process from ending: see `endBlocked`.
  */
 export async function readKeychainQuickly(account: string, { env, platform, limit }: QuickRead): Promise<Outcome> {
   const given = new AbortController();

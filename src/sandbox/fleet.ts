@@ -23,7 +23,7 @@ export interface Birth {
 }
 
 /** How long a droplet stays new: "a few seconds of the virtual clock". */
-export const CREATION_MS = 5_000;
+const CREATION_MS = 5_000;
 
 export function emptyFleet(firstId: number): Fleet {
   return { droplets: new Map(), actions: new Map(), accounts: new Map(), nextId: firstId };

@@ -24,7 +24,7 @@ export interface RequestLog {
   readonly waitFor: (endpoint: string | undefined, count: number, signal: AbortSignal) => Promise<void>;
 }
 
-export const LOG_LIMIT = 10_000;
+const LOG_LIMIT = 10_000;
 
 export function createRequestLog(): RequestLog {
   const entries: { readonly entry: LoggedRequest; readonly endpoint: string }[] = [];

@@ -1,5 +1,6 @@
 import { type Chance, letters } from './chance.ts';
-import { advanceClock, type ClockState, freezeClock, REAL_TIME, readClock, resumeClock } from './clock.ts';
+import { type ClockState, REAL_TIME, readClock } from './clock.ts';
+import { createDirectory, type Directory } from './directory.ts';
 import {
   actionsOf,
   addDroplet,
@@ -10,60 +11,57 @@ import {
   type Fleet,
   removeDroplet,
 } from './fleet.ts';
+import { closeForm, openForm } from './forms.ts';
 import type {
   Action,
-  Application,
   Authorization,
   AuthorizationCode,
   ConsentScript,
   Droplet,
   Mandate,
-  Person,
-  Scope,
   Session,
-  Team,
   TokenPair,
 } from './records.ts';
 import type { Seed } from './seed.ts';
+import {
+  type CodeFate,
+  codeFate,
+  dropAuthorization,
+  emptyVault,
+  findAuthorization,
+  lastDescendant,
+  type PairFate,
+  pairFate,
+  putAuthorization,
+  putPair,
+  type Vault,
+} from './vault.ts';
 
-export const CODE_LIFETIME_MS = 10 * 60_000;
-export const ACCESS_TOKEN_LIFETIME_MS = 30 * 86_400_000;
+const CODE_LIFETIME_MS = 10 * 60_000;
+const ACCESS_TOKEN_LIFETIME_MS = 30 * 86_400_000;
 
 /** Everything that changes, as one value of plain records. */
 interface WorldState {
   clock: ClockState;
   consent: ConsentScript;
   readonly sessions: Map<string, Session>;
-  readonly authorizations: Map<string, Authorization>;
-  /** Authorization ids by `person client`. */
-  readonly authorizationIds: Map<string, string>;
-  readonly codes: Map<string, AuthorizationCode>;
-  /** By access token. */
-  readonly pairs: Map<string, TokenPair>;
-  /** Access tokens by the refresh token issued with them. */
-  readonly refreshTokens: Map<string, string>;
+  readonly vault: Vault;
   readonly fleet: Fleet;
 }
 
 /** All state of the sandbox and every transition of it; each method is one step that either happens whole or not at all. */
 export class World {
   readonly seed: Seed;
+  readonly directory: Directory;
   readonly #machine: () => number;
   readonly #chance: Chance;
-  readonly #people: ReadonlyMap<string, Person>;
-  readonly #peopleByEmail: ReadonlyMap<string, Person>;
-  readonly #teams: ReadonlyMap<string, Team>;
-  readonly #applications: ReadonlyMap<string, Application>;
   #state: WorldState;
 
   constructor(seed: Seed, chance: Chance, machine: () => number) {
     this.seed = seed;
     this.#machine = machine;
     this.#chance = chance;
-    this.#people = new Map(seed.people.map((person) => [person.uuid, person]));
-    this.#peopleByEmail = new Map(seed.people.map((person) => [person.email, person]));
-    this.#teams = new Map(seed.teams.map((team) => [team.uuid, team]));
-    this.#applications = new Map(seed.applications.map((application) => [application.clientId, application]));
+    this.directory = createDirectory(seed);
     this.#state = grown(seed, machine());
   }
 
@@ -81,35 +79,12 @@ export class World {
     return this.#state.clock;
   }
 
-  advance(milliseconds: number): void {
-    this.#state.clock = advanceClock(this.#state.clock, milliseconds);
+  /** Moves, freezes or resumes the clock. */
+  setClock(change: (clock: ClockState, machine: number) => ClockState): void {
+    this.#state.clock = change(this.#state.clock, this.#machine());
   }
 
-  freeze(): void {
-    this.#state.clock = freezeClock(this.#state.clock, this.#machine());
-  }
-
-  resume(): void {
-    this.#state.clock = resumeClock(this.#state.clock, this.#machine());
-  }
-
-  // People and applications
-
-  application(clientId: string): Application | undefined {
-    return this.#applications.get(clientId);
-  }
-
-  person(uuid: string): Person | undefined {
-    return this.#people.get(uuid);
-  }
-
-  personByEmail(email: string): Person | undefined {
-    return this.#peopleByEmail.get(email.trim().toLowerCase());
-  }
-
-  team(uuid: string): Team | undefined {
-    return this.#teams.get(uuid);
-  }
+  // The consent script
 
   get consent(): ConsentScript {
     return this.#state.consent;
@@ -135,54 +110,30 @@ export class World {
     this.#state.sessions.delete(id);
   }
 
-  /** A CSRF token for one showing of one form; of many open tabs the oldest are forgotten. */
   openForm(session: Session, form: string): string {
-    const token = letters(this.#chance, 32);
-    session.forms.set(token, form);
-    for (const oldest of session.forms.keys()) {
-      if (session.forms.size <= OPEN_FORMS) break;
-      session.forms.delete(oldest);
-    }
-    return token;
+    return openForm(session, form, letters(this.#chance, 32));
   }
 
-  /** True once for each token, and only for the form it was made for. */
   closeForm(session: Session, form: string, token: string): boolean {
-    if (session.forms.get(token) !== form) return false;
-    return session.forms.delete(token);
+    return closeForm(session, form, token);
   }
 
   // Authorizations
 
   authorization(person: string, clientId: string): Authorization | undefined {
-    return this.#state.authorizations.get(this.#state.authorizationIds.get(`${person} ${clientId}`) ?? '');
+    return findAuthorization(this.#state.vault, person, clientId);
   }
 
   authorizationsOf(person: string): readonly Authorization[] {
     return this.seed.applications.flatMap(({ clientId }) => this.authorization(person, clientId) ?? []);
   }
 
-  /** Remembers an approval; in the same context a narrower one does not take back a wider one. */
-  authorize(person: string, clientId: string, scope: Scope, team: string | undefined): Authorization {
-    const known = this.authorization(person, clientId);
-    const keepsWider = known !== undefined && known.team === team && known.scope === 'read write';
-    const authorization: Authorization = {
-      id: known?.id ?? letters(this.#chance, 24),
-      person,
-      clientId,
-      scope: keepsWider ? 'read write' : scope,
-      ...(team === undefined ? {} : { team }),
-      since: known?.since ?? this.now(),
-    };
-    this.#state.authorizations.set(authorization.id, authorization);
-    this.#state.authorizationIds.set(`${person} ${clientId}`, authorization.id);
-    return authorization;
+  authorize(wanted: Omit<Mandate, 'authorization'>): Authorization {
+    return putAuthorization(this.#state.vault, this.#chance, wanted, this.now());
   }
 
-  /** Everything that was issued under the authorization dies with it. */
   withdraw(authorization: Authorization): void {
-    this.#state.authorizations.delete(authorization.id);
-    this.#state.authorizationIds.delete(`${authorization.person} ${authorization.clientId}`);
+    dropAuthorization(this.#state.vault, authorization);
   }
 
   // Codes and tokens
@@ -195,78 +146,59 @@ export class World {
       ...(challenge === undefined ? {} : { challenge }),
       expiresAt: this.now() + CODE_LIFETIME_MS,
     };
-    this.#state.codes.set(code.code, code);
+    this.#state.vault.codes.set(code.code, code);
     return code;
   }
 
   code(value: string): AuthorizationCode | undefined {
-    return this.#state.codes.get(value);
+    return this.#state.vault.codes.get(value);
   }
 
-  codeFate(code: AuthorizationCode): 'valid' | 'used' | 'revoked' | 'expired' {
-    if (code.usedFor !== undefined) return 'used';
-    if (!this.#state.authorizations.has(code.authorization)) return 'revoked';
-    return this.now() < code.expiresAt ? 'valid' : 'expired';
+  codeFate(code: AuthorizationCode): CodeFate {
+    return codeFate(this.#state.vault, code, this.now());
   }
 
   exchange(code: AuthorizationCode): TokenPair {
     const pair = this.issuePair(code, true);
-    this.#state.codes.set(code.code, { ...code, usedFor: pair.accessToken });
+    this.#state.vault.codes.set(code.code, { ...code, usedFor: pair.accessToken });
     return pair;
   }
 
-  issuePair(mandate: Mandate, refreshable: boolean): TokenPair {
-    const { authorization, person, clientId, scope, team } = mandate;
+  issuePair(mandate: Mandate, isRefreshable: boolean): TokenPair {
     const issuedAt = this.now();
-    const pair: TokenPair = {
-      authorization,
-      person,
-      clientId,
-      scope,
-      ...(team === undefined ? {} : { team }),
-      accessToken: this.#token(),
-      ...(refreshable ? { refreshToken: this.#token() } : {}),
-      issuedAt,
-      expiresAt: issuedAt + ACCESS_TOKEN_LIFETIME_MS,
-    };
-    this.#state.pairs.set(pair.accessToken, pair);
-    if (pair.refreshToken !== undefined) this.#state.refreshTokens.set(pair.refreshToken, pair.accessToken);
-    return pair;
+    const times = { issuedAt, expiresAt: issuedAt + ACCESS_TOKEN_LIFETIME_MS };
+    return putPair(this.#state.vault, this.#chance, mandate, times, isRefreshable);
   }
 
   pair(accessToken: string): TokenPair | undefined {
-    return this.#state.pairs.get(accessToken);
+    return this.#state.vault.pairs.get(accessToken);
   }
 
   pairByRefreshToken(refreshToken: string): TokenPair | undefined {
-    return this.pair(this.#state.refreshTokens.get(refreshToken) ?? '');
+    return this.pair(this.#state.vault.refreshTokens.get(refreshToken) ?? '');
   }
 
-  pairFate(pair: TokenPair): 'valid' | 'expired' | 'revoked' | 'refreshed' {
-    if (pair.end !== undefined) return pair.end;
-    if (!this.#state.authorizations.has(pair.authorization)) return 'revoked';
-    return this.now() < pair.expiresAt ? 'valid' : 'expired';
+  pairFate(pair: TokenPair): PairFate {
+    return pairFate(this.#state.vault, pair, this.now());
   }
 
   refresh(pair: TokenPair): TokenPair {
     const successor = this.issuePair(pair, true);
-    this.#state.pairs.set(pair.accessToken, { ...pair, end: 'refreshed', successor: successor.accessToken });
+    this.#replace(pair, { end: 'refreshed', successor: successor.accessToken });
     return successor;
   }
 
   revoke(pair: TokenPair): void {
-    if (pair.end === undefined) this.#state.pairs.set(pair.accessToken, { ...pair, end: 'revoked' });
+    if (pair.end === undefined) this.#replace(pair, { end: 'revoked' });
   }
 
-  /** Revokes what a pair has become by refreshing, however often. */
   revokeDescendants(accessToken: string): void {
-    let pair = this.pair(accessToken);
-    while (pair?.successor !== undefined) pair = this.pair(pair.successor);
+    const pair = lastDescendant(this.#state.vault, accessToken);
     if (pair !== undefined) this.revoke(pair);
   }
 
   expire(pair: TokenPair): void {
-    this.#state.pairs.set(pair.accessToken, { ...pair, expiresAt: Math.min(pair.expiresAt, this.now()) });
+    this.#replace(pair, { expiresAt: Math.min(pair.expiresAt, this.now()) });
   }
 
   // Droplets
@@ -297,12 +229,10 @@ export class World {
     return actionsOf(this.#state.fleet, account);
   }
 
-  #token(): string {
-    return `sandbox_${letters(this.#chance, 48)}`;
+  #replace(pair: TokenPair, change: Partial<TokenPair>): void {
+    this.#state.vault.pairs.set(pair.accessToken, { ...pair, ...change });
   }
 }
-
-const OPEN_FORMS = 64;
 
 function grown(seed: Seed, now: number): WorldState {
   const fleet = emptyFleet(seed.firstId);
@@ -313,11 +243,7 @@ function grown(seed: Seed, now: number): WorldState {
     clock: REAL_TIME,
     consent: { mode: 'ask' },
     sessions: new Map(),
-    authorizations: new Map(),
-    authorizationIds: new Map(),
-    codes: new Map(),
-    pairs: new Map(),
-    refreshTokens: new Map(),
+    vault: emptyVault(),
     fleet,
   };
 }

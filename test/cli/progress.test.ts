@@ -1,11 +1,14 @@
 import { expect, test } from 'vitest';
 import { createProgress } from '../../src/cli/progress.ts';
-import { fakeClock, fakeSink } from './sink.ts';
+import { type FakeSink, fakeClock, fakeSink } from './sink.ts';
 
 const erase = '\r\u001b[2K';
 
-async function settled(): Promise<void> {
-  for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+/** The first frame waits for what measures it to be loaded. */
+async function drawn(sink: FakeSink, writes: number): Promise<void> {
+  for (let turn = 0; sink.writes.length < writes && turn < 2000; turn += 1) {
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
 }
 
 test('on a terminal one line turns and changes, and is gone in the end', async () => {
@@ -13,7 +16,7 @@ test('on a terminal one line turns and changes, and is gone in the end', async (
   const clock = fakeClock();
   const progress = createProgress({ stderr, clock, quiet: false, unicode: false });
   await progress.show('page 1');
-  await settled();
+  await drawn(stderr, 1);
   await clock.pass(100);
   await progress.show('page 2\u001b[31m');
   await clock.pass(100);
@@ -28,7 +31,7 @@ test('the line is kept within the terminal', async () => {
   const stderr = fakeSink(12);
   const progress = createProgress({ stderr, clock: fakeClock(), quiet: false });
   await progress.show('日本語日本語日本語');
-  await settled();
+  await drawn(stderr, 1);
   expect(stderr.writes[0]).toBe(`${erase}⠋ 日本語日…`);
   await progress.stop();
 });
@@ -39,7 +42,7 @@ test('the line makes room for what is printed on the same terminal', async () =>
   const stdout = progress.guard(fakeSink(80));
   const file = fakeSink();
   await progress.show('working');
-  await settled();
+  await drawn(stderr, 1);
   await progress.guard(file).write('data');
   expect(stderr.text()).toBe(`${erase}| working`);
   await stdout.write('data\n');
@@ -60,10 +63,10 @@ test('it can be started again', async () => {
   const stderr = fakeSink(80);
   const progress = createProgress({ stderr, clock: fakeClock(), quiet: false, unicode: false });
   await progress.show('one');
-  await settled();
+  await drawn(stderr, 1);
   await progress.stop();
   await progress.show('two');
-  await settled();
+  await drawn(stderr, 3);
   await progress.stop();
   expect(stderr.text()).toBe(`${erase}| one${erase}${erase}| two${erase}`);
 });
@@ -88,7 +91,7 @@ test.each([80, undefined])('with --quiet there is nothing (columns: %s)', async 
   const stderr = fakeSink(columns);
   const progress = createProgress({ stderr, clock: fakeClock(), quiet: true });
   await progress.show('page 1');
-  await settled();
+  await new Promise((resolve) => setTimeout(resolve, 50));
   await progress.stop('done');
   expect(stderr.text()).toBe('');
 });

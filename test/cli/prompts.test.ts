@@ -48,6 +48,7 @@ test('a secret is not drawn, neither itself nor its length, and does not print',
   await terminal.until('masked');
   // Ctrl-T would show a password in other programs.
   terminal.type('\u0014');
+  await new Promise((resolve) => setTimeout(resolve, 50));
   terminal.type(enter);
   const secret = await answer;
   expect([secret.reveal(), String(secret)]).toEqual(['hunter2', '[secret]']);

@@ -1,3 +1,4 @@
+import { advanceClock, freezeClock, resumeClock } from '../clock.ts';
 import { json, type Reply } from '../http/reply.ts';
 import type { Request } from '../http/request.ts';
 import type { Service } from '../service.ts';
@@ -22,9 +23,9 @@ export function changeClock(request: Request, { world }: Service): Reply {
   }
   const odd = ['freeze', 'resume'].find((name) => body.has(name) && body.get(name) !== true);
   if (odd !== undefined) return adminProblem(422, `${odd} must be true.`);
-  if (body.has('freeze')) world.freeze();
-  world.advance(step);
-  if (body.has('resume')) world.resume();
+  if (body.has('freeze')) world.setClock(freezeClock);
+  world.setClock((clock) => advanceClock(clock, step));
+  if (body.has('resume')) world.setClock(resumeClock);
   return json(200, view(world));
 }
 

@@ -38,5 +38,5 @@ function decodeScript(body: ReadonlyMap<string, unknown>, world: World): Consent
 function view(world: World): object {
   const script = world.consent;
   if (script.mode !== 'approve') return { mode: script.mode };
-  return { mode: script.mode, user: world.person(script.person)?.email, team: script.team };
+  return { mode: script.mode, user: world.directory.person(script.person)?.email, team: script.team };
 }

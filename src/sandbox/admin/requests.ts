@@ -3,7 +3,7 @@ import type { Request } from '../http/request.ts';
 import type { Service } from '../service.ts';
 import { adminProblem } from './gate.ts';
 
-export const WAIT_AT_MOST_MS = 30_000;
+const WAIT_AT_MOST_MS = 30_000;
 
 /** `?endpoint=METHOD path` keeps the matching requests, `&wait=N` answers when there are at least so many. */
 export function listRequests(request: Request, service: Service): Reply | Promise<Reply> {

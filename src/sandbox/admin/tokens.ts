@@ -22,10 +22,17 @@ export function issueToken(request: Request, { world }: Service): Reply {
   const team = wanted === undefined ? undefined : findTeam(world, person, wanted);
   if (wanted !== undefined && team === undefined)
     return adminProblem(422, 'team must be the UUID or name of a team of the user.');
-  const application = world.application(textOf(body, 'client_id') ?? world.seed.applications[0]?.clientId ?? '');
+  const application = world.directory.application(
+    textOf(body, 'client_id') ?? world.seed.applications[0]?.clientId ?? '',
+  );
   if (application === undefined)
     return adminProblem(422, 'client_id must be the client id of a registered application.');
-  const authorization = world.authorize(person.uuid, application.clientId, scope, team);
+  const authorization = world.authorize({
+    person: person.uuid,
+    clientId: application.clientId,
+    scope,
+    ...(team === undefined ? {} : { team }),
+  });
   return grantReply(world.issuePair(mandateOf(authorization, scope), true), world);
 }
 

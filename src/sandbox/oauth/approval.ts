@@ -6,7 +6,12 @@ import type { Wish } from './wish.ts';
 
 /** The person said yes: the approval is remembered and the application gets its code or token. */
 export function approve(wish: Wish, person: Person, team: string | undefined, { world }: Service): Reply {
-  const authorization = world.authorize(person.uuid, wish.application.clientId, wish.scope, team);
+  const authorization = world.authorize({
+    person: person.uuid,
+    clientId: wish.application.clientId,
+    scope: wish.scope,
+    ...(team === undefined ? {} : { team }),
+  });
   return deliver(wish, mandateOf(authorization, wish.scope), world);
 }
 

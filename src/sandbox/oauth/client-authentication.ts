@@ -27,7 +27,7 @@ export function authenticateClient(request: Request, world: World): Client {
     return clientId === undefined || clientId === application.clientId ? { kind: 'proven', application } : TWICE;
   }
   if (clientId === undefined) return clientSecret === undefined ? { kind: 'nobody' } : refused(request);
-  const application = world.application(clientId);
+  const application = world.directory.application(clientId);
   if (application === undefined) return refused(request);
   if (clientSecret === undefined) return { kind: 'named', application };
   return equalSecrets(clientSecret, application.clientSecret) ? { kind: 'proven', application } : refused(request);
@@ -53,7 +53,7 @@ export function claimedClientId(request: Request): string | undefined {
 /** Many clients do not form-encode what they put into Basic, so it is tried as it stands first. */
 function basicApplication(header: string, world: World): Application | undefined {
   for (const [clientId, clientSecret] of basicPairs(header)) {
-    const application = world.application(clientId);
+    const application = world.directory.application(clientId);
     if (application !== undefined && equalSecrets(clientSecret, application.clientSecret)) return application;
   }
   return undefined;

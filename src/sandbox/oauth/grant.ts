@@ -4,8 +4,8 @@ import type { World } from '../world.ts';
 
 /** An access token grant (spec §2, RFC 6749 §5.1); what does not apply is left out. */
 export function grantReply(pair: TokenPair, world: World): Reply {
-  const person = world.person(pair.person);
-  const team = pair.team === undefined ? undefined : world.team(pair.team);
+  const person = world.directory.person(pair.person);
+  const team = pair.team === undefined ? undefined : world.directory.team(pair.team);
   return json(200, {
     access_token: pair.accessToken,
     token_type: 'bearer',

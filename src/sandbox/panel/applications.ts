@@ -31,9 +31,9 @@ export function revokeApplication(request: Request, { world }: Service, visit: V
 
 function entry(authorization: Authorization, { world }: Service, visit: Visit): Markup {
   const { clientId, scope, team, since } = authorization;
-  const name = world.application(clientId)?.name ?? clientId;
+  const name = world.directory.application(clientId)?.name ?? clientId;
   const csrf = world.openForm(visit.session, revokeForm(clientId));
-  const account = team === undefined ? 'your own account' : `the team ${world.team(team)?.name ?? team}`;
+  const account = team === undefined ? 'your own account' : `the team ${world.directory.team(team)?.name ?? team}`;
   return html`<section class="application" aria-label="${name}">
 <div>
 <h2>${name}</h2>

@@ -40,7 +40,7 @@ export function scopeInWords(scope: Scope): readonly string[] {
 }
 
 function accountChoice(person: Person, service: Service): Markup {
-  const teams = person.teams.flatMap((uuid) => service.world.team(uuid) ?? []);
+  const teams = person.teams.flatMap((uuid) => service.world.directory.team(uuid) ?? []);
   if (teams.length === 0) return html`<input type="hidden" name="account" value="personal">`;
   return html`<fieldset>
 <legend>For which account?</legend>

@@ -10,7 +10,7 @@ export function toPanel(): Reply {
 }
 
 export function home(_request: Request, { world }: Service, { person }: Visit): Reply {
-  const teams = person.teams.flatMap((uuid) => world.team(uuid) ?? []);
+  const teams = person.teams.flatMap((uuid) => world.directory.team(uuid) ?? []);
   const authorized = world.authorizationsOf(person.uuid).length;
   const content = html`<h1>Welcome, ${person.name}</h1>
 <dl>

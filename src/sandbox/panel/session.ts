@@ -16,12 +16,12 @@ export interface Visit {
 export function visitOf(request: Request, { world, settings }: Service): Visit | undefined {
   const cookies = parse(request.header('cookie').join('; '), settings.cookieName);
   const session = world.session(cookies[settings.cookieName] ?? '');
-  const person = session === undefined ? undefined : world.person(session.person);
+  const person = session === undefined ? undefined : world.directory.person(session.person);
   return session === undefined || person === undefined ? undefined : { session, person, isFresh: false };
 }
 
 export function startVisit(uuid: string, { world }: Service): Visit | undefined {
-  const person = world.person(uuid);
+  const person = world.directory.person(uuid);
   return person === undefined ? undefined : { session: world.signIn(uuid), person, isFresh: true };
 }
 

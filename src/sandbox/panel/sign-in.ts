@@ -26,7 +26,7 @@ export function signIn(request: Request, service: Service): Reply {
   const form = new URLSearchParams(request.body);
   const next = localPath(form.get('next'));
   const email = form.get('email') ?? '';
-  const person = service.world.personByEmail(email);
+  const person = service.world.directory.personByEmail(email);
   // An unknown person costs the same comparison as a known one.
   const isRight = equalSecrets(form.get('password') ?? '', person?.password ?? '') && person !== undefined;
   const visit = isRight ? startVisit(person.uuid, service) : undefined;

@@ -13,9 +13,10 @@ header strong{font-weight:650}
 header nav{display:flex;gap:1.25rem;flex:1}
 header p{margin:0;color:var(--soft);font-size:.9rem}
 header form{margin:0}
-main{max-width:34rem;margin:3rem auto;padding:0 1rem}
+main{max-width:34rem;margin:2rem auto;padding:0 1rem}
 main.wide{max-width:52rem}
 .card{background:var(--card);border:1px solid var(--line);border-radius:12px;padding:2rem}
+.card>:last-child{margin-bottom:0}
 h1{font-size:1.45rem;line-height:1.3;font-weight:650;margin:0 0 .75rem}
 h2{font-size:1.1rem;font-weight:650;margin:0 0 .25rem}
 p{margin:0 0 1rem}
@@ -26,7 +27,8 @@ label,legend{display:block;font-weight:600;margin:0 0 .3rem}
 input[type=email],input[type=password]{width:100%;font:inherit;color:inherit;background:var(--card);border:1px solid var(--soft);border-radius:8px;padding:.6rem .75rem;margin-bottom:1.1rem}
 fieldset{border:1px solid var(--line);border-radius:8px;padding:.85rem 1rem;margin:0 0 1.25rem}
 fieldset label{display:flex;gap:.6rem;align-items:center;font-weight:400;margin:0;padding:.25rem 0}
-.actions{display:flex;flex-wrap:wrap;gap:.75rem;margin-top:1.5rem}
+.actions{display:flex;flex-wrap:wrap;gap:.75rem;margin:1.25rem 0}
+form>.actions:last-child{margin-bottom:.5rem}
 button{font:inherit;font-weight:600;border-radius:8px;padding:.6rem 1.2rem;border:1px solid var(--soft);background:var(--card);color:var(--ink);cursor:pointer}
 button.main{background:var(--accent);border-color:var(--accent);color:var(--on-accent)}
 button.bad{color:var(--bad);border-color:var(--bad)}
@@ -39,6 +41,7 @@ ul.plain li+li{border-top:1px solid var(--line)}
 .application{display:flex;flex-wrap:wrap;gap:1rem;align-items:center;justify-content:space-between;padding:1.25rem 0;border-top:1px solid var(--line)}
 .application p{margin:0}
 .application form{margin:0}
+.application>div{flex:1 1 20rem}
 dl{display:grid;grid-template-columns:auto 1fr;gap:.4rem 1rem;margin:0 0 1rem}
 dt{font-weight:600}
 dd{margin:0;overflow-wrap:anywhere;font-family:ui-monospace,SFMono-Regular,Menlo,monospace;font-size:.92rem}

@@ -8,7 +8,7 @@ export interface Creation {
   readonly blueprint: Blueprint;
 }
 
-export const NAMES_AT_MOST = 10;
+const NAMES_AT_MOST = 10;
 
 /** Decodes a creation payload; a string is a sentence about the field that cannot be taken. Unknown attributes are passed over. */
 export function decodeCreation(value: unknown): Creation | string {

@@ -21,6 +21,7 @@ describe.skipIf(lacks('bash'))('bash', () => {
     ['droplets|', ['list', 'create']],
     ['droplets|web|', []],
     ['droplets|web|cr', []],
+    ['droplets|web|create|--if', []],
     ['-o|json|droplets|cr', ['create']],
     ['-o|', ['table', 'json', 'ndjson', 'yaml', 'csv']],
     ['--output|=|j', ['json']],

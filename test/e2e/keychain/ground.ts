@@ -6,6 +6,7 @@ import { logIn } from '../../fixtures/login.ts';
 import { lacks } from '../../fixtures/needs.ts';
 import { type Sandbox, startSandbox } from '../../fixtures/sandbox.ts';
 import { type SecretService, startSecretService } from '../../fixtures/secret-service.ts';
+import { openBus } from '../../../src/platform/dbus.ts';
 
 export const noKeyring = lacks('gnome-keyring-daemon', 'dbus-daemon', 'dbus-send', 'secret-tool');
 
@@ -59,6 +60,23 @@ export function setUp(ground: Ground, words: readonly string[] = [], more: Parti
     stdin: `${ground.sandbox.client_secret}\n`,
     ...more,
   });
+}
+
+/** The window that asks to unlock the keychain, with nobody there to answer it. Resolves with what takes it away. */
+export async function openUnlockWindow(service: SecretService): Promise<() => void> {
+  const bus = openBus(service.env);
+  if (bus === undefined) throw new Error('there is no session bus');
+  const daemon = 'org.freedesktop.DBus';
+  const name = { destination: daemon, path: '/org/freedesktop/DBus', interface: daemon, member: 'RequestName' };
+  await bus.call({
+    ...name,
+    signature: 'su',
+    body(writer) {
+      writer.string('org.gnome.keyring.SystemPrompter');
+      writer.uint32(0);
+    },
+  });
+  return () => bus.close();
 }
 
 /** What a stored session holds; the test's own assertions check it. */

@@ -4,7 +4,7 @@ import type { Environment } from '../../fixtures/folders.ts';
 import { lacks } from '../../fixtures/needs.ts';
 import { processesOf } from '../../fixtures/processes.ts';
 import { terminal } from '../../fixtures/terminal.ts';
-import { type Ground, makeGround, noKeyring, setUp } from './ground.ts';
+import { type Ground, makeGround, noKeyring, openUnlockWindow, setUp } from './ground.ts';
 
 /** One way in which a keychain cannot be used. */
 interface Trouble {
@@ -18,7 +18,10 @@ interface Trouble {
 
 const nothing = async (): Promise<void> => {};
 const none = 'could not use the keychain: there is none on this machine';
+const late = 'could not use the keychain: it did not answer in time';
 const toFile = /cloudctl config set credential_store file/;
+
+let closeWindow = (): void => {};
 
 const troubles: readonly Trouble[] = [
   {
@@ -52,23 +55,36 @@ const troubles: readonly Trouble[] = [
     end: ({ service }) => service.restart(),
   },
   {
+    name: 'waiting for somebody to unlock it',
+    message: late,
+    hint: /look for an unlock window/,
+    begin: async ({ service }) => {
+      closeWindow = await openUnlockWindow(service);
+      await service.lock();
+    },
+    end: async ({ service }) => {
+      closeWindow();
+      await service.restart();
+    },
+  },
+  {
     name: 'hung',
-    message: 'could not use the keychain: it did not answer in time',
+    message: late,
     hint: /restart the keychain service/,
     begin: async ({ service }) => service.pause(),
     end: async ({ service }) => service.resume(),
   },
 ];
 
-const commands: readonly (readonly string[])[] = [
-  ['auth', 'token'],
-  ['auth', 'token', '--profile', 'default'],
-  ['auth', 'status'],
-  ['auth', 'refresh'],
-  ['actions', 'list'],
-  ['auth', 'login', '--no-browser'],
-  ['auth', 'logout'],
-  ['auth', 'logout', '--local'],
+const commands: readonly string[] = [
+  'auth token',
+  'auth token --profile default',
+  'auth status',
+  'auth refresh',
+  'actions list',
+  'auth login --no-browser',
+  'auth logout',
+  'auth logout --local',
 ];
 
 describe.skipIf(noKeyring)('a keychain that cannot be used', () => {
@@ -89,9 +105,10 @@ describe.skipIf(noKeyring)('a keychain that cannot be used', () => {
       beforeAll(() => trouble.begin(ground));
       afterAll(() => trouble.end(ground));
 
-      test.for(commands)('%j ends in time with its own message, and never reads as logged out', async (words) => {
+      test.concurrent.for(commands)('%s ends in time with its own message, and never reads as logged out', async (words) => {
+        const mark = `RUN=${words}`;
         const started = performance.now();
-        const ran = await ground.run(words, more);
+        const ran = await ground.run(words.split(' '), { ...more, env: { ...more.env, RUN: words } });
         expect(performance.now() - started).toBeLessThan(15_000);
         expect(ran).toMatchObject({ code: 1, signal: null, stdout: '' });
         const [first, ...parts] = ran.stderr.trimEnd().split('\n');
@@ -99,10 +116,10 @@ describe.skipIf(noKeyring)('a keychain that cannot be used', () => {
         expect(parts.at(-1)).toMatch(/^hint: /);
         expect(parts.at(-1)).toMatch(trouble.hint);
         expect(ran.stderr).not.toMatch(/logged in|v1\/oauth|waiting for the keychain/);
-        expect(processesOf(ground.folders)).toEqual([]);
+        expect(processesOf(ground.folders).filter(({ environment }) => environment.includes(mark))).toEqual([]);
       });
 
-      test('with -o json the error is one object with the code keychain_unavailable', async () => {
+      test.concurrent('with -o json the error is one object with the code keychain_unavailable', async () => {
         const ran = await ground.run(['auth', 'status', '-o', 'json'], more);
         expect(ran).toMatchObject({ code: 1, stdout: '' });
         expect(JSON.parse(ran.stderr)).toMatchObject({
@@ -110,7 +127,7 @@ describe.skipIf(noKeyring)('a keychain that cannot be used', () => {
         });
       });
 
-      test('a login fails before anybody is sent to the browser, though the secret is in a variable', async () => {
+      test.concurrent('a login fails before anybody is sent to the browser, though the secret is in a variable', async () => {
         const env = { ...more.env, CLOUDCTL_CLIENT_SECRET: ground.sandbox.client_secret };
         const ran = await ground.run(['auth', 'login', '--no-browser'], { ...more, env });
         expect(ran).toMatchObject({ code: 1, stdout: '' });
@@ -118,7 +135,7 @@ describe.skipIf(noKeyring)('a keychain that cannot be used', () => {
         expect(ran.stderr).not.toContain('v1/oauth/authorize');
       });
 
-      test('setup fails and writes no profile', async () => {
+      test.concurrent('setup fails and writes no profile', async () => {
         const ran = await setUp(ground, ['--profile', 'new'], more);
         expect(ran).toMatchObject({ code: 1, stdout: '' });
         expect(ran.stderr).toContain(trouble.message);
@@ -126,13 +143,13 @@ describe.skipIf(noKeyring)('a keychain that cannot be used', () => {
         expect(known.json<readonly object[]>().map((row) => Object.values(row)[0])).toEqual(['default']);
       });
 
-      test('auth list shows the state as unknown', async () => {
+      test.concurrent('auth list shows the state as unknown', async () => {
         const ran = await ground.run(['auth', 'list', '-o', 'json'], more);
         expect(ran.code).toBe(0);
         expect(ran.json()).toMatchObject([{ profile: 'default', state: 'unknown' }]);
       });
 
-      test('CLOUDCTL_ACCESS_TOKEN does without it', async () => {
+      test.concurrent('CLOUDCTL_ACCESS_TOKEN does without it', async () => {
         const env = { ...more.env, CLOUDCTL_ACCESS_TOKEN: accessToken.trim() };
         expect(await ground.run(['actions', 'list'], { ...more, env })).toMatchObject({ code: 0, stderr: '' });
       });
@@ -153,8 +170,6 @@ describe.skipIf(noKeyring)('a keychain that cannot be used', () => {
         const started = performance.now();
         await screen.waitFor(new RegExp(waiting));
         expect(performance.now() - started).toBeGreaterThan(700);
-        // Longer than a script would wait.
-        await sleep(3500);
         ground.service.resume();
         expect(await screen.ended()).toBe(0);
         expect(await screen.screen()).toMatch(/maya@example\.com/);
@@ -165,20 +180,27 @@ describe.skipIf(noKeyring)('a keychain that cannot be used', () => {
       }
     });
 
-    test('Ctrl-C ends the wait at once, with exit 130 and no process left behind', async () => {
-      ground.service.pause();
-      const screen = await terminal(['actions', 'list'], { folders: ground.folders, env: ground.env });
-      try {
-        await screen.waitFor(new RegExp(waiting));
-        await screen.press('C-c');
-        expect(await screen.ended(3000)).toBe(130);
-        await screen.close();
-        await sleep(200);
-        expect(processesOf(ground.folders)).toEqual([]);
-      } finally {
-        ground.service.resume();
-        await screen.close();
-      }
-    });
+    test.for(['auth token', 'actions list'])(
+      '%s waits longer for a person than for a script, and Ctrl-C ends it at once, leaving no process behind',
+      async (words) => {
+        closeWindow = await openUnlockWindow(ground.service);
+        await ground.service.lock();
+        const screen = await terminal(words.split(' '), { folders: ground.folders, env: ground.env });
+        try {
+          await screen.waitFor(new RegExp(waiting));
+          await sleep(3500);
+          expect(await screen.screen()).toBe(waiting);
+          await screen.press('C-c');
+          expect(await screen.ended(1500)).toBe(130);
+          await screen.close();
+          await sleep(100);
+          expect(processesOf(ground.folders)).toEqual([]);
+        } finally {
+          await screen.close();
+          closeWindow();
+          await ground.service.restart();
+        }
+      },
+    );
   });
 });

@@ -24,8 +24,7 @@ export interface Ground {
   visitor(): Promise<Visitor>;
   /** Requests the sandbox answered at `METHOD path`. */
   requests(endpoint: string): Promise<readonly LoggedRequest[]>;
-  /** The sandbox as it was at its start. */
-  reset(): Promise<void>;
+  forgetRequests(): Promise<void>;
 }
 
 export interface LoggedRequest {
@@ -77,8 +76,8 @@ function groundOf(sandbox: Sandbox, folders: Folders, browser: Browser): Ground 
       const { body } = await sandbox.admin('GET', `/_sandbox/requests?${new URLSearchParams({ endpoint })}`);
       return (body as { readonly requests: readonly LoggedRequest[] }).requests;
     },
-    reset: async () => {
-      await sandbox.admin('POST', '/_sandbox/reset');
+    forgetRequests: async () => {
+      await sandbox.admin('DELETE', '/_sandbox/requests');
     },
   };
 }

@@ -68,7 +68,6 @@ describe.skipIf(lacks('chromium'))('a login that is refused', () => {
 
   test('a wrong client secret: exit 4 invalid_client, nothing stored, the page does not say signed in', async () => {
     const { maya, ...here } = ground();
-    await here.sandbox.admin('DELETE', '/_sandbox/requests');
     const machine = here.machine();
     const visitor = await here.visitor();
     const login = await machine.login(['-o', 'json'], { env: { CLOUDCTL_CLIENT_SECRET: 'x'.repeat(48) } });
@@ -107,7 +106,7 @@ interface Begun {
 }
 
 async function begin(ground: Ground, flow: 'code' | 'implicit'): Promise<Begun> {
-  await ground.sandbox.admin('DELETE', '/_sandbox/requests');
+  await ground.forgetRequests();
   const machine = ground.machine();
   const visitor = await ground.visitor();
   return { machine, visitor, login: await machine.login(['--flow', flow, '-o', 'json']) };

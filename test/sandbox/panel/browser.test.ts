@@ -8,7 +8,7 @@ let browser: Browser;
 
 beforeAll(async () => {
   browser = await chromium.launch({
-    executablePath: process.env['CHROMIUM'] ?? '/usr/bin/chromium',
+    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
     args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking'],
   });
 }, 30_000);
@@ -43,9 +43,7 @@ describe('rule 10: a real browser gets through the pages to the application', ()
   it('the keyboard alone is enough, and every field has its label', async () => {
     const { sandbox, page, callback } = await scene();
     await page.goto(`${sandbox.ready.auth_url}/v1/oauth/authorize?${wish(sandbox)}`);
-    await expect(
-      page.getByLabel('E-mail address').evaluate('(field) => field === document.activeElement'),
-    ).resolves.toBe(true);
+    expect(await page.evaluate('document.activeElement.id')).toBe('email');
     await page.keyboard.type(TOMAS);
     await page.keyboard.press('Tab');
     await page.keyboard.type(userOf(sandbox, TOMAS).password);

@@ -10,6 +10,7 @@ export function clientIsKnown(parameters: Parameters, world: World): Application
   if (parameters.isRepeated('client_id')) return errorPage(400, 'The client id is included more than once.');
   if (clientId === undefined) return errorPage(400, 'The client id is missing.');
   return (
-    world.application(clientId) ?? errorPage(400, 'The client id included is not valid.', [['Received', clientId]])
+    world.directory.application(clientId) ??
+    errorPage(400, 'The client id included is not valid.', [['Received', clientId]])
   );
 }

@@ -1,0 +1,189 @@
+import { describe, expect, it } from 'vitest';
+import { judgeResponse } from '../../src/oauth/authorization-response.ts';
+import {
+  type Client,
+  exchangeRequest,
+  processRevocation,
+  processTokenAnswer,
+  type RawAnswer,
+  refreshRequest,
+  revokeRequest,
+  sendTokenRequest,
+} from '../../src/oauth/token-endpoint.ts';
+import { undiciSend } from '../../src/platform/network.ts';
+import { SendError } from '../../src/platform/send.ts';
+import { Secret } from '../../src/secret.ts';
+import { type Answerer, reply, serverFor } from '../fixtures/broken-server.ts';
+
+const client: Client = {
+  authOrigin: 'https://cloud.example',
+  clientId: 'client-1',
+  clientSecret: new Secret('shh+&'),
+  tokenParams: 'query',
+};
+const body: Client = { ...client, tokenParams: 'body' };
+const redirectUri = 'http://127.0.0.1:8765/callback';
+const token = new Secret('rt/1');
+
+function code() {
+  const judged = judgeResponse(
+    new Map([
+      ['code', 'c 1'],
+      ['state', 'S'],
+    ]),
+    'query',
+    { state: 'S', flow: 'code' },
+  );
+  if (judged?.kind !== 'code') throw new Error('no code');
+  return judged.code;
+}
+
+describe('parameters in the query', () => {
+  it('of an exchange are those of the specification and the verifier', () => {
+    const request = exchangeRequest(client, code(), redirectUri, new Secret('v'));
+    expect(request.url.reveal()).toBe(
+      'https://cloud.example/v1/oauth/token?grant_type=authorization_code&code=c+1&client_id=client-1&client_secret=shh%2B%26&redirect_uri=http%3A%2F%2F127.0.0.1%3A8765%2Fcallback&code_verifier=v',
+    );
+    expect(request.body).toBeUndefined();
+  });
+
+  it('of a refresh hold no client credentials', () => {
+    expect(refreshRequest(client, token).url.reveal()).toBe(
+      'https://cloud.example/v1/oauth/token?grant_type=refresh_token&refresh_token=rt%2F1',
+    );
+  });
+
+  it('of a revocation hold the token alone', () => {
+    expect(revokeRequest(client, token).url.reveal()).toBe('https://cloud.example/v1/oauth/revoke?token=rt%2F1');
+  });
+
+  it('do not print', () => {
+    const request = exchangeRequest(client, code(), redirectUri, undefined);
+    expect(JSON.stringify(request)).toBe('{"url":"https://cloud.example/v1/oauth/token"}');
+  });
+});
+
+describe('parameters in a form', () => {
+  it.each([
+    ['exchange', exchangeRequest(body, code(), redirectUri, undefined), 'grant_type=authorization_code&code=c+1&'],
+    ['refresh', refreshRequest(body, token), 'grant_type=refresh_token&refresh_token=rt%2F1&'],
+    ['revocation', revokeRequest(body, token), 'token=rt%2F1&'],
+  ])('of a %s hold the client credentials, and the address nothing', (_what, request, start) => {
+    expect(request.url.reveal()).toMatch(/^https:\/\/cloud\.example\/v1\/oauth\/(token|revoke)$/);
+    expect(request.body?.reveal()).toContain('client_id=client-1&client_secret=shh%2B%26');
+    expect(request.body?.reveal().startsWith(start)).toBe(true);
+    expect(`${request.body}`).toBe('[form]');
+  });
+
+  it('of a public client hold no secret', () => {
+    const open: Client = { authOrigin: client.authOrigin, clientId: 'client-1', tokenParams: 'body' };
+    expect(refreshRequest(open, token).body?.reveal()).toBe(
+      'grant_type=refresh_token&refresh_token=rt%2F1&client_id=client-1',
+    );
+  });
+});
+
+describe('a request to the token endpoint', () => {
+  async function ask(
+    answerer: Answerer,
+    tokenParams: Client['tokenParams'] = 'query',
+    signal = AbortSignal.timeout(5_000),
+  ) {
+    const server = await serverFor(answerer);
+    const send = await undiciSend({ env: {}, fresh: true });
+    const request = refreshRequest({ ...client, authOrigin: server.origin, tokenParams }, token);
+    return { server, raw: await sendTokenRequest(send, request, signal, { authorization: 'Bearer x' }) };
+  }
+
+  it('is a POST that asks for JSON and has no body when its parameters stand in the query', async () => {
+    const { server, raw } = await ask((_, response) =>
+      reply(response, 200, '{}', { 'content-type': 'application/json; charset=utf-8' }),
+    );
+    expect(server.seen).toHaveLength(1);
+    expect(server.seen[0]).toMatchObject({
+      method: 'POST',
+      body: '',
+      headers: { accept: 'application/json', authorization: 'Bearer x' },
+    });
+    expect(server.seen[0]?.headers['content-type']).toBeUndefined();
+    expect(raw).toEqual({ status: 200, contentType: 'application/json', body: '{}' });
+  });
+
+  it('names the type of a form', async () => {
+    const { server } = await ask((_, response) => reply(response, 200, '{}'), 'body');
+    expect(server.seen[0]?.headers['content-type']).toBe('application/x-www-form-urlencoded');
+    expect(server.seen[0]?.url).toBe('/v1/oauth/token');
+  });
+
+  it('never follows a redirect', async () => {
+    const { server, raw } = await ask((_, response) => reply(response, 307, '', { location: '/elsewhere' }));
+    expect(server.seen).toHaveLength(1);
+    expect(processTokenAnswer(raw)).toMatchObject({ kind: 'malformed', status: 307, reason: /redirected/ });
+  });
+
+  it.each([
+    [1024 * 1024, 'not JSON'],
+    [1024 * 1024 + 1, 'longer than 1 MiB'],
+  ])('reads %d bytes and then says: %s', async (size, reason) => {
+    const { raw } = await ask((_, response) => reply(response, 200, 'x'.repeat(size)));
+    expect(processTokenAnswer(raw)).toMatchObject({ kind: 'malformed', reason: expect.stringContaining(reason) });
+  });
+
+  it('with an answer that is cut off is a request that was sent', async () => {
+    const cut: Answerer = (_, response) => {
+      response.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' });
+      response.write('{"access_token":"a');
+      setTimeout(() => response.destroy(), 20);
+    };
+    await expect(ask(cut)).rejects.toMatchObject({ kind: 'connection', sent: true });
+  });
+
+  it('with a slow answer ends at its deadline and shows no secret', async () => {
+    const failure = await ask(() => undefined, 'query', AbortSignal.timeout(150)).catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(SendError);
+    expect(failure).toMatchObject({ kind: 'timeout', sent: true });
+    expect(String(failure)).not.toContain('rt');
+  });
+});
+
+describe('an answer of the token endpoint', () => {
+  const granted = '{"access_token":"a","token_type":"Bearer","expires_in":"60"}';
+  const raw = (status: number, text: string | undefined, contentType = 'application/json'): RawAnswer => ({
+    status,
+    contentType,
+    body: text,
+  });
+
+  it.each([
+    [raw(200, granted), { kind: 'granted' }],
+    [raw(201, granted), { kind: 'granted' }],
+    [raw(200, granted, 'text/plain'), { kind: 'granted' }],
+    [
+      raw(400, '{"error":"invalid_grant","error_description":"used"}'),
+      { kind: 'refused', error: 'invalid_grant', description: 'used', status: 400 },
+    ],
+    [raw(401, '{"error":"invalid_client"}'), { kind: 'refused', error: 'invalid_client', status: 401 }],
+    [raw(500, '{"error":"server_error"}'), { kind: 'refused', error: 'server_error', status: 500 }],
+    [raw(200, '{"error":"invalid_grant"}'), { kind: 'malformed', status: 200 }],
+    [raw(200, '<html>', 'text/html'), { kind: 'malformed', reason: 'it is text/html, status 200, not JSON' }],
+    [raw(200, '', ''), { kind: 'malformed', reason: 'it is without a content type, status 200, not JSON' }],
+    [raw(400, '{"message":"no"}'), { kind: 'malformed', reason: 'it is an error without a code, status 400' }],
+    [raw(400, '[]'), { kind: 'malformed' }],
+    [raw(400, '{"error":7}'), { kind: 'malformed' }],
+    [raw(302, granted), { kind: 'malformed', status: 302 }],
+    [raw(200, undefined), { kind: 'malformed', reason: 'it is longer than 1 MiB' }],
+  ])('%j is %j', (answer, expected) => {
+    expect(processTokenAnswer(answer)).toMatchObject(expected);
+  });
+
+  it.each([
+    [raw(200, '{}'), undefined],
+    [raw(200, ''), undefined],
+    [raw(400, '{"error":"unsupported_token_type"}'), 'the authorization server answered unsupported_token_type'],
+    [raw(307, ''), 'the answer is not understood: it redirected (status 307), which a token endpoint never does'],
+    [raw(404, '<html>', 'text/html'), 'the answer is not understood: it is text/html, status 404, not JSON'],
+    [raw(202, granted), 'the answer has status 202'],
+  ])('to a revocation: %j leaves %j', (answer, left) => {
+    expect(processRevocation(answer)).toBe(left);
+  });
+});

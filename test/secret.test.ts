@@ -1,0 +1,34 @@
+import { inspect } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { Secret, secretUrl } from '../src/secret.ts';
+
+describe('a secret', () => {
+  const secret = new Secret('hunter2');
+
+  it.each([
+    ['string conversion', `${secret}`],
+    ['addition', `a${String(secret)}`],
+    ['JSON', JSON.stringify({ secret })],
+    ['inspect', inspect({ deep: { secret } }, { depth: 9, showHidden: true })],
+    ['inspect of an error', inspect(Object.assign(new Error('x'), { secret }))],
+    ['its own keys', JSON.stringify(Object.entries(secret))],
+    ['a spread', JSON.stringify({ ...secret })],
+  ])('does not print by %s', (_way, text) => {
+    expect(text).not.toContain('hunter2');
+    expect(text).not.toBe('');
+  });
+
+  it('shows what it was told to show', () => {
+    expect(`${new Secret('hunter2', '[session]')} ${secret}`).toBe('[session] [secret]');
+  });
+
+  it('gives its value only on demand', () => {
+    expect(secret.reveal()).toBe('hunter2');
+  });
+});
+
+it('a URL with secrets in its query prints as origin and path', () => {
+  const url = secretUrl(new URL('https://cloud.example/v1/oauth/token?refresh_token=hunter2#frag'));
+  expect(`${url}`).toBe('https://cloud.example/v1/oauth/token');
+  expect(url.reveal()).toContain('refresh_token=hunter2');
+});
