@@ -63,7 +63,13 @@ function sharing(start) {
   return {
     name: 'sharing',
     setup(builder) {
-      builder.onResolve({ filter: /^the-start$/ }, () => ({ path: './main.js', external: true }));
+      builder.onResolve({ filter: /^the-start$/ }, () => ({ path: './main.js', external: true, sideEffects: false }));
+      // Each importer has a stub of its own: one for all would be a module that chunks share, and so a file of its own.
+      let stub = 0;
+      builder.onResolve({ filter: /^\..*\.ts$/ }, ({ path, resolveDir }) => {
+        const found = join(resolveDir, path);
+        return start.paths.includes(found) ? { path: found, suffix: `?${stub++}`, sideEffects: false } : undefined;
+      });
       builder.onLoad({ filter: /\.ts$/ }, ({ path }) => {
         const at = start.paths.indexOf(path);
         if (at < 0) return undefined;
