@@ -10,17 +10,17 @@ import { startSandbox } from './sandbox.mjs';
 import { root } from './suite.mjs';
 import { drawTerminal } from './terminal-svg.mjs';
 
-const columns = 108;
+const columns = 116;
 /** What a person would type. */
 const commands = [
-  'cloudctl auth login',
+  'cloudctl auth login --scope "read write"',
   'cloudctl actions list --limit 3 --format ID,Status,Type,StartedAt,ResourceType',
-  'cloudctl droplets create web-{01..03} --size s-1vcpu-1gb --image debian-12-x64 --region fra1',
-  'cloudctl droplets list "web-*" --format ID,Name,PublicIPv4,Region,Status',
+  'cloudctl droplets create api-{01..03} --size s-1vcpu-1gb --image debian-12-x64 --region fra1',
+  'cloudctl droplets list "api*" --format ID,Name,PublicIPv4,Region,Status',
   'cloudctl auth logout',
 ];
 
-const home = mkdtempSync(join(tmpdir(), 'cloudctl-record-'));
+const home = mkdtempSync(join(tmpdir(), 'cloudctl-'));
 try {
   await build();
   mkdirSync(join(home, 'bin'));
@@ -39,7 +39,7 @@ try {
 
 function script() {
   const typed = commands.flatMap((command) => [
-    `printf '\\033[1;32m$\\033[0m \\033[1m%s\\033[0m\\n' '${command}'`,
+    `printf '\\n\\033[1;32m$\\033[0m \\033[1m%s\\033[0m\\n' '${command}'`,
     command,
   ]);
   return ['set -e', ...typed].join('\n');
@@ -80,16 +80,16 @@ async function play(env) {
   tmux('new-session', '-d', '-x', String(columns), '-y', '60', '-c', home, '--', 'bash', '--norc', join(home, 'play'));
   try {
     const end = performance.now() + 60_000;
-    while (tmux('display-message', '-p', '#{pane_dead}').trim() !== '1') {
+    const status = () => tmux('display-message', '-p', '#{pane_dead_status}').trim();
+    while (status() === '') {
       if (performance.now() > end) throw new Error(`the session did not end:\n${tmux('capture-pane', '-p')}`);
       await sleep(100);
     }
-    const status = tmux('display-message', '-p', '#{pane_dead_status}').trim();
-    const lines = tmux('capture-pane', '-p', '-e')
+    const lines = tmux('capture-pane', '-p', '-e', '-S', '-')
       .split('\n')
       .filter((line) => !line.includes('Pane is dead'));
-    if (status !== '0') throw new Error(`the session ended with ${status}:\n${lines.join('\n')}`);
-    return lines.join('\n').trimEnd();
+    if (status() !== '0') throw new Error(`the session ended with ${status()}:\n${lines.join('\n')}`);
+    return lines.join('\n').trim();
   } finally {
     spawnSync('tmux', ['-S', socket, 'kill-server'], { env });
   }

@@ -5,8 +5,10 @@ import { wantsColor } from './cli/color.ts';
 import type { Words } from './cli/command.ts';
 import { duration } from './cli/duration.ts';
 import { createOutput, type Format, type Output } from './cli/output.ts';
+import { createProgress, type Progress } from './cli/progress.ts';
 import { createPrompts, type Prompts } from './cli/prompts.ts';
 import { compileQuery } from './cli/query.ts';
+import { cleanLines } from './cli/sanitize.ts';
 import { type Config, DamagedConfig, readConfig } from './config/file.ts';
 import { sandboxAdmin } from './config/sandbox.ts';
 import { resolveSettings, type Settings, type TypedOptions } from './config/settings.ts';
@@ -33,6 +35,8 @@ export interface Context {
   readonly globals: Words;
   readonly output: Output;
   readonly prompts: Prompts;
+  /** What is going on, on stderr of a terminal; lines elsewhere. */
+  readonly progress: Progress;
   /** config.json as it is. Throws DamagedConfig. */
   readonly config: () => Config;
   /** The one precedence, with a command's own options on top. */
@@ -75,9 +79,11 @@ export async function createContext(host: Host, globals: Words): Promise<Context
     });
   const color = wantsColor({ sink: host.stderr, env: host.env, noColor: globals.flag('no-color') });
   const quiet = globals.flag('quiet');
+  const progress = createProgress({ stderr: host.stderr, clock: host.clock, quiet });
+  const stderr = progress.guard(host.stderr);
   const output = createOutput({
-    stdout: host.stdout,
-    stderr: host.stderr,
+    stdout: progress.guard(host.stdout),
+    stderr,
     format: formatOf(globals, settings),
     columns: globals.list('format'),
     header: !globals.flag('no-header'),
@@ -85,7 +91,7 @@ export async function createContext(host: Host, globals: Words): Promise<Context
     quiet,
     color,
   });
-  const trace = globals.flag('trace') ? (line: string): void => void host.stderr.write(`${line}\n`) : undefined;
+  const trace = globals.flag('trace') ? (line: string): void => void stderr.write(`${cleanLines(line)}\n`) : undefined;
   const requireSafe = (): void => refuseHazard(host);
   const send = async (options: Pick<SendOptions, 'fresh'> = {}): Promise<Send> =>
     host.send({ env: host.env, trace, ...options });
@@ -121,7 +127,7 @@ export async function createContext(host: Host, globals: Words): Promise<Context
       account: lazy(() => keychainAccount(at, host.random)),
       limit: prompts.interactive ? 60_000 : 3_000,
       onWaiting: () => {
-        if (prompts.interactive) void host.stderr.write('waiting for the keychain to be unlocked\n');
+        if (prompts.interactive) void stderr.write('waiting for the keychain to be unlocked\n');
       },
       platform: host.platform,
     });
@@ -182,6 +188,7 @@ export async function createContext(host: Host, globals: Words): Promise<Context
     globals,
     output,
     prompts,
+    progress,
     config,
     settings,
     storedSettings,

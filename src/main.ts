@@ -3,7 +3,6 @@ import { runProgram } from './cli/program.ts';
 import { asCliError, printError, wantsJsonErrors } from './cli/report.ts';
 import { commands } from './commands/index.ts';
 import { DamagedConfig } from './config/file.ts';
-import { createContext } from './context.ts';
 import type { CliError, ExitCode } from './errors.ts';
 import type { Host } from './platform/host.ts';
 import { systemHost } from './platform/system.ts';
@@ -20,7 +19,8 @@ export async function run(argv: readonly string[], host: Host): Promise<ExitCode
       argv,
       stdout: host.stdout,
       env: host.env,
-      makeContext: (globals) => createContext(host, globals),
+      // Help is answered without it.
+      makeContext: async (globals) => (await import('./context.ts')).createContext(host, globals),
     });
   } catch (thrown) {
     const error = await worded(thrown);

@@ -27,11 +27,12 @@ export function problemBody(answer: ApiAnswer): ProblemBody {
 
 /**
  * A refused access token: every 401, and a 4xx with `id=not_found` on a collection, which cannot be missing (spec.md §5.7).
+ * The answer to HEAD has no body to say so: there a 404 is enough.
  */
 export function isTokenRefused(answer: ApiAnswer, path: string): boolean {
   if (answer.status === 401) return true;
   if (answer.status < 400 || answer.status >= 500 || !isCollection(path)) return false;
-  return problemBody(answer).id === 'not_found';
+  return answer.body === '' ? answer.status === 404 : problemBody(answer).id === 'not_found';
 }
 
 /** The error a user should see for an answer that is no success. `profile` and `scope` make the hint exact. */

@@ -19,7 +19,7 @@ export function globMatcher(pattern: string): (name: string) => boolean {
     (found, not: string | undefined, set: string | undefined) => {
       if (set !== undefined) return `[${not === '!' ? '^' : ''}${set.replace(/[\\\]^]/g, '\\$&')}]`;
       if (found === '*') return '.*';
-      return found === '?' ? '.' : found.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
+      return found === '?' ? '.' : found.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
     },
   );
   const expression = new RegExp(`^${source}$`, 'su');

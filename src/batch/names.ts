@@ -45,8 +45,9 @@ function expand(pattern: string): readonly string[] {
   if (parts === undefined) return [pattern];
   const before = pattern.slice(0, brace.index);
   const after = pattern.slice(brace.index + brace[0].length);
-  const heads = parts.map((part) => `${before}${part}`);
   const tails = expand(after);
+  if (parts.length * tails.length > most) throw usage(`names are more than ${most}`);
+  const heads = parts.map((part) => `${before}${part}`);
   return heads.flatMap((head) => tails.map((tail) => `${head}${tail}`));
 }
 

@@ -3,7 +3,6 @@ import { text as readAll } from 'node:stream/consumers';
 import type { Api } from '../api/client.ts';
 import { nextPath } from '../api/pages.ts';
 import { notJson, problem } from '../api/problem.ts';
-import type { Column } from '../cli/columns.ts';
 import type { CommandSpec } from '../cli/command.ts';
 import type { Context } from '../context.ts';
 import { usage } from '../errors.ts';
@@ -11,9 +10,6 @@ import { isRecord, parseJson } from '../json.ts';
 import { loginCommand } from '../session/current.ts';
 
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
-const noColumns: { readonly columns: readonly Column<unknown>[] } = {
-  columns: [{ name: 'JSON', value: (value) => JSON.stringify(value) }],
-};
 
 export const api: CommandSpec<Context> = {
   summary: 'send any request to the resource API',
@@ -45,9 +41,8 @@ export const api: CommandSpec<Context> = {
       throw usage(`cannot use --paginate with ${method}`, '--paginate is for GET');
     const settings = context.settings();
     const client = await context.api(settings);
-    const print = printer(context);
     if (words.flag('paginate')) {
-      await print(await allPages(client, path));
+      await context.output.data(await allPages(client, path));
       return 0;
     }
     const answer = await client.request({ method, path, ...(body === undefined ? {} : { body }) });
@@ -59,19 +54,10 @@ export const api: CommandSpec<Context> = {
     }
     const json = parseJson(answer.body);
     if (!json.ok) throw notJson(answer, method, path.split('?')[0] ?? path);
-    await print(json.value);
+    await context.output.data(json.value);
     return 0;
   },
 };
-
-/** A body has no columns of its own, so without a format asked for it is printed as JSON. */
-function printer(context: Context): (value: unknown) => Promise<void> {
-  const { output, globals } = context;
-  if (output.format === 'table' && globals.text('query') === undefined)
-    return (value) => output.text(JSON.stringify(value, null, 2));
-  return (value) =>
-    Array.isArray(value) ? output.list<unknown>(value, noColumns) : output.object<unknown>(value, noColumns);
-}
 
 async function allPages(client: Api, path: string): Promise<readonly unknown[]> {
   const items: unknown[] = [];

@@ -61,11 +61,14 @@ export function isTokenText(text: string): boolean {
   return /^[\x21-\x7e]{1,4096}$/.test(text);
 }
 
+/** Three hundred years: a later date could not be written down. */
+const longestLife = 9_999_999_999;
+
 function secondsOf(json: JsonRecord): number | undefined {
   // Some servers send the number as text; RFC 6749 §5.1 shows a number.
   const value = json.expires_in;
   const seconds = typeof value === 'string' && /^\d{1,10}$/.test(value) ? Number(value) : numberOf(json, 'expires_in');
-  return seconds !== undefined && seconds > 0 ? Math.floor(seconds) : undefined;
+  return seconds !== undefined && seconds >= 1 ? Math.min(Math.floor(seconds), longestLife) : undefined;
 }
 
 function decodeInfo(info: JsonRecord): AccountInfo {

@@ -5,6 +5,12 @@ import type { Clock } from './host.ts';
 export const systemClock: Clock = {
   now: () => Date.now(),
   sleep: async (ms, signal) => {
-    await after(ms, undefined, signal === undefined ? {} : { signal });
+    const end = Date.now() + ms;
+    // A timer of Node holds 24 days; a longer one would be over at once.
+    for (let left = ms; left > 0; left = end - Date.now()) {
+      await after(Math.min(left, longestTimer), undefined, signal === undefined ? {} : { signal });
+    }
   },
 };
+
+const longestTimer = 2 ** 31 - 1;

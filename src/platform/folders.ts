@@ -4,9 +4,8 @@ import type { Environment, Folders } from './host.ts';
 
 /**
  * Where the program keeps its files: `$CLOUDCTL_CONFIG_DIR` and `$CLOUDCTL_STATE_DIR`, else the platform's folders.
- * The table is that of env-paths 4, which cannot be asked itself: it reads process.env and the home folder when it is
- * imported, so neither a test nor another environment could be given to it. It has no word for state: on Linux that is
- * XDG_STATE_HOME (its `log`), elsewhere its `data`.
+ * The table is that of env-paths 4, written out: the package reads process.env and the home folder when it is imported,
+ * so no other environment could be given to it, and it has no word for state (on Linux its `log`, elsewhere its `data`).
  */
 export function platformFolders(env: Environment, platform: NodeJS.Platform): Folders {
   const home = (platform === 'win32' ? env.USERPROFILE : env.HOME) || homedir();

@@ -9,7 +9,6 @@ export interface Choice {
 
 /** The one place where such choices are written down. `GET /_sandbox/choices` lists them. */
 export const CHOICES: readonly Choice[] = [
-  // Authorization
   {
     id: 'authorize-errors-in-query',
     section: '4.1',
@@ -91,7 +90,6 @@ export const CHOICES: readonly Choice[] = [
     question: 'Whether an application can register more than one callback URL',
     choice: 'Yes; a code is bound to the one it was sent to.',
   },
-  // Tokens
   {
     id: 'token-encodings',
     section: '4.2',
@@ -177,7 +175,6 @@ export const CHOICES: readonly Choice[] = [
     question: 'What a token under a team context sees',
     choice: 'The droplets and actions of the team; one of the person’s own account sees those of the person.',
   },
-  // Resource API
   {
     id: 'unknown-token-status',
     section: '7',

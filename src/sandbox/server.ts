@@ -79,7 +79,8 @@ async function furnish(
 ): Promise<Service> {
   const { callbackUrls = [], apps = [] } = options;
   const [free = 0, other = 0] = await freePorts(2);
-  const seed = sowSeed(options.seed === undefined ? machineChance : seededChance(options.seed), [
+  const chance = machineChance();
+  const seed = sowSeed(options.seed === undefined ? chance : seededChance(options.seed), [
     {
       name: 'Sandbox CLI',
       callbackUrls: callbackUrls.length > 0 ? callbackUrls : [`http://127.0.0.1:${free}/callback`],
@@ -87,9 +88,9 @@ async function furnish(
     { name: 'Sandbox Dashboard', callbackUrls: [`http://127.0.0.1:${other}/callback`] },
     ...apps.map(({ name, callbackUrl }) => ({ name, callbackUrls: [callbackUrl] })),
   ]);
-  const adminToken = letters(machineChance, 43);
+  const adminToken = letters(chance, 43);
   return {
-    world: new World(seed, machineChance, options.now ?? Date.now),
+    world: new World(seed, chance, options.now ?? Date.now),
     log: createRequestLog(),
     limiter,
     ready: readyLine(seed, auth?.origin ?? '', api?.origin ?? '', adminToken),

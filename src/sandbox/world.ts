@@ -69,8 +69,6 @@ export class World {
     this.#state = grown(this.seed, this.#machine());
   }
 
-  // Time
-
   now(): number {
     return readClock(this.#state.clock, this.#machine());
   }
@@ -84,8 +82,6 @@ export class World {
     this.#state.clock = change(this.#state.clock, this.#machine());
   }
 
-  // The consent script
-
   get consent(): ConsentScript {
     return this.#state.consent;
   }
@@ -93,8 +89,6 @@ export class World {
   set consent(script: ConsentScript) {
     this.#state.consent = script;
   }
-
-  // Browser sessions
 
   signIn(person: string): Session {
     const session: Session = { id: letters(this.#chance, 43), person, forms: new Map() };
@@ -118,8 +112,6 @@ export class World {
     return closeForm(session, form, token);
   }
 
-  // Authorizations
-
   authorization(person: string, clientId: string): Authorization | undefined {
     return findAuthorization(this.#state.vault, person, clientId);
   }
@@ -135,8 +127,6 @@ export class World {
   withdraw(authorization: Authorization): void {
     dropAuthorization(this.#state.vault, authorization);
   }
-
-  // Codes and tokens
 
   issueCode(mandate: Mandate, redirectUri: string, challenge: string | undefined): AuthorizationCode {
     const code: AuthorizationCode = {
@@ -200,8 +190,6 @@ export class World {
   expire(pair: TokenPair): void {
     this.#replace(pair, { expiresAt: Math.min(pair.expiresAt, this.now()) });
   }
-
-  // Droplets
 
   createDroplets(account: string, names: readonly string[], blueprint: Blueprint): readonly Birth[] {
     const at = this.now();

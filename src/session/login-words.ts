@@ -38,7 +38,12 @@ export function invitation(words: InvitationWords): string {
 }
 
 /** The way back to this machine, where the browser is likely to sit on another. */
-function surroundingsHint({ surroundings, authorizationUrl, callbackUrl, listening }: InvitationWords): readonly string[] {
+function surroundingsHint({
+  surroundings,
+  authorizationUrl,
+  callbackUrl,
+  listening,
+}: InvitationWords): readonly string[] {
   // A browser that reaches an authorization server on this machine's loopback interface reaches the helper as well.
   if (!listening || isLoopbackHost(new URL(authorizationUrl).hostname)) return [];
   const url = new URL(callbackUrl);

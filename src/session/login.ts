@@ -119,8 +119,8 @@ async function loginUnlocked(deps: LoginDeps, request: LoginRequest): Promise<Lo
     await receiver.closed;
     return result;
   } catch (error) {
-    if (error instanceof CliError && error.code !== 'cancelled' && error.code !== 'login_timeout')
-      await receiver.closed;
+    // Only a tab that brought a response waits to be told; nobody waits at a login that was never taken.
+    if (taken && !(error instanceof CliError && error.code === 'cancelled')) await receiver.closed;
     throw error;
   } finally {
     pasting.abort();

@@ -9,9 +9,9 @@ const elsewhere: Readonly<Record<string, string>> = {
 };
 
 /**
- * `src/a/b.ts` is tested by `test/a/b.test.ts`, or by a test of the same room that imports it. A file that only one other
- * file of its room uses is tested with that one, a command by an end-to-end test that types its words, and a file of types
- * alone has nothing to test.
+ * `src/a/b.ts` is tested by `test/a/b.test.ts`, or by a test of the same room that imports it. A file that no other room
+ * uses is tested with those of its room that use it, a command by an end-to-end test that types its words, and a file of
+ * types alone has nothing to test.
  */
 export const everyFileHasItsTest =
   (excused: Readonly<Record<string, string>> = elsewhere): Rule =>
@@ -55,9 +55,8 @@ function isTested(project: Project, path: string, seen: readonly string[] = []):
   if (path.startsWith('src/commands/') && isTyped(project, path)) return true;
   const users = project.imports.filter(({ to, kind }) => to === path && kind !== 'type').map(({ from }) => from);
   if (users.some((user) => user.startsWith(`test/${room(path)}/`))) return true;
-  const [user, ...others] = new Set(users.filter((from) => from.startsWith('src/')));
-  if (user === undefined || others.length > 0 || room(user) !== room(path) || seen.includes(user)) return false;
-  return isTested(project, user, [...seen, path]);
+  const own = [...new Set(users)].filter((user) => user.startsWith('src/') && !seen.includes(user));
+  return own.every((user) => room(user) === room(path)) && own.some((user) => isTested(project, user, [...seen, path]));
 }
 
 /** The words of a command are the path of its file: `src/commands/auth/login.ts` is `auth login`. */

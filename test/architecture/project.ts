@@ -63,7 +63,7 @@ function lex(path: string, source: string): { imports: readonly Found[]; exports
 }
 
 function toImport(from: string, found: Found): readonly Import[] {
-  if (found.specifier === null || found.type === 'import-meta') return [];
+  if (found.type === 'import-meta' || found.specifier === undefined) return [];
   const to = found.specifier.startsWith('.') ? posix.join(posix.dirname(from), found.specifier) : found.specifier;
   if (found.type === 'dynamic') return [{ from, to, kind: 'dynamic' }];
   return [{ from, to, kind: found.typeOnly ? 'type' : 'value' }];

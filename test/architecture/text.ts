@@ -5,9 +5,12 @@ const longest = 250;
 /** Where a secret's value leaves the process for its rightful place, and nowhere else. */
 const revealing: readonly string[] = [
   'src/api/client.ts',
+  'src/commands/auth/token.ts',
+  'src/entry.ts',
   'src/oauth/token-endpoint.ts',
   'src/session/client-secret.ts',
   'src/session/current.ts',
+  'src/session/login-exchange.ts',
   'src/session/logout.ts',
   'src/session/record.ts',
   'src/session/refresh.ts',

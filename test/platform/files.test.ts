@@ -14,7 +14,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import {
   createWithRoom,
   ensureFolder,
@@ -163,6 +163,7 @@ describe.skipIf(!canMount)('a disk', () => {
   `;
   const run = async (mode: string, mount: string): Promise<unknown> => {
     const bundle = await bundleProgram({ text: program }, 'esm');
+    onTestFinished(() => bundle.remove());
     const shell = `mount -t tmpfs -o size=64k tmpfs "$1" && cd "$1" && ${mount} exec "$2" "$3" ${mode}`;
     const { stdout, stderr } = spawnSync('unshare', [
       '-rm',
@@ -174,7 +175,6 @@ describe.skipIf(!canMount)('a disk', () => {
       process.execPath,
       bundle.script,
     ]);
-    bundle.remove();
     expect(String(stderr)).toBe('');
     return JSON.parse(String(stdout));
   };

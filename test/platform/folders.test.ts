@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { platformFolders } from '../../src/platform/folders.ts';
 
@@ -31,20 +30,4 @@ describe('the folders', () => {
   ] as const)('on %s with %j are %s and %s', (platform, env, config, state) => {
     expect(platformFolders(env, platform)).toEqual({ config, state });
   });
-
-  it.each([{}, { XDG_CONFIG_HOME: '/c', XDG_STATE_HOME: '/s' }])(
-    'are those of env-paths on this machine with %j',
-    (variables) => {
-      const env = { PATH: process.env.PATH, HOME: '/h', USERPROFILE: 'C:\\h', ...variables };
-      const words =
-        "import p from 'env-paths'; const f = p('cloudctl', { suffix: '' }); console.log(JSON.stringify(f));";
-      const theirs = JSON.parse(
-        execFileSync(process.execPath, ['--input-type=module', '-e', words], { env, encoding: 'utf8' }),
-      );
-      expect(platformFolders(env, process.platform)).toEqual({
-        config: theirs.config,
-        state: process.platform === 'linux' ? theirs.log : theirs.data,
-      });
-    },
-  );
 });

@@ -4,10 +4,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { Environment } from '../../src/platform/host.ts';
 import { helperKeychain } from '../../src/platform/keychain.ts';
+import { service as serviceName } from '../../src/platform/keychain-names.ts';
 import { readKeychainQuickly } from '../../src/platform/keychain-read.ts';
+import { readSecret } from '../../src/platform/secret-service.ts';
 import { canStartSecretService, type SecretService, startSecretService } from '../fixtures/secret-service.ts';
 import { type Bundle, bundleProgram } from './bundle.ts';
 
@@ -37,6 +39,20 @@ describe.skipIf(!canStartSecretService())('the quick read of the Secret Service'
       await write(value);
       expect(await read(service.env)).toEqual({ kind: 'found', value });
     }
+  });
+
+  it('asks for the item by the service and the account, both of them', async () => {
+    await write('one of several');
+    const ask = (attributes: Readonly<Record<string, string>>) =>
+      readSecret(service.env, attributes, new AbortController().signal);
+    expect(serviceName).toBe('cloudctl');
+    expect(await ask({ service: serviceName, username: account })).toEqual({ kind: 'found', value: 'one of several' });
+    expect(await ask({ service: 'another', username: account })).toEqual({ kind: 'absent' });
+    expect(await ask({ service: serviceName, username: 'another' })).toEqual({ kind: 'absent' });
+    const session = helperKeychain({ env: service.env, script: helper.script }).open({ limit: 3000 });
+    await session.write('default#an0th3r1', 'a second one');
+    await session.close();
+    expect(await ask({ service: serviceName })).toMatchObject({ kind: 'unavailable', why: 'failed' });
   });
 
   it('finds the bus in the runtime folder when no variable names it', async () => {
@@ -107,5 +123,13 @@ describe.skipIf(process.platform === 'win32')('the quick read', () => {
     expect(await read({ XDG_RUNTIME_DIR: folder })).toMatchObject({ kind: 'unavailable', why: 'failed' });
     server.close();
     rmSync(folder, { recursive: true });
+  });
+
+  it('that blocks a thread of the process does not keep it from ending', async () => {
+    const words = "import { endBlocked } from './src/platform/keychain-read.ts'; endBlocked(1);";
+    const program = await bundleProgram({ text: words }, 'cjs');
+    onTestFinished(() => program.remove());
+    const child = spawn(process.execPath, [program.script], { stdio: 'inherit' });
+    expect(await once(child, 'close')).toEqual('execve' in process ? [1, null] : [null, 'SIGKILL']);
   });
 });

@@ -189,12 +189,6 @@ describe('without any keychain', () => {
     await session.close();
   });
 
-  it('the helper ends when its parent has gone', async () => {
-    const child = spawn(process.execPath, [script], { stdio: ['pipe', 'pipe', 'inherit'], env: bare });
-    child.stdin.destroy();
-    expect(await once(child, 'close')).toEqual([0, null]);
-  });
-
   it('no secret is in the arguments of the helper', async () => {
     const session = open(bare);
     const writing = session.write(account, 'a-value-nobody-should-see');

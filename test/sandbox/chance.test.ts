@@ -12,7 +12,7 @@ describe('chance', () => {
   });
 
   it('letters are letters and digits, none of them favoured', () => {
-    const text = letters(machineChance, 62_000);
+    const text = letters(machineChance(), 62_000);
     expect(text).toMatch(/^[A-Za-z0-9]{62000}$/);
     const counts = new Map<string, number>();
     for (const letter of text) counts.set(letter, (counts.get(letter) ?? 0) + 1);
@@ -20,7 +20,14 @@ describe('chance', () => {
     for (const count of counts.values()) expect(Math.abs(count - 1_000)).toBeLessThan(250);
   });
 
+  it('the machine never says the same bytes twice', () => {
+    const chance = machineChance();
+    const drawn = Array.from({ length: 2_000 }, () => Buffer.from(chance(16)).toString('hex'));
+    expect(new Set(drawn).size).toBe(2_000);
+    expect(chance(10_000)).toHaveLength(10_000);
+  });
+
   it('a UUID is of version 4', () => {
-    expect(uuid(machineChance)).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    expect(uuid(machineChance())).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
   });
 });

@@ -79,8 +79,6 @@ export function sendBytes(origin: string, bytes: string | Buffer, patienceMs = 5
   });
 }
 
-// The people, the admin and the application of a sandbox
-
 export const MAYA = 'maya@example.com';
 export const TOMAS = 'tomas@example.com';
 

@@ -99,12 +99,16 @@ export const create: CommandSpec<Context> = {
     const login = loginCommand(settings.profileName);
     const api = await context.api(settings);
     const stream = output.format === 'ndjson';
-    const outcome = await createBatch(
-      api,
-      names,
-      attributes,
-      { batchSize, concurrency, onResult: async (results) => (stream ? output.list(results, view) : undefined) },
-      login,
+    const { progress } = context;
+    let known = 0;
+    await progress.show(`0 of ${names.length} droplets`);
+    const onResult = async (results: readonly NameResult[]): Promise<void> => {
+      known += results.length;
+      if (stream) await output.list(results, view);
+      await progress.show(`${known} of ${names.length} droplets`);
+    };
+    const outcome = await createBatch(api, names, attributes, { batchSize, concurrency, onResult }, login).finally(() =>
+      progress.stop(),
     );
     if (!stream) await output.list(outcome.results, view);
     return conclude(output, outcome.results, outcome.stopped);

@@ -1,0 +1,38 @@
+/** A row of the simple protocol: every value as the server wrote it. */
+export type Row = Readonly<Record<string, string | null>>;
+
+/**
+ * One read-only question to the catalogue. Its SQL is one SELECT without a semicolon and without a parameter; all questions to one
+ * database travel in one message, and judges join what came in memory.
+ */
+export interface Ask<T> {
+  /** As in `--show-queries`: `settings`, `slots`. */
+  readonly id: string;
+  readonly scope: 'server' | 'database';
+  /** `version` is server_version_num, as 150008; undefined: this version has no such thing, `absent` is the answer. */
+  readonly sql: (version: number, context: AskContext) => string | undefined;
+  readonly decode: (rows: readonly Row[]) => T;
+  readonly absent: T;
+  /** The one statement that would let `user` ask, when the server denies it (42501). */
+  readonly grant: (user: string) => string;
+}
+
+export interface AskContext {
+  /** The server is in recovery: functions of the current WAL position fail there. */
+  readonly inRecovery: boolean;
+}
+
+/** What became of a question. */
+export type Answer<T> =
+  | { readonly kind: 'known'; readonly value: T }
+  | { readonly kind: 'denied'; readonly reason: string; readonly grant: string }
+  | { readonly kind: 'failed'; readonly reason: string }
+  /** Never asked, because something before it failed. */
+  | { readonly kind: 'skipped'; readonly reason: string };
+
+/** Asks by the name their judge uses. */
+// biome-ignore lint/suspicious/noExplicitAny: a record of questions with answers of any type; each judge sees its own types.
+export type Asks = Readonly<Record<string, Ask<any>>>;
+
+/** The values of the asks of a check, all known. */
+export type Values<A extends Asks> = { readonly [K in keyof A]: A[K] extends Ask<infer T> ? T : never };

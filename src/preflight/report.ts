@@ -1,0 +1,48 @@
+import type { Finding, Method, Status } from './finding.ts';
+
+export type Verdict = Method | 'blocked';
+
+/** The report of one preflight (schema_version 1; preflight.md). The body of every format. */
+export interface Report {
+  readonly schema_version: 1;
+  readonly engine: 'postgresql' | 'redis';
+  /** The best method open; the worst of all databases that are not ignored. */
+  readonly verdict: Verdict;
+  readonly methods: Readonly<Partial<Record<Method, boolean>>>;
+  /** The method asked for. */
+  readonly method: Method;
+  /** The method asked for is possible. */
+  readonly ok: boolean;
+  /** false: something that the verdict stands on could not be asked. */
+  readonly proven: boolean;
+  readonly data_loss: readonly string[];
+  readonly source: {
+    readonly host: string;
+    readonly port: number;
+    readonly dbname?: string;
+    readonly username?: string;
+    readonly ssl: boolean;
+    readonly address?: string;
+    readonly server_version?: string;
+    readonly role?: Readonly<Record<string, boolean>>;
+  };
+  readonly target: { readonly cluster_uuid?: string; readonly version?: string };
+  readonly summary: Readonly<Record<Status, number>>;
+  readonly databases: readonly DatabaseVerdict[];
+  readonly findings: readonly Finding[];
+  readonly estimate?: { readonly seconds_low: number; readonly seconds_high: number };
+  /** Statements sent. */
+  readonly queries: number;
+  /** ISO 8601. */
+  readonly started_at: string;
+  readonly duration_ms: number;
+}
+
+export interface DatabaseVerdict {
+  readonly name: string;
+  readonly verdict: Verdict;
+  readonly size_bytes?: number;
+  readonly tables?: number;
+  /** Ids of the findings that took a method away. */
+  readonly reasons: readonly string[];
+}

@@ -1,0 +1,93 @@
+import { describe, expect, it } from 'vitest';
+import { type ApiAnswer, isTokenRefused, notJson, problem, problemBody } from '../../src/api/problem.ts';
+
+const login = '`cloudctl auth login --profile work`';
+
+function answer(status: number, body: unknown = {}, changes: Partial<ApiAnswer> = {}): ApiAnswer {
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  return { status, contentType: 'application/json', requestId: 'r-1', retryAfter: undefined, body: text, ...changes };
+}
+
+describe('a refused access token', () => {
+  const missing = { id: 'not_found', message: 'The resource you requested could not be found.' };
+
+  it.each([
+    ['a 401 on any path', answer(401, {}), '/v2/droplets/7', true],
+    ['a 401 without a body', answer(401, ''), '/v2/anything', true],
+    ['a 404 with not_found on actions', answer(404, missing), '/v2/actions', true],
+    ['a 404 with not_found on droplets with a query', answer(404, missing), '/v2/droplets?page=1', true],
+    ['a 400 with not_found on a collection', answer(400, missing), '/v2/droplets', true],
+    // HEAD has no body that could name it, and a collection cannot be missing.
+    ['a 404 without a body on a collection', answer(404, ''), '/v2/actions', true],
+    ['a 404 on a single thing', answer(404, missing), '/v2/droplets/7', false],
+    ['a 404 on a path that only begins like a collection', answer(404, missing), '/v2/dropletsX', false],
+    ['a 404 with another id', answer(404, { id: 'gone' }), '/v2/droplets', false],
+    ['a page of a proxy', answer(404, '<html>', { contentType: 'text/html' }), '/v2/droplets', false],
+    ['a 403', answer(403, { id: 'forbidden' }), '/v2/droplets', false],
+    ['a 500 with not_found', answer(500, missing), '/v2/droplets', false],
+    ['a 200 with not_found', answer(200, missing), '/v2/droplets', false],
+    ['a 422 without a body', answer(422, ''), '/v2/droplets', false],
+  ])('is %s: %#', (_what, given, path, refused) => {
+    expect(isTokenRefused(given, path)).toBe(refused);
+  });
+});
+
+describe('the error for an answer', () => {
+  it.each([
+    [401, 'token_refused', 4],
+    [403, 'scope_too_small', 4],
+    [404, 'not_found', 1],
+    [409, 'api_error', 1],
+    [422, 'api_error', 1],
+    [429, 'rate_limited', 1],
+    [500, 'api_error', 1],
+    [302, 'api_error', 1],
+  ] as const)('of status %d is %s', (status, code, exitCode) => {
+    expect(problem(answer(status, { message: 'said so' }), 'GET', '/v2/x', login)).toMatchObject({
+      code,
+      exitCode,
+      status,
+      requestId: 'r-1',
+    });
+  });
+
+  it('of a small scope says which to ask for, with a command that can be pasted', () => {
+    const error = problem(
+      answer(403, { message: 'You are missing the required permission.' }),
+      'POST',
+      '/v2/droplets',
+      login,
+    );
+    expect(error.message).toBe("the session's scope does not allow POST /v2/droplets");
+    expect(error.detail).toBe('You are missing the required permission.');
+    expect(error.hint).toBe('log in with write access: `cloudctl auth login --profile work --scope "read write"`');
+  });
+
+  it('of a limit says how long to wait, if that is known', () => {
+    expect(problem(answer(429, {}, { retryAfter: 17 }), 'GET', '/v2/x', login).hint).toBe('try again in 17 s');
+    expect(problem(answer(429), 'GET', '/v2/x', login).hint).toBe('try again later');
+  });
+
+  it('of a redirect says that it was not followed', () => {
+    expect(problem(answer(307, ''), 'GET', '/v2/x', login).detail).toMatch(/not followed/);
+  });
+
+  it('of a page that is not JSON names its type and what may stand between', () => {
+    const page = answer(404, '<html>secret page</html>', { contentType: 'text/html' });
+    const error = problem(page, 'GET', '/v2/x', login);
+    expect(error).toMatchObject({ code: 'api_error', detail: 'status 404, text/html' });
+    expect(error.hint).toMatch(/base_url/);
+    expect(JSON.stringify(error)).not.toContain('secret page');
+    expect(notJson(answer(200, '', { contentType: '' }), 'GET', '/v2/x').detail).toBe('status 200, no content type');
+  });
+});
+
+it.each([
+  ['{"id":"a","message":"b"}', { id: 'a', message: 'b' }],
+  ['{"id":7,"message":null}', {}],
+  ['[]', {}],
+  ['', {}],
+  ['{', {}],
+])('the body %j says %j', (body, said) => {
+  expect(problemBody(answer(400, body))).toEqual(said);
+});

@@ -1,0 +1,95 @@
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { bin, node, startProgram } from '../../fixtures/cli.ts';
+import { makeFolders } from '../../fixtures/folders.ts';
+import { type Ground, makeGround, noKeyring, recordOf, setUp } from './ground.ts';
+
+const said = /kept in a file of mode 0600, not in the keychain/;
+
+describe.skipIf(noKeyring)('a session in a file, for those who ask for it', () => {
+  let ground: Ground;
+  beforeAll(async () => {
+    ground = await makeGround();
+  });
+  afterAll(() => ground.close());
+
+  test('is never chosen by itself: without a keychain a login fails', async () => {
+    const env = { DBUS_SESSION_BUS_ADDRESS: undefined, CLOUDCTL_CLIENT_SECRET: ground.sandbox.client_secret };
+    const ran = await ground.run(['auth', 'login', '--no-browser', '-o', 'json'], { env });
+    expect(ran).toMatchObject({ code: 1, stdout: '' });
+    expect(JSON.parse(ran.stderr)).toMatchObject({ error: { code: 'keychain_unavailable' } });
+    expect(files(ground.folders.config)).toEqual([]);
+  });
+
+  test('needs no keychain, and the login says where it is', async () => {
+    const env = { DBUS_SESSION_BUS_ADDRESS: undefined };
+    expect((await setUp(ground, ['--credential-store', 'file'], { env })).code).toBe(0);
+    const ran = await ground.logIn([], { env });
+    expect(ran).toMatchObject({ code: 0, stdout: '' });
+    expect(ran.stderr.match(new RegExp(said, 'g'))).toHaveLength(1);
+    expect((await ground.run(['actions', 'list'], { env })).code).toBe(0);
+    expect([...(await ground.items()).keys()]).toEqual([]);
+  });
+
+  test('auth status says it on stderr and names the file; other commands are silent about it', async () => {
+    const status = await ground.run(['auth', 'status', '-o', 'json']);
+    expect(status.code).toBe(0);
+    expect(status.stderr.match(new RegExp(said, 'g'))).toHaveLength(1);
+    const { store, store_place } = status.json<{ readonly store: string; readonly store_place: string }>();
+    expect(store).toBe('file');
+    expect(statSync(store_place).isFile()).toBe(true);
+    for (const words of [['auth', 'token'], ['actions', 'list'], ['droplets', 'list'], ['auth', 'list']]) {
+      expect(await ground.run(words)).toMatchObject({ code: 0, stderr: '' });
+    }
+  });
+
+  test('is readable by its owner alone, in folders of its owner alone, whatever the umask', async () => {
+    const folders = makeFolders();
+    const env = { ...ground.env, CLOUDCTL_CREDENTIAL_STORE: 'file', CLOUDCTL_CLIENT_SECRET: ground.sandbox.client_secret };
+    try {
+      const line = `umask 0 && exec "$0" "${bin}" auth setup --no-input`;
+      expect(await startProgram('sh', ['-c', line, node], { folders, env }).ended).toMatchObject({ code: 0 });
+      for (const place of [folders, ground.folders]) {
+        const modes = [place.config, place.state].flatMap((folder) => [folder, ...files(folder)]).map(modeOf);
+        expect(modes.length).toBeGreaterThan(4);
+        expect(modes.filter((mode) => !/^(folder 700|file 600)$/.test(mode))).toEqual([]);
+      }
+    } finally {
+      folders.remove();
+    }
+  });
+
+  test('moves to the keychain and back with the option, one place at a time', async () => {
+    const words = ['--profile', 'moving'];
+    expect((await setUp(ground, words)).code).toBe(0);
+    expect((await ground.logIn(words)).code).toBe(0);
+    const env = { CLOUDCTL_CLIENT_SECRET: ground.sandbox.client_secret };
+    const moved = await ground.logIn([...words, '--credential-store', 'file'], { env });
+    expect(moved.code).toBe(0);
+    expect(moved.stderr).toMatch(said);
+    const status = await ground.run(['auth', 'status', ...words, '-o', 'json']);
+    expect(status.json()).toMatchObject({ store: 'file', state: 'valid' });
+  });
+
+  test('logout removes the file', async () => {
+    const { stdout: place } = await ground.run(['auth', 'status', '--query', 'store_place', '-o', 'table']);
+    expect(place.trim()).not.toBe('');
+    expect((await ground.run(['auth', 'logout'])).code).toBe(0);
+    expect(files(ground.folders.state)).not.toContain(place.trim());
+    expect(recordOf(undefined)).toBeNull();
+  });
+});
+
+function files(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder, { recursive: true }).map((name) => join(folder, String(name)));
+  } catch {
+    return [];
+  }
+}
+
+function modeOf(path: string): string {
+  const stat = statSync(path);
+  return `${stat.isDirectory() ? 'folder' : 'file'} ${(stat.mode & 0o777).toString(8)}`;
+}

@@ -1,0 +1,35 @@
+import { describe, expect, it } from 'vitest';
+import { readBody } from '../../src/platform/body.ts';
+import type { Answer } from '../../src/platform/send.ts';
+
+function answering(body: AsyncIterable<Uint8Array> | null): Answer {
+  return { status: 200, headers: { get: () => null }, text: async () => 'unread', body };
+}
+
+describe('the body of an answer', () => {
+  it('is its pieces as UTF-8, wherever they are cut', async () => {
+    const bytes = Buffer.from('a ✓ b');
+    const pieces = async function* () {
+      for (const byte of bytes) yield Uint8Array.of(byte);
+    };
+    expect(await readBody(answering(pieces()), bytes.length)).toBe('a ✓ b');
+    expect(await readBody(answering(null), 0)).toBe('');
+  });
+
+  it('that is longer than allowed is left at once', async () => {
+    let given = 0;
+    let left = false;
+    const endless = async function* () {
+      try {
+        for (;;) {
+          given += 100;
+          yield new Uint8Array(100);
+        }
+      } finally {
+        left = true;
+      }
+    };
+    expect(await readBody(answering(endless()), 1000)).toBeUndefined();
+    expect([given, left]).toEqual([1100, true]);
+  });
+});

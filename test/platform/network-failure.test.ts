@@ -1,0 +1,40 @@
+import { describe, expect, it } from 'vitest';
+import { codeOf, networkFailure, reasonOf, tlsFailure } from '../../src/platform/network-failure.ts';
+
+const failed = (parts: object) => Object.assign(new Error('words with https://host/?code=hunter2'), parts);
+
+describe('a connection that did not come about', () => {
+  it.each([
+    [{ code: 'ENOTFOUND', syscall: 'getaddrinfo' }, 'name', 'x: the name is unknown'],
+    [{ code: 'EAI_AGAIN', syscall: 'getaddrinfo' }, 'name', 'x: the name service does not answer'],
+    [{ code: 'ECONNREFUSED', syscall: 'connect' }, 'refused', 'x: connection refused'],
+    [{ code: 'ETIMEDOUT', syscall: 'connect' }, 'timeout', 'x: no answer'],
+    [{ code: 'ENETUNREACH', syscall: 'connect' }, 'connection', 'x: there is no route to the network'],
+    [{ code: 'EWHATEVER' }, 'connection', 'x: the connection failed (EWHATEVER)'],
+    [{}, 'connection', 'x: the connection failed'],
+  ])('%j is told in words of our own', (parts, kind, message) => {
+    expect(networkFailure(failed(parts), 'x')).toMatchObject({ kind, sent: false, message });
+  });
+
+  it('by TLS is told in the short words of OpenSSL, cleaned', () => {
+    expect(tlsFailure(failed({ reason: 'wrong version number' }), 'x').message).toBe('x: wrong version number');
+    expect(tlsFailure(failed({ code: 'ECONNRESET' }), 'x').message).toBe(
+      'x: the connection was closed during the TLS handshake',
+    );
+    expect(tlsFailure(new Error("not in the cert's altnames: DNS:\u001b[2Jy"), 'x')).toMatchObject({
+      kind: 'tls',
+      sent: false,
+      message: "x: not in the cert's altnames: DNS: [2Jy",
+    });
+  });
+});
+
+it('only a code of text counts as one', () => {
+  expect([codeOf(failed({ code: 'E1' })), codeOf(failed({ code: 7 })), codeOf('E1'), codeOf(undefined)]).toEqual([
+    'E1',
+    undefined,
+    undefined,
+    undefined,
+  ]);
+  expect(reasonOf('UND_ERR_SOCKET')).toBe('the connection was closed by the other side');
+});
