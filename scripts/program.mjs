@@ -11,7 +11,12 @@ import { build } from 'esbuild';
  */
 export async function buildProgram({ roots, from, ...options }) {
   const start = await findStart(roots, from, options);
-  const chunks = await build({ ...options, entryPoints: start.lazy, splitting: true, plugins: [sharing(start)] });
+  const chunks = await build({
+    ...options,
+    entryPoints: start.lazy,
+    splitting: true,
+    plugins: [sharing(start), lateChildProcess],
+  });
   noneTwice(start, chunks.metafile, from);
   const contents = [...roots.map(everything), ...shared(start, chunks.metafile, from)].join('\n');
   const main = await build({
@@ -93,6 +98,22 @@ function shared(start, metafile, from) {
     return `export { ${name} as ${alias} } from ${JSON.stringify(start.paths[at])};`;
   });
 }
+
+/**
+ * commander loads node:child_process, at over a millisecond, for a kind of subcommand that cloudctl has none of. So it
+ * is loaded when it is used.
+ */
+const lateChildProcess = {
+  name: 'late-child-process',
+  setup(builder) {
+    builder.onResolve({ filter: /^node:child_process$/ }, ({ path, importer }) =>
+      importer.includes('node_modules/commander/') ? { path, namespace: 'late' } : undefined,
+    );
+    builder.onLoad({ filter: /./, namespace: 'late' }, ({ path }) => ({
+      contents: `module.exports = { get spawn() { return require('${path}').spawn; } };`,
+    }));
+  },
+};
 
 /** A package in both would be two packages at run time. */
 function noneTwice(start, metafile, from) {

@@ -1,21 +1,31 @@
-import { fastToken } from './session/fast-token.ts';
+import { writeSync } from 'node:fs';
 import { version } from './version.ts';
 
 /**
- * The start of the program, a CommonJS bundle of its own: what it can answer by itself costs no more than Node's own start.
+ * The start of the program, a CommonJS bundle of its own: what it can answer by itself costs little more than Node's own
+ * start. Modules that are imported lazily here are in the bundle, but only run when they are wanted.
  */
 async function start(argv: readonly string[]): Promise<void> {
-  if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) {
-    process.stdout.write(`${version}\n`);
-    return;
-  }
-  const token = fastToken(argv, process.env, process.platform, Date.now());
-  if (token !== undefined) {
-    process.stdout.write(`${token.reveal()}\n`);
-    return;
+  if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) return print(version);
+  if (argv[0] === 'auth' && argv[1] === 'token') {
+    const { fastToken } = await import('./session/fast-token.ts');
+    const token = await fastToken(argv, process.env, process.platform, Date.now());
+    if (token !== undefined) return print(token.reveal());
   }
   const { runHere } = await import('./main.ts');
   process.exitCode = await runHere(argv);
+}
+
+/** Straight to the descriptor: making process.stdout costs more than everything else here. */
+function print(line: string): void {
+  let text = `${line}\n`;
+  try {
+    // Versions and tokens are ASCII, so bytes are characters.
+    while (text !== '') text = text.slice(writeSync(1, text));
+  } catch (error) {
+    // Nobody reads any more, which is no failure; a pipe that is full for the moment is waited for.
+    if (!(error instanceof Error && 'code' in error && error.code === 'EPIPE')) process.stdout.write(text);
+  }
 }
 
 void start(process.argv.slice(2));

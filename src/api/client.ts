@@ -106,6 +106,8 @@ async function once(deps: ApiDeps, call: ApiRequest, token: Secret): Promise<Api
     throw new CliError(
       'api_error',
       `could not ${call.method} ${withoutQuery(call.path)}: the answer is longer than 64 MiB`,
+      // Who sent something that changes things must know that it may have been done.
+      { cause: new SendError('connection', true, 'the answer was not read to its end') },
     );
   return {
     status: answer.status,

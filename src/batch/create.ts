@@ -124,9 +124,11 @@ function decodeBody(body: string): Created | undefined {
 
 /** A row for each name asked for; by name, not by position, though the order is kept. */
 function matched(names: readonly string[], created: Created): readonly NameResult[] {
-  const byName = new Map(
-    created.droplets.map((droplet, at) => [droplet.name, { id: droplet.id, actionId: created.actionIds[at] }]),
-  );
+  const { droplets, actionIds } = created;
+  // Actions have no names: they belong to the droplets by place, if there is one for each.
+  const actionOf = (at: number): number | undefined =>
+    actionIds.length === droplets.length ? actionIds[at] : undefined;
+  const byName = new Map(droplets.map(({ name, id }, at) => [name, { id, actionId: actionOf(at) }]));
   return names.map((name) => {
     const made = byName.get(name);
     if (made === undefined) return { name, status: 'unknown', error: 'the answer does not name it' };

@@ -1,31 +1,40 @@
+import { isatty } from 'node:tty';
 import { readConfig } from '../config/file.ts';
 import { resolveSettings } from '../config/settings.ts';
 import { readTextIfAny } from '../platform/files.ts';
 import { platformFolders } from '../platform/folders.ts';
 import type { Environment } from '../platform/host.ts';
 import type { Secret } from '../secret.ts';
-import { placeOf } from './place.ts';
+import { keychainAccountIfAny, placeOf } from './place.ts';
 import { decodeRecord, isBoundTo, refreshMargin, secondsLeft } from './record.ts';
 import { bindingOf } from './wiring.ts';
 
+/** Milliseconds the keychain may take here; past it the program asks again, through a helper that can wait and be ended. */
+const keychainLimit = 1_000;
+
 /**
- * Answers `auth token [--profile NAME]` from the file store without loading the program; undefined leaves it to the program,
- * which also words every error. It never writes, refreshes or asks.
+ * Answers `auth token [--profile NAME]` without loading the program; undefined leaves it to the program, which also words
+ * every error. It never writes, refreshes, asks or unlocks.
  */
-export function fastToken(
+export async function fastToken(
   argv: readonly string[],
   env: Environment,
   platform: NodeJS.Platform,
   nowMs: number,
-): Secret | undefined {
+): Promise<Secret | undefined> {
   const typed = tokenWords(argv);
-  if (typed === undefined || env.CLOUDCTL_ACCESS_TOKEN || process.stdout.isTTY) return undefined;
+  // On a terminal a live token is announced, which is the program's to do.
+  if (typed === undefined || env.CLOUDCTL_ACCESS_TOKEN || isatty(1)) return undefined;
   try {
     const folders = platformFolders(env, platform);
     const settings = resolveSettings({ env, config: readConfig(folders.config), profile: typed.profile });
     const binding = bindingOf(settings);
-    if (binding === undefined || settings.values.credential_store !== 'file') return undefined;
-    const text = readTextIfAny(placeOf(folders.state, settings.profileName).credentialFile);
+    if (binding === undefined) return undefined;
+    const place = placeOf(folders.state, settings.profileName);
+    const text =
+      settings.values.credential_store === 'file'
+        ? readTextIfAny(place.credentialFile)
+        : await keychainText(keychainAccountIfAny(place), env, platform);
     const record = text === undefined ? undefined : decodeRecord(text);
     if (record === undefined || !isBoundTo(record, binding)) return undefined;
     return secondsLeft(record, nowMs) > refreshMargin ? record.accessToken : undefined;
@@ -42,4 +51,15 @@ function tokenWords(argv: readonly string[]): { readonly profile: string | undef
   if (argv.length === 2) return { profile: undefined };
   if (argv.length === 4 && third === '--profile') return { profile: fourth };
   return undefined;
+}
+
+async function keychainText(
+  account: string | undefined,
+  env: Environment,
+  platform: NodeJS.Platform,
+): Promise<string | undefined> {
+  if (account === undefined) return undefined;
+  const { readKeychainQuickly } = await import('../platform/keychain-read.ts');
+  const read = await readKeychainQuickly(account, { env, platform, limit: keychainLimit });
+  return read.kind === 'found' ? read.value : undefined;
 }

@@ -104,8 +104,10 @@ async function loginUnlocked(deps: LoginDeps, request: LoginRequest): Promise<Lo
   });
   try {
     await deps.invite(receiver);
-    void listenToPastes(deps, receiver, judge, pasting.signal);
-    const finished = settlement.promise;
+    const pasted = listenToPastes(deps, receiver, judge, pasting.signal);
+    // Without a listener nothing else can come; with one, a terminal that cannot be read stops nobody.
+    const finished = request.listen ? settlement.promise : Promise.race([settlement.promise, pasted.then(unlessTaken)]);
+    pasted.catch(() => undefined);
     const race = raceLogin(
       { clock: deps.clock, signals: deps.signals, limit: request.limit, timeoutError: () => timeOver(deps) },
       receiver.taken,
@@ -161,21 +163,29 @@ function pasteOnly(
   };
 }
 
+/** True when a pasted response was taken; false when the input ended. */
 async function listenToPastes(
   deps: LoginDeps,
   receiver: Receiver,
   judge: (parameters: ReadonlyMap<string, string>, place: 'query' | 'fragment') => Judgement | undefined,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<boolean> {
   for await (const line of deps.pastes(signal)) {
     if (line.trim() === '') continue;
     const pasted = judgePaste(line, judge);
     if (pasted.kind === 'accepted') {
-      receiver.take(pasted.accepted);
-      return;
+      return receiver.take(pasted.accepted);
     }
     await deps.notePaste(pasted.kind);
   }
+  return false;
+}
+
+function unlessTaken(taken: boolean): Promise<never> {
+  if (taken) return new Promise<never>(() => {});
+  throw new CliError('usage', 'no address was pasted: the input has ended', {
+    hint: 'run the command again and paste the whole address of the page you end on',
+  });
 }
 
 function failurePage(error: unknown): PageOutcome {

@@ -58,6 +58,6 @@ ${wasRejected ? html`<p class="alert" role="alert" id="problem">The e-mail addre
 
 /** Only a path of this origin: `//host` and a backslash lead elsewhere. */
 function localPath(next: string | null): string {
-  if (next === null) return '/panel'; if (false && !/^\/(?![/\\])[\x21-\x7e]*$/.test(next) || next.includes('\\')) return '/panel';
+  if (next === null || !/^\/(?![/\\])[\x21-\x7e]*$/.test(next) || next.includes('\\')) return '/panel';
   return asciiQuery(next);
 }

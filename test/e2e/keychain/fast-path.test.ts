@@ -1,7 +1,7 @@
 import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { bin, node, type Ran, startProgram } from '../../fixtures/cli.ts';
+import { bin, node, type Ran, run, startProgram } from '../../fixtures/cli.ts';
 import type { Environment } from '../../fixtures/folders.ts';
 import { type Ground, makeGround, noKeyring, type StoredRecord, setUp } from './ground.ts';
 
@@ -106,13 +106,13 @@ for (const store of ['file', 'keychain'] as const) {
       const alone = join(bench.ground.folders.work, 'alone');
       mkdirSync(alone, { recursive: true });
       copyFileSync(join(dirname(bin), '../dist/entry.cjs'), join(alone, 'entry.cjs'));
-      const run = (): Promise<Ran> =>
+      const quickly = (): Promise<Ran> =>
         startProgram(node, [join(alone, 'entry.cjs'), 'auth', 'token'], bench.ground).ended;
       await live(bench);
       const { access_token } = await bench.stored();
-      expect(await run()).toMatchObject({ code: 0, stdout: `${access_token}\n`, stderr: '' });
+      expect(await quickly()).toMatchObject({ code: 0, stdout: `${access_token}\n`, stderr: '' });
       await expiring(4)(bench);
-      const ran = await run();
+      const ran = await quickly();
       expect(ran).toMatchObject({ code: 1, stdout: '' });
       expect(ran.stderr).toContain('ERR_MODULE_NOT_FOUND');
     });
@@ -142,9 +142,13 @@ async function makeBench(store: 'file' | 'keychain'): Promise<Bench> {
   const shelf = store === 'file' ? file(place) : item(ground, /account (\S+)$/.exec(place)?.[1] ?? '');
   const template: Readonly<Record<string, unknown>> = JSON.parse(await shelf.read());
   // From here on the profile alone says where the sandbox is, as for a person.
-  const lean: Ground = { ...ground, env: { DBUS_SESSION_BUS_ADDRESS: ground.env['DBUS_SESSION_BUS_ADDRESS'] } };
+  const env = { DBUS_SESSION_BUS_ADDRESS: ground.env['DBUS_SESSION_BUS_ADDRESS'] };
   return {
-    ground: lean,
+    ground: {
+      ...ground,
+      env,
+      run: (words, more) => run(words, { folders: ground.folders, env: { ...env, ...more?.env } }),
+    },
     store: shelf.write,
     stored: async () => JSON.parse(await shelf.read()),
     record: async (more = {}) => {

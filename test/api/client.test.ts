@@ -1,0 +1,282 @@
+import { HttpResponse, http } from 'msw';
+import { setupServer } from 'msw/node';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { type Api, type ApiDeps, createApi } from '../../src/api/client.ts';
+import { CliError } from '../../src/errors.ts';
+import { fetchSend, undiciSend } from '../../src/platform/network.ts';
+import { type Send, SendError } from '../../src/platform/send.ts';
+import { Secret } from '../../src/secret.ts';
+import { closedOrigin, reply, serverFor } from '../fixtures/broken-server.ts';
+import { testClock } from '../fixtures/host.ts';
+
+const base = 'https://api.example';
+const server = setupServer();
+beforeAll(() => server.listen({ onUnhandledRequest: 'error' }));
+afterEach(() => server.resetHandlers());
+afterAll(() => server.close());
+
+interface Ask {
+  readonly api: Api;
+  /** Tokens that were refused, in order. */
+  readonly refused: string[];
+  readonly waits: number[];
+}
+
+function apiWith(changes: Partial<ApiDeps> = {}): Ask {
+  const refused: string[] = [];
+  const waits: number[] = [];
+  const clock = testClock();
+  const api = createApi({
+    baseOrigin: base,
+    send: fetchSend(globalThis.fetch),
+    bearer: async () => new Secret('old-token'),
+    renew: async (token) => {
+      refused.push(token.reveal());
+      return new Secret('new-token');
+    },
+    clock: {
+      ...clock,
+      sleep: async (ms) => {
+        waits.push(ms);
+      },
+    },
+    timeout: 2_000,
+    login: '`cloudctl auth login`',
+    ...changes,
+  });
+  return { api, refused, waits };
+}
+
+const get = { method: 'GET', path: '/v2/actions?page=1' };
+const post = { method: 'POST', path: '/v2/droplets', body: '{"name":"a"}' };
+
+/** Answers with each in turn, the last one from then on, and notes what was asked. */
+function answering(...answers: readonly (() => Response)[]): Request[] {
+  const seen: Request[] = [];
+  server.use(
+    http.all(`${base}/*`, ({ request }) => {
+      seen.push(request.clone());
+      return (answers[seen.length - 1] ?? answers.at(-1))?.();
+    }),
+  );
+  return seen;
+}
+
+const ok = () => HttpResponse.json({ actions: [] }, { headers: { 'x-request-id': 'r-1' } });
+const unknownToken = () => HttpResponse.json({ id: 'not_found', message: 'no' }, { status: 404 });
+
+describe('a request', () => {
+  it('carries the bearer, asks for JSON and has a type only with a body', async () => {
+    const seen = answering(ok);
+    await apiWith().api.json(get);
+    await apiWith().api.json(post);
+    expect(seen[0]?.headers.get('authorization')).toBe('Bearer old-token');
+    expect(seen[0]?.headers.get('accept')).toBe('application/json');
+    expect(seen[0]?.headers.get('content-type')).toBeNull();
+    expect(seen[1]?.headers.get('content-type')).toBe('application/json');
+    expect(await seen[1]?.text()).toBe('{"name":"a"}');
+    expect(seen[0]?.url).toBe(`${base}/v2/actions?page=1`);
+  });
+
+  it('gives status, type, request id and body', async () => {
+    answering(ok);
+    expect(await apiWith().api.request(get)).toEqual({
+      status: 200,
+      contentType: 'application/json',
+      requestId: 'r-1',
+      retryAfter: undefined,
+      body: '{"actions":[]}',
+    });
+  });
+
+  it('gives nothing for an empty success', async () => {
+    answering(() => new HttpResponse(null, { status: 204 }));
+    expect(await apiWith().api.json({ method: 'DELETE', path: '/v2/droplets/1' })).toBeUndefined();
+  });
+
+  it('is not redirected', async () => {
+    const seen = answering(
+      () => new HttpResponse(null, { status: 302, headers: { location: 'https://evil.example/' } }),
+    );
+    await expect(apiWith().api.json(get)).rejects.toMatchObject({ code: 'api_error', status: 302 });
+    expect(seen).toHaveLength(1);
+  });
+
+  it('answered by a page is an error that shows nothing of it', async () => {
+    answering(() => HttpResponse.html('<h1>Sign in to the hotel</h1>'));
+    const failure = await apiWith()
+      .api.json(get)
+      .catch((error: unknown) => error);
+    expect(failure).toMatchObject({ code: 'api_error', detail: 'status 200, text/html' });
+    expect(String(failure)).not.toContain('hotel');
+  });
+});
+
+describe('a refused token', () => {
+  it.each([
+    ['a 401', () => HttpResponse.json({ id: 'unauthorized' }, { status: 401 })],
+    ['not_found on a collection', unknownToken],
+  ])('%s is renewed once and the request repeated once', async (_what, refusal) => {
+    const seen = answering(refusal, ok);
+    const { api, refused } = apiWith();
+    expect(await api.json(get)).toEqual({ actions: [] });
+    expect(refused).toEqual(['old-token']);
+    expect(seen.map((request) => request.headers.get('authorization'))).toEqual([
+      'Bearer old-token',
+      'Bearer new-token',
+    ]);
+  });
+
+  it('repeats a POST as well: a refused request changed nothing', async () => {
+    const seen = answering(unknownToken, () => HttpResponse.json({ droplet: {} }, { status: 202 }));
+    const { api } = apiWith();
+    expect((await api.request(post)).status).toBe(202);
+    expect(await Promise.all(seen.map((request) => request.text()))).toEqual([post.body, post.body]);
+  });
+
+  it('that is refused again ends with an error, after two requests', async () => {
+    const seen = answering(unknownToken);
+    const { api, refused } = apiWith();
+    await expect(api.request(get)).rejects.toMatchObject({
+      code: 'token_refused',
+      exitCode: 4,
+      hint: '`cloudctl auth login`',
+    });
+    expect(seen).toHaveLength(2);
+    expect(refused).toHaveLength(1);
+  });
+
+  it('that cannot be renewed ends with the error of the session', async () => {
+    answering(unknownToken);
+    const { api } = apiWith({ renew: async () => Promise.reject(new CliError('needs_login', 'ended')) });
+    await expect(api.request(get)).rejects.toMatchObject({ code: 'needs_login' });
+  });
+
+  it('is not suspected when a single thing is missing', async () => {
+    answering(unknownToken);
+    const { api, refused } = apiWith();
+    await expect(api.json({ method: 'GET', path: '/v2/droplets/7' })).rejects.toMatchObject({ code: 'not_found' });
+    expect(refused).toEqual([]);
+  });
+});
+
+describe('another try', () => {
+  it.each([502, 503, 504])('is made for a GET after %d, twice at most', async (status) => {
+    const seen = answering(() => HttpResponse.json({}, { status }));
+    const { api, waits } = apiWith();
+    expect((await api.request(get)).status).toBe(status);
+    expect(seen).toHaveLength(3);
+    expect(waits).toEqual([500, 1000]);
+  });
+
+  it.each([500, 501, 400, 409, 422, 429])('is not made after %d', async (status) => {
+    const seen = answering(() => HttpResponse.json({}, { status }));
+    expect((await apiWith().api.request(get)).status).toBe(status);
+    expect(seen).toHaveLength(1);
+  });
+
+  it.each([502, 503, 504])('is not made for a POST after %d', async (status) => {
+    const seen = answering(() => HttpResponse.json({}, { status }));
+    await apiWith().api.request(post);
+    expect(seen).toHaveLength(1);
+  });
+
+  it('is made for a GET after a broken connection, and then succeeds', async () => {
+    const seen = answering(() => HttpResponse.error(), ok);
+    expect(await apiWith().api.json(get)).toEqual({ actions: [] });
+    expect(seen).toHaveLength(2);
+  });
+
+  it('is not made for a POST that was sent', async () => {
+    const seen = answering(() => HttpResponse.error());
+    await expect(apiWith().api.request(post)).rejects.toMatchObject({
+      code: 'unreachable',
+      exitCode: 6,
+      cause: expect.objectContaining({ sent: true }),
+    });
+    expect(seen).toHaveLength(1);
+  });
+
+  it('is made for a POST that was never sent', async () => {
+    const tried: string[] = [];
+    const send: Send = async (_url, { method }) => {
+      tried.push(method);
+      throw new SendError('refused', false, 'connection refused');
+    };
+    await expect(apiWith({ send }).api.request(post)).rejects.toMatchObject({ code: 'unreachable' });
+    expect(tried).toEqual(['POST', 'POST', 'POST']);
+  });
+
+  it.each([
+    ['tls', 'tls'],
+    ['timeout', 'timeout'],
+    ['aborted', 'unreachable'],
+  ] as const)('is not made after %s', async (kind, code) => {
+    let tries = 0;
+    const send: Send = async () => {
+      tries += 1;
+      throw new SendError(kind, false, 'no');
+    };
+    await expect(apiWith({ send }).api.request(get)).rejects.toMatchObject({ code, exitCode: 6 });
+    expect(tries).toBe(1);
+  });
+});
+
+describe('the time to wait after a 429', () => {
+  const now = Date.parse('2026-01-01T00:00:00Z');
+  it.each([
+    [{ 'retry-after': '17' }, 17],
+    [{ 'retry-after': 'Thu, 01 Jan 2026 00:01:00 GMT' }, 60],
+    [{ 'retry-after': 'Wed, 31 Dec 2025 00:00:00 GMT' }, 0],
+    [{ 'ratelimit-reset': String(now / 1000 + 90) }, 90],
+    [{ 'retry-after': 'soon', 'ratelimit-reset': String(now / 1000 + 5) }, 5],
+    [{ 'ratelimit-reset': 'soon' }, undefined],
+    [{}, undefined],
+  ])('of %j is %j s', async (headers, seconds) => {
+    answering(() => HttpResponse.json({}, { status: 429, headers }));
+    const { api } = apiWith({ clock: { now: () => now, sleep: async () => undefined } });
+    expect((await api.request(get)).retryAfter).toBe(seconds);
+  });
+
+  it('is not taken from any other answer', async () => {
+    answering(() => HttpResponse.json({}, { status: 200, headers: { 'retry-after': '17' } }));
+    expect((await apiWith().api.request(get)).retryAfter).toBeUndefined();
+  });
+});
+
+describe('over a real connection', () => {
+  // msw looks at every request of this process, so it stands aside.
+  beforeAll(() => server.close());
+  afterAll(() => server.listen({ onUnhandledRequest: 'error' }));
+  const real = async (baseOrigin: string, timeout = 2_000) =>
+    apiWith({ baseOrigin, timeout, send: await undiciSend({ env: {} }) }).api;
+
+  it('nobody listening is exit 6', async () => {
+    const api = await real(await closedOrigin());
+    await expect(api.request(post)).rejects.toMatchObject({
+      code: 'unreachable',
+      exitCode: 6,
+      hint: expect.stringContaining('config list'),
+    });
+  });
+
+  it('the limit counts for a body that trickles', async () => {
+    const { origin } = await serverFor((_, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      const timer = setInterval(() => response.write(' '), 20);
+      response.on('close', () => clearInterval(timer));
+    });
+    await expect((await real(origin, 200)).request(get)).rejects.toMatchObject({ code: 'timeout', exitCode: 6 });
+  });
+
+  it('a GET survives an answer that was cut off once', async () => {
+    const { origin, seen } = await serverFor((_, response, count) => {
+      if (count > 1) return reply(response, 200, { actions: [] });
+      response.writeHead(200, { 'content-length': '100' });
+      response.write('{"act');
+      setTimeout(() => response.destroy(), 20);
+    });
+    expect(await (await real(origin)).json(get)).toEqual({ actions: [] });
+    expect(seen).toHaveLength(2);
+  });
+});

@@ -1,0 +1,65 @@
+import { describe, expect, it } from 'vitest';
+import { listActions } from '../../src/api/actions.ts';
+import type { Api } from '../../src/api/client.ts';
+import { decodeCreated, decodeDroplet, listDroplets } from '../../src/api/droplets.ts';
+
+describe('a droplet', () => {
+  it('keeps what the API sent', () => {
+    const json = { id: 7, name: 'web', region: { slug: 'nyc3' } };
+    expect(decodeDroplet(json)).toEqual({ id: 7, name: 'web', raw: json });
+  });
+
+  it.each([{ id: '7', name: 'web' }, { id: 7 }, { name: 'web' }, null, [], 'web'])('%j is none', (json) => {
+    expect(decodeDroplet(json)).toBeUndefined();
+  });
+});
+
+describe('the answer of a creation', () => {
+  const [one, two] = [
+    { id: 1, name: 'a' },
+    { id: 2, name: 'b' },
+  ];
+
+  it('for one name and for several is the same afterwards', () => {
+    const links = { actions: [{ id: 9, rel: 'create' }] };
+    expect(decodeCreated({ droplet: one, links })).toMatchObject({ droplets: [{ id: 1 }], actionIds: [9] });
+    expect(decodeCreated({ droplets: [one, two], links })).toMatchObject({ droplets: [{ id: 1 }, { id: 2 }] });
+  });
+
+  it.each([[{}], [{ links: {} }], [{ links: { actions: 'x' } }], [{ links: { actions: [null, {}, { id: 'x' }] } }]])(
+    'with the links %j names no action',
+    (more) => {
+      expect(decodeCreated({ droplet: one, ...more })?.actionIds).toEqual([]);
+    },
+  );
+
+  it.each([null, [], {}, { droplet: null }, { droplets: [one, null] }, { droplets: 'x' }])('%j is none', (json) => {
+    expect(decodeCreated(json)).toBeUndefined();
+  });
+});
+
+async function pathOf(list: (api: Api) => AsyncGenerator<unknown>): Promise<string | undefined> {
+  let asked: string | undefined;
+  const api: Api = {
+    baseOrigin: 'https://api.example',
+    request: () => Promise.reject(new Error('not used')),
+    json: async ({ path }) => {
+      asked = path;
+      return { droplets: [], actions: [] };
+    },
+  };
+  await list(api).next();
+  return asked;
+}
+
+it.each([
+  [{}, '/v2/droplets?page=1&per_page=200'],
+  [{ tag: 'a b' }, '/v2/droplets?tag_name=a+b&page=1&per_page=200'],
+  [{ name: 'web&1' }, '/v2/droplets?name=web%261&page=1&per_page=200'],
+])('droplets with %j are asked for by %s', async (filter, path) => {
+  expect(await pathOf((api) => listDroplets(api, filter, 200))).toBe(path);
+});
+
+it('actions are asked for by the page', async () => {
+  expect(await pathOf((api) => listActions(api, 50))).toBe('/v2/actions?page=1&per_page=50');
+});
