@@ -1,6 +1,6 @@
 // `npm run record`: plays commands in a real terminal and draws what it showed as docs/session.svg, for the README.
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -42,7 +42,8 @@ function script() {
     `printf '\\n\\033[1;32m$\\033[0m \\033[1m%s\\033[0m\\n' '${command}'`,
     command,
   ]);
-  return ['set -e', ...typed].join('\n');
+  // tmux at times does not know with what a program ended, so the script writes it down.
+  return ['set -e', `trap 'echo $? >"$HOME/status"' EXIT`, ...typed].join('\n');
 }
 
 /** Plays the session against a sandbox that approves by itself, so that no page waits for a person. */
@@ -80,7 +81,7 @@ async function play(env) {
   tmux('new-session', '-d', '-x', String(columns), '-y', '60', '-c', home, '--', 'bash', '--norc', join(home, 'play'));
   try {
     const end = performance.now() + 60_000;
-    const status = () => tmux('display-message', '-p', '#{pane_dead_status}').trim();
+    const status = () => (existsSync(join(home, 'status')) ? readFileSync(join(home, 'status'), 'utf8').trim() : '');
     while (status() === '') {
       if (performance.now() > end) throw new Error(`the session did not end:\n${tmux('capture-pane', '-p')}`);
       await sleep(100);

@@ -1,7 +1,9 @@
 import { join } from 'node:path';
+import { usage } from '../errors.ts';
 import { isRecord, type JsonRecord, parseJson, textOf } from '../json.ts';
 import { ensureFolder, readTextIfAny, removeDurably, writeAtomically } from '../platform/files.ts';
 import type { Environment } from '../platform/host.ts';
+import { parseOrigin } from './origins.ts';
 import { given } from './settings.ts';
 
 /** Where the sandbox that was started last answers, and who it knows. Its admin token and client secret stand in it, so the file has mode 0600. */
@@ -59,9 +61,18 @@ export function sandboxAdmin(
   adminUrl: string | undefined,
 ): SandboxAdmin | undefined {
   const place = readSandboxPlace(stateFolder);
-  const url = adminUrl ?? given(env.CLOUDCTL_SANDBOX_ADMIN_URL) ?? place?.admin_url;
+  const variable = given(env.CLOUDCTL_SANDBOX_ADMIN_URL);
+  const typed = adminUrl ?? variable;
+  const source = adminUrl === undefined ? 'CLOUDCTL_SANDBOX_ADMIN_URL' : '--admin-url';
+  const url = typed === undefined ? place?.admin_url : requireOrigin(typed, source);
   const token = given(env.CLOUDCTL_SANDBOX_ADMIN_TOKEN) ?? (url === place?.admin_url ? place?.admin_token : undefined);
   return url === undefined || token === undefined ? undefined : { adminUrl: url, adminToken: token };
+}
+
+function requireOrigin(text: string, source: string): string {
+  const parsed = parseOrigin(text);
+  if (!parsed.ok) throw usage(`${source} is ${parsed.reason}`);
+  return parsed.origin;
 }
 
 function decodePlace(fields: JsonRecord): SandboxPlace | undefined {

@@ -1,8 +1,8 @@
 import { Socket } from 'node:net';
-import type { Duplex } from 'node:stream';
 import { TLSSocket } from 'node:tls';
-import type { Client } from './pg.ts';
-import { ConnectError, ownCodes, type Phase, QueryError, said } from './failure.ts';
+import { cleaned } from '../platform/cleaned.ts';
+import { ConnectError, ownCodes, type Phase, toConnectError, toQueryError } from './failure.ts';
+import type { Client, Stream } from './pg.ts';
 import type { PostgresSource } from './source.ts';
 import { readTls, type TlsSession, tlsOptions } from './tls.ts';
 
@@ -21,11 +21,12 @@ export interface ConnectOptions {
 export interface PgSession {
   /** What the other side told as its process (BackendKeyData); a pooler tells anything, or nothing. */
   readonly processId: number | undefined;
+  /** undefined: not encrypted. */
   readonly tls: TlsSession | undefined;
   /**
    * Sends one message of the simple protocol: one entry a statement, in order; values are text or null.
-   * Throws a QueryError. After one that is not `lost` the session goes on.
-   * @param limit milliseconds, 30 s unless told; then the session is given up
+   * Throws a QueryError; after one that is not `lost` the session goes on.
+   * @param limit milliseconds, 30 s unless told; after them the session is given up
    */
   query(text: string, limit?: number): Promise<readonly (readonly Row[])[]>;
   /** Says goodbye and closes, in a second at most; never fails. */
@@ -35,15 +36,15 @@ export interface PgSession {
 /** Opens a session. Throws a ConnectError, and leaves nothing open behind it. */
 export async function connect(source: PostgresSource, options: ConnectOptions): Promise<PgSession> {
   const { Client: Made } = await import('./pg.ts');
-  refuseNul(source.username, 'user name');
-  refuseNul(options.dbname, 'database name');
+  refuseNul('user name', source.username);
+  refuseNul('database name', options.dbname);
   const socket = new Socket();
   const client = new Made({
     host: source.address ?? source.host,
     port: source.port,
     user: source.username,
     database: options.dbname,
-    // A function, and never an empty text: pg would go and look in the environment and in .pgpass itself.
+    // A function that never gives an empty text: otherwise pg looks in the environment and in .pgpass itself.
     password: () => passwordOf(source),
     ssl: source.ssl === 'require' ? tlsOptions(source) : false,
     sslnegotiation: 'postgres',
@@ -52,22 +53,126 @@ export async function connect(source: PostgresSource, options: ConnectOptions): 
     scramMaxIterations: 5_000_000,
   });
   // pg adds what it finds in PGOPTIONS and its like; a pooler refuses such parameters, or hands the settings on.
-  client.getStartupConf = () => startupParameters(source, options);
-  const line = watch(client, socket, source.ssl === 'require');
-  try {
-    await within(options.limit, options.signal, client.connect());
-  } catch (error) {
-    line.drop();
-    throw connectError(error, line.phase(), options.limit);
-  }
-  return session(client, line, options.signal);
-}
-
-function startupParameters(source: PostgresSource, options: ConnectOptions): Readonly<Record<string, string>> {
-  return {
+  client.getStartupConf = () => ({
     user: source.username,
     database: options.dbname,
     application_name: 'cloudctl-preflight',
     ...(options.replication === true ? { replication: 'database' } : {}),
+  });
+  const line = watch(client, socket, source.ssl === 'require');
+  try {
+    await bounded(client.connect(), options.limit, options.signal);
+  } catch (error) {
+    line.drop();
+    throw toConnectError(error, line.phase(), options.limit);
+  }
+  return session(client, line, options.signal);
+}
+
+function session(client: Client, line: Line, signal: AbortSignal | undefined): PgSession {
+  return {
+    processId: client.processID ?? undefined,
+    tls: line.tls(),
+    async query(text, limit = 30_000) {
+      try {
+        const answer = await bounded(client.query({ text, types: asText }), limit, signal);
+        return 'rows' in answer ? [answer.rows] : answer.map((set) => set.rows);
+      } catch (error) {
+        const failure = toQueryError(line.failure() ?? error, limit);
+        if (failure.lost) line.drop();
+        throw failure;
+      }
+    },
+    async end() {
+      // The server closes its side on a goodbye; one that hangs is left.
+      await bounded(client.end(), 1000, signal).catch(() => {});
+      line.drop();
+    },
   };
+}
+
+const asText = { getTypeParser: () => (value: string) => value };
+
+/** What becomes of the connection below the client. */
+interface Line {
+  phase(): Phase;
+  tls(): TlsSession | undefined;
+  /** Why it broke when nobody was asking. */
+  failure(): Error | undefined;
+  drop(): void;
+}
+
+function watch(client: Client, socket: Socket, encrypted: boolean): Line {
+  let phase: Phase = 'network';
+  let tls: TlsSession | undefined;
+  let failure: Error | undefined;
+  socket.once('connect', () => {
+    phase = encrypted ? 'tls' : 'startup';
+  });
+  client.connection.once('sslconnect', () => {
+    const { stream } = client.connection;
+    stream.once('secureConnect', () => {
+      phase = 'startup';
+      if (stream instanceof TLSSocket) tls = readTls(stream);
+    });
+  });
+  client.on('error', (error: Error) => {
+    failure ??= error;
+  });
+  const attach = client.connection.attachListeners;
+  client.connection.attachListeners = (stream) => attach.call(client.connection, guarded(stream));
+  return {
+    phase: () => phase,
+    tls: () => tls,
+    failure: () => failure,
+    drop() {
+      client.connection.stream.destroy();
+      socket.destroy();
+    },
+  };
+}
+
+/** pg reads messages in a listener and throws on some, such as a request for Kerberos: nobody could catch that. */
+function guarded(stream: Stream): Stream {
+  return {
+    on: (event, listener) =>
+      stream.on(event, (...words) => {
+        try {
+          listener(...words);
+        } catch (error) {
+          stream.destroy(new Error(cleaned(String(error))));
+        }
+      }),
+    destroy: (error) => stream.destroy(error),
+  };
+}
+
+/** The work, or a DOMException: TimeoutError after the limit, AbortError when the signal comes first. */
+function bounded<T>(work: Promise<T>, limit: number, signal: AbortSignal | undefined): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const stop = () => finish(() => reject(new DOMException('no longer wanted', 'AbortError')));
+    const timer = setTimeout(() => finish(() => reject(new DOMException('no answer', 'TimeoutError'))), limit);
+    const finish = (settle: () => void) => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', stop);
+      settle();
+    };
+    signal?.addEventListener('abort', stop);
+    if (signal?.aborted === true) stop();
+    work.then(
+      (value) => finish(() => resolve(value)),
+      (error) => finish(() => reject(error)),
+    );
+  });
+}
+
+function passwordOf(source: PostgresSource): string {
+  const password = source.password?.reveal() ?? '';
+  if (password === '') throw new ConnectError('startup', ownCodes.noPassword, 'the server asks for a password');
+  return password;
+}
+
+/** A NUL ends a text of the startup message, so that the rest of it would be read as another parameter. */
+function refuseNul(what: string, text: string): void {
+  if (text.includes('\0')) throw new ConnectError('startup', ownCodes.protocol, `the ${what} holds a NUL character`);
 }

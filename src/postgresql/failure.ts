@@ -1,11 +1,11 @@
+import { isRecord, textOf } from '../json.ts';
 import { cleaned } from '../platform/cleaned.ts';
 import { reasonOf } from '../platform/network-failure.ts';
-import { isRecord, textOf } from '../json.ts';
 
-/** How far a connection came: `network` up to TCP, `tls` up to the handshake, `startup` until the server was ready for a query. */
+/** How far a connection came: `network` until TCP stood, `tls` until the handshake, `startup` until the server was ready. */
 export type Phase = 'network' | 'tls' | 'startup';
 
-/** Codes of ours, beside SQLSTATEs and those of the operating system. */
+/** Codes beside the SQLSTATEs of the server and those of the operating system. */
 export const ownCodes = {
   /** The server answered that it does not speak TLS. */
   noTls: 'NO_TLS',
@@ -13,10 +13,12 @@ export const ownCodes = {
   tls: 'TLS',
   /** The server asked for a password and there is none. */
   noPassword: 'NO_PASSWORD',
-  /** What answered does not speak the protocol, or asks for an authentication we do not know. */
+  /** What answered does not speak the protocol, or asks for a kind of authentication that is not known here. */
   protocol: 'PROTOCOL',
   timeout: 'ETIMEDOUT',
   closed: 'ECONNRESET',
+  /** The caller's signal. */
+  aborted: 'ABORTED',
 } as const;
 
 /** Why no session came about. */
@@ -47,22 +49,55 @@ export class QueryError extends Error {
   }
 }
 
-/** What the server or the system said, in one line. */
-export interface Said {
-  readonly code: string | undefined;
-  readonly message: string;
-  /** The server ended the session with it. */
-  readonly fatal: boolean;
+export function toConnectError(error: unknown, phase: Phase, limit: number): ConnectError {
+  if (error instanceof ConnectError) return error;
+  const { code, message, server } = read(error, limit);
+  if (server || phase === 'network') return new ConnectError(phase, code ?? ownCodes.protocol, message);
+  if (phase === 'tls' && message === 'The server does not support SSL connections') {
+    return new ConnectError('tls', ownCodes.noTls, message);
+  }
+  if (phase === 'tls' && code !== ownCodes.timeout && code !== ownCodes.aborted) {
+    const words = code === ownCodes.closed ? 'the connection was closed during the TLS handshake' : tlsWords(error);
+    return new ConnectError('tls', ownCodes.tls, words);
+  }
+  return new ConnectError(phase, code ?? ownCodes.protocol, message);
 }
 
-export function said(error: unknown): Said {
-  if (!isRecord(error)) return { code: undefined, message: cleaned(String(error)), fatal: true };
-  const code = textOf(error, 'code');
+export function toQueryError(error: unknown, limit: number): QueryError {
+  const { code, message, server } = read(error, limit);
+  return new QueryError(code ?? ownCodes.protocol, message, !server || ends(error));
+}
+
+/** `server`: the words are those of the server, and `code` its SQLSTATE. */
+function read(error: unknown, limit: number): { code: string | undefined; message: string; server: boolean } {
+  if (error instanceof DOMException && error.name === 'TimeoutError') {
+    return { code: ownCodes.timeout, message: `no answer within ${limit / 1000} s`, server: false };
+  }
+  if (error instanceof DOMException && error.name === 'AbortError') {
+    return { code: ownCodes.aborted, message: 'no longer wanted', server: false };
+  }
+  const parts = isRecord(error) ? error : {};
+  const code = textOf(parts, 'code');
+  const message = textOf(parts, 'message') ?? String(error);
+  if (textOf(parts, 'severity') !== undefined) return { code, message: cleaned(message), server: true };
+  if (message.startsWith('Connection terminated')) {
+    return { code: ownCodes.closed, message: reasonOf(ownCodes.closed), server: false };
+  }
+  // Of several addresses each failed for itself; the last is as good as any.
+  const [first] = Array.isArray(parts.errors) ? parts.errors.slice(-1) : [];
+  if (first !== undefined) return read(first, limit);
+  return { code, message: code === undefined ? cleaned(message) : reasonOf(code), server: false };
+}
+
+/** FATAL in any language of the server: what the code tells does not need the translated word. */
+function ends(error: unknown): boolean {
+  if (!isRecord(error)) return true;
   const severity = textOf(error, 'severity');
-  const message = textOf(error, 'message') ?? '';
-  return {
-    code,
-    message: severity === undefined && code !== undefined ? reasonOf(code) : cleaned(message),
-    fatal: severity === undefined || severity === 'FATAL' || severity === 'PANIC',
-  };
+  const code = textOf(error, 'code') ?? '';
+  return severity === 'FATAL' || severity === 'PANIC' || /^(57P|08|25P03|25P04)/.test(code);
+}
+
+function tlsWords(error: unknown): string {
+  const parts = isRecord(error) ? error : {};
+  return cleaned(textOf(parts, 'reason') ?? textOf(parts, 'message') ?? String(error));
 }

@@ -26,11 +26,18 @@ declare module 'pg/lib/client.js' {
     readonly rows: readonly Readonly<Record<string, string | null>>[];
   }
 
-  interface Connection extends EventEmitter {
-    readonly stream: Duplex;
-    attachListeners(stream: Duplex): void;
+  /** As much of a stream as the reader of messages uses. */
+  export interface Stream {
+    on(event: string, listener: (...words: unknown[]) => void): unknown;
+    destroy(error?: Error): unknown;
   }
 
+  interface Connection extends EventEmitter {
+    readonly stream: Duplex;
+    attachListeners(stream: Stream): void;
+  }
+
+  // biome-ignore lint/style/noDefaultExport: it describes what the package exports.
   export default class Client extends EventEmitter {
     constructor(options: ClientOptions);
     readonly processID: number | null;

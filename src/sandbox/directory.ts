@@ -1,9 +1,10 @@
-import type { Application, Person, Team } from './records.ts';
+import type { Application, Cluster, Person, Team } from './records.ts';
 import type { Seed } from './seed.ts';
 
 /** Who and what is registered; it does not change while the sandbox runs. */
 export interface Directory {
   readonly application: (clientId: string) => Application | undefined;
+  readonly cluster: (uuid: string) => Cluster | undefined;
   readonly person: (uuid: string) => Person | undefined;
   readonly personByEmail: (email: string) => Person | undefined;
   readonly team: (uuid: string) => Team | undefined;
@@ -11,11 +12,13 @@ export interface Directory {
 
 export function createDirectory(seed: Seed): Directory {
   const applications = new Map(seed.applications.map((application) => [application.clientId, application]));
+  const clusters = new Map(seed.clusters.map((cluster) => [cluster.uuid, cluster]));
   const people = new Map(seed.people.map((person) => [person.uuid, person]));
   const peopleByEmail = new Map(seed.people.map((person) => [person.email, person]));
   const teams = new Map(seed.teams.map((team) => [team.uuid, team]));
   return {
     application: (clientId) => applications.get(clientId),
+    cluster: (uuid) => clusters.get(uuid),
     person: (uuid) => people.get(uuid),
     personByEmail: (email) => peopleByEmail.get(email.trim().toLowerCase()),
     team: (uuid) => teams.get(uuid),

@@ -104,6 +104,26 @@ export interface Action {
   readonly completedAt: number;
 }
 
+/** Where a migration reads from; its password is kept nowhere. */
+export interface MigrationSource {
+  readonly host: string;
+  readonly port?: number;
+  readonly dbname?: string;
+  readonly username?: string;
+  readonly disableSsl: boolean;
+  readonly ignoreDbs: readonly string[];
+}
+
+export interface Migration {
+  readonly id: string;
+  /** UUID of the target. */
+  readonly cluster: string;
+  readonly source: MigrationSource;
+  readonly startedAt: number;
+  /** When a person stopped it. */
+  readonly stoppedAt?: number;
+}
+
 /** What stands in for the person at the authorization endpoint. */
 export type ConsentScript =
   | { readonly mode: 'ask' }

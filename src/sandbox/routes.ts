@@ -14,6 +14,7 @@ import { revoke, revokeSubject } from './oauth/revoke.ts';
 import { exchangeSubject, token } from './oauth/token.ts';
 import { listApplications, revokeApplication } from './panel/applications.ts';
 import { home, toPanel } from './panel/home.ts';
+import { listMigrations, stopMigration } from './panel/migrations.ts';
 import type { Visit } from './panel/session.ts';
 import { showSignIn, signIn, signOut } from './panel/sign-in.ts';
 import type { Scope } from './records.ts';
@@ -22,6 +23,7 @@ import { listActions, showAction } from './v2/actions.ts';
 import type { Answer } from './v2/answer.ts';
 import { createDroplets, deleteDroplet, listDroplets, showDroplet } from './v2/droplets.ts';
 import type { Caller } from './v2/gate.ts';
+import { deleteMigration, showMigration, startMigration } from './v2/migrations.ts';
 
 interface Endpoint {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
@@ -52,6 +54,8 @@ export type ApiRoute = Endpoint & {
 
 export type Route = AuthRoute | ApiRoute;
 
+const MIGRATION = '/v2/databases/{uuid}/online-migration';
+
 /** Every endpoint of the sandbox, by origin. HEAD is answered wherever GET is. */
 export const ROUTES: { readonly auth: readonly AuthRoute[]; readonly api: readonly ApiRoute[] } = {
   auth: [
@@ -67,6 +71,8 @@ export const ROUTES: { readonly auth: readonly AuthRoute[]; readonly api: readon
     { method: 'POST', path: '/panel/sign-out', scope: 'session', handle: signOut },
     { method: 'GET', path: '/panel/applications', scope: 'session', handle: listApplications },
     { method: 'POST', path: '/panel/applications/revoke', scope: 'session', handle: revokeApplication },
+    { method: 'GET', path: '/panel/migrations', scope: 'session', handle: listMigrations },
+    { method: 'POST', path: '/panel/migrations/stop', scope: 'session', handle: stopMigration },
 
     { method: 'GET', path: '/_sandbox/choices', scope: 'admin', handle: showChoices },
     { method: 'GET', path: '/_sandbox/clock', scope: 'admin', handle: showClock },
@@ -89,5 +95,9 @@ export const ROUTES: { readonly auth: readonly AuthRoute[]; readonly api: readon
     { method: 'POST', path: '/v2/droplets', scope: 'read write', handle: createDroplets },
     { method: 'GET', path: '/v2/droplets/{id}', scope: 'read', handle: showDroplet },
     { method: 'DELETE', path: '/v2/droplets/{id}', scope: 'read write', handle: deleteDroplet },
+    { method: 'PUT', path: MIGRATION, scope: 'read write', handle: startMigration },
+    { method: 'GET', path: MIGRATION, scope: 'read', handle: showMigration },
+    { method: 'DELETE', path: MIGRATION, scope: 'read write', handle: deleteMigration },
+    { method: 'DELETE', path: `${MIGRATION}/{id}`, scope: 'read write', handle: deleteMigration },
   ],
 };

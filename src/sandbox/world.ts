@@ -1,4 +1,4 @@
-import { type Chance, letters } from './chance.ts';
+import { type Chance, letters, uuid } from './chance.ts';
 import { type ClockState, REAL_TIME, readClock } from './clock.ts';
 import { createDirectory, type Directory } from './directory.ts';
 import {
@@ -12,6 +12,7 @@ import {
   removeDroplet,
 } from './fleet.ts';
 import { closeForm, openForm } from './forms.ts';
+import type { Migrations } from './migrations.ts';
 import type {
   Action,
   Authorization,
@@ -47,6 +48,7 @@ interface WorldState {
   readonly sessions: Map<string, Session>;
   readonly vault: Vault;
   readonly fleet: Fleet;
+  readonly migrations: Migrations;
 }
 
 /** All state of the sandbox and every transition of it; each method is one step that either happens whole or not at all. */
@@ -217,6 +219,15 @@ export class World {
     return actionsOf(this.#state.fleet, account);
   }
 
+  /** Changed by the functions of migrations.ts alone. */
+  get migrations(): Migrations {
+    return this.#state.migrations;
+  }
+
+  newId(): string {
+    return uuid(this.#chance);
+  }
+
   #replace(pair: TokenPair, change: Partial<TokenPair>): void {
     this.#state.vault.pairs.set(pair.accessToken, { ...pair, ...change });
   }
@@ -233,5 +244,6 @@ function grown(seed: Seed, now: number): WorldState {
     sessions: new Map(),
     vault: emptyVault(),
     fleet,
+    migrations: new Map(),
   };
 }

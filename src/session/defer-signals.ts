@@ -8,11 +8,11 @@ export async function deferSignals<T>(signals: Signals, work: () => Promise<T>):
     caught ??= signal;
   });
   try {
-    const result = await work();
-    if (caught !== undefined) throw interrupted(caught);
-    return result;
+    return await work();
   } finally {
     stop();
+    // However the work ended, the person has asked for another end.
+    if (caught !== undefined) throw interrupted(caught);
   }
 }
 

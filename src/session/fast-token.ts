@@ -1,4 +1,4 @@
-import { isatty } from 'node:tty';
+import { fstatSync, statSync } from 'node:fs';
 import { readConfig } from '../config/file.ts';
 import { resolveSettings } from '../config/settings.ts';
 import { readTextIfAny } from '../platform/files.ts';
@@ -24,7 +24,7 @@ export async function fastToken(
 ): Promise<Secret | undefined> {
   const typed = tokenWords(argv);
   // On a terminal a live token is announced, which is the program's to do.
-  if (typed === undefined || env.CLOUDCTL_ACCESS_TOKEN || isatty(1)) return undefined;
+  if (typed === undefined || env.CLOUDCTL_ACCESS_TOKEN || mayBeTerminal()) return undefined;
   try {
     const folders = platformFolders(env, platform);
     const settings = resolveSettings({ env, config: readConfig(folders.config), profile: typed.profile });
@@ -42,6 +42,12 @@ export async function fastToken(
     // Whatever is wrong, the program meets it again and has the words for it.
     return undefined;
   }
+}
+
+/** Every terminal is a character device. Asking node:tty would load what a pipe needs, a tenth of the whole time. */
+function mayBeTerminal(): boolean {
+  const output = fstatSync(1);
+  return output.isCharacterDevice() && output.rdev !== statSync('/dev/null', { throwIfNoEntry: false })?.rdev;
 }
 
 /** Exactly `auth token`, with or without a profile. */

@@ -136,7 +136,8 @@ async function attempts(deps: RefreshDeps, request: () => ReturnType<typeof refr
     }
     if (raw !== undefined && raw.status !== 429 && raw.status < 500) return processTokenAnswer(raw);
     if (raw !== undefined && (raw.status === 429 ? ++unsent > 2 : ++doubts > 1)) return processTokenAnswer(raw);
-    await deps.clock.sleep(250 * (unsent + doubts), deadline);
+    // When the time is over the next try ends at once, with the words for it.
+    await deps.clock.sleep(250 * (unsent + doubts), deadline).catch(() => undefined);
   }
 }
 

@@ -1,19 +1,19 @@
 import { text as readAll } from 'node:stream/consumers';
 import type { CommandSpec, Words } from '../../cli/command.ts';
 import { writeProfile } from '../../config/file.ts';
-import { type Profile, type ProfileKey, profileKeys } from '../../config/profile.ts';
+import type { ProfileKey } from '../../config/profile.ts';
 import type { Settings, TypedOptions } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
 import { usage } from '../../errors.ts';
-import { isKnownScope } from '../../oauth/scope.ts';
 import { Secret } from '../../secret.ts';
 import { readClientSecret, writeClientSecret } from '../../session/client-secret.ts';
 import { bindingOf } from '../../session/wiring.ts';
+import { askValues } from './setup-questions.ts';
 
 export const setup: CommandSpec<Context> = {
   summary: 'tell a profile its servers and its registered application',
   description:
-    'Asks for the servers, the client ID, the client secret (hidden), the callback URL, scope and flow. Every question has an option or a variable; the secret comes from standard input, CLOUDCTL_CLIENT_SECRET or the prompt, never from an option. The secret goes to the credential store, the rest to config.json.',
+    'Asks for the servers, the client ID, the callback URL, the scope and the client secret (hidden); what the profile holds already is the default. Every question has an option or a variable; the secret comes from standard input, CLOUDCTL_CLIENT_SECRET or the prompt, never from an option. The secret goes to the credential store, the rest to config.json.',
   options: [
     { name: 'client-id', value: 'ID', description: 'client ID of the registered application' },
     { name: 'client-secret-stdin', description: 'read the client secret from standard input' },
@@ -50,7 +50,7 @@ export const setup: CommandSpec<Context> = {
   ],
   run: async (context, words) => {
     const secret = words.flag('client-secret-stdin') ? await secretFromStdin(context) : undefined;
-    await runSetup(context, { typed: typedOptions(words), secret });
+    await runSetup(context, { typed: typedOptions(words), secret, again: true });
     return 0;
   },
 };
@@ -58,14 +58,17 @@ export const setup: CommandSpec<Context> = {
 export interface SetupInput {
   readonly typed: TypedOptions;
   readonly secret?: Secret | undefined;
+  /** Asks in a terminal for what the profile holds already as well, so that it can be changed. */
+  readonly again?: boolean;
 }
 
 /** Completes a profile by asking, stores the secret, then writes the profile. */
-export async function runSetup(context: Context, { typed, secret }: SetupInput): Promise<void> {
+export async function runSetup(context: Context, { typed, secret, again = false }: SetupInput): Promise<void> {
   const settings = context.settings(typed);
-  const values = await askMissing(context, settings, typed);
+  const asking = again && context.prompts.interactive;
+  const values = await askValues(context, settings, typed, asking);
   const clientSecret =
-    values.flow === 'implicit' ? undefined : await secretOf(context, { ...settings, values }, secret);
+    values.flow === 'implicit' ? undefined : await secretOf(context, { ...settings, values }, secret, asking);
   const store = context.store({ ...settings, values });
   const { auth_url: authOrigin, client_id: clientId } = values;
   if (clientSecret !== undefined && authOrigin !== undefined && clientId !== undefined) {
@@ -76,93 +79,35 @@ export async function runSetup(context: Context, { typed, secret }: SetupInput):
     writeProfile(context.host.folders.config, config, settings.profileName, values, current);
     return config.path;
   });
-  await context.output.note(
-    `Profile ${settings.profileName} is written to ${path}; ${clientSecret === undefined ? 'no secret was needed' : `its client secret is kept in the ${store.kind === 'file' ? 'credential file' : 'keychain'}`}.`,
-  );
+  const shelf = store.kind === 'file' ? 'credential file' : 'keychain';
+  const kept =
+    values.flow === 'implicit' ? 'this flow needs no client secret' : `its client secret is kept in the ${shelf}`;
+  await context.output.note(`Profile ${settings.profileName} is written to ${path}; ${kept}.`);
 }
 
-/** Asked in this order; the default is shown and taken with Enter. */
-const questions: readonly {
-  readonly key: ProfileKey;
-  readonly name: string;
-  readonly option: string;
-  readonly message: string;
-  readonly preset?: string;
-}[] = [
-  {
-    key: 'auth_url',
-    name: 'auth_url',
-    option: '--auth-url',
-    message: 'Origin of the authorization server (https://…)',
-  },
-  { key: 'base_url', name: 'base_url', option: '--base-url', message: 'Origin of the resource API (https://…)' },
-  { key: 'client_id', name: 'client ID', option: '--client-id', message: 'Client ID of the registered application' },
-  {
-    key: 'callback_urls',
-    name: 'callback URL',
-    option: '--callback-url',
-    message: 'Its callback URL',
-    preset: 'http://127.0.0.1:8765/callback',
-  },
-];
-
-async function askMissing(context: Context, settings: Settings, typed: TypedOptions): Promise<Profile> {
-  let values: Profile = settings.values;
-  for (const { key, name, option, message, preset } of questions) {
-    if (values[key] !== undefined) continue;
-    const { variable, parse } = profileKeys[key];
-    const text = await context.prompts.ask({
-      name,
-      option,
-      ...(variable === undefined ? {} : { variable }),
-      message,
-      ...(preset === undefined ? {} : { default: preset }),
-      validate: (written) => {
-        const parsed = parse(written.trim());
-        return parsed.ok ? true : `That is ${parsed.reason}.`;
-      },
-    });
-    const parsed = parse(text.trim());
-    if (!parsed.ok) throw usage(`${name} is ${parsed.reason}`);
-    values = { ...values, [key]: parsed.value };
-  }
-  const scope = values.scope ?? (await askScope(context));
-  if (!isKnownScope(scope) && typed.scope !== undefined)
-    throw usage(`scope "${scope}" is unknown`, 'use `--scope read` or `--scope "read write"`');
-  const flow = values.flow ?? 'code';
-  return { ...values, scope, flow };
-}
-
-async function askScope(context: Context): Promise<string> {
-  if (!context.prompts.interactive) return 'read';
-  return context.prompts.choose({
-    name: 'scope',
-    option: '--scope',
-    variable: 'CLOUDCTL_SCOPE',
-    message: 'Scope to ask for at login',
-    choices: [
-      { name: 'read: look, change nothing', value: 'read' },
-      { name: 'read write: create and delete as well', value: 'read write' },
-    ],
-    default: 'read',
-  });
-}
-
-async function secretOf(context: Context, settings: Settings, typed: Secret | undefined): Promise<Secret | undefined> {
+/** The secret to write; undefined when the one in the store is to stay. */
+async function secretOf(
+  context: Context,
+  settings: Settings,
+  typed: Secret | undefined,
+  asking: boolean,
+): Promise<Secret | undefined> {
   const given = typed ?? settings.clientSecret;
   if (given !== undefined) return given;
   const binding = bindingOf(settings);
   const stored = binding === undefined ? undefined : await readClientSecret(context.store(settings), binding);
-  // Nothing to write again: it is in the store already.
-  if (stored !== undefined) return undefined;
+  if (stored !== undefined && !asking) return undefined;
   const secret = await context.prompts.askSecret({
     name: 'client secret',
     option: '--client-secret-stdin',
     variable: 'CLOUDCTL_CLIENT_SECRET',
-    message: 'Client secret (hidden)',
-    validate: (written) => (isSecretText(written) ? true : 'That is not 1 to 512 visible ASCII characters.'),
+    message: stored === undefined ? 'Client secret (hidden)' : 'Client secret (hidden; Enter keeps the stored one)',
+    validate: (written) =>
+      isSecretText(written) || (written === '' && stored !== undefined)
+        ? true
+        : 'That is not 1 to 512 visible ASCII characters.',
   });
-  return secret;
+  return secret.reveal() === '' ? undefined : secret;
 }
 
 async function secretFromStdin(context: Context): Promise<Secret> {

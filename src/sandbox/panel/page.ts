@@ -46,7 +46,7 @@ ${content}
 }
 
 function navigation(visitor: string): Markup {
-  return html`<nav aria-label="Control panel"><a href="/panel">Home</a><a href="/panel/applications">My applications</a></nav>
+  return html`<nav aria-label="Control panel"><a href="/panel">Home</a><a href="/panel/applications">My applications</a><a href="/panel/migrations">Migrations</a></nav>
 <p>Signed in as ${visitor}</p>
 <form method="post" action="/panel/sign-out"><button class="quiet" type="submit">Sign out</button></form>`;
 }

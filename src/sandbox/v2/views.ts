@@ -49,7 +49,7 @@ export function actionView(action: Action, now: number): object {
 }
 
 /** Whole seconds, as the API writes times. */
-function timestamp(milliseconds: number): string {
+export function timestamp(milliseconds: number): string {
   return new Date(milliseconds).toISOString().replace(/\.\d+Z$/, 'Z');
 }
 

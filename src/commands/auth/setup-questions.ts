@@ -1,0 +1,98 @@
+import { type Profile, type ProfileKey, profileKeys } from '../../config/profile.ts';
+import { given, type Settings, type TypedOptions } from '../../config/settings.ts';
+import type { Context } from '../../context.ts';
+import { usage } from '../../errors.ts';
+import { isKnownScope } from '../../oauth/scope.ts';
+
+/** The values of a complete profile. What is missing is asked for; with `asking` what the profile holds as well, shown as the default. */
+export async function askValues(
+  context: Context,
+  settings: Settings,
+  typed: TypedOptions,
+  asking: boolean,
+): Promise<Profile> {
+  let values: Profile = settings.values;
+  for (const { key, name, option, message, preset } of questions) {
+    if (values[key] !== undefined && !(asking && isOfProfile(context, typed, key))) continue;
+    const { variable, parse } = profileKeys[key];
+    const shown = shownAs(values[key]) ?? preset;
+    const text = await context.prompts.ask({
+      name,
+      option,
+      ...(variable === undefined ? {} : { variable }),
+      message,
+      ...(shown === undefined ? {} : { default: shown }),
+      validate: (written) => {
+        const parsed = parse(written.trim());
+        return parsed.ok ? true : `That is ${parsed.reason}.`;
+      },
+    });
+    const parsed = parse(text.trim());
+    if (!parsed.ok) throw usage(`${name} is ${parsed.reason}`);
+    values = { ...values, [key]: parsed.value };
+  }
+  if (typed.scope !== undefined && !isKnownScope(typed.scope.text))
+    throw usage(`scope "${typed.scope.text}" is unknown`, 'use `--scope read` or `--scope "read write"`');
+  return { ...values, scope: await scopeOf(context, values.scope, typed, asking), flow: values.flow ?? 'code' };
+}
+
+/** Asked in this order; the default is shown and taken with Enter. */
+const questions: readonly {
+  readonly key: ProfileKey;
+  readonly name: string;
+  readonly option: string;
+  readonly message: string;
+  readonly preset?: string;
+}[] = [
+  {
+    key: 'auth_url',
+    name: 'auth_url',
+    option: '--auth-url',
+    message: 'Origin of the authorization server (https://…)',
+  },
+  { key: 'base_url', name: 'base_url', option: '--base-url', message: 'Origin of the resource API (https://…)' },
+  { key: 'client_id', name: 'client ID', option: '--client-id', message: 'Client ID of the registered application' },
+  {
+    key: 'callback_urls',
+    name: 'callback URL',
+    option: '--callback-url',
+    message: 'Its callback URL',
+    preset: 'http://127.0.0.1:8765/callback',
+  },
+];
+
+/** Nobody gave it for this run: it stands in config.json. */
+function isOfProfile(context: Context, typed: TypedOptions, key: ProfileKey): boolean {
+  const { variable } = profileKeys[key];
+  const option = key === 'auth_url' ? 'auth-url' : key === 'base_url' ? 'base-url' : undefined;
+  if (typed[key] !== undefined || (option !== undefined && context.globals.text(option) !== undefined)) return false;
+  return variable === undefined || given(context.host.env[variable]) === undefined;
+}
+
+function shownAs(value: Profile[ProfileKey]): string | undefined {
+  if (value === undefined) return undefined;
+  return Array.isArray(value) ? value.join(',') : String(value);
+}
+
+async function scopeOf(
+  context: Context,
+  known: string | undefined,
+  typed: TypedOptions,
+  asking: boolean,
+): Promise<string> {
+  // A scope of another kind of server was set with care; the two choices here would only lose it.
+  const stays = known !== undefined && !(asking && isKnownScope(known) && isOfProfile(context, typed, 'scope'));
+  if (stays) return known;
+  if (!context.prompts.interactive) return 'read';
+  return context.prompts.choose({
+    name: 'scope',
+    option: '--scope',
+    variable: 'CLOUDCTL_SCOPE',
+    message: 'Scope to ask for at login',
+    choices: [
+      { name: 'read: look, change nothing', value: 'read' },
+      { name: 'read write: create and delete as well', value: 'read write' },
+    ],
+    default: known === 'write read' ? 'read write' : (known ?? 'read'),
+  });
+}

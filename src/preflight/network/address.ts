@@ -1,0 +1,76 @@
+import { isIP, Socket } from 'node:net';
+import { codeOf } from '../../platform/network-failure.ts';
+import type { AddressFacts, ConnectTry, Resolved } from './facts.ts';
+import { type Names, resolved, systemNames } from './names.ts';
+
+export interface AddressOptions {
+  readonly contradictions: readonly string[];
+  /** Milliseconds for a name, and for each connection. */
+  readonly limit: number;
+  readonly signal: AbortSignal;
+  readonly names?: Names | undefined;
+}
+
+export interface AddressSearch {
+  /** The address to dial: the first that took a connection. undefined: none did, or there is none. */
+  readonly open: Promise<string | undefined>;
+  /** Everything, once every name server and every address had its time. Never rejects. */
+  readonly facts: Promise<AddressFacts>;
+}
+
+/** Looks the host up and tries every address once, all at the same time. */
+export function searchAddress(host: string, port: number, options: AddressOptions): AddressSearch {
+  const literal: Resolved | undefined =
+    isIP(host) === 0 ? undefined : { kind: 'found', addresses: [host.replace(/%.*$/, '')] };
+  const names = options.names ?? systemNames(options.limit);
+  const ask = (question: (host: string) => Promise<readonly string[]>) =>
+    literal === undefined ? resolved(question(host), options.limit) : Promise.resolve(literal);
+  const lookup = ask(names.lookup);
+  const tries = lookup.then((answer) =>
+    answer.kind === 'found' ? answer.addresses.map((address) => tryAddress(address, host, port, options)) : [],
+  );
+  return { open: tries.then(firstOpen), facts: gather() };
+
+  async function gather(): Promise<AddressFacts> {
+    const [found, dns4, dns6, connects] = await Promise.all([
+      lookup,
+      ask(names.resolve4),
+      ask(names.resolve6),
+      tries.then((all) => Promise.all(all)),
+    ]);
+    const kind = literal === undefined ? 'name' : 'address';
+    return { host, port, kind, contradictions: options.contradictions, lookup: found, dns4, dns6, connects };
+  }
+}
+
+/** One TCP connection, closed as soon as it stands. */
+function tryAddress(address: string, host: string, port: number, options: AddressOptions): Promise<ConnectTry> {
+  const began = performance.now();
+  const socket = new Socket();
+  return new Promise((resolve) => {
+    const settle = (error?: string) => {
+      clearTimeout(timer);
+      options.signal.removeEventListener('abort', stop);
+      socket.destroy();
+      const took = Math.round(performance.now() - began);
+      resolve({ address, took, ...(error === undefined ? {} : { error }) });
+    };
+    const stop = () => settle('ABORTED');
+    const timer = setTimeout(() => settle('ETIMEDOUT'), options.limit);
+    options.signal.addEventListener('abort', stop);
+    socket.once('connect', () => settle());
+    socket.on('error', (error) => settle(codeOf(error) ?? 'ECONNRESET'));
+    // A link-local address needs the zone that was given with it.
+    socket.connect({ host: isIP(host) === 0 ? address : host, port });
+    if (options.signal.aborted) stop();
+  });
+}
+
+async function firstOpen(tries: readonly Promise<ConnectTry>[]): Promise<string | undefined> {
+  const opened = tries.map(async (each) => {
+    const { address, error } = await each;
+    if (error !== undefined) throw new Error(error);
+    return address;
+  });
+  return Promise.any(opened).catch(() => undefined);
+}

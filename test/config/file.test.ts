@@ -1,0 +1,69 @@
+import { mkdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { configPath, readConfig, writeCurrent, writeProfile } from '../../src/config/file.ts';
+import { testHost } from '../fixtures/host.ts';
+
+function written(folder: string): unknown {
+  return JSON.parse(readFileSync(configPath(folder), 'utf8'));
+}
+
+describe('config.json', () => {
+  it('that is not there is an empty configuration', () => {
+    const { folders } = testHost();
+    expect(readConfig(folders.config)).toMatchObject({ current: undefined, raw: {} });
+    expect(readConfig(folders.config).profiles.size).toBe(0);
+  });
+
+  it('gives the profiles decoded', () => {
+    const host = testHost();
+    host.writeConfig({
+      current: 'work',
+      profiles: {
+        work: { auth_url: 'https://Cloud.example/', pkce: false, callback_urls: ['http://127.0.0.1:1234/cb'] },
+      },
+    });
+    const config = readConfig(host.folders.config);
+    expect(config.current).toBe('work');
+    expect(config.profiles.get('work')).toEqual({
+      auth_url: 'https://cloud.example',
+      pkce: false,
+      callback_urls: ['http://127.0.0.1:1234/cb'],
+    });
+  });
+
+  it('keeps what a newer version wrote, at every level', () => {
+    const host = testHost();
+    host.writeConfig({ version: 9, profiles: { work: { later: { deep: [1] }, scope: 'read' }, other: { later: 1 } } });
+    const { config: folder } = host.folders;
+    writeProfile(folder, readConfig(folder), 'work', { flow: 'code' }, 'work');
+    writeCurrent(folder, readConfig(folder), 'other');
+    expect(written(folder)).toEqual({
+      version: 9,
+      current: 'other',
+      profiles: { work: { later: { deep: [1] }, flow: 'code' }, other: { later: 1 } },
+    });
+  });
+
+  it('loses a profile only when it is removed', () => {
+    const host = testHost();
+    host.writeConfig({ profiles: { work: {}, other: {} } });
+    const { config: folder } = host.folders;
+    writeProfile(folder, readConfig(folder), 'work', undefined);
+    expect(written(folder)).toEqual({ profiles: { other: {} } });
+  });
+
+  it('is written for this user alone, in a folder for this user alone', () => {
+    const { folders } = testHost();
+    writeProfile(folders.config, readConfig(folders.config), 'work', { scope: 'read' });
+    expect(statSync(configPath(folders.config)).mode & 0o777).toBe(0o600);
+    expect(statSync(folders.config).mode & 0o777).toBe(0o700);
+    expect(readFileSync(configPath(folders.config), 'utf8')).toMatch(/^\{\n {2}"profiles"[\s\S]*\}\n$/);
+  });
+
+  it('that is a folder is an error that names it', () => {
+    const { folders } = testHost();
+    mkdirSync(join(folders.config, 'config.json'), { recursive: true });
+    expect(() => readConfig(folders.config)).toThrow(/could not read .*config\.json/);
+  });
+});

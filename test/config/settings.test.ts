@@ -1,0 +1,133 @@
+import { describe, expect, it } from 'vitest';
+import type { Config } from '../../src/config/file.ts';
+import { type ProfileKey, profileKeys } from '../../src/config/profile.ts';
+import { given, requireProfile, resolveSettings } from '../../src/config/settings.ts';
+import { CliError } from '../../src/errors.ts';
+
+function configOf(profiles: Readonly<Record<string, object>> = {}, current?: string): Config {
+  return { path: '/x/config.json', current, profiles: new Map(Object.entries(profiles)), raw: {} };
+}
+
+/** Three values of every key, each as text. */
+const texts: Readonly<Record<ProfileKey, readonly [string, string, string]>> = {
+  auth_url: ['https://a.example', 'https://b.example', 'https://c.example'],
+  base_url: ['https://a.example', 'https://b.example', 'https://c.example'],
+  client_id: ['a', 'b', 'c'],
+  callback_urls: ['http://127.0.0.1:8001/', 'http://127.0.0.1:8002/', 'http://127.0.0.1:8003/'],
+  issuer: ['a', 'b', 'c'],
+  scope: ['read', 'read write', 'other'],
+  flow: ['code', 'implicit', 'code'],
+  token_params: ['query', 'body', 'query'],
+  pkce: ['true', 'false', 'true'],
+  credential_store: ['file', 'keychain', 'file'],
+  output: ['json', 'yaml', 'csv'],
+};
+
+const keys = Object.entries(texts).flatMap(([key, values]) => (isKey(key) ? [[key, values] as const] : []));
+
+function isKey(key: string): key is ProfileKey {
+  return key in profileKeys;
+}
+
+function parsed(key: ProfileKey, text: string): unknown {
+  const result = profileKeys[key].parse(text);
+  return result.ok ? result.value : undefined;
+}
+
+describe.each(keys)('%s', (key, [option, env, profile]) => {
+  const { variable } = profileKeys[key];
+  const config = configOf({ default: { [key]: parsed(key, profile) } });
+  const environment = variable === undefined ? {} : { [variable]: env };
+  const options = { [key]: { option: '--x', text: option } };
+
+  it('comes from the option first', () => {
+    expect(resolveSettings({ env: environment, config, options }).values[key]).toEqual(parsed(key, option));
+  });
+
+  it('comes from the environment next, if it has a variable', () => {
+    const expected = parsed(key, variable === undefined ? profile : env);
+    expect(resolveSettings({ env: environment, config }).values[key]).toEqual(expected);
+  });
+
+  it('comes from the profile last', () => {
+    expect(resolveSettings({ env: {}, config }).values[key]).toEqual(parsed(key, profile));
+    const empty = variable === undefined ? {} : { [variable]: '' };
+    expect(resolveSettings({ env: empty, config }).values[key]).toEqual(parsed(key, profile));
+  });
+
+  it('is absent otherwise', () => {
+    expect(resolveSettings({ env: {}, config: configOf() }).values).not.toHaveProperty(key);
+  });
+});
+
+describe('the profile in use', () => {
+  const config = configOf({ work: { scope: 'read' }, home: {} }, 'work');
+
+  it.each([
+    [{ profile: 'home', env: { CLOUDCTL_PROFILE: 'work' }, config }, 'home', true, true],
+    [{ env: { CLOUDCTL_PROFILE: 'home' }, config }, 'home', true, true],
+    [{ env: { CLOUDCTL_PROFILE: '' }, config }, 'work', true, true],
+    [{ env: {}, config }, 'work', true, true],
+    [{ env: {}, config: configOf() }, 'default', false, false],
+    [{ profile: 'nope', env: {}, config }, 'nope', false, true],
+  ])('%# is %s', (input, profileName, profileKnown, profileNamed) => {
+    expect(resolveSettings(input)).toMatchObject({ profileName, profileKnown, profileNamed });
+  });
+
+  it.each(['No', 'a/../b', '', ' ', 'x'.repeat(65)])('named %j is refused', (profile) => {
+    expect(() => resolveSettings({ profile, env: {}, config })).toThrow(/profile name is not made of/);
+  });
+
+  it('that is named and unknown is exit 2 with the known ones', () => {
+    const settings = resolveSettings({ profile: 'nope', env: {}, config });
+    expect(() => requireProfile(settings, config)).toThrow(CliError);
+    expect(() => requireProfile(settings, config)).toThrow(
+      expect.objectContaining({
+        code: 'profile_unknown',
+        exitCode: 2,
+        detail: 'known profiles: work, home',
+        hint: 'cloudctl auth setup --profile nope',
+      }),
+    );
+  });
+
+  it('that is known, or not named at all, is fine', () => {
+    requireProfile(resolveSettings({ env: {}, config }), config);
+    requireProfile(resolveSettings({ env: {}, config: configOf() }), configOf());
+  });
+});
+
+describe('a wrong value', () => {
+  it.each([
+    [{ auth_url: { option: '--auth-url', text: 'http://cloud.example' } }, {}, /^--auth-url is an http address/],
+    [{}, { CLOUDCTL_BASE_URL: 'https://u:hunter2@x' }, /^CLOUDCTL_BASE_URL is an address with a user name/],
+    [{}, { CLOUDCTL_FLOW: 'x' }, /^CLOUDCTL_FLOW is not one of code, implicit/],
+    [{}, { CLOUDCTL_ACCESS_TOKEN: 'two words' }, /^CLOUDCTL_ACCESS_TOKEN is not visible ASCII/],
+  ])('is named by where it stood: %#', (options, env, message) => {
+    let error: unknown;
+    try {
+      resolveSettings({ env, config: configOf(), options });
+    } catch (thrown) {
+      error = thrown;
+    }
+    expect(error).toMatchObject({ code: 'usage', exitCode: 2, message: expect.stringMatching(message) });
+    expect(JSON.stringify(error)).not.toContain('hunter2');
+  });
+
+  it('that an option outdoes is not looked at', () => {
+    const options = { flow: { option: '--flow', text: 'code' } };
+    expect(resolveSettings({ env: { CLOUDCTL_FLOW: 'x' }, config: configOf(), options }).values.flow).toBe('code');
+  });
+});
+
+it('secrets of the environment do not print', () => {
+  const env = { CLOUDCTL_CLIENT_SECRET: 'hunter2', CLOUDCTL_ACCESS_TOKEN: 'hunter3' };
+  const settings = resolveSettings({ env, config: configOf() });
+  expect(settings.clientSecret?.reveal()).toBe('hunter2');
+  expect(settings.accessToken?.reveal()).toBe('hunter3');
+  expect(JSON.stringify(settings)).not.toContain('hunter');
+});
+
+it('a variable that is set to nothing counts as not set', () => {
+  expect([given(undefined), given(''), given('0')]).toEqual([undefined, undefined, '0']);
+});

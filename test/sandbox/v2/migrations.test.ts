@@ -1,0 +1,108 @@
+import { describe, expect, it } from 'vitest';
+import { admin, call, sandboxFor, tokenFor } from '../driver.ts';
+
+const SOURCE = { host: 'db.example.com', port: 5432, dbname: 'shop', username: 'mover', password: "p'w d%22é" };
+
+async function ground() {
+  const sandbox = await sandboxFor();
+  await admin(sandbox, 'POST', '/clock', { freeze: true });
+  const { access_token } = await tokenFor(sandbox, { scope: 'read write' });
+  const [pg, redis] = sandbox.ready.clusters.map(({ uuid }) => `/v2/databases/${uuid}/online-migration`);
+  const ask = async (method: string, path: string, body?: object) => {
+    const answer = await call(sandbox, access_token, method, path, body);
+    return { status: answer.status, json: answer.body === '' ? undefined : JSON.parse(answer.body), text: answer.body };
+  };
+  return { sandbox, ask, pg: pg!, redis: redis! };
+}
+
+describe('PUT online-migration', () => {
+  it('answers 200 with id, running and created_at, and nothing of the source', async () => {
+    const { ask, pg } = await ground();
+    const { status, json, text } = await ask('PUT', pg, {
+      source: SOURCE,
+      disable_ssl: false,
+      ignore_dbs: ['scratch'],
+    });
+    expect(status).toBe(200);
+    expect(json).toEqual({ id: expect.any(String), status: 'running', created_at: expect.any(String) });
+    expect(text).not.toContain('mover');
+  });
+
+  it('never tells the password: not in GET, not in the request log, not in the panel', async () => {
+    const { ask, pg, sandbox } = await ground();
+    await ask('PUT', pg, {
+      source: { ...SOURCE, host: `postgres://mover:${'S3cretWord'}@db.example.com/shop`, password: 'S3cretWord' },
+    });
+    const seen = [
+      (await ask('GET', pg)).text,
+      (await admin(sandbox, 'GET', '/requests')).body,
+      JSON.stringify([...sandbox.world.migrations]),
+    ];
+    expect(seen.join()).not.toContain('S3cretWord');
+  });
+
+  it('a second one while the first runs is 409, and after it was stopped it starts', async () => {
+    const { ask, pg } = await ground();
+    await ask('PUT', pg, { source: SOURCE });
+    expect((await ask('PUT', pg, { source: SOURCE })).status).toBe(409);
+    expect((await ask('DELETE', pg)).status).toBe(204);
+    expect((await ask('PUT', pg, { source: SOURCE })).status).toBe(200);
+  });
+
+  it.each([
+    ['no source', {}],
+    ['source of another type', { source: 'db' }],
+    ['no host', { source: { dbname: 'a' } }],
+    ['port as text', { source: { ...SOURCE, port: '5432' } }],
+    ['port out of range', { source: { ...SOURCE, port: 65_536 } }],
+    ['no dbname', { source: { host: 'db.example.com' } }],
+    ['password as a number', { source: { ...SOURCE, password: 1 } }],
+    ['disable_ssl as text', { source: SOURCE, disable_ssl: 'no' }],
+    ['ignore_dbs as text', { source: SOURCE, ignore_dbs: 'a' }],
+    ['ignore_dbs with a number', { source: SOURCE, ignore_dbs: [1] }],
+    ['a managed cluster', { source: { ...SOURCE, host: 'pg-1.db.ondigitalocean.com' } }],
+    [
+      'a managed cluster in a connection string',
+      { source: { ...SOURCE, host: 'postgres://u:p@pg-1.db.ondigitalocean.com:25060/a' } },
+    ],
+  ])('%s is 422 and starts nothing', async (_name, body) => {
+    const { ask, pg } = await ground();
+    expect((await ask('PUT', pg, body)).status).toBe(422);
+    expect((await ask('GET', pg)).status).toBe(404);
+  });
+
+  it('an unknown cluster is 404, a read token 403, another media type 415', async () => {
+    const { ask, pg, sandbox } = await ground();
+    const unknown = '/v2/databases/00000000-0000-4000-8000-000000000000/online-migration';
+    expect((await ask('PUT', unknown, { source: SOURCE })).status).toBe(404);
+    const { access_token } = await tokenFor(sandbox, { scope: 'read' });
+    expect((await call(sandbox, access_token, 'PUT', pg, { source: SOURCE })).status).toBe(403);
+    expect((await call(sandbox, access_token, 'GET', pg)).status).toBe(404);
+  });
+
+  it('a Redis source needs no dbname, and ignore_dbs is not for it', async () => {
+    const { ask, redis } = await ground();
+    expect((await ask('PUT', redis, { source: { host: 'r.example.com' }, ignore_dbs: ['a'] })).status).toBe(422);
+    expect((await ask('PUT', redis, { source: { host: 'r.example.com', port: 6379 } })).status).toBe(200);
+  });
+});
+
+describe('an online migration as GET tells it', () => {
+  it('stops by itself two weeks after it started', async () => {
+    const { ask, pg, sandbox } = await ground();
+    await ask('PUT', pg, { source: SOURCE });
+    await admin(sandbox, 'POST', '/clock', { advance: 14 * 86_400_000 - 1 });
+    expect((await ask('GET', pg)).json).toMatchObject({ status: 'running', data_plane: 'none' });
+    await admin(sandbox, 'POST', '/clock', { advance: 1 });
+    expect((await ask('GET', pg)).json).toMatchObject({ status: 'canceled', reason: 'max_duration' });
+  });
+
+  it('is stopped by DELETE with its id, not with another', async () => {
+    const { ask, pg } = await ground();
+    const { json } = await ask('PUT', pg, { source: SOURCE });
+    expect((await ask('DELETE', `${pg}/${crypto.randomUUID()}`)).status).toBe(404);
+    expect((await ask('GET', pg)).json.status).toBe('running');
+    expect((await ask('DELETE', `${pg}/${json.id}`)).status).toBe(204);
+    expect((await ask('GET', pg)).json).toMatchObject({ status: 'canceled', reason: 'stopped_by_user' });
+  });
+});

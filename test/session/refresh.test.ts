@@ -1,0 +1,419 @@
+import { mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import type { SendInit } from '../../src/platform/send.ts';
+import { SendError } from '../../src/platform/send.ts';
+import { Secret } from '../../src/secret.ts';
+import { placeOf } from '../../src/session/place.ts';
+import { type CredentialRecord, encodeRecord } from '../../src/session/record.ts';
+import { type RefreshDeps, refreshSession } from '../../src/session/refresh.ts';
+import type { CredentialStore } from '../../src/session/store.ts';
+import { createFileStore } from '../../src/session/store-file.ts';
+import { type Answerer, closedOrigin, reply, serverFor } from '../fixtures/broken-server.ts';
+import { type TestHost, testHost } from '../fixtures/host.ts';
+import { recordOf, refreshDeps, storedRecord } from '../fixtures/session.ts';
+
+const ready = { base_url: 'http://127.0.0.1:1', client_id: 'client-1', callback_url: '' };
+
+interface Ground {
+  readonly host: TestHost;
+  readonly deps: RefreshDeps & { readonly warnings: string[] };
+  readonly record: CredentialRecord;
+  stored(): CredentialRecord | undefined;
+}
+
+/** A session that has expired, at an authorization server of the test. */
+async function ground(
+  origin: string,
+  record: Partial<CredentialRecord> = {},
+  changes: Partial<RefreshDeps> = {},
+): Promise<Ground> {
+  const host = testHost();
+  const sandbox = { ready: { ...readyLine, ...ready, auth_url: origin } };
+  const grant = {
+    access_token: 'at-1',
+    refresh_token: 'rt-1',
+    scope: 'read',
+    expires_in: -10,
+    token_type: 'bearer',
+    info: {},
+  };
+  const old = recordOf(host, sandbox, grant, record);
+  const place = placeOf(host.folders.state, 'default');
+  await createFileStore(place).visit((items) => items.write('credential', encodeRecord(old)));
+  return { host, deps: refreshDeps(host, sandbox, changes), record: old, stored: () => storedRecord(place) };
+}
+
+const readyLine = { panel_url: '', admin_url: '', admin_token: '', client_secret: '', users: [], clusters: [] };
+const granted = {
+  access_token: 'at-2',
+  refresh_token: 'rt-2',
+  token_type: 'bearer',
+  expires_in: 3600,
+  scope: 'read',
+  info: { uuid: 'u-2' },
+};
+const due = { kind: 'due' } as const;
+
+const grants: Answerer = (_, response) => reply(response, 200, granted);
+
+describe('a refresh', () => {
+  it('stores the new tokens under the next generation of the same session', async () => {
+    const { origin, seen } = await serverFor(grants);
+    const { deps, stored, record } = await ground(origin);
+    const renewed = await refreshSession(deps, due);
+    expect(seen.map(({ method, url, body }) => [method, url, body])).toEqual([
+      ['POST', '/v1/oauth/token?grant_type=refresh_token&refresh_token=rt-1', ''],
+    ]);
+    expect(renewed.accessToken.reveal()).toBe('at-2');
+    expect(stored()).toMatchObject({ sid: record.sid, gen: 2, accountUuid: 'u-2', scope: 'read' });
+    expect(stored()?.refreshToken?.reveal()).toBe('rt-2');
+    expect(stored()?.seal.reveal()).toBe(record.seal.reveal());
+    expect((stored()?.expiresAt ?? 0) - (stored()?.obtainedAt ?? 0)).toBe(3600);
+  });
+
+  it('keeps what the answer leaves out', async () => {
+    const { origin } = await serverFor((_, response) =>
+      reply(response, 200, { access_token: 'at-2', token_type: 'bearer', expires_in: 60 }),
+    );
+    const { deps, stored } = await ground(origin, { accountUuid: 'u-1', scope: 'read write' });
+    await refreshSession(deps, due);
+    expect(stored()?.refreshToken?.reveal()).toBe('rt-1');
+    expect(stored()).toMatchObject({ accountUuid: 'u-1', scope: 'read write' });
+  });
+
+  it('is not sent when somebody else did it while the lock was awaited', async () => {
+    const { origin, seen } = await serverFor(grants);
+    const { deps, record } = await ground(origin);
+    const fresh = { ...record, gen: 2, accessToken: new Secret('sibling'), expiresAt: record.expiresAt + 10_000 };
+    const lock: RefreshDeps['lock'] = async () => {
+      await deps.store.visit((items) => items.write('credential', encodeRecord(fresh)));
+      return deps.lock();
+    };
+    for (const cause of [
+      due,
+      { kind: 'refused', token: new Secret('at-1') },
+      { kind: 'forced', sid: record.sid, gen: 1 },
+    ] as const) {
+      expect((await refreshSession({ ...deps, lock }, cause)).accessToken.reveal()).toBe('sibling');
+    }
+    expect(seen).toHaveLength(0);
+  });
+
+  it('carries client credentials only where the server wants them', async () => {
+    const { origin, seen } = await serverFor(grants);
+    const client = {
+      authOrigin: origin,
+      clientId: 'client-1',
+      clientSecret: new Secret('shh'),
+      tokenParams: 'body',
+    } as const;
+    const { deps } = await ground(origin, {}, { client: async () => client });
+    await refreshSession(deps, due);
+    expect(seen[0]).toMatchObject({
+      url: '/v1/oauth/token',
+      body: 'grant_type=refresh_token&refresh_token=rt-1&client_id=client-1&client_secret=shh',
+    });
+  });
+
+  it('is not sent while the environment would print it', async () => {
+    const { origin, seen } = await serverFor(grants);
+    const { deps } = await ground(
+      origin,
+      {},
+      {
+        requireSafe: () => {
+          throw new Error('NODE_DEBUG');
+        },
+      },
+    );
+    await expect(refreshSession(deps, due)).rejects.toThrow('NODE_DEBUG');
+    expect(seen).toHaveLength(0);
+  });
+
+  it('of a session without refresh token is a login, and nothing is sent', async () => {
+    const { origin, seen } = await serverFor(grants);
+    const { deps, record, stored } = await ground(origin);
+    const { refreshToken: _none, ...bare } = record;
+    await deps.store.visit((items) => items.write('credential', encodeRecord(bare)));
+    await expect(refreshSession(deps, due)).rejects.toMatchObject({ code: 'needs_login', exitCode: 4 });
+    expect(stored()?.accessToken.reveal()).toBe('at-1');
+    expect(seen).toHaveLength(0);
+  });
+
+  it('frees its lock however it ends', async () => {
+    const { origin } = await serverFor((_, response) => reply(response, 400, { error: 'invalid_request' }));
+    const { deps } = await ground(origin);
+    await expect(refreshSession(deps, due)).rejects.toThrow();
+    (await deps.lock()).release();
+  });
+});
+
+describe('a refresh token that is refused', () => {
+  const refuses: Answerer = (_, response) =>
+    reply(response, 400, { error: 'invalid_grant', error_description: 'used' });
+
+  it('ends the session, and what is still good stays: the access token', async () => {
+    const { origin, seen } = await serverFor(refuses);
+    const { deps, stored, host } = await ground(origin, { expiresAt: Math.floor(Date.now() / 1000) + 120 });
+    await expect(refreshSession(deps, due)).rejects.toMatchObject({
+      code: 'needs_login',
+      exitCode: 4,
+      hint: '`cloudctl auth login`',
+    });
+    expect(stored()?.accessToken.reveal()).toBe('at-1');
+    expect(stored()).not.toHaveProperty('refreshToken');
+    expect(stored()?.expiresAt).toBeGreaterThan(host.clock.now() / 1000 + 60);
+    expect(seen).toHaveLength(1);
+  });
+
+  it('leaves nothing good of a session whose access token was refused as well', async () => {
+    const { origin } = await serverFor(refuses);
+    const { deps, stored, host } = await ground(origin, { expiresAt: Math.floor(Date.now() / 1000) + 9_999 });
+    await expect(refreshSession(deps, { kind: 'refused', token: new Secret('at-1') })).rejects.toMatchObject({
+      code: 'needs_login',
+    });
+    expect(stored()?.expiresAt).toBeLessThanOrEqual(host.clock.now() / 1000);
+  });
+});
+
+describe('an answer that is no grant', () => {
+  it.each<[string, Answerer, object]>([
+    [
+      'a page',
+      (_, response) => reply(response, 200, '<html>', { 'content-type': 'text/html' }),
+      { code: 'api_error', status: 200 },
+    ],
+    [
+      'a page of status 404',
+      (_, response) => reply(response, 404, '<html>', { 'content-type': 'text/html' }),
+      { code: 'api_error', status: 404 },
+    ],
+    [
+      'an error beside a 200',
+      (_, response) => reply(response, 200, { ...granted, error: 'invalid_grant' }),
+      { code: 'api_error' },
+    ],
+    [
+      'a grant without a token',
+      (_, response) => reply(response, 200, { ...granted, access_token: '' }),
+      { code: 'api_error' },
+    ],
+    [
+      'a grant that has expired',
+      (_, response) => reply(response, 200, { ...granted, expires_in: 0 }),
+      { code: 'api_error' },
+    ],
+    ['a redirect', (_, response) => reply(response, 307, '', { location: '/' }), { code: 'api_error', status: 307 }],
+    ['more than 1 MiB', (_, response) => reply(response, 200, 'x'.repeat(1024 * 1024 + 1)), { code: 'api_error' }],
+    [
+      'invalid_client',
+      (_, response) => reply(response, 401, { error: 'invalid_client' }),
+      { code: 'invalid_client', exitCode: 4 },
+    ],
+    [
+      'invalid_request',
+      (_, response) => reply(response, 400, { error: 'invalid_request' }),
+      { code: 'api_error', exitCode: 1 },
+    ],
+  ])('%s is an error after one request, and the session is kept', async (_what, answerer, expected) => {
+    const { origin, seen } = await serverFor(answerer);
+    const { deps, stored } = await ground(origin);
+    await expect(refreshSession(deps, due)).rejects.toMatchObject(expected);
+    expect(seen).toHaveLength(1);
+    expect(stored()?.refreshToken?.reveal()).toBe('rt-1');
+    expect(stored()?.gen).toBe(1);
+  });
+});
+
+describe('a refresh that was certainly not processed', () => {
+  it('is tried three times when nobody listens, and the session is kept', async () => {
+    const origin = await closedOrigin();
+    let tries = 0;
+    const { deps, stored, host } = await ground(origin);
+    const counting: RefreshDeps['send'] = async () => {
+      tries += 1;
+      return host.send({ env: {}, fresh: true });
+    };
+    await expect(refreshSession({ ...deps, send: counting }, due)).rejects.toMatchObject({
+      code: 'unreachable',
+      exitCode: 6,
+    });
+    expect(tries).toBe(3);
+    expect(stored()?.refreshToken?.reveal()).toBe('rt-1');
+  });
+
+  it('is sent again after a 429, three times in all', async () => {
+    const { origin, seen } = await serverFor((_, response, count) =>
+      count < 3 ? reply(response, 429, { error: 'slow_down' }) : reply(response, 200, granted),
+    );
+    const { deps, stored } = await ground(origin);
+    await refreshSession(deps, due);
+    expect(seen).toHaveLength(3);
+    expect(stored()?.gen).toBe(2);
+  });
+
+  it('is given up after three 429', async () => {
+    const { origin, seen } = await serverFor((_, response) => reply(response, 429, { error: 'slow_down' }));
+    const { deps, stored } = await ground(origin);
+    await expect(refreshSession(deps, due)).rejects.toMatchObject({ code: 'api_error', status: 429 });
+    expect(seen).toHaveLength(3);
+    expect(stored()?.refreshToken?.reveal()).toBe('rt-1');
+  });
+});
+
+describe('a refresh that may have been processed', () => {
+  it.each<[string, Answerer]>([
+    ['a 500', (_, response) => reply(response, 500, 'oops')],
+    ['a dropped connection', (_, response) => void response.destroy()],
+    [
+      'a body that was cut off',
+      (_, response) => {
+        response.writeHead(200, { 'content-length': '500' });
+        response.write('{"access');
+        setTimeout(() => response.destroy(), 10);
+      },
+    ],
+  ])('by %s is sent once more with the same token, which then decides', async (_what, doubtful) => {
+    const { origin, seen } = await serverFor((request, response, count) =>
+      count === 1 ? doubtful(request, response, count) : reply(response, 200, granted),
+    );
+    const { deps, stored } = await ground(origin);
+    await refreshSession(deps, due);
+    expect(seen.map(({ url }) => url)).toEqual([seen[0]?.url, seen[0]?.url]);
+    expect(stored()?.gen).toBe(2);
+  });
+
+  it('and is refused the second time ends the session', async () => {
+    const { origin } = await serverFor((_, response, count) =>
+      count === 1 ? void response.destroy() : reply(response, 400, { error: 'invalid_grant' }),
+    );
+    const { deps } = await ground(origin);
+    await expect(refreshSession(deps, due)).rejects.toMatchObject({ code: 'needs_login' });
+  });
+
+  it('twice is given up, and the session is kept for the next command', async () => {
+    const { origin, seen } = await serverFor((_, response) => void response.destroy());
+    const { deps, stored } = await ground(origin);
+    await expect(refreshSession(deps, due)).rejects.toMatchObject({ code: 'unreachable', exitCode: 6 });
+    expect(seen).toHaveLength(2);
+    expect(stored()?.refreshToken?.reveal()).toBe('rt-1');
+  });
+
+  it('twice by a 503 names the answer', async () => {
+    const { origin, seen } = await serverFor((_, response) =>
+      reply(response, 503, { error: 'temporarily_unavailable' }),
+    );
+    const { deps } = await ground(origin);
+    await expect(refreshSession(deps, due)).rejects.toMatchObject({ code: 'api_error', status: 503 });
+    expect(seen).toHaveLength(2);
+  });
+
+  it.each(['tls', 'timeout'] as const)('ends with the code of %s', async (kind) => {
+    const failing = async () => async (_url: string, _init: SendInit) =>
+      Promise.reject(new SendError(kind, true, 'no'));
+    const { deps } = await ground('http://127.0.0.1:1', {}, { send: failing });
+    await expect(refreshSession(deps, due)).rejects.toMatchObject({ code: kind, exitCode: 6 });
+  });
+
+  it('and whose time is over is an error with words, not a bug', async () => {
+    const { deps, host } = await ground(
+      'http://127.0.0.1:1',
+      {},
+      {
+        send: async () => async () => Promise.reject(new SendError('timeout', true, 'no answer in time')),
+      },
+    );
+    const clock = { ...host.clock, sleep: async () => Promise.reject(new DOMException('over', 'AbortError')) };
+    await expect(refreshSession({ ...deps, clock }, due)).rejects.toMatchObject({ code: 'timeout', exitCode: 6 });
+  });
+});
+
+describe('a signal during a refresh', () => {
+  it.each([
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+    ['SIGHUP', 130],
+  ] as const)('%s waits for the commit and then ends with %d', async (signal, exitCode) => {
+    const { origin } = await serverFor((_, response) => {
+      expect(host.signal(signal)).toBe(1);
+      setTimeout(() => reply(response, 200, granted), 30);
+    });
+    const { deps, stored, host } = await ground(origin);
+    await expect(refreshSession(deps, due)).rejects.toMatchObject({ code: 'cancelled', exitCode });
+    expect(stored()?.gen).toBe(2);
+    expect(stored()?.refreshToken?.reveal()).toBe('rt-2');
+    expect(host.signal(signal)).toBe(0);
+  });
+
+  it('ends with its status although the refresh failed', async () => {
+    const { origin } = await serverFor((_, response) => {
+      host.signal('SIGTERM');
+      reply(response, 400, { error: 'invalid_request' });
+    });
+    const { deps, stored, host } = await ground(origin);
+    await expect(refreshSession(deps, due)).rejects.toMatchObject({ code: 'cancelled', exitCode: 143 });
+    expect(stored()?.refreshToken?.reveal()).toBe('rt-1');
+  });
+});
+
+describe('the commit of a refresh', () => {
+  it('refuses a record that no keychain of Windows could hold', async () => {
+    const { origin } = await serverFor((_, response) =>
+      reply(response, 200, { ...granted, access_token: 'x'.repeat(1280) }),
+    );
+    const { deps, stored } = await ground(origin);
+    const failure = await refreshSession(deps, due).catch((error: unknown) => error);
+    expect(failure).toMatchObject({ code: 'api_error', message: expect.stringContaining('too long') });
+    expect(JSON.stringify(failure)).not.toContain('xxx');
+    expect(stored()?.gen).toBe(1);
+  });
+
+  it('that the store refuses once is made a second time', async () => {
+    const { origin } = await serverFor(grants);
+    const { deps, stored } = await ground(origin);
+    await refreshSession({ ...deps, store: failing(deps.store, 1) }, due);
+    expect(stored()?.gen).toBe(2);
+    expect(deps.warnings).toEqual([]);
+  });
+
+  it('that the store refuses twice is told, and the token serves this command', async () => {
+    const { origin } = await serverFor(grants);
+    const { deps } = await ground(origin);
+    const renewed = await refreshSession({ ...deps, store: failing(deps.store, 2) }, due);
+    expect(renewed.accessToken.reveal()).toBe('at-2');
+    expect(deps.warnings).toEqual([expect.stringMatching(/could not be stored/)]);
+  });
+
+  it('leaves no temporary file behind', async () => {
+    const { origin } = await serverFor(grants);
+    const { deps, host } = await ground(origin);
+    await refreshSession(deps, due);
+    expect(readdirSync(`${host.folders.state}/sessions`).sort()).toEqual(['default.credential.json', 'default.lock']);
+  });
+
+  it('in a folder that went away is told as well', async () => {
+    const { origin } = await serverFor((_, response) => {
+      rmSync(`${host.folders.state}/sessions/default.credential.json`);
+      mkdirSync(`${host.folders.state}/sessions/default.credential.json/x`, { recursive: true });
+      reply(response, 200, granted);
+    });
+    const { deps, host } = await ground(origin);
+    await refreshSession(deps, due);
+    expect(deps.warnings).toHaveLength(1);
+  });
+});
+
+function failing(store: CredentialStore, times: number): CredentialStore {
+  let left = times;
+  return {
+    ...store,
+    visit: (work) =>
+      store.visit((items) =>
+        work({
+          ...items,
+          write: async (item, value) =>
+            left-- > 0 ? { kind: 'unavailable', why: 'hung', reason: 'no answer' } : items.write(item, value),
+        }),
+      ),
+  };
+}
