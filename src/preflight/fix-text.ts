@@ -1,0 +1,78 @@
+import { fixSections, type Section, undoSections } from './fix-script.ts';
+import type { Report } from './report.ts';
+
+/** `--fix-sql`: one ordered, idempotent script; undefined when there is nothing to fix. */
+export function fixScript(report: Report): string | undefined {
+  return script(report, fixSections(report), 'Makes the source ready for the migration.');
+}
+
+/** `--undo-sql`: restores the values observed before. */
+export function undoScript(report: Report): string | undefined {
+  return script(report, undoSections(report), 'Restores what was observed before the fix script ran.');
+}
+
+function script(report: Report, sections: readonly Section[], purpose: string): string | undefined {
+  if (sections.length === 0) return undefined;
+  const isRedis = report.engine === 'redis';
+  const mark = isRedis ? '#' : '--';
+  const { host, port } = report.source;
+  const how = isRedis
+    ? 'Give the lines that are not comments to redis-cli; the comments say what else to do.'
+    : 'Run it with: psql -X -v ON_ERROR_STOP=1 -f THIS-FILE "host=… dbname=… user=…". ALTER SYSTEM does not run inside a transaction, so leave --single-transaction out.';
+  const head = [
+    purpose,
+    `Source ${host}:${port}, judged ${report.started_at}. ${how}`,
+    'It can be run again: every statement leaves things as it wants them.',
+  ];
+  const body = sections.map((section, at) => sectionText(section, at + 1, mark).join('\n'));
+  return `${head.map((line) => `${mark} ${oneLine(line)}`).join('\n')}\n\n${body.join('\n\n')}\n`;
+}
+
+function sectionText(section: Section, number: number, mark: string): readonly string[] {
+  const where = section.database === undefined ? '' : `, in database ${oneLine(section.database)}`;
+  const head = [
+    `${mark} Section ${number}: ${oneLine(section.title)}`,
+    `${mark} Run by ${oneLine(section.by)}${where}. ${follows(section)}`,
+  ];
+  // What no client can run stands in comments, so that running the whole file does no harm.
+  const isCommented = section.kind === 'shell' || section.kind === 'restart';
+  const lines = section.lines.flatMap((line) =>
+    isCommented ? line.split('\n').map((part) => `${mark}   ${part}`) : [ended(line, section.kind)],
+  );
+  const connect =
+    section.kind === 'sql' && section.database !== undefined
+      ? [`\\connect -reuse-previous=on ${conninfo(section.database)}`]
+      : [];
+  return [...head, ...connect, ...lines];
+}
+
+function follows(section: Section): string {
+  switch (section.kind) {
+    case 'restart':
+      return 'The server restarts: connections end.';
+    case 'reload':
+      return 'Nothing else follows.';
+    case 'shell':
+      return 'On the server itself, not in this client.';
+    case 'sql':
+    case 'redis':
+      return `Cures ${section.cures.join(', ')}.`;
+    default:
+      return section.kind satisfies never;
+  }
+}
+
+function ended(line: string, kind: Section['kind']): string {
+  return kind === 'sql' && !line.trimEnd().endsWith(';') ? `${line};` : line;
+}
+
+/** A database name as psql takes it in \connect, whatever it holds. */
+function conninfo(database: string): string {
+  const value = database.replaceAll('\\', '\\\\').replaceAll("'", "\\'");
+  return `"dbname='${value.replaceAll('"', '""')}'"`;
+}
+
+/** Names of databases and roles may hold line ends, which would end a comment. */
+function oneLine(text: string): string {
+  return text.replace(/[\x00-\x1f\x7f]+/g, ' ');
+}

@@ -1,0 +1,63 @@
+import type { Finding, Status } from '../finding.ts';
+import type { Report, Verdict } from '../report.ts';
+
+/** Worst first: what a person must look at comes before what is in order. */
+const severity: readonly Status[] = ['fail', 'unknown', 'warn', 'info', 'skip', 'pass'];
+
+/** The question that only the person can answer comes first of all: without the target's version the verdict is half a verdict. */
+export function bySeverity(findings: readonly Finding[]): readonly Finding[] {
+  const rank = ({ id, status }: Finding): number =>
+    id === 'version-not-newer' && status === 'unknown' ? -1 : severity.indexOf(status);
+  return [...findings].sort((a, b) => rank(a) - rank(b));
+}
+
+export function verdictWords(report: Report): string {
+  const words: Readonly<Record<Verdict, string>> = {
+    continuous: 'The continuous migration will run.',
+    dump: 'Only a point-in-time dump would work.',
+    scan: 'Only a point-in-time scan would work.',
+    blocked: 'No migration is possible yet.',
+  };
+  return report.proven
+    ? words[report.verdict]
+    : `${words[report.verdict]} Not everything could be asked, so this is not proven.`;
+}
+
+/** `12.3 MB`; powers of 1000, as disks are sold. */
+export function bytesText(bytes: number): string {
+  const units = ['B', 'kB', 'MB', 'GB', 'TB', 'PB'];
+  const step = bytes < 1 ? 0 : Math.min(units.length - 1, Math.floor(Math.log10(bytes) / 3));
+  const value = bytes / 1000 ** step;
+  return `${step === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${units[step]}`;
+}
+
+/** `2 min`, `3 h 20 min`, `5 d 2 h`. */
+export function durationText(seconds: number): string {
+  if (seconds < 60) return `${Math.max(1, Math.round(seconds))} s`;
+  const minutes = Math.round(seconds / 60);
+  if (minutes < 60) return `${minutes} min`;
+  const hours = Math.floor(minutes / 60);
+  if (hours < 24) return minutes % 60 === 0 ? `${hours} h` : `${hours} h ${minutes % 60} min`;
+  return hours % 24 === 0 ? `${hours / 24} d` : `${Math.floor(hours / 24)} d ${hours % 24} h`;
+}
+
+export function estimateText(report: Report): string | undefined {
+  const { estimate } = report;
+  if (estimate === undefined) return undefined;
+  return `${durationText(estimate.seconds_low)} to ${durationText(estimate.seconds_high)}`;
+}
+
+/** `db.example.com:5432/shop as mover`. */
+export function sourceText(report: Report): string {
+  const { host, port, dbname, username } = report.source;
+  const name = host.includes(':') ? `[${host}]` : host;
+  return `${name}:${port}${dbname === undefined ? '' : `/${dbname}`}${username === undefined ? '' : ` as ${username}`}`;
+}
+
+export function whereText(finding: Finding): string {
+  return finding.database === undefined ? 'server' : `database ${finding.database}`;
+}
+
+export function statusWord(finding: Finding): string {
+  return finding.accepted === true ? `${finding.status}, accepted` : finding.status;
+}

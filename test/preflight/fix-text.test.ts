@@ -1,0 +1,65 @@
+import { describe, expect, it } from 'vitest';
+import { fixSections, undoSections } from '../../src/preflight/fix-script.ts';
+import { fixScript, undoScript } from '../../src/preflight/fix-text.ts';
+import { findings, report } from './sample.ts';
+
+describe('the fix script', () => {
+  it('says of each section who runs it and what follows, and has one restart at the end', () => {
+    const sections = fixSections(report);
+    expect(sections.map(({ kind, by, database }) => [kind, by, database])).toEqual([
+      ['sql', 'a superuser', undefined],
+      ['sql', 'the owner', 'My-DB "x" \\ \'y\''],
+      ['shell', 'whoever administers the server', undefined],
+      ['restart', 'whoever administers the server', undefined],
+    ]);
+  });
+
+  it('sets one number once, to the largest that a finding needs', () => {
+    expect(fixSections(report)[0]?.lines).toEqual([
+      "ALTER SYSTEM SET wal_level = 'logical'",
+      'ALTER SYSTEM SET max_replication_slots = 12',
+    ]);
+  });
+
+  it('connects to a database of any name', () => {
+    expect(fixScript(report)).toContain(`\\connect -reuse-previous=on "dbname='My-DB ""x"" \\\\ \\'y\\''"`);
+  });
+
+  it('leaves what no client can run in comments', () => {
+    const lines = (fixScript(report) ?? '').split('\n');
+    const live = lines.filter((line) => line !== '' && !line.startsWith('--') && !line.startsWith('\\'));
+    expect(live.every((line) => line.endsWith(';'))).toBe(true);
+    expect(lines.some((line) => line.startsWith('--   host all mover 0.0.0.0/0'))).toBe(true);
+  });
+
+  it('reloads once when nothing needs a restart', () => {
+    const reloading = { ...report, findings: findings.filter(({ id }) => id === 'hba-rule') };
+    expect(fixSections(reloading).map(({ kind }) => kind)).toEqual(['shell', 'reload']);
+    expect(fixScript(reloading)).toContain('SELECT pg_reload_conf();');
+  });
+
+  it('is not there when nothing is to be fixed', () => {
+    expect(fixScript({ ...report, findings: findings.filter(({ status }) => status === 'pass') })).toBeUndefined();
+  });
+
+  it('a database name with a line end stays inside its comment', () => {
+    const odd = findings.map((finding) =>
+      finding.fix?.database === undefined
+        ? finding
+        : { ...finding, fix: { ...finding.fix, database: 'a\n\\! rm -rf x' } },
+    );
+    const lines = (fixScript({ ...report, findings: odd }) ?? '').split('\n');
+    expect(lines.filter((line) => line.startsWith('\\!'))).toEqual([]);
+  });
+});
+
+describe('the undo script', () => {
+  it('restores what was observed, the last change first', () => {
+    const sql = undoSections(report).filter(({ kind }) => kind === 'sql');
+    expect(sql.map(({ lines }) => lines)).toEqual([
+      ['ALTER SYSTEM SET max_replication_slots = 1', "ALTER SYSTEM SET wal_level = 'replica'"],
+      ['ALTER TABLE public."Odd <b>Table</b>" REPLICA IDENTITY DEFAULT'],
+    ]);
+    expect(undoScript(report)).toContain('remove the line for mover from pg_hba.conf');
+  });
+});

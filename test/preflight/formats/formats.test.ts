@@ -1,0 +1,91 @@
+import { describe, expect, it } from 'vitest';
+import { htmlReport } from '../../../src/preflight/formats/html.ts';
+import { bytesText, durationText } from '../../../src/preflight/formats/shared.ts';
+import { renderReport, reportEndings } from '../../../src/preflight/formats/write.ts';
+import { findings, report } from '../sample.ts';
+
+describe('the report as', () => {
+  it.each(reportEndings)('%s is chosen by the name of the file and tells the verdict', (ending) => {
+    expect(renderReport(`REPORT${ending.toUpperCase()}`, report, '1.2.3')).toContain('dump');
+  });
+
+  it('a file of another ending is no report', () => {
+    expect(renderReport('report.pdf', report, '1.2.3')).toBeUndefined();
+  });
+
+  it('JSON is the report itself', () => {
+    expect(JSON.parse(renderReport('a.json', report, '1') ?? '')).toEqual(report);
+  });
+
+  it('JUnit counts blockers as failures and what could not be asked as errors', () => {
+    const xml = renderReport('a.xml', report, '1') ?? '';
+    expect(xml).toContain('tests="10" failures="4" errors="1" skipped="1"');
+    expect(xml.match(/<testcase /g)).toHaveLength(10);
+    expect(xml).not.toContain('<b>');
+  });
+
+  it('an accepted blocker is no failure in JUnit and suppressed in SARIF', () => {
+    const accepted = {
+      ...report,
+      findings: findings.map((finding) => (finding.id === 'wal-level' ? { ...finding, accepted: true } : finding)),
+    };
+    expect(renderReport('a.xml', accepted, '1')).toContain('failures="3"');
+    const sarif = JSON.parse(renderReport('a.sarif', accepted, '1') ?? '');
+    expect(sarif.runs[0].results[0].suppressions).toEqual([{ kind: 'external', justification: '--accept' }]);
+  });
+
+  it('SARIF names a rule for every check and a level only for what failed', () => {
+    const { runs } = JSON.parse(renderReport('a.sarif', report, '1.2.3') ?? '');
+    expect(runs[0].tool.driver.rules).toHaveLength(10);
+    for (const { kind, level } of runs[0].results) expect(kind === 'fail' ? level : 'none').toBe(level);
+  });
+
+  it('HTML holds no script, no outside asset and no markup of the source', () => {
+    const html = htmlReport(report);
+    expect(html).not.toMatch(/<script|<link|<img|src=|@import|url\(/i);
+    expect(html).not.toContain('<b>Table</b>');
+    expect(html).toContain("default-src 'none'");
+  });
+
+  it('HTML tells the verdict first and the findings worst first', () => {
+    const html = htmlReport(report);
+    const order = [
+      'Only a point-in-time dump would work.',
+      '<h2>Databases</h2>',
+      'finding unknown',
+      'finding fail',
+      'finding warn',
+      'finding info',
+      'Fix script',
+    ];
+    const places = order.map((text) => html.indexOf(text));
+    expect(places).toEqual([...places].sort((a, b) => a - b));
+    expect(places.every((place) => place > 0)).toBe(true);
+  });
+
+  it('Markdown keeps its tables and code spans whole', () => {
+    const names = [{ ...report.databases[0]!, name: 'a|b`c``d\ne' }];
+    const markdown = renderReport('a.md', { ...report, databases: names }, '1') ?? '';
+    expect(markdown).toContain('| ``` a b`c``d e ``` | dump |');
+  });
+});
+
+describe('words for numbers', () => {
+  it.each([
+    [0, '0 B'],
+    [999, '999 B'],
+    [1_000, '1.0 kB'],
+    [123_456, '123 kB'],
+    [52_300_000_000, '52.3 GB'],
+  ])('%i bytes are %s', (bytes, text) => expect(bytesText(bytes)).toBe(text));
+
+  it.each([
+    [0.2, '1 s'],
+    [59, '59 s'],
+    [60, '1 min'],
+    [5_400, '1 h 30 min'],
+    [3_600, '1 h'],
+    [90_000, '1 d 1 h'],
+    [172_800, '2 d'],
+  ])('%d seconds are %s', (seconds, text) => expect(durationText(seconds)).toBe(text));
+});
