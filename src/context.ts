@@ -180,7 +180,7 @@ export async function createContext(host: Host, globals: Words): Promise<Context
         adminUrl === undefined
           ? undefined
           : 'for --admin-url the admin token is needed as well, in CLOUDCTL_SANDBOX_ADMIN_TOKEN',
-      hint: 'cloudctl sandbox start',
+      hint: '`cloudctl sandbox start`',
     });
   };
   return {

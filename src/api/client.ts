@@ -4,7 +4,7 @@ import { readBody } from '../platform/body.ts';
 import type { Clock } from '../platform/host.ts';
 import { type Answer, type Send, SendError } from '../platform/send.ts';
 import type { Secret } from '../secret.ts';
-import { type ApiAnswer, isTokenRefused, notJson, problem } from './problem.ts';
+import { type ApiAnswer, isTokenRefused, mayBeTokenRefused, notJson, problem } from './problem.ts';
 
 export interface ApiDeps {
   readonly baseOrigin: string;
@@ -44,10 +44,11 @@ export function createApi(deps: ApiDeps): Api {
   const request = async (call: ApiRequest): Promise<ApiAnswer> => {
     const token = await deps.bearer();
     const first = await patiently(deps, call, token);
-    if (!isTokenRefused(first, call.path)) return first;
+    if (!(await isRefused(deps, first, call.path, token))) return first;
     // A refused token changed nothing, whatever the method: with another one the request is sent once more.
-    const second = await patiently(deps, call, await deps.renew(token));
-    if (!isTokenRefused(second, call.path)) return second;
+    const other = await deps.renew(token);
+    const second = await patiently(deps, call, other);
+    if (!(await isRefused(deps, second, call.path, other))) return second;
     throw new CliError('token_refused', 'the resource API refused the access token', {
       detail: `${deps.baseOrigin} does not know it, though it was just renewed`,
       hint: deps.login,
@@ -68,6 +69,14 @@ export function createApi(deps: ApiDeps): Api {
       return json.value;
     },
   };
+}
+
+/** Where a missing thing and an unknown token look the same (spec.md §5.7), a collection, which cannot be missing, tells which it was. */
+async function isRefused(deps: ApiDeps, answer: ApiAnswer, path: string, token: Secret): Promise<boolean> {
+  if (isTokenRefused(answer, path)) return true;
+  if (!mayBeTokenRefused(answer, path)) return false;
+  const collection = '/v2/actions?page=1&per_page=1';
+  return isTokenRefused(await patiently(deps, { method: 'GET', path: collection }, token), collection);
 }
 
 /** Repeats only what is safe to repeat: GET and HEAD after any failure on the way, others when they were never sent. */

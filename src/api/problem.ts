@@ -35,6 +35,11 @@ export function isTokenRefused(answer: ApiAnswer, path: string): boolean {
   return answer.body === '' ? answer.status === 404 : problemBody(answer).id === 'not_found';
 }
 
+/** A 404 with `id=not_found` for a single thing: it may be missing, or the token may be unknown. */
+export function mayBeTokenRefused(answer: ApiAnswer, path: string): boolean {
+  return answer.status === 404 && !isCollection(path) && problemBody(answer).id === 'not_found';
+}
+
 /** The error a user should see for an answer that is no success. `profile` and `scope` make the hint exact. */
 export function problem(answer: ApiAnswer, method: string, path: string, login: string): CliError {
   const { status, requestId } = answer;

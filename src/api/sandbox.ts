@@ -31,14 +31,14 @@ export function createSandboxAdmin(send: Send, adminUrl: string, adminToken: str
           throw refused(answer.status, json?.ok === true ? json.value : undefined);
         if (json?.ok === false)
           throw new CliError('api_error', `${adminUrl} is no sandbox: its answer is not JSON`, {
-            hint: 'cloudctl sandbox start',
+            hint: '`cloudctl sandbox start`',
           });
         return json?.value;
       } catch (error) {
         if (!(error instanceof SendError)) throw error;
         throw new CliError('unreachable', `could not reach the sandbox: ${error.message}`, {
           detail: adminUrl,
-          hint: 'cloudctl sandbox start',
+          hint: '`cloudctl sandbox start`',
         });
       }
     },

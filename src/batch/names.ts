@@ -13,26 +13,17 @@ export function expandNames(patterns: readonly string[]): readonly string[] {
   const names = patterns.flatMap((pattern) => expand(pattern.trim()));
   if (names.length > most) throw usage(`names are more than ${most}`);
   const invalid = names.filter((name) => !valid.test(name) || name.length > longest);
+  const twice = repeated(names);
   if (invalid.length > 0) {
+    const blamed = listed(invalid.map((name) => (name === '' ? '(blank)' : name)));
     throw usage(
       `${count(invalid.length, 'name')} cannot be used`,
-      'a name has letters, digits, "." and "-", begins and ends with a letter or digit, and has 255 characters at most',
-      listed(invalid.map((name) => (name === '' ? '(blank)' : name))),
+      `use letters, digits, "." and "-", with a letter or digit at both ends, ${longest} characters at most`,
+      twice.length === 0 ? blamed : `${blamed}\ngiven more than once: ${listed(twice)}`,
     );
   }
-  const seen = new Set<string>();
-  const duplicates = new Set<string>();
-  for (const name of names) {
-    if (seen.has(name)) duplicates.add(name);
-    seen.add(name);
-  }
-  if (duplicates.size > 0) {
-    throw usage(
-      `${count(duplicates.size, 'name')} given more than once`,
-      'give every name once',
-      listed([...duplicates]),
-    );
-  }
+  if (twice.length > 0)
+    throw usage(`${count(twice.length, 'name')} given more than once`, 'give every name once', listed(twice));
   return names;
 }
 
@@ -62,6 +53,17 @@ function range(inner: string): readonly string[] | undefined {
   const width = padded ? Math.max(from.length, to.length) : 0;
   const step = start <= end ? 1 : -1;
   return Array.from({ length: Math.abs(end - start) + 1 }, (_, at) => String(start + at * step).padStart(width, '0'));
+}
+
+/** Each once; a blank is no name that could be repeated. */
+function repeated(names: readonly string[]): readonly string[] {
+  const seen = new Set<string>();
+  const twice = new Set<string>();
+  for (const name of names) {
+    if (seen.has(name) && name !== '') twice.add(name);
+    seen.add(name);
+  }
+  return [...twice];
 }
 
 function listed(names: readonly string[]): string {

@@ -36,9 +36,9 @@ export const api: CommandSpec<Context> = {
     checkPath(path);
     const body = await bodyOf(context, words.text('data'));
     if (body !== undefined && (method === 'GET' || method === 'HEAD'))
-      throw usage(`cannot send --data with ${method}`, 'leave --data out, or use POST');
+      throw usage(`cannot send --data with ${method}`, 'leave `--data` out');
     if (words.flag('paginate') && method !== 'GET')
-      throw usage(`cannot use --paginate with ${method}`, '--paginate is for GET');
+      throw usage(`cannot use --paginate with ${method}`, 'leave `--paginate` out');
     const settings = context.settings();
     const client = await context.api(settings);
     if (words.flag('paginate')) {
@@ -69,7 +69,7 @@ async function allPages(client: Api, path: string): Promise<readonly unknown[]> 
       ? Object.entries(page).find(([key, value]) => key !== 'links' && key !== 'meta' && Array.isArray(value))?.[1]
       : undefined;
     if (!isRecord(page) || !Array.isArray(list))
-      throw usage('cannot paginate: the answer is no list', 'leave --paginate out');
+      throw usage('cannot paginate: the answer is no list', 'leave `--paginate` out');
     items.push(...list);
     next = nextPath(client.baseOrigin, page.links);
   }
@@ -78,7 +78,11 @@ async function allPages(client: Api, path: string): Promise<readonly unknown[]> 
 
 function checkPath(path: string): void {
   if (/^https?:/i.test(path))
-    throw usage('PATH is a whole URL', 'give the path alone, as in /v2/droplets; --base-url names the server');
+    throw usage(
+      'PATH is a whole URL',
+      'give the path alone, as in `/v2/droplets`',
+      '--base-url and base_url of the profile name the server',
+    );
   const plain =
     path.startsWith('/') &&
     !path.startsWith('//') &&
@@ -86,15 +90,17 @@ function checkPath(path: string): void {
     !path.includes('\\') &&
     !path.includes('#');
   if (!plain)
-    throw usage('PATH is not a path of visible ASCII that begins with one "/"', 'as in /v2/droplets?per_page=5');
+    throw usage(
+      'PATH is not a path of visible ASCII that begins with one "/"',
+      'write it as in `"/v2/droplets?per_page=5"`',
+    );
 }
 
 async function bodyOf(context: Context, data: string | undefined): Promise<string | undefined> {
   if (data === undefined) return undefined;
   const text =
     data === '-' ? await readAll(context.host.stdin) : data.startsWith('@') ? readBodyFile(data.slice(1)) : data;
-  if (!parseJson(text).ok)
-    throw usage('--data is not JSON', 'as in `--data \'{"name":"web-01"}\'`, `--data @body.json` or `--data -`');
+  if (!parseJson(text).ok) throw usage('--data is not JSON', 'write it as in `--data \'{"name":"web-01"}\'`');
   return text;
 }
 
@@ -102,6 +108,9 @@ function readBodyFile(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
-    throw usage(`could not read --data: ${error instanceof Error ? error.message : String(error)}`);
+    throw usage(
+      `could not read --data: ${error instanceof Error ? error.message : String(error)}`,
+      'name a file that can be read, as in `--data @body.json`',
+    );
   }
 }

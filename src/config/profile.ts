@@ -21,23 +21,25 @@ export type Parsed<T> = { readonly ok: true; readonly value: T } | { readonly ok
 
 interface Key {
   readonly variable?: string;
+  /** A value as it is typed in a shell, for hints. */
+  readonly example: string;
   /** Text as typed (an option, a variable, `config set`) to the stored value. */
   readonly parse: (text: string) => Parsed<string | boolean | readonly string[]>;
 }
 
 /** Every key of a profile, its environment variable, and what its text may be. */
 export const profileKeys: Readonly<Record<ProfileKey, Key>> = {
-  auth_url: { variable: 'CLOUDCTL_AUTH_URL', parse: origin },
-  base_url: { variable: 'CLOUDCTL_BASE_URL', parse: origin },
-  client_id: { variable: 'CLOUDCTL_CLIENT_ID', parse: visibleText },
-  callback_urls: { variable: 'CLOUDCTL_CALLBACK_URL', parse: callbackUrls },
-  issuer: { parse: visibleText },
-  scope: { variable: 'CLOUDCTL_SCOPE', parse: scope },
-  flow: { variable: 'CLOUDCTL_FLOW', parse: oneOf('code', 'implicit') },
-  token_params: { variable: 'CLOUDCTL_TOKEN_PARAMS', parse: oneOf('query', 'body') },
-  pkce: { parse: flag },
-  credential_store: { variable: 'CLOUDCTL_CREDENTIAL_STORE', parse: oneOf('keychain', 'file') },
-  output: { variable: 'CLOUDCTL_OUTPUT', parse: oneOf('table', 'json', 'ndjson', 'yaml', 'csv') },
+  auth_url: { variable: 'CLOUDCTL_AUTH_URL', example: 'https://cloud.example.com', parse: origin },
+  base_url: { variable: 'CLOUDCTL_BASE_URL', example: 'https://api.example.com', parse: origin },
+  client_id: { variable: 'CLOUDCTL_CLIENT_ID', example: 'my-application', parse: visibleText },
+  callback_urls: { variable: 'CLOUDCTL_CALLBACK_URL', example: 'http://127.0.0.1:8765/callback', parse: callbackUrls },
+  issuer: { example: 'https://cloud.example.com', parse: visibleText },
+  scope: { variable: 'CLOUDCTL_SCOPE', example: '"read write"', parse: scope },
+  flow: { variable: 'CLOUDCTL_FLOW', example: 'code', parse: oneOf('code', 'implicit') },
+  token_params: { variable: 'CLOUDCTL_TOKEN_PARAMS', example: 'query', parse: oneOf('query', 'body') },
+  pkce: { example: 'true', parse: flag },
+  credential_store: { variable: 'CLOUDCTL_CREDENTIAL_STORE', example: 'keychain', parse: oneOf('keychain', 'file') },
+  output: { variable: 'CLOUDCTL_OUTPUT', example: 'json', parse: oneOf('table', 'json', 'ndjson', 'yaml', 'csv') },
 };
 
 export function isProfileKey(key: string): key is ProfileKey {

@@ -32,23 +32,33 @@ export function resolveSettings(input: SettingsInput): Settings {
   const named = input.profile ?? given(input.env.CLOUDCTL_PROFILE) ?? input.config.current;
   const profileName = named ?? 'default';
   if (!isProfileName(profileName))
-    throw usage(`profile name is not made of ${profileNameRule}`, undefined, `got "${profileName}"`);
+    throw usage(
+      `profile name is not made of ${profileNameRule}`,
+      'write it as in `--profile work`',
+      `got "${profileName}"`,
+    );
   const stored = input.config.profiles.get(profileName);
   const values: [string, unknown][] = Object.entries(stored ?? {});
   for (const key of Object.keys(profileKeys)) {
     if (!isProfileKey(key)) continue;
     const typed = input.options?.[key];
-    const { variable, parse } = profileKeys[key];
+    const { variable, parse, example } = profileKeys[key];
     const text = typed?.text ?? (variable === undefined ? undefined : given(input.env[variable]));
     if (text === undefined) continue;
     const parsed = parse(text);
-    if (!parsed.ok) throw usage(`${typed?.option ?? variable} is ${parsed.reason}`);
+    if (!parsed.ok) {
+      const written = typed === undefined ? `${variable}=${example}` : `${typed.option} ${example}`;
+      throw usage(`${typed?.option ?? variable} is ${parsed.reason}`, `write it as in \`${written}\``);
+    }
     values.push([key, parsed.value]);
   }
   const clientSecret = given(input.env.CLOUDCTL_CLIENT_SECRET);
   const accessToken = given(input.env.CLOUDCTL_ACCESS_TOKEN);
   if (accessToken !== undefined && !/^[\x21-\x7e]+$/.test(accessToken))
-    throw usage('CLOUDCTL_ACCESS_TOKEN is not visible ASCII');
+    throw usage(
+      'CLOUDCTL_ACCESS_TOKEN is not visible ASCII',
+      'set it to the access token alone: `export CLOUDCTL_ACCESS_TOKEN="$(cloudctl auth token)"`',
+    );
   return {
     profileName,
     profileKnown: stored !== undefined,
@@ -66,7 +76,7 @@ export function requireProfile(settings: Settings, config: Config): void {
   const names = [...config.profiles.keys()];
   throw new CliError('profile_unknown', `profile "${settings.profileName}" is unknown`, {
     detail: names.length === 0 ? `${config.path} holds no profile yet` : `known profiles: ${names.join(', ')}`,
-    hint: `cloudctl auth setup --profile ${settings.profileName}`,
+    hint: `\`cloudctl auth setup --profile ${settings.profileName}\``,
   });
 }
 

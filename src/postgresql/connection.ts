@@ -64,7 +64,7 @@ export async function connect(source: PostgresSource, options: ConnectOptions): 
     await bounded(client.connect(), options.limit, options.signal);
   } catch (error) {
     line.drop();
-    throw toConnectError(error, line.phase(), options.limit);
+    throw toConnectError(error, line.phase(), options.limit, line.tls());
   }
   return session(client, line, options.signal);
 }

@@ -1,6 +1,7 @@
 import { isRecord, textOf } from '../json.ts';
 import { cleaned } from '../platform/cleaned.ts';
 import { reasonOf } from '../platform/network-failure.ts';
+import type { TlsSession } from './tls.ts';
 
 /** How far a connection came: `network` until TCP stood, `tls` until the handshake, `startup` until the server was ready. */
 export type Phase = 'network' | 'tls' | 'startup';
@@ -27,11 +28,14 @@ export class ConnectError extends Error {
   readonly phase: Phase;
   /** An SQLSTATE, a code of the operating system or one of `ownCodes`. */
   readonly code: string;
+  /** What was agreed before the server refused; undefined: no handshake was finished. */
+  readonly tls: TlsSession | undefined;
 
-  constructor(phase: Phase, code: string, message: string) {
+  constructor(phase: Phase, code: string, message: string, tls?: TlsSession) {
     super(message);
     this.phase = phase;
     this.code = code;
+    this.tls = tls;
   }
 }
 
@@ -49,18 +53,18 @@ export class QueryError extends Error {
   }
 }
 
-export function toConnectError(error: unknown, phase: Phase, limit: number): ConnectError {
-  if (error instanceof ConnectError) return error;
+export function toConnectError(error: unknown, phase: Phase, limit: number, tls: TlsSession | undefined): ConnectError {
   const { code, message, server } = read(error, limit);
-  if (server || phase === 'network') return new ConnectError(phase, code ?? ownCodes.protocol, message);
-  if (phase === 'tls' && message === 'The server does not support SSL connections') {
+  const plain = new ConnectError(phase, code ?? ownCodes.protocol, message, tls);
+  if (server || phase !== 'tls' || code === ownCodes.timeout || code === ownCodes.aborted) return plain;
+  if (message === 'The server does not support SSL connections')
     return new ConnectError('tls', ownCodes.noTls, message);
-  }
-  if (phase === 'tls' && code !== ownCodes.timeout && code !== ownCodes.aborted) {
-    const words = code === ownCodes.closed ? 'the connection was closed during the TLS handshake' : tlsWords(error);
-    return new ConnectError('tls', ownCodes.tls, words);
-  }
-  return new ConnectError(phase, code ?? ownCodes.protocol, message);
+  const closed = code === ownCodes.closed;
+  return new ConnectError(
+    'tls',
+    ownCodes.tls,
+    closed ? 'the connection was closed during the TLS handshake' : tlsWords(error),
+  );
 }
 
 export function toQueryError(error: unknown, limit: number): QueryError {

@@ -1,4 +1,10 @@
-import type { Secret } from '../secret.ts';
+import { isIP } from 'node:net';
+import { domainToASCII } from 'node:url';
+import { usage } from '../errors.ts';
+import { Secret } from '../secret.ts';
+import { isConnectionString, type Parameters, readConnectionString, severalHosts } from './conninfo.ts';
+import { checkParameters } from './parameters.ts';
+import { readSsl } from './ssl-mode.ts';
 
 /** Where a PostgreSQL source is and who enters it. Nothing in it was tried yet. */
 export interface PostgresSource {
@@ -10,8 +16,154 @@ export interface PostgresSource {
   /** undefined: none was given. */
   readonly password: Secret | undefined;
   readonly ssl: 'require' | 'disable';
-  /** Verifies the server's certificate and name; without it `require` only encrypts. */
-  readonly ca?: { readonly file: string; readonly pem: string } | undefined;
+  /** Verifies the server's certificate; without it `require` only encrypts, as the service does. */
+  readonly verify?: Verify | undefined;
   /** The address of `host` to dial, so that it is looked up once. */
   readonly address?: string | undefined;
+  /** What a connection string in the host field says against the other options. */
+  readonly contradictions?: readonly string[] | undefined;
+}
+
+export interface Verify {
+  /** `full` compares the name as well. */
+  readonly what: 'chain' | 'full';
+  /** The certificates to trust (PEM), and where they came from; absent: the usual ones. */
+  readonly ca?: { readonly file: string; readonly pem: string } | undefined;
+}
+
+/** The source options as typed; undefined is what was not given. */
+export interface SourceWords {
+  /** `--source`. */
+  readonly source?: string | undefined;
+  /** `CLOUDCTL_SOURCE`: every option is stronger, and `--host` replaces it whole. */
+  readonly environment?: string | undefined;
+  readonly host?: string | undefined;
+  readonly port?: string | undefined;
+  readonly dbname?: string | undefined;
+  readonly username?: string | undefined;
+  readonly disableSsl?: boolean | undefined;
+  readonly caFile?: string | undefined;
+}
+
+export interface SourceRead {
+  readonly source: PostgresSource;
+  /** It stood in an argument, where other users of the machine can see it. */
+  readonly passwordInUrl: boolean;
+  /** What was understood in a way the person may not expect; to be shown. */
+  readonly notes: readonly string[];
+}
+
+/**
+ * Throws a CliError (usage) for words that name no source.
+ * @param readText the text of a file, undefined when there is none
+ */
+export function readSource(words: SourceWords, readText: (path: string) => string | undefined): SourceRead {
+  const given = options(words);
+  const string = connectionString(words);
+  const parameters: Parameters = string === undefined ? new Map() : readConnectionString(string.text, string.what);
+  const notes = string === undefined ? [] : checkParameters(parameters, string.what);
+  const merged = (name: Field) =>
+    string?.weak === true ? (given.get(name) ?? parameters.get(name)) : (parameters.get(name) ?? given.get(name));
+  const contradictions = string === undefined || string.weak ? [] : contradicting(parameters, given, string.what);
+  if (string?.what === '--source' && contradictions.length > 0) {
+    throw usage(contradictions[0]!, 'say it once, in --source or in an option of its own');
+  }
+  const username = merged('user') ?? missing('the user', '--username USER');
+  const password = parameters.get('password');
+  const ssl = readSsl(parameters, words, readText);
+  return {
+    source: {
+      host: readHost(merged('host')),
+      port: readPort(merged('port') ?? '5432'),
+      // A connection string without a database means the one named as the user, as everywhere in PostgreSQL.
+      dbname: merged('dbname') ?? (string === undefined ? missing('the database', '--dbname NAME') : username),
+      username,
+      password: password === undefined ? undefined : new Secret(password),
+      ssl: ssl.ssl,
+      ...(ssl.verify === undefined ? {} : { verify: ssl.verify }),
+      ...(contradictions.length === 0 ? {} : { contradictions }),
+    },
+    passwordInUrl: password !== undefined && string?.weak === false,
+    notes: [...notes, ...ssl.notes],
+  };
+}
+
+type Field = 'host' | 'port' | 'dbname' | 'user';
+
+const optionNames: Readonly<Record<Field, string>> = {
+  host: '--host',
+  port: '--port',
+  dbname: '--dbname',
+  user: '--username',
+};
+
+interface Text {
+  readonly text: string;
+  readonly what: '--source' | '--host' | 'CLOUDCTL_SOURCE';
+  /** Options win over it without a word. */
+  readonly weak: boolean;
+}
+
+function connectionString({ source, environment, host }: SourceWords): Text | undefined {
+  if (source !== undefined) return { text: source, what: '--source', weak: false };
+  if (host !== undefined) {
+    return isConnectionString(host) ? { text: host.trim(), what: '--host', weak: false } : undefined;
+  }
+  return environment === undefined || environment === ''
+    ? undefined
+    : { text: environment, what: 'CLOUDCTL_SOURCE', weak: true };
+}
+
+/** What the single options say; a host that is a connection string speaks for itself. */
+function options({ host, port, dbname, username }: SourceWords): ReadonlyMap<Field, string> {
+  const all: readonly (readonly [Field, string | undefined])[] = [
+    ['host', host !== undefined && isConnectionString(host) ? undefined : host],
+    ['port', port],
+    ['dbname', dbname],
+    ['user', username],
+  ];
+  return new Map(all.flatMap(([name, value]) => (value === undefined || value === '' ? [] : [[name, value] as const])));
+}
+
+function contradicting(parameters: Parameters, given: ReadonlyMap<Field, string>, what: string): readonly string[] {
+  return [...given].flatMap(([name, value]) => {
+    const other = parameters.get(name);
+    return other === undefined || other === value
+      ? []
+      : [`${what} says ${name} ${other}, and ${optionNames[name]} says ${value}`];
+  });
+}
+
+function readHost(text: string | undefined): string {
+  const host = text?.trim().replace(/^\[(.*)\]$/, '$1') ?? '';
+  if (host === '')
+    throw usage('the source names no host', 'give the public name or address of the server: --host HOST');
+  if (/^[/@]/.test(host)) {
+    throw usage(
+      'the host is a Unix-domain socket, which only this machine can reach: the service cannot',
+      'give the public name or address of the server',
+    );
+  }
+  if (host.includes(',')) throw severalHosts('--host');
+  if (isIP(host) !== 0) return host;
+  if (/^[^:]*:\d+$/.test(host)) throw usage('the host has a port in it', 'give the port as --port');
+  const ascii = /^[\x21-\x7e]+$/.test(host) ? host : domainToASCII(host);
+  // The characters of names as people use them; a resolver would take more and find nothing.
+  if (!/^[a-z0-9_]([a-z0-9_.-]*[a-z0-9_.])?$/i.test(ascii)) {
+    throw usage('the host is neither a name nor an address', 'give the name alone: no scheme, no path, no spaces');
+  }
+  return ascii;
+}
+
+function readPort(text: string): number {
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : 0;
+  if (port < 1 || port > 65_535) throw usage('the port is not a number from 1 to 65535');
+  return port;
+}
+
+function missing(what: string, option: string): never {
+  throw usage(
+    `${what} of the source is missing`,
+    `give it as ${option}, or in --source postgres://USER@HOST:PORT/DBNAME`,
+  );
 }

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import type { ConnectionOptions, TLSSocket } from 'node:tls';
+import { type ConnectionOptions, checkServerIdentity, type TLSSocket } from 'node:tls';
 import { cleaned } from '../platform/cleaned.ts';
 import type { PostgresSource } from './source.ts';
 
@@ -18,13 +18,16 @@ export interface Certificate {
   readonly selfSigned: boolean;
 }
 
-/** Encrypts without asking who answers, as libpq's `require` and the service do; with a CA its chain and the name are verified. */
-export function tlsOptions(source: PostgresSource): ConnectionOptions {
+/** Encrypts without asking who answers, as libpq's `require` and the service do, unless the source says `verify`. */
+export function tlsOptions({ host, verify }: PostgresSource): ConnectionOptions {
   return {
-    host: source.host,
-    // SNI holds names only (RFC 6066 §3); pg itself sets it from an address that was looked up before.
-    ...(isIP(source.host) === 0 ? { servername: source.host } : {}),
-    ...(source.ca === undefined ? { rejectUnauthorized: false } : { rejectUnauthorized: true, ca: source.ca.pem }),
+    host,
+    // SNI holds names only (RFC 6066 §3); pg itself sets it from what it dials, which may be an address.
+    ...(isIP(host) === 0 ? { servername: host } : {}),
+    rejectUnauthorized: verify !== undefined,
+    ...(verify?.ca === undefined ? {} : { ca: verify.ca.pem }),
+    checkServerIdentity: (name, certificate) =>
+      verify?.what === 'full' ? checkServerIdentity(name, certificate) : undefined,
   };
 }
 

@@ -39,6 +39,8 @@ export interface Outcome {
   readonly fix?: Fix;
   /** What the method loses without failing: `3 unlogged tables`, `sequence values`. */
   readonly dataLoss?: string;
+  /** The only databases a server-wide outcome concerns; absent: all. A `fail` blocks no other. */
+  readonly only?: readonly string[];
 }
 
 /** An outcome with the check it belongs to (preflight.md, `findings`). */

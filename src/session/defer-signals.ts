@@ -7,13 +7,12 @@ export async function deferSignals<T>(signals: Signals, work: () => Promise<T>):
   const stop = signals.listen((signal) => {
     caught ??= signal;
   });
-  try {
-    return await work();
-  } finally {
-    stop();
-    // However the work ended, the person has asked for another end.
-    if (caught !== undefined) throw interrupted(caught);
-  }
+  const [outcome] = await Promise.allSettled([work()]);
+  stop();
+  // However the work ended, the person has asked for another end.
+  if (caught !== undefined) throw interrupted(caught);
+  if (outcome.status === 'rejected') throw outcome.reason;
+  return outcome.value;
 }
 
 export function interrupted(signal: 'SIGINT' | 'SIGTERM' | 'SIGHUP'): CliError {

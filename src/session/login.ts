@@ -103,16 +103,20 @@ async function loginUnlocked(deps: LoginDeps, request: LoginRequest): Promise<Lo
     taken = true;
   });
   try {
-    await deps.invite(receiver);
-    const pasted = listenToPastes(deps, receiver, judge, pasting.signal);
-    // Without a listener nothing else can come; with one, a terminal that cannot be read stops nobody.
-    const finished = request.listen ? settlement.promise : Promise.race([settlement.promise, pasted.then(unlessTaken)]);
-    pasted.catch(() => undefined);
+    const invited = deferred<void>();
+    const finished = invited.promise.then(() => {
+      const pasted = listenToPastes(deps, receiver, judge, pasting.signal);
+      pasted.catch(() => undefined);
+      // Without a listener nothing else can come; with one, a terminal that cannot be read stops nobody.
+      return request.listen ? settlement.promise : Promise.race([settlement.promise, pasted.then(unlessTaken)]);
+    });
     const race = raceLogin(
       { clock: deps.clock, signals: deps.signals, limit: request.limit, timeoutError: () => timeOver(deps) },
       receiver.taken,
       finished,
     );
+    // Only now: whoever can see the address may send a signal, and it must be heard.
+    invited.resolve(deps.invite(receiver));
     const settled = await race;
     pasting.abort();
     const result = await settled.conclude();

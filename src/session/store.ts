@@ -52,8 +52,7 @@ export function keychainError(unavailable: StoreUnavailable): CliError {
   return new CliError('keychain_unavailable', message, { detail: unavailable.reason, hint });
 }
 
-const fileStore =
-  'keep the session in a file of mode 0600 instead: `cloudctl config set credential_store file`, then `cloudctl auth login`';
+const fileStore = '`cloudctl config set credential_store file` keeps sessions in files of mode 0600 instead';
 
 const cures: Readonly<Record<StoreUnavailable['why'], { readonly message: string; readonly hint: string }>> = {
   locked: {
@@ -68,6 +67,6 @@ const cures: Readonly<Record<StoreUnavailable['why'], { readonly message: string
   failed: { message: 'could not use the keychain', hint: fileStore },
   file: {
     message: 'could not use the credential file',
-    hint: 'make the state folder writable, or name another one in CLOUDCTL_STATE_DIR',
+    hint: 'make the state folder writable for you',
   },
 };

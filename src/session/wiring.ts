@@ -14,7 +14,7 @@ export function requireBinding(settings: Settings, config: Config): Binding {
   const missing = ['auth_url', 'base_url', 'client_id'].filter((key) => !Object.hasOwn(settings.values, key));
   throw new CliError('not_logged_in', `profile "${settings.profileName}" is not logged in`, {
     detail: `it has no ${missing.join(', no ')}`,
-    hint: `${loginCommand(settings.profileName)}, or \`cloudctl sandbox start\` to try everything without an account`,
+    hint: loginCommand(settings.profileName),
   });
 }
 

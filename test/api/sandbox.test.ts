@@ -62,7 +62,7 @@ describe('the admin API of a sandbox', () => {
     await expect((await adminOf(await closedOrigin())).call('GET', '/clock')).rejects.toMatchObject({
       code: 'unreachable',
       exitCode: 6,
-      hint: 'cloudctl sandbox start',
+      hint: '`cloudctl sandbox start`',
     });
   });
 });

@@ -86,7 +86,7 @@ describe('the profile in use', () => {
         code: 'profile_unknown',
         exitCode: 2,
         detail: 'known profiles: work, home',
-        hint: 'cloudctl auth setup --profile nope',
+        hint: '`cloudctl auth setup --profile nope`',
       }),
     );
   });

@@ -56,10 +56,14 @@ const ways: Readonly<Record<string, string>> = {
 };
 
 function missing(keys: readonly string[], profile: string): Error {
+  const nobody = 'there is no terminal to ask on, or --no-input was given';
   const [first = 'setting'] = keys;
-  return usage(
-    `${keys.join(', ')} ${keys.length === 1 ? 'is' : 'are'} missing for profile "${profile}"`,
-    `give ${first} by ${ways[first] ?? '`cloudctl auth setup`'}`,
-    'there is no terminal to ask for it',
-  );
+  const text = `${keys.join(', ')} ${keys.length === 1 ? 'is' : 'are'} missing for profile "${profile}"`;
+  if (keys.length === 1) return usage(text, `give it by ${ways[first]}`, nobody);
+  const each = keys.map((key) => `${key}: ${ways[key]}`);
+  return usage(text, `run \`${setupCommand(profile)}\` in a terminal`, [nobody, ...each].join('\n'));
+}
+
+function setupCommand(profile: string): string {
+  return profile === 'default' ? 'cloudctl auth setup' : `cloudctl auth setup --profile ${profile}`;
 }

@@ -180,11 +180,12 @@ function checkWords(settings: Settings, words: Words): void {
   if (scope !== undefined && !isKnownScope(scope) && !words.flag('any-scope')) {
     throw usage(
       `scope "${clean(scope)}" is unknown`,
-      'use `--scope read` or `--scope "read write"`, or let it pass with `--any-scope`',
+      'use `--scope read` or `--scope "read write"`',
+      '`--any-scope` lets it pass, for servers that know other scopes',
     );
   }
   if (flow === 'implicit' && words.text('prompt') !== undefined)
-    throw usage('cannot use --prompt with the implicit flow', 'leave --prompt out, or use `--flow code`');
+    throw usage('cannot use --prompt with the implicit flow', 'leave `--prompt` out');
   if (hint !== undefined && words.text('prompt') !== 'none')
     throw usage('cannot use --account-hint without --prompt none', 'add `--prompt none`');
   if (hint !== undefined && !/^[0-9a-f]{6}$/i.test(hint))

@@ -115,7 +115,10 @@ async function secretFromStdin(context: Context): Promise<Secret> {
     throw usage('standard input is a terminal', 'pipe the secret in, as in `… --client-secret-stdin < secret.txt`');
   const written = (await readAll(context.host.stdin)).trim();
   if (!isSecretText(written))
-    throw usage('the client secret on standard input is not 1 to 512 visible ASCII characters');
+    throw usage(
+      'the client secret on standard input is not 1 to 512 visible ASCII characters',
+      'pipe it in alone, as in `cloudctl auth setup --client-secret-stdin < secret.txt`',
+    );
   return new Secret(written);
 }
 

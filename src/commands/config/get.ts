@@ -23,7 +23,7 @@ export const get: CommandSpec<Context> = {
     const value = settings.values[key];
     if (value === undefined) {
       throw new CliError('not_found', `${key} is not set for profile "${settings.profileName}"`, {
-        hint: `cloudctl config set ${key} VALUE`,
+        hint: `\`cloudctl config set ${key} ${profileKeys[key].example}\``,
       });
     }
     await context.output.text(Array.isArray(value) ? value.join('\n') : String(value));

@@ -23,8 +23,10 @@ export const set: CommandSpec<Context> = {
   ],
   run: async (context, words) => {
     const key = requireKey(words.args[0]);
-    const parsed = profileKeys[key].parse(words.args[1] ?? '');
-    if (!parsed.ok) throw usage(`${key} is ${parsed.reason}`);
+    const { parse, example } = profileKeys[key];
+    const parsed = parse(words.args[1] ?? '');
+    if (!parsed.ok)
+      throw usage(`${key} is ${parsed.reason}`, `write it as in \`cloudctl config set ${key} ${example}\``);
     const settings = context.settings();
     requireProfile(settings, context.config());
     const name = settings.profileName;

@@ -158,7 +158,10 @@ function readNames(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
-    throw usage(`could not read the names: ${error instanceof Error ? error.message : String(error)}`);
+    throw usage(
+      `could not read the names: ${error instanceof Error ? error.message : String(error)}`,
+      'name a file that can be read, as in `--names-from names.txt`',
+    );
   }
 }
 
@@ -172,7 +175,7 @@ function attributesOf(words: Words): Attributes {
   if (size === undefined || image === undefined)
     throw usage(
       `${missing.join(' and ')} ${missing.length === 1 ? 'is' : 'are'} missing`,
-      'as in `--size s-1vcpu-1gb --image ubuntu-24-04-x64`',
+      'give them as in `--size s-1vcpu-1gb --image ubuntu-24-04-x64`',
     );
   return {
     size,

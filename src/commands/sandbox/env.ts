@@ -11,7 +11,7 @@ export const env: CommandSpec<Context> = {
   run: async (context) => {
     const place = readSandboxPlace(context.host.folders.state);
     if (place === undefined)
-      throw new CliError('not_found', 'no running sandbox is known', { hint: 'cloudctl sandbox start' });
+      throw new CliError('not_found', 'no running sandbox is known', { hint: '`cloudctl sandbox start`' });
     const variables = [
       ['PROFILE', 'sandbox'],
       ['AUTH_URL', place.auth_url],

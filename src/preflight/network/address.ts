@@ -12,7 +12,7 @@ export interface AddressOptions {
 }
 
 export interface AddressSearch {
-  /** The address to dial: the first that took a connection. undefined: none did, or there is none. */
+  /** The address to dial: the first that took a connection, IPv4 before IPv6. undefined: none did, or there is none. */
   readonly open: Promise<string | undefined>;
   /** Everything, once every name server and every address had its time. Never rejects. */
   readonly facts: Promise<AddressFacts>;
@@ -20,14 +20,13 @@ export interface AddressSearch {
 
 /** Looks the host up and tries every address once, all at the same time. */
 export function searchAddress(host: string, port: number, options: AddressOptions): AddressSearch {
-  const literal: Resolved | undefined =
-    isIP(host) === 0 ? undefined : { kind: 'found', addresses: [host.replace(/%.*$/, '')] };
+  const literal: Resolved | undefined = isIP(host) === 0 ? undefined : { kind: 'found', addresses: [host] };
   const names = options.names ?? systemNames(options.limit);
   const ask = (question: (host: string) => Promise<readonly string[]>) =>
     literal === undefined ? resolved(question(host), options.limit) : Promise.resolve(literal);
   const lookup = ask(names.lookup);
   const tries = lookup.then((answer) =>
-    answer.kind === 'found' ? answer.addresses.map((address) => tryAddress(address, host, port, options)) : [],
+    answer.kind === 'found' ? answer.addresses.map((address) => tryAddress(address, port, options)) : [],
   );
   return { open: tries.then(firstOpen), facts: gather() };
 
@@ -44,7 +43,7 @@ export function searchAddress(host: string, port: number, options: AddressOption
 }
 
 /** One TCP connection, closed as soon as it stands. */
-function tryAddress(address: string, host: string, port: number, options: AddressOptions): Promise<ConnectTry> {
+function tryAddress(address: string, port: number, options: AddressOptions): Promise<ConnectTry> {
   const began = performance.now();
   const socket = new Socket();
   return new Promise((resolve) => {
@@ -60,17 +59,20 @@ function tryAddress(address: string, host: string, port: number, options: Addres
     options.signal.addEventListener('abort', stop);
     socket.once('connect', () => settle());
     socket.on('error', (error) => settle(codeOf(error) ?? 'ECONNRESET'));
-    // A link-local address needs the zone that was given with it.
-    socket.connect({ host: isIP(host) === 0 ? address : host, port });
+    socket.connect({ host: address, port });
     if (options.signal.aborted) stop();
   });
 }
 
+/** IPv4 has a head start: it is what the service is documented to use, and what its host rule names. */
 async function firstOpen(tries: readonly Promise<ConnectTry>[]): Promise<string | undefined> {
   const opened = tries.map(async (each) => {
     const { address, error } = await each;
     if (error !== undefined) throw new Error(error);
+    if (isIP(address) === 6 && tries.length > 1) await new Promise((resolve) => setTimeout(resolve, headStart));
     return address;
   });
   return Promise.any(opened).catch(() => undefined);
 }
+
+const headStart = 250;

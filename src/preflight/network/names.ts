@@ -1,5 +1,4 @@
-import { Resolver } from 'node:dns/promises';
-import { lookup } from 'node:dns/promises';
+import { lookup, Resolver } from 'node:dns/promises';
 import { codeOf } from '../../platform/network-failure.ts';
 import type { Resolved } from './facts.ts';
 

@@ -7,9 +7,13 @@ export interface Ground {
   readonly address: AddressFacts;
   readonly tls: TlsFacts;
   readonly entry: Entry;
-  /** Databases of the server that can be migrated: neither template nor ignored. Empty when the server could not be entered. */
+  /** Databases of the server that can be migrated: all but template0, template1 and the ignored. Empty when the server could not be entered. */
   readonly databases: readonly string[];
-  /** Two readings of the WAL position; undefined until taken, in recovery, or when not possible. */
+  /** How the connection to each of them went; a database is missing while it was not tried. */
+  readonly reach: ReadonlyMap<string, Reach>;
+  /** What is to be copied, of all databases together. Known to server checks only, which are judged last. */
+  readonly copy: Copy | undefined;
+  /** Two readings of the WAL position, likewise; undefined in recovery, or when not possible. */
   readonly walRate: WalRate | undefined;
   /** Result of a connection of the replication protocol (IDENTIFY_SYSTEM); undefined: not tried. */
   readonly replication: ReplicationEntry | undefined;
@@ -20,6 +24,8 @@ export type Entry =
       readonly kind: 'entered';
       /** server_version_num. */
       readonly version: number;
+      /** What `version()` says, cleaned: other products speak the protocol too. */
+      readonly versionText: string;
       readonly inRecovery: boolean;
       readonly superuser: boolean;
       /** What stands between: `client.processID` differed from pg_backend_pid(), or it said so itself. undefined: a direct connection. */
@@ -29,12 +35,47 @@ export type Entry =
       readonly serverPort: number | undefined;
     }
   /** `code` is an SQLSTATE or a system error; `message` the server's words, cleaned. */
-  | { readonly kind: 'refused'; readonly code: string; readonly message: string }
+  | {
+      readonly kind: 'refused';
+      readonly code: string;
+      readonly message: string;
+      /** Set when it was a pooler that refused. */
+      readonly pooler?: string | undefined;
+    }
   | { readonly kind: 'unreachable'; readonly code: string; readonly message: string };
+
+export type Reach =
+  /** `direct`: the process that answered is the one the connection was made to. */
+  | { readonly kind: 'entered'; readonly direct: boolean }
+  /** Nobody tried: the catalogue tells that it would be refused. */
+  | { readonly kind: 'closed' }
+  /** The server said no, to this database. */
+  | { readonly kind: 'refused'; readonly code: string; readonly message: string }
+  /** No answer, or the connection broke. */
+  | { readonly kind: 'lost'; readonly message: string };
+
+export interface Copy {
+  /** Tables of all databases that were seen, without indexes. */
+  readonly bytes: number;
+  readonly tables: number;
+  /** One table is copied by one worker, so it bounds the duration. */
+  readonly largest: { readonly database: string; readonly table: string; readonly bytes: number } | undefined;
+  readonly perDatabase: ReadonlyMap<string, DatabaseCopy>;
+  /** Databases whose sizes could not be asked. */
+  readonly unseen: readonly string[];
+}
+
+export interface DatabaseCopy {
+  readonly bytes: number;
+  readonly tables: number;
+  readonly largest: { readonly table: string; readonly bytes: number } | undefined;
+}
 
 export interface WalRate {
   readonly bytes: number;
   readonly seconds: number;
 }
 
-export type ReplicationEntry = { readonly kind: 'entered' } | { readonly kind: 'refused'; readonly code: string; readonly message: string };
+export type ReplicationEntry =
+  | { readonly kind: 'entered' }
+  | { readonly kind: 'refused'; readonly code: string; readonly message: string };

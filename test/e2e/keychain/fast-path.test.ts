@@ -27,8 +27,10 @@ interface Case {
 
 const minutes = (n: number): number => Math.floor(Date.now() / 1000) + n * 60;
 const live = async (bench: Bench): Promise<void> => bench.store(JSON.stringify(await bench.record()));
-const expiring = (left: number, more: object = {}) => async (bench: Bench): Promise<void> =>
-  bench.store(JSON.stringify(await bench.record({ expires_at: minutes(left), ...more })));
+const expiring =
+  (left: number, more: object = {}) =>
+  async (bench: Bench): Promise<void> =>
+    bench.store(JSON.stringify(await bench.record({ expires_at: minutes(left), ...more })));
 const configOf = ({ ground }: Bench): string => join(ground.folders.config, 'config.json');
 const keepConfig = (bench: Bench): void => copyFileSync(configOf(bench), `${configOf(bench)}.kept`);
 const giveBackConfig = (bench: Bench): void => {
@@ -39,7 +41,12 @@ const giveBackConfig = (bench: Bench): void => {
 const cases: readonly Case[] = [
   { name: 'a live session', code: 0, prepare: live },
   { name: 'a live session, its profile named', code: 0, prepare: live, words: ['--profile', 'default'] },
-  { name: 'a live session, its profile named by a variable', code: 0, prepare: live, env: { CLOUDCTL_PROFILE: 'default' } },
+  {
+    name: 'a live session, its profile named by a variable',
+    code: 0,
+    prepare: live,
+    env: { CLOUDCTL_PROFILE: 'default' },
+  },
   { name: 'six minutes left', code: 0, prepare: expiring(6) },
   { name: 'four minutes left', code: 0, prepare: expiring(4) },
   { name: 'four minutes left and no refresh token', code: 0, prepare: expiring(4, { refresh_token: undefined }) },
@@ -47,9 +54,23 @@ const cases: readonly Case[] = [
   { name: 'an expired session and no refresh token', code: 4, prepare: expiring(-1, { refresh_token: undefined }) },
   { name: 'no session', code: 4, prepare: (bench) => bench.store(undefined) },
   { name: 'a damaged record', code: 4, prepare: (bench) => bench.store('{"v":1,"sid":') },
-  { name: 'a record of a newer version', code: 4, prepare: async (bench) => bench.store(JSON.stringify(await bench.record({ v: 2 }))) },
-  { name: 'a session of another authorization server', code: 4, prepare: live, env: { CLOUDCTL_AUTH_URL: 'https://elsewhere.example' } },
-  { name: 'a session of another resource API', code: 4, prepare: live, env: { CLOUDCTL_BASE_URL: 'https://elsewhere.example' } },
+  {
+    name: 'a record of a newer version',
+    code: 4,
+    prepare: async (bench) => bench.store(JSON.stringify(await bench.record({ v: 2 }))),
+  },
+  {
+    name: 'a session of another authorization server',
+    code: 4,
+    prepare: live,
+    env: { CLOUDCTL_AUTH_URL: 'https://elsewhere.example' },
+  },
+  {
+    name: 'a session of another resource API',
+    code: 4,
+    prepare: live,
+    env: { CLOUDCTL_BASE_URL: 'https://elsewhere.example' },
+  },
   { name: 'a session of another application', code: 4, prepare: live, env: { CLOUDCTL_CLIENT_ID: 'another' } },
   { name: 'an unknown profile', code: 2, prepare: live, words: ['--profile', 'nobody'] },
   { name: 'an unknown profile in the variable', code: 2, prepare: live, env: { CLOUDCTL_PROFILE: 'nobody' } },
@@ -75,10 +96,20 @@ const cases: readonly Case[] = [
     tidy: giveBackConfig,
   },
   { name: 'CLOUDCTL_ACCESS_TOKEN', code: 0, prepare: live, env: { CLOUDCTL_ACCESS_TOKEN: 'given' } },
-  { name: 'CLOUDCTL_ACCESS_TOKEN that is no token', code: 2, prepare: live, env: { CLOUDCTL_ACCESS_TOKEN: 'two words' } },
+  {
+    name: 'CLOUDCTL_ACCESS_TOKEN that is no token',
+    code: 2,
+    prepare: live,
+    env: { CLOUDCTL_ACCESS_TOKEN: 'two words' },
+  },
   { name: 'CLOUDCTL_ACCESS_TOKEN set to nothing', code: 0, prepare: live, env: { CLOUDCTL_ACCESS_TOKEN: '' } },
   { name: 'CLOUDCTL_OUTPUT=json', code: 0, prepare: live, env: { CLOUDCTL_OUTPUT: 'json' } },
-  { name: 'CLOUDCTL_OUTPUT=json and no session', code: 4, prepare: (bench) => bench.store(undefined), env: { CLOUDCTL_OUTPUT: 'json' } },
+  {
+    name: 'CLOUDCTL_OUTPUT=json and no session',
+    code: 4,
+    prepare: (bench) => bench.store(undefined),
+    env: { CLOUDCTL_OUTPUT: 'json' },
+  },
   { name: 'an unknown CLOUDCTL_OUTPUT', code: 2, prepare: live, env: { CLOUDCTL_OUTPUT: 'xml' } },
   { name: 'a bad CLOUDCTL_AUTH_URL', code: 2, prepare: live, env: { CLOUDCTL_AUTH_URL: 'http://elsewhere.example' } },
   { name: 'a bad CLOUDCTL_CREDENTIAL_STORE', code: 2, prepare: live, env: { CLOUDCTL_CREDENTIAL_STORE: 'drawer' } },
@@ -86,41 +117,48 @@ const cases: readonly Case[] = [
 ];
 
 for (const store of ['file', 'keychain'] as const) {
-  describe.skipIf(noKeyring)(`auth token with the session in the ${store}: the fast path and the whole program say the same`, () => {
-    let bench: Bench;
-    beforeAll(async () => {
-      bench = await makeBench(store);
-    });
-    afterAll(() => bench.ground.close());
+  describe.skipIf(noKeyring)(
+    `auth token with the session in the ${store}: the fast path and the whole program say the same`,
+    () => {
+      let bench: Bench;
+      beforeAll(async () => {
+        bench = await makeBench(store);
+      });
+      afterAll(() => bench.ground.close());
 
-    test.for(cases)('$name: exit $code', async (one) => {
-      const words = ['auth', 'token', ...(one.words ?? [])];
-      const quick = await measured(bench, one, words);
-      const whole = await measured(bench, one, ['--no-color', ...words]);
-      expect(quick).toEqual(whole);
-      expect(quick.code).toBe(one.code);
-      expect(quick.stdout === '').toBe(one.code !== 0);
-    });
+      test.for(cases)('$name: exit $code', async (one) => {
+        const words = ['auth', 'token', ...(one.words ?? [])];
+        const quick = await measured(bench, one, words);
+        const whole = await measured(bench, one, ['--no-color', ...words]);
+        expect(quick).toEqual(whole);
+        expect(quick.code).toBe(one.code);
+        expect(quick.stdout === '').toBe(one.code !== 0);
+      });
 
-    test('a live session is answered without the program, any other is not', async () => {
-      const alone = join(bench.ground.folders.work, 'alone');
-      mkdirSync(alone, { recursive: true });
-      copyFileSync(join(dirname(bin), '../dist/entry.cjs'), join(alone, 'entry.cjs'));
-      const quickly = (): Promise<Ran> =>
-        startProgram(node, [join(alone, 'entry.cjs'), 'auth', 'token'], bench.ground).ended;
-      await live(bench);
-      const { access_token } = await bench.stored();
-      expect(await quickly()).toMatchObject({ code: 0, stdout: `${access_token}\n`, stderr: '' });
-      await expiring(4)(bench);
-      const ran = await quickly();
-      expect(ran).toMatchObject({ code: 1, stdout: '' });
-      expect(ran.stderr).toContain('ERR_MODULE_NOT_FOUND');
-    });
-  });
+      test('a live session is answered without the program, any other is not', async () => {
+        const alone = join(bench.ground.folders.work, 'alone');
+        mkdirSync(alone, { recursive: true });
+        copyFileSync(join(dirname(bin), '../dist/entry.cjs'), join(alone, 'entry.cjs'));
+        const quickly = (): Promise<Ran> =>
+          startProgram(node, [join(alone, 'entry.cjs'), 'auth', 'token'], bench.ground).ended;
+        await live(bench);
+        const { access_token } = await bench.stored();
+        expect(await quickly()).toMatchObject({ code: 0, stdout: `${access_token}\n`, stderr: '' });
+        await expiring(4)(bench);
+        const ran = await quickly();
+        expect(ran).toMatchObject({ code: 1, stdout: '' });
+        expect(ran.stderr).toContain('ERR_MODULE_NOT_FOUND');
+      });
+    },
+  );
 }
 
 /** One run, with the token it printed replaced by where it came from. */
-async function measured(bench: Bench, one: Case, words: readonly string[]): Promise<Pick<Ran, 'code' | 'stdout' | 'stderr'>> {
+async function measured(
+  bench: Bench,
+  one: Case,
+  words: readonly string[],
+): Promise<Pick<Ran, 'code' | 'stdout' | 'stderr'>> {
   await one.prepare(bench);
   try {
     const { code, stdout, stderr } = await bench.ground.run(words, { env: one.env ?? {} });

@@ -39,14 +39,23 @@ describe.skipIf(noKeyring)('a session in a file, for those who ask for it', () =
     const { store, store_place } = status.json<{ readonly store: string; readonly store_place: string }>();
     expect(store).toBe('file');
     expect(statSync(store_place).isFile()).toBe(true);
-    for (const words of [['auth', 'token'], ['actions', 'list'], ['droplets', 'list'], ['auth', 'list']]) {
+    for (const words of [
+      ['auth', 'token'],
+      ['actions', 'list'],
+      ['droplets', 'list'],
+      ['auth', 'list'],
+    ]) {
       expect(await ground.run(words)).toMatchObject({ code: 0, stderr: '' });
     }
   });
 
   test('is readable by its owner alone, in folders of its owner alone, whatever the umask', async () => {
     const folders = makeFolders();
-    const env = { ...ground.env, CLOUDCTL_CREDENTIAL_STORE: 'file', CLOUDCTL_CLIENT_SECRET: ground.sandbox.client_secret };
+    const env = {
+      ...ground.env,
+      CLOUDCTL_CREDENTIAL_STORE: 'file',
+      CLOUDCTL_CLIENT_SECRET: ground.sandbox.client_secret,
+    };
     try {
       const line = `umask 0 && exec "$0" "${bin}" auth setup --no-input`;
       expect(await startProgram('sh', ['-c', line, node], { folders, env }).ended).toMatchObject({ code: 0 });

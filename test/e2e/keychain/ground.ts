@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
+import { openBus } from '../../../src/platform/dbus.ts';
 import { type Ran, type RunOptions, run } from '../../fixtures/cli.ts';
 import { type Environment, type Folders, makeFolders } from '../../fixtures/folders.ts';
 import { logIn } from '../../fixtures/login.ts';
 import { lacks } from '../../fixtures/needs.ts';
 import { type Sandbox, startSandbox } from '../../fixtures/sandbox.ts';
 import { type SecretService, startSecretService } from '../../fixtures/secret-service.ts';
-import { openBus } from '../../../src/platform/dbus.ts';
 
 export const noKeyring = lacks('gnome-keyring-daemon', 'dbus-daemon', 'dbus-send', 'secret-tool');
 

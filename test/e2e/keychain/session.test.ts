@@ -152,10 +152,14 @@ describe.skipIf(noKeyring)('a session in the keychain', () => {
     ground.service.resume();
     watching.abort();
     const processes = await seen;
-    expect(processes.filter(({ argv }) => argv.some((word) => word.endsWith('keychain.cjs'))).length).toBeGreaterThan(2);
+    expect(processes.filter(({ argv }) => argv.some((word) => word.endsWith('keychain.cjs'))).length).toBeGreaterThan(
+      2,
+    );
     for (const secret of secrets) {
       expect(secret).toMatch(/^\S{20,}$/);
-      expect(processes.filter((one) => [...one.argv, ...one.environment].some((text) => text.includes(secret)))).toEqual([]);
+      expect(
+        processes.filter((one) => [...one.argv, ...one.environment].some((text) => text.includes(secret))),
+      ).toEqual([]);
       expect(filesWith(ground, secret)).toEqual([]);
     }
   });
@@ -169,7 +173,12 @@ describe.skipIf(noKeyring)('a session in the keychain', () => {
     expect([...(await ground.items()).keys()]).not.toContain(account);
     const fixed = await ground.run(['actions', 'list'], { env: { CLOUDCTL_ACCESS_TOKEN: token.trim() } });
     expect(fixed).toMatchObject({ code: 4, stdout: '' });
-    for (const words of [['auth', 'token'], ['auth', 'status'], ['actions', 'list'], ['auth', 'refresh']]) {
+    for (const words of [
+      ['auth', 'token'],
+      ['auth', 'status'],
+      ['actions', 'list'],
+      ['auth', 'refresh'],
+    ]) {
       const after = await ground.run([...words, '-o', 'json']);
       expect(after).toMatchObject({ code: 4, stdout: '' });
       expect(JSON.parse(after.stderr)).toMatchObject({ error: { code: 'not_logged_in' } });

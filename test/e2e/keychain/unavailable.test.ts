@@ -105,19 +105,22 @@ describe.skipIf(noKeyring)('a keychain that cannot be used', () => {
       beforeAll(() => trouble.begin(ground));
       afterAll(() => trouble.end(ground));
 
-      test.concurrent.for(commands)('%s ends in time with its own message, and never reads as logged out', async (words) => {
-        const mark = `RUN=${words}`;
-        const started = performance.now();
-        const ran = await ground.run(words.split(' '), { ...more, env: { ...more.env, RUN: words } });
-        expect(performance.now() - started).toBeLessThan(15_000);
-        expect(ran).toMatchObject({ code: 1, signal: null, stdout: '' });
-        const [first, ...parts] = ran.stderr.trimEnd().split('\n');
-        expect(first).toBe(`error: ${trouble.message}`);
-        expect(parts.at(-1)).toMatch(/^hint: /);
-        expect(parts.at(-1)).toMatch(trouble.hint);
-        expect(ran.stderr).not.toMatch(/logged in|v1\/oauth|waiting for the keychain/);
-        expect(processesOf(ground.folders).filter(({ environment }) => environment.includes(mark))).toEqual([]);
-      });
+      test.concurrent.for(commands)(
+        '%s ends in time with its own message, and never reads as logged out',
+        async (words) => {
+          const mark = `RUN=${words}`;
+          const started = performance.now();
+          const ran = await ground.run(words.split(' '), { ...more, env: { ...more.env, RUN: words } });
+          expect(performance.now() - started).toBeLessThan(15_000);
+          expect(ran).toMatchObject({ code: 1, signal: null, stdout: '' });
+          const [first, ...parts] = ran.stderr.trimEnd().split('\n');
+          expect(first).toBe(`error: ${trouble.message}`);
+          expect(parts.at(-1)).toMatch(/^hint: /);
+          expect(parts.at(-1)).toMatch(trouble.hint);
+          expect(ran.stderr).not.toMatch(/logged in|v1\/oauth|waiting for the keychain/);
+          expect(processesOf(ground.folders).filter(({ environment }) => environment.includes(mark))).toEqual([]);
+        },
+      );
 
       test.concurrent('with -o json the error is one object with the code keychain_unavailable', async () => {
         const ran = await ground.run(['auth', 'status', '-o', 'json'], more);

@@ -129,7 +129,17 @@ describe.skipIf(lacks('chromium'))('the code flow', () => {
     const login = await machine.login();
     await visitor.logIn(login.authorizationUrl, maya);
     await login.ended;
-    const words = ['droplets', 'create', 'web-1', '--size', 's-1vcpu-1gb', '--image', 'debian-12-x64', '--region', 'ams3'];
+    const words = [
+      'droplets',
+      'create',
+      'web-1',
+      '--size',
+      's-1vcpu-1gb',
+      '--image',
+      'debian-12-x64',
+      '--region',
+      'ams3',
+    ];
     const plain = await machine.run(words);
     expect(plain.code).toBe(4);
     expect(plain.stderr).toMatch(/hint: .*--scope "read write"/);
@@ -153,7 +163,17 @@ describe.skipIf(lacks('chromium'))('the code flow', () => {
     expect(await visitor.text()).toContain('Write: create, change and delete droplets');
     await visitor.authorize();
     expect((await login.ended).json()).toMatchObject({ scope: 'read write', scope_verified: true });
-    const words = ['droplets', 'create', 'web-1', '--size', 's-1vcpu-1gb', '--image', 'debian-12-x64', '--region', 'ams3'];
+    const words = [
+      'droplets',
+      'create',
+      'web-1',
+      '--size',
+      's-1vcpu-1gb',
+      '--image',
+      'debian-12-x64',
+      '--region',
+      'ams3',
+    ];
     const created = await machine.run([...words, '-o', 'json']);
     expect(created.code).toBe(0);
     expect(created.json()).toMatchObject([{ name: 'web-1', status: 'created' }]);

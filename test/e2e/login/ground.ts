@@ -3,7 +3,7 @@ import { afterAll, beforeAll } from 'vitest';
 import { launchBrowser } from '../../fixtures/browser.ts';
 import { type Folders, makeFolders } from '../../fixtures/folders.ts';
 import { type Person, type Sandbox, startSandbox } from '../../fixtures/sandbox.ts';
-import { type Machine, makeMachine, type MachineOptions } from './machine.ts';
+import { type Machine, type MachineOptions, makeMachine } from './machine.ts';
 import { makeLedger, type SecretLedger } from './secrets.ts';
 import { makeVisitor, type Visitor } from './visitor.ts';
 

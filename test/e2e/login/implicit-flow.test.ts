@@ -48,7 +48,9 @@ describe.skipIf(lacks('chromium'))('the implicit flow', () => {
     expect(address).toMatch(/\/done\/[\w-]{43}$/);
     expect(secrets.foundIn(history.join('\n'))).toEqual([]);
     expect(history.filter((entry) => entry.includes(state) && !entry.startsWith(sandbox.auth_url))).toEqual([]);
-    expect(history.filter((entry) => entry.startsWith(sandbox.callback_url) && entry !== sandbox.callback_url)).toEqual([]);
+    expect(history.filter((entry) => entry.startsWith(sandbox.callback_url) && entry !== sandbox.callback_url)).toEqual(
+      [],
+    );
     expect(await visitor.page.evaluate('document.referrer')).not.toMatch(/access_token|state=/);
     expect(await visitor.page.evaluate('navigation.entries().map(({ url }) => url)')).toEqual([address]);
   });

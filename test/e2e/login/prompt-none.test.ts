@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { Person } from '../../fixtures/sandbox.ts';
 import { lacks } from '../../fixtures/needs.ts';
+import type { Person } from '../../fixtures/sandbox.ts';
 import { type Ground, useGround } from './ground.ts';
 import { type ErrorReport, errorOf, type Machine } from './machine.ts';
 import type { Visitor } from './visitor.ts';
@@ -90,7 +90,9 @@ describe.skipIf(lacks('chromium'))('--prompt none', () => {
     ['a hint that is not 6 hexadecimal digits', ['--prompt', 'none', '--account-hint', 'abcdeg']],
     ['a prompt that does not exist', ['--prompt', 'login']],
   ])('%s is exit 2 before any page', async (_, words) => {
-    const ran = await ground().machine().run(['auth', 'login', ...words]);
+    const ran = await ground()
+      .machine()
+      .run(['auth', 'login', ...words]);
     expect(ran.code).toBe(2);
     expect(ran.stdout).toBe('');
     expect(ran.stderr).not.toContain('/v1/oauth/authorize');

@@ -9,42 +9,59 @@ const flows = [['code'], ['implicit']] as const;
 describe.skipIf(lacks('chromium'))('a login that is refused', () => {
   const ground = useGround();
 
-  test.each(flows)('denied consent, %s flow: exit 4 access_denied, the page says so, nothing is stored', async (flow) => {
-    const { maya } = ground();
-    const { machine, visitor, login } = await begin(ground(), flow);
-    await visitor.open(login.authorizationUrl);
-    await visitor.signIn(maya);
-    await visitor.deny();
-    expect(await visitor.told()).toContain('Access was not granted');
-    const ran = await login.ended;
-    expect(ran.code).toBe(4);
-    expect(ran.stdout).toBe('');
-    expect(errorOf(ran)).toMatchObject({ code: 'access_denied', exit_code: 4 });
-    expect(errorOf(ran).hint).toContain('cloudctl auth login');
-    await nothingHappened(ground(), machine);
-  });
+  test.each(flows)(
+    'denied consent, %s flow: exit 4 access_denied, the page says so, nothing is stored',
+    async (flow) => {
+      const { maya } = ground();
+      const { machine, visitor, login } = await begin(ground(), flow);
+      await visitor.open(login.authorizationUrl);
+      await visitor.signIn(maya);
+      await visitor.deny();
+      expect(await visitor.told()).toContain('Access was not granted');
+      const ran = await login.ended;
+      expect(ran.code).toBe(4);
+      expect(ran.stdout).toBe('');
+      expect(errorOf(ran)).toMatchObject({ code: 'access_denied', exit_code: 4 });
+      expect(errorOf(ran).hint).toContain('cloudctl auth login');
+      await nothingHappened(ground(), machine);
+    },
+  );
 
-  test.each(flows)('a foreign state, %s flow: exit 4 state_mismatch, no token request, the page says so', async (flow) => {
-    const { maya } = ground();
-    const { machine, visitor, login } = await begin(ground(), flow);
-    await visitor.logIn(edited(login, (query) => query.set('state', 'a'.repeat(43))), maya);
-    await refusedForItsState(visitor, login);
-    await nothingHappened(ground(), machine);
-  });
+  test.each(flows)(
+    'a foreign state, %s flow: exit 4 state_mismatch, no token request, the page says so',
+    async (flow) => {
+      const { maya } = ground();
+      const { machine, visitor, login } = await begin(ground(), flow);
+      await visitor.logIn(
+        edited(login, (query) => query.set('state', 'a'.repeat(43))),
+        maya,
+      );
+      await refusedForItsState(visitor, login);
+      await nothingHappened(ground(), machine);
+    },
+  );
 
-  test.each(flows)('a missing state, %s flow: exit 4 state_mismatch, no token request, the page says so', async (flow) => {
-    const { maya } = ground();
-    const { machine, visitor, login } = await begin(ground(), flow);
-    await visitor.logIn(edited(login, (query) => query.delete('state')), maya);
-    await refusedForItsState(visitor, login);
-    await nothingHappened(ground(), machine);
-  });
+  test.each(flows)(
+    'a missing state, %s flow: exit 4 state_mismatch, no token request, the page says so',
+    async (flow) => {
+      const { maya } = ground();
+      const { machine, visitor, login } = await begin(ground(), flow);
+      await visitor.logIn(
+        edited(login, (query) => query.delete('state')),
+        maya,
+      );
+      await refusedForItsState(visitor, login);
+      await nothingHappened(ground(), machine);
+    },
+  );
 
   test('an error with a foreign state is judged by its state, and its text is not shown', async () => {
     const { machine, visitor, login } = await begin(ground(), 'code');
     const { sandbox } = ground();
     const text = 'Call 555 0100 now';
-    await visitor.open(`${sandbox.callback_url}?${new URLSearchParams({ error: text, error_description: text, state: 'x' })}`);
+    await visitor.open(
+      `${sandbox.callback_url}?${new URLSearchParams({ error: text, error_description: text, state: 'x' })}`,
+    );
     expect(await visitor.told()).toContain('This answer belongs to another login');
     expect(await visitor.text()).not.toContain('555');
     const ran = await login.ended;
@@ -60,7 +77,9 @@ describe.skipIf(lacks('chromium'))('a login that is refused', () => {
     expect(await visitor.text()).toContain('The redirect uri included is not valid.');
     await visitor.open(edited(login, (query) => query.set('scope', 'write')));
     expect(await visitor.text()).toContain('The requested scope is invalid, unknown, or malformed.');
-    expect(login.printed().stderr).toMatch(/complains of the redirect uri or the scope.*client_id, callback_urls and scope/);
+    expect(login.printed().stderr).toMatch(
+      /complains of the redirect uri or the scope.*client_id, callback_urls and scope/,
+    );
     await visitor.logIn(login.authorizationUrl, maya);
     await visitor.told();
     expect((await login.ended).code).toBe(0);

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import { onTestFinished } from 'vitest';
-import { type Sandbox } from '../../fixtures/sandbox.ts';
+import type { Sandbox } from '../../fixtures/sandbox.ts';
 import type { SecretLedger } from './secrets.ts';
 
 /** Stands before the authorization server for the program alone, and sees the grants that are issued to it. */

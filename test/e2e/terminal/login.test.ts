@@ -111,12 +111,17 @@ describe.skipIf(lacks('tmux'))('auth login on a terminal', () => {
     await second.press('Enter');
     expect(await second.ended()).toBe(2);
     expect(await second.screen()).not.toMatch(authorizationUrl);
-    expect(await run(['auth', 'token'], { folders, env: sandbox.env })).toMatchObject({ code: 0, stdout: before.stdout });
+    expect(await run(['auth', 'token'], { folders, env: sandbox.env })).toMatchObject({
+      code: 0,
+      stdout: before.stdout,
+    });
   });
 
   test('another scope than the requested one is asked about, and refusing keeps nothing', async () => {
     const screen = await open(['auth', 'login', '--no-browser', '--scope', 'read write']);
-    await visit((await invited(screen)).replace('scope=read+write', 'scope=read').replace('scope=read%20write', 'scope=read'));
+    await visit(
+      (await invited(screen)).replace('scope=read+write', 'scope=read').replace('scope=read%20write', 'scope=read'),
+    );
     await screen.waitFor(/The granted scope is "read", you asked for "read write"\. Keep this session\?/);
     await screen.type('n');
     await screen.press('Enter');

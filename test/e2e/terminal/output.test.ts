@@ -82,7 +82,12 @@ describe.skipIf(lacks('tmux'))('what is printed on a terminal', () => {
     { how: 'a terminal', env: {}, words: wrong, colours: true },
     { how: 'NO_COLOR', env: { NO_COLOR: '1' }, words: wrong, colours: false },
     { how: '--no-color', env: {}, words: ['--no-color', ...wrong], colours: false },
-    { how: '--no-color against FORCE_COLOR', env: { FORCE_COLOR: '1' }, words: ['--no-color', ...wrong], colours: false },
+    {
+      how: '--no-color against FORCE_COLOR',
+      env: { FORCE_COLOR: '1' },
+      words: ['--no-color', ...wrong],
+      colours: false,
+    },
     { how: 'FORCE_COLOR against NO_COLOR', env: { FORCE_COLOR: '1', NO_COLOR: '1' }, words: wrong, colours: true },
     { how: 'a dumb terminal', env: { DUMB: '1' }, words: wrong, colours: false },
   ])('on a terminal errors have colour or not: $how', async ({ env, words, colours }) => {

@@ -31,21 +31,27 @@ describe('without a terminal nothing is asked', () => {
     expect(await run(['config', 'get', 'scope'], { folders })).toMatchObject({ stdout: 'read\n' });
   });
 
-  test.for(questions)('setup without $variable is exit 2 and names $way and the variable', async ({ variable, way }) => {
-    const ran = await run(['auth', 'setup'], { folders, env: { ...all, [variable]: undefined } });
-    expect(ran).toMatchObject({ code: 2, stdout: '' });
-    expect(ran.stderr).toMatch(/^error: missing .*: there is no terminal to ask on\nhint: .*\n$/);
-    expect(ran.stderr).toContain(`\`${way}\``);
-    expect(ran.stderr).toContain(variable);
-  });
+  test.for(questions)(
+    'setup without $variable is exit 2 and names $way and the variable',
+    async ({ variable, way }) => {
+      const ran = await run(['auth', 'setup'], { folders, env: { ...all, [variable]: undefined } });
+      expect(ran).toMatchObject({ code: 2, stdout: '' });
+      expect(ran.stderr).toMatch(/^error: missing .*: there is no terminal to ask on\nhint: .*\n$/);
+      expect(ran.stderr).toContain(`\`${way}\``);
+      expect(ran.stderr).toContain(variable);
+    },
+  );
 
-  test.for(questions)('login without $variable is exit 2 and names $way and the variable', async ({ variable, way }) => {
-    const ran = await run(['auth', 'login'], { folders, env: { ...all, [variable]: undefined } });
-    expect(ran).toMatchObject({ code: 2, stdout: '' });
-    expect(ran.stderr).toContain(way);
-    expect(ran.stderr).toContain(variable);
-    expect(ran.stderr).not.toContain('/v1/oauth/authorize');
-  });
+  test.for(questions)(
+    'login without $variable is exit 2 and names $way and the variable',
+    async ({ variable, way }) => {
+      const ran = await run(['auth', 'login'], { folders, env: { ...all, [variable]: undefined } });
+      expect(ran).toMatchObject({ code: 2, stdout: '' });
+      expect(ran.stderr).toContain(way);
+      expect(ran.stderr).toContain(variable);
+      expect(ran.stderr).not.toContain('/v1/oauth/authorize');
+    },
+  );
 
   test('login that lacks several things names every one, each with its option and variable', async () => {
     const ran = await run(['auth', 'login'], { folders });

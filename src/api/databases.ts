@@ -1,0 +1,44 @@
+import { CliError } from '../errors.ts';
+import { isRecord, textOf } from '../json.ts';
+import type { Secret } from '../secret.ts';
+import type { Api } from './client.ts';
+
+/** An online migration request (spec.md §2): only what is set is sent. */
+export interface MigrationRequest {
+  readonly source: {
+    readonly host: string;
+    readonly port?: number;
+    readonly dbname?: string;
+    readonly username?: string;
+    readonly password?: Secret;
+  };
+  readonly disableSsl?: boolean;
+  readonly ignoreDbs?: readonly string[];
+}
+
+export interface StartedMigration {
+  readonly id: string;
+  readonly status: string;
+  /** ISO 8601. */
+  readonly createdAt: string;
+}
+
+/** Starts an online migration into a cluster (spec.md §4.5). It is sent once: an answer that got lost may have started it. */
+export async function startMigration(api: Api, cluster: string, request: MigrationRequest): Promise<StartedMigration> {
+  const { password, ...source } = request.source;
+  const body = JSON.stringify({
+    source: { ...source, ...(password === undefined ? {} : { password: password.reveal() }) },
+    ...(request.disableSsl === undefined ? {} : { disable_ssl: request.disableSsl }),
+    ...(request.ignoreDbs === undefined ? {} : { ignore_dbs: request.ignoreDbs }),
+  });
+  const json = await api.json({ method: 'PUT', path: `/v2/databases/${cluster}/online-migration`, body });
+  const id = isRecord(json) ? textOf(json, 'id') : undefined;
+  const status = isRecord(json) ? textOf(json, 'status') : undefined;
+  if (!isRecord(json) || id === undefined || status === undefined) {
+    throw new CliError('api_error', 'the migration was accepted, but the answer is not understood', {
+      detail: 'it may be running: the control panel shows it',
+      hint: `\`cloudctl api GET /v2/databases/${cluster}/online-migration\` shows its state`,
+    });
+  }
+  return { id, status, createdAt: textOf(json, 'created_at') ?? '' };
+}

@@ -1,0 +1,80 @@
+import { X509Certificate } from 'node:crypto';
+import { usage } from '../errors.ts';
+import type { Parameters } from './conninfo.ts';
+import type { PostgresSource, SourceWords, Verify } from './source.ts';
+
+export interface SslRead {
+  readonly ssl: PostgresSource['ssl'];
+  readonly verify: Verify | undefined;
+  readonly notes: readonly string[];
+}
+
+/** What sslmode, sslrootcert, `--disable-ssl` and `--ca-file` say together. */
+export function readSsl(
+  parameters: Parameters,
+  words: SourceWords,
+  readText: (path: string) => string | undefined,
+): SslRead {
+  const mode = modeOf(parameters);
+  const caFile = words.caFile ?? parameters.get('sslrootcert');
+  const off = mode === 'disable' || words.disableSsl === true;
+  if (words.disableSsl === true && (mode === 'require' || isVerifying(mode))) {
+    throw usage(`sslmode=${mode} and --disable-ssl contradict each other`, 'leave one of them out');
+  }
+  if (off && words.caFile !== undefined) {
+    throw usage(
+      '--ca-file verifies a certificate, and without TLS there is none',
+      'leave --ca-file or --disable-ssl out',
+    );
+  }
+  if (off) return { ssl: 'disable', verify: undefined, notes: [] };
+  const soft = mode === 'prefer' || mode === 'allow';
+  return {
+    ssl: 'require',
+    verify: verifyOf(mode, caFile, words.caFile !== undefined, readText),
+    notes: soft ? [`sslmode=${mode} is taken as require: a migration uses TLS or does not, it never falls back`] : [],
+  };
+}
+
+const modes = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full'] as const;
+type Mode = (typeof modes)[number];
+
+function modeOf(parameters: Parameters): Mode | undefined {
+  const text = parameters.get('sslmode') ?? (parameters.get('ssl') === 'true' ? 'require' : undefined);
+  if (text === undefined) return undefined;
+  return modes.find((mode) => mode === text) ?? refuse();
+}
+
+function refuse(): never {
+  throw usage('the sslmode is not known', `known are ${modes.join(', ')}`);
+}
+
+function isVerifying(mode: Mode | undefined): boolean {
+  return mode === 'verify-ca' || mode === 'verify-full';
+}
+
+function verifyOf(
+  mode: Mode | undefined,
+  caFile: string | undefined,
+  asked: boolean,
+  readText: (path: string) => string | undefined,
+): Verify | undefined {
+  if (caFile === undefined || caFile === 'system') {
+    if (caFile === undefined && !isVerifying(mode)) return undefined;
+    return { what: mode === 'verify-ca' ? 'chain' : 'full' };
+  }
+  // libpq: with a root certificate, require means verify-ca. The option promises the name as well.
+  const what = mode === 'verify-full' || (asked && mode !== 'verify-ca') ? 'full' : 'chain';
+  return { what, ca: { file: caFile, pem: readCertificates(caFile, readText) } };
+}
+
+function readCertificates(file: string, readText: (path: string) => string | undefined): string {
+  const pem = readText(file);
+  if (pem === undefined) throw usage(`the CA file ${file} is not there`);
+  try {
+    new X509Certificate(pem);
+  } catch {
+    throw usage(`the CA file ${file} holds no certificate`, 'give certificates in PEM form (BEGIN CERTIFICATE)');
+  }
+  return pem;
+}

@@ -1,0 +1,26 @@
+import type { Ask } from '../ask.ts';
+import { numberIn, numberOrNone, textIn } from './decode.ts';
+import { grantMonitor } from './grants.ts';
+
+/** Who is connected, which is who a restart throws out; our own sessions are left out. */
+export interface SessionGroup {
+  readonly user: string;
+  readonly sessions: number;
+  /** Of the longest transaction; undefined: none, or hidden from this role. */
+  readonly seconds: number | undefined;
+}
+
+export const activity: Ask<readonly SessionGroup[]> = {
+  id: 'activity',
+  scope: 'server',
+  sql: () =>
+    `SELECT usename, count(*) AS sessions, extract(epoch FROM max(now() - xact_start))::bigint AS seconds FROM pg_stat_activity WHERE usesysid IS NOT NULL AND pid <> pg_backend_pid() AND application_name <> 'cloudctl-preflight' GROUP BY usename ORDER BY count(*) DESC, usename`,
+  decode: (rows) =>
+    rows.map((row) => ({
+      user: textIn(row, 'usename'),
+      sessions: numberIn(row, 'sessions'),
+      seconds: numberOrNone(row, 'seconds'),
+    })),
+  absent: [],
+  grant: grantMonitor,
+};

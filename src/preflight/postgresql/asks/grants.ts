@@ -1,0 +1,6 @@
+import { quoteIdentifier } from '../sql.ts';
+
+/** The statement that lets a role read what only members of a monitoring role see. */
+export function grantMonitor(user: string): string {
+  return `GRANT pg_monitor, pg_read_all_settings TO ${quoteIdentifier(user)}`;
+}

@@ -1,0 +1,90 @@
+import type { Ask, Row } from '../ask.ts';
+import { textIn, textOrNone, truthIn } from './decode.ts';
+import { grantMonitor } from './grants.ts';
+
+export interface Setting {
+  /** In force in our own session. */
+  readonly value: string;
+  /** What a plain number counts: `ms`, `kB`, `8kB`; undefined: nothing. */
+  readonly unit: string | undefined;
+  /** `postmaster`: a change needs a restart. */
+  readonly context: string;
+  /** The file holds another value that waits for a restart. */
+  readonly pendingRestart: boolean;
+  /** As in `default`, `configuration file`, `command line`, `database`, `user`. */
+  readonly source: string;
+  /** undefined: not from a file, or hidden from this role. */
+  readonly file: string | undefined;
+}
+
+/** By name; what the version does not have, or what this role may not see, is missing. */
+export type Settings = ReadonlyMap<string, Setting>;
+
+const names = [
+  'azure.extensions',
+  'cloudsql.logical_decoding',
+  'default_transaction_read_only',
+  'hot_standby_feedback',
+  'idle_in_transaction_session_timeout',
+  'idle_replication_slot_timeout',
+  'idle_session_timeout',
+  'listen_addresses',
+  'lock_timeout',
+  'logical_decoding_work_mem',
+  'max_connections',
+  'max_prepared_transactions',
+  'max_replication_slots',
+  'max_slot_wal_keep_size',
+  'max_standby_streaming_delay',
+  'max_wal_senders',
+  'max_wal_size',
+  'max_worker_processes',
+  'port',
+  'rds.extensions',
+  'rds.logical_replication',
+  'reserved_connections',
+  'row_security',
+  'shared_preload_libraries',
+  'ssl',
+  'statement_timeout',
+  'superuser_reserved_connections',
+  'synchronous_commit',
+  'synchronous_standby_names',
+  'transaction_timeout',
+  'wal_keep_size',
+  'wal_level',
+  'wal_sender_timeout',
+];
+
+export const settings: Ask<Settings> = {
+  id: 'settings',
+  scope: 'server',
+  sql: () =>
+    `SELECT name, setting, unit, context, pending_restart, source, sourcefile FROM pg_settings WHERE pending_restart OR name IN (${names
+      .map((name) => `'${name}'`)
+      .join(', ')})`,
+  decode: (rows) => new Map(rows.map((row) => [textIn(row, 'name'), decodeSetting(row)])),
+  absent: new Map(),
+  grant: grantMonitor,
+};
+
+function decodeSetting(row: Row): Setting {
+  return {
+    value: textIn(row, 'setting'),
+    unit: textOrNone(row, 'unit'),
+    context: textIn(row, 'context'),
+    pendingRestart: truthIn(row, 'pending_restart'),
+    source: textIn(row, 'source'),
+    file: textOrNone(row, 'sourcefile'),
+  };
+}
+
+export function valueOf(all: Settings, name: string): string {
+  return all.get(name)?.value ?? '';
+}
+
+/** A setting that counts something; `missing` where the version has no such setting. */
+export function wholeOf(all: Settings, name: string, missing = 0): number {
+  const found = all.get(name);
+  return found === undefined ? missing : Number(found.value);
+}

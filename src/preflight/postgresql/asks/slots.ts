@@ -1,0 +1,49 @@
+import type { Ask } from '../ask.ts';
+import { numberOrNone, textIn, textOrNone, truthIn } from './decode.ts';
+import { grantMonitor } from './grants.ts';
+
+export interface Slot {
+  readonly name: string;
+  readonly kind: 'physical' | 'logical';
+  readonly plugin: string | undefined;
+  readonly database: string | undefined;
+  readonly active: boolean;
+  readonly temporary: boolean;
+  /** WAL kept for it, in bytes; undefined: none yet, or the server is in recovery. */
+  readonly retained: number | undefined;
+  /** `reserved`, `extended`, `unreserved`, `lost` (13 and newer). */
+  readonly walStatus: string | undefined;
+}
+
+export const slots: Ask<readonly Slot[]> = {
+  id: 'slots',
+  scope: 'server',
+  sql: (version, { inRecovery }) =>
+    `SELECT slot_name, slot_type, plugin, database, active, ${version < 100_000 ? 'false AS temporary' : 'temporary'}, ${retained(version, inRecovery)} AS retained${version < 130_000 ? '' : ', wal_status'} FROM pg_replication_slots ORDER BY slot_name`,
+  decode: (rows) =>
+    rows.map((row) => ({
+      name: textIn(row, 'slot_name'),
+      kind: row.slot_type === 'logical' ? 'logical' : 'physical',
+      plugin: textOrNone(row, 'plugin'),
+      database: textOrNone(row, 'database'),
+      active: truthIn(row, 'active'),
+      temporary: truthIn(row, 'temporary'),
+      retained: numberOrNone(row, 'retained'),
+      walStatus: textOrNone(row, 'wal_status'),
+    })),
+  absent: [],
+  grant: grantMonitor,
+};
+
+/** The current position cannot be asked in recovery: the function fails there. */
+function retained(version: number, inRecovery: boolean): string {
+  if (inRecovery) return 'NULL::bigint';
+  return version < 100_000
+    ? 'pg_xlog_location_diff(pg_current_xlog_location(), restart_lsn)::bigint'
+    : 'pg_wal_lsn_diff(pg_current_wal_lsn(), restart_lsn)::bigint';
+}
+
+/** Names that an engine of a migration gives its objects: slots of earlier tries and of initial copies. */
+export function isMigrationSlot(name: string): boolean {
+  return /^(aiven_db_migrate_|cloudctl_|pg_\d+_sync_\d+)/.test(name);
+}

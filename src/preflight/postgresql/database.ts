@@ -1,0 +1,103 @@
+import type { Clock } from '../../platform/host.ts';
+import { connect, type PgSession } from '../../postgresql/connection.ts';
+import { ConnectError, QueryError } from '../../postgresql/failure.ts';
+import type { PostgresSource } from '../../postgresql/source.ts';
+import type { AskContext } from './ask.ts';
+import { type AnyAsk, type Answers, gather } from './gather.ts';
+import type { Reach } from './ground.ts';
+
+export interface Visit {
+  readonly source: PostgresSource;
+  readonly version: number;
+  readonly context: AskContext;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  readonly onSent: (database: string, text: string) => void;
+}
+
+export interface Visited {
+  readonly reach: Reach;
+  readonly answers: Answers;
+}
+
+/** Milliseconds for everything in one database: two statements that the server gives up, and some room. */
+export const databaseLimit = 40_000;
+
+/**
+ * Connects to one database and asks. A server that restarts is tried again for a few seconds, and so is a session that an
+ * administrator ended; one that broke in the middle for another reason is not, since the question may be what broke it.
+ */
+export async function visit(dbname: string, asks: readonly AnyAsk[], way: Visit): Promise<Visited> {
+  const end = way.clock.now() + databaseLimit;
+  const left = () => end - way.clock.now();
+  for (let tries = 1; ; tries += 1) {
+    const visited = await attempt(dbname, asks, way, left);
+    const again = visited.code !== undefined && passing.has(visited.code) && tries < 4 && left() > 5000;
+    if (!again || way.signal.aborted) return visited;
+    await way.clock.sleep(1000, way.signal).catch(() => {});
+  }
+}
+
+/** Asks on a session that is open already. */
+export async function askOn(session: PgSession, dbname: string, asks: readonly AnyAsk[], way: Visit): Promise<Attempt> {
+  const end = way.clock.now() + databaseLimit;
+  const { answers, lost } = await gather(asks, {
+    session,
+    version: way.version,
+    context: way.context,
+    username: way.source.username,
+    onSent: (text) => way.onSent(dbname, text),
+    left: () => end - way.clock.now(),
+  });
+  return { reach: { kind: 'entered', direct: true }, answers, code: lost?.code };
+}
+
+/** 57P01 to 57P03: shut down, crashed, not up yet. */
+const passing = new Set(['57P01', '57P02', '57P03', 'ECONNREFUSED']);
+
+interface Attempt extends Visited {
+  /** Of the failure that ended it. */
+  readonly code: string | undefined;
+}
+
+async function attempt(
+  dbname: string,
+  asks: readonly AnyAsk[],
+  way: Visit,
+  left: () => number,
+): Promise<Attempt> {
+  let session: PgSession | undefined;
+  try {
+    session = await connect(way.source, { dbname, limit: Math.min(left(), connectLimit), signal: way.signal });
+    way.onSent(dbname, pidQuery);
+    const pid = (await session.query(pidQuery, Math.min(left(), connectLimit)))[0]?.[0]?.pid;
+    const { answers, lost } = await gather(asks, {
+      session,
+      version: way.version,
+      context: way.context,
+      username: way.source.username,
+      onSent: (text) => way.onSent(dbname, text),
+      left,
+    });
+    return { reach: { kind: 'entered', direct: pid === String(session.processId) }, answers, code: lost?.code };
+  } catch (error) {
+    if (error instanceof ConnectError || error instanceof QueryError) {
+      return { reach: notReached(error), answers: new Map(), code: error.code };
+    }
+    throw error;
+  } finally {
+    await session?.end();
+  }
+}
+
+/** Bare, so that a pooler has to give it to a server process of its own. */
+const pidQuery = 'SELECT pg_backend_pid() AS pid';
+
+/** Milliseconds to be let in, and to be told the process. */
+const connectLimit = 10_000;
+
+function notReached({ code, message }: ConnectError | QueryError): Reach {
+  // Five digits and letters: the server itself said no. That it is not up is no answer about this database.
+  const said = /^[0-9A-Z]{5}$/.test(code) && !passing.has(code);
+  return said ? { kind: 'refused', code, message } : { kind: 'lost', message };
+}

@@ -1,0 +1,84 @@
+import { type Finding, type Fix, type Outcome, skip, unknown } from '../finding.ts';
+import type { Wish } from '../wish.ts';
+import type { Answer } from './ask.ts';
+import type { AnyCheck, DatabaseCheck, ServerCheck } from './check.ts';
+import type { AnyAsk, Answers } from './gather.ts';
+import type { Ground } from './ground.ts';
+
+/** What a server check finds, or why it cannot. */
+export function serverFinding(check: ServerCheck, answers: Answers, ground: Ground, wish: Wish): Finding {
+  const outcome = (): Outcome => {
+    if (check.needs === 'entry' && ground.entry.kind !== 'entered') return skip(outside(ground));
+    const read = valuesOf(check, answers);
+    return 'outcome' in read ? read.outcome : check.judge(read.values, ground, wish);
+  };
+  return { ...labelOf(check), ...outcome() };
+}
+
+/** What a database check finds in one database, or why it cannot. */
+export function databaseFinding(
+  check: DatabaseCheck,
+  answers: Answers,
+  database: string,
+  ground: Ground,
+  wish: Wish,
+): Finding {
+  const outcome = (): Outcome => {
+    const asksInside = Object.values(check.asks).some(({ scope }) => scope === 'database');
+    const closed = asksInside ? closedBy(ground, database) : undefined;
+    if (closed !== undefined) return skip(closed);
+    const read = valuesOf(check, answers);
+    return 'outcome' in read ? read.outcome : check.judge(read.values, database, ground, wish);
+  };
+  return { ...labelOf(check), database, ...outcome() };
+}
+
+function labelOf({ id, title, scope, spec }: AnyCheck): Pick<Finding, 'id' | 'title' | 'scope' | 'spec'> {
+  return { id, title, scope, ...(spec === undefined ? {} : { spec }) };
+}
+
+function outside({ entry }: Ground): string {
+  return entry.kind === 'entered' ? '' : `the server could not be entered: ${entry.message}`;
+}
+
+/** Why nothing was asked inside the database; a connection lost later on has answers of its own to tell it. */
+function closedBy({ reach }: Ground, database: string): string | undefined {
+  const found = reach.get(database);
+  if (found === undefined) return 'the time was over before this database was asked';
+  if (found.kind === 'closed') return 'the database takes no connection of this role (db-noconnect)';
+  if (found.kind === 'refused') return `the database could not be entered: ${found.message}`;
+  return found.kind === 'lost' ? `the database did not answer: ${found.message}` : undefined;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: the values of the questions of any check; its judge has their types.
+type Read = { readonly values: any } | { readonly outcome: Outcome };
+
+function valuesOf({ asks }: AnyCheck, answers: Answers): Read {
+  const entries = Object.entries<AnyAsk>(asks).map(([name, ask]) => ({ name, ask, answer: answers.get(ask) }));
+  const skipped = entries.find(({ answer }) => answer === undefined || answer.kind === 'skipped');
+  if (skipped !== undefined) return { outcome: skip(reasonOf(skipped.answer)) };
+  const failed = entries.filter(({ answer }) => answer?.kind !== 'known');
+  if (failed.length === 0) {
+    return { values: Object.fromEntries(entries.map(({ name, answer }) => [name, valueOf(answer)])) };
+  }
+  const reason = failed.map(({ ask, answer }) => `${ask.id}: ${reasonOf(answer)}`).join('; ');
+  const grants = failed.flatMap(({ answer }) => (answer?.kind === 'denied' ? [answer.grant] : []));
+  return { outcome: unknown(reason, grants.length === 0 ? undefined : grantFix(grants)) };
+}
+
+function valueOf(answer: Answer<unknown> | undefined): unknown {
+  return answer?.kind === 'known' ? answer.value : undefined;
+}
+
+function reasonOf(answer: Answer<unknown> | undefined): string {
+  return answer === undefined || answer.kind === 'known' ? 'it was not asked' : answer.reason;
+}
+
+function grantFix(grants: readonly string[]): Fix {
+  const sql = [...new Set(grants.flatMap((grant) => grant.split(/; (?=GRANT )/)))];
+  return {
+    sql,
+    undo: sql.map((grant) => grant.replace(/^GRANT /, 'REVOKE ').replace(/ TO ("(?:[^"]|"")*"|\S+)$/, ' FROM $1')),
+    text: 'Let the role of the migration read it, and run this again.',
+  };
+}

@@ -1,0 +1,113 @@
+import type { PgSession } from '../../postgresql/connection.ts';
+import { QueryError } from '../../postgresql/failure.ts';
+import type { Answer, Ask, AskContext, Row } from './ask.ts';
+import { answersOf, readOnly } from './message.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: questions of any answer; each judge sees its own types.
+export type AnyAsk = Ask<any>;
+export type Answers = ReadonlyMap<AnyAsk, Answer<unknown>>;
+
+export interface Asking {
+  readonly session: PgSession;
+  readonly version: number;
+  readonly context: AskContext;
+  readonly username: string;
+  /** Hears every message before it is sent. */
+  readonly onSent: (text: string) => void;
+  /** Milliseconds left for this database, asked before each message. */
+  readonly left: () => number;
+}
+
+/** The session is gone; what was answered before is not. */
+export interface Gathered {
+  readonly answers: Answers;
+  readonly lost: QueryError | undefined;
+}
+
+/**
+ * Asks everything in one message. When the server refuses it, each question goes alone, so that exactly the one that is
+ * denied or too slow stays without an answer.
+ */
+export async function gather(asks: readonly AnyAsk[], asking: Asking): Promise<Gathered> {
+  const answers = new Map<AnyAsk, Answer<unknown>>();
+  const sent: Sent[] = [];
+  for (const ask of asks) {
+    const sql = ask.sql(asking.version, asking.context);
+    if (sql === undefined) answers.set(ask, { kind: 'known', value: ask.absent });
+    else sent.push({ ask, sql });
+  }
+  let lost: QueryError | undefined;
+  try {
+    lost = await together(sent, asking, answers);
+  } catch (error) {
+    if (!(error instanceof QueryError)) throw error;
+    lost = error;
+  }
+  for (const { ask } of sent) {
+    if (!answers.has(ask)) answers.set(ask, { kind: 'failed', reason: lost?.message ?? 'no answer' });
+  }
+  return { answers, lost };
+}
+
+interface Sent {
+  readonly ask: AnyAsk;
+  readonly sql: string;
+}
+
+async function together(
+  sent: readonly Sent[],
+  asking: Asking,
+  answers: Map<AnyAsk, Answer<unknown>>,
+): Promise<QueryError | undefined> {
+  if (sent.length === 0) return undefined;
+  const sets = await send(
+    asking,
+    sent.map(({ sql }) => sql),
+  );
+  if (!(sets instanceof QueryError)) {
+    for (const [at, { ask }] of sent.entries()) answers.set(ask, known(ask, sets[at]));
+    return undefined;
+  }
+  if (sets.lost) return sets;
+  for (const { ask, sql } of sent) {
+    const alone = await send(asking, [sql]);
+    if (alone instanceof QueryError && alone.lost) return alone;
+    answers.set(ask, alone instanceof QueryError ? unanswered(ask, alone, asking) : known(ask, alone[0]));
+  }
+  return undefined;
+}
+
+/** One entry a query, or the error; the session is then out of its transaction again, or lost. */
+async function send(
+  { session, version, onSent, left }: Asking,
+  queries: readonly string[],
+): Promise<readonly (readonly Row[])[] | QueryError> {
+  const text = readOnly(queries, version);
+  const limit = Math.min(left(), messageLimit);
+  if (limit <= 0) return new QueryError('ETIMEDOUT', 'no time was left for it', true);
+  onSent(text);
+  try {
+    return answersOf(await session.query(text, limit), queries.length);
+  } catch (error) {
+    if (!(error instanceof QueryError)) throw error;
+    if (error.lost) return error;
+    onSent('ROLLBACK');
+    // A session that cannot even end its transaction throws, and counts as lost.
+    await session.query('ROLLBACK', limit);
+    return error;
+  }
+}
+
+/** The server gives up a statement after 15 s; one that does not even say so is hung. */
+const messageLimit = 20_000;
+
+function known(ask: AnyAsk, rows: readonly Row[] | undefined): Answer<unknown> {
+  return { kind: 'known', value: ask.decode(rows ?? []) };
+}
+
+function unanswered(ask: AnyAsk, { code, message }: QueryError, { username }: Asking): Answer<unknown> {
+  if (code === insufficientPrivilege) return { kind: 'denied', reason: message, grant: ask.grant(username) };
+  return { kind: 'failed', reason: message };
+}
+
+const insufficientPrivilege = '42501';

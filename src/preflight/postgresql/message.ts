@@ -1,0 +1,22 @@
+/**
+ * One message of the simple protocol that cannot write and leaves no setting behind: SET without LOCAL would stay in a
+ * pooler's server connection for the next application.
+ * @param version server_version_num; undefined while it is not known
+ */
+export function readOnly(queries: readonly string[], version?: number): string {
+  const guards = [
+    'BEGIN READ ONLY',
+    "SET LOCAL statement_timeout='15s'",
+    "SET LOCAL lock_timeout='1s'",
+    'SET LOCAL search_path=pg_catalog',
+    ...(version !== undefined && version >= jitSince ? ['SET LOCAL jit=off'] : []),
+  ];
+  return [...guards, ...queries, 'COMMIT'].join('; ');
+}
+
+/** The answers of the queries, from those of the whole message. */
+export function answersOf<T>(sets: readonly T[], queries: number): readonly T[] {
+  return sets.slice(-queries - 1, -1);
+}
+
+const jitSince = 110000;

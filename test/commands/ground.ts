@@ -1,0 +1,104 @@
+import { run } from '../../src/main.ts';
+import type { Sandbox } from '../../src/sandbox/server.ts';
+import { type TestHost, type TestHostOptions, testHost } from '../fixtures/host.ts';
+import { profileOf } from '../fixtures/session.ts';
+import { admin, MAYA } from '../sandbox/driver.ts';
+
+export interface Ran {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+  readonly host: TestHost;
+  /** Standard output as JSON; the test's own assertions check the shape. */
+  json<T>(): T;
+  /** The error on standard error as JSON. */
+  error(): { readonly code: string; readonly exit_code: number; readonly message: string; readonly hint?: string };
+}
+
+/** One run of the program on the machine of `base`: the same folders, keychain, clock and environment. */
+export async function cloudctl(base: TestHost, argv: readonly string[], options: TestHostOptions = {}): Promise<Ran> {
+  const host = testHost({ beside: base, ...options });
+  return ranOn(host, await run(argv, host));
+}
+
+export interface Started {
+  readonly host: TestHost;
+  readonly ended: Promise<Ran>;
+  /** The first match on standard error. */
+  says(pattern: RegExp): Promise<RegExpExecArray>;
+}
+
+/** The same without waiting for its end. */
+export function start(base: TestHost, argv: readonly string[], options: TestHostOptions = {}): Started {
+  const host = testHost({ beside: base, ...options });
+  let over = false;
+  const ended = run(argv, host).then((code) => {
+    over = true;
+    return ranOn(host, code);
+  });
+  return {
+    host,
+    ended,
+    says: async (pattern) => {
+      for (;;) {
+        const found = pattern.exec(host.err()) ?? pattern.exec(host.out());
+        if (found !== null) return found;
+        if (over) throw new Error(`it ended before it said ${pattern}:\n${host.err()}`);
+        await new Promise((resolve) => setTimeout(resolve, 5));
+      }
+    },
+  };
+}
+
+/** The authorization URL, alone on its line. */
+export const authorizationLine = /^(https?:\/\/\S+\/v1\/oauth\/authorize\?\S+)$/m;
+
+/** `auth login` with a browser that is fetch; `visit` gets the authorization URL. */
+export async function login(
+  base: TestHost,
+  argv: readonly string[] = [],
+  options: TestHostOptions & { readonly visit?: (url: string) => Promise<unknown> } = {},
+): Promise<Ran> {
+  const started = start(base, ['auth', 'login', ...argv], options);
+  const [, url = ''] = await started.says(authorizationLine);
+  await (options.visit ?? fetch)(url);
+  return started.ended;
+}
+
+/** A machine whose profile `default` points to the sandbox, with nobody logged in; consent is given by itself. */
+export async function machineOf(sandbox: Sandbox, options: TestHostOptions = {}): Promise<TestHost> {
+  const host = testHost(options);
+  host.writeConfig({ current: 'default', profiles: { default: profileOf(sandbox) } });
+  await admin(sandbox, 'POST', '/consent', { mode: 'approve', user: MAYA });
+  return host;
+}
+
+/** The environment alone, without a profile, as CI gives it. */
+export function environmentOf({ ready }: Sandbox): Readonly<Record<string, string>> {
+  return {
+    CLOUDCTL_AUTH_URL: ready.auth_url,
+    CLOUDCTL_BASE_URL: ready.base_url,
+    CLOUDCTL_CLIENT_ID: ready.client_id,
+    CLOUDCTL_CLIENT_SECRET: ready.client_secret,
+    CLOUDCTL_CALLBACK_URL: ready.callback_url,
+    CLOUDCTL_CREDENTIAL_STORE: 'file',
+  };
+}
+
+/** What a sandbox was asked for. */
+export async function requestsOf(sandbox: Sandbox): Promise<readonly string[]> {
+  const answer = await admin(sandbox, 'GET', '/requests');
+  const { requests }: { requests: { method: string; path: string }[] } = JSON.parse(answer.body);
+  return requests.map(({ method, path }) => `${method} ${path}`).filter((line) => !line.includes('/_sandbox'));
+}
+
+function ranOn(host: TestHost, code: number): Ran {
+  return {
+    code,
+    host,
+    out: host.out(),
+    err: host.err(),
+    json: host.json,
+    error: () => JSON.parse(host.err().trim().split('\n').at(-1) ?? '').error,
+  };
+}

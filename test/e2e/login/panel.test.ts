@@ -1,0 +1,67 @@
+import { describe, expect, test } from 'vitest';
+import { lacks } from '../../fixtures/needs.ts';
+import { useGround } from './ground.ts';
+import { errorOf } from './machine.ts';
+
+describe.skipIf(lacks('chromium'))('an application that the person revokes in the panel', () => {
+  const ground = useGround();
+
+  test('is logged out: the next command is exit 4 and says how to log in, prompt none is consent_required', async () => {
+    const { tomas, team, sandbox, ...here } = ground();
+    const machine = here.machine();
+    const visitor = await here.visitor();
+    const login = await machine.login(['--scope', 'read write']);
+    await visitor.logIn(login.authorizationUrl, tomas, team.name);
+    await visitor.told();
+    expect((await login.ended).code).toBe(0);
+    expect((await machine.run(['droplets', 'list', '-o', 'json'])).code).toBe(0);
+
+    await visitor.open(sandbox.panel_url);
+    await visitor.page.getByRole('link', { name: 'My applications' }).click();
+    expect(await visitor.text()).toContain('Sandbox CLI');
+    expect(await visitor.text()).toContain(`For the team ${team.name}`);
+    await visitor.page.getByRole('button', { name: 'Revoke Sandbox CLI' }).click();
+    await visitor.page.getByText('You have authorized no application.').waitFor();
+
+    const plain = await machine.run(['droplets', 'list']);
+    expect(plain.code).toBe(4);
+    expect(plain.stdout).toBe('');
+    expect(plain.stderr).toMatch(/^error: the session of profile "default" has ended$/m);
+    expect(plain.stderr).toMatch(/^hint: .*cloudctl auth login/m);
+    const json = await machine.run(['actions', 'list', '-o', 'json']);
+    expect(json.code).toBe(4);
+    expect(errorOf(json)).toMatchObject({ code: 'needs_login', exit_code: 4 });
+    expect((await machine.run(['auth', 'status', '--check', '-o', 'json'])).code).toBe(4);
+
+    const silent = await machine.login(['--prompt', 'none', '--scope', 'read write', '-o', 'json']);
+    await visitor.open(silent.authorizationUrl);
+    await visitor.told();
+    const refused = await silent.ended;
+    expect([refused.code, errorOf(refused).code]).toEqual([4, 'consent_required']);
+
+    const again = await machine.login();
+    await visitor.open(again.authorizationUrl);
+    await visitor.authorize(team.name);
+    await visitor.told();
+    expect((await again.ended).code).toBe(0);
+    expect((await machine.run(['droplets', 'list', '-o', 'json'])).code).toBe(0);
+  });
+
+  test('between consent and exchange: the code is dead, exit 4 invalid_grant', async () => {
+    const { maya, sandbox, ...here } = ground();
+    const machine = here.machine();
+    const visitor = await here.visitor();
+    const login = await machine.login(['-o', 'json']);
+    await visitor.open(login.authorizationUrl);
+    await visitor.signIn(maya);
+    const callback = await visitor.authorizeWithoutFollowing();
+    await visitor.open(`${sandbox.panel_url}/applications`);
+    await visitor.page.getByRole('button', { name: 'Revoke Sandbox CLI' }).click();
+    await visitor.page.getByText('You have authorized no application.').waitFor();
+    await visitor.open(callback);
+    expect(await visitor.told()).toContain('You are not signed in');
+    const ran = await login.ended;
+    expect([ran.code, errorOf(ran).code]).toEqual([4, 'invalid_grant']);
+    expect(machine.keepsSession()).toBe(false);
+  });
+});

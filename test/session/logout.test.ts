@@ -1,0 +1,163 @@
+import { existsSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import type { Client } from '../../src/oauth/token-endpoint.ts';
+import type { Sandbox } from '../../src/sandbox/server.ts';
+import { Secret } from '../../src/secret.ts';
+import { type LogoutDeps, logout } from '../../src/session/logout.ts';
+import { type Answerer, closedOrigin, reply, serverFor } from '../fixtures/broken-server.ts';
+import { type TestHost, testHost } from '../fixtures/host.ts';
+import { refreshDeps, seedSession } from '../fixtures/session.ts';
+import { call, refreshWith, sandboxFor } from '../sandbox/driver.ts';
+
+function logoutDeps(host: TestHost, sandbox: Sandbox, changes: Partial<LogoutDeps> = {}): LogoutDeps {
+  const { store, lock, requireSafe } = refreshDeps(host, sandbox);
+  return {
+    store,
+    lock,
+    requireSafe,
+    send: () => host.send({ env: {}, fresh: true }),
+    client: async ({ authOrigin, clientId }): Promise<Client> => ({ authOrigin, clientId, tokenParams: 'query' }),
+    removeAccount: () => undefined,
+    isRefused: async ({ accessToken }) =>
+      (await call(sandbox, accessToken.reveal(), 'GET', '/v2/actions')).status !== 200,
+    ...changes,
+  };
+}
+
+describe('a logout', () => {
+  it('deletes, revokes and proves', async () => {
+    const [host, sandbox] = [testHost(), await sandboxFor()];
+    const { grant, place } = await seedSession(host, sandbox);
+    expect(await logout(logoutDeps(host, sandbox), false)).toEqual({ kind: 'revoked' });
+    expect(existsSync(place.credentialFile)).toBe(false);
+    expect((await call(sandbox, grant.access_token, 'GET', '/v2/actions')).status).toBe(404);
+    expect((await refreshWith(sandbox, grant.refresh_token)).status).toBe(400);
+  });
+
+  it('deletes before anything is sent', async () => {
+    const [host, sandbox] = [testHost(), await sandboxFor()];
+    const { place } = await seedSession(host, sandbox);
+    const order: string[] = [];
+    const deps = logoutDeps(host, sandbox, {
+      removeAccount: () => order.push('account'),
+      send: async () => {
+        order.push(existsSync(place.credentialFile) ? 'sent too early' : 'sent');
+        return host.send({ env: {}, fresh: true });
+      },
+    });
+    await logout(deps, false);
+    expect(order).toEqual(['account', 'sent']);
+  });
+
+  it('tells the server of the record, with the token in the query and as bearer', async () => {
+    const [host, sandbox] = [testHost(), await sandboxFor()];
+    const { origin, seen } = await serverFor((_, response) => reply(response, 200, {}));
+    await seedSession(host, sandbox, { record: { authOrigin: origin, accessToken: new Secret('at-1') } });
+    await logout(logoutDeps(host, sandbox), false);
+    expect(seen).toHaveLength(1);
+    expect(seen[0]).toMatchObject({ method: 'POST', url: '/v1/oauth/revoke?token=at-1', body: '' });
+    expect(seen[0]?.headers.authorization).toBe('Bearer at-1');
+  });
+
+  it('authenticates the client instead at a server that wants a form', async () => {
+    const [host, sandbox] = [testHost(), await sandboxFor()];
+    const { origin, seen } = await serverFor((_, response) => reply(response, 200, {}));
+    await seedSession(host, sandbox, { record: { authOrigin: origin, accessToken: new Secret('at-1') } });
+    const client = { authOrigin: origin, clientId: 'c', clientSecret: new Secret('shh'), tokenParams: 'body' } as const;
+    await logout(logoutDeps(host, sandbox, { client: async () => client }), false);
+    expect(seen[0]).toMatchObject({ url: '/v1/oauth/revoke', body: 'token=at-1&client_id=c&client_secret=shh' });
+    expect(seen[0]?.headers.authorization).toBeUndefined();
+  });
+
+  it('with --local tells nobody', async () => {
+    const [host, sandbox] = [testHost(), await sandboxFor()];
+    const { grant, place } = await seedSession(host, sandbox);
+    const deps = logoutDeps(host, sandbox, {
+      send: () => Promise.reject(new Error('sent')),
+      requireSafe: () => {
+        throw new Error('not needed');
+      },
+    });
+    expect(await logout(deps, true)).toEqual({ kind: 'local' });
+    expect(existsSync(place.credentialFile)).toBe(false);
+    expect((await call(sandbox, grant.access_token, 'GET', '/v2/actions')).status).toBe(200);
+  });
+
+  it('of nobody does nothing', async () => {
+    const [host, sandbox] = [testHost(), await sandboxFor()];
+    expect(await logout(logoutDeps(host, sandbox), false)).toEqual({ kind: 'nothing' });
+  });
+
+  it('of a record that is damaged deletes it', async () => {
+    const [host, sandbox] = [testHost(), await sandboxFor()];
+    const deps = logoutDeps(host, sandbox);
+    await deps.store.visit((items) => items.write('credential', new Secret('{')));
+    expect(await logout(deps, false)).toEqual({ kind: 'local' });
+    expect(await deps.store.visit((items) => items.read('credential'))).toEqual({ kind: 'absent' });
+  });
+
+  it('of a keychain that cannot be asked deletes nothing and says so', async () => {
+    const [host, sandbox] = [testHost(), await sandboxFor()];
+    const deps = logoutDeps(host, sandbox);
+    const unavailable = async () => ({ kind: 'unavailable', why: 'locked', reason: '' }) as const;
+    const store = {
+      ...deps.store,
+      visit: <T>(work: Parameters<typeof deps.store.visit<T>>[0]) =>
+        work({ read: unavailable, write: unavailable, remove: unavailable }),
+    };
+    let sent = false;
+    const send = async () => {
+      sent = true;
+      return host.send({ env: {} });
+    };
+    await expect(logout({ ...deps, store, send }, false)).rejects.toMatchObject({ code: 'keychain_unavailable' });
+    expect(sent).toBe(false);
+    (await deps.lock()).release();
+  });
+});
+
+describe('a logout that cannot be proved has deleted all the same', () => {
+  it.each<[string, Answerer, object]>([
+    ['the server drops the connection', (_, response) => void response.destroy(), { code: 'unreachable', exitCode: 6 }],
+    [
+      'the server says no',
+      (_, response) => reply(response, 400, { error: 'invalid_request' }),
+      { code: 'api_error', status: 400 },
+    ],
+    [
+      'the server answers with a page',
+      (_, response) => reply(response, 404, '<html>', { 'content-type': 'text/html' }),
+      { code: 'api_error' },
+    ],
+    [
+      'the server redirects',
+      (_, response) => reply(response, 302, '', { location: '/' }),
+      { code: 'api_error', status: 302 },
+    ],
+    [
+      'the token is still accepted',
+      (_, response) => reply(response, 200, {}),
+      { code: 'api_error', message: expect.stringContaining('still accepts') },
+    ],
+  ])('when %s', async (_what, answerer, expected) => {
+    const [host, sandbox] = [testHost(), await sandboxFor()];
+    const { origin } = await serverFor(answerer);
+    const { place, grant } = await seedSession(host, sandbox, { record: { authOrigin: origin } });
+    const outcome = await logout(logoutDeps(host, sandbox), false);
+    expect(outcome).toMatchObject({ kind: 'unproven', error: expected });
+    expect(existsSync(place.credentialFile)).toBe(false);
+    const { error } = outcome.kind === 'unproven' ? outcome : { error: undefined };
+    expect(error?.detail).toMatch(/the session was deleted here; .* lives until \d{4}-/);
+    expect(JSON.stringify(error)).not.toContain(grant.access_token);
+  });
+
+  it('when nobody listens', async () => {
+    const [host, sandbox] = [testHost(), await sandboxFor()];
+    const { place } = await seedSession(host, sandbox, { record: { authOrigin: await closedOrigin() } });
+    expect(await logout(logoutDeps(host, sandbox), false)).toMatchObject({
+      kind: 'unproven',
+      error: { code: 'unreachable', exitCode: 6 },
+    });
+    expect(existsSync(place.credentialFile)).toBe(false);
+  });
+});
