@@ -82,7 +82,8 @@ export function nextPath(baseOrigin: string, links: unknown): string | undefined
   return `${url.pathname}${url.search}`;
 }
 
-function incomplete(path: string, got: number, total: number | undefined, why: string): CliError {
+/** The error of a list that ended before it was whole. */
+export function incomplete(path: string, got: number, total: number | undefined, why: string): CliError {
   return new CliError(
     'incomplete_list',
     `could not read all of ${path}: ${got} of ${total ?? 'an unknown number'} items`,

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { text as readAll } from 'node:stream/consumers';
 import type { Api } from '../api/client.ts';
-import { nextPath } from '../api/pages.ts';
+import { incomplete, nextPath } from '../api/pages.ts';
 import { notJson, problem } from '../api/problem.ts';
 import type { CommandSpec } from '../cli/command.ts';
 import type { Context } from '../context.ts';
@@ -62,7 +62,8 @@ export const api: CommandSpec<Context> = {
 async function allPages(client: Api, path: string): Promise<readonly unknown[]> {
   const items: unknown[] = [];
   const visited = new Set<string>();
-  for (let next: string | undefined = path; next !== undefined && !visited.has(next); ) {
+  for (let next: string | undefined = path; next !== undefined; ) {
+    if (visited.has(next)) throw incomplete(path, items.length, undefined, `the page ${next} came twice`);
     visited.add(next);
     const page = await client.json({ method: 'GET', path: next });
     const list = isRecord(page)

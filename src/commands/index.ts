@@ -29,6 +29,16 @@ export const commands: Tree<Context> = {
     },
     'list',
   ),
+  db: branch('judge an external database and migrate it online into a managed cluster', {
+    preflight: leaf(
+      'tell the truth about a source database before anything is touched',
+      async () => (await import('./db/preflight.ts')).preflight,
+    ),
+    migrate: leaf(
+      'start the online migration of an external database into a cluster',
+      async () => (await import('./db/migrate.ts')).migrate,
+    ),
+  }),
   api: leaf('send any request to the resource API', async () => (await import('./api.ts')).api),
   config: branch('read and change the configuration', {
     get: leaf('print one value of the profile', async () => (await import('./config/get.ts')).get),

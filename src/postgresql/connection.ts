@@ -71,7 +71,8 @@ export async function connect(source: PostgresSource, options: ConnectOptions): 
 
 function session(client: Client, line: Line, signal: AbortSignal | undefined): PgSession {
   return {
-    processId: client.processID ?? undefined,
+    // pg reads it as a signed number, and poolers make up any of 32 bits.
+    processId: client.processID === null ? undefined : client.processID >>> 0,
     tls: line.tls(),
     async query(text, limit = 30_000) {
       try {
@@ -134,10 +135,13 @@ function watch(client: Client, socket: Socket, encrypted: boolean): Line {
 
 /** pg reads messages in a listener and throws on some, such as a request for Kerberos: nobody could catch that. */
 function guarded(stream: Stream): Stream {
+  let begun = false;
   return {
     on: (event, listener) =>
       stream.on(event, (...words) => {
         try {
+          if (event === 'data' && !begun) refuseStranger(words[0]);
+          begun ||= event === 'data';
           listener(...words);
         } catch (error) {
           stream.destroy(new Error(cleaned(String(error))));
@@ -145,6 +149,14 @@ function guarded(stream: Stream): Stream {
       }),
     destroy: (error) => stream.destroy(error),
   };
+}
+
+/** The first message asks for authentication, negotiates the protocol, or is an error; pg would wait for the rest of anything. */
+function refuseStranger(bytes: unknown): void {
+  const first = Buffer.isBuffer(bytes) ? bytes[0] : undefined;
+  if (first === undefined || !'REvN'.includes(String.fromCharCode(first))) {
+    throw new Error('what answers does not speak the protocol of PostgreSQL');
+  }
 }
 
 /** The work, or a DOMException: TimeoutError after the limit, AbortError when the signal comes first. */

@@ -14,7 +14,9 @@ export const ownCodes = {
   tls: 'TLS',
   /** The server asked for a password and there is none. */
   noPassword: 'NO_PASSWORD',
-  /** What answered does not speak the protocol, or asks for a kind of authentication that is not known here. */
+  /** The server asks for a kind of authentication that passwords cannot answer. */
+  authentication: 'AUTHENTICATION',
+  /** What answered does not speak the protocol. */
   protocol: 'PROTOCOL',
   timeout: 'ETIMEDOUT',
   closed: 'ECONNRESET',
@@ -55,17 +57,27 @@ export class QueryError extends Error {
 
 export function toConnectError(error: unknown, phase: Phase, limit: number, tls: TlsSession | undefined): ConnectError {
   const { code, message, server } = read(error, limit);
-  const plain = new ConnectError(phase, code ?? ownCodes.protocol, message, tls);
-  if (server || phase !== 'tls' || code === ownCodes.timeout || code === ownCodes.aborted) return plain;
-  if (message === 'The server does not support SSL connections')
-    return new ConnectError('tls', ownCodes.noTls, message);
+  if (server || phase !== 'tls' || code === ownCodes.timeout || code === ownCodes.aborted) {
+    return new ConnectError(phase, code ?? ownCodes.protocol, message, tls);
+  }
+  const known = tlsAnswers[message];
+  if (known !== undefined) return new ConnectError('tls', known.code, known.message);
   const closed = code === ownCodes.closed;
-  return new ConnectError(
-    'tls',
-    ownCodes.tls,
-    closed ? 'the connection was closed during the TLS handshake' : tlsWords(error),
-  );
+  const words = closed ? 'the connection was closed during the TLS handshake' : tlsWords(error);
+  return new ConnectError('tls', ownCodes.tls, words);
 }
+
+/** What pg makes of the answer to its question for TLS (SSLRequest). */
+const tlsAnswers: Readonly<Record<string, { readonly code: string; readonly message: string }>> = {
+  'The server does not support SSL connections': {
+    code: ownCodes.noTls,
+    message: 'The server does not support SSL connections',
+  },
+  'There was an error establishing an SSL connection': {
+    code: ownCodes.protocol,
+    message: 'what answers does not speak the protocol of PostgreSQL',
+  },
+};
 
 export function toQueryError(error: unknown, limit: number): QueryError {
   const { code, message, server } = read(error, limit);
@@ -80,6 +92,7 @@ function read(error: unknown, limit: number): { code: string | undefined; messag
   if (error instanceof DOMException && error.name === 'AbortError') {
     return { code: ownCodes.aborted, message: 'no longer wanted', server: false };
   }
+  if (error instanceof ConnectError) return { code: error.code, message: error.message, server: false };
   const parts = isRecord(error) ? error : {};
   const code = textOf(parts, 'code');
   const message = textOf(parts, 'message') ?? String(error);
@@ -90,7 +103,18 @@ function read(error: unknown, limit: number): { code: string | undefined; messag
   // Of several addresses each failed for itself; the last is as good as any.
   const [first] = Array.isArray(parts.errors) ? parts.errors.slice(-1) : [];
   if (first !== undefined) return read(first, limit);
-  return { code, message: code === undefined ? cleaned(message) : reasonOf(code), server: false };
+  if (/Unknown authenticationOk message|^SASL: Only mechanism/.test(message)) {
+    return {
+      code: ownCodes.authentication,
+      message: 'it asks for an authentication other than a password',
+      server: false,
+    };
+  }
+  return {
+    code,
+    message: code === undefined ? cleaned(message.replace(/^Error: /, '')) : reasonOf(code),
+    server: false,
+  };
 }
 
 /** FATAL in any language of the server: what the code tells does not need the translated word. */
@@ -98,7 +122,7 @@ function ends(error: unknown): boolean {
   if (!isRecord(error)) return true;
   const severity = textOf(error, 'severity');
   const code = textOf(error, 'code') ?? '';
-  return severity === 'FATAL' || severity === 'PANIC' || /^(57P|08|25P03|25P04)/.test(code);
+  return severity === 'FATAL' || severity === 'PANIC' || /^(57P0|25P0[34])/.test(code);
 }
 
 function tlsWords(error: unknown): string {

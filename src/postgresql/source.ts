@@ -46,6 +46,7 @@ export interface SourceWords {
 }
 
 export interface SourceRead {
+  readonly engine: 'postgresql';
   readonly source: PostgresSource;
   /** It stood in an argument, where other users of the machine can see it. */
   readonly passwordInUrl: boolean;
@@ -72,6 +73,7 @@ export function readSource(words: SourceWords, readText: (path: string) => strin
   const password = parameters.get('password');
   const ssl = readSsl(parameters, words, readText);
   return {
+    engine: 'postgresql',
     source: {
       host: readHost(merged('host')),
       port: readPort(merged('port') ?? '5432'),

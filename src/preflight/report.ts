@@ -43,6 +43,8 @@ export interface DatabaseVerdict {
   readonly verdict: Verdict;
   readonly size_bytes?: number;
   readonly tables?: number;
+  /** Of a Redis database. */
+  readonly keys?: number;
   /** Ids of the findings that took a method away. */
   readonly reasons: readonly string[];
 }

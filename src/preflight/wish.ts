@@ -15,6 +15,8 @@ export interface Wish {
   readonly asPublic: boolean;
   /** Free bytes on the disk of the source, which SQL cannot tell. */
   readonly sourceDiskFree: number | undefined;
+  /** Bytes of memory the target has, for Redis; absent: not told. */
+  readonly targetMemory?: number | undefined;
   /** Ids waived by `--accept`. */
   readonly accept: readonly string[];
   /** Warnings block. */

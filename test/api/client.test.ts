@@ -152,11 +152,25 @@ describe('a refused token', () => {
     await expect(api.request(get)).rejects.toMatchObject({ code: 'needs_login' });
   });
 
-  it('is not suspected when a single thing is missing', async () => {
-    answering(unknownToken);
+  it('is not suspected when a single thing is missing and a collection takes the token', async () => {
+    const seen = answering(unknownToken, ok);
     const { api, refused } = apiWith();
     await expect(api.json({ method: 'GET', path: '/v2/droplets/7' })).rejects.toMatchObject({ code: 'not_found' });
     expect(refused).toEqual([]);
+    expect(seen.map(({ url }) => new URL(url).pathname)).toEqual(['/v2/droplets/7', '/v2/actions']);
+  });
+
+  it('is found out behind a missing single thing when a collection refuses it too', async () => {
+    const seen = answering(unknownToken, unknownToken, () => HttpResponse.json({ id: 'm', status: 'running' }));
+    const { api, refused } = apiWith();
+    const put = { method: 'PUT', path: '/v2/databases/c/online-migration', body: '{}' };
+    expect((await api.request(put)).status).toBe(200);
+    expect(refused).toEqual(['old-token']);
+    expect(seen.map(({ method, headers }) => [method, headers.get('authorization')])).toEqual([
+      ['PUT', 'Bearer old-token'],
+      ['GET', 'Bearer old-token'],
+      ['PUT', 'Bearer new-token'],
+    ]);
   });
 });
 

@@ -2,7 +2,7 @@ import { run } from '../../src/main.ts';
 import type { Sandbox } from '../../src/sandbox/server.ts';
 import { type TestHost, type TestHostOptions, testHost } from '../fixtures/host.ts';
 import { profileOf } from '../fixtures/session.ts';
-import { admin, MAYA } from '../sandbox/driver.ts';
+import { admin, MAYA, send } from '../sandbox/driver.ts';
 
 export interface Ran {
   readonly code: number;
@@ -53,7 +53,16 @@ export function start(base: TestHost, argv: readonly string[], options: TestHost
 /** The authorization URL, alone on its line. */
 export const authorizationLine = /^(https?:\/\/\S+\/v1\/oauth\/authorize\?\S+)$/m;
 
-/** `auth login` with a browser that is fetch; `visit` gets the authorization URL. */
+/** Goes where a browser would go; fetch would say that it is no navigation. */
+export async function visit(url: string): Promise<void> {
+  for (let at: string | undefined = url; at !== undefined; ) {
+    const { origin, pathname, search } = new URL(at);
+    const answer = await send(origin, `${pathname}${search}`);
+    at = answer.headers.location === undefined ? undefined : new URL(answer.headers.location, at).href;
+  }
+}
+
+/** `auth login` with a browser that only follows redirects; `visit` gets the authorization URL. */
 export async function login(
   base: TestHost,
   argv: readonly string[] = [],
@@ -61,7 +70,7 @@ export async function login(
 ): Promise<Ran> {
   const started = start(base, ['auth', 'login', ...argv], options);
   const [, url = ''] = await started.says(authorizationLine);
-  await (options.visit ?? fetch)(url);
+  await (options.visit ?? visit)(url);
   return started.ended;
 }
 

@@ -48,11 +48,15 @@ export const list: CommandSpec<Context> = {
       words.text('limit') === undefined ? undefined : wholeNumber(words.text('limit') ?? '', '--limit', { min: 1 });
     const matches = filterOf(words);
     const api = await context.api(context.settings());
-    const actions = where(listActions(api, Math.min(pageSize, limit ?? pageSize)), matches);
+    // What is filtered here may be far down the list: small pages would be many requests.
+    const filtered = filters.some((name) => words.text(name) !== undefined);
+    const actions = where(listActions(api, filtered ? pageSize : Math.min(pageSize, limit ?? pageSize)), matches);
     await context.output.list(rows(take(actions, limit)), view);
     return 0;
   },
 };
+
+const filters = ['status', 'type', 'resource-type', 'region', 'after', 'before'];
 
 function filterOf(words: Words): (action: Action) => boolean {
   const [status, type, resourceType, region] = ['status', 'type', 'resource-type', 'region'].map((name) =>

@@ -1,7 +1,7 @@
 import { createApi } from '../../api/client.ts';
 import { isTokenRefused } from '../../api/problem.ts';
 import type { CommandSpec } from '../../cli/command.ts';
-import type { Settings } from '../../config/settings.ts';
+import { requireProfile, type Settings } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
 import { CliError, type ExitCode, usage } from '../../errors.ts';
 import type { Client } from '../../oauth/token-endpoint.ts';
@@ -9,6 +9,7 @@ import { removeAccount } from '../../session/account.ts';
 import { loginCommand } from '../../session/current.ts';
 import { logout as endSession, type LogoutOutcome } from '../../session/logout.ts';
 import type { CredentialRecord } from '../../session/record.ts';
+import { bindingOf } from '../../session/wiring.ts';
 
 export const logout: CommandSpec<Context> = {
   summary: 'revoke the session and delete it',
@@ -20,25 +21,44 @@ export const logout: CommandSpec<Context> = {
   ],
   examples: [
     { text: 'Log out of the current profile', command: 'cloudctl auth logout' },
-    { text: 'Leave nothing on this machine', command: 'cloudctl auth logout --all' },
+    { text: 'End the sessions of every profile', command: 'cloudctl auth logout --all' },
   ],
   run: async (context, words) => {
     const current = context.settings();
     if (words.flag('all') && context.globals.text('profile') !== undefined)
       throw usage('cannot use --all with --profile', 'leave one of them out');
-    const profiles = words.flag('all') ? [...context.config().profiles.keys()].map(context.storedSettings) : [current];
-    let worst: CliError | undefined;
-    for (const settings of profiles) {
-      const outcome = await endOne(context, settings, words.flag('local'));
-      if (outcome.kind !== 'unproven') await context.output.note(wordsOf(outcome, settings.profileName));
-      else if (profiles.length > 1)
-        await context.output.warn(`profile ${settings.profileName}: ${outcome.error.message}`);
-      if (outcome.kind === 'unproven') worst ??= outcome.error;
-    }
-    if (worst !== undefined) throw worst;
+    if (words.flag('all')) await endEvery(context, current, words.flag('local'));
+    else await endCurrent(context, current, words.flag('local'));
     return 0 satisfies ExitCode;
   },
 };
+
+async function endCurrent(context: Context, settings: Settings, local: boolean): Promise<void> {
+  const outcome = await endOne(context, settings, local);
+  if (outcome.kind === 'unproven') throw outcome.error;
+  // A name that stands for nothing at all is a slip; a session whose profile is gone can still be ended.
+  if (outcome.kind === 'nothing' && bindingOf(settings) === undefined) requireProfile(settings, context.config());
+  await context.output.note(wordsOf(outcome, settings.profileName));
+}
+
+/** Every profile, and the one in use where the environment alone describes it; one that fails does not keep the others. */
+async function endEvery(context: Context, current: Settings, local: boolean): Promise<void> {
+  let first: CliError | undefined;
+  for (const name of new Set([...context.config().profiles.keys(), current.profileName])) {
+    const settings = name === current.profileName ? current : context.storedSettings(name);
+    const outcome = await endOne(context, settings, local).catch(unproven);
+    if (outcome.kind === 'unproven') {
+      await context.output.warn(`profile ${name}: ${outcome.error.message}`);
+      first ??= outcome.error;
+    } else await context.output.note(wordsOf(outcome, name));
+  }
+  if (first !== undefined) throw first;
+}
+
+function unproven(thrown: unknown): LogoutOutcome {
+  if (thrown instanceof CliError) return { kind: 'unproven', error: thrown };
+  throw thrown;
+}
 
 async function endOne(context: Context, settings: Settings, local: boolean): Promise<LogoutOutcome> {
   const store = context.store(settings);

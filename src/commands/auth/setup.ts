@@ -75,8 +75,12 @@ export async function runSetup(context: Context, { typed, secret, again = false 
     await writeClientSecret(store, { authOrigin, clientId }, clientSecret);
   }
   const path = await context.changeConfig((config) => {
-    const current = config.current ?? settings.profileName;
-    writeProfile(context.host.folders.config, config, settings.profileName, values, current);
+    const name = settings.profileName;
+    // The format of this run is not meant for every run: only `config set` writes it.
+    const { output: _ofThisRun, ...lasting } = values;
+    const output = config.profiles.get(name)?.output;
+    const profile = { ...lasting, ...(output === undefined ? {} : { output }) };
+    writeProfile(context.host.folders.config, config, name, profile, config.current ?? name);
     return config.path;
   });
   const shelf = store.kind === 'file' ? 'credential file' : 'keychain';
@@ -97,17 +101,18 @@ async function secretOf(
   const binding = bindingOf(settings);
   const stored = binding === undefined ? undefined : await readClientSecret(context.store(settings), binding);
   if (stored !== undefined && !asking) return undefined;
+  let keep = false;
   const secret = await context.prompts.askSecret({
     name: 'client secret',
     option: '--client-secret-stdin',
     variable: 'CLOUDCTL_CLIENT_SECRET',
     message: stored === undefined ? 'Client secret (hidden)' : 'Client secret (hidden; Enter keeps the stored one)',
-    validate: (written) =>
-      isSecretText(written) || (written === '' && stored !== undefined)
-        ? true
-        : 'That is not 1 to 512 visible ASCII characters.',
+    validate: (written) => {
+      keep = written === '' && stored !== undefined;
+      return keep || isSecretText(written) ? true : 'That is not 1 to 512 visible ASCII characters.';
+    },
   });
-  return secret.reveal() === '' ? undefined : secret;
+  return keep ? undefined : secret;
 }
 
 async function secretFromStdin(context: Context): Promise<Secret> {

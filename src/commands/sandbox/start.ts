@@ -1,3 +1,4 @@
+import { createSandboxAdmin } from '../../api/sandbox.ts';
 import type { CommandSpec, Words } from '../../cli/command.ts';
 import { wholeNumber } from '../../cli/number.ts';
 import { writeProfile } from '../../config/file.ts';
@@ -170,7 +171,8 @@ async function writeSandboxProfile(context: Context, ready: Ready): Promise<void
 async function scriptConsent(context: Context, ready: Ready, script: string): Promise<void> {
   const [mode = '', user, team] = script.split(/\s+/);
   const body = { mode, ...(user === undefined ? {} : { user }), ...(team === undefined ? {} : { team }) };
-  const admin = await context.sandbox(ready.admin_url);
+  // Its own token: the environment may still hold that of another sandbox.
+  const admin = createSandboxAdmin(await context.send(), ready.admin_url, ready.admin_token);
   await admin.call('POST', '/consent', body);
 }
 

@@ -11,6 +11,11 @@ export interface Ask<T> {
   readonly scope: 'server' | 'database';
   /** `version` is server_version_num, as 150008; undefined: this version has no such thing, `absent` is the answer. */
   readonly sql: (version: number, context: AskContext) => string | undefined;
+  /**
+   * Asked in a second message, and only when the answers of the first call for it; otherwise `absent` is the answer. A
+   * question costs a fresh server process a millisecond or two, which most databases are spared.
+   */
+  readonly when?: (known: Known) => boolean;
   readonly decode: (rows: readonly Row[]) => T;
   readonly absent: T;
   /** The one statement that would let `user` ask, when the server denies it (42501). */
@@ -20,7 +25,12 @@ export interface Ask<T> {
 export interface AskContext {
   /** The server is in recovery: functions of the current WAL position fail there. */
   readonly inRecovery: boolean;
+  /** The role is a superuser, so nothing is forbidden to it. */
+  readonly superuser: boolean;
 }
+
+/** Reads what the first message answered; undefined: the question has no answer. */
+export type Known = <T>(ask: Ask<T>) => T | undefined;
 
 /** What became of a question. */
 export type Answer<T> =

@@ -3,7 +3,7 @@ import { connect, type PgSession } from '../../postgresql/connection.ts';
 import { ConnectError, QueryError } from '../../postgresql/failure.ts';
 import type { PostgresSource } from '../../postgresql/source.ts';
 import type { AskContext } from './ask.ts';
-import { type AnyAsk, type Answers, gather } from './gather.ts';
+import { type Answers, type AnyAsk, gather } from './gather.ts';
 import type { Reach } from './ground.ts';
 
 export interface Visit {
@@ -52,20 +52,15 @@ export async function askOn(session: PgSession, dbname: string, asks: readonly A
   return { reach: { kind: 'entered', direct: true }, answers, code: lost?.code };
 }
 
-/** 57P01 to 57P03: shut down, crashed, not up yet. */
-const passing = new Set(['57P01', '57P02', '57P03', 'ECONNREFUSED']);
+/** 57P01 to 57P03: shut down, crashed, not up yet; 53300: no connection free just now. */
+export const passing: ReadonlySet<string> = new Set(['57P01', '57P02', '57P03', '53300', 'ECONNREFUSED']);
 
-interface Attempt extends Visited {
+export interface Attempt extends Visited {
   /** Of the failure that ended it. */
   readonly code: string | undefined;
 }
 
-async function attempt(
-  dbname: string,
-  asks: readonly AnyAsk[],
-  way: Visit,
-  left: () => number,
-): Promise<Attempt> {
+async function attempt(dbname: string, asks: readonly AnyAsk[], way: Visit, left: () => number): Promise<Attempt> {
   let session: PgSession | undefined;
   try {
     session = await connect(way.source, { dbname, limit: Math.min(left(), connectLimit), signal: way.signal });

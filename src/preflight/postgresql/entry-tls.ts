@@ -10,7 +10,7 @@ import type { Door } from './door.ts';
  */
 export async function gatherTls(door: Door, outcome: PgSession | ConnectError): Promise<TlsFacts> {
   const refused = outcome instanceof ConnectError ? outcome : undefined;
-  if (refused?.phase === 'network') return { offered: 'not_asked' };
+  if (refused?.phase === 'network' || refused?.code === ownCodes.protocol) return { offered: 'not_asked' };
   if (door.source.ssl === 'disable') return beside(door, refused);
   if (refused?.code === ownCodes.noTls) {
     const knock = await knocks(door, 'disable');

@@ -18,15 +18,13 @@ export interface EnterOptions {
 }
 
 export interface WayIn {
-  readonly ground: FirstGround;
+  /** What the catalogue tells is not in it yet. */
+  readonly ground: Ground;
   /** The session it was gathered on, to go on with; the caller ends it. undefined: not let in. */
   readonly session: PgSession | undefined;
   /** The source as every further connection should dial it. */
   readonly source: PostgresSource;
 }
-
-/** The part of the ground that is known before the catalogue is asked. */
-export type FirstGround = Pick<Ground, 'dbname' | 'username' | 'address' | 'tls' | 'entry' | 'replication'>;
 
 /** Everything that can be known before the catalogue is asked. Never throws for what the source does. */
 export async function gatherGround(source: PostgresSource, options: EnterOptions): Promise<WayIn> {
@@ -111,8 +109,7 @@ async function enterReplication(door: Door): Promise<ReplicationEntry> {
 function refusal({ phase, code, message }: ConnectError): Entry {
   if (phase === 'network') return { kind: 'unreachable', code, message };
   // A server never finds a fault in this startup message; those who stand before one do.
-  const pooler =
-    code === '08P01' ? 'it finds a fault in the startup message, which a PostgreSQL server takes' : undefined;
+  const pooler = code === '08P01' ? 'it answers the login as only a pooler does (08P01)' : undefined;
   return { kind: 'refused', code, message, pooler };
 }
 

@@ -2,7 +2,7 @@ import { type Finding, type Fix, type Outcome, skip, unknown } from '../finding.
 import type { Wish } from '../wish.ts';
 import type { Answer } from './ask.ts';
 import type { AnyCheck, DatabaseCheck, ServerCheck } from './check.ts';
-import type { AnyAsk, Answers } from './gather.ts';
+import type { Answers, AnyAsk } from './gather.ts';
 import type { Ground } from './ground.ts';
 
 /** What a server check finds, or why it cannot. */
@@ -59,14 +59,14 @@ function valuesOf({ asks }: AnyCheck, answers: Answers): Read {
   if (skipped !== undefined) return { outcome: skip(reasonOf(skipped.answer)) };
   const failed = entries.filter(({ answer }) => answer?.kind !== 'known');
   if (failed.length === 0) {
-    return { values: Object.fromEntries(entries.map(({ name, answer }) => [name, valueOf(answer)])) };
+    return { values: Object.fromEntries(entries.map(({ name, answer }) => [name, valueIn(answer)])) };
   }
   const reason = failed.map(({ ask, answer }) => `${ask.id}: ${reasonOf(answer)}`).join('; ');
   const grants = failed.flatMap(({ answer }) => (answer?.kind === 'denied' ? [answer.grant] : []));
   return { outcome: unknown(reason, grants.length === 0 ? undefined : grantFix(grants)) };
 }
 
-function valueOf(answer: Answer<unknown> | undefined): unknown {
+function valueIn(answer: Answer<unknown> | undefined): unknown {
   return answer?.kind === 'known' ? answer.value : undefined;
 }
 

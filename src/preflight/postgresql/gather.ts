@@ -25,11 +25,30 @@ export interface Gathered {
 }
 
 /**
- * Asks everything in one message. When the server refuses it, each question goes alone, so that exactly the one that is
- * denied or too slow stays without an answer.
+ * Asks everything in one message, and in a second one what the answers call for. When the server refuses a message, each
+ * question goes alone, so that exactly the one that is denied or too slow stays without an answer.
  */
 export async function gather(asks: readonly AnyAsk[], asking: Asking): Promise<Gathered> {
   const answers = new Map<AnyAsk, Answer<unknown>>();
+  const lost = await round(
+    asks.filter(({ when }) => when === undefined),
+    asking,
+    answers,
+  );
+  const later = asks.filter(({ when }) => when !== undefined);
+  const due = later.filter(({ when }) => when?.((ask) => readAnswer(answers, ask)));
+  for (const ask of later) if (!due.includes(ask)) answers.set(ask, { kind: 'known', value: ask.absent });
+  if (lost === undefined) return { answers, lost: await round(due, asking, answers) };
+  for (const ask of due) answers.set(ask, { kind: 'failed', reason: lost.message });
+  return { answers, lost };
+}
+
+/** One message. Every question has an answer after it, if only that there is none. */
+async function round(
+  asks: readonly AnyAsk[],
+  asking: Asking,
+  answers: Map<AnyAsk, Answer<unknown>>,
+): Promise<QueryError | undefined> {
   const sent: Sent[] = [];
   for (const ask of asks) {
     const sql = ask.sql(asking.version, asking.context);
@@ -46,7 +65,14 @@ export async function gather(asks: readonly AnyAsk[], asking: Asking): Promise<G
   for (const { ask } of sent) {
     if (!answers.has(ask)) answers.set(ask, { kind: 'failed', reason: lost?.message ?? 'no answer' });
   }
-  return { answers, lost };
+  return lost;
+}
+
+/** The value of one answer; undefined: there is none. */
+export function readAnswer<T>(answers: Answers, ask: Ask<T>): T | undefined {
+  const answer = answers.get(ask);
+  // The map holds what the question's own decoder made.
+  return answer?.kind === 'known' ? (answer.value as T) : undefined;
 }
 
 interface Sent {

@@ -79,3 +79,8 @@ export interface WalRate {
 export type ReplicationEntry =
   | { readonly kind: 'entered' }
   | { readonly kind: 'refused'; readonly code: string; readonly message: string };
+
+/** server_version_num; 0: not entered. */
+export function versionOf({ entry }: Ground): number {
+  return entry.kind === 'entered' ? entry.version : 0;
+}

@@ -67,13 +67,7 @@ const cases: readonly Case[] = [
     words: ['actions', 'list'],
     env: { CLOUDCTL_CREDENTIAL_STORE: 'drawer' },
   },
-  {
-    name: 'an unknown output in a variable',
-    ...usage,
-    words: ['actions', 'list'],
-    jsonWords: ['-o', 'json', 'auth', 'status', '--profile', 'A'],
-    env: { CLOUDCTL_OUTPUT: 'xml' },
-  },
+  { name: 'an unknown output in a variable', ...usage, words: ['actions', 'list'], env: { CLOUDCTL_OUTPUT: 'xml' } },
   {
     name: 'a client secret that is none',
     ...usage,

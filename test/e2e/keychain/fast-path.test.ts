@@ -180,7 +180,7 @@ async function makeBench(store: 'file' | 'keychain'): Promise<Bench> {
   const shelf = store === 'file' ? file(place) : item(ground, /account (\S+)$/.exec(place)?.[1] ?? '');
   const template: Readonly<Record<string, unknown>> = JSON.parse(await shelf.read());
   // From here on the profile alone says where the sandbox is, as for a person.
-  const env = { DBUS_SESSION_BUS_ADDRESS: ground.env['DBUS_SESSION_BUS_ADDRESS'] };
+  const env = { DBUS_SESSION_BUS_ADDRESS: ground.env.DBUS_SESSION_BUS_ADDRESS };
   return {
     ground: {
       ...ground,

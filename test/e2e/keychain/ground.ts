@@ -35,7 +35,7 @@ export async function makeGround(): Promise<Ground> {
     CLOUDCTL_BASE_URL: sandbox.base_url,
     CLOUDCTL_CLIENT_ID: sandbox.client_id,
     CLOUDCTL_CALLBACK_URL: sandbox.callback_url,
-    DBUS_SESSION_BUS_ADDRESS: service.env['DBUS_SESSION_BUS_ADDRESS'],
+    DBUS_SESSION_BUS_ADDRESS: service.env.DBUS_SESSION_BUS_ADDRESS,
   };
   const options = (more: Partial<RunOptions>): RunOptions => ({ folders, ...more, env: { ...env, ...more.env } });
   return {

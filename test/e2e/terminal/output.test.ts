@@ -6,7 +6,7 @@ import { lacks } from '../../fixtures/needs.ts';
 import { type Sandbox, startSandbox } from '../../fixtures/sandbox.ts';
 import { openTerminal, type Terminal, terminal } from '../../fixtures/terminal.ts';
 
-const escape = '\u001b[';
+const sgr = '\u001b[';
 
 describe.skipIf(lacks('tmux'))('what is printed on a terminal', () => {
   let world: Folders;
@@ -97,20 +97,20 @@ describe.skipIf(lacks('tmux'))('what is printed on a terminal', () => {
     expect(await shown.ended()).toBe(2);
     const text = await shown.screen('colours');
     expect(text).toContain('unknown command "drplets"');
-    expect(text.includes(escape)).toBe(colours);
+    expect(text.includes(sgr)).toBe(colours);
   });
 
   test('a prompt has no colour with NO_COLOR', async () => {
     shown = await terminal(['auth', 'setup', '--profile', 'other'], { folders, env: { NO_COLOR: '1' }, columns: 120 });
     await shown.waitFor(/\? Origin of the authorization server/);
-    expect(await shown.screen('colours')).not.toContain(`${escape}3`);
+    expect(await shown.screen('colours')).not.toContain(`${sgr}3`);
   });
 
   test('without a terminal nothing has colour, unless FORCE_COLOR asks for it', async () => {
     const list = await run(['droplets', 'list'], { folders, env: sandbox.env });
     const failed = await run(wrong, { folders, env: sandbox.env });
-    expect(list.stdout + list.stderr + failed.stderr).not.toContain(escape);
+    expect(list.stdout + list.stderr + failed.stderr).not.toContain(sgr);
     const forced = await run(wrong, { folders, env: { ...sandbox.env, FORCE_COLOR: '1' } });
-    expect(forced.stderr).toContain(escape);
+    expect(forced.stderr).toContain(sgr);
   });
 });

@@ -46,7 +46,7 @@ describe.skipIf(lacks('tmux'))('auth setup on a terminal', () => {
     await answer(shown, /\? Origin of the resource API/, 'https://api.example.com/');
     await answer(shown, /\? Client ID/, 'my-application');
     await answer(shown, /\? Its callback URL .*http:\/\/127\.0\.0\.1:8765\/callback/, '');
-    await answer(shown, /\? Scope[^]*❯ read: look/, '');
+    await answer(shown, /\? Scope[\s\S]*❯ read: look/, '');
     await shown.waitFor(/\? Client secret \(hidden\)/);
     await shown.type(secret);
     expect(await shown.screen()).not.toContain(secret);

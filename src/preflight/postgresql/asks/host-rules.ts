@@ -1,6 +1,6 @@
 import type { Ask } from '../ask.ts';
-import { listIn, numberIn, textIn, textOrNone } from './decode.ts';
 import { quoteIdentifier } from '../sql.ts';
+import { listIn, numberIn, textIn, textOrNone } from './decode.ts';
 
 /** A line of pg_hba.conf as the server reads it; files that it includes are spread out. */
 export interface HostRule {

@@ -1,6 +1,6 @@
 import type { Ask } from '../ask.ts';
-import { numberIn, textIn } from './decode.ts';
 import { quoteIdentifier } from '../sql.ts';
+import { numberIn, textIn } from './decode.ts';
 
 /** A line of a configuration file that is not in force. */
 export interface PendingLine {

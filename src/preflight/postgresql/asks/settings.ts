@@ -3,7 +3,7 @@ import { textIn, textOrNone, truthIn } from './decode.ts';
 import { grantMonitor } from './grants.ts';
 
 export interface Setting {
-  /** In force in our own session. */
+  /** What our own session began with: in the transaction that asks, some are set otherwise. */
   readonly value: string;
   /** What a plain number counts: `ms`, `kB`, `8kB`; undefined: nothing. */
   readonly unit: string | undefined;
@@ -39,6 +39,7 @@ const names = [
   'max_wal_senders',
   'max_wal_size',
   'max_worker_processes',
+  'password_encryption',
   'port',
   'rds.extensions',
   'rds.logical_replication',
@@ -60,7 +61,7 @@ export const settings: Ask<Settings> = {
   id: 'settings',
   scope: 'server',
   sql: () =>
-    `SELECT name, setting, unit, context, pending_restart, source, sourcefile FROM pg_settings WHERE pending_restart OR name IN (${names
+    `SELECT name, reset_val AS setting, unit, context, pending_restart, source, sourcefile FROM pg_settings WHERE pending_restart OR name IN (${names
       .map((name) => `'${name}'`)
       .join(', ')})`,
   decode: (rows) => new Map(rows.map((row) => [textIn(row, 'name'), decodeSetting(row)])),
@@ -79,7 +80,7 @@ function decodeSetting(row: Row): Setting {
   };
 }
 
-export function valueOf(all: Settings, name: string): string {
+export function settingOf(all: Settings, name: string): string {
   return all.get(name)?.value ?? '';
 }
 

@@ -1,0 +1,148 @@
+import { writeFileSync } from 'node:fs';
+import type { OptionSpec, Words } from '../../cli/command.ts';
+import { duration } from '../../cli/duration.ts';
+import { nearest } from '../../cli/suggest.ts';
+import type { Context } from '../../context.ts';
+import { CliError, usage } from '../../errors.ts';
+import { readTextIfAny, writeAtomically } from '../../platform/files.ts';
+import { type Baseline, type Change, changesSince, decodeBaseline } from '../../preflight/baseline.ts';
+import { fixScript, undoScript } from '../../preflight/fix-text.ts';
+import { renderReport, reportEndings } from '../../preflight/formats/write.ts';
+import { preflightPostgresql } from '../../preflight/postgresql/run.ts';
+import { preflightRedis } from '../../preflight/redis/run.ts';
+import type { Report } from '../../preflight/report.ts';
+import type { Wish } from '../../preflight/wish.ts';
+import { version } from '../../version.ts';
+import type { Source } from './source.ts';
+
+/** The options that say where the report goes (contract.md §6). */
+export const reportOptions: readonly OptionSpec[] = [
+  {
+    name: 'report',
+    value: 'FILE',
+    many: 'repeat',
+    description: `write the report, by its ending: ${reportEndings.join(' ')}`,
+    completes: 'file',
+  },
+  { name: 'fix-sql', value: 'FILE', description: 'write one script that cures what can be cured', completes: 'file' },
+  {
+    name: 'undo-sql',
+    value: 'FILE',
+    description: 'write the script that restores what was observed',
+    completes: 'file',
+  },
+  {
+    name: 'baseline',
+    value: 'FILE',
+    description: 'save the report there, or compare with the one that is there',
+    completes: 'file',
+  },
+];
+
+export interface Judged {
+  readonly report: Report;
+  /** What changed since the baseline; undefined when there was none to compare with. */
+  readonly changes?: readonly Change[];
+}
+
+/** Runs the preflight, shows how far it is, and writes every file that was asked for. File names are checked before the source is touched. */
+export async function judge(context: Context, words: Words, source: Source, wish: Wish): Promise<Judged> {
+  const files = words.list('report');
+  const odd = files.find((file) => !reportEndings.some((ending) => file.toLowerCase().endsWith(ending)));
+  if (odd !== undefined)
+    throw usage(`--report ${odd} has an ending that is no format`, `end it with one of ${reportEndings.join(' ')}`);
+  const baselineFile = words.text('baseline');
+  const baseline = baselineFile === undefined ? undefined : readBaseline(baselineFile);
+  const report = await run(context, words, source, wish);
+  if (
+    baseline !== undefined &&
+    (baseline.engine !== report.engine || baseline.source !== `${report.source.host}:${report.source.port}`)
+  ) {
+    throw usage(`the baseline is of ${baseline.source}`, 'name another file with --baseline');
+  }
+  if (baselineFile !== undefined && baseline === undefined)
+    writeAtomically(baselineFile, `${JSON.stringify(report, null, 2)}\n`);
+  for (const file of files) write(file, renderReport(file, report, version) ?? '');
+  await writeScript(context, words.text('fix-sql'), fixScript(report), 'nothing can be cured by a script');
+  await writeScript(context, words.text('undo-sql'), undoScript(report), 'there is nothing to restore');
+  return { report, ...(baseline === undefined ? {} : { changes: changesSince(baseline, report) }) };
+}
+
+/** Exit 3 and what to do, when the method asked for is not possible. */
+export function notPossible(report: Report, fixFile: string | undefined): CliError {
+  const reasons = [
+    ...new Set(
+      report.findings
+        .filter(({ blocks, accepted }) => blocks.includes(report.method) && accepted !== true)
+        .map(({ id }) => id),
+    ),
+  ];
+  const hint =
+    fixFile === undefined
+      ? 'cures in one script: the same command with `--fix-sql fix.sql`'
+      : `read ${fixFile}, run it section by section, and run the preflight again`;
+  return new CliError('preflight_blocked', `the ${report.method} migration is not possible; nothing was sent`, {
+    detail:
+      reasons.length === 0
+        ? 'warnings block with --strict, or something could not be asked'
+        : `because of ${reasons.join(', ')}`,
+    hint,
+  });
+}
+
+async function run(context: Context, words: Words, source: Source, wish: Wish): Promise<Report> {
+  const { host, progress, output } = context;
+  const end = new AbortController();
+  const stop = host.signals.listen(() => end.abort());
+  const common = {
+    wish,
+    deadline: duration(words.text('deadline') ?? '60s', '--deadline', 1000),
+    clock: host.clock,
+    signal: end.signal,
+    nearest,
+    onProgress: (done: number, total: number) => void progress.show(`${done} of ${total} databases judged`),
+    onQuery: (where: string, text: string) => {
+      if (words.flag('show-queries')) void output.warn(`sent to ${where}: ${text}`);
+    },
+  };
+  try {
+    await progress.show('asking the source');
+    return source.engine === 'redis'
+      ? await preflightRedis({ ...common, source: source.source })
+      : await preflightPostgresql({ ...common, source: source.source });
+  } finally {
+    stop();
+    await progress.stop();
+  }
+}
+
+function readBaseline(file: string): Baseline | undefined {
+  const text = readTextIfAny(file);
+  if (text === undefined) return undefined;
+  const baseline = decodeBaseline(text);
+  if (baseline === undefined)
+    throw usage(
+      `the baseline ${file} is no report of a preflight`,
+      'name another file with --baseline; it was left as it is',
+    );
+  return baseline;
+}
+
+async function writeScript(
+  context: Context,
+  file: string | undefined,
+  text: string | undefined,
+  without: string,
+): Promise<void> {
+  if (file === undefined) return;
+  if (text === undefined) await context.output.note(`${file} was not written: ${without}.`);
+  else write(file, text);
+}
+
+function write(file: string, text: string): void {
+  try {
+    writeFileSync(file, text);
+  } catch (error) {
+    throw usage(`could not write ${file}: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}

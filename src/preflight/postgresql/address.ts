@@ -1,0 +1,136 @@
+import { ownCodes } from '../../postgresql/failure.ts';
+import { fail, info, type Outcome, pass, skip } from '../finding.ts';
+import { judgeConnect } from '../network/connect.ts';
+import { judgeHostParse, judgeIpv6Only, judgePublicAddress, judgeSplitHorizon } from '../network/host.ts';
+import { serverCheck } from './check.ts';
+import type { Ground } from './ground.ts';
+import { blocked, bothMethods, judgeGate } from './refusal.ts';
+
+export const hostParse = serverCheck({
+  id: 'host-parse',
+  title: 'the host says what the other options say',
+  spec: '2',
+  needs: 'address',
+  asks: {},
+  judge: (_values, ground) => judgeHostParse(ground.address, bothMethods),
+});
+
+export const hostPublicAddress = serverCheck({
+  id: 'host-public-address',
+  title: 'the host has a public address',
+  spec: '4.6',
+  needs: 'address',
+  asks: {},
+  judge: (_values, ground, wish) => judgePublicAddress(ground.address, wish, bothMethods),
+});
+
+export const hostSplitHorizon = serverCheck({
+  id: 'host-split-horizon',
+  title: 'the host means the same here and in public DNS',
+  needs: 'address',
+  asks: {},
+  judge: (_values, ground, wish) => judgeSplitHorizon(ground.address, wish),
+});
+
+export const hostIpv6Only = serverCheck({
+  id: 'host-ipv6-only',
+  title: 'the host has an IPv4 address',
+  spec: '4.6',
+  needs: 'address',
+  asks: {},
+  judge: (_values, ground, wish) => judgeIpv6Only(ground.address, wish),
+});
+
+export const tcpConnect = serverCheck({
+  id: 'tcp-connect',
+  title: 'the server takes connections',
+  spec: '4.6',
+  needs: 'address',
+  asks: {},
+  judge(_values, ground) {
+    const network = judgeConnect(ground.address, bothMethods);
+    if (network.status === 'fail' || network.status === 'skip') return network;
+    return judgeGate(
+      ground,
+      'tcp-connect',
+      () => network,
+      (why) => blocked(why, { required: 'a session', ...unready(why.code) }),
+    );
+  },
+});
+
+export const portDefault = serverCheck({
+  id: 'port-default',
+  title: 'the port is that of a server, not of a pooler',
+  spec: '4.6',
+  needs: 'address',
+  asks: {},
+  judge(_values, { address: { port } }): Outcome {
+    const usual = usualPorts[port];
+    return usual === undefined
+      ? pass(String(port))
+      : info(`${port}: ${usual}`, { fix: { text: 'If so, give the port of the server itself.' } });
+  },
+});
+
+export const selfTarget = serverCheck({
+  id: 'self-target',
+  title: 'source and target are different servers',
+  needs: 'address',
+  asks: {},
+  judge(_values, { address }: Ground, { target }): Outcome {
+    if (target === undefined) return skip('the address of the target is not known');
+    const mine = [address.host, ...address.connects.map((each) => each.address)].map(plain);
+    const same = target.port === address.port && mine.includes(plain(target.host));
+    if (!same) return pass(`the target is ${target.host}, port ${target.port}`);
+    return fail(bothMethods, `both are ${address.host}, port ${address.port}`, {
+      required: 'two servers',
+      detail:
+        'Migrating to the same server is not supported: CREATE SUBSCRIPTION waits for its own transaction for ever.',
+      fix: { text: 'Name another target.' },
+    });
+  },
+});
+
+const usualPorts: Readonly<Record<number, string>> = {
+  25060: 'the port of managed clusters',
+  25061: 'the port of managed clusters (spec §4.6), and of their pools',
+  6432: 'the port of PgBouncer',
+  6543: 'the port of a pooler in transaction mode',
+};
+
+function unready(code: string): { readonly detail: string; readonly fix: { readonly text: string } } {
+  switch (code) {
+    case '57P03':
+      return {
+        detail: 'The server is starting, stopping or recovering.',
+        fix: { text: 'Wait until it takes connections, and run this again.' },
+      };
+    case '53300':
+      return {
+        detail:
+          'Every connection the server, the role or the database may have is taken; the migration would be refused as well.',
+        fix: {
+          text: 'Close idle connections, or raise max_connections (restart), ALTER ROLE … CONNECTION LIMIT or ALTER DATABASE … CONNECTION LIMIT.',
+        },
+      };
+    case ownCodes.timeout:
+      return {
+        detail:
+          'It took the connection and then said nothing: a hung server, a proxy without one behind it, or something else than PostgreSQL.',
+        fix: { text: 'Check what listens on that port, and look into the log of the server.' },
+      };
+    case ownCodes.closed:
+      return {
+        detail:
+          'It took the connection and closed it without a word: a load balancer without a server behind it, or a server that is ending.',
+        fix: { text: 'Check what listens on that port, and look into the log of the server.' },
+      };
+    default:
+      return { detail: `The server ended the login (${code}).`, fix: { text: 'Look into the log of the server.' } };
+  }
+}
+
+function plain(host: string): string {
+  return host.toLowerCase().replace(/\.$/, '');
+}

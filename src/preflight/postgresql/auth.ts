@@ -1,0 +1,173 @@
+import { ownCodes } from '../../postgresql/failure.ts';
+import { quoteIdentifier, quoteLiteral } from '../../postgresql/quote.ts';
+import { type Fix, fail, type Outcome, pass, skip } from '../finding.ts';
+import { serverCheck } from './check.ts';
+import type { Ground } from './ground.ts';
+import { blocked, judgeGate } from './refusal.ts';
+
+export const authPassword = serverCheck({
+  id: 'auth-password',
+  title: 'the password is right',
+  spec: '2',
+  needs: 'address',
+  asks: {},
+  judge(_values, ground) {
+    return judgeGate(
+      ground,
+      'auth-password',
+      () => pass(`${ground.username} is let in`),
+      (why) => blocked(why, why.code === ownCodes.noPassword ? noPassword : wrongPassword(ground.username)),
+    );
+  },
+});
+
+export const authHba = serverCheck({
+  id: 'auth-hba',
+  title: 'a host rule lets the user in',
+  spec: '4.6',
+  needs: 'address',
+  asks: {},
+  judge(_values, ground) {
+    return judgeGate(
+      ground,
+      'auth-hba',
+      () => pass('a rule of pg_hba.conf lets it in'),
+      // The file's name stands in the server's words in every language.
+      (why) =>
+        why.code !== ownCodes.authentication && !/pg_hba/.test(why.message)
+          ? blocked(why, noLogin(ground.username))
+          : blocked(why, hostRule(ground.username)),
+    );
+  },
+});
+
+export const dbExists = serverCheck({
+  id: 'db-exists',
+  title: 'the database is there and can be entered',
+  spec: '4.6',
+  needs: 'address',
+  asks: {},
+  judge(_values, ground) {
+    return judgeGate(
+      ground,
+      'db-exists',
+      () => pass(ground.dbname),
+      (why) =>
+        blocked(why, {
+          required: `a database ${ground.dbname} that ${ground.username} may enter`,
+          fix: databaseFix(ground, why),
+        }),
+    );
+  },
+});
+
+export const replConnection = serverCheck({
+  id: 'repl-connection',
+  title: 'the role may open a replication connection',
+  spec: '4.6',
+  needs: 'entry',
+  asks: {},
+  judge(_values, { replication, username }): Outcome {
+    if (replication === undefined) return skip('no replication connection was tried');
+    if (replication.kind === 'entered') return pass('IDENTIFY_SYSTEM is answered');
+    const { code, message } = replication;
+    return fail(['continuous'], message, { required: 'a walsender', ...replicationCure(code, username) });
+  },
+});
+
+const noPassword = {
+  required: 'a password',
+  fix: { text: 'Give it by --password-stdin, PGPASSWORD, ~/.pgpass or at the prompt.' },
+};
+
+function wrongPassword(username: string) {
+  const expired = `SELECT FROM pg_catalog.pg_roles WHERE rolname = ${quoteLiteral(username)} AND rolvaliduntil < now()`;
+  const role = quoteIdentifier(username);
+  const renew = `BEGIN IF EXISTS (${expired}) THEN ALTER ROLE ${role} VALID UNTIL 'infinity'; END IF; END`;
+  return {
+    required: 'the password of the role',
+    detail:
+      'The server says the same of a wrong password, of a role that does not exist and of one whose VALID UNTIL is over; only its own log tells which.',
+    fix: {
+      sql: [`DO ${quoteLiteral(renew)}`],
+      text: `Give the right password, or set it anew (\\password in psql). If the role has expired: ALTER ROLE ${role} VALID UNTIL 'infinity'.`,
+    },
+  };
+}
+
+function noLogin(username: string) {
+  const role = quoteIdentifier(username);
+  return {
+    required: 'a role with LOGIN',
+    fix: {
+      sql: [`ALTER ROLE ${role} LOGIN`],
+      undo: [`ALTER ROLE ${role} NOLOGIN`],
+      text: 'Allow the role to log in, or migrate with another.',
+    },
+  };
+}
+
+function hostRule(username: string) {
+  const rule = `host  all  ${quoteIdentifier(username)}  0.0.0.0/0  scram-sha-256`;
+  return {
+    required: 'a rule for this user and any IPv4 address, above every other that matches',
+    detail: 'The first rule of pg_hba.conf that matches decides. The service connects from addresses of its own.',
+    fix: {
+      shell: ['# in pg_hba.conf, above the rules that match now (SHOW hba_file tells where it is):', rule],
+      undoShell: [`# take the line out of pg_hba.conf again: ${rule}`],
+      reload: true,
+      text: `Add the rule "${rule}" to pg_hba.conf and reload (no restart). The addresses of the service instead of 0.0.0.0/0 are better when they are known. Take it out after the migration.`,
+    },
+  };
+}
+
+function databaseFix({ dbname, username }: Ground, { code }: { readonly code: string }): Fix {
+  const [database, role] = [quoteIdentifier(dbname), quoteIdentifier(username)];
+  if (code === '42501') {
+    return {
+      sql: [`GRANT CONNECT ON DATABASE ${database} TO ${role}`],
+      undo: [`REVOKE CONNECT ON DATABASE ${database} FROM ${role}`],
+      text: 'Let the role connect to the database.',
+    };
+  }
+  if (code === '55000') {
+    return {
+      sql: [`ALTER DATABASE ${database} WITH ALLOW_CONNECTIONS true`],
+      undo: [`ALTER DATABASE ${database} WITH ALLOW_CONNECTIONS false`],
+      text: 'Let the database take connections, or name another as --dbname. One that is called invalid can only be dropped.',
+    };
+  }
+  return { text: 'Correct --dbname: names are case-sensitive, and psql -l lists them.' };
+}
+
+function replicationCure(code: string, username: string): { readonly detail: string; readonly fix: Fix } {
+  const role = quoteIdentifier(username);
+  switch (code) {
+    case '42501':
+      return {
+        detail: 'The subscription of the target logs in like this and would be refused with the same words.',
+        fix: {
+          sql: [`ALTER ROLE ${role} REPLICATION`],
+          undo: [`ALTER ROLE ${role} NOREPLICATION`],
+          text: `Give the role REPLICATION (on Amazon RDS: GRANT rds_replication TO ${role}).`,
+        },
+      };
+    case '53300':
+      return {
+        detail: 'Every walsender is taken.',
+        fix: { text: 'Raise max_wal_senders (restart), or end replication connections that nobody needs.' },
+      };
+    case '08P01':
+      return {
+        detail: 'Something between here and the server does not know replication connections: a pooler.',
+        fix: { text: 'Use the address and port of the server itself.' },
+      };
+    default:
+      return {
+        detail: `The subscription of the target logs in like this and would be refused as well (${code}).`,
+        fix: {
+          text: 'Let this user replicate: REPLICATION, a walsender that is free (max_wal_senders), a host rule for its databases.',
+        },
+      };
+  }
+}

@@ -1,0 +1,40 @@
+import { info, pass, warn } from '../finding.ts';
+import { logins } from './asks/logins.ts';
+import { serverCheck } from './check.ts';
+import { count } from './units.ts';
+
+export const supers = serverCheck({
+  id: 'supers',
+  title: 'no other role is a superuser',
+  needs: 'entry',
+  asks: { logins },
+  judge({ logins }, ground) {
+    const others = logins
+      .filter(({ name, superuser }) => superuser && name !== ground.username)
+      .map(({ name }) => name);
+    if (others.length === 0) return pass('none');
+    return warn(count(others.length, 'other superuser'), {
+      required: 'none',
+      detail:
+        'The administrator of the target is no superuser and cannot make one: "role … not in permitted superuser list". What they own belongs to the administrator of the target afterwards.',
+      objects: others.slice(0, 20),
+      fix: { text: 'Nothing has to be done before; plan which roles of the target take their place.' },
+    });
+  },
+});
+
+export const rolePasswords = serverCheck({
+  id: 'role-passwords',
+  title: 'no other role logs in',
+  needs: 'entry',
+  asks: { logins },
+  judge({ logins }, ground) {
+    const others = logins.filter(({ name, canLogin }) => canLogin && name !== ground.username).map(({ name }) => name);
+    if (others.length === 0) return pass('none');
+    return info(count(others.length, 'other login'), {
+      detail: 'Roles are made anew on the target, with random passwords: neither md5 nor scram verifiers move.',
+      objects: others.slice(0, 20),
+      fix: { text: 'Set new passwords on the target before the applications move.' },
+    });
+  },
+});

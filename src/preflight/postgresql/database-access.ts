@@ -1,0 +1,71 @@
+import { fail, pass, unknown } from '../finding.ts';
+import { databases } from './asks/databases.ts';
+import { databaseCheck, serverCheck } from './check.ts';
+import { quoteIdentifier } from './sql.ts';
+import { count } from './units.ts';
+
+export const dbNoconnect = databaseCheck({
+  id: 'db-noconnect',
+  title: 'the database takes connections of the role',
+  spec: '4.6',
+  asks: { databases },
+  judge({ databases }, database, ground) {
+    const found = databases.find(({ name }) => name === database);
+    const name = quoteIdentifier(database);
+    const user = quoteIdentifier(ground.username);
+    const ignore = `or leave it out with --ignore-dbs ${database}.`;
+    if (found?.connectionLimit === -2) {
+      return fail(['continuous', 'dump'], 'half dropped', {
+        required: 'a whole database',
+        detail: `A DROP DATABASE was interrupted: "cannot connect to invalid database ${name}".`,
+        fix: { sql: [`DROP DATABASE IF EXISTS ${name}`], text: `Drop it for good, ${ignore}` },
+      });
+    }
+    if (found?.allowsConnections === false) {
+      return fail(['continuous', 'dump'], 'datallowconn is false', {
+        required: 'true',
+        detail: `"database ${name} is not currently accepting connections": it ends failed, whatever becomes of the others.`,
+        fix: {
+          sql: [`ALTER DATABASE ${name} ALLOW_CONNECTIONS true`],
+          undo: [`ALTER DATABASE ${name} ALLOW_CONNECTIONS false`],
+          text: `Let it take connections, ${ignore}`,
+        },
+      });
+    }
+    if (found?.mayConnect === false) {
+      return fail(['continuous', 'dump'], 'no CONNECT', {
+        required: 'CONNECT',
+        detail: `"permission denied for database ${name}": it ends failed, whatever becomes of the others.`,
+        fix: {
+          sql: [`GRANT CONNECT ON DATABASE ${name} TO ${user}`],
+          undo: [`REVOKE CONNECT ON DATABASE ${name} FROM ${user}`],
+          text: `Let the role connect, ${ignore}`,
+        },
+      });
+    }
+    const reach = ground.reach.get(database);
+    if (reach?.kind === 'refused') {
+      return fail(['continuous', 'dump'], `refused (${reach.code})`, {
+        required: 'a connection',
+        detail: `The server said: "${reach.message}".`,
+        fix: { text: `Let the role in to this database too (hba-rule), ${ignore}` },
+      });
+    }
+    if (reach?.kind === 'entered') return pass('entered');
+    return unknown(
+      reach?.kind === 'lost' ? `it could not be entered: ${reach.message}` : 'the time was over before it was tried',
+    );
+  },
+});
+
+/** A name that no database has ends the run before anything is judged. */
+export const ignoreUnknown = serverCheck({
+  id: 'ignore-unknown',
+  title: 'every name in ignore_dbs is a database',
+  needs: 'entry',
+  asks: { databases },
+  judge: (_values, _ground, wish) =>
+    pass(wish.ignoreDbs.length === 0 ? 'none named' : `${count(wish.ignoreDbs.length, 'database')} ignored`, {
+      ...(wish.ignoreDbs.length === 0 ? {} : { objects: wish.ignoreDbs }),
+    }),
+});

@@ -1,0 +1,41 @@
+import type { RoleSetting } from './asks/role-settings.ts';
+import type { Settings } from './asks/settings.ts';
+import type { Ground } from './ground.ts';
+
+/** What a new session of the role has in one database. */
+export interface Effective {
+  readonly database: string;
+  /** As written: `5min`, or a bare number in the setting's own unit. */
+  readonly value: string;
+  /** undefined: the value is the server's own. */
+  readonly set: RoleSetting | undefined;
+}
+
+/**
+ * The value a session of the role begins with, per database: what is glued to role and database wins over the role's, that
+ * over the database's, that over what is for everybody, that over the server's.
+ */
+export function effective(
+  name: string,
+  settings: Settings,
+  glued: readonly RoleSetting[],
+  { dbname, databases }: Pick<Ground, 'dbname' | 'databases'>,
+): readonly Effective[] {
+  const own = settings.get(name);
+  if (own === undefined) return [];
+  const candidates = glued.filter((setting) => setting.name.toLowerCase() === name.toLowerCase());
+  const winner = (database: string) =>
+    candidates
+      .filter((setting) => setting.database === undefined || setting.database === database)
+      .toSorted((a, b) => rank(b) - rank(a))[0];
+  // What our own session got that way hides the server's value; off is what a server starts with.
+  const server = winner(dbname) === undefined ? own.value : '0';
+  return databases.map((database) => {
+    const set = winner(database);
+    return { database, value: set?.value ?? server, set };
+  });
+}
+
+function rank({ role, database }: RoleSetting): number {
+  return (role === undefined ? 0 : 2) + (database === undefined ? 0 : 1);
+}

@@ -1,0 +1,155 @@
+import { type Fix, fail, type Outcome, pass, warn } from '../finding.ts';
+import { serviceOf } from './alter-system.ts';
+import { clientAddress } from './asks/client-address.ts';
+import { type HostRule, hostRules } from './asks/host-rules.ts';
+import { role } from './asks/role.ts';
+import { type Settings, settingOf, settings } from './asks/settings.ts';
+import { serverCheck } from './check.ts';
+import { type Ground, versionOf } from './ground.ts';
+import { type Caller, firstMatch, otherPlaces, prefixOf } from './host-rule-match.ts';
+import { quoteIdentifier } from './sql.ts';
+import { count } from './units.ts';
+
+export const hostRule = serverCheck({
+  id: 'hba-rule',
+  title: 'pg_hba.conf lets the role in to every database, from anywhere',
+  spec: '4.6',
+  needs: 'entry',
+  asks: { hostRules, clientAddress, role, settings },
+  judge({ hostRules, clientAddress, role, settings }, ground, wish) {
+    if (versionOf(ground) < 100_000) {
+      return warn('not told by this version', {
+        detail: 'Before version 10 the server does not show its host rules: see that pg_hba.conf has the line.',
+        fix: openLine(ground, settings),
+      });
+    }
+    const broken = hostRules.filter(({ error }) => error !== undefined);
+    if (broken.length > 0) return cannotLoad(broken);
+    const far: Caller = {
+      address: undefined,
+      tls: !wish.disableSsl,
+      user: ground.username,
+      memberOf: role.memberOf,
+    };
+    const anywhere = judgeCaller(hostRules, far, ground);
+    const fix = openLine(ground, settings);
+    if (wish.asPublic) {
+      if (anywhere.kept.length === 0) return pass(anywhere.observed, { required });
+      return fail(['continuous', 'dump'], anywhere.observed, { ...refusal(anywhere, ground), fix });
+    }
+    const here = judgeCaller(hostRules, { ...far, address: clientAddress ?? '127.0.0.1' }, ground);
+    if (here.kept.length > 0) {
+      return fail(['continuous', 'dump'], here.observed, { ...refusal(here, ground), fix });
+    }
+    if (anywhere.kept.length === 0) return pass(anywhere.observed, { required });
+    return warn(here.observed, {
+      required,
+      detail: `From ${clientAddress ?? 'this machine'} every database lets the role in. From the internet: ${refusal(anywhere, ground).detail}`,
+      fix,
+    });
+  },
+});
+
+const required = 'a rule for 0.0.0.0/0 that asks for a password, reached first';
+
+interface Judged {
+  readonly observed: string;
+  readonly kept: readonly Kept[];
+}
+
+/** A database that keeps the caller out, and why. */
+interface Kept {
+  readonly database: string;
+  readonly why: string;
+}
+
+function judgeCaller(rules: readonly HostRule[], caller: Caller, { databases }: Ground): Judged {
+  const lines = new Set<number>();
+  const kept: Kept[] = [];
+  for (const database of databases) {
+    const rule = firstMatch(rules, caller, database);
+    const why = rule === undefined ? noRule(rules, caller, database) : obstacle(rule);
+    if (rule !== undefined && why === undefined) lines.add(rule.line);
+    if (why !== undefined) kept.push({ database, why });
+  }
+  const by = [...lines].map((line) => `line ${line}`).join(', ');
+  const observed =
+    kept.length === 0 ? `let in by ${by}` : `${kept.length} of ${count(databases.length, 'database')} kept out`;
+  return { observed, kept };
+}
+
+/** The service has a password, and nothing else to show. */
+function obstacle({ method, line, options }: HostRule): string | undefined {
+  if (options.some((option) => /^clientcert=(1|verify)/.test(option)))
+    return `line ${line} asks for a client certificate`;
+  if (passwordMethods.has(method) || method === 'trust') return undefined;
+  if (method === 'reject') return `line ${line} rejects: "pg_hba.conf rejects connection"`;
+  return `line ${line} asks for ${method}, which a password does not answer`;
+}
+
+const passwordMethods = new Set(['scram-sha-256', 'md5', 'password', 'ldap', 'pam', 'bsd', 'radius']);
+
+function noRule(rules: readonly HostRule[], caller: Caller, database: string): string {
+  const places = otherPlaces(rules, caller, database).slice(0, 5).map(placeOf);
+  const encrypted = firstMatch(rules, { ...caller, tls: !caller.tls }, database);
+  const only =
+    encrypted === undefined ? '' : `, except ${caller.tls ? 'without' : 'with'} TLS (line ${encrypted.line})`;
+  const from = places.length === 0 ? '' : `; it may come from ${places.join(', ')}`;
+  return `no rule fits: "no pg_hba.conf entry for host …"${only}${from}`;
+}
+
+function placeOf({ address, netmask, line }: HostRule): string {
+  const bits = netmask === undefined ? undefined : prefixOf(netmask);
+  return `${address}${bits === undefined ? '' : `/${bits}`} (line ${line})`;
+}
+
+function refusal({ kept }: Judged, { databases }: Ground): Pick<Outcome, 'required' | 'detail' | 'objects' | 'only'> {
+  const reasons = new Map<string, string[]>();
+  for (const { database, why } of kept) reasons.set(why, [...(reasons.get(why) ?? []), database]);
+  const told = [...reasons].map(([why, names]) =>
+    names.length === databases.length
+      ? why
+      : `${names.slice(0, 5).join(', ')}${names.length > 5 ? ` and ${names.length - 5} more` : ''}: ${why}`,
+  );
+  return {
+    required,
+    detail: `${told.join('. ')}. The first line that fits alone decides.`,
+    objects: kept.slice(0, 20).map(({ database }) => database),
+    ...(kept.length === databases.length ? {} : { only: kept.map(({ database }) => database) }),
+  };
+}
+
+function cannotLoad(broken: readonly HostRule[]): Outcome {
+  return fail(['continuous', 'dump'], `${count(broken.length, 'line')} of pg_hba.conf cannot be read`, {
+    required: 'a file without errors',
+    detail: `${broken.map(({ line, error }) => `Line ${line}: ${error}`).join('. ')}. A reload keeps the rules from before, whatever they were, and after a restart the server does not come up: "could not load pg_hba.conf".`,
+    objects: broken.map(({ line }) => `line ${line}`),
+    fix: {
+      by: 'who administers the server',
+      text: 'Mend the lines, then load the configuration again: SELECT pg_reload_conf().',
+      reload: true,
+    },
+  });
+}
+
+/** Placed first, since a rule further up would decide before it. */
+function openLine({ username: user, entry }: Ground, settings: Settings): Fix {
+  const name = /^[a-z_][a-z0-9_]*$/.test(user) && user !== 'all' ? user : quoteIdentifier(user);
+  const method = settingOf(settings, 'password_encryption') === 'md5' ? 'md5' : 'scram-sha-256';
+  const line = `${entry.kind === 'entered' && entry.ssl ? 'hostssl' : 'host'} all ${name} 0.0.0.0/0 ${method}`;
+  const closing =
+    'Take the line away after the migration. If the service tells the addresses it comes from, name those instead of 0.0.0.0/0.';
+  if (serviceOf(settings) !== undefined) {
+    return {
+      by: 'who administers the instance',
+      text: `Open the firewall or the authorized networks of the instance to the service. ${closing}`,
+    };
+  }
+  return {
+    shell: [`# first line of pg_hba.conf (SHOW hba_file), before every other rule`, line],
+    undoShell: [`# take this line out of pg_hba.conf again`, line],
+    reload: true,
+    by: 'who administers the server',
+    text: `As the first rule of pg_hba.conf: ${line}. Then SELECT pg_reload_conf(); no restart. ${closing}`,
+  };
+}

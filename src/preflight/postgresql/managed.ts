@@ -1,0 +1,97 @@
+import { fail, type Outcome, pass, warn } from '../finding.ts';
+import { marks } from './asks/marks.ts';
+import { serverCheck } from './check.ts';
+import { bothMethods } from './refusal.ts';
+
+export const managedSource = serverCheck({
+  id: 'managed-source',
+  title: 'the source is not a managed cluster of the same service',
+  spec: '4.6',
+  needs: 'entry',
+  asks: { marks },
+  judge({ marks: found }, { address, entry }): Outcome {
+    const host = address.host.toLowerCase().replace(/\.$/, '');
+    const suffix = Object.keys(suffixes).find((end) => host.endsWith(end));
+    const seen = [...(suffix === undefined ? [] : [`host *${suffix}`]), ...found];
+    if (seen.length === 0) return pass('no marks of a managed service');
+    const superuser = entry.kind === 'entered' && entry.superuser;
+    const own = seen.filter(
+      (mark) =>
+        services[mark] === ownService ||
+        (suffix !== undefined && suffixes[suffix] === ownService && mark.startsWith('host ')),
+    );
+    // A dump of such a cluster carries its administrator along, and no such cluster gives anybody a superuser.
+    if (own.length > 0 && !(superuser && own.every((mark) => mark === 'role:doadmin'))) return same(seen);
+    const names = [
+      ...new Set([suffix === undefined ? undefined : suffixes[suffix], ...found.map((mark) => services[mark])]),
+    ];
+    if (superuser) {
+      return pass(`marks of ${list(names)}, and a real superuser`, {
+        detail: 'No managed service gives a superuser: the marks were left by a restored dump.',
+        objects: seen,
+      });
+    }
+    return warn(`managed by ${list(names)}`, {
+      detail:
+        'There is no superuser to be had here, and settings are changed in the console of the service instead of with ALTER SYSTEM; the findings below say what that leaves open.',
+      objects: seen,
+      fix: {
+        text: 'Turn logical replication on in the console of the service, and take the role with the widest rights it gives; otherwise migrate with a dump.',
+      },
+    });
+  },
+});
+
+function same(seen: readonly string[]): Outcome {
+  return fail(bothMethods, `a managed cluster of this service (${seen.join(', ')})`, {
+    required: 'an external database',
+    detail: 'Migrating from one managed cluster to another, also of another account, is not supported by the service.',
+    objects: seen,
+    fix: { text: 'Fork the cluster or restore a backup of it into the new one; or pg_dump and pg_restore by hand.' },
+  });
+}
+
+function list(names: readonly (string | undefined)[]): string {
+  return names.filter((name) => name !== undefined).join(', ');
+}
+
+const ownService = 'this service';
+
+const services: Readonly<Record<string, string>> = {
+  'role:doadmin': ownService,
+  'role:_doadmin': ownService,
+  'db:_dodb': ownService,
+  'role:rdsadmin': 'Amazon RDS',
+  'db:rdsadmin': 'Amazon RDS',
+  'guc:rds.extensions': 'Amazon RDS',
+  'role:cloudsqladmin': 'Google Cloud SQL',
+  'db:cloudsqladmin': 'Google Cloud SQL',
+  'guc:cloudsql.iam_authentication': 'Google Cloud SQL',
+  'role:alloydbadmin': 'Google AlloyDB',
+  'db:alloydbadmin': 'Google AlloyDB',
+  'role:azuresu': 'Azure',
+  'role:azure_pg_admin': 'Azure',
+  'db:azure_maintenance': 'Azure',
+  'db:azure_sys': 'Azure',
+  'guc:azure.extensions': 'Azure',
+  'role:avnadmin': 'Aiven',
+  'db:_aiven': 'Aiven',
+  'guc:aiven.pg_security_agent': 'Aiven',
+  'role:supabase_admin': 'Supabase',
+  'role:neon_superuser': 'Neon',
+  'role:cloud_admin': 'Neon',
+  'guc:neon.tenant_id': 'Neon',
+};
+
+const suffixes: Readonly<Record<string, string>> = {
+  '.db.ondigitalocean.com': ownService,
+  '.rds.amazonaws.com': 'Amazon RDS',
+  '.postgres.database.azure.com': 'Azure',
+  '.aivencloud.com': 'Aiven',
+  '.supabase.co': 'Supabase',
+  '.supabase.com': 'Supabase',
+  '.neon.tech': 'Neon',
+  '.tsdb.cloud.timescale.com': 'Timescale',
+  '.rlwy.net': 'Railway',
+  '.render.com': 'Render',
+};

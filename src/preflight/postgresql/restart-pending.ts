@@ -1,0 +1,60 @@
+import { fail, pass, warn } from '../finding.ts';
+import { activity } from './asks/activity.ts';
+import { type PendingLine, pending } from './asks/pending.ts';
+import { type Settings, settingOf, settings } from './asks/settings.ts';
+import { started } from './asks/started.ts';
+import { serverCheck } from './check.ts';
+import { restartHarm } from './restart-harm.ts';
+
+/** What a restart may take away from, or give to, a migration. */
+const decisive = ['wal_level', 'max_replication_slots', 'max_wal_senders', 'listen_addresses', 'max_worker_processes'];
+
+export const restartPending = serverCheck({
+  id: 'restart-pending',
+  title: 'no setting waits for a restart',
+  spec: '4.6',
+  needs: 'entry',
+  asks: { settings, pending, started, activity },
+  judge({ settings, pending, started, activity }) {
+    const waiting = waitingIn(settings, pending);
+    const since = `The server runs since ${started}.`;
+    if (waiting.length === 0) return pass('none', { detail: since });
+    const broken = pending.filter(({ error }) => error !== couldNotApply);
+    const told = waiting.map(({ name, value }) =>
+      value === undefined ? name : `${name} (${settingOf(settings, name)} in force, ${value} in the file)`,
+    );
+    const more = {
+      required: 'none',
+      detail: [
+        `Changed in the configuration, but not in force: ${told.join(', ')}. ${since} ${restartHarm(activity)}`,
+        ...broken.map(({ file, line, error }) => `${file}:${line}: ${error}.`),
+        'A restart in the middle of a migration would bring them in: with fewer slots than are used, or a lower wal_level, the server refuses to start.',
+      ].join(' '),
+      objects: waiting.map(({ name }) => name),
+      fix: {
+        restart: true,
+        text: 'Restart the server before the migration, or take the lines out of the configuration.',
+      },
+    };
+    const observed = waiting.map(({ name }) => name).join(', ');
+    const blocks = waiting.some(({ name }) => decisive.includes(name));
+    return blocks ? fail(['continuous'], observed, more) : warn(observed, more);
+  },
+});
+
+const couldNotApply = 'setting could not be applied';
+
+interface Waiting {
+  readonly name: string;
+  /** undefined: the file cannot be read by this role. */
+  readonly value: string | undefined;
+}
+
+/** The server knows of a change once it was told to look; a file edited since shows in its own view. */
+function waitingIn(settings: Settings, lines: readonly PendingLine[]): readonly Waiting[] {
+  const names = new Set([
+    ...[...settings].filter(([, { pendingRestart }]) => pendingRestart).map(([name]) => name),
+    ...lines.map(({ name }) => name).filter((name) => name !== ''),
+  ]);
+  return [...names].map((name) => ({ name, value: lines.findLast((line) => line.name === name)?.value }));
+}

@@ -1,0 +1,176 @@
+import type { Clock } from '../../platform/host.ts';
+import type { PgSession } from '../../postgresql/connection.ts';
+import type { PostgresSource } from '../../postgresql/source.ts';
+import type { Finding } from '../finding.ts';
+import type { Wish } from '../wish.ts';
+import { capacity } from './asks/capacity.ts';
+import { type Database, databases } from './asks/databases.ts';
+import { type Sizes, sizes } from './asks/sizes.ts';
+import { type WalPosition, walPosition } from './asks/wal.ts';
+import type { AnyCheck, DatabaseCheck } from './check.ts';
+import { askOn, passing, type Visit, visit } from './database.ts';
+import { databaseFinding } from './findings.ts';
+import { type Answers, type AnyAsk, readAnswer } from './gather.ts';
+import type { Entry, Ground, Reach, WalRate } from './ground.ts';
+import { chosen } from './ignore.ts';
+
+export interface SurveyOptions {
+  readonly checks: readonly AnyCheck[];
+  /** As every further connection dials it. */
+  readonly source: PostgresSource;
+  /** Open, and entered. The survey ends it. */
+  readonly session: PgSession;
+  readonly entered: Extract<Entry, { readonly kind: 'entered' }>;
+  readonly ground: Ground;
+  readonly wish: Wish;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  readonly concurrency: number;
+  readonly walInterval: number;
+  readonly nearest: (word: string, known: readonly string[]) => string | undefined;
+  readonly onSent: (database: string, text: string) => void;
+  readonly onProgress: (done: number, total: number) => void;
+}
+
+export interface Survey {
+  readonly databases: readonly string[];
+  readonly reach: ReadonlyMap<string, Reach>;
+  /** To the questions about the server. */
+  readonly answers: Answers;
+  readonly findings: readonly Finding[];
+  readonly sizes: ReadonlyMap<string, Sizes>;
+  readonly walRate: WalRate | undefined;
+  /** Milliseconds spent on nothing but the second reading of the WAL position. */
+  readonly waited: number;
+}
+
+/** Asks the server and every database. Databases are judged as they are done, so that their answers need not be kept. */
+export async function survey(options: SurveyOptions): Promise<Survey> {
+  const { session, ground, wish, clock, signal, onProgress } = options;
+  const way = wayOf(options);
+  try {
+    const plan = await onFirst(session, [databases, capacity], ground.dbname, way);
+    const known = readAnswer(plan, databases);
+    const names = known === undefined ? [ground.dbname] : chosen(known, wish.ignoreDbs, options.nearest);
+    onProgress(0, names.length);
+    const state: State = { options, way, known, names, reach: new Map(), sizes: new Map(), findings: new Map() };
+    const serverAsks = asksOf(options.checks, 'server').filter((ask) => !plan.has(ask));
+    const server = onFirst(session, [...serverAsks, walPosition], ground.dbname, way).then(
+      (answers): Answers => new Map([...plan, ...answers]),
+    );
+    const free = readAnswer(plan, capacity);
+    const lanes = Math.max(1, Math.min(options.concurrency, free === undefined ? 1 : tenth(free)));
+    await visitAll(state, server, lanes);
+    const answers = await server;
+    const before = clock.now();
+    const walRate = await secondReading(readAnswer(answers, walPosition), options, way);
+    const waited = clock.now() - before;
+    if (signal.aborted) onProgress(state.findings.size, names.length);
+    return {
+      databases: names,
+      reach: state.reach,
+      answers,
+      findings: names.flatMap((name) => state.findings.get(name) ?? judgeOne(state, name, answers)),
+      sizes: state.sizes,
+      walRate,
+      waited,
+    };
+  } finally {
+    await session.end();
+  }
+}
+
+interface State {
+  readonly options: SurveyOptions;
+  readonly way: Visit;
+  readonly known: readonly Database[] | undefined;
+  readonly names: readonly string[];
+  readonly reach: Map<string, Reach>;
+  readonly sizes: Map<string, Sizes>;
+  readonly findings: Map<string, readonly Finding[]>;
+}
+
+function wayOf({ source, entered, clock, signal, onSent }: SurveyOptions): Visit {
+  return { source, version: entered.version, context: { inRecovery: entered.inRecovery, superuser: entered.superuser }, clock, signal, onSent };
+}
+
+/** Each question of the checks once. */
+function asksOf(checks: readonly AnyCheck[], scope: 'server' | 'database'): readonly AnyAsk[] {
+  const all = checks.flatMap(({ asks }) => Object.values<AnyAsk>(asks));
+  return [...new Set(scope === 'database' ? [sizes, ...all] : all)].filter((ask) => ask.scope === scope);
+}
+
+/** On the session that is open; when the server restarts under it, on a new one. */
+async function onFirst(session: PgSession, asks: readonly AnyAsk[], dbname: string, way: Visit): Promise<Answers> {
+  const asked = await askOn(session, dbname, asks, way);
+  if (asked.code === undefined || !passing.has(asked.code)) return asked.answers;
+  const again = await visit(dbname, asks, way);
+  return again.answers.size === 0 ? asked.answers : again.answers;
+}
+
+/** The free connections belong to those who work with the database. */
+function tenth({ max, reserved, used }: { max: number; reserved: number; used: number }): number {
+  return Math.floor((max - reserved - used) / 10);
+}
+
+async function visitAll(state: State, server: Promise<Answers>, lanes: number): Promise<void> {
+  const { options, way, names } = state;
+  const asks = asksOf(options.checks, 'database');
+  const waiting = names.filter((name) => !isClosed(state, name) && name !== options.ground.dbname);
+  let done = names.length - waiting.length - (names.includes(options.ground.dbname) ? 1 : 0);
+  for (const name of names) if (isClosed(state, name)) state.reach.set(name, { kind: 'closed' });
+  const finish = async (name: string, reach: Reach, answers: Answers) => {
+    state.reach.set(name, reach);
+    const read = readAnswer(answers, sizes);
+    if (read !== undefined) state.sizes.set(name, read);
+    state.findings.set(name, judgeOne(state, name, new Map([...(await server), ...answers])));
+    done += 1;
+    options.onProgress(done, names.length);
+  };
+  const own = async () => {
+    const { dbname } = options.ground;
+    await server;
+    if (!names.includes(dbname)) return;
+    const answers = await onFirst(options.session, asks, dbname, way);
+    await finish(dbname, { kind: 'entered', direct: options.entered.pooler === undefined }, answers);
+  };
+  const lane = async () => {
+    for (let name = waiting.shift(); name !== undefined && !way.signal.aborted; name = waiting.shift()) {
+      const { reach, answers } = await visit(name, asks, way);
+      await finish(name, reach, answers);
+    }
+  };
+  await Promise.all([own().then(lane), ...Array.from({ length: lanes - 1 }, lane)]);
+}
+
+/** The catalogue tells that it would be refused, so nobody knocks. */
+function isClosed({ known }: State, name: string): boolean {
+  const found = known?.find((database) => database.name === name);
+  return found !== undefined && !(found.allowsConnections && found.mayConnect && found.connectionLimit !== -2);
+}
+
+function judgeOne({ options, names, reach }: State, name: string, answers: Answers): readonly Finding[] {
+  const ground: Ground = { ...options.ground, databases: names, reach };
+  return options.checks
+    .filter((check): check is DatabaseCheck => check.scope === 'database')
+    .map((check) => databaseFinding(check, answers, name, ground, options.wish));
+}
+
+async function secondReading(
+  first: WalPosition | undefined,
+  { session, ground, clock, signal, walInterval }: SurveyOptions,
+  way: Visit,
+): Promise<WalRate | undefined> {
+  if (first === undefined || signal.aborted) return undefined;
+  const ready = clock.now();
+  const reading = async () =>
+    readAnswer((await askOn(session, ground.dbname, [walPosition], way)).answers, walPosition);
+  // The clocks differ, so the pause is measured from the second reading where that one came too early.
+  let second = await reading();
+  if (second !== undefined && second.at - first.at < walInterval / 1000) {
+    const pause = walInterval - (second.at - first.at) * 1000 - (clock.now() - ready);
+    await clock.sleep(Math.max(0, pause) + 10, signal).catch(() => {});
+    second = signal.aborted ? undefined : await reading();
+  }
+  return second === undefined ? undefined : { bytes: second.bytes - first.bytes, seconds: second.at - first.at };
+}

@@ -1,0 +1,115 @@
+import { ownCodes } from '../../postgresql/failure.ts';
+import { type Outcome, pass, skip, warn } from '../finding.ts';
+import { dialsLoopback } from '../network/host.ts';
+import { serverCheck } from './check.ts';
+import type { Ground } from './ground.ts';
+import { blocked, judgeGate } from './refusal.ts';
+
+export const tlsNegotiate = serverCheck({
+  id: 'tls-negotiate',
+  title: 'the connection is encrypted',
+  spec: '2',
+  needs: 'address',
+  asks: {},
+  judge(_values, ground, wish) {
+    return judgeGate(
+      ground,
+      'tls-negotiate',
+      () => (wish.disableSsl ? unencrypted(ground) : pass(ground.tls.version ?? 'TLS')),
+      (why) => blocked(why, why.code === ownCodes.noTls ? withoutTls(ground) : brokenTls),
+    );
+  },
+});
+
+export const tlsRequired = serverCheck({
+  id: 'tls-required',
+  title: 'the server takes the connection with or without TLS, as asked',
+  spec: '2',
+  needs: 'address',
+  asks: {},
+  judge(_values, ground, wish) {
+    return judgeGate(
+      ground,
+      'tls-required',
+      () => pass(wish.disableSsl ? 'it takes connections without TLS' : 'TLS is used'),
+      (why) =>
+        blocked(why, {
+          required: 'TLS',
+          detail: 'The host rules let this user in with TLS only (hostssl), and disable_ssl is asked for.',
+          fix: {
+            text: 'Leave --disable-ssl (or sslmode=disable) out: the same login with TLS gets past the host rules.',
+          },
+        }),
+    );
+  },
+});
+
+export const tlsCert = serverCheck({
+  id: 'tls-cert',
+  title: 'the certificate outlasts the migration',
+  spec: '8',
+  needs: 'address',
+  asks: {},
+  judge(_values, { tls: { certificate } }, { disableSsl, now }): Outcome {
+    if (disableSsl) return skip('TLS is not used');
+    if (certificate === undefined) return skip('no certificate was seen');
+    const until = new Date(certificate.validTo).toISOString().slice(0, 10);
+    const left = certificate.validTo - now;
+    const signed = certificate.selfSigned ? ', self-signed' : '';
+    if (left >= window) return pass(`valid until ${until}${signed}`);
+    return warn(`${left < 0 ? 'expired on' : 'valid until'} ${until}${signed}`, {
+      required: `valid until ${new Date(now + window).toISOString().slice(0, 10)}`,
+      detail:
+        'A migration may run for two weeks and connects again after every break: whoever verifies the certificate is then refused.',
+      objects: [certificate.subject],
+      fix: {
+        text: 'Renew the certificate (ssl_cert_file), then SELECT pg_reload_conf(): no restart is needed.',
+        reload: true,
+      },
+    });
+  },
+});
+
+const day = 86_400_000;
+/** The longest a migration runs (spec §8). */
+const window = 14 * day;
+
+/** It was asked for; on the way through a network it is still a loss worth a word. */
+function unencrypted({ address, tls }: Ground): Outcome {
+  if (dialsLoopback(address)) return pass('no TLS, as asked; the connection does not leave this machine');
+  const cure =
+    tls.offered === 'yes'
+      ? 'The server offers TLS: leave --disable-ssl out.'
+      : "Set ssl = 'on' on the server (needs a certificate and a reload), then leave --disable-ssl out.";
+  return warn('no TLS, as asked', {
+    required: 'TLS',
+    detail: 'All rows cross the network in the clear, and so does whatever the server asks for as a password.',
+    fix: { text: cure },
+  });
+}
+
+function withoutTls({ tls }: Ground) {
+  const open = tls.plaintext === 'accepted' ? ' The server would take this login without TLS.' : '';
+  return {
+    required: "ssl = 'on', or disable_ssl",
+    detail: `The migration is asked for with TLS and would end with these words.${open}`,
+    fix: {
+      sql: ["ALTER SYSTEM SET ssl = 'on'"],
+      undo: ["ALTER SYSTEM SET ssl = 'off'"],
+      shell: [
+        '# as the owner of the data directory, inside it, unless server.crt and server.key are there already:',
+        "openssl req -new -x509 -days 365 -nodes -subj '/CN=postgresql' -out server.crt -keyout server.key && chmod 600 server.key",
+      ],
+      reload: true,
+      text: 'Give the server a certificate and turn ssl on (a reload since PostgreSQL 10), or migrate with --disable-ssl, which sends every row unencrypted.',
+    },
+  };
+}
+
+const brokenTls = {
+  required: 'a finished TLS handshake',
+  detail: 'The server offers TLS and the handshake fails; the service would fail in the same place.',
+  fix: {
+    text: 'Check the certificate and its key, ssl_min_protocol_version (TLSv1.2 or newer is spoken) and ssl_ciphers; with --ca-file, that it signed this certificate for this name.',
+  },
+};

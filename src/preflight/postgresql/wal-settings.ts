@@ -1,0 +1,94 @@
+import { info, pass, warn } from '../finding.ts';
+import { alterSystem } from './alter-system.ts';
+import { roleSettings } from './asks/role-settings.ts';
+import { type Settings, settings } from './asks/settings.ts';
+import { walHistory } from './asks/wal.ts';
+import { serverCheck } from './check.ts';
+import { effective } from './effective.ts';
+import { copyTime } from './estimate.ts';
+import { bytesOf, millisecondsOf, settingSize, sizeText, spanText } from './units.ts';
+import { walPerSecond } from './wal-rate.ts';
+
+const day = 86_400;
+
+export const slotRetention = serverCheck({
+  id: 'slot-retention',
+  title: 'a slot may keep WAL for as long as the copy takes',
+  needs: 'entry',
+  asks: { settings, walHistory },
+  judge({ settings, walHistory }, ground) {
+    const idle = spanOf(settings, 'idle_replication_slot_timeout');
+    if (idle > 0) {
+      return warn(`idle_replication_slot_timeout ${spanText(idle)}`, {
+        required: '0',
+        detail: `A slot that the target leaves alone for ${spanText(idle)} is invalidated: "can no longer access replication slot". The migration then begins again from zero.`,
+        fix: alterSystem(settings, { idle_replication_slot_timeout: '0' }),
+      });
+    }
+    const keep = settings.has('max_slot_wal_keep_size') ? sizeOf(settings, 'max_slot_wal_keep_size') : -1;
+    if (keep < 0) {
+      return pass('unlimited', {
+        detail:
+          'Nothing is lost, but while the target stalls, two weeks at most, WAL piles up on the disk of the source (wal-rate).',
+      });
+    }
+    const rate = walPerSecond(ground.walRate, walHistory);
+    const copy = ground.copy === undefined ? 0 : copyTime(ground.copy).high;
+    const needed = Math.ceil(Math.max(3 * rate * copy, 2 * day * rate, sizeOf(settings, 'max_wal_size')));
+    if (keep >= needed) return pass(sizeText(keep), { required: `at least ${sizeText(needed)}` });
+    return warn(`max_slot_wal_keep_size ${sizeText(keep)}`, {
+      required: `at least ${sizeText(needed)}`,
+      detail: `${sizeText(rate)} of WAL a second x ${spanText(copy * 1000)} of copying x 3, two days of WAL, and at least max_wal_size: ${sizeText(needed)}. A slot that falls behind further is lost: "can no longer get changes from replication slot", and the migration begins again from zero.`,
+      fix: alterSystem(settings, { max_slot_wal_keep_size: settingSize(needed) }),
+    });
+  },
+});
+
+export const walSenderTimeout = serverCheck({
+  id: 'wal-sender-timeout',
+  title: 'wal_sender_timeout outlasts a pause of the target',
+  needs: 'entry',
+  asks: { settings, roleSettings },
+  judge({ settings, roleSettings }, ground) {
+    const found = effective('wal_sender_timeout', settings, roleSettings, ground);
+    const spans = found.map(({ value }) => millisecondsOf(value, 'ms') ?? 0).filter((span) => span > 0);
+    const shortest = Math.min(...spans);
+    if (spans.length === 0) return pass('off');
+    if (shortest >= 30_000) return pass(spanText(shortest), { required: 'at least 30 s, or 0' });
+    return warn(spanText(shortest), {
+      required: 'at least 30 s, or 0',
+      detail:
+        'A target that is busy for longer loses its connection, again and again: "terminating walsender process due to replication timeout".',
+      fix: alterSystem(settings, { wal_sender_timeout: '5min' }),
+    });
+  },
+});
+
+export const decodingMem = serverCheck({
+  id: 'decoding-mem',
+  title: 'logical_decoding_work_mem holds usual transactions',
+  needs: 'entry',
+  asks: { settings },
+  judge({ settings }) {
+    // Before 13 it is not a setting: 4096 changes of a transaction stay in memory.
+    if (!settings.has('logical_decoding_work_mem')) return pass('fixed in this version');
+    const bytes = sizeOf(settings, 'logical_decoding_work_mem');
+    if (bytes >= 64 * 1024 ** 2) return pass(sizeText(bytes));
+    return info(sizeText(bytes), {
+      required: 'at least 64MB; 256MB for big transactions',
+      detail:
+        'Transactions that change more are written to disk under pg_replslot while they are decoded, once for each slot.',
+      fix: alterSystem(settings, { logical_decoding_work_mem: '256MB' }),
+    });
+  },
+});
+
+function sizeOf(settings: Settings, name: string): number {
+  const found = settings.get(name);
+  return found === undefined ? 0 : (bytesOf(found.value, found.unit) ?? 0);
+}
+
+function spanOf(settings: Settings, name: string): number {
+  const found = settings.get(name);
+  return found === undefined ? 0 : (millisecondsOf(found.value, found.unit) ?? 0);
+}

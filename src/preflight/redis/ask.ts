@@ -1,0 +1,50 @@
+import type { Reply, Words } from '../../redis/connection.ts';
+
+/** One read-only command. All of them travel together, and one that is denied or unknown harms no other. */
+export interface Ask<T> {
+  /** As in `--show-queries`: `CONFIG GET repl-*`. */
+  readonly id: string;
+  readonly words: (context: AskContext) => Words;
+  /** Throws when the reply has another shape. */
+  readonly decode: (reply: Reply) => T;
+  /** What a user needs to be allowed to ask it, as ACL SETUSER takes it: `+config|get`. */
+  readonly permission: string;
+}
+
+export interface AskContext {
+  /** The user we are: `default` unless another was given. */
+  readonly user: string;
+}
+
+/** What became of a question. */
+export type Answer<T> =
+  | { readonly kind: 'known'; readonly value: T }
+  /** NOPERM; `grant` is the line of redis-cli that would let us ask, `revoke` the one that takes it back. */
+  | { readonly kind: 'denied'; readonly reason: string; readonly grant: string; readonly revoke: string }
+  /** The server does not know the command: too old, renamed, or hidden by a provider. */
+  | { readonly kind: 'missing'; readonly reason: string }
+  | { readonly kind: 'failed'; readonly reason: string }
+  /** Never asked, or refused because of something that has its own finding. */
+  | { readonly kind: 'skipped'; readonly reason: string };
+
+/** A question whose judge can do without: it sees the answer, whatever became of it. */
+export interface Maybe<T> {
+  readonly maybe: Ask<T>;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a record of questions with answers of any type; each judge sees its own types.
+export type Asks = Readonly<Record<string, Ask<any> | Maybe<any>>>;
+
+/** The values of the asks of a check. */
+export type Values<A extends Asks> = {
+  readonly [K in keyof A]: A[K] extends Maybe<infer T> ? Answer<T> : A[K] extends Ask<infer T> ? T : never;
+};
+
+export function maybe<T>(ask: Ask<T>): Maybe<T> {
+  return { maybe: ask };
+}
+
+/** The value, or what to take instead. */
+export function known<T, U>(answer: Answer<T>, otherwise: U): T | U {
+  return answer.kind === 'known' ? answer.value : otherwise;
+}

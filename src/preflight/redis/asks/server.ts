@@ -1,0 +1,56 @@
+import { type Info, readInfo } from '../../../redis/info.ts';
+import type { Ask } from '../ask.ts';
+import { listOf, valueOf } from './reply.ts';
+
+export const clusterInfo: Ask<Info> = {
+  id: 'CLUSTER INFO',
+  words: () => ['CLUSTER', 'INFO'],
+  decode: (reply) => readInfo(String(reply)),
+  permission: '+cluster|info',
+};
+
+/** Names of the loaded modules. */
+export const moduleList: Ask<readonly string[]> = {
+  id: 'MODULE LIST',
+  words: () => ['MODULE', 'LIST'],
+  decode: (reply) => listOf(reply).map((one) => String(valueOf(one, 'name'))),
+  permission: '+module|list',
+};
+
+/** Functions of all engines (7.0 and later). */
+export const functionCount: Ask<number> = {
+  id: 'FUNCTION STATS',
+  words: () => ['FUNCTION', 'STATS'],
+  decode: (reply) => {
+    const engines = listOf(valueOf(reply, 'engines'));
+    return engines.reduce<number>((sum, engine, at) => {
+      return at % 2 === 0 ? sum : sum + Number(valueOf(engine, 'functions_count') ?? 0);
+    }, 0);
+  },
+  permission: '+function|stats',
+};
+
+/** Milliseconds of the slowest occurrence, by event; only what took longer than latency-monitor-threshold. */
+export const slowest: Ask<ReadonlyMap<string, number>> = {
+  id: 'LATENCY LATEST',
+  words: () => ['LATENCY', 'LATEST'],
+  decode: (reply) =>
+    new Map(
+      listOf(reply).map((event) => {
+        const [name, , , max] = listOf(event);
+        return [String(name), Number(max)];
+      }),
+    ),
+  permission: '+latency|latest',
+};
+
+/** Keys of database 0. */
+export const keyCount: Ask<number> = {
+  id: 'DBSIZE',
+  words: () => ['DBSIZE'],
+  decode: (reply) => {
+    if (typeof reply !== 'number') throw new Error('DBSIZE is no number');
+    return reply;
+  },
+  permission: '+dbsize',
+};

@@ -1,0 +1,50 @@
+import type { AddressFacts, TlsFacts } from '../network/facts.ts';
+import type { Answer } from './ask.ts';
+import type { Sample } from './sample.ts';
+
+/** What is known beside the answers: the way in, and what was watched. */
+export interface Ground {
+  readonly host: string;
+  readonly port: number;
+  /** The user we are: `default` unless another was given. */
+  readonly user: string;
+  readonly ssl: boolean;
+  readonly address: AddressFacts;
+  readonly tls: TlsFacts;
+  readonly entry: Entry;
+  /** Two readings of INFO; undefined: not possible. */
+  readonly rate: Rate | undefined;
+  readonly sample: Answer<Sample>;
+  /** `--probe`: what PSYNC itself said; undefined: not tried. */
+  readonly probe: Probe | undefined;
+}
+
+export type Entry =
+  | {
+      readonly kind: 'entered';
+      readonly auth: 'password' | 'needless' | 'open';
+      readonly authReply?: string;
+      /** The error PING got though we are in: LOADING, MASTERDOWN, MISCONF. */
+      readonly notice?: { readonly code: string; readonly message: string };
+    }
+  /** `code` is the first word of the server's error, one of the system, or one of ours; `message` the words, cleaned. */
+  | {
+      readonly kind: 'refused';
+      readonly phase: 'network' | 'tls' | 'startup';
+      readonly code: string;
+      readonly message: string;
+    };
+
+/** What happens in a second. */
+export interface Rate {
+  /** Bytes of the replication stream; undefined: the server does not tell. */
+  readonly writes: number | undefined;
+  /** `stream`: measured on the replication stream; `network`: all that came in, so never less. */
+  readonly source: 'stream' | 'network';
+  readonly evicted: number;
+  readonly expired: number;
+}
+
+export type Probe =
+  | { readonly kind: 'accepted'; readonly reply: string }
+  | { readonly kind: 'refused'; readonly code: string; readonly message: string };

@@ -1,0 +1,29 @@
+import { type Info, numberIn } from '../../redis/info.ts';
+import type { Ground } from './ground.ts';
+
+/** How much there is to copy, and how long that takes. */
+export interface Load {
+  /** Memory the data takes, without buffers and overhead. */
+  readonly bytes: number;
+  /** Seconds to dump and carry them, at 50 and at 20 MB/s. */
+  readonly shortest: number;
+  readonly longest: number;
+}
+
+const fast = 50e6;
+const slow = 20e6;
+
+/** undefined: the server does not tell its memory. */
+export function loadOf(info: Info): Load | undefined {
+  const bytes = numberIn(info, 'used_memory_dataset') ?? numberIn(info, 'used_memory');
+  if (bytes === undefined) return undefined;
+  const fork = (numberIn(info, 'latest_fork_usec') ?? 0) / 1e6;
+  return { bytes, shortest: Math.max(1, fork + bytes / fast), longest: Math.max(1, fork + bytes / slow) };
+}
+
+/** `about 1.2 MB/s written`, the words for a rate; of the network it is the most it can be. */
+export function rateText(ground: Ground, bytesText: (bytes: number) => string): string {
+  const { rate } = ground;
+  if (rate?.writes === undefined) return 'the write rate could not be measured';
+  return `${rate.source === 'stream' ? '' : 'at most '}${bytesText(rate.writes)}/s written`;
+}

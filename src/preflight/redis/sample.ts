@@ -1,0 +1,83 @@
+import type { RedisSession, Reply, Words } from '../../redis/connection.ts';
+import { listOf } from './asks/reply.ts';
+
+/** Some keys of every database. */
+export interface Sample {
+  readonly keys: readonly SampledKey[];
+  /** There are no others. */
+  readonly isAll: boolean;
+}
+
+export interface SampledKey {
+  readonly database: number;
+  /** Bytes that are no text are replaced. */
+  readonly name: string;
+  /** As TYPE says: `string`, `ReJSON-RL`. */
+  readonly type: string;
+  /** Memory it takes; undefined: not told (before 4.0). */
+  readonly bytes: number | undefined;
+}
+
+const most = 256;
+const mostDatabases = 64;
+
+/** Looks at a few keys, in two rounds. Throws the CommandError of SCAN when that is denied. */
+export async function takeSample(
+  session: RedisSession,
+  databases: readonly number[],
+  heard: (words: Words) => void,
+): Promise<Sample> {
+  const chosen = databases.slice(0, mostDatabases);
+  const each = Math.max(4, Math.floor(most / Math.max(1, chosen.length)));
+  const found = await Promise.all(chosen.map((index) => scan(session, index, each, heard)));
+  const keys = await Promise.all(
+    found.map(({ index, names }) => look(session, index, names.slice(0, each), heard)),
+  );
+  const isAll = chosen.length === databases.length && found.every(({ done, names }) => done && names.length <= each);
+  return { keys: keys.flat(), isAll };
+}
+
+async function scan(session: RedisSession, index: number, count: number, heard: (words: Words) => void) {
+  const words: Words = ['SCAN', '0', 'COUNT', String(count)];
+  // Commands of one session are answered in order, so the database chosen here is the one scanned.
+  const chosen = select(session, index, heard);
+  heard(words);
+  const [, reply] = await Promise.all([chosen, session.sendRaw(words)]);
+  const [cursor, names] = listOf(reply);
+  return { index, names: listOf(names).filter((name) => name instanceof Uint8Array), done: textOf(cursor) === '0' };
+}
+
+async function look(
+  session: RedisSession,
+  index: number,
+  names: readonly Uint8Array[],
+  heard: (words: Words) => void,
+): Promise<readonly SampledKey[]> {
+  const chosen = select(session, index, heard);
+  const send = (words: Words) => {
+    heard(words);
+    return session.send(words).catch(() => null);
+  };
+  const answers = names.map(async (name): Promise<SampledKey> => {
+    const [type, bytes] = await Promise.all([send(['TYPE', name]), send(['MEMORY', 'USAGE', name])]);
+    return {
+      database: index,
+      name: textOf(name),
+      type: typeof type === 'string' ? type : 'none',
+      bytes: typeof bytes === 'number' ? bytes : undefined,
+    };
+  });
+  await chosen;
+  // A key that expired in between is of no type.
+  return (await Promise.all(answers)).filter(({ type }) => type !== 'none');
+}
+
+async function select(session: RedisSession, index: number, heard: (words: Words) => void): Promise<void> {
+  const words: Words = ['SELECT', String(index)];
+  heard(words);
+  await session.send(words);
+}
+
+function textOf(reply: Reply | undefined): string {
+  return reply instanceof Uint8Array ? Buffer.from(reply).toString('utf8') : String(reply);
+}

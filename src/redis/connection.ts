@@ -1,0 +1,134 @@
+import type { Socket } from 'node:net';
+import type { Bound } from './bounded.ts';
+import { bounded } from './bounded.ts';
+import { dial, type Line } from './dial.ts';
+import { type Entered, enter } from './entry.ts';
+import { explained } from './explain.ts';
+import { CommandError, ConnectError, codeIn, ownCodes, serverWords } from './failure.ts';
+import type { Client } from './ioredis.ts';
+import type { RedisSource } from './source.ts';
+import type { TlsSession } from './tls.ts';
+
+/** What a server answers, as RESP2 has it. */
+export type Reply = string | number | null | Uint8Array | readonly Reply[];
+
+export type Words = readonly [name: string, ...rest: readonly (string | Uint8Array)[]];
+
+export interface RedisSession {
+  readonly entered: Entered;
+  /** undefined: not encrypted. */
+  readonly tls: TlsSession | undefined;
+  /**
+   * Sends a command at once, behind those that wait for their reply. Throws a CommandError.
+   * @param limit milliseconds, 10 s unless told; then the session is given up
+   */
+  send(words: Words, limit?: number): Promise<Reply>;
+  /** The same, with texts as bytes: keys need not be text. */
+  sendRaw(words: Words, limit?: number): Promise<Reply>;
+  end(): void;
+}
+
+/**
+ * Opens a session: TCP, TLS, AUTH, PING, and nothing else. It never connects again by itself and never queues.
+ * Throws a ConnectError, and leaves nothing open behind it.
+ */
+export async function connect(source: RedisSource, bound: Bound): Promise<RedisSession> {
+  try {
+    return await open(source, bound);
+  } catch (error) {
+    throw error instanceof ConnectError ? await explained(error, source, bound) : error;
+  }
+}
+
+async function open(source: RedisSource, bound: Bound): Promise<RedisSession> {
+  const line = await dial(source, bound);
+  try {
+    const entered = await enter(line.socket, source, bound);
+    return await session(line, entered, source, bound);
+  } catch (error) {
+    line.socket.destroy();
+    throw error;
+  }
+}
+
+async function session(line: Line, entered: Entered, source: RedisSource, bound: Bound): Promise<RedisSession> {
+  const { Client: Made } = await import('./ioredis.ts');
+  const client = new Made({
+    Connector: connectorOf(line.socket),
+    protocol: 2,
+    lazyConnect: true,
+    retryStrategy: null,
+    enableReadyCheck: false,
+    enableOfflineQueue: false,
+    disableClientInfo: true,
+    autoResubscribe: false,
+    autoResendUnfulfilledCommands: false,
+    maxRetriesPerRequest: null,
+  });
+  // Failures reach whoever waits for a reply; ioredis prints those that nobody listens for.
+  client.on('error', () => {});
+  await client.connect();
+  const ask = (send: Client['call'], words: Words, limit = 10_000) =>
+    answer(
+      () => send.apply(client, [...words]),
+      { ...bound, limit },
+      source,
+      () => line.socket.destroy(),
+    );
+  return {
+    entered,
+    tls: line.tls,
+    send: (words, limit) => ask(client.call, words, limit),
+    sendRaw: (words, limit) => ask(client.callBuffer, words, limit),
+    end() {
+      client.disconnect();
+      line.socket.destroy();
+    },
+  };
+}
+
+/** ioredis calls it with `new` and takes what it returns: the line that was dialled and entered before. */
+function connectorOf(socket: Socket) {
+  return function Connector() {
+    return { connect: async () => socket, disconnect: () => void socket.destroy(), check: () => true };
+  };
+}
+
+async function answer(
+  call: () => Promise<unknown>,
+  bound: Bound,
+  source: RedisSource,
+  drop: () => void,
+): Promise<Reply> {
+  const late = () => new CommandError(ownCodes.timeout, `no answer within ${bound.limit / 1000} s`, true);
+  try {
+    return await bounded<Reply>(bound, late, (resolve, reject) => {
+      call().then((value) => resolve(readReply(value)), reject);
+      return () => {};
+    });
+  } catch (error) {
+    const failure = commandError(error, source);
+    if (failure.lost) drop();
+    throw failure;
+  }
+}
+
+function commandError(error: unknown, source: RedisSource): CommandError {
+  if (error instanceof CommandError) return error;
+  if (!(error instanceof Error)) return new CommandError(ownCodes.aborted, 'no longer wanted', true);
+  if (error.name === 'ReplyError' || error.name === 'ErrorReply') {
+    const message = serverWords(error.message, source);
+    return new CommandError(codeIn(message), message, false);
+  }
+  if (error.name === 'AbortError' || error.name === 'TimeoutError') {
+    return new CommandError(ownCodes.aborted, 'no longer wanted', true);
+  }
+  return new CommandError(ownCodes.closed, 'the connection was closed by the other side', true);
+}
+
+function readReply(value: unknown): Reply {
+  if (typeof value === 'string' || typeof value === 'number' || value === null) return value;
+  if (value instanceof Uint8Array) return value;
+  if (Array.isArray(value)) return value.map(readReply);
+  return String(value);
+}

@@ -1,0 +1,108 @@
+import { isIP } from 'node:net';
+import { usage } from '../errors.ts';
+import { Secret } from '../secret.ts';
+import { readUrl } from './url.ts';
+
+/** Where a Redis source is and who enters it. Nothing in it was tried yet. */
+export interface RedisSource {
+  /** A name or an address, without brackets. */
+  readonly host: string;
+  readonly port: number;
+  /** undefined: the default user. */
+  readonly username: string | undefined;
+  /** undefined: none was given. */
+  readonly password: Secret | undefined;
+  /** The database a URL names. A migration takes all of them, whatever it is. */
+  readonly db: number | undefined;
+  readonly ssl: 'require' | 'disable';
+  /** Verifies the server's certificate and name; without it `require` only encrypts. */
+  readonly ca?: { readonly file: string; readonly pem: string } | undefined;
+  /** The address of `host` to dial, so that it is looked up once. */
+  readonly address?: string | undefined;
+}
+
+export interface SourceParts {
+  /** `redis://` or `rediss://`; a URL in `host` is read the same way. */
+  readonly url?: string | undefined;
+  readonly host?: string | undefined;
+  readonly port?: number | undefined;
+  readonly username?: string | undefined;
+  /** From standard input or a prompt: it wins over one in the URL, which wins over the environment. */
+  readonly password?: Secret | undefined;
+  readonly disableSsl?: boolean | undefined;
+  readonly ca?: { readonly file: string; readonly pem: string } | undefined;
+  readonly environment?: { readonly REDISCLI_AUTH?: string | undefined } | undefined;
+}
+
+export interface ReadSource {
+  readonly source: RedisSource;
+  /** `url`: other users of this machine may have seen it in the list of processes. */
+  readonly passwordFrom: 'given' | 'url' | 'environment' | 'none';
+}
+
+export const defaultPort = 6379;
+
+/** The source out of what was typed. Throws a usage error for what is wrong or contradicts itself; never quotes a password. */
+export function readSource(parts: SourceParts): ReadSource {
+  refuseSocket(parts.host);
+  const inHost = parts.host !== undefined && parts.host.includes('://');
+  if (inHost && parts.url !== undefined) throw usage('--source and --host both hold a URL', 'Give one of them.');
+  const url = inHost ? parts.host : parts.url;
+  const found = url === undefined ? undefined : readUrl(url);
+  const host = one('host', found?.host, inHost || parts.host === undefined ? undefined : bare(parts.host));
+  const port = one('port', found?.port, parts.port) ?? defaultPort;
+  const username = one('user name', found?.username, parts.username === '' ? undefined : parts.username);
+  if (host === undefined || host === '') throw usage('the source has no host', 'Give --source redis://HOST:6379.');
+  if (!Number.isInteger(port) || port < 1 || port > 65535) {
+    throw usage(`port ${port} is no port`, 'Ports go from 1 to 65535.');
+  }
+  const ssl = sslOf(found?.tls, parts);
+  const { password, from } = passwordOf(found?.password, parts);
+  return {
+    source: { host, port, username, password, db: found?.db, ssl, ...(parts.ca === undefined ? {} : { ca: parts.ca }) },
+    passwordFrom: from,
+  };
+}
+
+/** `[::1]:6379` of a source, `db.example.com:6379`. */
+export function placeOf({ host, port }: Pick<RedisSource, 'host' | 'port'>): string {
+  return isIP(host) === 6 ? `[${host}]:${port}` : `${host}:${port}`;
+}
+
+function refuseSocket(host: string | undefined): void {
+  if (host?.startsWith('/') === true) {
+    throw usage('a unix socket cannot be migrated from', 'The service connects over the network: give host and port.');
+  }
+}
+
+/** The same thing said twice must be the same thing. */
+function one<T extends string | number>(what: string, inUrl: T | undefined, part: T | undefined): T | undefined {
+  if (inUrl === undefined || part === undefined || inUrl === part) return inUrl ?? part;
+  throw usage(`the ${what} is given twice: ${inUrl} in the URL and ${part}`, 'Say it once.');
+}
+
+function sslOf(tls: boolean | undefined, parts: SourceParts): 'require' | 'disable' {
+  if (tls === true && parts.disableSsl === true) {
+    throw usage('rediss:// asks for TLS and --disable-ssl forbids it', 'Leave --disable-ssl out, or write redis://.');
+  }
+  const disabled = tls === false || parts.disableSsl === true;
+  if (disabled && parts.ca !== undefined) {
+    throw usage(
+      `--ca-file verifies TLS, which ${tls === false ? 'redis://' : '--disable-ssl'} turns off`,
+      'Write rediss:// for a server with TLS, or leave --ca-file out.',
+    );
+  }
+  return disabled ? 'disable' : 'require';
+}
+
+function passwordOf(inUrl: string | undefined, parts: SourceParts) {
+  if (parts.password !== undefined) return { password: parts.password, from: 'given' } as const;
+  if (inUrl !== undefined) return { password: new Secret(inUrl), from: 'url' } as const;
+  const environment = parts.environment?.REDISCLI_AUTH ?? '';
+  if (environment !== '') return { password: new Secret(environment), from: 'environment' } as const;
+  return { password: undefined, from: 'none' } as const;
+}
+
+function bare(host: string): string {
+  return /^\[(.*)\]$/.exec(host)?.[1] ?? host;
+}

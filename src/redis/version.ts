@@ -1,0 +1,107 @@
+import type { Info } from './info.ts';
+
+/** Who speaks the protocol. Those after the first two are products of their own. */
+export type Flavor = 'redis' | 'valkey' | 'keydb' | 'dragonfly' | 'garnet' | 'kvrocks';
+
+export interface ServerVersion {
+  readonly flavor: Flavor;
+  /** As the server writes it. */
+  readonly version: string;
+  readonly major: number;
+  readonly minor: number;
+  /** The version of Redis it says to be compatible with. */
+  readonly redis: string;
+}
+
+export const flavorNames: Readonly<Record<Flavor, string>> = {
+  redis: 'Redis',
+  valkey: 'Valkey',
+  keydb: 'KeyDB',
+  dragonfly: 'Dragonfly',
+  garnet: 'Garnet',
+  kvrocks: 'Kvrocks',
+};
+
+/** undefined: INFO names no version. */
+export function serverVersion(info: Info): ServerVersion | undefined {
+  const redis = info.get('redis_version') ?? '';
+  const own = marks.find(([, name]) => info.has(name));
+  const flavor = own?.[0] ?? (isKeydb(info) ? 'keydb' : info.get('server_name') === 'valkey' ? 'valkey' : 'redis');
+  const version = (own === undefined ? redis : (info.get(own[1]) ?? '')).replace(/^(df-)?v/, '');
+  const [major, minor] = numbersOf(version) ?? [];
+  if (major === undefined || minor === undefined) return undefined;
+  return { flavor, version, major, minor, redis };
+}
+
+const marks: readonly (readonly [Flavor, string])[] = [
+  ['valkey', 'valkey_version'],
+  ['dragonfly', 'dragonfly_version'],
+  ['garnet', 'garnet_version'],
+  ['kvrocks', 'kvrocks_version'],
+];
+
+function isKeydb(info: Info): boolean {
+  return info.has('mvcc_depth') || (info.get('executable') ?? '').includes('keydb');
+}
+
+export interface TargetVersion {
+  /** undefined: only a number was told. */
+  readonly flavor: 'redis' | 'valkey' | undefined;
+  readonly major: number;
+  /** undefined: only the major version was told. */
+  readonly minor: number | undefined;
+}
+
+/** `8`, `7.2`, `valkey-8`, `Redis 7.2.4`; undefined: none of these. */
+export function readTarget(text: string): TargetVersion | undefined {
+  const [, name, major, minor] = /^\s*(redis|valkey)?[\s\-:/v]*(\d+)(?:\.(\d+))?(?:\.\S*)?\s*$/i.exec(text) ?? [];
+  if (major === undefined) return undefined;
+  const flavor = name?.toLowerCase();
+  return {
+    flavor: flavor === 'redis' || flavor === 'valkey' ? flavor : undefined,
+    major: Number(major),
+    minor: minor === undefined ? undefined : Number(minor),
+  };
+}
+
+/** Whether a version is at least another; a version without a minor is its newest. */
+export function isAtLeast(
+  version: { readonly major: number; readonly minor: number | undefined },
+  major: number,
+  minor: number,
+): boolean {
+  return version.major > major || (version.major === major && (version.minor ?? Number.POSITIVE_INFINITY) >= minor);
+}
+
+/**
+ * The format a server writes (RDB_VERSION in src/rdb.h of each release). 12 to 79 are Redis's own since it left the
+ * free licence, and no Valkey reads them; 80 and above are Valkey's, and no Redis reads those.
+ */
+export function rdbVersion(flavor: 'redis' | 'valkey', major: number, minor: number): number {
+  const row = tables[flavor].find(([since]) => major > since[0] || (major === since[0] && minor >= since[1]));
+  return row?.[1] ?? 6;
+}
+
+type Rows = readonly (readonly [since: readonly [number, number], rdb: number])[];
+
+const tables: Readonly<Record<'redis' | 'valkey', Rows>> = {
+  redis: [
+    [[7, 4], 12],
+    [[7, 2], 11],
+    [[7, 0], 10],
+    [[5, 0], 9],
+    [[4, 0], 8],
+    [[3, 2], 7],
+    [[2, 6], 6],
+  ],
+  valkey: [
+    [[9, 2], 81],
+    [[9, 0], 80],
+    [[7, 2], 11],
+  ],
+};
+
+function numbersOf(version: string): readonly [number, number] | undefined {
+  const [, major, minor = '0'] = /^(\d+)(?:\.(\d+))?/.exec(version) ?? [];
+  return major === undefined ? undefined : [Number(major), Number(minor)];
+}

@@ -1,0 +1,158 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { reply, serverFor } from '../fixtures/broken-server.ts';
+import { testHost } from '../fixtures/host.ts';
+import { seedSession } from '../fixtures/session.ts';
+import { admin, sandboxFor, tokenFor } from '../sandbox/driver.ts';
+import { cloudctl, requestsOf } from './ground.ts';
+
+async function loggedIn(scope = 'read write') {
+  const [host, sandbox] = [testHost(), await sandboxFor()];
+  return { host, sandbox, ...(await seedSession(host, sandbox, { scope })) };
+}
+
+const body = { name: 'api-01', size: 's-1vcpu-1gb', image: 'ubuntu-24-04-x64' };
+
+describe('api', () => {
+  it('prints the body of the answer as JSON', async () => {
+    const { host } = await loggedIn();
+    const ran = await cloudctl(host, ['api', 'GET', '/v2/droplets?per_page=1']);
+    expect(ran).toMatchObject({ code: 0, err: '' });
+    expect(ran.json()).toMatchObject({ droplets: [{}], links: { pages: {} }, meta: {} });
+    expect(ran.out).toMatch(/^\{\n {2}"droplets"/);
+  });
+
+  it('takes a method in small letters', async () => {
+    const { host } = await loggedIn();
+    expect((await cloudctl(host, ['api', 'get', '/v2/actions'])).code).toBe(0);
+  });
+
+  it('sends a body from the words, a file or standard input', async () => {
+    const { host } = await loggedIn();
+    const file = join(host.place.work, 'body.json');
+    writeFileSync(file, JSON.stringify({ ...body, name: 'api-02' }));
+    const ways = [
+      [JSON.stringify(body), {}],
+      [`@${file}`, {}],
+      ['-', { stdin: JSON.stringify({ ...body, name: 'api-03' }) }],
+    ] as const;
+    for (const [data, options] of ways) {
+      const ran = await cloudctl(host, ['api', 'POST', '/v2/droplets', '--data', data], options);
+      expect(ran).toMatchObject({ code: 0 });
+      expect(ran.json()).toMatchObject({ droplet: { name: expect.stringMatching(/^api-0[123]$/) } });
+    }
+  });
+
+  it('HEAD and DELETE print no data and say so', async () => {
+    const { host } = await loggedIn();
+    const { droplet } = (await cloudctl(host, ['api', 'POST', '/v2/droplets', '--data', JSON.stringify(body)])).json<{
+      droplet: { id: number };
+    }>();
+    const path = `/v2/droplets/${droplet.id}`;
+    expect(await cloudctl(host, ['api', 'HEAD', path])).toMatchObject({ code: 0, out: '', err: '200, no body.\n' });
+    expect(await cloudctl(host, ['api', 'DELETE', path])).toMatchObject({ code: 0, out: '', err: '204, no body.\n' });
+    const gone = await cloudctl(host, ['api', 'GET', path, '-o', 'json']);
+    expect(gone).toMatchObject({ code: 1, out: '' });
+    expect(gone.error()).toMatchObject({ code: 'not_found' });
+  });
+
+  it('renews a refused token for HEAD too, whose answer has no body', async () => {
+    const { host, sandbox, grant, stored } = await loggedIn();
+    await admin(sandbox, 'POST', '/tokens/expire', { token: grant.access_token });
+    expect((await cloudctl(host, ['api', 'HEAD', '/v2/actions'])).code).toBe(0);
+    expect(stored()?.gen).toBe(2);
+  });
+
+  it('prints in the format asked for', async () => {
+    const { host } = await loggedIn();
+    const words = ['api', 'GET', '/v2/droplets?per_page=2'];
+    expect((await cloudctl(host, [...words, '-o', 'yaml'])).out).toMatch(/^droplets:\n/);
+    const query = await cloudctl(host, [...words, '--query', 'droplets[].name', '-o', 'json']);
+    expect(query.json<string[]>()).toHaveLength(2);
+  });
+
+  it('knows no columns, and says so', async () => {
+    const { host } = await loggedIn();
+    const ran = await cloudctl(host, ['api', 'GET', '/v2/droplets', '--format', 'Name']);
+    expect(ran).toMatchObject({ code: 2, out: '' });
+    expect(ran.err).toMatch(/unknown column "Name"/);
+  });
+
+  it('of a read session says which scope to ask for', async () => {
+    const { host } = await loggedIn('read');
+    const ran = await cloudctl(host, ['api', 'POST', '/v2/droplets', '--data', '{}', '-o', 'json']);
+    expect(ran).toMatchObject({ code: 4, out: '' });
+    expect(ran.error()).toMatchObject({
+      code: 'scope_too_small',
+      hint: expect.stringContaining('--scope "read write"'),
+    });
+  });
+});
+
+describe('api --paginate', () => {
+  it('prints every item of every page as one array', async () => {
+    const { host, sandbox } = await loggedIn();
+    const ran = await cloudctl(host, ['api', 'GET', '/v2/droplets?per_page=1', '--paginate']);
+    const ids = ran.json<{ id: number }[]>().map(({ id }) => id);
+    const whole = await cloudctl(host, ['droplets', 'list', '-o', 'json']);
+    expect(ids).toEqual(whole.json<{ id: number }[]>().map(({ id }) => id));
+    expect(ids.length).toBeGreaterThan(1);
+    expect((await requestsOf(sandbox)).filter((line) => line === 'GET /v2/droplets').length).toBeGreaterThan(2);
+  });
+
+  it.each([
+    ['a link to itself', '/v2/things', 'incomplete_list'],
+    ['a link that leaves the base origin', 'http://127.0.0.1:1/v2/things', 'api_error'],
+  ])('with %s is an error', async (_what, next, code) => {
+    const { host, sandbox, seen } = await pagesOf({ things: [1], links: { pages: { next } } });
+    const ran = await cloudctl(host, ['api', 'GET', '/v2/things', '--paginate', '-o', 'json']);
+    expect(ran).toMatchObject({ code: 1, out: '' });
+    expect(ran.error()).toMatchObject({ code });
+    expect(seen.length).toBe(1);
+    await sandbox.close();
+  });
+
+  it('of a thing that is no list is a usage error', async () => {
+    const { host } = await pagesOf({ thing: {} });
+    const ran = await cloudctl(host, ['api', 'GET', '/v2/thing', '--paginate']);
+    expect(ran).toMatchObject({ code: 2, out: '' });
+    expect(ran.err).toMatch(/no list/);
+  });
+
+  async function pagesOf(page: object) {
+    const { origin, seen } = await serverFor((_, response) => reply(response, 200, page));
+    const sandbox = await sandboxFor();
+    const { access_token: token } = await tokenFor(sandbox);
+    return { host: testHost({ env: { CLOUDCTL_ACCESS_TOKEN: token, CLOUDCTL_BASE_URL: origin } }), sandbox, seen };
+  }
+});
+
+describe('wrong words', () => {
+  it.each([
+    [['FETCH', '/v2/x'], /method "FETCH" is unknown/],
+    [['GET', 'v2/x'], /begins with one "\/"/],
+    [['GET', '//evil.example/v2'], /begins with one "\/"/],
+    [['GET', '/\\evil.example'], /begins with one "\/"/],
+    [['GET', 'https://evil.example/v2'], /whole URL/],
+    [['GET', 'HTTP://evil.example/v2'], /whole URL/],
+    [['GET', '/v2/x#y'], /visible ASCII/],
+    [['GET', '/v2/ x'], /visible ASCII/],
+    [['GET', '/v2/x\n'], /visible ASCII/],
+    [['GET', ''], /visible ASCII/],
+    [['GET', '/v2/x', '--data', '{}'], /cannot send --data with GET/],
+    [['HEAD', '/v2/x', '--data', '{}'], /cannot send --data with HEAD/],
+    [['POST', '/v2/x', '--data', '{'], /--data is not JSON/],
+    [['POST', '/v2/x', '--data', ''], /--data is not JSON/],
+    [['POST', '/v2/x', '--data', '@/no/such/file'], /could not read --data/],
+    [['DELETE', '/v2/x', '--paginate'], /cannot use --paginate with DELETE/],
+    [['GET'], /missing argument PATH/],
+    [['GET', '/v2/x', '/v2/y'], /unexpected argument/],
+  ])('%j are refused before any request', async (words, message) => {
+    const { host, sandbox } = await loggedIn();
+    const ran = await cloudctl(host, ['api', ...words]);
+    expect(ran).toMatchObject({ code: 2, out: '' });
+    expect(ran.err).toMatch(message);
+    expect(await requestsOf(sandbox)).toEqual([]);
+  });
+});

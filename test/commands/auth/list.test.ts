@@ -1,0 +1,73 @@
+import { describe, expect, it } from 'vitest';
+import { encodeRecord } from '../../../src/session/record.ts';
+import { createFileStore } from '../../../src/session/store-file.ts';
+import { memoryKeychain, testHost } from '../../fixtures/host.ts';
+import { profileOf, seedSession } from '../../fixtures/session.ts';
+import { sandboxFor } from '../../sandbox/driver.ts';
+import { cloudctl, login, machineOf, requestsOf } from '../ground.ts';
+
+describe('auth list', () => {
+  it('has a row of the contract for each profile, and marks the current one', async () => {
+    const sandbox = await sandboxFor();
+    const host = await machineOf(sandbox, { env: { CLOUDCTL_CLIENT_SECRET: sandbox.ready.client_secret } });
+    await login(host);
+    const { raw } = host.readConfig();
+    host.writeConfig({ ...raw, profiles: { ...Object(raw.profiles), bare: {} } });
+    const auth_url = sandbox.ready.auth_url;
+    expect((await cloudctl(host, ['auth', 'list', '-o', 'json'])).json()).toEqual([
+      { profile: 'default', current: true, auth_url, email: 'maya@example.com', state: 'valid' },
+      { profile: 'bare', current: false, auth_url: null, state: 'logged_out' },
+    ]);
+    const chosen = await cloudctl(host, [
+      'auth',
+      'list',
+      '--profile',
+      'bare',
+      '--format',
+      'Profile,Current',
+      '-o',
+      'csv',
+    ]);
+    expect(chosen.out).toBe(
+      'Profile,Current\r\ndefault,\r\nbare,*\r\n'.replaceAll('\r\n', chosen.out.includes('\r') ? '\r\n' : '\n'),
+    );
+  });
+
+  it('tells the state of each session and asks no server', async () => {
+    const [host, sandbox] = [testHost({ keychain: memoryKeychain(new Map(), () => 'locked') }), await sandboxFor()];
+    const profiles = ['valid', 'expired', 'ended', 'elsewhere', 'none', 'locked'];
+    for (const profile of profiles) await seedSession(host, sandbox, { profile });
+    const expired = { expiresAt: 1 };
+    await seedSession(host, sandbox, { profile: 'expired', record: expired });
+    await seedSession(host, sandbox, { profile: 'elsewhere', record: { clientId: 'other' } });
+    await seedSession(host, sandbox, { profile: 'locked', values: { credential_store: 'keychain' } });
+    const { record, place } = await seedSession(host, sandbox, { profile: 'ended', record: expired });
+    const { refreshToken: _none, ...bare } = record;
+    await createFileStore(place).visit((items) => items.write('credential', encodeRecord(bare)));
+    await cloudctl(host, ['auth', 'logout', '--local', '--profile', 'none']);
+    const ran = await cloudctl(host, ['auth', 'list', '-o', 'json']);
+    const states = ran.json<{ profile: string; state: string }[]>().map(({ profile, state }) => [profile, state]);
+    expect(Object.fromEntries(states)).toEqual({
+      valid: 'valid',
+      expired: 'expired',
+      ended: 'needs_login',
+      elsewhere: 'needs_login',
+      none: 'logged_out',
+      locked: 'unknown',
+    });
+    expect(await requestsOf(sandbox)).toEqual([]);
+  });
+
+  it('of no profile is an empty list', async () => {
+    expect((await cloudctl(testHost(), ['auth', 'list', '-o', 'json'])).out).toBe('[]\n');
+  });
+
+  it('does not let the environment speak for other profiles', async () => {
+    const sandbox = await sandboxFor();
+    const host = testHost({ env: { CLOUDCTL_AUTH_URL: 'https://other.example' } });
+    host.writeConfig({ profiles: { work: profileOf(sandbox) } });
+    expect((await cloudctl(host, ['auth', 'list', '-o', 'json'])).json()).toMatchObject([
+      { auth_url: sandbox.ready.auth_url },
+    ]);
+  });
+});

@@ -1,0 +1,165 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { readClientSecret } from '../../../src/session/client-secret.ts';
+import { placeOf } from '../../../src/session/place.ts';
+import { createFileStore } from '../../../src/session/store-file.ts';
+import { memoryKeychain, type TestHost, testHost } from '../../fixtures/host.ts';
+import { cloudctl } from '../ground.ts';
+
+const whole = [
+  '--auth-url',
+  'https://cloud.example',
+  '--base-url',
+  'https://api.example/',
+  '--client-id',
+  'client-1',
+  '--callback-url',
+  'http://127.0.0.1:8765/callback',
+  '--credential-store',
+  'file',
+];
+
+function setup(host: TestHost, words: readonly string[], stdin?: string) {
+  return cloudctl(host, ['auth', 'setup', ...words], stdin === undefined ? {} : { stdin });
+}
+
+async function secretOf(host: TestHost, clientId = 'client-1', authOrigin = 'https://cloud.example') {
+  const store = createFileStore(placeOf(host.folders.state, 'default'));
+  return (await readClientSecret(store, { authOrigin, clientId }))?.reveal();
+}
+
+describe('auth setup', () => {
+  it('writes the profile, and the secret to the credential store alone', async () => {
+    const host = testHost();
+    const ran = await setup(
+      host,
+      [...whole, '--client-secret-stdin', '--callback-url', 'http://localhost/cb'],
+      'hunter2\n',
+    );
+    expect(ran).toMatchObject({ code: 0, out: '' });
+    expect(JSON.parse(readFileSync(join(host.folders.config, 'config.json'), 'utf8'))).toEqual({
+      current: 'default',
+      profiles: {
+        default: {
+          auth_url: 'https://cloud.example',
+          base_url: 'https://api.example',
+          client_id: 'client-1',
+          callback_urls: ['http://127.0.0.1:8765/callback', 'http://localhost/cb'],
+          credential_store: 'file',
+          scope: 'read',
+          flow: 'code',
+        },
+      },
+    });
+    expect(await secretOf(host)).toBe('hunter2');
+    expect(ran.err).not.toContain('hunter2');
+  });
+
+  it('takes everything from the environment', async () => {
+    const host = testHost({
+      env: {
+        CLOUDCTL_AUTH_URL: 'https://cloud.example',
+        CLOUDCTL_BASE_URL: 'https://api.example',
+        CLOUDCTL_CLIENT_ID: 'client-1',
+        CLOUDCTL_CLIENT_SECRET: 'hunter2',
+        CLOUDCTL_CALLBACK_URL: 'http://127.0.0.1:8765/callback',
+        CLOUDCTL_CREDENTIAL_STORE: 'file',
+        CLOUDCTL_SCOPE: 'read write',
+      },
+    });
+    expect((await setup(host, ['--profile', 'work', '--no-input'])).code).toBe(0);
+    expect(host.readConfig().profiles.get('work')).toMatchObject({ scope: 'read write', client_id: 'client-1' });
+    expect(host.readConfig().current).toBe('work');
+  });
+
+  it('does not make the format of this run the format of every run', async () => {
+    const host = testHost({ env: { CLOUDCTL_OUTPUT: 'json', CLOUDCTL_CLIENT_SECRET: 'x' } });
+    await setup(host, whole);
+    expect(host.readConfig().profiles.get('default')).not.toHaveProperty('output');
+    await cloudctl(host, ['config', 'set', 'output', 'yaml']);
+    await setup(host, whole);
+    expect(host.readConfig().profiles.get('default')).toMatchObject({ output: 'yaml' });
+  });
+
+  it('does not ask for a secret it has, and keeps it', async () => {
+    const host = testHost();
+    await setup(host, [...whole, '--client-secret-stdin'], 'hunter2');
+    expect((await setup(host, ['--scope', 'read write'])).code).toBe(0);
+    expect(await secretOf(host)).toBe('hunter2');
+    expect(host.readConfig().profiles.get('default')).toMatchObject({ scope: 'read write', client_id: 'client-1' });
+  });
+
+  it('never shows the secret of one application to another', async () => {
+    const host = testHost();
+    await setup(host, [...whole, '--client-secret-stdin'], 'hunter2');
+    const ran = await setup(host, ['--client-id', 'client-2']);
+    expect(ran.code).toBe(2);
+    expect(ran.err).toMatch(/client secret/);
+    expect(await secretOf(host, 'client-2')).toBeUndefined();
+    expect(await secretOf(host, 'client-1', 'https://evil.example')).toBeUndefined();
+  });
+
+  it('needs no secret for the implicit flow', async () => {
+    const host = testHost();
+    expect((await setup(host, [...whole, '--flow', 'implicit'])).code).toBe(0);
+    expect(existsSync(placeOf(host.folders.state, 'default').clientFile)).toBe(false);
+  });
+
+  it('keeps another current profile', async () => {
+    const host = testHost({ env: { CLOUDCTL_CLIENT_SECRET: 'x' } });
+    host.writeConfig({ current: 'home', profiles: { home: {} } });
+    await setup(host, ['--profile', 'work', ...whole]);
+    expect(host.readConfig().current).toBe('home');
+  });
+
+  it.each([
+    [whole.slice(2), '--auth-url', 'CLOUDCTL_AUTH_URL'],
+    [[...whole.slice(0, 2), ...whole.slice(4)], '--base-url', 'CLOUDCTL_BASE_URL'],
+    [[...whole.slice(0, 4), ...whole.slice(6)], '--client-id', 'CLOUDCTL_CLIENT_ID'],
+    [[...whole.slice(0, 6), ...whole.slice(8)], '--callback-url', 'CLOUDCTL_CALLBACK_URL'],
+    [whole, '--client-secret-stdin', 'CLOUDCTL_CLIENT_SECRET'],
+  ])('without a terminal names what is missing, option and variable: %#', async (words, option, variable) => {
+    const host = testHost();
+    for (const more of [[], ['--no-input']]) {
+      const ran = await setup(host, [...words, ...more]);
+      expect(ran).toMatchObject({ code: 2, out: '' });
+      expect(ran.err).toContain(option);
+      expect(ran.err).toContain(variable);
+    }
+    expect(host.readConfig().profiles.size).toBe(0);
+  });
+
+  it.each([
+    [[...whole, '--client-secret-stdin'], '', /client secret on standard input/],
+    [[...whole, '--client-secret-stdin'], 'two words', /client secret on standard input/],
+    [[...whole, '--scope', 'admin'], 'x', /scope "admin" is unknown/],
+    [[...whole, '--callback-url', 'https://evil.example/'], 'x', /--callback-url is/],
+    [[...whole, '--callback-url', 'http://127.0.0.1:22/'], 'x', /--callback-url is .*port 22/],
+    [['--auth-url', 'http://cloud.example'], 'x', /--auth-url is an http address/],
+    [['--issuer', 'a b'], 'x', /--issuer is/],
+  ])('refuses a wrong value: %#', async (words, stdin, message) => {
+    const host = testHost();
+    const ran = await setup(host, words, stdin);
+    expect(ran.code).toBe(2);
+    expect(ran.err).toMatch(message);
+    expect(host.readConfig().profiles.size).toBe(0);
+  });
+
+  it('does not read a secret from a terminal in the clear', async () => {
+    const host = testHost();
+    const ran = await cloudctl(host, ['auth', 'setup', ...whole, '--client-secret-stdin'], { terminal: 80 });
+    expect(ran.code).toBe(2);
+    expect(ran.err).toMatch(/standard input is a terminal/);
+  });
+
+  it('writes no profile when the keychain does not take the secret', async () => {
+    const host = testHost({
+      keychain: memoryKeychain(new Map(), () => 'locked'),
+      env: { CLOUDCTL_CLIENT_SECRET: 'x' },
+    });
+    const ran = await setup(host, [...whole.slice(0, 8), '-o', 'json']);
+    expect(ran.error()).toMatchObject({ code: 'keychain_unavailable', exit_code: 1 });
+    expect(host.readConfig().profiles.size).toBe(0);
+  });
+});

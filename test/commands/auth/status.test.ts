@@ -1,0 +1,130 @@
+import { describe, expect, it } from 'vitest';
+import { writeSandboxPlace } from '../../../src/config/sandbox.ts';
+import { encodeRecord } from '../../../src/session/record.ts';
+import { createFileStore } from '../../../src/session/store-file.ts';
+import { memoryKeychain, testHost } from '../../fixtures/host.ts';
+import { seedSession } from '../../fixtures/session.ts';
+import { admin, sandboxFor } from '../../sandbox/driver.ts';
+import { cloudctl, environmentOf, login, machineOf, requestsOf } from '../ground.ts';
+
+const day = 86_400_000;
+
+describe('auth status', () => {
+  it('prints exactly the shape of the contract, and asks nobody', async () => {
+    const sandbox = await sandboxFor();
+    const host = await machineOf(sandbox, { env: environmentOf(sandbox) });
+    writeSandboxPlace(host.folders.state, sandbox.ready);
+    await login(host);
+    await admin(sandbox, 'DELETE', '/requests');
+    const ran = await cloudctl(host, ['auth', 'status', '-o', 'json']);
+    expect(ran.code).toBe(0);
+    const report = ran.json<Record<string, unknown>>();
+    expect(Object.keys(report).sort()).toEqual(
+      [
+        'profile',
+        'name',
+        'email',
+        'uuid',
+        'scope',
+        'scope_verified',
+        'expires_at',
+        'flow',
+        'store',
+        'state',
+        'pending_write',
+        'expires_in',
+        'store_place',
+        'sandbox',
+      ].sort(),
+    );
+    expect(report).toMatchObject({ state: 'valid', pending_write: false, sandbox: true, store: 'file', scope: 'read' });
+    expect(report.expires_in).toBeGreaterThan(29 * 86_400);
+    expect(ran.err).toContain('file of mode 0600');
+    expect(await requestsOf(sandbox)).toEqual([]);
+  });
+
+  it('never prints a token', async () => {
+    const [host, sandbox] = [testHost(), await sandboxFor()];
+    const { grant } = await seedSession(host, sandbox);
+    for (const format of ['table', 'json', 'ndjson', 'yaml', 'csv']) {
+      const ran = await cloudctl(host, ['auth', 'status', '--check', '--trace', '-o', format]);
+      expect(ran.out + ran.err).not.toContain(grant.access_token);
+      expect(ran.out + ran.err).not.toContain(grant.refresh_token);
+      expect(ran.out).toContain('valid');
+    }
+  });
+
+  it.each([
+    ['valid', 0, true, 0],
+    ['expires_soon', 30 * day - 60_000, true, 0],
+    ['expires_soon', 30 * day - 60_000, false, 0],
+    ['expired', 31 * day, true, 0],
+    ['needs_login', 31 * day, false, 4],
+  ])('says %s after %d ms with a refresh token: %s', async (state, age, renewable, exit) => {
+    const [host, sandbox] = [testHost(), await sandboxFor()];
+    const { record, place } = await seedSession(host, sandbox);
+    const { refreshToken: _none, ...bare } = record;
+    if (!renewable) await createFileStore(place).visit((items) => items.write('credential', encodeRecord(bare)));
+    host.clock.advance(age);
+    const ran = await cloudctl(host, ['auth', 'status', '-o', 'json']);
+    expect(ran.code).toBe(exit);
+    expect(ran.json()).toMatchObject({ state, sandbox: false });
+    expect(ran.json<{ expires_in: number }>().expires_in).toBeGreaterThanOrEqual(0);
+  });
+
+  it('of nobody is exit 4 with nothing on standard output', async () => {
+    const sandbox = await sandboxFor();
+    const host = await machineOf(sandbox);
+    const ran = await cloudctl(host, ['auth', 'status', '-o', 'json']);
+    expect(ran).toMatchObject({ code: 4, out: '' });
+    expect(ran.error()).toMatchObject({ code: 'not_logged_in', hint: '`cloudctl auth login`' });
+  });
+
+  it('of a profile without servers says what is missing', async () => {
+    const ran = await cloudctl(testHost(), ['auth', 'status']);
+    expect(ran.code).toBe(4);
+    expect(ran.err).toMatch(/no auth_url, no base_url, no client_id/);
+  });
+
+  it('of a keychain that cannot be asked is exit 1, not "not logged in"', async () => {
+    const sandbox = await sandboxFor();
+    const env = { ...environmentOf(sandbox), CLOUDCTL_CREDENTIAL_STORE: 'keychain' };
+    const host = testHost({ env, keychain: memoryKeychain(new Map(), () => 'hung') });
+    const ran = await cloudctl(host, ['auth', 'status', '-o', 'json']);
+    expect(ran).toMatchObject({ code: 1, out: '' });
+    expect(ran.error()).toMatchObject({ code: 'keychain_unavailable' });
+  });
+
+  it('with CLOUDCTL_ACCESS_TOKEN says that no stored session is in use', async () => {
+    const ran = await cloudctl(testHost({ env: { CLOUDCTL_ACCESS_TOKEN: 'x' } }), ['auth', 'status']);
+    expect(ran).toMatchObject({ code: 2, out: '' });
+  });
+});
+
+describe('auth status --check', () => {
+  it('asks the server', async () => {
+    const [host, sandbox] = [testHost(), await sandboxFor()];
+    await seedSession(host, sandbox);
+    expect((await cloudctl(host, ['auth', 'status', '--check'])).code).toBe(0);
+    expect(await requestsOf(sandbox)).toContain('GET /v2/actions');
+  });
+
+  it('renews a session whose token was refused', async () => {
+    const [host, sandbox] = [testHost(), await sandboxFor()];
+    const { grant, stored } = await seedSession(host, sandbox);
+    await admin(sandbox, 'POST', '/tokens/expire', { token: grant.access_token });
+    expect((await cloudctl(host, ['auth', 'status', '--check'])).code).toBe(0);
+    expect(stored()?.gen).toBe(2);
+  });
+
+  it('of a session that was revoked is exit 4', async () => {
+    const [host, sandbox] = [testHost(), await sandboxFor()];
+    const { grant } = await seedSession(host, sandbox);
+    await admin(sandbox, 'POST', '/tokens/revoke', { token: grant.access_token });
+    expect((await cloudctl(host, ['auth', 'status'])).code).toBe(0);
+    const ran = await cloudctl(host, ['auth', 'status', '--check', '-o', 'json']);
+    expect(ran).toMatchObject({ code: 4, out: '' });
+    expect(ran.error()).toMatchObject({ code: 'needs_login' });
+    expect((await cloudctl(host, ['auth', 'status'])).code).toBe(4);
+  });
+});

@@ -1,0 +1,24 @@
+import { expect, it } from 'vitest';
+import { testHost } from '../../fixtures/host.ts';
+import { cloudctl } from '../ground.ts';
+
+it('auth switch changes the current profile and nothing else', async () => {
+  const host = testHost();
+  host.writeConfig({ later: 1, current: 'a', profiles: { a: { scope: 'read' }, b: {} } });
+  const ran = await cloudctl(host, ['auth', 'switch', 'b']);
+  expect(ran).toMatchObject({ code: 0, out: '', err: 'Profile b is now the current one.\n' });
+  expect(host.readConfig().raw).toEqual({ later: 1, current: 'b', profiles: { a: { scope: 'read' }, b: {} } });
+});
+
+it.each([
+  ['an unknown profile', ['auth', 'switch', 'c'], 'profile_unknown', 'known profiles: a'],
+  ['no profile', ['auth', 'switch'], 'usage', ''],
+])('auth switch to %s is exit 2 and changes nothing', async (_what, words, code, detail) => {
+  const host = testHost();
+  host.writeConfig({ current: 'a', profiles: { a: {} } });
+  const ran = await cloudctl(host, [...words, '-o', 'json']);
+  expect(ran).toMatchObject({ code: 2, out: '' });
+  expect(ran.error()).toMatchObject({ code });
+  expect(ran.err).toContain(detail);
+  expect(host.readConfig().current).toBe('a');
+});

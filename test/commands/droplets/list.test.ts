@@ -1,0 +1,191 @@
+import { describe, expect, it } from 'vitest';
+import { reply, serverFor } from '../../fixtures/broken-server.ts';
+import { testHost } from '../../fixtures/host.ts';
+import { profileOf, seedSession } from '../../fixtures/session.ts';
+import { admin, sandboxFor, tokenFor } from '../../sandbox/driver.ts';
+import { cloudctl, environmentOf, requestsOf } from '../ground.ts';
+
+interface Droplet {
+  readonly id: number;
+  readonly name: string;
+  readonly region: { readonly slug: string };
+  readonly tags: readonly string[];
+}
+
+async function loggedIn() {
+  const [host, sandbox] = [testHost(), await sandboxFor()];
+  return { host, sandbox, ...(await seedSession(host, sandbox)) };
+}
+
+describe('droplets list', () => {
+  it('gives the objects of the API as a bare array', async () => {
+    const { host } = await loggedIn();
+    const ran = await cloudctl(host, ['droplets', 'list', '-o', 'json']);
+    expect(ran).toMatchObject({ code: 0, err: '' });
+    expect(ran.json<Droplet[]>()[0]).toMatchObject({ id: expect.any(Number), size: expect.any(Object) });
+    expect((await cloudctl(host, ['droplets', '-o', 'json'])).out).toBe(ran.out);
+  });
+
+  it('has the columns of the contract, filled', async () => {
+    const { host } = await loggedIn();
+    const { out } = await cloudctl(host, [
+      'droplets',
+      'list',
+      '-o',
+      'ndjson',
+      '--format',
+      'ID,name,PublicIPv4,Memory,VCPUs,Disk,Region,Image,Size,Status,Tags,CreatedAt',
+    ]);
+    const rows = out
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    const columns = [
+      'ID',
+      'Name',
+      'PublicIPv4',
+      'Memory',
+      'VCPUs',
+      'Disk',
+      'Region',
+      'Image',
+      'Size',
+      'Status',
+      'Tags',
+      'CreatedAt',
+    ];
+    expect(Object.keys(rows[0])).toEqual(columns);
+    for (const row of rows.filter(({ Status }) => Status === 'active')) {
+      for (const column of columns) expect(row[column], column).not.toBeNull();
+    }
+    const table = await cloudctl(host, ['droplets', 'list']);
+    expect(table.out.split('\n')[0]?.trim().split(/ {2,}/)).toEqual(columns);
+  });
+
+  it.each([
+    ['web-*', (name: string) => name.startsWith('web-')],
+    ['db-0?', (name: string) => /^db-0.$/.test(name)],
+    ['*-[0-9]2', (name: string) => /-\d2$/.test(name)],
+    ['nothing', () => false],
+  ])('%s keeps the names that match', async (glob, matches) => {
+    const { host } = await loggedIn();
+    const all = (await cloudctl(host, ['droplets', 'list', '-o', 'json'])).json<Droplet[]>();
+    const ran = await cloudctl(host, ['droplets', 'list', glob, '-o', 'json']);
+    expect(ran.code).toBe(0);
+    expect(ran.json<Droplet[]>()).toEqual(all.filter(({ name }) => matches(name)));
+  });
+
+  it('filters by region here and by tag at the server', async () => {
+    const { host } = await loggedIn();
+    await cloudctl(host, [
+      'droplets',
+      'create',
+      'tagged',
+      '--size',
+      's-1vcpu-1gb',
+      '--image',
+      'ubuntu-24-04-x64',
+      '--region',
+      'sfo3',
+      '--set',
+      'tags=["blue"]',
+    ]);
+    const region = await cloudctl(host, ['droplets', 'list', '--region', 'sfo3', '-o', 'json']);
+    expect(region.json<Droplet[]>().every(({ region: { slug } }) => slug === 'sfo3')).toBe(true);
+    const tag = await cloudctl(host, ['droplets', 'list', '--tag', 'blue', '-o', 'json']);
+    expect(tag.json<Droplet[]>().map(({ name }) => name)).toEqual(['tagged']);
+  });
+
+  it('with a limit stops there', async () => {
+    const { host } = await loggedIn();
+    expect((await cloudctl(host, ['droplets', 'list', '--limit', '1', '-o', 'json'])).json<Droplet[]>()).toHaveLength(
+      1,
+    );
+  });
+
+  it('of nothing is an empty array', async () => {
+    const { host } = await loggedIn();
+    expect((await cloudctl(host, ['droplets', 'list', 'no-*', '-o', 'json'])).out).toBe('[]\n');
+  });
+
+  it.each([
+    [['[z-a]'], /GLOB is not a shell pattern/],
+    [['--limit', '0'], /--limit/],
+    [['a', 'b'], /a/],
+    [['--query', '[?'], /./],
+  ])('%j is a usage error before any request', async (words, message) => {
+    const { host, sandbox } = await loggedIn();
+    const ran = await cloudctl(host, ['droplets', 'list', ...words]);
+    expect(ran).toMatchObject({ code: 2, out: '' });
+    expect(ran.err).toMatch(message);
+    expect(await requestsOf(sandbox)).toEqual([]);
+  });
+});
+
+describe('the session of a profile', () => {
+  it.each(['--base-url', '--auth-url'])('never goes to another server by %s', async (option) => {
+    const { host, sandbox, grant } = await loggedIn();
+    const { origin, seen } = await serverFor((_, response) => reply(response, 200, { droplets: [] }));
+    const ran = await cloudctl(host, ['droplets', 'list', option, origin, '-o', 'json']);
+    expect(ran).toMatchObject({ code: 4, out: '' });
+    expect(ran.error()).toMatchObject({ code: 'not_logged_in', message: expect.stringContaining('other servers') });
+    expect(ran.err).not.toContain(grant.access_token);
+    expect(seen).toEqual([]);
+    expect(await requestsOf(sandbox)).toEqual([]);
+  });
+
+  it('never goes elsewhere by environment, profile or client id either', async () => {
+    const { host, sandbox } = await loggedIn();
+    const { origin, seen } = await serverFor((_, response) => reply(response, 200, { droplets: [] }));
+    const list = ['droplets', 'list'];
+    expect((await cloudctl(host, list, { env: { CLOUDCTL_BASE_URL: origin } })).code).toBe(4);
+    expect((await cloudctl(host, list, { env: { CLOUDCTL_CLIENT_ID: 'other' } })).code).toBe(4);
+    await cloudctl(host, ['config', 'set', 'base_url', origin]);
+    expect((await cloudctl(host, list)).code).toBe(4);
+    await cloudctl(host, ['config', 'set', 'base_url', sandbox.ready.base_url]);
+    expect((await cloudctl(host, list)).code).toBe(0);
+    expect(seen).toEqual([]);
+  });
+
+  it('is not touched when CLOUDCTL_ACCESS_TOKEN is set', async () => {
+    const { host, sandbox, grant, stored } = await loggedIn();
+    const other = await tokenFor(sandbox, { scope: 'read' });
+    const env = { CLOUDCTL_ACCESS_TOKEN: other.access_token };
+    expect((await cloudctl(host, ['droplets', 'list'], { env })).code).toBe(0);
+    await admin(sandbox, 'POST', '/tokens/revoke', { token: other.access_token });
+    const ran = await cloudctl(host, ['droplets', 'list', '-o', 'json'], { env });
+    expect(ran).toMatchObject({ code: 4, out: '' });
+    expect(ran.error()).toMatchObject({
+      code: 'token_refused',
+      hint: expect.stringContaining('unset it'),
+    });
+    expect(stored()?.accessToken.reveal()).toBe(grant.access_token);
+  });
+
+  it('of the environment alone needs no profile', async () => {
+    const sandbox = await sandboxFor();
+    const host = testHost({ env: { ...environmentOf(sandbox), CLOUDCTL_PROFILE: 'ci' } });
+    await seedSession(host, sandbox, { profile: 'ci' });
+    host.writeConfig({});
+    expect((await cloudctl(host, ['droplets', 'list'])).code).toBe(0);
+  });
+
+  it('is renewed when it is due, once for a whole list', async () => {
+    const { host, sandbox, stored } = await loggedIn();
+    host.clock.advance(31 * 86_400_000);
+    await admin(sandbox, 'POST', '/clock', { advance: '31d' });
+    expect((await cloudctl(host, ['droplets', 'list', '-o', 'json'])).code).toBe(0);
+    expect(stored()?.gen).toBe(2);
+    expect((await requestsOf(sandbox)).filter((line) => line === 'POST /v1/oauth/token')).toHaveLength(1);
+  });
+
+  it('that nobody has says how to get one', async () => {
+    const sandbox = await sandboxFor();
+    const host = testHost();
+    host.writeConfig({ profiles: { work: profileOf(sandbox) } });
+    const ran = await cloudctl(host, ['droplets', 'list', '--profile', 'work', '-o', 'json']);
+    expect(ran.error()).toMatchObject({ code: 'not_logged_in', hint: '`cloudctl auth login --profile work`' });
+    const unknown = await cloudctl(host, ['droplets', 'list', '--profile', 'nope', '-o', 'json']);
+    expect(unknown.error()).toMatchObject({ code: 'profile_unknown', exit_code: 2 });
+  });
+});

@@ -1,0 +1,413 @@
+import { afterAll } from 'vitest';
+import { type Case, goldenCases } from './golden.ts';
+import { applicationOf, comesBack, session } from './person.ts';
+import { type Judge, startServers } from './servers.ts';
+
+const servers = await startServers();
+afterAll(() => servers.close());
+
+const list = ['actions', 'list'];
+const api = (judge: Judge): Promise<string> => servers.answering(judge);
+const login = ['auth', 'login', '--no-browser'];
+const code = comesBack({ code: 'canary-code', state: 'STATE' });
+const lapsed = { expires_at: 1 };
+const problem =
+  (status: number, id: string, message: string): Judge =>
+  () => ({ status, body: { id, message } });
+const refusal =
+  (error: string, words: string): Judge =>
+  () => ({ status: 401, body: { error, error_description: words } });
+
+/** The resource API is not there, or is something else. */
+const resource: readonly Case[] = [
+  { name: 'nobody listens', exit: 6, code: 'unreachable', words: list, prepare: session({ base: servers.closed }) },
+  {
+    name: 'a name that does not exist',
+    exit: 6,
+    code: 'unreachable',
+    words: list,
+    prepare: session({ base: 'https://api.cloudctl.invalid' }),
+  },
+  {
+    name: 'a certificate that nobody vouches for',
+    exit: 6,
+    code: 'tls',
+    words: list,
+    prepare: session({ base: servers.selfSigned }),
+  },
+  {
+    name: 'http where https is spoken',
+    exit: 6,
+    code: 'unreachable',
+    words: list,
+    prepare: session({ base: servers.selfSigned.replace('https', 'http') }),
+  },
+  {
+    name: 'https where http is spoken',
+    exit: 6,
+    code: 'tls',
+    words: list,
+    prepare: session({ base: servers.html.replace('http', 'https') }),
+  },
+  { name: 'an answer in HTML', exit: 1, code: 'api_error', words: list, prepare: session({ base: servers.html }) },
+  {
+    name: 'an answer in HTML, with a trace',
+    exit: 1,
+    code: 'api_error',
+    words: ['--trace', ...list],
+    prepare: session({ base: servers.html }),
+  },
+  {
+    name: 'an answer in HTML to a new droplet',
+    exit: 1,
+    code: 'api_error',
+    words: ['api', 'POST', '/v2/droplets', '--data', '{"name":"web-01"}'],
+    prepare: session({ base: servers.html }),
+  },
+  { name: 'a redirect', exit: 1, code: 'api_error', words: list, prepare: session({ base: servers.redirecting }) },
+  {
+    name: 'an error of the server',
+    exit: 1,
+    code: 'api_error',
+    words: list,
+    prepare: session({ base: servers.failing }),
+  },
+  {
+    name: 'no answer in time',
+    exit: 6,
+    code: 'timeout',
+    words: ['--timeout', '1s', ...list],
+    prepare: session({ base: servers.silent }),
+  },
+  {
+    name: 'JSON of another kind',
+    exit: 1,
+    code: 'api_error',
+    words: list,
+    prepare: session({ base: await api(() => ({ status: 200, body: { actions: 3 } })) }),
+  },
+  {
+    name: 'a list that is shorter than it says',
+    exit: 1,
+    code: 'incomplete_list',
+    words: list,
+    prepare: session({
+      base: await api(() => ({ status: 200, body: { actions: [], links: {}, meta: { total: 7 } } })),
+    }),
+  },
+  {
+    name: 'a next page elsewhere',
+    exit: 1,
+    code: 'api_error',
+    words: list,
+    prepare: session({
+      base: await api(() => ({
+        status: 200,
+        body: { actions: [], links: { pages: { next: 'https://evil.example/v2/actions?page=2' } }, meta: { total: 7 } },
+      })),
+    }),
+  },
+  {
+    name: 'a scope that is too small',
+    exit: 4,
+    code: 'scope_too_small',
+    words: ['api', 'POST', '/v2/droplets', '--data', '{"name":"web-01"}'],
+    prepare: session({ base: await api(problem(403, 'forbidden', 'You do not have access.')) }),
+  },
+  {
+    name: 'a thing that is not there',
+    exit: 1,
+    code: 'not_found',
+    words: ['api', 'GET', '/v2/droplets/17'],
+    prepare: session({ base: await api(problem(404, 'not_found', 'The resource could not be found.')) }),
+    noHint: true,
+  },
+  {
+    name: 'too many requests',
+    exit: 1,
+    code: 'rate_limited',
+    words: list,
+    prepare: session({ base: await api(problem(429, 'too_many_requests', 'Slow down.')) }),
+  },
+  {
+    name: 'a token that is refused and cannot be renewed',
+    exit: 4,
+    code: 'needs_login',
+    words: list,
+    prepare: session(
+      { base: await api(problem(401, 'unauthorized', 'Unable to authenticate you.')) },
+      { refresh_token: undefined },
+    ),
+  },
+  {
+    name: 'a token of the variable that is refused',
+    exit: 4,
+    code: 'token_refused',
+    words: list,
+    env: {
+      ...applicationOf({ base: await api(problem(401, 'unauthorized', 'Unable to authenticate you.')) }),
+      CLOUDCTL_ACCESS_TOKEN: 'canary-access-token',
+    },
+  },
+  {
+    name: 'terminal sequences in an answer',
+    exit: 1,
+    code: 'not_found',
+    words: ['api', 'GET', '/v2/droplets/17'],
+    prepare: session({ base: await api(problem(404, 'gone', 'Gone\u001b]0;owned\u0007\u202e.')) }),
+    noHint: true,
+  },
+  {
+    name: 'NODE_DEBUG=http',
+    exit: 2,
+    code: 'usage',
+    words: list,
+    prepare: (folders) => ({ ...session({ base: servers.html })(folders), NODE_DEBUG: 'http' }),
+  },
+  {
+    name: 'NODE_TLS_REJECT_UNAUTHORIZED=0',
+    exit: 2,
+    code: 'usage',
+    words: list,
+    prepare: (folders) => ({ ...session({ base: servers.html })(folders), NODE_TLS_REJECT_UNAUTHORIZED: '0' }),
+  },
+];
+
+/** The authorization server is not there, or is something else: at a refresh, at a logout and at a login. */
+const authorization: readonly Case[] = [
+  {
+    name: 'refresh: nobody listens',
+    exit: 6,
+    code: 'unreachable',
+    words: list,
+    prepare: session({ auth: servers.closed }, lapsed),
+  },
+  {
+    name: 'refresh: a certificate that nobody vouches for',
+    exit: 6,
+    code: 'tls',
+    words: ['auth', 'refresh'],
+    prepare: session({ auth: servers.selfSigned }),
+  },
+  {
+    name: 'refresh: an answer in HTML',
+    exit: 1,
+    code: 'api_error',
+    words: ['auth', 'token'],
+    prepare: session({ auth: servers.html }, lapsed),
+  },
+  {
+    name: 'refresh: an answer in HTML, with a trace',
+    exit: 1,
+    code: 'api_error',
+    words: ['--trace', 'auth', 'token'],
+    prepare: session({ auth: servers.html }, lapsed),
+  },
+  {
+    name: 'refresh: a redirect',
+    exit: 1,
+    code: 'api_error',
+    words: ['auth', 'refresh'],
+    prepare: session({ auth: servers.redirecting }),
+  },
+  {
+    name: 'refresh: an error of the server',
+    exit: 1,
+    code: 'api_error',
+    words: ['auth', 'refresh'],
+    prepare: session({ auth: servers.failing }),
+  },
+  {
+    name: 'refresh: a refresh token that is no longer accepted',
+    exit: 4,
+    code: 'needs_login',
+    words: list,
+    prepare: session({ auth: await api(refusal('invalid_grant', 'The refresh token was used.')) }, lapsed),
+  },
+  {
+    name: 'refresh: a client that is not known',
+    exit: 4,
+    code: 'invalid_client',
+    words: list,
+    prepare: session({ auth: await api(refusal('invalid_client', 'Unknown client.')) }, lapsed),
+  },
+  {
+    name: 'refresh: expired, with nothing to renew it',
+    exit: 4,
+    code: 'needs_login',
+    words: ['auth', 'token'],
+    prepare: session({}, { ...lapsed, refresh_token: undefined }),
+  },
+  {
+    name: 'refresh: NODE_DEBUG=http',
+    exit: 2,
+    code: 'usage',
+    words: ['auth', 'refresh'],
+    prepare: (folders) => ({ ...session({ auth: servers.html })(folders), NODE_DEBUG: 'http' }),
+  },
+  {
+    name: 'logout: nobody listens',
+    exit: 6,
+    code: 'unreachable',
+    words: ['auth', 'logout'],
+    prepare: session({ auth: servers.closed }, { expires_at: 4_102_444_800 }),
+  },
+  {
+    name: 'logout: an answer in HTML',
+    exit: 1,
+    code: 'api_error',
+    words: ['auth', 'logout'],
+    prepare: session({ auth: servers.html, base: servers.html }, { expires_at: 4_102_444_800 }),
+  },
+  {
+    name: 'login: nobody listens',
+    exit: 6,
+    code: 'unreachable',
+    words: login,
+    env: applicationOf({ auth: servers.closed }),
+    meanwhile: code,
+  },
+  {
+    name: 'login: a certificate that nobody vouches for',
+    exit: 6,
+    code: 'tls',
+    words: login,
+    env: applicationOf({ auth: servers.selfSigned }),
+    meanwhile: code,
+  },
+  {
+    name: 'login: an answer in HTML',
+    exit: 1,
+    code: 'api_error',
+    words: login,
+    env: applicationOf({ auth: servers.html }),
+    meanwhile: code,
+  },
+  {
+    name: 'login: an answer in HTML, with a trace',
+    exit: 1,
+    code: 'api_error',
+    words: ['--trace', ...login],
+    env: applicationOf({ auth: servers.html }),
+    meanwhile: code,
+  },
+  {
+    name: 'login: a redirect',
+    exit: 1,
+    code: 'api_error',
+    words: login,
+    env: applicationOf({ auth: servers.redirecting }),
+    meanwhile: code,
+  },
+  {
+    name: 'login: an error of the server',
+    exit: 1,
+    code: 'api_error',
+    words: login,
+    env: applicationOf({ auth: servers.failing }),
+    meanwhile: code,
+  },
+  {
+    name: 'login: a grant that lacks its tokens',
+    exit: 1,
+    code: 'api_error',
+    words: login,
+    env: applicationOf({ auth: await api(() => ({ status: 200, body: { token_type: 'bearer' } })) }),
+    meanwhile: code,
+  },
+  {
+    name: 'login: a wrong client secret',
+    exit: 4,
+    code: 'invalid_client',
+    words: login,
+    env: applicationOf({ auth: await api(refusal('invalid_client', 'Client authentication failed.')) }),
+    meanwhile: code,
+  },
+  {
+    name: 'login: a code that is not accepted',
+    exit: 4,
+    code: 'invalid_grant',
+    words: login,
+    env: applicationOf({ auth: await api(refusal('invalid_grant', 'The code has expired.')) }),
+    meanwhile: code,
+  },
+  {
+    name: 'login: refused consent',
+    exit: 4,
+    code: 'access_denied',
+    words: login,
+    env: applicationOf({}),
+    meanwhile: comesBack({ error: 'access_denied', error_description: 'The user said no.', state: 'STATE' }),
+  },
+  {
+    name: 'login: a code with another state',
+    exit: 4,
+    code: 'state_mismatch',
+    words: login,
+    env: applicationOf({}),
+    meanwhile: comesBack({ code: 'canary-code', state: 'canary-state' }),
+  },
+  {
+    name: 'login: an answer without a state',
+    exit: 4,
+    code: 'state_mismatch',
+    words: login,
+    env: applicationOf({}),
+    meanwhile: comesBack({ error: 'canary_error', error_description: 'canary' }),
+  },
+  {
+    name: 'login: a code and an error at once',
+    exit: 4,
+    code: 'malformed_response',
+    words: login,
+    env: applicationOf({}),
+    meanwhile: comesBack({ code: 'canary-code', error: 'access_denied', state: 'STATE' }),
+  },
+  {
+    name: 'login: prompt=none with nobody signed in',
+    exit: 4,
+    code: 'login_required',
+    words: [...login, '--prompt', 'none'],
+    env: applicationOf({}),
+    meanwhile: comesBack({ error: 'login_required', state: 'STATE' }),
+  },
+  {
+    name: 'login: prompt=none without consent',
+    exit: 4,
+    code: 'consent_required',
+    words: [...login, '--prompt', 'none'],
+    env: applicationOf({}),
+    meanwhile: comesBack({ error: 'consent_required', state: 'STATE' }),
+  },
+  {
+    name: 'login: nobody comes back',
+    exit: 4,
+    code: 'login_timeout',
+    words: [...login, '--login-timeout', '1s'],
+    env: applicationOf({}),
+  },
+  {
+    name: 'login: the port is in use',
+    exit: 1,
+    code: 'port_in_use',
+    words: login,
+    env: { ...applicationOf({}), CLOUDCTL_CALLBACK_URL: `${servers.silent}/callback` },
+  },
+  {
+    name: 'login: NODE_DEBUG=http',
+    exit: 2,
+    code: 'usage',
+    words: login,
+    env: { ...applicationOf({}), NODE_DEBUG: 'http' },
+  },
+  {
+    name: 'login: NODE_TLS_REJECT_UNAUTHORIZED=0',
+    exit: 2,
+    code: 'usage',
+    words: login,
+    env: { ...applicationOf({}), NODE_TLS_REJECT_UNAUTHORIZED: '0' },
+  },
+];
+
+goldenCases('servers', resource);
+goldenCases('authorization', authorization);

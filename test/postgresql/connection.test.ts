@@ -1,0 +1,318 @@
+import { createServer, type Server, type Socket } from 'node:net';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { connect } from '../../src/postgresql/connection.ts';
+import { ConnectError, QueryError } from '../../src/postgresql/failure.ts';
+import type { PostgresSource } from '../../src/postgresql/source.ts';
+import { Secret } from '../../src/secret.ts';
+
+const servers: Server[] = [];
+const sockets = new Set<Socket>();
+const unhandled = vi.fn();
+process.on('uncaughtException', unhandled);
+
+afterEach(async () => {
+  vi.unstubAllEnvs();
+  for (const socket of sockets) socket.destroy();
+  await Promise.all(servers.splice(0).map((server) => new Promise((resolve) => server.close(resolve))));
+  expect(unhandled).not.toHaveBeenCalled();
+});
+
+/** A server made of what it answers to each message; undefined: nothing. */
+async function serve(answer: (message: Buffer, socket: Socket) => Buffer | undefined): Promise<PostgresSource> {
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => {});
+    socket.on('data', (message) => {
+      const reply = answer(message, socket);
+      if (reply !== undefined) socket.write(reply);
+    });
+  });
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  return {
+    host: '127.0.0.1',
+    port: address.port,
+    dbname: 'd',
+    username: 'u',
+    password: new Secret('s3cret'),
+    ssl: 'disable',
+  };
+}
+
+/** https://www.postgresql.org/docs/current/protocol-message-formats.html */
+function message(kind: string, body: Buffer): Buffer {
+  const head = Buffer.from(`${kind}\0\0\0\0`, 'latin1');
+  head.writeInt32BE(body.length + 4, 1);
+  return Buffer.concat([head, body]);
+}
+const int32 = (...values: readonly number[]) =>
+  Buffer.concat(
+    values.map((value) => {
+      const bytes = Buffer.alloc(4);
+      bytes.writeInt32BE(value);
+      return bytes;
+    }),
+  );
+const failure = (fields: Readonly<Record<string, string>>) =>
+  message(
+    'E',
+    Buffer.from(
+      `${Object.entries(fields)
+        .map(([name, value]) => `${name}${value}\0`)
+        .join('')}\0`,
+    ),
+  );
+const authenticated = message('R', int32(0));
+const keyData = message('K', int32(4711, 1));
+const ready = message('Z', Buffer.from('I'));
+const hello = Buffer.concat([authenticated, keyData, ready]);
+const isStartup = (text: Buffer) => text.length > 8 && text.readInt32BE(4) === 196608;
+
+const options = { dbname: 'd', limit: 1000 };
+const failing = (source: PostgresSource, more = {}) =>
+  connect(source, { ...options, ...more }).then(
+    async (session) => {
+      await session.end();
+      throw new Error('it connected');
+    },
+    (error: unknown) => {
+      if (error instanceof ConnectError) return error;
+      throw error;
+    },
+  );
+
+describe('the startup message', () => {
+  test('holds user, database, application_name and the encoding, whatever the environment says', async () => {
+    for (const name of [
+      'OPTIONS',
+      'APPNAME',
+      'CLIENT_ENCODING',
+      'REPLICATION',
+      'USER',
+      'DATABASE',
+      'PASSWORD',
+      'HOST',
+      'PORT',
+    ]) {
+      vi.stubEnv(`PG${name}`, 'elsewhere');
+    }
+    vi.stubEnv('PGSSLMODE', 'require');
+    vi.stubEnv('PGSSLNEGOTIATION', 'direct');
+    vi.stubEnv('PGCONNECT_TIMEOUT', '1');
+    let seen: readonly string[] = [];
+    const source = await serve((text) => {
+      if (!isStartup(text)) return undefined;
+      seen = text
+        .subarray(8)
+        .toString()
+        .split('\0')
+        .filter((word) => word !== '');
+      return hello;
+    });
+    const session = await connect({ ...source, username: 'ü "x"' }, { ...options, dbname: "My-DB'" });
+    expect(session.processId).toBe(4711);
+    await session.end();
+    expect(seen).toEqual([
+      'user',
+      'ü "x"',
+      'database',
+      "My-DB'",
+      'application_name',
+      'cloudctl-preflight',
+      'client_encoding',
+      'UTF8',
+    ]);
+  });
+
+  test('asks for a logical walsender when told to', async () => {
+    let seen = '';
+    const source = await serve((text) => {
+      if (isStartup(text)) seen = text.toString();
+      return hello;
+    });
+    await (await connect(source, { ...options, replication: true })).end();
+    expect(seen).toContain('replication\0database\0');
+  });
+
+  test('takes no NUL, which would begin another parameter', async () => {
+    const source = await serve(() => hello);
+    expect(await failing(source, { dbname: 'd\0options\0-c x=y' })).toMatchObject({
+      phase: 'startup',
+      code: 'PROTOCOL',
+    });
+    expect(await failing({ ...source, username: 'u\0x' })).toMatchObject({ phase: 'startup', code: 'PROTOCOL' });
+  });
+});
+
+describe('a connection that fails', () => {
+  test('for want of a listener is of the network', async () => {
+    const source = await serve(() => undefined);
+    await new Promise((resolve) => servers.splice(0)[0]?.close(resolve));
+    expect(await failing(source)).toMatchObject({
+      phase: 'network',
+      code: 'ECONNREFUSED',
+      message: 'connection refused',
+    });
+  });
+
+  test('for want of an answer ends at its limit', async () => {
+    const silent = await serve(() => undefined);
+    const began = Date.now();
+    expect(await failing(silent, { limit: 200 })).toMatchObject({
+      phase: 'startup',
+      code: 'ETIMEDOUT',
+      message: 'no answer within 0.2 s',
+    });
+    expect(await failing({ ...silent, ssl: 'require' }, { limit: 200 })).toMatchObject({
+      phase: 'tls',
+      code: 'ETIMEDOUT',
+    });
+    expect(Date.now() - began).toBeLessThan(3000);
+  });
+
+  test('ends with the signal, before and while it is made', async () => {
+    const silent = await serve(() => undefined);
+    expect(await failing(silent, { signal: AbortSignal.abort() })).toMatchObject({ code: 'ABORTED' });
+    expect(await failing(silent, { signal: AbortSignal.timeout(100) })).toMatchObject({ code: 'ABORTED' });
+  });
+
+  test('because the server has no TLS says so', async () => {
+    const source = await serve(() => Buffer.from('N'));
+    expect(await failing({ ...source, ssl: 'require' })).toMatchObject({ phase: 'tls', code: 'NO_TLS' });
+  });
+
+  test.each([
+    ['S', 'TLS'],
+    ['Sjunk', 'PROTOCOL'],
+    ['E', 'PROTOCOL'],
+    ['HTTP/1.1 400 Bad Request', 'PROTOCOL'],
+  ])('after %j to the question for TLS is %s', async (reply, code) => {
+    const source = await serve((text, socket) => {
+      if (text.length !== 8) socket.end(Buffer.from('nonsense'));
+      return text.length === 8 ? Buffer.from(reply) : undefined;
+    });
+    expect(await failing({ ...source, ssl: 'require' })).toMatchObject({ phase: 'tls', code });
+  });
+
+  test.each([
+    ['a web server', Buffer.from('HTTP/1.1 400 Bad Request\r\n\r\n'), 'PROTOCOL'],
+    ['MySQL', Buffer.from('J\0\0\0\n8.0.36\0'), 'PROTOCOL'],
+    ['SSH', Buffer.from('SSH-2.0-OpenSSH_9.2\r\n'), 'PROTOCOL'],
+    ['zeros', Buffer.alloc(64), 'PROTOCOL'],
+    ['ones', Buffer.alloc(64, 0xff), 'PROTOCOL'],
+    ['a negative length', Buffer.from([0x52, 0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0]), 'ETIMEDOUT'],
+  ])('because %s answers ends in bounded time with an error', async (_who, reply, code) => {
+    const source = await serve(() => reply);
+    expect(await failing(source, { limit: 500 })).toMatchObject({ phase: 'startup', code });
+  });
+
+  test.each([
+    ['Kerberos', 7],
+    ['SSPI', 9],
+    ['a kind yet unknown', 99],
+  ])('because %s is asked for names the authentication', async (_kind, number) => {
+    const source = await serve(() => message('R', int32(number)));
+    expect(await failing(source)).toMatchObject({ phase: 'startup', code: 'AUTHENTICATION' });
+  });
+
+  test('because a password is asked for and there is none never looks for one elsewhere', async () => {
+    vi.stubEnv('PGPASSWORD', 'elsewhere');
+    const sent: string[] = [];
+    const source = await serve((text) => {
+      sent.push(text.toString());
+      return message('R', int32(3));
+    });
+    for (const password of [undefined, new Secret('')]) {
+      expect(await failing({ ...source, password })).toMatchObject({ code: 'NO_PASSWORD' });
+    }
+    expect(sent.join()).not.toContain('elsewhere');
+  });
+
+  test('tells the words of the server on one line, in any language', async () => {
+    const source = await serve(() => failure({ S: 'ВАЖНО', C: '28000', M: 'в pg_hba.conf\n\u001b[31mнет записи' }));
+    expect(await failing(source)).toMatchObject({
+      phase: 'startup',
+      code: '28000',
+      message: 'в pg_hba.conf [31mнет записи',
+    });
+  });
+
+  test('because it is closed without a word is told', async () => {
+    const source = await serve((_text, socket) => {
+      socket.destroy();
+      return undefined;
+    });
+    expect(await failing(source)).toMatchObject({ phase: 'startup', code: 'ECONNRESET' });
+  });
+});
+
+describe('a query', () => {
+  const query = (reply: (socket: Socket) => Buffer | undefined) =>
+    serve((text, socket) => (isStartup(text) ? hello : text[0] === 0x51 ? reply(socket) : undefined));
+  const failed = async (source: PostgresSource, limit = 1000): Promise<QueryError> => {
+    const session = await connect(source, options);
+    const error = await session.query('SELECT 1', limit).catch((reason: unknown) => reason);
+    await session.end();
+    if (error instanceof QueryError) return error;
+    throw new Error('no QueryError', { cause: error });
+  };
+
+  test('without an answer ends at its limit, and the session with it', async () => {
+    expect(await failed(await query(() => undefined), 200)).toMatchObject({ code: 'ETIMEDOUT', lost: true });
+  });
+
+  test('in whose middle the connection breaks is told, and the session is lost', async () => {
+    const half = Buffer.from([0x54, 0, 0, 0, 50, 0, 1]);
+    const source = await query((socket) => {
+      socket.write(half, () => socket.destroy());
+      return undefined;
+    });
+    expect(await failed(source)).toMatchObject({ code: 'ECONNRESET', lost: true });
+  });
+
+  test('refused by the server leaves the session, unless that was its end', async () => {
+    const refused = Buffer.concat([failure({ S: 'ERROR', V: 'ERROR', C: '42501', M: 'permission denied' }), ready]);
+    expect(await failed(await query(() => refused))).toMatchObject({
+      code: '42501',
+      message: 'permission denied',
+      lost: false,
+    });
+    const ended = failure({ S: 'ВАЖНО', V: 'FATAL', C: '57P01', M: 'terminating connection' });
+    expect(await failed(await query(() => ended))).toMatchObject({ code: '57P01', lost: true });
+  });
+
+  test('after a goodbye of the server that nobody waited for tells why', async () => {
+    let line: Socket | undefined;
+    const source = await serve((text, socket) => {
+      line = socket;
+      return isStartup(text) ? hello : undefined;
+    });
+    const session = await connect(source, options);
+    line?.end(failure({ S: 'FATAL', C: '57P01', M: 'terminating connection due to administrator command' }));
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    await expect(session.query('SELECT 1')).rejects.toMatchObject({ code: '57P01', lost: true });
+    await session.end();
+  });
+
+  test('that answers nonsense loses the session and nothing else', async () => {
+    for (const nonsense of [
+      Buffer.alloc(32, 0xff),
+      message('D', Buffer.from([0, 9])),
+      message('T', Buffer.from([0, 9, 1])),
+    ]) {
+      expect(await failed(await query(() => nonsense), 500)).toMatchObject({ lost: true });
+    }
+  });
+
+  test('a server that never lets go is left after a second', async () => {
+    const source = await serve((text) => (isStartup(text) ? hello : undefined));
+    const session = await connect(source, options);
+    const began = Date.now();
+    await session.end();
+    await session.end();
+    expect(Date.now() - began).toBeLessThan(2500);
+    await expect(session.query('SELECT 1')).rejects.toMatchObject({ lost: true });
+  });
+});

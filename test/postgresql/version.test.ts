@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest';
+import { releaseNamed, releaseOf, releaseWords, versionWords } from '../../src/postgresql/version.ts';
+
+test.each([
+  [180004, '18.4', '18', 180000],
+  [150018, '15.18', '15', 150000],
+  [100023, '10.23', '10', 100000],
+  [90624, '9.6.24', '9.6', 90600],
+  [80002, '8.0.2', '8.0', 80000],
+])('%d is %s of release %s', (version, words, release, first) => {
+  expect([versionWords(version), releaseWords(version), releaseOf(version)]).toEqual([words, release, first]);
+});
+
+test.each([
+  ['17', 170000],
+  ['17.2', 170000],
+  ['v17', 170000],
+  ['PostgreSQL 17', 170000],
+  ['pg-16', 160000],
+  [' 18 ', 180000],
+  ['9.6', 90600],
+  ['9.6.24', 90600],
+])('a person says %s and means %d', (text, release) => {
+  expect(releaseNamed(text)).toBe(release);
+});
+
+test.each(['', 'latest', '9', '17beta', '1.2.3.4', 'redis 7'])('%j is no version', (text) => {
+  expect(releaseNamed(text)).toBeUndefined();
+});
+
+test('releases compare as numbers', () => {
+  expect(releaseOf(150018)).toBeLessThan(releaseNamed('16') ?? 0);
+  expect(releaseOf(160001)).toBeLessThanOrEqual(releaseNamed('16') ?? 0);
+  expect(releaseNamed('9.6') ?? 0).toBeLessThan(releaseNamed('10') ?? 0);
+});
