@@ -33,9 +33,10 @@ export function adviseIgnoring({ method, databases, findings, empty, without }: 
   const spare = empty.filter((name) => databases.includes(name) && !must.includes(name));
   for (let extra = 0; extra <= spare.length; extra += 1) {
     const names = [...must, ...spare.slice(0, extra)];
+    if (names.length === 0) continue;
     if (names.length >= databases.length) return undefined;
     const { verdict, possible } = without(names);
-    if (possible && names.length > 0) return { ignore_dbs: names, verdict };
+    if (possible) return { ignore_dbs: names, verdict };
   }
   return undefined;
 }

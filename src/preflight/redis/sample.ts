@@ -56,10 +56,11 @@ async function look(
   const chosen = select(session, index, heard);
   const send = (words: Words) => {
     heard(words);
-    return session.send(words).catch(() => null);
+    return session.send(words);
   };
   const answers = names.map(async (name): Promise<SampledKey> => {
-    const [type, bytes] = await Promise.all([send(['TYPE', name]), send(['MEMORY', 'USAGE', name])]);
+    // Sizes are a gift (4.0 and later); without types the sample says nothing.
+    const [type, bytes] = await Promise.all([send(['TYPE', name]), send(['MEMORY', 'USAGE', name]).catch(() => null)]);
     return {
       database: index,
       name: textOf(name),
@@ -67,9 +68,9 @@ async function look(
       bytes: typeof bytes === 'number' ? bytes : undefined,
     };
   });
-  await chosen;
+  const [keys] = await Promise.all([Promise.all(answers), chosen]);
   // A key that expired in between is of no type.
-  return (await Promise.all(answers)).filter(({ type }) => type !== 'none');
+  return keys.filter(({ type }) => type !== 'none');
 }
 
 async function select(session: RedisSession, index: number, heard: (words: Words) => void): Promise<void> {

@@ -1,0 +1,65 @@
+import { ownCodes } from '../../../redis/failure.ts';
+import { fail, type Outcome, pass, skip, warn } from '../../finding.ts';
+import { dialsLoopback } from '../../network/host.ts';
+import { check, every } from '../check.ts';
+import type { Ground } from '../ground.ts';
+
+export const auth = check({
+  id: 'auth',
+  title: 'user and password are right',
+  needs: 'address',
+  mayBlock: every,
+  asks: {},
+  judge(_values, ground, wish) {
+    const { entry } = ground;
+    if (entry.kind === 'refused') return refused(entry);
+    if (entry.auth === 'password') return pass(`AUTH as ${ground.user}`);
+    if (entry.auth === 'needless') {
+      return fail(every, `the server has no password: ${entry.authReply ?? ''}`, {
+        required: 'no password, as the server has none',
+        detail: 'A replica that is told a password gives up when it is refused: `Unable to AUTH to MASTER: -ERR`.',
+        fix: { text: 'Leave the password out, or set it on the server (requirepass, or ACL SETUSER default).' },
+      });
+    }
+    if (!wish.asPublic || dialsLoopback(ground.address)) return pass('the server asks for no password');
+    return warn('the server asks for no password', {
+      required: 'a password',
+      detail: 'Whoever reaches the port reads and deletes everything.',
+      fix: { text: 'Set a password (CONFIG SET requirepass, or ACL SETUSER) before the port is opened to the internet.' },
+    });
+  },
+});
+
+/** Everything that is said to us at the door and has no check of its own. */
+function refused(entry: Extract<Ground['entry'], { kind: 'refused' }>): Outcome {
+  const elsewhere = entry.phase !== 'startup' || otherChecks.has(entry.code);
+  if (elsewhere) return skip(`it did not come to that: ${entry.message}`);
+  return fail(every, entry.message, {
+    required: 'AUTH that is answered with OK',
+    detail: `A replica would log \`Unexpected reply to PSYNC from master: -${entry.message}\` or \`Unable to AUTH to MASTER\`, again and again.`,
+    fix: { text: cure(entry.code, entry.message) },
+  });
+}
+
+const otherChecks: ReadonlySet<string> = new Set([
+  'DENIED',
+  ownCodes.maxClients,
+  ownCodes.onlyTls,
+  ownCodes.protocol,
+  ownCodes.timeout,
+  ownCodes.closed,
+  ownCodes.aborted,
+]);
+
+function cure(code: string, message: string): string {
+  if (code === 'NOAUTH') {
+    return 'Give the password: --password-stdin, REDISCLI_AUTH, or in the URL.';
+  }
+  if (/wrong number of arguments/i.test(message)) {
+    return 'Redis before 6.0 knows no users: leave the user name out and give the password alone.';
+  }
+  if (/unknown command/i.test(message)) {
+    return 'AUTH was renamed on the server (rename-command), which a migration cannot follow: take the line out and restart.';
+  }
+  return 'Correct user and password. redis-cli --user USER --pass PASSWORD PING must answer PONG; ACL LIST shows the users and whether they are on.';
+}

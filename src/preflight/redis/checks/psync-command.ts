@@ -1,0 +1,57 @@
+import { fail, type Outcome, pass, warn } from '../../finding.ts';
+import { maybe } from '../ask.ts';
+import { commands } from '../asks/commands.ts';
+import { check, every } from '../check.ts';
+import { unanswered } from '../findings.ts';
+import type { Ground } from '../ground.ts';
+
+export const psyncCommand = check({
+  id: 'psync-command',
+  title: 'the server has PSYNC',
+  needs: 'entry',
+  mayBlock: every,
+  asks: { known: maybe(commands) },
+  judge({ known }, ground) {
+    const tried = byProbe(ground);
+    if (tried !== undefined) return tried;
+    if (known.kind !== 'known') return unanswered(known);
+    const { value } = known;
+    const canScan = value.has('scan') && value.has('dump');
+    if (value.has('psync')) return pass('PSYNC is there');
+    if (value.has('sync')) {
+      return warn('PSYNC is not there, SYNC is', {
+        required: 'PSYNC',
+        detail: 'A replica falls back to SYNC: every break of the connection, however short, copies everything again.',
+        fix: unrename(['PSYNC']),
+      });
+    }
+    return fail(canScan ? ['continuous'] : every, canScan ? 'neither PSYNC nor SYNC' : 'neither PSYNC, SYNC nor SCAN with DUMP', {
+      required: 'PSYNC',
+      detail: "The replica gives up: `MASTER aborted replication with an error: ERR unknown command 'SYNC'`.",
+      fix: unrename(['PSYNC', 'SYNC']),
+    });
+  },
+});
+
+/** What the server did when it was really asked is worth more than what it lists. */
+function byProbe({ probe }: Ground): Outcome | undefined {
+  if (probe === undefined) return undefined;
+  if (probe.kind === 'accepted') return pass(`PSYNC was accepted: ${probe.reply}`);
+  // Rights and a lost primary have findings of their own, as has a server that could not be reached again.
+  if (probe.code === 'NOPERM' || probe.code === 'NOMASTERLINK') return undefined;
+  return fail(['continuous'], `PSYNC was refused: ${probe.message}`, {
+    required: '+FULLRESYNC',
+    detail: 'The target gets the same answer.',
+    fix: { text: 'Ask who runs the server to allow replication to the outside; otherwise only a scan is left.' },
+  });
+}
+
+/** The names are read at start alone. */
+export function unrename(names: readonly string[]) {
+  return {
+    shell: names.map((name) => `sed -i '/^ *rename-command  *${name} /Id' /etc/redis/redis.conf`),
+    undoShell: names.map((name) => `# put the old line back: rename-command ${name} …   (keep a copy of redis.conf before the change)`),
+    restart: true,
+    text: `Take the line that renames ${names.join(' and ')} out of redis.conf (rename-command) and restart; of a provider, ask for replication to the outside. Otherwise only a scan is left.`,
+  };
+}

@@ -1,0 +1,59 @@
+import { ownCodes } from '../../../redis/failure.ts';
+import { fail, type Outcome } from '../../finding.ts';
+import { judgeConnect } from '../../network/connect.ts';
+import { check, every } from '../check.ts';
+import type { Ground } from '../ground.ts';
+
+export const redisConnect = check({
+  id: 'redis-connect',
+  title: 'the server takes connections and speaks the protocol of Redis',
+  spec: '4.6',
+  needs: 'address',
+  mayBlock: every,
+  asks: {},
+  judge(_values, ground) {
+    const outcome = judgeConnect(ground.address, every);
+    if (outcome.status === 'fail') return { ...outcome, fix: cure(ground) };
+    return mute(ground) ?? outcome;
+  },
+});
+
+/** Connected, and nothing sensible came back. */
+function mute({ entry, address, port }: Ground): Outcome | undefined {
+  if (entry.kind === 'entered' || address.lookup.kind === 'failed') return undefined;
+  if (entry.phase === 'network') {
+    return fail(every, `port ${port}: ${entry.message}`, {
+      required: 'a connection that is taken',
+      fix: { text: `Let port ${port} through, and check that the server runs and listens on it.` },
+    });
+  }
+  if (entry.phase !== 'startup') return undefined;
+  if (entry.code === ownCodes.protocol) {
+    return fail(every, `port ${port}: ${entry.message}`, {
+      required: 'a Redis server',
+      detail: 'Another service listens on this port.',
+      fix: { text: 'Give the port of Redis, 6379 unless it was changed.' },
+    });
+  }
+  if (entry.code !== ownCodes.timeout && entry.code !== ownCodes.closed && entry.code !== ownCodes.aborted) {
+    return undefined;
+  }
+  return fail(every, `port ${port}: ${entry.message}`, {
+    required: 'an answer to PING',
+    detail:
+      'The connection is taken and nothing is answered: a hung server, a proxy without a server behind it, or a firewall that lets the handshake pass.',
+    fix: { text: 'Look at the log of the server; redis-cli -h HOST -p PORT PING must answer.' },
+  });
+}
+
+function cure({ address, port }: Ground) {
+  const refused = address.connects.some(({ error }) => error === 'ECONNREFUSED');
+  if (refused) {
+    return {
+      text: `Check that the server runs and listens beyond localhost (bind, port ${port}), and that no firewall rejects port ${port}.`,
+    };
+  }
+  return {
+    text: `Let port ${port} through: firewall, security group or the list of trusted sources. Put the old rules back when the migration is over.`,
+  };
+}

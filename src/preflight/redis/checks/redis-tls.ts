@@ -1,0 +1,77 @@
+import { ownCodes } from '../../../redis/failure.ts';
+import { fail, info, type Outcome, pass, skip, warn } from '../../finding.ts';
+import { dialsLoopback } from '../../network/host.ts';
+import type { Wish } from '../../wish.ts';
+import { check, every } from '../check.ts';
+import type { Ground } from '../ground.ts';
+
+export const redisTls = check({
+  id: 'redis-tls',
+  title: 'server and migration agree on TLS',
+  needs: 'address',
+  mayBlock: every,
+  asks: {},
+  judge(_values, ground, wish) {
+    const { entry } = ground;
+    if (entry.kind === 'refused' && entry.phase === 'network') return skip(`no connection: ${entry.message}`);
+    if (entry.kind === 'refused' && entry.code === ownCodes.onlyTls) return onlyTls(ground);
+    if (!ground.ssl) return plain(ground, wish);
+    if (entry.kind === 'refused' && entry.phase === 'tls') return failed(entry);
+    return judgeCertificate(ground, wish);
+  },
+});
+
+function onlyTls({ port }: Ground): Outcome {
+  return fail(every, `TLS on port ${port}`, {
+    required: 'redis:// for a server without TLS',
+    detail: 'The server closes a connection that does not begin with a TLS handshake: `Error reading reply from master: Connection reset by peer`.',
+    fix: { text: 'Write rediss://, or leave --disable-ssl out.' },
+  });
+}
+
+function plain(ground: Ground, wish: Wish): Outcome {
+  if (ground.entry.kind === 'refused') return pass('not encrypted, as asked for');
+  if (!wish.asPublic || dialsLoopback(ground.address)) return pass('not encrypted, as asked for');
+  return warn('not encrypted', {
+    required: 'TLS over a public network',
+    detail: 'The password and every key travel the internet in clear.',
+    fix: { text: 'Give the server a tls-port (6.0 and later) and write rediss://, or let the migration run through a tunnel.' },
+  });
+}
+
+function failed(entry: { readonly code: string; readonly message: string }): Outcome {
+  if (entry.code === ownCodes.noTls) {
+    return fail(every, entry.message, {
+      required: 'a port that speaks TLS',
+      detail: 'The handshake ends with `wrong version number`, or never.',
+      fix: { text: 'Give the tls-port of the server, or say disable_ssl: --disable-ssl, or redis:// as the scheme.' },
+    });
+  }
+  const wantsClient = entry.message.includes('tls-auth-clients');
+  return fail(every, entry.message, {
+    required: 'a TLS handshake that succeeds',
+    detail: wantsClient
+      ? 'The request of a migration has no place for a client certificate.'
+      : 'A migration meets the same server; what fails here may fail there.',
+    fix: wantsClient
+      ? {
+          shell: ['redis-cli --tls --cert CLIENT.pem --key CLIENT.key CONFIG SET tls-auth-clients optional'],
+          undoShell: ['redis-cli --tls CONFIG SET tls-auth-clients yes'],
+          text: 'Let clients in without a certificate for the time of the migration (tls-auth-clients optional).',
+        }
+      : { text: 'Correct the certificate or the --ca-file.' },
+  });
+}
+
+function judgeCertificate({ tls }: Ground, wish: Wish): Outcome {
+  const { certificate, version } = tls;
+  if (certificate === undefined) return info(version ?? 'TLS', { detail: 'The server showed no certificate.' });
+  const days = Math.floor((certificate.validTo - wish.now) / 86_400_000);
+  const observed = `${version ?? 'TLS'}, ${certificate.subject}, valid for ${days} days`;
+  if (days >= 14) return pass(observed);
+  return warn(days < 0 ? `${version ?? 'TLS'}, ${certificate.subject}, expired ${-days} days ago` : observed, {
+    required: 'a certificate that outlives the migration, which may take two weeks',
+    detail: 'When it expires, the next reconnect of the replica fails in the middle of the migration.',
+    fix: { text: 'Renew the certificate before the migration starts.' },
+  });
+}

@@ -1,0 +1,61 @@
+import type { RedisSession, Words } from '../../redis/connection.ts';
+import { CommandError } from '../../redis/failure.ts';
+import { commandLine } from '../../redis/quote.ts';
+import type { Answer, Ask, AskContext, Asks } from './ask.ts';
+import type { AnyCheck } from './check.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: answers of any type, each under its own question.
+export type Answers = ReadonlyMap<Ask<any>, Answer<any>>;
+
+/** Every question of the checks once, all of them sent before the first reply is read. */
+export async function gather(
+  session: RedisSession,
+  checks: readonly AnyCheck[],
+  context: AskContext,
+  limit: number,
+  heard: (words: Words) => void,
+): Promise<Answers> {
+  const asks = [...new Set(checks.flatMap(({ asks }) => asksOf(asks)))];
+  const answers = asks.map(async (ask) => {
+    const words = ask.words(context);
+    heard(words);
+    const answer = await answered(
+      session.send(words, limit).then((reply) => ask.decode(reply)),
+      ask,
+      context,
+    );
+    return [ask, answer] as const;
+  });
+  return new Map(await Promise.all(answers));
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: the questions behind the names of any check.
+export function asksOf(asks: Asks): readonly Ask<any>[] {
+  return Object.values(asks).map((one) => ('maybe' in one ? one.maybe : one));
+}
+
+/** What became of a question, as a value. */
+export async function answered<T>(
+  asked: Promise<T>,
+  { id, permission }: Pick<Ask<T>, 'id' | 'permission'>,
+  { user }: AskContext,
+): Promise<Answer<T>> {
+  try {
+    return { kind: 'known', value: await asked };
+  } catch (error) {
+    if (!(error instanceof CommandError)) return { kind: 'failed', reason: `${id}: the reply cannot be read` };
+    const reason = `${id}: ${error.message}`;
+    if (error.code === 'NOPERM') {
+      const revoke = permission.split(' ').map((one) => one.replace('+', '-'));
+      return {
+        kind: 'denied',
+        reason,
+        grant: commandLine('ACL', 'SETUSER', user, ...permission.split(' ')),
+        revoke: commandLine('ACL', 'SETUSER', user, ...revoke),
+      };
+    }
+    if (error.code === 'LOADING') return { kind: 'skipped', reason: 'the server is still loading its data' };
+    if (error.code === 'MASTERDOWN') return { kind: 'skipped', reason: 'the replica has lost its primary' };
+    return { kind: /unknown (sub)?command|unknown subcommand|wrong number of arg/i.test(error.message) ? 'missing' : 'failed', reason };
+  }
+}
