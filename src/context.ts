@@ -4,14 +4,15 @@ import { createSandboxAdmin, type SandboxAdminApi } from './api/sandbox.ts';
 import { wantsColor } from './cli/color.ts';
 import type { Words } from './cli/command.ts';
 import { duration } from './cli/duration.ts';
-import { createOutput, type Format, type Output } from './cli/output.ts';
+import { createOutput, type Output } from './cli/output.ts';
 import { createProgress, type Progress } from './cli/progress.ts';
 import { createPrompts, type Prompts } from './cli/prompts.ts';
 import { compileQuery } from './cli/query.ts';
 import { cleanLines } from './cli/sanitize.ts';
-import { type Config, DamagedConfig, readConfig } from './config/file.ts';
+import { type Config, readConfig } from './config/file.ts';
 import { sandboxAdmin } from './config/sandbox.ts';
 import { resolveSettings, type Settings, type TypedOptions } from './config/settings.ts';
+import { formatOf, globalOptions } from './context/typed.ts';
 import { CliError, usage } from './errors.ts';
 import type { Client } from './oauth/token-endpoint.ts';
 import type { Host, SendOptions } from './platform/host.ts';
@@ -205,31 +206,6 @@ export async function createContext(host: Host, globals: Words): Promise<Context
     timeout,
   };
 }
-
-function globalOptions(globals: Words): TypedOptions {
-  const authUrl = globals.text('auth-url');
-  const baseUrl = globals.text('base-url');
-  return {
-    ...(authUrl === undefined ? {} : { auth_url: { option: '--auth-url', text: authUrl } }),
-    ...(baseUrl === undefined ? {} : { base_url: { option: '--base-url', text: baseUrl } }),
-  };
-}
-
-/** `--output` was checked by the parser; variable and profile only count without it, and are checked then. */
-function formatOf(globals: Words, settings: () => Settings): Format {
-  const typed = globals.text('output');
-  const known = formats.find((format) => format === typed);
-  if (known !== undefined) return known;
-  try {
-    return settings().values.output ?? 'table';
-  } catch (error) {
-    // A damaged file stops the commands that need it, not `config path` or `completion`.
-    if (error instanceof DamagedConfig) return 'table';
-    throw error;
-  }
-}
-
-const formats = ['table', 'json', 'ndjson', 'yaml', 'csv'] as const;
 
 function requireBase(settings: Settings): string {
   const base = settings.values.base_url;

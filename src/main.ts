@@ -10,6 +10,7 @@ import { version } from './version.ts';
 
 /** The whole program in one call. `argv` are the words after the program's name. */
 export async function run(argv: readonly string[], host: Host): Promise<ExitCode> {
+  let json = wantsJsonErrors(argv, host.env);
   try {
     return await runProgram({
       name: 'cloudctl',
@@ -19,13 +20,19 @@ export async function run(argv: readonly string[], host: Host): Promise<ExitCode
       argv,
       stdout: host.stdout,
       env: host.env,
-      // Help is answered without it.
-      makeContext: async (globals) => (await import('./context.ts')).createContext(host, globals),
+      makeContext: async (globals) => {
+        // Help is answered without it.
+        const { createContext } = await import('./context.ts');
+        const context = await createContext(host, globals);
+        // Only now the format of the profile is known as well.
+        json = context.output.format === 'json' || context.output.format === 'ndjson';
+        return context;
+      },
     });
   } catch (thrown) {
     const error = await worded(thrown);
     const color = wantsColor({ sink: host.stderr, env: host.env, noColor: argv.includes('--no-color') });
-    await printError(error, { stderr: host.stderr, json: wantsJsonErrors(argv, host.env), color });
+    await printError(error, { stderr: host.stderr, json, color });
     return error.exitCode;
   }
 }

@@ -92,7 +92,7 @@ async function patiently(deps: ApiDeps, call: ApiRequest, token: Secret): Promis
       if (!(error instanceof SendError)) throw error;
       const again =
         (safe || !error.sent) && error.kind !== 'tls' && error.kind !== 'aborted' && error.kind !== 'timeout';
-      if (!again || last) throw unreachable(error, deps.baseOrigin);
+      if (!again || last) throw unreachable(error);
     }
     await deps.clock.sleep(250 * 2 ** attempt);
   }
@@ -142,13 +142,17 @@ function withoutQuery(path: string): string {
   return path.split('?')[0] ?? path;
 }
 
+/** What helps against a certificate that is not trusted. */
+export const tlsCure =
+  'the certificate must be valid for this name; NODE_EXTRA_CA_CERTS names a file of further authorities';
+
 /** Exit 6 with what was seen on the way (contract.md §2). */
-export function unreachable(error: SendError, origin: string): CliError {
+export function unreachable(error: SendError): CliError {
   const code = error.kind === 'tls' ? 'tls' : error.kind === 'timeout' ? 'timeout' : 'unreachable';
   const hints = {
-    tls: 'the certificate must be valid for this name; NODE_EXTRA_CA_CERTS names a file of further authorities',
+    tls: tlsCure,
     timeout: 'try again, or allow more time with `--timeout 60s`',
     unreachable: 'check the network and the address with `cloudctl config list`',
   };
-  return new CliError(code, `could not reach ${origin}: ${error.message}`, { hint: hints[code], cause: error });
+  return new CliError(code, error.message, { hint: hints[code], cause: error });
 }

@@ -80,17 +80,23 @@ export function problem(answer: ApiAnswer, method: string, path: string, login: 
       return new CliError('api_error', `could not ${what}: the server answered ${status}`, {
         ...parts,
         detail: said,
-        hint: status >= 500 ? 'try again; if it stays, tell the provider the request id' : undefined,
+        hint: status < 500 ? undefined : againLater(requestId),
       });
   }
+}
+
+function againLater(requestId: string | undefined): string {
+  return requestId === undefined
+    ? 'try again later'
+    : `try again; if it fails again, give the provider the request id ${requestId}`;
 }
 
 /** An answer that is not JSON where JSON is promised: a proxy's or a portal's page, most likely. */
 export function notJson(answer: ApiAnswer, method: string, path: string): CliError {
   const type = answer.contentType === '' ? 'no content type' : answer.contentType;
   return new CliError('api_error', `could not ${method} ${path}: the answer is not JSON`, {
-    detail: `status ${answer.status}, ${type}`,
-    hint: 'check base_url with `cloudctl config list`, and whether a proxy or a sign-in page stands between',
+    detail: `status ${answer.status}, ${type}: the page of a proxy or a portal, most likely`,
+    hint: 'check base_url with `cloudctl config list`',
     status: answer.status,
     requestId: answer.requestId,
   });

@@ -1,3 +1,4 @@
+import { tlsCure } from '../api/client.ts';
 import { CliError, type ErrorCode } from '../errors.ts';
 import type { AuthorizationError, Judgement } from '../oauth/authorization-response.ts';
 import type { Grant } from '../oauth/grant.ts';
@@ -92,14 +93,20 @@ async function sendOnceUnlessUnsent(
 function notReached(deps: ExchangeDeps, error: SendError): CliError {
   const code = error.kind === 'tls' ? 'tls' : error.kind === 'timeout' ? 'timeout' : 'unreachable';
   return new CliError(code, `could not exchange the authorization code: ${error.message}`, {
-    detail: deps.client.authOrigin,
-    hint: `start again with ${deps.login} when the server can be reached`,
+    hint: code === 'tls' ? tlsCure : `start again with ${deps.login} when the server can be reached`,
     cause: error,
   });
 }
 
 function exchangeError(deps: ExchangeDeps, result: Exclude<TokenResult, { kind: 'granted' }>): CliError {
   const status = result.status;
+  if (result.kind === 'malformed' && status >= 500) {
+    return new CliError('api_error', `could not exchange the authorization code: the server answered ${status}`, {
+      detail: deps.client.authOrigin,
+      hint: `start again later with ${deps.login}`,
+      status,
+    });
+  }
   if (result.kind === 'malformed') {
     return new CliError(
       'api_error',

@@ -1,3 +1,4 @@
+import { tlsCure } from '../api/client.ts';
 import { CliError } from '../errors.ts';
 import type { Grant } from '../oauth/grant.ts';
 import {
@@ -132,7 +133,7 @@ async function attempts(deps: RefreshDeps, request: () => ReturnType<typeof refr
       );
     } catch (error) {
       if (!(error instanceof SendError)) throw error;
-      if (error.sent ? ++doubts > 1 : ++unsent > 2) throw unreachable(deps.binding.authOrigin, error);
+      if (error.sent ? ++doubts > 1 : ++unsent > 2) throw unreachable(error);
     }
     if (raw !== undefined && raw.status !== 429 && raw.status < 500) return processTokenAnswer(raw);
     if (raw !== undefined && (raw.status === 429 ? ++unsent > 2 : ++doubts > 1)) return processTokenAnswer(raw);
@@ -141,15 +142,22 @@ async function attempts(deps: RefreshDeps, request: () => ReturnType<typeof refr
   }
 }
 
-function unreachable(origin: string, error: SendError): CliError {
+function unreachable(error: SendError): CliError {
   const code = error.kind === 'tls' ? 'tls' : error.kind === 'timeout' ? 'timeout' : 'unreachable';
   return new CliError(code, `could not refresh the session: ${error.message}`, {
-    detail: `${origin}; the session was kept`,
-    hint: 'run the command again when the server can be reached',
+    detail: 'the session was kept',
+    hint: code === 'tls' ? tlsCure : 'run the command again when the server can be reached',
   });
 }
 
 function refreshFailed(origin: string, result: Exclude<TokenResult, { kind: 'granted' }>): CliError {
+  if (result.kind === 'malformed' && result.status >= 500) {
+    return new CliError('api_error', `could not refresh the session: the server answered ${result.status}`, {
+      detail: `${origin}; the session was kept`,
+      hint: 'run the command again later',
+      status: result.status,
+    });
+  }
   if (result.kind === 'malformed') {
     return new CliError(
       'api_error',
@@ -163,7 +171,7 @@ function refreshFailed(origin: string, result: Exclude<TokenResult, { kind: 'gra
   }
   const code = result.error === 'invalid_client' ? 'invalid_client' : 'api_error';
   return new CliError(code, `could not refresh the session: the authorization server answered ${result.error}`, {
-    detail: `${result.description ?? `status ${result.status}`}; the session was kept`,
+    detail: `${(result.description ?? `status ${result.status}`).replace(/\.$/, '')}; the session was kept`,
     hint: code === 'invalid_client' ? '`cloudctl auth setup` sets the client id and secret' : 'run the command again',
     status: result.status,
   });

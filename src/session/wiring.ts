@@ -28,7 +28,7 @@ export function bindingOf(settings: Settings): Binding | undefined {
 export function fixedBearer(accessToken: Secret): Session {
   const refuse = async (): Promise<never> => {
     throw new CliError('token_refused', 'the access token of CLOUDCTL_ACCESS_TOKEN was refused', {
-      hint: 'set the variable to a live token, or unset it and use `cloudctl auth login`',
+      hint: 'unset it to use the session of the profile: `unset CLOUDCTL_ACCESS_TOKEN`',
     });
   };
   const noRecord = async (): Promise<never> => {

@@ -75,10 +75,10 @@ describe('the error for an answer', () => {
   it('of a page that is not JSON names its type and what may stand between', () => {
     const page = answer(404, '<html>secret page</html>', { contentType: 'text/html' });
     const error = problem(page, 'GET', '/v2/x', login);
-    expect(error).toMatchObject({ code: 'api_error', detail: 'status 404, text/html' });
+    expect(error).toMatchObject({ code: 'api_error', detail: expect.stringMatching(/^status 404, text\/html/) });
     expect(error.hint).toMatch(/base_url/);
     expect(JSON.stringify(error)).not.toContain('secret page');
-    expect(notJson(answer(200, '', { contentType: '' }), 'GET', '/v2/x').detail).toBe('status 200, no content type');
+    expect(notJson(answer(200, '', { contentType: '' }), 'GET', '/v2/x').detail).toMatch(/^status 200, no content type/);
   });
 });
 

@@ -5,9 +5,14 @@ const longest = 250;
 /** Where a secret's value leaves the process for its rightful place, and nowhere else. */
 const revealing: readonly string[] = [
   'src/api/client.ts',
+  'src/api/databases.ts',
   'src/commands/auth/token.ts',
+  'src/commands/db/source.ts',
   'src/entry.ts',
   'src/oauth/token-endpoint.ts',
+  'src/postgresql/connection.ts',
+  'src/redis/entry.ts',
+  'src/redis/failure.ts',
   'src/session/client-secret.ts',
   'src/session/current.ts',
   'src/session/login-exchange.ts',

@@ -2,6 +2,7 @@ import { createSandboxAdmin } from '../../api/sandbox.ts';
 import type { CommandSpec, Words } from '../../cli/command.ts';
 import { wholeNumber } from '../../cli/number.ts';
 import { writeProfile } from '../../config/file.ts';
+import { parseCallbackUrl } from '../../config/origins.ts';
 import { forgetSandboxPlace, writeSandboxPlace } from '../../config/sandbox.ts';
 import type { Settings } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
@@ -143,7 +144,8 @@ async function writeSandboxProfile(context: Context, ready: Ready): Promise<void
     auth_url: ready.auth_url,
     base_url: ready.base_url,
     client_id: ready.client_id,
-    callback_urls: [ready.callback_url],
+    // One of another machine or scheme can be registered, but a login of ours cannot be received there.
+    ...(parseCallbackUrl(ready.callback_url).ok ? { callback_urls: [ready.callback_url] } : {}),
     credential_store: 'file',
   } as const;
   const settings: Settings = {

@@ -9,7 +9,7 @@ import type { Ground } from './ground.ts';
 export function serverFinding(check: ServerCheck, answers: Answers, ground: Ground, wish: Wish): Finding {
   const outcome = (): Outcome => {
     if (check.needs === 'entry' && ground.entry.kind !== 'entered') return skip(outside(ground));
-    const read = valuesOf(check, answers);
+    const read = valuesOf(check, answers, ground.dbname);
     return 'outcome' in read ? read.outcome : check.judge(read.values, ground, wish);
   };
   return { ...labelOf(check), ...outcome() };
@@ -27,7 +27,7 @@ export function databaseFinding(
     const asksInside = Object.values(check.asks).some(({ scope }) => scope === 'database');
     const closed = asksInside ? closedBy(ground, database) : undefined;
     if (closed !== undefined) return skip(closed);
-    const read = valuesOf(check, answers);
+    const read = valuesOf(check, answers, database);
     return 'outcome' in read ? read.outcome : check.judge(read.values, database, ground, wish);
   };
   return { ...labelOf(check), database, ...outcome() };
@@ -53,7 +53,8 @@ function closedBy({ reach }: Ground, database: string): string | undefined {
 // biome-ignore lint/suspicious/noExplicitAny: the values of the questions of any check; its judge has their types.
 type Read = { readonly values: any } | { readonly outcome: Outcome };
 
-function valuesOf({ asks }: AnyCheck, answers: Answers): Read {
+/** @param asked the database the questions were put in: rights on a view of the catalogue are per database */
+function valuesOf({ asks }: AnyCheck, answers: Answers, asked: string): Read {
   const entries = Object.entries<AnyAsk>(asks).map(([name, ask]) => ({ name, ask, answer: answers.get(ask) }));
   const skipped = entries.find(({ answer }) => answer === undefined || answer.kind === 'skipped');
   if (skipped !== undefined) return { outcome: skip(reasonOf(skipped.answer)) };
@@ -63,7 +64,7 @@ function valuesOf({ asks }: AnyCheck, answers: Answers): Read {
   }
   const reason = failed.map(({ ask, answer }) => `${ask.id}: ${reasonOf(answer)}`).join('; ');
   const grants = failed.flatMap(({ answer }) => (answer?.kind === 'denied' ? [answer.grant] : []));
-  return { outcome: unknown(reason, grants.length === 0 ? undefined : grantFix(grants)) };
+  return { outcome: unknown(reason, grants.length === 0 ? undefined : grantFix(grants, asked)) };
 }
 
 function valueIn(answer: Answer<unknown> | undefined): unknown {
@@ -74,11 +75,12 @@ function reasonOf(answer: Answer<unknown> | undefined): string {
   return answer === undefined || answer.kind === 'known' ? 'it was not asked' : answer.reason;
 }
 
-function grantFix(grants: readonly string[]): Fix {
+function grantFix(grants: readonly string[], database: string): Fix {
   const sql = [...new Set(grants.flatMap((grant) => grant.split(/; (?=GRANT )/)))];
   return {
     sql,
     undo: sql.map((grant) => grant.replace(/^GRANT /, 'REVOKE ').replace(/ TO ("(?:[^"]|"")*"|\S+)$/, ' FROM $1')),
+    database,
     text: 'Let the role of the migration read it, and run this again.',
   };
 }

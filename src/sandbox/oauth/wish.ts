@@ -1,9 +1,10 @@
-import { type Parameters, rawParameter, readParameters } from '../http/parameters.ts';
+import { rawParameter, readParameters } from '../http/parameters.ts';
 import type { Reply } from '../http/reply.ts';
 import type { Request } from '../http/request.ts';
 import type { Application, Scope } from '../records.ts';
 import type { Service } from '../service.ts';
 import type { Return } from './redirects.ts';
+import type { Rule } from './rule.ts';
 import { challengeIsS256 } from './rules/challenge.ts';
 import { clientIsKnown } from './rules/client.ts';
 import { hintIsWellFormed } from './rules/hint.ts';
@@ -24,16 +25,6 @@ export interface Wish {
   readonly hint?: string;
   readonly challenge?: string;
 }
-
-/** A request whose client and redirect URI are known, so that what is wrong with it may be sent back there. */
-export interface Asked {
-  readonly parameters: Parameters;
-  readonly application: Application;
-  readonly to: Return;
-}
-
-/** Judges one thing: a reply ends the request, undefined lets it go on. */
-export type Rule = (asked: Asked) => Reply | undefined;
 
 const RULES: readonly Rule[] = [
   nothingIsRepeated,

@@ -102,7 +102,8 @@ function steady(text: string, folders?: Folders): string {
     .replace(/^https?:\S+\/v1\/oauth\/authorize\?\S+$/gm, 'AUTHORIZATION_URL')
     .replace(/^This is a (container|codespace|SSH session)\b.*\n/gm, '')
     .replace(/\b(127\.0\.0\.1|localhost):\d+/g, '$1:PORT')
-    .replace(/\bport \d{4,5}\b/g, 'port PORT');
+    .replace(/\bport \d{4,5}\b/g, 'port PORT')
+    .replace(/ \d+ ms$/gm, ' N ms');
 }
 
 function sections(text: string): ReadonlyMap<string, string> {

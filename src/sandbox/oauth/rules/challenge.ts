@@ -1,5 +1,5 @@
 import { redirectWithError } from '../redirects.ts';
-import type { Rule } from '../wish.ts';
+import type { Rule } from '../rule.ts';
 import { readResponseType } from './response-type.ts';
 
 /** PKCE with S256 only (RFC 7636 §4.3): `plain`, which is also meant when the method is left out, protects nothing. */

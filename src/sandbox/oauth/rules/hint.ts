@@ -1,5 +1,5 @@
 import { redirectWithError } from '../redirects.ts';
-import type { Rule } from '../wish.ts';
+import type { Rule } from '../rule.ts';
 import { readPrompt } from './prompt.ts';
 import { readResponseType } from './response-type.ts';
 

@@ -1,6 +1,6 @@
 import type { Parameters } from '../../http/parameters.ts';
 import { redirectWithError } from '../redirects.ts';
-import type { Rule } from '../wish.ts';
+import type { Rule } from '../rule.ts';
 import { readResponseType } from './response-type.ts';
 
 /** A list of words, of which `none` must stand alone; the implicit flow knows no prompt (spec §4.1). */

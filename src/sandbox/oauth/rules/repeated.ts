@@ -1,5 +1,5 @@
 import { redirectWithError } from '../redirects.ts';
-import type { Rule } from '../wish.ts';
+import type { Rule } from '../rule.ts';
 
 /** A parameter must not come twice (RFC 6749 §3.1); unknown ones are ignored, however often they come. */
 export const nothingIsRepeated: Rule = ({ parameters, to }) => {

@@ -1,6 +1,6 @@
 import type { Parameters } from '../../http/parameters.ts';
 import { redirectWithError } from '../redirects.ts';
-import type { Rule } from '../wish.ts';
+import type { Rule } from '../rule.ts';
 
 /** RFC 6749 §4.1.2.1: missing and unknown are two different errors. */
 export const responseTypeIsKnown: Rule = ({ parameters, to }) => {

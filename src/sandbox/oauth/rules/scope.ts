@@ -1,7 +1,7 @@
 import type { Parameters } from '../../http/parameters.ts';
 import { errorPage } from '../../panel/error-page.ts';
 import type { Scope } from '../../records.ts';
-import type { Rule } from '../wish.ts';
+import type { Rule } from '../rule.ts';
 
 /** Shown as a page and never redirected (spec §7). */
 export const scopeIsKnown: Rule = ({ parameters }) => {

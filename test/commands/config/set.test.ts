@@ -1,0 +1,232 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { startProgram } from '../../fixtures/cli.ts';
+import { testHost } from '../../fixtures/host.ts';
+import { bundleProgram } from '../../platform/bundle.ts';
+import { cloudctl } from '../ground.ts';
+
+function configText(host: ReturnType<typeof testHost>): string {
+  return readFileSync(join(host.folders.config, 'config.json'), 'utf8');
+}
+
+describe('config set and get', () => {
+  it.each([
+    ['auth_url', 'https://cloud.example/', 'https://cloud.example\n'],
+    ['base_url', 'http://localhost:8080', 'http://localhost:8080\n'],
+    ['client_id', 'abc', 'abc\n'],
+    [
+      'callback_urls',
+      'http://127.0.0.1:8765/a,http://127.0.0.1:8766/a',
+      'http://127.0.0.1:8765/a\nhttp://127.0.0.1:8766/a\n',
+    ],
+    ['issuer', 'https://cloud.example', 'https://cloud.example\n'],
+    ['scope', 'read write', 'read write\n'],
+    ['flow', 'implicit', 'implicit\n'],
+    ['token_params', 'body', 'body\n'],
+    ['pkce', 'false', 'false\n'],
+    ['credential_store', 'file', 'file\n'],
+    ['output', 'yaml', 'yaml\n'],
+  ])('%s %s comes back', async (key, value, printed) => {
+    const host = testHost();
+    expect(await cloudctl(host, ['config', 'set', key, value])).toMatchObject({
+      code: 0,
+      out: '',
+      err: `${key} is set for profile default.\n`,
+    });
+    expect(await cloudctl(host, ['config', 'get', key])).toMatchObject({ code: 0, out: printed, err: '' });
+    expect((await cloudctl(host, ['config', 'unset', key])).code).toBe(0);
+    const gone = await cloudctl(host, ['config', 'get', key, '-o', 'json']);
+    expect(gone).toMatchObject({ code: 1, out: '' });
+    expect(gone.error()).toMatchObject({ code: 'not_found' });
+  });
+
+  it('gives the value in force: option, then variable, then profile', async () => {
+    const host = testHost();
+    await cloudctl(host, ['config', 'set', 'base_url', 'https://profile.example']);
+    const env = { CLOUDCTL_BASE_URL: 'https://env.example' };
+    const get = ['config', 'get', 'base_url'];
+    expect((await cloudctl(host, [...get, '--base-url', 'https://typed.example'], { env })).out).toBe(
+      'https://typed.example\n',
+    );
+    expect((await cloudctl(host, get, { env })).out).toBe('https://env.example\n');
+    expect((await cloudctl(host, get)).out).toBe('https://profile.example\n');
+  });
+
+  it('stores what was typed for the profile, not what the environment holds', async () => {
+    const host = testHost({ env: { CLOUDCTL_CLIENT_ID: 'env', CLOUDCTL_BASE_URL: 'https://env.example' } });
+    await cloudctl(host, ['config', 'set', 'scope', 'read']);
+    expect(host.readConfig().profiles.get('default')).toEqual({ scope: 'read' });
+  });
+
+  it.each([
+    [['set', 'nope', 'x'], /nope/],
+    [['set', 'auth_url', 'http://cloud.example'], /auth_url is an http address/],
+    [['set', 'callback_urls', 'https://x/'], /callback_urls is an https address/],
+    [['set', 'pkce', 'yes'], /pkce is neither true nor false/],
+    [['set', 'scope', ''], /scope is not a list/],
+    [['set', 'client_secret', 'x'], /client_secret/],
+    [['set', 'scope'], /missing argument VALUE/],
+    [['get'], /missing argument KEY/],
+    [['get', 'baseurl'], /baseurl/],
+    [['unset', 'x'], /x/],
+    [['get', 'scope', '--profile', 'nope'], /profile "nope" is unknown/],
+    [['set', 'scope', 'read', '--profile', 'nope'], /profile "nope" is unknown/],
+    [['unset', 'scope', '--profile', 'nope'], /profile "nope" is unknown/],
+    [['list', '--profile', 'nope'], /profile "nope" is unknown/],
+    [['list', '--profile', 'No/Good'], /profile name/],
+  ])('config %j is exit 2 and changes nothing', async (words, message) => {
+    const host = testHost();
+    host.writeConfig({ profiles: { default: { scope: 'read write' } } });
+    const before = configText(host);
+    const ran = await cloudctl(host, ['config', ...words]);
+    expect(ran).toMatchObject({ code: 2, out: '' });
+    expect(ran.err).toMatch(message);
+    expect(configText(host)).toBe(before);
+  });
+});
+
+describe('config list', () => {
+  it('has each value in force and where it comes from', async () => {
+    const host = testHost({ env: { CLOUDCTL_SCOPE: 'read', CLOUDCTL_CLIENT_SECRET: 'hunter2' } });
+    host.writeConfig({
+      current: 'work',
+      profiles: { work: { flow: 'code', callback_urls: ['http://127.0.0.1:8765/a'] } },
+    });
+    const words = ['config', 'list', '--auth-url', 'https://typed.example', '-o', 'json'];
+    const ran = await cloudctl(host, words);
+    expect(ran.json()).toEqual([
+      { key: 'profile', value: 'work', source: 'current' },
+      { key: 'flow', value: 'code', source: 'profile' },
+      { key: 'callback_urls', value: 'http://127.0.0.1:8765/a', source: 'profile' },
+      { key: 'auth_url', value: 'https://typed.example', source: '--auth-url' },
+      { key: 'scope', value: 'read', source: 'CLOUDCTL_SCOPE' },
+    ]);
+    expect(ran.out + ran.err).not.toContain('hunter2');
+  });
+
+  it.each([
+    [['--profile', 'work'], {}, '--profile'],
+    [[], { CLOUDCTL_PROFILE: 'work' }, 'CLOUDCTL_PROFILE'],
+    [[], {}, 'current'],
+  ])('says how the profile was chosen: %j %j', async (words, env, source) => {
+    const host = testHost({ env });
+    host.writeConfig({ current: 'work', profiles: { work: {} } });
+    const ran = await cloudctl(host, ['config', 'list', ...words, '-o', 'json']);
+    expect(ran.json()).toEqual([{ key: 'profile', value: 'work', source }]);
+  });
+
+  it('of nothing names the profile there would be', async () => {
+    const ran = await cloudctl(testHost(), ['config', 'list', '-o', 'json']);
+    expect(ran.json()).toEqual([{ key: 'profile', value: 'default', source: 'default' }]);
+  });
+});
+
+describe('a damaged config.json', () => {
+  const damaged = '{\n  "profiles": {\n    "default": { "scope": 7 }\n  }\n}';
+
+  it.each([
+    ['config', 'set', 'scope', 'read'],
+    ['config', 'unset', 'scope'],
+    ['config', 'get', 'scope'],
+    ['config', 'list'],
+    ['auth', 'switch', 'default'],
+    ['auth', 'list'],
+    ['auth', 'status'],
+    ['auth', 'login'],
+    ['auth', 'logout'],
+    ['auth', 'setup', '--client-id', 'x', '--no-input'],
+    ['droplets', 'list'],
+    ['api', 'GET', '/v2/actions'],
+  ])('is told with line and column by %s %s %s and left as it is', async (...words) => {
+    const host = testHost();
+    host.writeConfig(damaged);
+    const ran = await cloudctl(host, words);
+    expect(ran).toMatchObject({ code: 2, out: '' });
+    expect(ran.err).toContain(`${join(host.folders.config, 'config.json')}:3:27`);
+    expect(configText(host)).toBe(damaged);
+  });
+
+  it.each([
+    [['config', 'path']],
+    [['completion', 'bash']],
+    [['--version']],
+    [['--help']],
+    [['droplets', 'create', 'a', '--size', 's', '--image', 'i', '--dry-run']],
+  ])('does not stop %j, which does not need it', async (words) => {
+    const host = testHost();
+    host.writeConfig(damaged);
+    expect((await cloudctl(host, words)).code).toBe(0);
+  });
+});
+
+describe('config path', () => {
+  it('prints where the file is, there or not', async () => {
+    const host = testHost();
+    expect(await cloudctl(host, ['config', 'path'])).toMatchObject({
+      code: 0,
+      out: `${join(host.folders.config, 'config.json')}\n`,
+      err: '',
+    });
+  });
+});
+
+describe('two writers at once', () => {
+  it('in one process lose nothing', async () => {
+    const host = testHost();
+    const writes = [
+      ['client_id', 'a'],
+      ['scope', 'read'],
+      ['flow', 'code'],
+      ['pkce', 'true'],
+      ['token_params', 'body'],
+      ['issuer', 'x'],
+    ];
+    const ran = await Promise.all(
+      writes.map(([key = '', value = '']) => cloudctl(host, ['config', 'set', key, value])),
+    );
+    expect(ran.map(({ code }) => code)).toEqual(writes.map(() => 0));
+    expect(host.readConfig().profiles.get('default')).toEqual({
+      client_id: 'a',
+      scope: 'read',
+      flow: 'code',
+      pkce: true,
+      token_params: 'body',
+      issuer: 'x',
+    });
+  });
+
+  it('in processes of their own lose nothing', { timeout: 60_000 }, async () => {
+    const host = testHost();
+    host.writeConfig({ later: true, profiles: Object.fromEntries(['a', 'b', 'c', 'd'].map((name) => [name, {}])) });
+    const text = `import { runHere } from './src/main.ts';
+      (async () => {
+        for (const [key, value] of [['client_id', process.argv[2]], ['scope', 'read'], ['flow', 'code']]) {
+          process.exitCode ||= await runHere(['config', 'set', key, value, '--profile', process.argv[2]]);
+        }
+      })();`;
+    const program = await bundleProgram({ text }, 'esm');
+    try {
+      const names = ['a', 'b', 'c', 'd'];
+      const children = names.map((name) =>
+        startProgram(process.execPath, [program.script, name], { folders: host.place }),
+      );
+      const ended = await Promise.all(children.map(({ ended: end }) => end));
+      expect(ended.map(({ code, stderr }) => [code, stderr.includes('error:')])).toEqual(names.map(() => [0, false]));
+      expect(host.readConfig().raw).toEqual({
+        later: true,
+        profiles: Object.fromEntries(names.map((name) => [name, { client_id: name, scope: 'read', flow: 'code' }])),
+      });
+    } finally {
+      program.remove();
+    }
+  });
+
+  it('wait for each other: a change is made on what the other wrote', async () => {
+    const host = testHost();
+    await cloudctl(host, ['config', 'set', 'scope', 'read']);
+    writeFileSync(join(host.folders.config, 'config.json'), '{"profiles":{"default":{"scope":"read","new":1}}}');
+    await cloudctl(host, ['config', 'set', 'flow', 'code']);
+    expect(host.readConfig().raw).toEqual({ profiles: { default: { new: 1, scope: 'read', flow: 'code' } } });
+  });
+});

@@ -1,0 +1,238 @@
+import { createServer } from 'node:http';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { readSandboxPlace } from '../../../src/config/sandbox.ts';
+import { readClientSecret } from '../../../src/session/client-secret.ts';
+import { placeOf } from '../../../src/session/place.ts';
+import { createFileStore } from '../../../src/session/store-file.ts';
+import { testHost } from '../../fixtures/host.ts';
+import { cloudctl, login, type Started, start, visit } from '../ground.ts';
+
+type Ready = Readonly<Record<string, string>> & { readonly users: readonly { readonly email: string }[] };
+
+/** A sandbox that ends with the test. */
+async function started(
+  host: ReturnType<typeof testHost>,
+  words: readonly string[] = [],
+): Promise<Started & { ready: Ready }> {
+  const sandbox = start(host, ['sandbox', 'start', '-o', 'json', ...words]);
+  onTestFinished(async () => {
+    sandbox.host.signal('SIGTERM');
+    await sandbox.ended.catch(() => undefined);
+  });
+  const [line] = await sandbox.says(/^\{.*\}$/m);
+  return { ...sandbox, ready: JSON.parse(line) };
+}
+
+describe('sandbox start', () => {
+  it('prints one line of JSON, remembers its place and makes a profile that works at once', async () => {
+    const host = testHost();
+    const { ready, host: own } = await started(host, ['--consent', 'approve maya@example.com']);
+    expect(own.out().trim().split('\n')).toHaveLength(1);
+    expect(readSandboxPlace(host.folders.state)).toMatchObject({
+      auth_url: ready.auth_url,
+      admin_token: ready.admin_token,
+    });
+    expect(host.readConfig().profiles.get('sandbox')).toMatchObject({
+      auth_url: ready.auth_url,
+      credential_store: 'file',
+    });
+    expect(JSON.stringify(host.readConfig().raw)).not.toContain(ready.client_secret);
+    expect((await login(host, ['--profile', 'sandbox'])).code).toBe(0);
+    const status = await cloudctl(host, ['auth', 'status', '--profile', 'sandbox', '-o', 'json']);
+    expect(status.json()).toMatchObject({ state: 'valid', sandbox: true });
+  });
+
+  it('ends by a signal with exit 0, and forgets its place', async () => {
+    const host = testHost();
+    const sandbox = await started(host);
+    expect(sandbox.host.signal('SIGINT')).toBe(1);
+    expect((await sandbox.ended).code).toBe(0);
+    expect(readSandboxPlace(host.folders.state)).toBeUndefined();
+    await expect(visit(sandbox.ready.auth_url ?? '')).rejects.toThrow();
+  });
+
+  it('tells a person where everything is', async () => {
+    const host = testHost();
+    const sandbox = start(host, ['sandbox', 'start', '--no-profile']);
+    await sandbox.says(/until Ctrl-C/);
+    sandbox.host.signal('SIGINT');
+    const ran = await sandbox.ended;
+    for (const what of ['Authorization server', 'Resource API', 'Client ID', 'maya@example.com'])
+      expect(ran.out).toContain(what);
+    expect(host.readConfig().profiles.size).toBe(0);
+  });
+
+  it('takes away a session of an earlier sandbox, which is worth nothing any more', async () => {
+    const host = testHost();
+    const first = await started(host, ['--consent', 'approve maya@example.com']);
+    await login(host, ['--profile', 'sandbox']);
+    first.host.signal('SIGINT');
+    await first.ended;
+    await started(host);
+    const status = await cloudctl(host, ['auth', 'status', '--profile', 'sandbox', '-o', 'json']);
+    expect(status.error()).toMatchObject({ code: 'not_logged_in' });
+  });
+
+  it('scripts its own consent although the environment points to another sandbox', async () => {
+    const host = testHost({
+      env: { CLOUDCTL_SANDBOX_ADMIN_URL: 'http://127.0.0.1:9009', CLOUDCTL_SANDBOX_ADMIN_TOKEN: 'old' },
+    });
+    const { ready } = await started(host, ['--consent', 'approve maya@example.com']);
+    expect(ready.auth_url).toMatch(/^http:/);
+  });
+
+  it('registers a callback URL of another machine and leaves it out of the profile, which must stay readable', async () => {
+    const host = testHost();
+    const { ready } = await started(host, ['--callback-url', 'https://app.example/callback']);
+    expect(ready.callback_url).toBe('https://app.example/callback');
+    expect(host.readConfig().profiles.get('sandbox')).not.toHaveProperty('callback_urls');
+    expect((await cloudctl(host, ['config', 'list'])).code).toBe(0);
+  });
+
+  it('keeps its ids and secrets with a seed', async () => {
+    const [a, b] = [await started(testHost(), ['--seed', '7']), await started(testHost(), ['--seed', '7'])];
+    expect(a.ready.client_secret).toBe(b.ready.client_secret);
+    const store = createFileStore(placeOf(a.host.folders.state, 'sandbox'));
+    const binding = { authOrigin: a.ready.auth_url ?? '', clientId: a.ready.client_id ?? '' };
+    expect((await readClientSecret(store, binding))?.reveal()).toBe(a.ready.client_secret);
+  });
+
+  it('on a port that is taken is exit 1 and names it', async () => {
+    const squatter = createServer().listen(0, '127.0.0.1');
+    onTestFinished(() => void squatter.close());
+    await new Promise((resolve) => squatter.once('listening', resolve));
+    const address = squatter.address();
+    const port = typeof address === 'object' ? String(address?.port) : '';
+    const ran = await cloudctl(testHost(), ['sandbox', 'start', '--port', port, '-o', 'json']);
+    expect(ran).toMatchObject({ code: 1, out: '' });
+    expect(ran.error()).toMatchObject({ code: 'port_in_use', message: expect.stringContaining(port) });
+  });
+
+  it.each([
+    ['--port', '70000'],
+    ['--port', 'x'],
+    ['--host', '0.0.0.0'],
+    ['--callback-url', 'nonsense'],
+    ['--app', 'nonsense'],
+    ['--rate-limit', 'fast'],
+    ['--seed', '-1'],
+    ['--unknown-token-status', '500'],
+  ])('%s %s is a usage error and leaves nothing behind', async (option, value) => {
+    const host = testHost();
+    const ran = await cloudctl(host, ['sandbox', 'start', `${option}=${value}`]);
+    expect(ran).toMatchObject({ code: 2, out: '' });
+    expect(readSandboxPlace(host.folders.state)).toBeUndefined();
+    expect(host.readConfig().profiles.size).toBe(0);
+  });
+});
+
+describe('the commands of a running sandbox', () => {
+  it('move the clock', async () => {
+    const host = testHost();
+    await started(host);
+    const frozen = await cloudctl(host, ['sandbox', 'clock', 'freeze', '-o', 'json']);
+    expect(frozen.json()).toMatchObject({ frozen: true });
+    const before = frozen.json<{ now: string }>().now;
+    const moved = await cloudctl(host, ['sandbox', 'clock', '+30d', '-o', 'json']);
+    expect(Date.parse(moved.json<{ now: string }>().now) - Date.parse(before)).toBe(30 * 86_400_000);
+    expect((await cloudctl(host, ['sandbox', 'clock'])).out).toMatch(/^\d{4}-\S+Z \(frozen\)\n$/);
+    expect((await cloudctl(host, ['sandbox', 'clock', 'resume'])).out).not.toContain('frozen');
+  });
+
+  it('issue tokens, list requests and forget them', async () => {
+    const host = testHost();
+    const { ready } = await started(host);
+    const token = await cloudctl(host, ['sandbox', 'token', '--user', 'maya@example.com', '--scope', 'read write']);
+    expect(token.out).toMatch(/^\S+\n$/);
+    const env = { CLOUDCTL_ACCESS_TOKEN: token.out.trim(), CLOUDCTL_BASE_URL: ready.base_url ?? '' };
+    expect((await cloudctl(host, ['actions', 'list', '-o', 'json'], { env })).code).toBe(0);
+    const requests = await cloudctl(host, [
+      'sandbox',
+      'requests',
+      '--endpoint',
+      'GET /v2/actions',
+      '--wait',
+      '1',
+      '-o',
+      'json',
+    ]);
+    expect(requests.json()).toMatchObject([
+      { method: 'GET', path: '/v2/actions', status: 200, token_hint: token.out.trim().slice(-4) },
+    ]);
+    expect(requests.out).not.toContain(token.out.trim());
+    expect(await cloudctl(host, ['sandbox', 'requests', '--clear'])).toMatchObject({ code: 0, out: '' });
+    expect((await cloudctl(host, ['sandbox', 'requests', '--endpoint', 'GET /v2/actions', '-o', 'json'])).out).toBe(
+      '[]\n',
+    );
+    const grant = await cloudctl(host, ['sandbox', 'token', '--user', 'maya@example.com', '-o', 'json']);
+    expect(grant.json()).toMatchObject({
+      token_type: expect.stringMatching(/^bearer$/i),
+      scope: 'read',
+      refresh_token: expect.any(String),
+    });
+  });
+
+  it('reset it', async () => {
+    const host = testHost();
+    const { ready } = await started(host);
+    const { out } = await cloudctl(host, ['sandbox', 'token', '--user', 'maya@example.com']);
+    expect(await cloudctl(host, ['sandbox', 'reset'])).toMatchObject({ code: 0, out: '' });
+    const env = { CLOUDCTL_ACCESS_TOKEN: out.trim(), CLOUDCTL_BASE_URL: ready.base_url ?? '' };
+    expect((await cloudctl(host, ['actions', 'list'], { env })).code).toBe(4);
+  });
+
+  it('print an environment that a shell takes and that works', async () => {
+    const host = testHost();
+    const { ready } = await started(host);
+    const { out } = await cloudctl(host, ['sandbox', 'env']);
+    const env = Object.fromEntries(
+      [...out.matchAll(/^export (\w+)=(\S+)$/gm)].map(([, name = '', value = '']) => [name, value]),
+    );
+    expect(env).toMatchObject({
+      CLOUDCTL_AUTH_URL: ready.auth_url,
+      CLOUDCTL_CLIENT_SECRET: ready.client_secret,
+      CLOUDCTL_SANDBOX_ADMIN_TOKEN: ready.admin_token,
+    });
+    const elsewhere = testHost({ env });
+    expect((await cloudctl(elsewhere, ['sandbox', 'clock'])).code).toBe(0);
+    await cloudctl(elsewhere, ['sandbox', 'reset']);
+  });
+
+  it.each([
+    [['clock', 'tomorrow'], /STEP is no step/],
+    [['clock', '10m'], /STEP is no step/],
+    [['token'], /--user is missing/],
+    [['requests', '--wait', '0'], /--wait/],
+    [['clock', '--admin-url', 'http://evil.example'], /--admin-url is an http address/],
+  ])('%j is a usage error', async (words, message) => {
+    const host = testHost();
+    await started(host);
+    const ran = await cloudctl(host, ['sandbox', ...words]);
+    expect(ran).toMatchObject({ code: 2, out: '' });
+    expect(ran.err).toMatch(message);
+  });
+
+  it('say what the sandbox did not like', async () => {
+    const host = testHost();
+    await started(host);
+    const ran = await cloudctl(host, ['sandbox', 'token', '--user', 'nobody', '-o', 'json']);
+    expect(ran).toMatchObject({ code: 1, out: '' });
+    expect(ran.err).toContain('user must be');
+  });
+});
+
+describe('without a sandbox', () => {
+  it.each([['clock'], ['requests'], ['reset'], ['env'], ['token', '--user', 'x']])(
+    '%s says how to start one',
+    async (...words) => {
+      const ran = await cloudctl(testHost(), ['sandbox', ...words, '-o', 'json']);
+      expect(ran).toMatchObject({ code: 1, out: '' });
+      expect(ran.error()).toMatchObject({ code: 'not_found', hint: expect.stringContaining('cloudctl sandbox start') });
+    },
+  );
+
+  it('that ended without a word is exit 6', async () => {
+    const env = { CLOUDCTL_SANDBOX_ADMIN_URL: 'http://127.0.0.1:59999', CLOUDCTL_SANDBOX_ADMIN_TOKEN: 'x' };
+    expect((await cloudctl(testHost({ env }), ['sandbox', 'clock'])).code).toBe(6);
+  });
+});

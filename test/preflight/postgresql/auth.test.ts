@@ -1,0 +1,81 @@
+import { describe, expect, test } from 'vitest';
+import { authHba, authPassword, dbExists, replConnection } from '../../../src/preflight/postgresql/auth.ts';
+import { healthyGround, outcomeOf, refusedWith } from './way-in.ts';
+
+const odd = { username: 'o"d\'d', dbname: 'My-DB "x"' };
+
+describe('auth-password', () => {
+  test('tells that three faults look the same, and cures only the one that a statement can', () => {
+    const { detail, fix } = outcomeOf(authPassword, refusedWith('28P01', undefined, odd));
+    expect(detail).toMatch(/wrong password.*does not exist.*VALID UNTIL/);
+    expect(fix?.sql?.[0]).toContain('rolvaliduntil < now()');
+    expect(fix?.text).toContain(`ALTER ROLE "o""d'd" VALID UNTIL 'infinity'`);
+  });
+  test('names the ways to give one that is missing', () => {
+    expect(outcomeOf(authPassword, refusedWith('NO_PASSWORD')).fix?.text).toContain('--password-stdin');
+  });
+});
+
+describe('auth-hba', () => {
+  test('gives the rule to add, quoted, and a reload', () => {
+    const { fix } = outcomeOf(authHba, refusedWith('28000', 'нет записи в pg_hba.conf', odd));
+    expect(fix).toMatchObject({ reload: true });
+    expect(fix?.shell).toContain(`host  all  "o""d'd"  0.0.0.0/0  scram-sha-256`);
+    expect(fix?.undoShell).toHaveLength(1);
+  });
+  test('lets a role log in, and takes that back', () => {
+    expect(outcomeOf(authHba, refusedWith('28000', 'role "u" is not permitted to log in')).fix).toMatchObject({
+      sql: ['ALTER ROLE "u" LOGIN'],
+      undo: ['ALTER ROLE "u" NOLOGIN'],
+    });
+  });
+});
+
+describe('db-exists', () => {
+  test.each([
+    [
+      '42501',
+      `GRANT CONNECT ON DATABASE "My-DB ""x""" TO "o""d'd"`,
+      `REVOKE CONNECT ON DATABASE "My-DB ""x""" FROM "o""d'd"`,
+    ],
+    [
+      '55000',
+      'ALTER DATABASE "My-DB ""x""" WITH ALLOW_CONNECTIONS true',
+      'ALTER DATABASE "My-DB ""x""" WITH ALLOW_CONNECTIONS false',
+    ],
+  ])('%s has its statement and its way back', (code, sql, undo) => {
+    expect(outcomeOf(dbExists, refusedWith(code, undefined, odd)).fix).toMatchObject({ sql: [sql], undo: [undo] });
+  });
+  test('a name that is wrong has none', () => {
+    expect(outcomeOf(dbExists, refusedWith('3D000')).fix?.sql).toBeUndefined();
+  });
+});
+
+describe('repl-connection', () => {
+  const refused = (code: string) => ({
+    ...healthyGround,
+    replication: { kind: 'refused', code, message: 'the words' } as const,
+  });
+  test('passes when IDENTIFY_SYSTEM is answered', () => {
+    expect(outcomeOf(replConnection, healthyGround).status).toBe('pass');
+  });
+  test('is skipped when nobody tried', () => {
+    expect(outcomeOf(replConnection, { ...healthyGround, replication: undefined }).status).toBe('skip');
+  });
+  test.each([
+    ['42501', /REPLICATION/],
+    ['53300', /max_wal_senders/],
+    ['08P01', /the server itself/],
+    ['28000', /host rule/],
+  ])('a refusal of %s blocks the continuous method alone, with its cure', (code, cure) => {
+    const outcome = outcomeOf(replConnection, refused(code));
+    expect(outcome).toMatchObject({ status: 'fail', blocks: ['continuous'], observed: 'the words' });
+    expect(outcome.fix?.text).toMatch(cure);
+  });
+  test('the role is altered and altered back', () => {
+    expect(outcomeOf(replConnection, { ...refused('42501'), username: 'o"d' }).fix).toMatchObject({
+      sql: ['ALTER ROLE "o""d" REPLICATION'],
+      undo: ['ALTER ROLE "o""d" NOREPLICATION'],
+    });
+  });
+});

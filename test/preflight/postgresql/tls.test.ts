@@ -1,0 +1,68 @@
+import { describe, expect, test } from 'vitest';
+import { tlsCert, tlsNegotiate, tlsRequired } from '../../../src/preflight/postgresql/tls.ts';
+import { healthyWish, literal } from '../network/sample.ts';
+import { healthyGround, outcomeOf, refusedWith } from './way-in.ts';
+
+const day = 86_400_000;
+const off = { disableSsl: true };
+const local = { ...healthyGround, address: literal('127.0.0.1') };
+
+describe('tls-negotiate', () => {
+  test('tells what was agreed', () => {
+    expect(outcomeOf(tlsNegotiate, healthyGround)).toMatchObject({ status: 'pass', observed: 'TLSv1.3' });
+  });
+  test('without TLS on the server gives the setting, its way back and a reload', () => {
+    const { fix, detail } = outcomeOf(
+      tlsNegotiate,
+      refusedWith('NO_TLS', undefined, { tls: { offered: 'no', plaintext: 'accepted' } }),
+    );
+    expect(fix).toMatchObject({
+      sql: ["ALTER SYSTEM SET ssl = 'on'"],
+      undo: ["ALTER SYSTEM SET ssl = 'off'"],
+      reload: true,
+    });
+    expect(detail).toContain('would take this login without TLS');
+  });
+  test('does not promise a login without TLS that the host rules refuse', () => {
+    const { detail } = outcomeOf(
+      tlsNegotiate,
+      refusedWith('NO_TLS', undefined, { tls: { offered: 'no', plaintext: 'refused' } }),
+    );
+    expect(detail).not.toContain('would take');
+  });
+  test('asked to do without, warns through a network and is silent on the machine', () => {
+    expect(outcomeOf(tlsNegotiate, healthyGround, off)).toMatchObject({ status: 'warn' });
+    expect(outcomeOf(tlsNegotiate, healthyGround, off).fix?.text).toContain('offers TLS');
+    expect(outcomeOf(tlsNegotiate, local, off).status).toBe('pass');
+  });
+});
+
+describe('tls-required', () => {
+  test('names the option to leave out', () => {
+    const ground = refusedWith('28000', 'no pg_hba.conf entry', { tls: { offered: 'yes', plaintext: 'refused' } });
+    expect(outcomeOf(tlsRequired, ground, off)).toMatchObject({ status: 'fail', blocks: ['continuous', 'dump'] });
+    expect(outcomeOf(tlsRequired, ground, off).fix?.text).toContain('--disable-ssl');
+  });
+});
+
+describe('tls-cert', () => {
+  const until = (left: number) => ({
+    ...healthyGround,
+    tls: {
+      ...healthyGround.tls,
+      certificate: { subject: 'CN=db', issuer: 'CN=db', selfSigned: true, validTo: healthyWish.now + left },
+    },
+  });
+  test.each([
+    [15 * day, 'pass', 'valid until 2030-01-16, self-signed'],
+    [14 * day, 'pass', 'valid until 2030-01-15, self-signed'],
+    [14 * day - 1, 'warn', 'valid until 2030-01-14, self-signed'],
+    [-day, 'warn', 'expired on 2029-12-31, self-signed'],
+  ])('with %d ms left: %s, %s', (left, status, observed) => {
+    expect(outcomeOf(tlsCert, until(left))).toMatchObject({ status, observed });
+  });
+  test('is skipped without TLS and without a certificate', () => {
+    expect(outcomeOf(tlsCert, until(-day), off).status).toBe('skip');
+    expect(outcomeOf(tlsCert, { ...healthyGround, tls: { offered: 'not_asked' } }).status).toBe('skip');
+  });
+});
