@@ -9,7 +9,6 @@ import { type Baseline, type Change, changesSince, decodeBaseline } from '../../
 import { fixScript, undoScript } from '../../preflight/fix-text.ts';
 import { renderReport, reportEndings } from '../../preflight/formats/write.ts';
 import { preflightPostgresql } from '../../preflight/postgresql/run.ts';
-import { preflightRedis } from '../../preflight/redis/run.ts';
 import type { Report } from '../../preflight/report.ts';
 import type { Wish } from '../../preflight/wish.ts';
 import { version } from '../../version.ts';
@@ -107,9 +106,8 @@ async function run(context: Context, words: Words, source: Source, wish: Wish): 
   };
   try {
     await progress.show('asking the source');
-    return source.engine === 'redis'
-      ? await preflightRedis({ ...common, source: source.source })
-      : await preflightPostgresql({ ...common, source: source.source });
+    if (source.engine === 'redis') throw usage('Redis sources cannot be judged yet');
+    return await preflightPostgresql({ ...common, source: source.source });
   } finally {
     stop();
     await progress.stop();

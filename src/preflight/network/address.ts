@@ -2,6 +2,7 @@ import { isIP, Socket } from 'node:net';
 import { codeOf } from '../../platform/network-failure.ts';
 import type { AddressFacts, ConnectTry, Resolved } from './facts.ts';
 import { type Names, resolved, systemNames } from './names.ts';
+import { notPublicName } from './reach.ts';
 
 export interface AddressOptions {
   readonly contradictions: readonly string[];
@@ -24,6 +25,10 @@ export function searchAddress(host: string, port: number, options: AddressOption
   const names = options.names ?? systemNames(options.limit);
   const ask = (question: (host: string) => Promise<readonly string[]>) =>
     literal === undefined ? resolved(question(host), options.limit) : Promise.resolve(literal);
+  // A name server far away knows nothing of such a name, and one that is not there would be waited for.
+  const own = literal === undefined ? notPublicName(host) : undefined;
+  const askDns = (question: (host: string) => Promise<readonly string[]>) =>
+    own === undefined ? ask(question) : Promise.resolve<Resolved>({ kind: 'failed', code: 'NOT_ASKED', reason: own });
   const lookup = ask(names.lookup);
   const tries = lookup.then((answer) =>
     answer.kind === 'found' ? answer.addresses.map((address) => tryAddress(address, port, options)) : [],
@@ -33,8 +38,8 @@ export function searchAddress(host: string, port: number, options: AddressOption
   async function gather(): Promise<AddressFacts> {
     const [found, dns4, dns6, connects] = await Promise.all([
       lookup,
-      ask(names.resolve4),
-      ask(names.resolve6),
+      askDns(names.resolve4),
+      askDns(names.resolve6),
       tries.then((all) => Promise.all(all)),
     ]);
     const kind = literal === undefined ? 'name' : 'address';

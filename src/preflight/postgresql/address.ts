@@ -126,6 +126,11 @@ function unready(code: string): { readonly detail: string; readonly fix: { reado
           'It took the connection and closed it without a word: a load balancer without a server behind it, or a server that is ending.',
         fix: { text: 'Check what listens on that port, and look into the log of the server.' },
       };
+    case ownCodes.aborted:
+      return {
+        detail: 'The time for the whole run was over before the server let us in.',
+        fix: { text: 'Give more time with --deadline.' },
+      };
     default:
       return { detail: `The server ended the login (${code}).`, fix: { text: 'Look into the log of the server.' } };
   }

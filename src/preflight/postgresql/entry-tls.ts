@@ -10,7 +10,9 @@ import type { Door } from './door.ts';
  */
 export async function gatherTls(door: Door, outcome: PgSession | ConnectError): Promise<TlsFacts> {
   const refused = outcome instanceof ConnectError ? outcome : undefined;
-  if (refused?.phase === 'network' || refused?.code === ownCodes.protocol) return { offered: 'not_asked' };
+  if (refused !== undefined && (refused.phase === 'network' || mute.has(refused.code))) {
+    return { offered: 'not_asked', ...facts(refused.tls) };
+  }
   if (door.source.ssl === 'disable') return beside(door, refused);
   if (refused?.code === ownCodes.noTls) {
     const knock = await knocks(door, 'disable');
@@ -57,6 +59,9 @@ async function knocks(door: Door, ssl: 'require' | 'disable'): Promise<Knock> {
     return { past: phase === 'startup' && code !== noHostRule, phase, code, message, tls };
   }
 }
+
+/** Nobody answered who could be asked about TLS. */
+const mute: ReadonlySet<string> = new Set([ownCodes.protocol, ownCodes.timeout, ownCodes.closed, ownCodes.aborted]);
 
 /** invalid_authorization_specification: no rule, a rule that rejects, a role without LOGIN. */
 const noHostRule = '28000';

@@ -10,37 +10,39 @@ export const managedSource = serverCheck({
   needs: 'entry',
   asks: { marks },
   judge({ marks: found }, { address, entry }): Outcome {
-    const host = address.host.toLowerCase().replace(/\.$/, '');
-    const suffix = Object.keys(suffixes).find((end) => host.endsWith(end));
-    const seen = [...(suffix === undefined ? [] : [`host *${suffix}`]), ...found];
+    const seen = [...hostMarks(address.host), ...found];
     if (seen.length === 0) return pass('no marks of a managed service');
+    const own = seen.filter((mark) => services[mark] === ownService);
+    const names = [...new Set(seen.flatMap((mark) => services[mark] ?? []))].join(', ');
     const superuser = entry.kind === 'entered' && entry.superuser;
-    const own = seen.filter(
-      (mark) =>
-        services[mark] === ownService ||
-        (suffix !== undefined && suffixes[suffix] === ownService && mark.startsWith('host ')),
-    );
     // A dump of such a cluster carries its administrator along, and no such cluster gives anybody a superuser.
     if (own.length > 0 && !(superuser && own.every((mark) => mark === 'role:doadmin'))) return same(seen);
-    const names = [
-      ...new Set([suffix === undefined ? undefined : suffixes[suffix], ...found.map((mark) => services[mark])]),
-    ];
-    if (superuser) {
-      return pass(`marks of ${list(names)}, and a real superuser`, {
-        detail: 'No managed service gives a superuser: the marks were left by a restored dump.',
-        objects: seen,
-      });
-    }
-    return warn(`managed by ${list(names)}`, {
-      detail:
-        'There is no superuser to be had here, and settings are changed in the console of the service instead of with ALTER SYSTEM; the findings below say what that leaves open.',
+    if (!superuser) return elsewhere(names, seen);
+    const left = {
+      detail: 'No managed service gives a superuser, so the marks seem left by a restored dump.',
       objects: seen,
-      fix: {
-        text: 'Turn logical replication on in the console of the service, and take the role with the widest rights it gives; otherwise migrate with a dump.',
-      },
-    });
+    };
+    const observed = `marks of ${names}, and a real superuser`;
+    return own.length === 0 ? pass(observed, left) : warn(observed, left);
   },
 });
+
+/** The address of a managed cluster tells whose it is: `host:.rds.amazonaws.com`. */
+function hostMarks(host: string): readonly string[] {
+  const name = host.toLowerCase().replace(/\.$/, '');
+  return Object.keys(services).filter((mark) => mark.startsWith('host:') && name.endsWith(mark.slice('host:'.length)));
+}
+
+function elsewhere(names: string, seen: readonly string[]): Outcome {
+  return warn(`managed by ${names}`, {
+    detail:
+      'There is no superuser to be had here, and settings are changed in the console of the service instead of with ALTER SYSTEM; the other findings say what that leaves open.',
+    objects: seen,
+    fix: {
+      text: 'Turn logical replication on in the console of the service, and take the role with the widest rights it gives; otherwise migrate with a dump.',
+    },
+  });
+}
 
 function same(seen: readonly string[]): Outcome {
   return fail(bothMethods, `a managed cluster of this service (${seen.join(', ')})`, {
@@ -49,10 +51,6 @@ function same(seen: readonly string[]): Outcome {
     objects: seen,
     fix: { text: 'Fork the cluster or restore a backup of it into the new one; or pg_dump and pg_restore by hand.' },
   });
-}
-
-function list(names: readonly (string | undefined)[]): string {
-  return names.filter((name) => name !== undefined).join(', ');
 }
 
 const ownService = 'this service';
@@ -81,17 +79,14 @@ const services: Readonly<Record<string, string>> = {
   'role:neon_superuser': 'Neon',
   'role:cloud_admin': 'Neon',
   'guc:neon.tenant_id': 'Neon',
-};
-
-const suffixes: Readonly<Record<string, string>> = {
-  '.db.ondigitalocean.com': ownService,
-  '.rds.amazonaws.com': 'Amazon RDS',
-  '.postgres.database.azure.com': 'Azure',
-  '.aivencloud.com': 'Aiven',
-  '.supabase.co': 'Supabase',
-  '.supabase.com': 'Supabase',
-  '.neon.tech': 'Neon',
-  '.tsdb.cloud.timescale.com': 'Timescale',
-  '.rlwy.net': 'Railway',
-  '.render.com': 'Render',
+  'host:.db.ondigitalocean.com': ownService,
+  'host:.rds.amazonaws.com': 'Amazon RDS',
+  'host:.postgres.database.azure.com': 'Azure',
+  'host:.aivencloud.com': 'Aiven',
+  'host:.supabase.co': 'Supabase',
+  'host:.supabase.com': 'Supabase',
+  'host:.neon.tech': 'Neon',
+  'host:.tsdb.cloud.timescale.com': 'Timescale',
+  'host:.rlwy.net': 'Railway',
+  'host:.render.com': 'Render',
 };

@@ -170,7 +170,7 @@ function describe({ source, wish }: PreflightOptions, judged: Judged, { answers,
   const { ground, advice, databases, ...conclusion } = judged;
   const { entry, copy, address } = ground;
   const known = readAnswer(answers, role);
-  const estimate = copy === undefined ? undefined : copyTime(copy);
+  const estimate = copy === undefined || copy.perDatabase.size === 0 ? undefined : copyTime(copy);
   const dialled = address.connects.find(({ error }) => error === undefined)?.address;
   return {
     schema_version: 1,

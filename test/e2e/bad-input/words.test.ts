@@ -2,6 +2,14 @@ import { type Case, goldenCases } from './golden.ts';
 
 const usage = { exit: 2, code: 'usage' } as const;
 
+/** Columns are looked at when there is somebody to ask for rows; nobody is asked. */
+const known = {
+  CLOUDCTL_AUTH_URL: 'https://cloud.example.com',
+  CLOUDCTL_BASE_URL: 'https://api.example.com',
+  CLOUDCTL_CLIENT_ID: 'my-application',
+  CLOUDCTL_ACCESS_TOKEN: 'canary-access-token',
+};
+
 /** Wrong words: nothing is read, asked or sent. */
 const cases: readonly Case[] = [
   { name: 'unknown command', ...usage, words: ['drplets'] },
@@ -31,6 +39,13 @@ const cases: readonly Case[] = [
   { name: 'unknown shell', ...usage, words: ['completion', 'tcsh'] },
   { name: 'unknown output', ...usage, words: ['actions', 'list', '-o', 'xml'], plainOnly: true },
   { name: 'unknown output that is like another', ...usage, words: ['-o', 'jsn', 'actions', 'list'], plainOnly: true },
+  { name: 'unknown column', ...usage, words: ['droplets', 'list', '--format', 'ID,Colour'], env: known },
+  {
+    name: 'unknown column that is like another',
+    ...usage,
+    words: ['actions', 'list', '--format', 'Stauts'],
+    env: known,
+  },
   { name: 'unknown status', ...usage, words: ['actions', 'list', '--status', 'complete'] },
   { name: '--limit 0', ...usage, words: ['actions', 'list', '--limit', '0'] },
   { name: '--limit that is no number', ...usage, words: ['droplets', 'list', '--limit', 'ten'] },

@@ -15,7 +15,7 @@ test.each([
   [['role:_doadmin', 'db:_dodb'], 'db.example.com', true, 'fail'],
   [[], 'x-do-user-1.b.db.ondigitalocean.com', false, 'fail'],
   [[], 'X.DB.ONDIGITALOCEAN.COM.', true, 'fail'],
-  [['role:doadmin'], 'db.example.com', true, 'pass'],
+  [['role:doadmin'], 'db.example.com', true, 'warn'],
   [['role:rdsadmin', 'guc:rds.extensions'], 'db.example.com', false, 'warn'],
   [[], 'x.eu-west-1.rds.amazonaws.com', false, 'warn'],
   [['role:rdsadmin'], 'db.example.com', true, 'pass'],

@@ -4,6 +4,7 @@ import { grantMonitor } from './grants.ts';
 
 /** A collation that somebody made. */
 export interface UserCollation {
+  /** Qualified and quoted. */
   readonly name: string;
   readonly provider: string;
   readonly version: string | undefined;
@@ -16,7 +17,7 @@ export const collations: Ask<readonly UserCollation[]> = {
   sql: (version) =>
     version < 100_000
       ? undefined
-      : "SELECT n.nspname || '.' || c.collname AS name, c.collprovider AS provider, c.collversion AS version, pg_collation_actual_version(c.oid) AS library_version FROM pg_collation c JOIN pg_namespace n ON n.oid = c.collnamespace WHERE c.oid >= 16384 ORDER BY 1",
+      : "SELECT quote_ident(n.nspname) || '.' || quote_ident(c.collname) AS name, c.collprovider AS provider, c.collversion AS version, pg_collation_actual_version(c.oid) AS library_version FROM pg_collation c JOIN pg_namespace n ON n.oid = c.collnamespace WHERE c.oid >= 16384 ORDER BY 1",
   decode: (rows) =>
     rows.map((row) => ({
       name: textIn(row, 'name'),

@@ -32,7 +32,7 @@ export const sizes: Ask<Sizes> = {
   scope: 'database',
   sql: () =>
     `WITH d AS (SELECT pg_database_size(current_database()) AS bytes), held AS (SELECT relation FROM pg_locks WHERE mode = 'AccessExclusiveLock' AND granted AND relation IS NOT NULL),
-t AS (SELECT c.oid, n.nspname, c.relname, c.reltuples, c.relpages::bigint * current_setting('block_size')::bigint AS told, count(*) OVER () AS tables, row_number() OVER (ORDER BY c.relpages DESC) AS place FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.relkind IN ('r', 'm') AND c.relpersistence <> 't' AND c.oid >= 16384),
+t AS (SELECT c.oid, n.nspname, c.relname, c.reltuples, c.relpages::bigint * current_setting('block_size')::bigint AS told, count(*) OVER () AS tables, row_number() OVER (ORDER BY c.relpages DESC) AS place FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.relkind = 'r' AND c.relpersistence <> 't' AND c.oid >= 16384),
 s AS (SELECT t.*, CASE WHEN d.bytes > 16777216 AND (t.tables <= 1000 OR t.place <= 20) AND t.oid NOT IN (SELECT relation FROM held) THEN pg_table_size(t.oid) ELSE t.told END AS bytes FROM t, d)
 SELECT d.bytes AS database_bytes, b.nspname, b.relname, b.reltuples::bigint AS rows, b.bytes, b.tables, b.total FROM d LEFT JOIN (SELECT s.*, sum(s.bytes) OVER () AS total FROM s ORDER BY s.bytes DESC NULLS LAST, s.nspname, s.relname LIMIT 20) b ON true`,
   decode: (rows) => {

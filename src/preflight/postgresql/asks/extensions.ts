@@ -1,0 +1,43 @@
+import type { Ask } from '../ask.ts';
+import { textIn } from './decode.ts';
+import { grantMonitor } from './grants.ts';
+
+export interface Extension {
+  readonly name: string;
+  readonly version: string;
+}
+
+export const extensions: Ask<readonly Extension[]> = {
+  id: 'extensions',
+  scope: 'database',
+  sql: () => 'SELECT extname, extversion FROM pg_extension',
+  decode: (rows) => rows.map((row) => ({ name: textIn(row, 'extname'), version: textIn(row, 'extversion') })),
+  absent: [],
+  grant: grantMonitor,
+};
+
+/** What every new database has. */
+export function isBuiltIn({ name }: Extension): boolean {
+  return name === 'plpgsql';
+}
+
+/** A table that CREATE EXTENSION makes and fills, and that FOR ALL TABLES publishes all the same. */
+export interface FilledTable {
+  readonly name: string;
+  readonly extension: string;
+}
+
+/**
+ * A table that the extension declares as wholly the user's (pg_extension_config_dump with an empty condition) is empty after
+ * CREATE EXTENSION, and one that holds nothing here cannot collide.
+ */
+export const filledTables: Ask<readonly FilledTable[]> = {
+  id: 'filled-tables',
+  scope: 'database',
+  when: (known) => known(extensions)?.some((extension) => !isBuiltIn(extension)) ?? true,
+  sql: () =>
+    "SELECT c.oid::regclass AS name, e.extname FROM pg_depend d JOIN pg_extension e ON e.oid = d.refobjid JOIN pg_class c ON c.oid = d.objid WHERE d.refclassid = '3079' AND d.classid = '1259' AND d.deptype = 'e' AND c.relkind = 'r' AND c.relpersistence = 'p' AND c.oid >= '16384' AND coalesce(e.extcondition[array_position(e.extconfig, c.oid)], '-') <> '' AND pg_relation_size(c.oid) > 0 ORDER BY 1",
+  decode: (rows) => rows.map((row) => ({ name: textIn(row, 'name'), extension: textIn(row, 'extname') })),
+  absent: [],
+  grant: grantMonitor,
+};

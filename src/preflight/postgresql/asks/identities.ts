@@ -1,0 +1,94 @@
+import type { Ask, Known } from '../ask.ts';
+import { columns } from './columns.ts';
+import { numberIn, textIn, textOrNone, truthIn } from './decode.ts';
+import { grantMonitor } from './grants.ts';
+import { identityIndex, relations } from './relations.ts';
+
+/** A table whose replica identity does not serve, or may not. */
+export interface WeakTable {
+  readonly name: string;
+  /** `d` default, `i` an index, `f` full, `n` nothing. */
+  readonly identity: string;
+  readonly unlogged: boolean;
+  /** There is an index that serves as identity, or a primary key in the case of FULL and NOTHING. */
+  readonly keyed: boolean;
+  /** That index holds a generated column, which is not sent. */
+  readonly generatedKey: boolean;
+  /** The table has a generated column at all. */
+  readonly generated: boolean;
+  /** The primary key serves once the identity is DEFAULT. */
+  readonly primaryUsable: boolean;
+  /** Another unique index that serves with USING INDEX, quoted. */
+  readonly usableIndex: string | undefined;
+  /** UPDATE and DELETE since the counters were reset; undefined: the server does not count (track_counts). */
+  readonly writes: number | undefined;
+}
+
+export const identities: Ask<readonly WeakTable[]> = {
+  id: 'identities',
+  scope: 'database',
+  when: (known) => anyWeak(known) || (known(columns)?.generated.length ?? 1) > 0,
+  sql: (version) => {
+    const generated = (where: string) =>
+      version < 120_000
+        ? 'false'
+        : `EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attgenerated <> '' AND NOT a.attisdropped${where})`;
+    return `SELECT c.oid::regclass AS name, c.relreplident AS identity, c.relpersistence = 'u' AS unlogged, i.indexrelid IS NOT NULL AS keyed, ${generated(` AND a.attnum = ANY (${keyColumns(version, 'i')})`)} AS generated_key, ${generated('')} AS generated, EXISTS (${usable(version, 'u.indisprimary')}) AS primary_usable, (${usable(version, 'NOT u.indisprimary')} ORDER BY cardinality(u.indkey::int2[]), n.relname LIMIT 1) AS usable_index, CASE WHEN current_setting('track_counts') = 'on' THEN pg_stat_get_tuples_updated(c.oid) + pg_stat_get_tuples_deleted(c.oid) END AS writes FROM pg_class c LEFT JOIN pg_index i ON ${identityIndex} WHERE c.oid >= '16384' AND c.relkind = 'r' AND c.relpersistence <> 't' AND (i.indexrelid IS NULL OR c.relreplident IN ('f', 'n') OR ${generated('')})`;
+  },
+  decode: (rows) =>
+    rows.map((row) => ({
+      name: textIn(row, 'name'),
+      identity: textIn(row, 'identity'),
+      unlogged: truthIn(row, 'unlogged'),
+      keyed: truthIn(row, 'keyed'),
+      generatedKey: truthIn(row, 'generated_key'),
+      generated: truthIn(row, 'generated'),
+      primaryUsable: truthIn(row, 'primary_usable'),
+      usableIndex: textOrNone(row, 'usable_index'),
+      writes: row.writes === null || row.writes === undefined ? undefined : numberIn(row, 'writes'),
+    })),
+  absent: [],
+  grant: grantMonitor,
+};
+
+/** A column that two rows cannot be compared by, of a table that has nothing else to find a row by. */
+export interface UnequalColumn {
+  readonly table: string;
+  /** `doc json`. */
+  readonly column: string;
+}
+
+/**
+ * Follows TYPECACHE_EQ_OPR: a default btree or hash operator class of the type itself or of one it is cast to without a
+ * function and implicitly; arrays, composites and domains are as good as what they are made of; enums and ranges always are.
+ */
+export const unequalColumns: Ask<readonly UnequalColumn[]> = {
+  id: 'unequal-columns',
+  scope: 'database',
+  when: anyWeak,
+  sql: (version) =>
+    `WITH RECURSIVE used AS (SELECT a.attrelid, a.attnum, a.attname, a.atttypid, a.atttypmod FROM pg_class c LEFT JOIN pg_index i ON ${identityIndex} JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped${version < 120_000 ? '' : " AND a.attgenerated = ''"} WHERE c.oid >= '16384' AND c.relkind = 'r' AND c.relpersistence <> 't' AND (i.indexrelid IS NULL OR c.relreplident = 'n')),
+made(root, type) AS (SELECT DISTINCT atttypid, atttypid FROM used UNION SELECT made.root, part.type FROM made JOIN pg_type t ON t.oid = made.type CROSS JOIN LATERAL (SELECT t.typbasetype WHERE t.typtype = 'd' UNION ALL SELECT t.typelem WHERE t.typlen = -1 AND t.typelem <> 0 AND t.typtype = 'b' UNION ALL SELECT a.atttypid FROM pg_attribute a WHERE t.typtype = 'c' AND a.attrelid = t.typrelid AND a.attnum > 0 AND NOT a.attisdropped) part(type)),
+bare AS (SELECT DISTINCT made.root FROM made JOIN pg_type t ON t.oid = made.type WHERE t.typtype IN ('b', 'p') AND NOT (t.typlen = -1 AND t.typelem <> 0) AND NOT EXISTS (SELECT FROM pg_opclass o JOIN pg_am m ON m.oid = o.opcmethod WHERE m.amname IN ('btree', 'hash') AND o.opcdefault AND (o.opcintype = t.oid OR EXISTS (SELECT FROM pg_cast k WHERE k.castsource = t.oid AND k.casttarget = o.opcintype AND k.castmethod = 'b' AND k.castcontext = 'i'))))
+SELECT used.attrelid::regclass AS name, quote_ident(used.attname) || ' ' || format_type(used.atttypid, used.atttypmod) AS described FROM used JOIN bare ON bare.root = used.atttypid ORDER BY used.attrelid, used.attnum`,
+  decode: (rows) => rows.map((row) => ({ table: textIn(row, 'name'), column: textIn(row, 'described') })),
+  absent: [],
+  grant: grantMonitor,
+};
+
+function anyWeak(known: Known): boolean {
+  return (known(relations)?.weak ?? 1) > 0;
+}
+
+/** What ALTER TABLE … REPLICA IDENTITY takes, less generated columns, which are not sent. */
+function usable(version: number, which: string): string {
+  const generated = version < 120_000 ? '' : " OR a.attgenerated <> ''";
+  return `SELECT quote_ident(n.relname) FROM pg_index u JOIN pg_class n ON n.oid = u.indexrelid WHERE u.indrelid = c.oid AND ${which} AND u.indisunique AND u.indimmediate AND u.indisvalid AND u.indislive AND u.indpred IS NULL AND u.indexprs IS NULL AND NOT EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attnum = ANY (${keyColumns(version, 'u')}) AND (NOT a.attnotnull${generated}))`;
+}
+
+/** Without what INCLUDE adds; an int2vector counts from 0. */
+function keyColumns(version: number, index: string): string {
+  return version < 110_000
+    ? `${index}.indkey::int2[]`
+    : `(${index}.indkey::int2[])[0:${index}.indnkeyatts - 1]`;
+}

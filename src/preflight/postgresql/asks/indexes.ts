@@ -1,0 +1,29 @@
+import type { Ask } from '../ask.ts';
+import { textIn, truthIn } from './decode.ts';
+import { grantMonitor } from './grants.ts';
+
+/** An index that is written to and never used: what CREATE or REINDEX CONCURRENTLY leaves when it breaks off. */
+export interface InvalidIndex {
+  readonly name: string;
+  readonly table: string;
+  readonly unique: boolean;
+  /** Of an exclusion constraint, which cannot be rebuilt concurrently. */
+  readonly exclusion: boolean;
+}
+
+/** That of a partitioned table is invalid until every partition has its own, which is no harm; 99 is pg_toast. */
+export const invalidIndexes: Ask<readonly InvalidIndex[]> = {
+  id: 'invalid-indexes',
+  scope: 'database',
+  sql: () =>
+    "SELECT i.indexrelid::regclass AS name, i.indrelid::regclass AS on_table, i.indisunique, i.indisexclusion FROM pg_index i WHERE NOT i.indisvalid AND EXISTS (SELECT FROM pg_class c WHERE c.oid = i.indexrelid AND c.relkind = 'i' AND c.relnamespace <> '99' AND c.relpersistence <> 't')",
+  decode: (rows) =>
+    rows.map((row) => ({
+      name: textIn(row, 'name'),
+      table: textIn(row, 'on_table'),
+      unique: truthIn(row, 'indisunique'),
+      exclusion: truthIn(row, 'indisexclusion'),
+    })),
+  absent: [],
+  grant: grantMonitor,
+};

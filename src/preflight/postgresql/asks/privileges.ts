@@ -1,0 +1,41 @@
+import type { Ask } from '../ask.ts';
+import { textIn, truthIn } from './decode.ts';
+import { grantMonitor } from './grants.ts';
+
+/** Something that pg_dump reads and this role may not. */
+export interface Closed {
+  readonly kind: 'table' | 'sequence';
+  readonly name: string;
+  /** Quoted. */
+  readonly schema: string;
+  /** The schema may be entered. */
+  readonly usage: boolean;
+  /** The object itself may be read. */
+  readonly select: boolean;
+}
+
+/**
+ * pg_dump locks every table and reads the rows of tables and sequences; of materialized views and foreign tables it writes
+ * the definition only, and of an extension just the tables that it declares as configuration.
+ */
+export const closed: Ask<readonly Closed[]> = {
+  id: 'closed',
+  scope: 'database',
+  sql: (_version, { superuser }) =>
+    superuser
+      ? undefined
+      : `SELECT c.relkind = 'S' AS sequence, c.oid::regclass AS name, c.relnamespace::regnamespace AS schema, has_schema_privilege(c.relnamespace, 'USAGE') AS usage, ${mayRead} AS "select" FROM pg_class c WHERE c.oid >= '16384' AND c.relkind IN ('r', 'p', 'S') AND c.relpersistence <> 't' AND NOT (${mayRead} AND has_schema_privilege(c.relnamespace, 'USAGE')) AND NOT EXISTS (SELECT FROM pg_depend d JOIN pg_extension e ON e.oid = d.refobjid WHERE d.classid = '1259' AND d.objid = c.oid AND d.refclassid = '3079' AND d.deptype = 'e' AND (e.extconfig IS NULL OR c.oid <> ALL (e.extconfig)))`,
+  decode: (rows) =>
+    rows.map((row) => ({
+      kind: truthIn(row, 'sequence') ? 'sequence' : 'table',
+      name: textIn(row, 'name'),
+      schema: textIn(row, 'schema'),
+      usage: truthIn(row, 'usage'),
+      select: truthIn(row, 'select'),
+    })),
+  absent: [],
+  grant: grantMonitor,
+};
+
+const mayRead =
+  "CASE c.relkind WHEN 'S' THEN has_sequence_privilege(c.oid, 'SELECT') ELSE has_table_privilege(c.oid, 'SELECT') END";

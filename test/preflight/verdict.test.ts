@@ -1,0 +1,116 @@
+import { expect, test } from 'vitest';
+import type { Finding, Outcome } from '../../src/preflight/finding.ts';
+import { fail, info, pass, unknown, warn } from '../../src/preflight/finding.ts';
+import { conclude, type Weighing } from '../../src/preflight/verdict.ts';
+
+function finding(id: string, outcome: Outcome, database?: string): Finding {
+  const scope = database === undefined ? 'server' : 'database';
+  return { id, title: id, scope, ...(database === undefined ? {} : { database }), ...outcome };
+}
+
+function weigh(findings: readonly Finding[], more: Partial<Weighing> = {}) {
+  return conclude({
+    findings,
+    databases: ['d1', 'd2'],
+    methods: ['continuous', 'dump'],
+    method: 'continuous',
+    accept: [],
+    strict: false,
+    mayBlock: (id) => (id === 'advice' ? [] : ['continuous', 'dump']),
+    untold: [],
+    ...more,
+  });
+}
+
+const walLevel = finding('wal-level', fail(['continuous'], 'replica'));
+
+test('without a blocker the verdict is the best method', () => {
+  expect(weigh([finding('a', pass('yes')), finding('b', warn('hm'))])).toMatchObject({
+    verdict: 'continuous',
+    methods: { continuous: true, dump: true },
+    ok: true,
+    proven: true,
+  });
+});
+
+test('a blocker of one method leaves the next best, and the method asked for is not possible', () => {
+  const { verdict, ok, databases } = weigh([walLevel]);
+  expect({ verdict, ok }).toEqual({ verdict: 'dump', ok: false });
+  expect(databases).toEqual([
+    { name: 'd1', verdict: 'dump', reasons: ['wal-level'] },
+    { name: 'd2', verdict: 'dump', reasons: ['wal-level'] },
+  ]);
+});
+
+test('the dump is possible when it was the dump that was asked for', () => {
+  expect(weigh([walLevel], { method: 'dump' })).toMatchObject({ verdict: 'dump', ok: true });
+});
+
+test('the total is the worst of all databases', () => {
+  const { verdict, databases } = weigh([finding('db-noconnect', fail(['continuous', 'dump'], 'no'), 'd2')]);
+  expect(verdict).toBe('blocked');
+  expect(databases.map((one) => one.verdict)).toEqual(['continuous', 'blocked']);
+});
+
+test('a server-wide finding about some databases blocks no other', () => {
+  const { databases } = weigh([finding('hba-rule', fail(['continuous', 'dump'], 'reject', { only: ['d2'] }))]);
+  expect(databases.map((one) => one.verdict)).toEqual(['continuous', 'blocked']);
+});
+
+test('an accepted blocker opens the method again and is marked', () => {
+  const { verdict, findings, databases } = weigh([walLevel], { accept: ['wal-level'] });
+  expect(verdict).toBe('continuous');
+  expect(findings[0]).toMatchObject({ accepted: true });
+  expect(databases[0]?.reasons).toEqual([]);
+});
+
+test('what passed is not marked as accepted', () => {
+  expect(weigh([finding('wal-level', pass('logical'))], { accept: ['wal-level'] }).findings[0]).not.toHaveProperty(
+    'accepted',
+  );
+});
+
+test('strict makes a warning stop the run, unless it is accepted', () => {
+  const warning = finding('wal-rate', warn('much'));
+  expect(weigh([warning], { strict: true })).toMatchObject({ ok: false, verdict: 'continuous' });
+  expect(weigh([warning], { strict: true, accept: ['wal-rate'] }).ok).toBe(true);
+});
+
+test('what could not be asked leaves the verdict unproven, and strict stops at that', () => {
+  const doubt = finding('hba-rule', unknown('denied'));
+  expect(weigh([doubt])).toMatchObject({ verdict: 'continuous', ok: true, proven: false });
+  expect(weigh([doubt], { strict: true }).ok).toBe(false);
+});
+
+test('an unanswered question that could only have warned leaves no doubt', () => {
+  expect(weigh([finding('advice', unknown('denied'))]).proven).toBe(true);
+});
+
+test('a fact that the person did not tell leaves no doubt', () => {
+  expect(weigh([finding('version-not-newer', unknown('say it'))], { untold: ['version-not-newer'] }).proven).toBe(true);
+});
+
+test('blocked is proven by its blocker, whatever else is unknown', () => {
+  const blocked = finding('tcp-connect', fail(['continuous', 'dump'], 'ECONNREFUSED'));
+  expect(weigh([blocked, finding('hba-rule', unknown('denied'))]).proven).toBe(true);
+});
+
+test('losses leave the verdict and are told with their database', () => {
+  const { verdict, data_loss } = weigh([
+    finding('unlogged', info('3', { dataLoss: '3 unlogged tables' }), 'd1'),
+    finding('roles', info('2', { dataLoss: 'passwords of 2 roles' })),
+  ]);
+  expect(verdict).toBe('continuous');
+  expect(data_loss).toEqual(['d1: 3 unlogged tables', 'passwords of 2 roles']);
+});
+
+test('the summary counts every status', () => {
+  expect(weigh([walLevel, finding('a', pass('x')), finding('b', pass('y'))]).summary).toEqual({
+    pass: 2,
+    fail: 1,
+    warn: 0,
+    skip: 0,
+    unknown: 0,
+    info: 0,
+  });
+});
