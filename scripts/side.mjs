@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** Registry packages that tests use but the project does not depend on live here, out of package.json's tree. */
-const side = join(dirname(dirname(fileURLToPath(import.meta.url))), '.side');
+export const side = join(dirname(dirname(fileURLToPath(import.meta.url))), '.side');
 
 /** A node of another version, from the registry's own package of this platform; undefined when it cannot be had. */
 export function otherNode(range) {

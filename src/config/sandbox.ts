@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { usage } from '../errors.ts';
-import { isRecord, type JsonRecord, parseJson, textOf } from '../json.ts';
+import { isRecord, parseJson, textOf } from '../json.ts';
 import { ensureFolder, readTextIfAny, removeDurably, writeAtomically } from '../platform/files.ts';
 import type { Environment } from '../platform/host.ts';
 import { parseOrigin } from './origins.ts';
@@ -32,8 +32,7 @@ const keys = [
 export function readSandboxPlace(stateFolder: string): SandboxPlace | undefined {
   const text = readTextIfAny(placePath(stateFolder));
   const json = text === undefined ? undefined : parseJson(text);
-  if (json === undefined || !json.ok || !isRecord(json.value)) return undefined;
-  return decodePlace(json.value);
+  return json?.ok === true ? decodeSandboxPlace(json.value) : undefined;
 }
 
 export function writeSandboxPlace(stateFolder: string, place: SandboxPlace): void {
@@ -75,7 +74,9 @@ function requireOrigin(text: string, source: string): string {
   return parsed.origin;
 }
 
-function decodePlace(fields: JsonRecord): SandboxPlace | undefined {
+/** Decodes the file, and what the admin API tells of a running sandbox. */
+export function decodeSandboxPlace(fields: unknown): SandboxPlace | undefined {
+  if (!isRecord(fields)) return undefined;
   const entries = keys.map((key) => [key, textOf(fields, key)] as const);
   // Every key was found to be text just here.
   return entries.every(([, value]) => value !== undefined)

@@ -4,7 +4,7 @@ import { bounded } from './bounded.ts';
 import { dial, type Line } from './dial.ts';
 import { type Entered, enter } from './entry.ts';
 import { explained } from './explain.ts';
-import { CommandError, ConnectError, codeIn, ownCodes, serverWords } from './failure.ts';
+import { CommandError, ConnectError, codeIn, endedWords, ownCodes, serverWords } from './failure.ts';
 import type { Client } from './ioredis.ts';
 import type { RedisSource } from './source.ts';
 import type { TlsSession } from './tls.ts';
@@ -115,13 +115,11 @@ async function answer(
 
 function commandError(error: unknown, source: RedisSource): CommandError {
   if (error instanceof CommandError) return error;
-  if (!(error instanceof Error)) return new CommandError(ownCodes.aborted, 'no longer wanted', true);
+  if (error instanceof DOMException) return new CommandError(ownCodes.aborted, endedWords(error), true);
+  if (!(error instanceof Error)) return new CommandError(ownCodes.aborted, 'it was cancelled', true);
   if (error.name === 'ReplyError' || error.name === 'ErrorReply') {
     const message = serverWords(error.message, source);
     return new CommandError(codeIn(message), message, false);
-  }
-  if (error.name === 'AbortError' || error.name === 'TimeoutError') {
-    return new CommandError(ownCodes.aborted, 'no longer wanted', true);
   }
   return new CommandError(ownCodes.closed, 'the connection was closed by the other side', true);
 }

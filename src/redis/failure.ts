@@ -66,6 +66,7 @@ export function serverWords(text: string, source: RedisSource): string {
 /** The words are ours: those of the libraries can carry addresses with secrets. */
 export function networkError(phase: Phase, error: unknown): ConnectError {
   if (error instanceof ConnectError) return error;
+  if (error instanceof DOMException) return new ConnectError(phase, ownCodes.aborted, endedWords(error));
   const code = codeOf(error) ?? ownCodes.closed;
   if (phase === 'network' && /^(ENOTFOUND|EAI_)/.test(code)) {
     return new ConnectError(phase, code, 'the host name is unknown');
@@ -73,6 +74,11 @@ export function networkError(phase: Phase, error: unknown): ConnectError {
   // OpenSSL speaks up whenever it is read from, so a certificate that the server misses is only told later.
   if (code.startsWith('ERR_SSL_') || code === 'EPROTO' || phase === 'tls') return tlsError(code, error);
   return new ConnectError(phase, code, reasonOf(code));
+}
+
+/** A signal ended it: the deadline, or the person. */
+export function endedWords(error: DOMException): string {
+  return error.name === 'TimeoutError' ? 'no answer before the deadline' : 'it was cancelled';
 }
 
 function tlsError(code: string, error: unknown): ConnectError {

@@ -145,7 +145,7 @@ const refusals: Readonly<Record<AuthorizationError, { readonly code: ErrorCode; 
   consent_required: { code: 'consent_required', message: 'this account has not authorized the application yet' },
   login_required: {
     code: 'login_required',
-    message: 'nobody is signed in in the browser, or another account than expected',
+    message: 'the browser is not signed in to the expected account',
   },
   invalid_scope: { code: 'invalid_scope', message: 'the authorization server does not know the requested scope' },
   server_error: { code: 'server_error', message: 'the authorization server failed' },

@@ -1,5 +1,5 @@
 import { CliError } from '../errors.ts';
-import type { Clock, Signals } from '../platform/host.ts';
+import type { Clock, SignalName, Signals } from '../platform/host.ts';
 import { interrupted } from './defer-signals.ts';
 
 export interface RaceDeps {
@@ -13,11 +13,17 @@ export interface RaceDeps {
 /** Milliseconds an exchange that is under way still gets after a signal (login.md rule 6). */
 const grace = 5_000;
 
+export interface Raced<T> {
+  readonly value: T;
+  /** Came while the exchange was under way: the login is brought to its end, then the program ends as it asked. */
+  readonly signal: SignalName | undefined;
+}
+
 /**
  * Waits for the login to be taken and finished, for the time to be over, or for a signal. `taken` settles when a response was
  * accepted: from then on the time limit is over, and a signal waits for the end of the exchange, but not for ever.
  */
-export async function raceLogin<T>(deps: RaceDeps, taken: Promise<unknown>, finished: Promise<T>): Promise<T> {
+export async function raceLogin<T>(deps: RaceDeps, taken: Promise<unknown>, finished: Promise<T>): Promise<Raced<T>> {
   const waiting = new AbortController();
   let isTaken = false;
   void taken.then(() => {
@@ -29,15 +35,14 @@ export async function raceLogin<T>(deps: RaceDeps, taken: Promise<unknown>, fini
     () => new Promise<never>(() => {}),
   );
   let stop = (): void => {};
+  let caught: SignalName | undefined;
   const signalled = new Promise<never>((_, reject) => {
     stop = deps.signals.listen((signal) => {
       if (!isTaken) return reject(interrupted(signal));
+      caught ??= signal;
       const patience = new AbortController();
-      const ended = finished.then(
-        () => reject(interrupted(signal)),
-        () => reject(interrupted(signal)),
-      );
-      void ended.then(() => patience.abort());
+      const over = (): void => patience.abort();
+      finished.then(over, over);
       deps.clock.sleep(grace, patience.signal).then(
         () => reject(abandoned(interrupted(signal))),
         () => undefined,
@@ -45,7 +50,8 @@ export async function raceLogin<T>(deps: RaceDeps, taken: Promise<unknown>, fini
     });
   });
   try {
-    return await Promise.race([finished, timeout, signalled]);
+    const value = await Promise.race([finished, timeout, signalled]);
+    return { value, signal: caught };
   } finally {
     stop();
     waiting.abort();

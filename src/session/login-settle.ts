@@ -24,7 +24,10 @@ export interface SettleDeps extends ExchangeDeps {
   readonly writeAccount: (account: Account) => void;
   readonly request: LoginRequest;
   /** What to do with another scope than the requested one. */
-  readonly onOtherScope: 'accept' | 'refuse' | ((requested: string, granted: string) => Promise<boolean>);
+  readonly onOtherScope:
+    | 'accept'
+    | 'refuse'
+    | ((requested: string, granted: string, signal: AbortSignal) => Promise<boolean>);
 }
 
 export interface LoginResult {
@@ -39,7 +42,7 @@ export interface Settlement {
   /** What the tab is told. */
   readonly page: PageOutcome;
   /** Ends the login in the terminal: asks if there is something to ask, and gives the stored session. */
-  readonly conclude: () => Promise<LoginResult>;
+  readonly conclude: (signal: AbortSignal) => Promise<LoginResult>;
 }
 
 /** From a judged response to a stored session: exchange, account, scope, commit. A grant that is not kept is revoked. */
@@ -52,30 +55,41 @@ export async function settleLogin(deps: SettleDeps, judgement: Judgement, redire
     if (!sameScope(requested, granted) && deps.onOtherScope !== 'accept') {
       if (deps.onOtherScope === 'refuse') throw otherScope(deps, requested, granted);
       const ask = deps.onOtherScope;
-      return { page: { kind: 'unfinished' }, conclude: () => askThenCommit(deps, grant, requested, granted, ask) };
+      return {
+        page: { kind: 'unfinished' },
+        conclude: (signal) => askThenCommit(deps, grant, granted, () => ask(requested, granted, signal)),
+      };
     }
     const result = await commit(deps, grant, granted);
     return { page: signedIn(grant), conclude: async () => result };
   } catch (error) {
-    await revokeGrant(deps, grant.accessToken);
-    throw error;
+    return discard(deps, grant, error);
   }
 }
 
 async function askThenCommit(
   deps: SettleDeps,
   grant: Grant,
-  requested: string,
   granted: string,
-  ask: (requested: string, granted: string) => Promise<boolean>,
+  ask: () => Promise<boolean>,
 ): Promise<LoginResult> {
   try {
-    if (!(await ask(requested, granted))) throw otherScope(deps, requested, granted);
+    if (!(await ask())) throw otherScope(deps, deps.request.scope ?? 'read', granted);
     return await commit(deps, grant, granted);
   } catch (error) {
-    await revokeGrant(deps, grant.accessToken);
-    throw error;
+    return discard(deps, grant, error);
   }
+}
+
+/** Revokes what will not be kept, and says truly whether the server was told. */
+async function discard(deps: SettleDeps, grant: Grant, error: unknown): Promise<never> {
+  const revoked = await revokeGrant(deps, grant.accessToken);
+  if (!(error instanceof CliError)) throw error;
+  const fate = revoked
+    ? 'the grant was revoked and nothing was kept'
+    : 'nothing was kept, but the grant could not be revoked; the control panel can do it under the applications';
+  const detail = error.detail === undefined ? fate : `${error.detail}; ${fate}`;
+  throw new CliError(error.code, error.message, { ...error, detail, cause: error });
 }
 
 async function commit(deps: SettleDeps, grant: Grant, scope: string): Promise<LoginResult> {
@@ -109,14 +123,13 @@ function requireAccount(deps: SettleDeps, grant: Grant): void {
   const uuid = grant.info?.uuid?.toLowerCase();
   if (hint === undefined || uuid === undefined || uuid.startsWith(hint)) return;
   throw new CliError('login_required', 'the browser is signed in to another account than expected', {
-    detail: `expected an account UUID that begins with ${hint}; the grant was revoked and nothing was kept`,
+    detail: `expected an account UUID that begins with ${hint}`,
     hint: `log in without --prompt none: ${deps.login}`,
   });
 }
 
 function otherScope(deps: SettleDeps, requested: string, granted: string): CliError {
   return new CliError('scope_mismatch', `the granted scope is "${deps.clean(granted)}", not "${requested}"`, {
-    detail: 'the grant was revoked and nothing was kept',
     hint: `keep what is granted with ${deps.login.replace(/`$/, ' --accept-scope`')}`,
   });
 }

@@ -43,30 +43,30 @@ function surroundingsHint({
   authorizationUrl,
   callbackUrl,
   listening,
+  profile,
 }: InvitationWords): readonly string[] {
   // A browser that reaches an authorization server on this machine's loopback interface reaches the helper as well.
   if (!listening || isLoopbackHost(new URL(authorizationUrl).hostname)) return [];
   const url = new URL(callbackUrl);
   const port = url.port === '' ? '80' : url.port;
   const { ssh } = surroundings;
+  const paste = `\`cloudctl auth login --paste${profile === 'default' ? '' : ` --profile ${profile}`}\``;
   if (surroundings.codespaces) {
-    return ["This is a codespace: its ports are not your machine's. Use `cloudctl auth login --paste`."];
+    return [`This is a codespace: its ports are not those of your machine. Use ${paste}.`];
   }
   if (ssh !== undefined) {
     const server = ssh.server === '' ? 'THIS-SERVER' : ssh.server;
     const via = ssh.port === 22 ? '' : ` -p ${ssh.port}`;
     const address = url.hostname === '[::1]' ? '[::1]' : '127.0.0.1';
     return [
-      `This is an SSH session: for a browser on your own machine run \`ssh${via} -L ${port}:${address}:${port} ${server}\` there first, or use \`cloudctl auth login --paste\`.`,
+      `This is an SSH session: for a browser on your own machine run \`ssh${via} -L ${port}:${address}:${port} ${server}\` there first, or use ${paste}.`,
     ];
   }
   if (surroundings.container) {
-    return [
-      'This is a container: a browser outside cannot reach its loopback interface. Use `cloudctl auth login --paste`.',
-    ];
+    return [`This is a container: a browser outside cannot reach its loopback interface. Use ${paste}.`];
   }
   if (surroundings.wsl) {
-    return ['This is WSL: if the browser of Windows cannot reach the last page, use `cloudctl auth login --paste`.'];
+    return [`This is WSL: if the browser of Windows cannot reach the last page, use ${paste}.`];
   }
   return [];
 }

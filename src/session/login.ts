@@ -5,8 +5,9 @@ import { type Loopback, startLoopback } from '../loopback/server.ts';
 import { authorizationUrl, createState } from '../oauth/authorization-request.ts';
 import { type Judgement, judgeResponse } from '../oauth/authorization-response.ts';
 import { createPkce } from '../oauth/pkce.ts';
-import type { Clock, Signals } from '../platform/host.ts';
+import type { Clock, SignalName, Signals } from '../platform/host.ts';
 import type { HeldLock } from '../platform/lock.ts';
+import { interrupted } from './defer-signals.ts';
 import { raceLogin } from './login-race.ts';
 import type { LoginRequest } from './login-request.ts';
 import { type LoginResult, type SettleDeps, type Settlement, settleLogin } from './login-settle.ts';
@@ -117,10 +118,11 @@ async function loginUnlocked(deps: LoginDeps, request: LoginRequest): Promise<Lo
     );
     // Only now: whoever can see the address may send a signal, and it must be heard.
     invited.resolve(deps.invite(receiver));
-    const settled = await race;
+    const { value: settled, signal } = await race;
     pasting.abort();
-    const result = await settled.conclude();
+    const result = await heeding(deps.signals, signal, settled.conclude);
     await deps.report(result);
+    if (signal !== undefined) throw interrupted(signal);
     // The tab is still to be told: the port stays until its page was fetched.
     await receiver.closed;
     return result;
@@ -190,6 +192,28 @@ function unlessTaken(taken: boolean): Promise<never> {
   throw new CliError('usage', 'no address was pasted: the input has ended', {
     hint: 'run the command again and paste the whole address of the page you end on',
   });
+}
+
+/** A signal ends a question that is being asked; what hangs on the answer is undone before the program ends. */
+async function heeding<T>(
+  signals: Signals,
+  before: SignalName | undefined,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const leaving = new AbortController();
+  let caught = before;
+  if (before !== undefined) leaving.abort();
+  const stop = signals.listen((signal) => {
+    caught ??= signal;
+    leaving.abort();
+  });
+  try {
+    return await work(leaving.signal);
+  } catch (error) {
+    throw caught === undefined ? error : interrupted(caught);
+  } finally {
+    stop();
+  }
 }
 
 function failurePage(error: unknown): PageOutcome {

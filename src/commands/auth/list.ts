@@ -1,5 +1,6 @@
 import type { ListView } from '../../cli/columns.ts';
 import type { CommandSpec } from '../../cli/command.ts';
+import type { Settings } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
 import { readAccount } from '../../session/account.ts';
 import { readOnce } from '../../session/current.ts';
@@ -34,25 +35,29 @@ export const list: CommandSpec<Context> = {
     const current = context.settings().profileName;
     const rows: Row[] = [];
     for (const name of config.profiles.keys()) rows.push(await rowOf(context, name, name === current));
+    // A session whose profile stands in the environment alone.
+    if (!config.profiles.has(current) && (await stateOfProfile(context, context.settings())) !== 'logged_out') {
+      rows.push(await rowOf(context, current, true));
+    }
     await context.output.list(rows, view);
     return 0;
   },
 };
 
 async function rowOf(context: Context, profile: string, current: boolean): Promise<Row> {
-  const settings = context.storedSettings(profile);
+  const isStored = context.config().profiles.has(profile);
+  const settings = isStored ? context.storedSettings(profile) : context.settings();
   const account = readAccount(context.host.folders.config, profile);
   return {
     profile,
     current,
     auth_url: settings.values.auth_url ?? null,
     ...(account?.email === undefined ? {} : { email: account.email }),
-    state: await stateOfProfile(context, profile),
+    state: await stateOfProfile(context, settings),
   };
 }
 
-async function stateOfProfile(context: Context, profile: string): Promise<Row['state']> {
-  const settings = context.storedSettings(profile);
+async function stateOfProfile(context: Context, settings: Settings): Promise<Row['state']> {
   const binding = bindingOf(settings);
   if (binding === undefined) return 'logged_out';
   const stored = await readOnce(context.store(settings), binding);

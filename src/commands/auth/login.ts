@@ -115,10 +115,11 @@ export const login: CommandSpec<Context> = {
         onOtherScope: words.flag('accept-scope')
           ? 'accept'
           : prompts.interactive
-            ? (requested, granted) =>
+            ? (requested, granted, signal) =>
                 prompts.confirm({
                   message: `The granted scope is "${clean(granted)}", you asked for "${requested}". Keep this session?`,
                   option: '--accept-scope',
+                  signal,
                 })
             : 'refuse',
         writeAccount: (account) => writeAccount(host.folders.config, settings.profileName, account),

@@ -26,7 +26,8 @@ export const get: CommandSpec<Context> = {
         hint: `\`cloudctl config set ${key} ${profileKeys[key].example}\``,
       });
     }
-    await context.output.text(Array.isArray(value) ? value.join('\n') : String(value));
+    if (context.output.format !== 'table') await context.output.data(value);
+    else await context.output.text(Array.isArray(value) ? value.join('\n') : String(value));
     return 0;
   },
 };

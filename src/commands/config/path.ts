@@ -6,7 +6,9 @@ export const path: CommandSpec<Context> = {
   summary: 'print where the configuration file is',
   examples: [{ text: 'Edit it', command: '"$EDITOR" "$(cloudctl config path)"' }],
   run: async (context) => {
-    await context.output.text(configPath(context.host.folders.config));
+    const path = configPath(context.host.folders.config);
+    if (context.output.format === 'table') await context.output.text(path);
+    else await context.output.data(path);
     return 0;
   },
 };

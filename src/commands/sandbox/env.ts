@@ -1,15 +1,19 @@
 import type { CommandSpec } from '../../cli/command.ts';
-import { readSandboxPlace } from '../../config/sandbox.ts';
+import { decodeSandboxPlace, readSandboxPlace, type SandboxPlace } from '../../config/sandbox.ts';
+import { given } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
 
 export const env: CommandSpec<Context> = {
   summary: 'print the variables that point to the sandbox',
   description:
-    'Prints `export` lines for a POSIX shell, for the sandbox that was started last. They hold its client secret and admin token, which are worth nothing elsewhere.',
+    'Prints `export` lines for a POSIX shell, for the sandbox that was started last or the one of --admin-url. They hold its client secret and admin token, which are worth nothing elsewhere.',
+  options: [
+    { name: 'admin-url', value: 'URL', description: 'the sandbox to talk to, instead of the one started last' },
+  ],
   examples: [{ text: 'Let this shell work on the sandbox', command: 'eval "$(cloudctl sandbox env)"' }],
-  run: async (context) => {
-    const place = readSandboxPlace(context.host.folders.state);
+  run: async (context, words) => {
+    const place = await placeOf(context, words.text('admin-url'));
     if (place === undefined)
       throw new CliError('not_found', 'no running sandbox is known', { hint: '`cloudctl sandbox start`' });
     const variables = [
@@ -29,6 +33,13 @@ export const env: CommandSpec<Context> = {
     return 0;
   },
 };
+
+async function placeOf(context: Context, adminUrl: string | undefined): Promise<SandboxPlace | undefined> {
+  const { env, folders } = context.host;
+  if (adminUrl === undefined && given(env.CLOUDCTL_SANDBOX_ADMIN_URL) === undefined)
+    return readSandboxPlace(folders.state);
+  return decodeSandboxPlace(await (await context.sandbox(adminUrl)).call('GET', '/world'));
+}
 
 function quoted(text: string): string {
   return /^[\w./:@-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;

@@ -1,6 +1,6 @@
 import { type Finding, type Outcome, skip, unknown } from '../finding.ts';
 import type { Wish } from '../wish.ts';
-import type { Answer } from './ask.ts';
+import type { Answer, Asks } from './ask.ts';
 import { type AnyCheck, every } from './check.ts';
 import type { Answers } from './gather.ts';
 import type { Ground } from './ground.ts';
@@ -26,18 +26,14 @@ function judgeOne(check: AnyCheck, answers: Answers, ground: Ground, wish: Wish)
     return skip(`the server was not entered: ${ground.entry.message}`);
   }
   const values: Record<string, unknown> = {};
-  for (const [name, ask] of Object.entries(check.asks)) {
-    const isOptional = isMaybe(ask);
+  const asks: Asks = check.asks;
+  for (const [name, ask] of Object.entries(asks)) {
+    const isOptional = 'maybe' in ask;
     const answer = answers.get(isOptional ? ask.maybe : ask) ?? notAsked(ground);
     if (!isOptional && answer.kind !== 'known') return unanswered(answer, check);
     values[name] = isOptional || answer.kind !== 'known' ? answer : answer.value;
   }
   return check.judge(values, ground, wish);
-}
-
-// biome-ignore lint/suspicious/noExplicitAny: questions of any check.
-function isMaybe(ask: any): ask is { readonly maybe: never } {
-  return 'maybe' in ask;
 }
 
 function notAsked({ entry }: Ground): Answer<never> {

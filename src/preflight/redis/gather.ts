@@ -56,6 +56,9 @@ export async function answered<T>(
     }
     if (error.code === 'LOADING') return { kind: 'skipped', reason: 'the server is still loading its data' };
     if (error.code === 'MASTERDOWN') return { kind: 'skipped', reason: 'the replica has lost its primary' };
-    return { kind: /unknown (sub)?command|unknown subcommand|wrong number of arg/i.test(error.message) ? 'missing' : 'failed', reason };
+    return {
+      kind: /unknown (sub)?command|unknown subcommand|wrong number of arg/i.test(error.message) ? 'missing' : 'failed',
+      reason,
+    };
   }
 }

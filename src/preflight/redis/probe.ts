@@ -1,7 +1,7 @@
 import type { Bound } from '../../redis/bounded.ts';
 import { dial } from '../../redis/dial.ts';
 import { enter } from '../../redis/entry.ts';
-import { codeIn, ConnectError, serverWords } from '../../redis/failure.ts';
+import { ConnectError, codeIn, serverWords } from '../../redis/failure.ts';
 import type { RedisSource } from '../../redis/source.ts';
 import { exchange } from '../../redis/wire.ts';
 import type { Probe } from './ground.ts';

@@ -30,9 +30,7 @@ export async function takeSample(
   const chosen = databases.slice(0, mostDatabases);
   const each = Math.max(4, Math.floor(most / Math.max(1, chosen.length)));
   const found = await Promise.all(chosen.map((index) => scan(session, index, each, heard)));
-  const keys = await Promise.all(
-    found.map(({ index, names }) => look(session, index, names.slice(0, each), heard)),
-  );
+  const keys = await Promise.all(found.map(({ index, names }) => look(session, index, names.slice(0, each), heard)));
   const isAll = chosen.length === databases.length && found.every(({ done, names }) => done && names.length <= each);
   return { keys: keys.flat(), isAll };
 }

@@ -41,18 +41,6 @@ describe('config set and get', () => {
     expect(gone.error()).toMatchObject({ code: 'not_found' });
   });
 
-  it('gives the value in force: option, then variable, then profile', async () => {
-    const host = testHost();
-    await cloudctl(host, ['config', 'set', 'base_url', 'https://profile.example']);
-    const env = { CLOUDCTL_BASE_URL: 'https://env.example' };
-    const get = ['config', 'get', 'base_url'];
-    expect((await cloudctl(host, [...get, '--base-url', 'https://typed.example'], { env })).out).toBe(
-      'https://typed.example\n',
-    );
-    expect((await cloudctl(host, get, { env })).out).toBe('https://env.example\n');
-    expect((await cloudctl(host, get)).out).toBe('https://profile.example\n');
-  });
-
   it('stores what was typed for the profile, not what the environment holds', async () => {
     const host = testHost({ env: { CLOUDCTL_CLIENT_ID: 'env', CLOUDCTL_BASE_URL: 'https://env.example' } });
     await cloudctl(host, ['config', 'set', 'scope', 'read']);
@@ -83,91 +71,6 @@ describe('config set and get', () => {
     expect(ran).toMatchObject({ code: 2, out: '' });
     expect(ran.err).toMatch(message);
     expect(configText(host)).toBe(before);
-  });
-});
-
-describe('config list', () => {
-  it('has each value in force and where it comes from', async () => {
-    const host = testHost({ env: { CLOUDCTL_SCOPE: 'read', CLOUDCTL_CLIENT_SECRET: 'hunter2' } });
-    host.writeConfig({
-      current: 'work',
-      profiles: { work: { flow: 'code', callback_urls: ['http://127.0.0.1:8765/a'] } },
-    });
-    const words = ['config', 'list', '--auth-url', 'https://typed.example', '-o', 'json'];
-    const ran = await cloudctl(host, words);
-    expect(ran.json()).toEqual([
-      { key: 'profile', value: 'work', source: 'current' },
-      { key: 'flow', value: 'code', source: 'profile' },
-      { key: 'callback_urls', value: 'http://127.0.0.1:8765/a', source: 'profile' },
-      { key: 'auth_url', value: 'https://typed.example', source: '--auth-url' },
-      { key: 'scope', value: 'read', source: 'CLOUDCTL_SCOPE' },
-    ]);
-    expect(ran.out + ran.err).not.toContain('hunter2');
-  });
-
-  it.each([
-    [['--profile', 'work'], {}, '--profile'],
-    [[], { CLOUDCTL_PROFILE: 'work' }, 'CLOUDCTL_PROFILE'],
-    [[], {}, 'current'],
-  ])('says how the profile was chosen: %j %j', async (words, env, source) => {
-    const host = testHost({ env });
-    host.writeConfig({ current: 'work', profiles: { work: {} } });
-    const ran = await cloudctl(host, ['config', 'list', ...words, '-o', 'json']);
-    expect(ran.json()).toEqual([{ key: 'profile', value: 'work', source }]);
-  });
-
-  it('of nothing names the profile there would be', async () => {
-    const ran = await cloudctl(testHost(), ['config', 'list', '-o', 'json']);
-    expect(ran.json()).toEqual([{ key: 'profile', value: 'default', source: 'default' }]);
-  });
-});
-
-describe('a damaged config.json', () => {
-  const damaged = '{\n  "profiles": {\n    "default": { "scope": 7 }\n  }\n}';
-
-  it.each([
-    ['config', 'set', 'scope', 'read'],
-    ['config', 'unset', 'scope'],
-    ['config', 'get', 'scope'],
-    ['config', 'list'],
-    ['auth', 'switch', 'default'],
-    ['auth', 'list'],
-    ['auth', 'status'],
-    ['auth', 'login'],
-    ['auth', 'logout'],
-    ['auth', 'setup', '--client-id', 'x', '--no-input'],
-    ['droplets', 'list'],
-    ['api', 'GET', '/v2/actions'],
-  ])('is told with line and column by %s %s %s and left as it is', async (...words) => {
-    const host = testHost();
-    host.writeConfig(damaged);
-    const ran = await cloudctl(host, words);
-    expect(ran).toMatchObject({ code: 2, out: '' });
-    expect(ran.err).toContain(`${join(host.folders.config, 'config.json')}:3:27`);
-    expect(configText(host)).toBe(damaged);
-  });
-
-  it.each([
-    [['config', 'path']],
-    [['completion', 'bash']],
-    [['--version']],
-    [['--help']],
-    [['droplets', 'create', 'a', '--size', 's', '--image', 'i', '--dry-run']],
-  ])('does not stop %j, which does not need it', async (words) => {
-    const host = testHost();
-    host.writeConfig(damaged);
-    expect((await cloudctl(host, words)).code).toBe(0);
-  });
-});
-
-describe('config path', () => {
-  it('prints where the file is, there or not', async () => {
-    const host = testHost();
-    expect(await cloudctl(host, ['config', 'path'])).toMatchObject({
-      code: 0,
-      out: `${join(host.folders.config, 'config.json')}\n`,
-      err: '',
-    });
   });
 });
 

@@ -7,22 +7,6 @@ import { createFileStore } from '../../../src/session/store-file.ts';
 import { testHost } from '../../fixtures/host.ts';
 import { cloudctl, login, type Started, start, visit } from '../ground.ts';
 
-type Ready = Readonly<Record<string, string>> & { readonly users: readonly { readonly email: string }[] };
-
-/** A sandbox that ends with the test. */
-async function started(
-  host: ReturnType<typeof testHost>,
-  words: readonly string[] = [],
-): Promise<Started & { ready: Ready }> {
-  const sandbox = start(host, ['sandbox', 'start', '-o', 'json', ...words]);
-  onTestFinished(async () => {
-    sandbox.host.signal('SIGTERM');
-    await sandbox.ended.catch(() => undefined);
-  });
-  const [line] = await sandbox.says(/^\{.*\}$/m);
-  return { ...sandbox, ready: JSON.parse(line) };
-}
-
 describe('sandbox start', () => {
   it('prints one line of JSON, remembers its place and makes a profile that works at once', async () => {
     const host = testHost();
@@ -127,77 +111,6 @@ describe('sandbox start', () => {
 });
 
 describe('the commands of a running sandbox', () => {
-  it('move the clock', async () => {
-    const host = testHost();
-    await started(host);
-    const frozen = await cloudctl(host, ['sandbox', 'clock', 'freeze', '-o', 'json']);
-    expect(frozen.json()).toMatchObject({ frozen: true });
-    const before = frozen.json<{ now: string }>().now;
-    const moved = await cloudctl(host, ['sandbox', 'clock', '+30d', '-o', 'json']);
-    expect(Date.parse(moved.json<{ now: string }>().now) - Date.parse(before)).toBe(30 * 86_400_000);
-    expect((await cloudctl(host, ['sandbox', 'clock'])).out).toMatch(/^\d{4}-\S+Z \(frozen\)\n$/);
-    expect((await cloudctl(host, ['sandbox', 'clock', 'resume'])).out).not.toContain('frozen');
-  });
-
-  it('issue tokens, list requests and forget them', async () => {
-    const host = testHost();
-    const { ready } = await started(host);
-    const token = await cloudctl(host, ['sandbox', 'token', '--user', 'maya@example.com', '--scope', 'read write']);
-    expect(token.out).toMatch(/^\S+\n$/);
-    const env = { CLOUDCTL_ACCESS_TOKEN: token.out.trim(), CLOUDCTL_BASE_URL: ready.base_url ?? '' };
-    expect((await cloudctl(host, ['actions', 'list', '-o', 'json'], { env })).code).toBe(0);
-    const requests = await cloudctl(host, [
-      'sandbox',
-      'requests',
-      '--endpoint',
-      'GET /v2/actions',
-      '--wait',
-      '1',
-      '-o',
-      'json',
-    ]);
-    expect(requests.json()).toMatchObject([
-      { method: 'GET', path: '/v2/actions', status: 200, token_hint: token.out.trim().slice(-4) },
-    ]);
-    expect(requests.out).not.toContain(token.out.trim());
-    expect(await cloudctl(host, ['sandbox', 'requests', '--clear'])).toMatchObject({ code: 0, out: '' });
-    expect((await cloudctl(host, ['sandbox', 'requests', '--endpoint', 'GET /v2/actions', '-o', 'json'])).out).toBe(
-      '[]\n',
-    );
-    const grant = await cloudctl(host, ['sandbox', 'token', '--user', 'maya@example.com', '-o', 'json']);
-    expect(grant.json()).toMatchObject({
-      token_type: expect.stringMatching(/^bearer$/i),
-      scope: 'read',
-      refresh_token: expect.any(String),
-    });
-  });
-
-  it('reset it', async () => {
-    const host = testHost();
-    const { ready } = await started(host);
-    const { out } = await cloudctl(host, ['sandbox', 'token', '--user', 'maya@example.com']);
-    expect(await cloudctl(host, ['sandbox', 'reset'])).toMatchObject({ code: 0, out: '' });
-    const env = { CLOUDCTL_ACCESS_TOKEN: out.trim(), CLOUDCTL_BASE_URL: ready.base_url ?? '' };
-    expect((await cloudctl(host, ['actions', 'list'], { env })).code).toBe(4);
-  });
-
-  it('print an environment that a shell takes and that works', async () => {
-    const host = testHost();
-    const { ready } = await started(host);
-    const { out } = await cloudctl(host, ['sandbox', 'env']);
-    const env = Object.fromEntries(
-      [...out.matchAll(/^export (\w+)=(\S+)$/gm)].map(([, name = '', value = '']) => [name, value]),
-    );
-    expect(env).toMatchObject({
-      CLOUDCTL_AUTH_URL: ready.auth_url,
-      CLOUDCTL_CLIENT_SECRET: ready.client_secret,
-      CLOUDCTL_SANDBOX_ADMIN_TOKEN: ready.admin_token,
-    });
-    const elsewhere = testHost({ env });
-    expect((await cloudctl(elsewhere, ['sandbox', 'clock'])).code).toBe(0);
-    await cloudctl(elsewhere, ['sandbox', 'reset']);
-  });
-
   it.each([
     [['clock', 'tomorrow'], /STEP is no step/],
     [['clock', '10m'], /STEP is no step/],
@@ -210,14 +123,6 @@ describe('the commands of a running sandbox', () => {
     const ran = await cloudctl(host, ['sandbox', ...words]);
     expect(ran).toMatchObject({ code: 2, out: '' });
     expect(ran.err).toMatch(message);
-  });
-
-  it('say what the sandbox did not like', async () => {
-    const host = testHost();
-    await started(host);
-    const ran = await cloudctl(host, ['sandbox', 'token', '--user', 'nobody', '-o', 'json']);
-    expect(ran).toMatchObject({ code: 1, out: '' });
-    expect(ran.err).toContain('user must be');
   });
 });
 

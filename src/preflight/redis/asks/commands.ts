@@ -2,7 +2,19 @@ import type { Ask } from '../ask.ts';
 import { listOf } from './reply.ts';
 
 /** Those a replica sends, those that are asked here, and those a scan takes the keys with. */
-const names = ['psync', 'sync', 'replconf', 'info', 'config', 'command', 'cluster', 'scan', 'dump', 'pttl', 'type'] as const;
+const names = [
+  'psync',
+  'sync',
+  'replconf',
+  'info',
+  'config',
+  'command',
+  'cluster',
+  'scan',
+  'dump',
+  'pttl',
+  'type',
+] as const;
 
 export type CommandName = (typeof names)[number];
 

@@ -3,7 +3,9 @@ import type { Reply } from '../../../redis/connection.ts';
 /** A flat list of names and values. */
 export function pairsOf(reply: Reply): ReadonlyMap<string, string> {
   const list = listOf(reply);
-  return new Map(list.flatMap((name, at): [string, string][] => (at % 2 === 0 ? [[String(name), String(list[at + 1])]] : [])));
+  return new Map(
+    list.flatMap((name, at): [string, string][] => (at % 2 === 0 ? [[String(name), String(list[at + 1])]] : [])),
+  );
 }
 
 export function listOf(reply: Reply | undefined): readonly Reply[] {

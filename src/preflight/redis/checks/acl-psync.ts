@@ -1,5 +1,5 @@
-import { known as valueOr, maybe, type Answer } from '../ask.ts';
-import { fail, type Method, type Outcome, pass, unknown, warn } from '../../finding.ts';
+import { fail, type Method, type Outcome, pass, warn } from '../../finding.ts';
+import { type Answer, maybe, known as valueOr } from '../ask.ts';
 import {
   type Allowed,
   mayDump,
@@ -55,7 +55,7 @@ export const aclPsync = check({
       detail: `The replica is refused: \`-NOPERM ${psync.value.words}\`.${
         scanning.length === 0 ? '' : ` A scan is refused as well: ${scanning.join(', ')}.`
       }`,
-      fix: cure(['psync', 'replconf', 'ping', ...scanning]),
+      fix: cure(['psync', ...(isDenied(right('replconf')) ? ['replconf'] : []), ...pingOf(ground), ...scanning]),
     });
   },
 });
@@ -74,9 +74,14 @@ function allowed(
   return warn(`${ground.user} may PSYNC and not REPLCONF`, {
     required: '+replconf',
     detail:
-      'The copy runs, and then the source cuts the connection every second, at each acknowledgement: `Replica generated a reply to command \'replconf\', disconnecting it`. The stream limps from reconnect to reconnect.',
+      "The copy runs, and then the source cuts the connection every second, at each acknowledgement: `Replica generated a reply to command 'replconf', disconnecting it`. The stream limps from reconnect to reconnect.",
     fix: cure(['replconf']),
   });
+}
+
+/** Only what is missing is granted, so that taking it back restores what was. */
+function pingOf({ entry }: Ground): readonly string[] {
+  return entry.kind === 'entered' && entry.notice?.code === 'NOPERM' ? ['ping'] : [];
 }
 
 /** ACL DRYRUN says it itself (7.0); before, the rules of the user do. */
@@ -111,9 +116,4 @@ function isOlderThanUsers(
 ): boolean {
   if (psync.kind !== 'missing' || values.server.kind !== 'known') return false;
   return Number(/^\d+/.exec(values.server.value.get('redis_version') ?? '')?.[0] ?? 6) < 6;
-}
-
-/** A denied question that nobody can answer but an administrator. */
-export function noRight(user: string): Outcome {
-  return unknown(`nobody told what ${user} may do`);
 }

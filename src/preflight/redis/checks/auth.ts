@@ -25,7 +25,9 @@ export const auth = check({
     return warn('the server asks for no password', {
       required: 'a password',
       detail: 'Whoever reaches the port reads and deletes everything.',
-      fix: { text: 'Set a password (CONFIG SET requirepass, or ACL SETUSER) before the port is opened to the internet.' },
+      fix: {
+        text: 'Set a password (CONFIG SET requirepass, or ACL SETUSER) before the port is opened to the internet.',
+      },
     });
   },
 });

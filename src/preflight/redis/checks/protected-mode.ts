@@ -28,7 +28,9 @@ export const protectedModeCheck = check({
     const addresses = bound.value.get('bind') ?? '';
     if (isOnlyLocal(addresses)) return onlyLocal(addresses);
     if (mode.value.get('protected-mode') === 'yes' && isOpen(ground)) return denied();
-    return pass(`protected-mode ${mode.value.get('protected-mode') ?? 'unknown to this version'}, bind ${addresses || '*'}`);
+    return pass(
+      `protected-mode ${mode.value.get('protected-mode') ?? 'unknown to this version'}, bind ${addresses || '*'}`,
+    );
   },
 });
 
@@ -41,10 +43,7 @@ function denied(): Outcome {
     required: 'a password; then protected mode refuses nobody',
     detail: 'Connections from other machines end with `-DENIED Redis is running in protected mode`.',
     fix: {
-      shell: [
-        "redis-cli CONFIG SET requirepass 'A-LONG-PASSWORD'",
-        "redis-cli -a 'A-LONG-PASSWORD' CONFIG REWRITE",
-      ],
+      shell: ["redis-cli CONFIG SET requirepass 'A-LONG-PASSWORD'", "redis-cli -a 'A-LONG-PASSWORD' CONFIG REWRITE"],
       undoShell: ["redis-cli -a 'A-LONG-PASSWORD' CONFIG SET requirepass ''", 'redis-cli CONFIG REWRITE'],
       by: administrator,
       text: 'Set a password on the server itself, and give it to the applications. Protected mode off without a password opens the server to everybody.',
@@ -57,7 +56,9 @@ function onlyLocal(addresses: string): Outcome {
     required: 'an address that others reach, such as bind 0.0.0.0',
     detail: 'The server listens to its own machine alone: others get `Connection refused`.',
     fix: {
-      shell: [`redis-cli CONFIG SET bind '0.0.0.0 -::*'   # 7.0 and later; before: the bind line of redis.conf, and a restart`],
+      shell: [
+        `redis-cli CONFIG SET bind '0.0.0.0 -::*'   # 7.0 and later; before: the bind line of redis.conf, and a restart`,
+      ],
       undoShell: [`redis-cli CONFIG SET bind '${addresses}'`],
       by: administrator,
       text: 'Listen on the public address as well, behind a password and a firewall.',

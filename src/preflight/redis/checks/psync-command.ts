@@ -25,11 +25,15 @@ export const psyncCommand = check({
         fix: unrename(['PSYNC']),
       });
     }
-    return fail(canScan ? ['continuous'] : every, canScan ? 'neither PSYNC nor SYNC' : 'neither PSYNC, SYNC nor SCAN with DUMP', {
-      required: 'PSYNC',
-      detail: "The replica gives up: `MASTER aborted replication with an error: ERR unknown command 'SYNC'`.",
-      fix: unrename(['PSYNC', 'SYNC']),
-    });
+    return fail(
+      canScan ? ['continuous'] : every,
+      canScan ? 'neither PSYNC nor SYNC' : 'neither PSYNC, SYNC nor SCAN with DUMP',
+      {
+        required: 'PSYNC',
+        detail: "The replica gives up: `MASTER aborted replication with an error: ERR unknown command 'SYNC'`.",
+        fix: unrename(['PSYNC', 'SYNC']),
+      },
+    );
   },
 });
 
@@ -50,7 +54,9 @@ function byProbe({ probe }: Ground): Outcome | undefined {
 export function unrename(names: readonly string[]) {
   return {
     shell: names.map((name) => `sed -i '/^ *rename-command  *${name} /Id' /etc/redis/redis.conf`),
-    undoShell: names.map((name) => `# put the old line back: rename-command ${name} …   (keep a copy of redis.conf before the change)`),
+    undoShell: names.map(
+      (name) => `# put the old line back: rename-command ${name} …   (keep a copy of redis.conf before the change)`,
+    ),
     restart: true,
     text: `Take the line that renames ${names.join(' and ')} out of redis.conf (rename-command) and restart; of a provider, ask for replication to the outside. Otherwise only a scan is left.`,
   };

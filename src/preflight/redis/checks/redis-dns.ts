@@ -14,7 +14,8 @@ export const redisDns = check({
     if (address.lookup.kind === 'found') return pass(address.lookup.addresses.join(', '));
     return fail(every, `${address.host}: ${address.lookup.reason}`, {
       required: 'a name with an address',
-      detail: 'Without an address nobody connects; a replica would log `Unable to connect to MASTER: Name or service not known`.',
+      detail:
+        'Without an address nobody connects; a replica would log `Unable to connect to MASTER: Name or service not known`.',
       fix: { text: 'Correct the spelling of the host, or give its address.' },
     });
   },

@@ -24,7 +24,8 @@ export const redisTls = check({
 function onlyTls({ port }: Ground): Outcome {
   return fail(every, `TLS on port ${port}`, {
     required: 'redis:// for a server without TLS',
-    detail: 'The server closes a connection that does not begin with a TLS handshake: `Error reading reply from master: Connection reset by peer`.',
+    detail:
+      'The server closes a connection that does not begin with a TLS handshake: `Error reading reply from master: Connection reset by peer`.',
     fix: { text: 'Write rediss://, or leave --disable-ssl out.' },
   });
 }
@@ -35,7 +36,9 @@ function plain(ground: Ground, wish: Wish): Outcome {
   return warn('not encrypted', {
     required: 'TLS over a public network',
     detail: 'The password and every key travel the internet in clear.',
-    fix: { text: 'Give the server a tls-port (6.0 and later) and write rediss://, or let the migration run through a tunnel.' },
+    fix: {
+      text: 'Give the server a tls-port (6.0 and later) and write rediss://, or let the migration run through a tunnel.',
+    },
   });
 }
 

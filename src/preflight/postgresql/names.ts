@@ -1,0 +1,12 @@
+/** As many names as fit a screen; the count is told beside them. */
+export function shown(names: readonly string[]): readonly string[] {
+  return names.slice(0, atMost);
+}
+
+/** ` 7 more are not listed.` after a list that was cut; empty otherwise. */
+export function unlisted(names: readonly unknown[]): string {
+  const more = names.length - atMost;
+  return more <= 0 ? '' : ` ${more} more ${more === 1 ? 'is' : 'are'} not listed.`;
+}
+
+const atMost = 20;

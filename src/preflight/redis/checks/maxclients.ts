@@ -1,0 +1,55 @@
+import { ownCodes } from '../../../redis/failure.ts';
+import { numberIn } from '../../../redis/info.ts';
+import { fail, pass, skip, unknown, warn } from '../../finding.ts';
+import { known, maybe } from '../ask.ts';
+import { type Config, maxClients } from '../asks/config.ts';
+import { info } from '../asks/info.ts';
+import { check, every } from '../check.ts';
+import { unanswered } from '../findings.ts';
+import { setting } from '../fixes.ts';
+
+export const maxclients = check({
+  id: 'maxclients',
+  title: 'there is room for the connections of a migration',
+  needs: 'address',
+  mayBlock: every,
+  asks: { server: maybe(info), settings: maybe(maxClients) },
+  judge({ server, settings }, { entry }) {
+    if (entry.kind === 'refused') {
+      if (entry.code !== ownCodes.maxClients) return skip(`the server was not entered: ${entry.message}`);
+      return fail(every, entry.message, {
+        required: 'a free connection',
+        detail: 'The target is turned away with the same words.',
+        fix: { text: 'End idle clients (CLIENT LIST, timeout), or raise maxclients.' },
+      });
+    }
+    if (server.kind !== 'known') return unanswered(server);
+    const used = numberIn(server.value, 'connected_clients');
+    const most =
+      numberIn(server.value, 'maxclients') ??
+      numbered(known<Config, undefined>(settings, undefined)?.get('maxclients'));
+    if (used === undefined) return unknown('the server does not tell its connections');
+    if (most === undefined)
+      return settings.kind === 'known' ? unknown('maxclients is not told') : unanswered(settings, { mayBlock: [] });
+    const observed = `${used} of ${most} connections`;
+    if (used + needed <= most * 0.9) return pass(observed);
+    return warn(observed, {
+      required: `${needed} free ones, and some to spare`,
+      detail: 'When they are gone the target is told `ERR max number of clients reached`, and so are the applications.',
+      fix: setting(
+        'maxclients',
+        String(Math.max(most * 2, most + 100)),
+        String(most),
+        server.value,
+        'Raise maxclients, within the open files of the process.',
+      ),
+    });
+  },
+});
+
+/** The link of the replica, one while it reconnects, and ours. */
+const needed = 3;
+
+function numbered(text: string | undefined): number | undefined {
+  return text === undefined ? undefined : Number(text);
+}

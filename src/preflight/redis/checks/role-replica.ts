@@ -1,0 +1,43 @@
+import { fail, pass, warn } from '../../finding.ts';
+import { info } from '../asks/info.ts';
+import { check, every } from '../check.ts';
+
+export const roleReplica = check({
+  id: 'role-replica',
+  title: 'the source is a primary',
+  needs: 'entry',
+  mayBlock: every,
+  asks: { server: info },
+  judge({ server }, { entry }) {
+    if (server.get('redis_mode') === 'sentinel') {
+      return fail(every, 'a Sentinel', {
+        required: 'the primary it watches',
+        detail: 'A Sentinel holds no data and knows no PSYNC.',
+        fix: { text: 'Ask it for the primary: SENTINEL GET-MASTER-ADDR-BY-NAME NAME, and give that address.' },
+      });
+    }
+    if (server.get('role') !== 'slave') return pass('primary');
+    const upstream = `${server.get('master_host') ?? '?'}:${server.get('master_port') ?? '?'}`;
+    const fix = { text: `Give the primary as the source: ${upstream}.` };
+    if (server.get('master_link_status') === 'up') {
+      return warn(`replica of ${upstream}`, {
+        required: 'the primary',
+        detail:
+          'A chain of replicas works, lags more, and ends when the one in the middle is promoted or loses its primary.',
+        fix,
+      });
+    }
+    const isMute = entry.kind === 'entered' && entry.notice?.code === 'MASTERDOWN';
+    const since = server.get('master_link_down_since_seconds');
+    const observed = `replica of ${upstream}, link down${since === undefined || since === '-1' ? '' : ` for ${since} s`}`;
+    return fail(isMute ? every : ['continuous'], observed, {
+      required: 'the primary, or a replica that is connected to it',
+      detail: `The target is refused: \`-NOMASTERLINK Can't SYNC while not connected with my master\`.${
+        isMute
+          ? ' Reads are refused too (replica-serve-stale-data no).'
+          : ' What a scan would read is as old as the break.'
+      }`,
+      fix,
+    });
+  },
+});

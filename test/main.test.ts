@@ -1,0 +1,188 @@
+import { describe, expect, it } from 'vitest';
+import type { Branch, Leaf } from '../src/cli/command.ts';
+import { commands } from '../src/commands/index.ts';
+import type { Context } from '../src/context.ts';
+import { run } from '../src/main.ts';
+import { cloudctl, environmentOf, machineOf } from './commands/ground.ts';
+import { closedOrigin, reply, serverFor } from './fixtures/broken-server.ts';
+import { memoryKeychain, testHost } from './fixtures/host.ts';
+import { seedSession } from './fixtures/session.ts';
+import { sandboxFor } from './sandbox/driver.ts';
+
+describe('the exit status', () => {
+  it('is 0 for help and version, which need nothing', async () => {
+    for (const words of [['--help'], ['-h'], ['help'], [], ['--version'], ['-V'], ['droplets', '--help']]) {
+      const ran = await cloudctl(testHost({ env: { CLOUDCTL_AUTH_URL: 'nonsense' } }), words);
+      expect(ran, words.join(' ')).toMatchObject({ code: 0, err: '' });
+      expect(ran.out).not.toBe('');
+    }
+  });
+
+  it.each([
+    [['nope'], /unknown command "nope"/],
+    [['droplet', 'list'], /did you mean `cloudctl droplets`/],
+    [['droplets', 'list', '--nope'], /unknown option --nope/],
+    [['droplets', 'list', '-o', 'xml'], /unknown value "xml" for --output/],
+    [['droplets', 'list', '--format', 'Nmae'], /unknown column "Nmae"[\s\S]*known columns: ID, Name/],
+    [['droplets', 'list', '--timeout', '0s'], /--timeout/],
+    [['droplets', 'list', '--timeout', 'soon'], /--timeout/],
+    [['droplets', 'list', '--profile', 'A B'], /profile name/],
+    [['droplets', 'list', '--base-url', 'http://cloud.example'], /--base-url is an http address/],
+    [['auth', 'status', '--profile', 'nope'], /profile "nope" is unknown/],
+  ])('is 2 for wrong words: %j', async (words, message) => {
+    const sandbox = await sandboxFor();
+    const ran = await cloudctl(await machineOf(sandbox), words);
+    expect(ran).toMatchObject({ code: 2, out: '' });
+    expect(ran.err).toMatch(message);
+    expect(ran.err).toMatch(/^error: /);
+  });
+
+  it('is 2 for a wrong variable, which is named', async () => {
+    for (const [name, value] of [
+      ['CLOUDCTL_OUTPUT', 'xml'],
+      ['CLOUDCTL_AUTH_URL', 'http://cloud.example'],
+      ['CLOUDCTL_FLOW', 'magic'],
+    ]) {
+      const ran = await cloudctl(testHost({ env: { [name ?? '']: value } }), ['config', 'list']);
+      expect(ran).toMatchObject({ code: 2, out: '' });
+      expect(ran.err).toContain(name);
+    }
+  });
+
+  it('is 4 when nobody is logged in, 1 when the keychain is away, 6 when the server is', async () => {
+    const sandbox = await sandboxFor();
+    expect((await cloudctl(await machineOf(sandbox), ['actions', 'list'])).code).toBe(4);
+    const env = { ...environmentOf(sandbox), CLOUDCTL_CREDENTIAL_STORE: 'keychain' };
+    const locked = testHost({ env, keychain: memoryKeychain(new Map(), () => 'locked') });
+    expect((await cloudctl(locked, ['actions', 'list'])).code).toBe(1);
+    const away = { CLOUDCTL_ACCESS_TOKEN: 'x', CLOUDCTL_BASE_URL: await closedOrigin() };
+    expect((await cloudctl(testHost({ env: away }), ['actions', 'list'])).code).toBe(6);
+  });
+
+  it('is 1 for a bug, whose secrets are left out', async () => {
+    const sandbox = await sandboxFor();
+    const host = testHost({
+      send: () => Promise.reject(new TypeError('Failed to parse URL https://x/y?refresh_token=hunter2')),
+    });
+    await seedSession(host, sandbox);
+    const ran = await cloudctl(host, ['actions', 'list', '-o', 'json']);
+    expect(ran).toMatchObject({ code: 1, out: '' });
+    expect(ran.error()).toMatchObject({ code: 'internal' });
+    expect(ran.err).not.toContain('hunter2');
+  });
+});
+
+describe('an error', () => {
+  const words = ['actions', 'list'];
+  const away = async () => ({ CLOUDCTL_ACCESS_TOKEN: 'x', CLOUDCTL_BASE_URL: await closedOrigin() });
+
+  it('has three parts on standard error', async () => {
+    const ran = await cloudctl(testHost(), words);
+    expect(ran.out).toBe('');
+    expect(ran.err).toMatch(/^error: .+\ndetail: .+\nhint: .+\n$/);
+  });
+
+  it.each([
+    [['-o', 'json'], {}],
+    [['-o', 'ndjson'], {}],
+    [[], { CLOUDCTL_OUTPUT: 'json' }],
+  ])('is one JSON object with %j %j', async (more, env) => {
+    const ran = await cloudctl(testHost({ env: { ...(await away()), ...env } }), [...words, ...more]);
+    expect(ran).toMatchObject({ code: 6, out: '' });
+    expect(Object.keys(JSON.parse(ran.err))).toEqual(['error']);
+    expect(ran.error()).toMatchObject({ code: 'unreachable', exit_code: 6, hint: expect.any(String) });
+  });
+
+  it('is one JSON object where the profile asks for JSON, and text where the words ask for a table', async () => {
+    const host = testHost({ env: await away() });
+    await cloudctl(host, ['config', 'set', 'output', 'json']);
+    expect((await cloudctl(host, words)).error()).toMatchObject({ code: 'unreachable' });
+    expect((await cloudctl(host, [...words, '-o', 'table'])).err).toMatch(/^error: /);
+  });
+
+  it('of wrong words is JSON as well when JSON was asked for', async () => {
+    const ran = await cloudctl(testHost(), [...words, '--nope', '-o', 'json']);
+    expect(ran.error()).toMatchObject({ code: 'usage', exit_code: 2 });
+  });
+
+  it('carries status and request id of the answer', async () => {
+    const { origin } = await serverFor((_, response) =>
+      reply(response, 409, { id: 'conflict', message: 'no\u001b[31m' }, { 'x-request-id': 'r-7' }),
+    );
+    const env = { CLOUDCTL_ACCESS_TOKEN: 'x', CLOUDCTL_BASE_URL: origin };
+    const ran = await cloudctl(testHost({ env }), [...words, '-o', 'json']);
+    expect(ran.error()).toMatchObject({ code: 'api_error', status: 409, request_id: 'r-7', detail: 'no[31m' });
+    expect((await cloudctl(testHost({ env }), words)).err).not.toContain('\u001b');
+  });
+});
+
+describe('--quiet', () => {
+  it('leaves notices out and data in', async () => {
+    const sandbox = await sandboxFor();
+    const host = await machineOf(sandbox);
+    expect(await cloudctl(host, ['config', 'set', 'scope', 'read', '-q'])).toMatchObject({ code: 0, out: '', err: '' });
+    expect((await cloudctl(host, ['config', 'get', 'scope', '-q'])).out).toBe('read\n');
+  });
+
+  it('leaves errors in', async () => {
+    expect((await cloudctl(testHost(), ['auth', 'status', '--quiet'])).err).toMatch(/^error: /);
+  });
+});
+
+describe('--trace', () => {
+  it('tells each request on standard error and no secret', async () => {
+    const [host, sandbox] = [testHost(), await sandboxFor()];
+    const { grant } = await seedSession(host, sandbox);
+    const ran = await cloudctl(host, ['actions', 'list', '--trace', '-o', 'json']);
+    expect(ran.err).toMatch(/^GET http:\S+\/v2\/actions\?page&per_page 200 \d+ ms$/m);
+    expect(ran.err).not.toContain(grant.access_token);
+    expect(() => JSON.parse(ran.out)).not.toThrow();
+  });
+});
+
+/** Words that make each command talk without changing what it is. */
+const typed: Readonly<Record<string, readonly string[]>> = {
+  'auth switch': ['default'],
+  'auth login': ['--login-timeout', '1s'],
+  'droplets create': ['said-1', '--size', 's-1vcpu-1gb', '--image', 'ubuntu-24-04-x64'],
+  api: ['GET', '/v2/actions'],
+  'config get': ['auth_url'],
+  'config set': ['scope', 'read'],
+  'config unset': ['scope'],
+  completion: ['bash'],
+  'sandbox clock': ['now'],
+  'sandbox token': ['--user', 'maya@example.com'],
+};
+
+/** Commands whose standard output is data that is no JSON, or that need servers of another kind. */
+const elsewhere = /^(db|doctor|auth token|config get|config path|completion|sandbox (start|env|clock|token))\b/;
+
+function pathsOf(tree: Readonly<Record<string, Branch<Context> | Leaf<Context>>>, above = ''): readonly string[] {
+  return Object.entries(tree).flatMap(([name, node]) =>
+    node.kind === 'leaf' ? [`${above}${name}`] : pathsOf(node.children, `${above}${name} `),
+  );
+}
+
+describe('standard output carries data only', () => {
+  it.each(pathsOf(commands).filter((path) => !elsewhere.test(path)))('%s', async (path) => {
+    const sandbox = await sandboxFor();
+    const env = {
+      CLOUDCTL_CLIENT_SECRET: sandbox.ready.client_secret,
+      CLOUDCTL_SANDBOX_ADMIN_URL: sandbox.ready.admin_url,
+      CLOUDCTL_SANDBOX_ADMIN_TOKEN: sandbox.ready.admin_token,
+    };
+    const host = testHost({ env });
+    await seedSession(host, sandbox);
+    const ran = await cloudctl(host, [...path.split(' '), ...(typed[path] ?? []), '-o', 'json']);
+    if (ran.out !== '') expect(() => JSON.parse(ran.out), ran.out).not.toThrow();
+    expect(ran.out).not.toMatch(/^(error|hint|warning|detail):/m);
+    expect([0, 4]).toContain(ran.code);
+  });
+});
+
+it('one call of run is the whole program, and nothing of it is left for the next', async () => {
+  const [a, b] = [testHost(), testHost()];
+  const codes = await Promise.all([run(['config', 'set', 'scope', 'read'], a), run(['config', 'get', 'scope'], b)]);
+  expect(codes).toEqual([0, 1]);
+  expect(a.out()).toBe('');
+});

@@ -1,0 +1,54 @@
+import { expect, test } from 'vitest';
+import { alterSystem } from '../../../src/preflight/postgresql/alter-system.ts';
+import { settings } from './facts.ts';
+
+test.each([
+  { from: 'a line of postgresql.conf', setting: {}, undo: 'ALTER SYSTEM RESET wal_level' },
+  { from: 'the default', setting: { source: 'default', file: undefined }, undo: 'ALTER SYSTEM RESET wal_level' },
+  {
+    from: 'an earlier ALTER SYSTEM',
+    setting: { file: '/data/postgresql.auto.conf' },
+    undo: "ALTER SYSTEM SET wal_level = 'replica'",
+  },
+  {
+    from: 'a file this role may not see',
+    setting: { file: undefined },
+    undo: "ALTER SYSTEM SET wal_level = 'replica'",
+  },
+])('a value from $from comes back', ({ setting, undo }) => {
+  const fix = alterSystem(settings({ wal_level: { value: 'replica', ...setting } }), { wal_level: 'logical' });
+  expect(fix).toMatchObject({ sql: ["ALTER SYSTEM SET wal_level = 'logical'"], undo: [undo], restart: true });
+});
+
+test('a setting that needs no restart is reloaded', () => {
+  const fix = alterSystem(settings({ wal_sender_timeout: { value: '1000', context: 'user' } }), {
+    wal_sender_timeout: '5min',
+  });
+  expect(fix).toMatchObject({ reload: true });
+  expect(fix).not.toHaveProperty('restart');
+});
+
+test('what stands on the command line cannot be altered, and that is said', () => {
+  const fix = alterSystem(settings({ wal_level: { value: 'replica', source: 'command line' } }), {
+    wal_level: 'logical',
+  });
+  expect(fix).not.toHaveProperty('sql');
+  expect(fix.text).toContain('command line');
+});
+
+test.each([
+  { mark: 'rds.logical_replication', says: 'rds.logical_replication = 1' },
+  { mark: 'cloudsql.logical_decoding', says: 'cloudsql.logical_decoding=on' },
+  { mark: 'azure.extensions', says: "--name wal_level --value 'logical'" },
+])('with $mark the cure is in the words of that service, without SQL', ({ mark, says }) => {
+  const fix = alterSystem(settings({ wal_level: 'replica', [mark]: 'off' }), { wal_level: 'logical' });
+  expect(fix).not.toHaveProperty('sql');
+  expect(fix.text).toContain(says);
+});
+
+test('values are quoted', () => {
+  const fix = alterSystem(settings({ synchronous_standby_names: { context: 'sighup' } }), {
+    synchronous_standby_names: `ANY 1 ("it's")`,
+  });
+  expect(fix.sql).toEqual([`ALTER SYSTEM SET synchronous_standby_names = 'ANY 1 ("it''s")'`]);
+});

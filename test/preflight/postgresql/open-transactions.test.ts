@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest';
+import type { OpenTransaction } from '../../../src/preflight/postgresql/asks/transactions.ts';
+import { preparedXacts, slotBlockers } from '../../../src/preflight/postgresql/open-transactions.ts';
+import { ground, short, wish } from './facts.ts';
+
+function open(more: Partial<OpenTransaction> = {}): OpenTransaction {
+  return { kind: 'session', id: '42', database: 'd1', owner: 'app', state: 'active', seconds: 10, ...more };
+}
+
+test.each([
+  { what: 'none', transactions: [], verdict: 'pass' },
+  { what: 'a young one', transactions: [open()], verdict: 'warn' },
+  { what: 'five minutes', transactions: [open({ seconds: 300 })], verdict: 'warn' },
+  { what: 'more than five minutes', transactions: [open(), open({ seconds: 301 })], verdict: 'fail continuous' },
+  { what: 'of hidden age', transactions: [open({ seconds: undefined })], verdict: 'warn' },
+  { what: 'a prepared one, which is another check', transactions: [open({ kind: 'prepared' })], verdict: 'pass' },
+])('an open transaction that wrote, $what: $verdict', ({ transactions, verdict }) => {
+  expect(short(slotBlockers.judge({ transactions }, ground(), wish()))).toBe(verdict);
+});
+
+test('a prepared transaction blocks at any age, and both ways to end it are told', () => {
+  const prepared = open({ kind: 'prepared', id: "o'clock", seconds: 1 });
+  const outcome = preparedXacts.judge({ transactions: [prepared, open()] }, ground(), wish());
+  expect(short(outcome)).toBe('fail continuous');
+  expect(outcome.observed).toBe('1 prepared transaction');
+  expect(outcome.fix?.text).toContain("COMMIT PREPARED 'o''clock' or ROLLBACK PREPARED 'o''clock'");
+  // Which of the two is right is not ours to decide.
+  expect(outcome.fix).not.toHaveProperty('sql');
+});
+
+test('without a prepared transaction it passes', () => {
+  expect(short(preparedXacts.judge({ transactions: [open()] }, ground(), wish()))).toBe('pass');
+});

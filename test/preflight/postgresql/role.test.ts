@@ -1,0 +1,131 @@
+import { expect, test } from 'vitest';
+import { authConnlimit, connHeadroom } from '../../../src/preflight/postgresql/connections.ts';
+import { authExpiryWindow, superuser } from '../../../src/preflight/postgresql/role.ts';
+import { roleReadonly, roleTimeouts } from '../../../src/preflight/postgresql/role-config.ts';
+import { copy, entered, ground, role, settings, short, wish } from './facts.ts';
+
+test.each([
+  { what: 'a superuser', is: {}, verdict: 'pass' },
+  { what: 'a bare role', is: { superuser: false }, verdict: 'fail continuous' },
+  {
+    what: 'a member of rds_superuser',
+    is: { superuser: false, memberOf: ['migrator', 'rds_superuser'] },
+    verdict: 'warn',
+  },
+  {
+    what: 'a member of doadmin',
+    is: { superuser: false, memberOf: ['migrator', 'doadmin'] },
+    verdict: 'fail continuous',
+  },
+])('$what: $verdict', ({ is, verdict }) => {
+  expect(short(superuser.judge({ role: role(is) }, ground(), wish()))).toBe(verdict);
+});
+
+test('a role is quoted in its cure', () => {
+  const { fix } = superuser.judge({ role: role({ superuser: false, name: 'My "role' }) }, ground(), wish());
+  expect(fix?.sql).toEqual(['ALTER ROLE "My ""role" SUPERUSER']);
+});
+
+const day = 86_400;
+
+test.each([
+  { left: undefined, verdict: 'pass' },
+  { left: 15 * day, verdict: 'pass' },
+  { left: 14 * day, verdict: 'pass' },
+  { left: 14 * day - 1, verdict: 'warn' },
+])('a password that lives for $left more seconds: $verdict', ({ left, verdict }) => {
+  const facts = { role: role({ secondsLeft: left, validUntil: '2026-11-30 00:00:00+00' }) };
+  expect(short(authExpiryWindow.judge(facts, ground(), wish()))).toBe(verdict);
+});
+
+test('the expiry observed comes back', () => {
+  const facts = { role: role({ secondsLeft: day, validUntil: '2026-11-21 00:00:00+00' }) };
+  expect(authExpiryWindow.judge(facts, ground(), wish()).fix?.undo).toEqual([
+    `ALTER ROLE "migrator" VALID UNTIL '2026-11-21 00:00:00+00'`,
+  ]);
+});
+
+test.each([
+  { what: 'a superuser is not limited', is: { connectionLimit: 1 }, verdict: 'pass' },
+  { what: 'no limit', is: { superuser: false }, verdict: 'pass' },
+  { what: 'too few for two tables', is: { superuser: false, connectionLimit: 9 }, verdict: 'warn' },
+  { what: 'enough for two tables', is: { superuser: false, connectionLimit: 10 }, verdict: 'pass' },
+])('connection limit of the role, $what: $verdict', ({ is, verdict }) => {
+  expect(short(authConnlimit.judge({ role: role(is), databases: [] }, ground(), wish()))).toBe(verdict);
+});
+
+test.each([
+  { used: 90, is: {}, version: 170_000, verdict: 'pass' },
+  { used: 97, is: {}, version: 170_000, verdict: 'warn' },
+  { used: 94, is: { superuser: false }, version: 170_000, verdict: 'warn' },
+  { used: 90, is: {}, version: 110_000, verdict: 'warn' },
+])('$used of 100 connections used, version $version: $verdict', ({ used, is, version, verdict }) => {
+  const facts = {
+    capacity: { max: 100, reserved: 3, used },
+    settings: settings({ max_connections: '100' }),
+    role: role(is),
+  };
+  expect(short(connHeadroom.judge(facts, ground({ entry: entered({ version }) }), wish()))).toBe(verdict);
+});
+
+const off = settings({ default_transaction_read_only: { value: 'off', context: 'user' } });
+
+test('a role that begins read-only transactions cannot publish', () => {
+  const glued = { role: 'migrator', database: undefined, name: 'default_transaction_read_only', value: 'on' };
+  const facts = { settings: off, roleSettings: [glued], role: role() };
+  const outcome = roleReadonly.judge(facts, ground(), wish());
+  expect(short(outcome)).toBe('fail continuous');
+  expect(outcome).not.toHaveProperty('only');
+  expect(outcome.fix).toMatchObject({
+    sql: [`ALTER ROLE "migrator" SET default_transaction_read_only = 'off'`],
+    undo: [`ALTER ROLE "migrator" SET default_transaction_read_only = 'on'`],
+  });
+});
+
+test('a database that begins read-only transactions is the only one blocked', () => {
+  const glued = { role: undefined, database: 'd1', name: 'default_transaction_read_only', value: 'on' };
+  const facts = { settings: off, roleSettings: [glued], role: role() };
+  expect(roleReadonly.judge(facts, ground(), wish())).toMatchObject({
+    status: 'fail',
+    only: ['d1'],
+    fix: { undo: ['ALTER ROLE "migrator" RESET default_transaction_read_only'] },
+  });
+});
+
+test('what is glued to role and database wins, and is cured there', () => {
+  const facts = {
+    settings: off,
+    roleSettings: [
+      { role: 'migrator', database: 'd1', name: 'default_transaction_read_only', value: 'on' },
+      { role: 'migrator', database: undefined, name: 'default_transaction_read_only', value: 'off' },
+    ],
+    role: role(),
+  };
+  expect(roleReadonly.judge(facts, ground(), wish())).toMatchObject({
+    only: ['d1'],
+    fix: { sql: [`ALTER ROLE "migrator" IN DATABASE "d1" SET default_transaction_read_only = 'off'`] },
+  });
+});
+
+test.each([
+  { what: 'none', value: '0', bytes: 1e9, verdict: 'pass' },
+  { what: 'one that the biggest table outlasts', value: '10s', bytes: 1e9, verdict: 'fail continuous' },
+  { what: 'one longer than the biggest table', value: '60s', bytes: 1e9, verdict: 'warn' },
+  { what: 'one with nothing to copy', value: '1ms', bytes: 0, verdict: 'warn' },
+])('statement_timeout of the role, $what: $verdict', ({ value, bytes, verdict }) => {
+  const facts = {
+    settings: settings({ statement_timeout: { value: '0', unit: 'ms', context: 'user' } }),
+    roleSettings: [{ role: 'migrator', database: undefined, name: 'statement_timeout', value }],
+    role: role(),
+  };
+  expect(short(roleTimeouts.judge(facts, ground({ copy: copy(bytes) }), wish()))).toBe(verdict);
+});
+
+test('a timeout that ends a waiting connection only warns, however short', () => {
+  const facts = {
+    settings: settings({ idle_session_timeout: { value: '1000', unit: 'ms', context: 'user' } }),
+    roleSettings: [],
+    role: role(),
+  };
+  expect(short(roleTimeouts.judge(facts, ground({ copy: copy(1e12) }), wish()))).toBe('warn');
+});

@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest';
+import { syncStandbyNames } from '../../../src/preflight/postgresql/sync-standby.ts';
+import { ground, settings, short, wish } from './facts.ts';
+
+function judge(value: string, applications: readonly string[] = []) {
+  const senders = applications.map((application) => ({ user: 'r', application, syncState: 'quorum' }));
+  const facts = { settings: settings({ synchronous_standby_names: { value, context: 'sighup' } }), senders };
+  return syncStandbyNames.judge(facts, ground(), wish());
+}
+
+test.each([
+  { value: '', verdict: 'pass' },
+  { value: 's1, s2', verdict: 'pass' },
+  { value: 'ANY 1 (s1, s2)', verdict: 'pass' },
+  { value: '"*"', verdict: 'pass' },
+  { value: '*', verdict: 'fail continuous' },
+  { value: 'ANY 1 (*)', verdict: 'fail continuous' },
+  { value: 'FIRST 2 (s1, *)', verdict: 'fail continuous' },
+  { value: '2 (*)', verdict: 'fail continuous' },
+])('synchronous_standby_names $value: $verdict', ({ value, verdict }) => {
+  expect(short(judge(value))).toBe(verdict);
+});
+
+test('the cure names the standbys that confirm now, as many as before', () => {
+  expect(judge('ANY 2 (*)', ['a', 'b-1']).fix).toMatchObject({
+    sql: [`ALTER SYSTEM SET synchronous_standby_names = 'ANY 2 ("a", "b-1")'`],
+    reload: true,
+  });
+});
+
+test('without a standby nothing is named', () => {
+  expect(judge('*').fix?.sql).toEqual(["ALTER SYSTEM SET synchronous_standby_names = ''"]);
+});

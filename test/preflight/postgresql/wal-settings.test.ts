@@ -1,0 +1,95 @@
+import { expect, test } from 'vitest';
+import { walLevel } from '../../../src/preflight/postgresql/wal-level.ts';
+import { decodingMem, slotRetention, walSenderTimeout } from '../../../src/preflight/postgresql/wal-settings.ts';
+import { copy, entered, ground, settings, short, wish } from './facts.ts';
+
+const quiet = { activity: [] };
+
+test.each([
+  { value: 'logical', verdict: 'pass' },
+  { value: 'replica', verdict: 'fail continuous' },
+  { value: 'minimal', verdict: 'fail continuous' },
+])('wal_level $value: $verdict', ({ value, verdict }) => {
+  expect(short(walLevel.judge({ settings: settings({ wal_level: value }), ...quiet }, ground(), wish()))).toBe(verdict);
+});
+
+test.each([
+  { version: 160_014, words: 'logical decoding requires wal_level >= logical' },
+  { version: 170_010, words: 'logical decoding requires "wal_level" >= "logical"' },
+])('the words are those of version $version', ({ version, words }) => {
+  const facts = { settings: settings({ wal_level: 'replica' }), ...quiet };
+  expect(walLevel.judge(facts, ground({ entry: entered({ version }) }), wish()).detail).toContain(words);
+});
+
+const megabyte = 1024 ** 2;
+
+test.each([
+  { what: 'without a limit', keep: '-1', rate: 1e9, verdict: 'pass' },
+  { what: 'less than one checkpoint', keep: '64', rate: 0, verdict: 'warn' },
+  { what: 'an idle source', keep: '2048', rate: 0, verdict: 'pass' },
+  { what: 'less than two days of WAL', keep: '2048', rate: 100_000, verdict: 'warn' },
+  { what: 'more than two days of WAL', keep: '20480', rate: 100_000, verdict: 'pass' },
+])('max_slot_wal_keep_size $keep MB, $what: $verdict', ({ keep, rate, verdict }) => {
+  const facts = {
+    settings: settings({
+      max_slot_wal_keep_size: { value: keep, unit: 'MB', context: 'sighup' },
+      max_wal_size: { value: '1024', unit: 'MB', context: 'sighup' },
+    }),
+    walHistory: undefined,
+  };
+  const busy = ground({ walRate: { bytes: rate * 5, seconds: 5 } });
+  expect(short(slotRetention.judge(facts, busy, wish()))).toBe(verdict);
+});
+
+test('the copy has to fit three times into what a slot keeps', () => {
+  const facts = {
+    settings: settings({ max_slot_wal_keep_size: { value: '1024', unit: 'MB', context: 'sighup' } }),
+    walHistory: undefined,
+  };
+  const long = ground({ copy: copy(100e12), walRate: { bytes: megabyte, seconds: 1 } });
+  expect(slotRetention.judge(facts, long, wish()).fix?.sql?.[0]).toMatch(/max_slot_wal_keep_size = '\d+GB'/);
+});
+
+test('a slot that is dropped for idling warns (18)', () => {
+  const facts = {
+    settings: settings({ idle_replication_slot_timeout: { value: '3600', unit: 's', context: 'sighup' } }),
+    walHistory: undefined,
+  };
+  expect(slotRetention.judge(facts, ground(), wish())).toMatchObject({
+    status: 'warn',
+    observed: 'idle_replication_slot_timeout 60 min',
+  });
+});
+
+test.each([
+  { value: '0', verdict: 'pass' },
+  { value: '1000', verdict: 'warn' },
+  { value: '29999', verdict: 'warn' },
+  { value: '30000', verdict: 'pass' },
+])('wal_sender_timeout $value ms: $verdict', ({ value, verdict }) => {
+  const facts = {
+    settings: settings({ wal_sender_timeout: { value, unit: 'ms', context: 'user' } }),
+    roleSettings: [],
+  };
+  expect(short(walSenderTimeout.judge(facts, ground(), wish()))).toBe(verdict);
+});
+
+test('a wal_sender_timeout of the role counts before the one of the server', () => {
+  const facts = {
+    settings: settings({ wal_sender_timeout: { value: '60000', unit: 'ms', context: 'user' } }),
+    roleSettings: [{ role: 'migrator', database: undefined, name: 'wal_sender_timeout', value: '1s' }],
+  };
+  expect(walSenderTimeout.judge(facts, ground(), wish())).toMatchObject({ status: 'warn', observed: '1 s' });
+});
+
+test.each([
+  { value: '65536', verdict: 'pass' },
+  { value: '1024', verdict: 'info' },
+])('logical_decoding_work_mem $value kB: $verdict', ({ value, verdict }) => {
+  const facts = { settings: settings({ logical_decoding_work_mem: { value, unit: 'kB', context: 'user' } }) };
+  expect(short(decodingMem.judge(facts, ground(), wish()))).toBe(verdict);
+});
+
+test('a version without logical_decoding_work_mem is left alone', () => {
+  expect(short(decodingMem.judge({ settings: settings({}) }, ground(), wish()))).toBe('pass');
+});
