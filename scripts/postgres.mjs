@@ -1,26 +1,35 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, chownSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  closeSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { postgresBinaries } from './postgres-binaries.mjs';
 
-/** The user `postgres` runs as when this process is root, whom it refuses. */
-const nobody = 65534;
-
-/** A real server on a free port of 127.0.0.1, with a folder of its own that is gone after stop(). postgres.d.mts describes it. */
+/** A real server on a free port, with a folder of its own that is gone after stop(). postgres.d.mts says what it takes. */
 export async function startPostgres(options = {}) {
-  const binaries = postgresBinaries(options.version ?? 18);
-  if (binaries === undefined) throw new Error(`PostgreSQL ${options.version} could not be had from the registry`);
+  const { version = 18, password = 'secret' } = options;
+  const binaries = postgresBinaries(version);
+  if (binaries === undefined) throw new Error(`could not fetch PostgreSQL ${version} from the registry`);
   const folder = mkdtempSync(join(tmpdir(), 'cloudctl-pg-'));
   const server = { folder, data: join(folder, 'data'), port: await freePort(), child: undefined };
   alive.add(server);
   try {
-    give(folder);
+    give(folder, 0o700);
     server.native = readable(binaries, folder);
-    await initialize(server, options);
+    await initialize(server, { ...options, password });
     await start(server);
   } catch (error) {
     await stop(server);
@@ -31,11 +40,11 @@ export async function startPostgres(options = {}) {
     port: server.port,
     folder,
     data: server.data,
-    password: options.password ?? 'secret',
+    password,
     pid: () => server.child.pid,
     query: (sql, database) => query(server, sql, database),
-    write: (name, text) => put(server, name, text),
     read: (name) => readFileSync(join(server.data, name), 'utf8'),
+    write: (name, text) => put(server, name, text),
     restart: async () => {
       await end(server, 'SIGINT');
       await start(server);
@@ -45,34 +54,33 @@ export async function startPostgres(options = {}) {
   };
 }
 
-/** What this process started; whatever way it ends, nothing of it goes on. */
+/** What this process has started: whatever way it ends, none of it goes on. */
 const alive = new Set();
 process.on('exit', () => {
   for (const { child, folder } of alive) {
-    if (child !== undefined && isAlive(child)) child.kill('SIGQUIT');
+    child?.kill('SIGQUIT');
     rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
   }
 });
 
-async function initialize(server, { settings = {}, hba, password = 'secret', files = {} }) {
+async function initialize(server, { settings = {}, hba = openRules, password, files = {} }) {
   const secret = join(server.folder, 'password');
   writeFileSync(secret, password);
-  give(secret);
+  give(secret, 0o600);
   const words = ['-D', server.data, '-U', 'postgres', `--pwfile=${secret}`, '-A', 'scram-sha-256', '-E', 'UTF8'];
   const child = run(server, 'initdb', [...words, '--locale=C', '--no-sync']);
-  const output = gather(child);
   const [code] = await once(child, 'close', { signal: AbortSignal.timeout(60_000) });
   rmSync(secret);
-  if (code !== 0) throw new Error(`initdb ended with ${code}: ${output()}`);
+  if (code !== 0) throw new Error(`initdb ended with ${code}: ${log(server)}`);
   for (const [name, text] of Object.entries(files)) put(server, name, text);
-  put(server, 'pg_hba.conf', ['local all all trust', ...(hba ?? openRules), ''].join('\n'));
-  const lines = Object.entries({ ...calm, ...settings, port: server.port, unix_socket_directories: server.folder });
-  const text = lines.map(([name, value]) => `${name} = '${String(value).replaceAll("'", "''")}'\n`).join('');
-  // Not as words of the command line, which ALTER SYSTEM could not change.
-  put(server, 'postgresql.conf', text);
+  put(server, 'pg_hba.conf', `${['local all all trust', ...hba].join('\n')}\n`);
+  const all = { ...calm, ...settings, port: server.port, unix_socket_directories: server.folder };
+  const lines = Object.entries(all).map(([name, value]) => `${name} = '${String(value).replaceAll("'", "''")}'\n`);
+  // In the file and not on the command line, where ALTER SYSTEM could not change them.
+  put(server, 'postgresql.conf', lines.join(''));
 }
 
-/** Everybody with a password, from everywhere, in any way. */
+/** Everybody, from everywhere, with a password. */
 const openRules = ['host all all 0.0.0.0/0 scram-sha-256', 'host all all ::/0 scram-sha-256'];
 
 /** Quick to start and to stop, and nothing happens by itself. */
@@ -86,17 +94,109 @@ const calm = {
 
 async function start(server) {
   server.child = run(server, 'postgres', ['-D', server.data]);
-  const output = gather(server.child);
-  server.output = (server.output ?? '') + '';
-  server.tail = output;
   for (const limit = Date.now() + 20_000; ; ) {
-    if (!isAlive(server.child)) throw new Error(`postgres ended: ${log(server)}`);
     try {
       await query(server, 'SELECT 1');
       return;
     } catch (error) {
-      if (Date.now() > limit) throw new Error(`postgres did not start: ${log(server)}`, { cause: error });
+      const why = isAlive(server.child) ? 'did not start in time' : 'ended';
+      if (why === 'ended' || Date.now() > limit) throw new Error(`postgres ${why}: ${log(server)}`, { cause: error });
     }
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
+}
+
+/** As its superuser, through the socket, so that no host rule of a test stands in the way. Rows of the last statement. */
+async function query(server, sql, database = 'postgres') {
+  const client = new pg.Client({
+    host: server.folder,
+    port: server.port,
+    user: 'postgres',
+    database,
+    connectionTimeoutMillis: 5000,
+    query_timeout: 120_000,
+  });
+  client.on('error', () => {});
+  try {
+    await client.connect();
+    const answer = await client.query(sql);
+    return (Array.isArray(answer) ? answer.at(-1) : answer).rows;
+  } finally {
+    await client.end().catch(() => {});
+  }
+}
+
+async function stop(server) {
+  if (server.child !== undefined) await end(server, 'SIGQUIT');
+  alive.delete(server);
+  rmSync(server.folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+}
+
+/** A server whose processes hear nothing ends its own after 5 s; one that does not hear either is killed. */
+async function end({ child }, signal) {
+  if (!isAlive(child)) return;
+  const ended = once(child, 'exit');
+  child.kill(signal);
+  const timer = setTimeout(() => child.kill('SIGKILL'), 15_000);
+  await ended;
+  clearTimeout(timer);
+}
+
+function isAlive(child) {
+  return child.exitCode === null && child.signalCode === null;
+}
+
+/** postgres refuses root; where there is setpriv, what was started ends with whoever started it. */
+function run({ native, folder }, program, words) {
+  const file = join(native, 'bin', program);
+  const before = hasSetpriv ? ['setpriv', '--pdeathsig=QUIT', ...(isRoot ? demotion : [])] : [];
+  const output = openSync(join(folder, 'log'), 'a');
+  const [first, ...rest] = [...before, file, ...words];
+  const env = { PATH: process.env.PATH, HOME: folder, LC_ALL: 'C' };
+  try {
+    return spawn(first, rest, { cwd: folder, env, stdio: ['ignore', output, output] });
+  } finally {
+    closeSync(output);
+  }
+}
+
+function log({ folder }) {
+  return readFileSync(join(folder, 'log'), 'utf8');
+}
+
+function put({ data }, name, text) {
+  const path = join(data, name);
+  writeFileSync(path, text);
+  give(path, 0o600);
+}
+
+const isRoot = process.getuid?.() === 0;
+const nobody = 65534;
+const demotion = [`--reuid=${nobody}`, `--regid=${nobody}`, '--clear-groups'];
+const hasSetpriv = spawnSync('setpriv', ['--version'], { stdio: 'ignore' }).status === 0;
+
+function give(path, mode) {
+  chmodSync(path, mode);
+  if (isRoot) chownSync(path, nobody, nobody);
+}
+
+/** A checkout inside a folder of root's own is closed to the user that postgres runs as: then it runs a copy. */
+function readable(native, folder) {
+  if (!isRoot) return native;
+  const look = spawnSync('setpriv', [...demotion, 'test', '-x', join(native, 'bin/postgres')]);
+  if (look.status === 0) return native;
+  const copy = join(folder, 'native');
+  mkdirSync(copy);
+  cpSync(native, copy, { recursive: true, verbatimSymlinks: true });
+  give(copy, 0o755);
+  return copy;
+}
+
+async function freePort() {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address();
+  server.close();
+  await once(server, 'close');
+  return port;
 }

@@ -35,9 +35,10 @@ export function isTokenRefused(answer: ApiAnswer, path: string): boolean {
   return answer.body === '' ? answer.status === 404 : problemBody(answer).id === 'not_found';
 }
 
-/** A 404 with `id=not_found` for a single thing: it may be missing, or the token may be unknown. */
+/** A 404 for a single thing, with `id=not_found` or without a body (HEAD): it may be missing, or the token may be unknown. */
 export function mayBeTokenRefused(answer: ApiAnswer, path: string): boolean {
-  return answer.status === 404 && !isCollection(path) && problemBody(answer).id === 'not_found';
+  if (answer.status !== 404 || isCollection(path)) return false;
+  return answer.body === '' || problemBody(answer).id === 'not_found';
 }
 
 /** The error a user should see for an answer that is no success. `profile` and `scope` make the hint exact. */

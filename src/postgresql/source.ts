@@ -4,7 +4,7 @@ import { usage } from '../errors.ts';
 import { Secret } from '../secret.ts';
 import { isConnectionString, type Parameters, readConnectionString, severalHosts } from './conninfo.ts';
 import { checkParameters } from './parameters.ts';
-import { readSsl } from './ssl-mode.ts';
+import { readSsl, type Verify } from './ssl-mode.ts';
 
 /** Where a PostgreSQL source is and who enters it. Nothing in it was tried yet. */
 export interface PostgresSource {
@@ -22,13 +22,6 @@ export interface PostgresSource {
   readonly address?: string | undefined;
   /** What a connection string in the host field says against the other options. */
   readonly contradictions?: readonly string[] | undefined;
-}
-
-export interface Verify {
-  /** `full` compares the name as well. */
-  readonly what: 'chain' | 'full';
-  /** The certificates to trust (PEM), and where they came from; absent: the usual ones. */
-  readonly ca?: { readonly file: string; readonly pem: string } | undefined;
 }
 
 /** The source options as typed; undefined is what was not given. */

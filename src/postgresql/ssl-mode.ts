@@ -1,10 +1,17 @@
 import { X509Certificate } from 'node:crypto';
 import { usage } from '../errors.ts';
 import type { Parameters } from './conninfo.ts';
-import type { PostgresSource, SourceWords, Verify } from './source.ts';
+
+/** Whom to trust with the server's certificate. */
+export interface Verify {
+  /** `full` compares the name as well. */
+  readonly what: 'chain' | 'full';
+  /** The certificates to trust (PEM), and where they came from; absent: the usual ones. */
+  readonly ca?: { readonly file: string; readonly pem: string } | undefined;
+}
 
 export interface SslRead {
-  readonly ssl: PostgresSource['ssl'];
+  readonly ssl: 'require' | 'disable';
   readonly verify: Verify | undefined;
   readonly notes: readonly string[];
 }
@@ -12,7 +19,7 @@ export interface SslRead {
 /** What sslmode, sslrootcert, `--disable-ssl` and `--ca-file` say together. */
 export function readSsl(
   parameters: Parameters,
-  words: SourceWords,
+  words: { readonly disableSsl?: boolean | undefined; readonly caFile?: string | undefined },
   readText: (path: string) => string | undefined,
 ): SslRead {
   const mode = modeOf(parameters);

@@ -52,7 +52,7 @@ async function open(source: RedisSource, bound: Bound): Promise<RedisSession> {
 }
 
 async function session(line: Line, entered: Entered, source: RedisSource, bound: Bound): Promise<RedisSession> {
-  const { Client: Made } = await import('./ioredis.ts');
+  const { Client: Made, ReplyError } = await import('./ioredis.ts');
   const client = new Made({
     Connector: connectorOf(line.socket),
     protocol: 2,
@@ -68,21 +68,26 @@ async function session(line: Line, entered: Entered, source: RedisSource, bound:
   // Failures reach whoever waits for a reply; ioredis prints those that nobody listens for.
   client.on('error', () => {});
   await client.connect();
+  const drop = () => void line.socket.destroy();
+  const toError = (error: unknown) => {
+    if (error instanceof CommandError) return error;
+    if (error instanceof DOMException) return new CommandError(ownCodes.aborted, endedWords(error), true);
+    if (!(error instanceof ReplyError)) return new CommandError(ownCodes.closed, closedWords, true);
+    const message = serverWords(error.message, source);
+    return new CommandError(codeIn(message), message, false);
+  };
+  bound.signal?.addEventListener('abort', drop);
   const ask = (send: Client['call'], words: Words, limit = 10_000) =>
-    answer(
-      () => send.apply(client, [...words]),
-      { ...bound, limit },
-      source,
-      () => line.socket.destroy(),
-    );
+    answer(() => send.apply(client, [...words]), { limit, signal: bound.signal, drop, toError });
   return {
     entered,
     tls: line.tls,
     send: (words, limit) => ask(client.call, words, limit),
     sendRaw: (words, limit) => ask(client.callBuffer, words, limit),
     end() {
+      bound.signal?.removeEventListener('abort', drop);
       client.disconnect();
-      line.socket.destroy();
+      drop();
     },
   };
 }
@@ -94,35 +99,30 @@ function connectorOf(socket: Socket) {
   };
 }
 
-async function answer(
-  call: () => Promise<unknown>,
-  bound: Bound,
-  source: RedisSource,
-  drop: () => void,
-): Promise<Reply> {
-  const late = () => new CommandError(ownCodes.timeout, `no answer within ${bound.limit / 1000} s`, true);
+interface Asking {
+  /** Milliseconds. */
+  readonly limit: number;
+  readonly signal: AbortSignal | undefined;
+  readonly drop: () => void;
+  readonly toError: (error: unknown) => CommandError;
+}
+
+async function answer(call: () => Promise<unknown>, { limit, signal, drop, toError }: Asking): Promise<Reply> {
+  const late = () => new CommandError(ownCodes.timeout, `no answer within ${limit / 1000} s`, true);
   try {
-    return await bounded<Reply>(bound, late, (resolve, reject) => {
+    return await bounded<Reply>({ limit }, late, (resolve, reject) => {
       call().then((value) => resolve(readReply(value)), reject);
       return () => {};
     });
   } catch (error) {
-    const failure = commandError(error, source);
+    // One listener serves all commands: the signal hangs up, and that is what they notice.
+    const failure = toError(signal?.aborted === true ? signal.reason : error);
     if (failure.lost) drop();
     throw failure;
   }
 }
 
-function commandError(error: unknown, source: RedisSource): CommandError {
-  if (error instanceof CommandError) return error;
-  if (error instanceof DOMException) return new CommandError(ownCodes.aborted, endedWords(error), true);
-  if (!(error instanceof Error)) return new CommandError(ownCodes.aborted, 'it was cancelled', true);
-  if (error.name === 'ReplyError' || error.name === 'ErrorReply') {
-    const message = serverWords(error.message, source);
-    return new CommandError(codeIn(message), message, false);
-  }
-  return new CommandError(ownCodes.closed, 'the connection was closed by the other side', true);
-}
+const closedWords = 'the connection was closed by the other side';
 
 function readReply(value: unknown): Reply {
   if (typeof value === 'string' || typeof value === 'number' || value === null) return value;

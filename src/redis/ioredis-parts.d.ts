@@ -23,6 +23,9 @@ declare module 'ioredis/built/index.js' {
     readonly maxRetriesPerRequest: null;
   }
 
+  /** What the server answers with a minus. */
+  export class ReplyError extends Error {}
+
   export class Redis extends EventEmitter {
     constructor(options: Options);
     connect(): Promise<void>;

@@ -45,7 +45,7 @@ export const defaultPort = 6379;
 /** The source out of what was typed. Throws a usage error for what is wrong or contradicts itself; never quotes a password. */
 export function readSource(parts: SourceParts): ReadSource {
   refuseSocket(parts.host);
-  const inHost = parts.host !== undefined && parts.host.includes('://');
+  const inHost = parts.host?.includes('://') ?? false;
   if (inHost && parts.url !== undefined) throw usage('--source and --host both hold a URL', 'Give one of them.');
   const url = inHost ? parts.host : parts.url;
   const found = url === undefined ? undefined : readUrl(url);

@@ -172,6 +172,15 @@ describe('a refused token', () => {
       ['PUT', 'Bearer new-token'],
     ]);
   });
+
+  it('is found out behind a 404 to HEAD, which has no body that could tell', async () => {
+    const missing = () => new HttpResponse(null, { status: 404 });
+    const seen = answering(missing, unknownToken, () => new HttpResponse(null, { status: 200 }));
+    const { api, refused } = apiWith();
+    expect((await api.request({ method: 'HEAD', path: '/v2/droplets/7' })).status).toBe(200);
+    expect(seen.map(({ method }) => method)).toEqual(['HEAD', 'GET', 'HEAD']);
+    expect(refused).toEqual(['old-token']);
+  });
 });
 
 describe('another try', () => {

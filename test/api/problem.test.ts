@@ -78,7 +78,9 @@ describe('the error for an answer', () => {
     expect(error).toMatchObject({ code: 'api_error', detail: expect.stringMatching(/^status 404, text\/html/) });
     expect(error.hint).toMatch(/base_url/);
     expect(JSON.stringify(error)).not.toContain('secret page');
-    expect(notJson(answer(200, '', { contentType: '' }), 'GET', '/v2/x').detail).toMatch(/^status 200, no content type/);
+    expect(notJson(answer(200, '', { contentType: '' }), 'GET', '/v2/x').detail).toMatch(
+      /^status 200, no content type/,
+    );
   });
 });
 

@@ -1,74 +1,26 @@
-import { createServer, type Server, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { connect } from '../../src/postgresql/connection.ts';
 import { ConnectError, QueryError } from '../../src/postgresql/failure.ts';
 import type { PostgresSource } from '../../src/postgresql/source.ts';
 import { Secret } from '../../src/secret.ts';
+import { type FakeServer, failure, hello, int32, isStartup, message, ready, serveMessages } from './wire.ts';
 
-const servers: Server[] = [];
-const sockets = new Set<Socket>();
+const servers: FakeServer[] = [];
 const unhandled = vi.fn();
 process.on('uncaughtException', unhandled);
 
 afterEach(async () => {
   vi.unstubAllEnvs();
-  for (const socket of sockets) socket.destroy();
-  await Promise.all(servers.splice(0).map((server) => new Promise((resolve) => server.close(resolve))));
+  await Promise.all(servers.splice(0).map((server) => server.stop()));
   expect(unhandled).not.toHaveBeenCalled();
 });
 
-/** A server made of what it answers to each message; undefined: nothing. */
-async function serve(answer: (message: Buffer, socket: Socket) => Buffer | undefined): Promise<PostgresSource> {
-  const server = createServer((socket) => {
-    sockets.add(socket);
-    socket.on('error', () => {});
-    socket.on('data', (message) => {
-      const reply = answer(message, socket);
-      if (reply !== undefined) socket.write(reply);
-    });
-  });
+async function serve(answer: Parameters<typeof serveMessages>[0]): Promise<PostgresSource> {
+  const server = await serveMessages(answer);
   servers.push(server);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return {
-    host: '127.0.0.1',
-    port: address.port,
-    dbname: 'd',
-    username: 'u',
-    password: new Secret('s3cret'),
-    ssl: 'disable',
-  };
+  return server.source;
 }
-
-/** https://www.postgresql.org/docs/current/protocol-message-formats.html */
-function message(kind: string, body: Buffer): Buffer {
-  const head = Buffer.from(`${kind}\0\0\0\0`, 'latin1');
-  head.writeInt32BE(body.length + 4, 1);
-  return Buffer.concat([head, body]);
-}
-const int32 = (...values: readonly number[]) =>
-  Buffer.concat(
-    values.map((value) => {
-      const bytes = Buffer.alloc(4);
-      bytes.writeInt32BE(value);
-      return bytes;
-    }),
-  );
-const failure = (fields: Readonly<Record<string, string>>) =>
-  message(
-    'E',
-    Buffer.from(
-      `${Object.entries(fields)
-        .map(([name, value]) => `${name}${value}\0`)
-        .join('')}\0`,
-    ),
-  );
-const authenticated = message('R', int32(0));
-const keyData = message('K', int32(4711, 1));
-const ready = message('Z', Buffer.from('I'));
-const hello = Buffer.concat([authenticated, keyData, ready]);
-const isStartup = (text: Buffer) => text.length > 8 && text.readInt32BE(4) === 196608;
 
 const options = { dbname: 'd', limit: 1000 };
 const failing = (source: PostgresSource, more = {}) =>
@@ -149,7 +101,7 @@ describe('the startup message', () => {
 describe('a connection that fails', () => {
   test('for want of a listener is of the network', async () => {
     const source = await serve(() => undefined);
-    await new Promise((resolve) => servers.splice(0)[0]?.close(resolve));
+    await servers.splice(0)[0]?.stop();
     expect(await failing(source)).toMatchObject({
       phase: 'network',
       code: 'ECONNREFUSED',

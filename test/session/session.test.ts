@@ -60,8 +60,15 @@ describe('the bearer', () => {
     const [host, sandbox] = [testHost(), await sandboxFor()];
     await seedSession(host, sandbox);
     await pass(host, sandbox, 31 * day);
-    const session = sibling(host, sandbox);
+    let locked = 0;
+    const { lock } = refreshDeps(host, sandbox);
+    const counted = () => {
+      locked += 1;
+      return lock();
+    };
+    const session = sibling(host, sandbox, { lock: counted });
     const bearers = await Promise.all(Array.from({ length: 20 }, () => session.bearer()));
+    expect(locked).toBe(1);
     expect(new Set(bearers.map((bearer) => bearer.reveal())).size).toBe(1);
     expect(await refreshes(sandbox)).toBe(1);
   });

@@ -10,23 +10,41 @@ import {
 import { authHba, authPassword, dbExists, replConnection } from './auth.ts';
 import { rolePasswords, supers } from './carried-roles.ts';
 import type { AnyCheck } from './check.ts';
+import { generatedColumns, identityColumns } from './columns.ts';
 import { authConnlimit, connHeadroom } from './connections.ts';
 import { dbNoconnect, ignoreUnknown } from './database-access.ts';
 import { collation, dbNames, encoding } from './database-properties.ts';
+import { ddlActivity } from './ddl-activity.ts';
+import { dumpPrivs } from './dump-privs.ts';
+import { extensionsCheck, extTables } from './extensions.ts';
+import { foreignTables, tempTables } from './foreign-tables.ts';
+import { secdef, untrustedLang } from './functions.ts';
 import { hostRule } from './host-rule.ts';
+import { invalidIndex, notValid } from './indexes.ts';
+import { largeObjectsCheck } from './large-objects.ts';
 import { leftovers } from './leftovers.ts';
 import { listenAddresses } from './listen-addresses.ts';
 import { managedSource } from './managed.ts';
+import { matviews } from './matviews.ts';
 import { preparedXacts, slotBlockers } from './open-transactions.ts';
+import { partitionsCheck } from './partitions.ts';
 import { poolerDetected } from './pooler.ts';
+import { pubExisting, subsExisting } from './publications.ts';
+import { removedTypes } from './removed-types.ts';
+import { fullWithoutEq, replicaIdentity } from './replica-identity.ts';
 import { restartPending } from './restart-pending.ts';
+import { rls } from './rls.ts';
 import { authExpiryWindow, superuser } from './role.ts';
 import { roleReadonly, roleTimeouts } from './role-config.ts';
+import { sequences } from './sequences.ts';
 import { sizeEstimate } from './size-estimate.ts';
 import { slotsFree, slotsVsDbs } from './slots.ts';
 import { standbySource } from './standby-source.ts';
 import { syncStandbyNames } from './sync-standby.ts';
+import { tablespacesCheck } from './tablespaces.ts';
 import { tlsCert, tlsNegotiate, tlsRequired } from './tls.ts';
+import { alwaysTriggers, eventTriggersCheck } from './triggers.ts';
+import { unlogged } from './unlogged.ts';
 import { notPostgres, versionMin, versionNotNewer } from './version.ts';
 import { walLevel } from './wal-level.ts';
 import { dumpQuiesced, walRate } from './wal-rate.ts';
@@ -77,13 +95,39 @@ export const catalogue: readonly AnyCheck[] = [
   walSenderTimeout,
   decodingMem,
   syncStandbyNames,
+  replicaIdentity,
+  fullWithoutEq,
+  unlogged,
+  foreignTables,
+  tempTables,
+  partitionsCheck,
+  largeObjectsCheck,
+  sequences,
+  matviews,
+  generatedColumns,
+  identityColumns,
+  extensionsCheck,
+  extTables,
+  alwaysTriggers,
+  eventTriggersCheck,
+  untrustedLang,
+  secdef,
+  tablespacesCheck,
   supers,
   rolePasswords,
   encoding,
   collation,
+  rls,
+  dumpPrivs,
   dumpQuiesced,
   preparedXacts,
+  subsExisting,
+  pubExisting,
   dbNames,
+  invalidIndex,
+  notValid,
   sizeEstimate,
   walRate,
+  ddlActivity,
+  removedTypes,
 ];

@@ -1,9 +1,9 @@
 import type { Clock } from '../../platform/host.ts';
 import { connect, type PgSession } from '../../postgresql/connection.ts';
-import { ConnectError, QueryError } from '../../postgresql/failure.ts';
+import { ConnectError, ownCodes, QueryError } from '../../postgresql/failure.ts';
 import type { PostgresSource } from '../../postgresql/source.ts';
 import type { AskContext } from './ask.ts';
-import { type Answers, type AnyAsk, gather } from './gather.ts';
+import { type Answers, type AnyAsk, failureText, gather } from './gather.ts';
 import type { Reach } from './ground.ts';
 
 export interface Visit {
@@ -25,16 +25,24 @@ export const databaseLimit = 40_000;
 
 /**
  * Connects to one database and asks. A server that restarts is tried again for a few seconds, and so is a session that an
- * administrator ended; one that broke in the middle for another reason is not, since the question may be what broke it.
+ * administrator ended. A connection that broke is made anew once; not when the server is recovering from a crash then,
+ * since our question may be what crashed it.
  */
-export async function visit(dbname: string, asks: readonly AnyAsk[], way: Visit): Promise<Visited> {
+export async function visit(dbname: string, asks: readonly AnyAsk[], way: Visit, broken?: Attempt): Promise<Visited> {
   const end = way.clock.now() + databaseLimit;
   const left = () => end - way.clock.now();
+  let before = broken?.code === ownCodes.closed ? broken : undefined;
   for (let tries = 1; ; tries += 1) {
     const visited = await attempt(dbname, asks, way, left);
-    const again = visited.code !== undefined && passing.has(visited.code) && tries < 4 && left() > 5000;
-    if (!again || way.signal.aborted) return visited;
-    await way.clock.sleep(1000, way.signal).catch(() => {});
+    const { code } = visited;
+    if (code === undefined || way.signal.aborted || left() < 5000) return visited;
+    if (code === ownCodes.closed && before === undefined) {
+      before = visited;
+    } else if (passing.has(code) && before === undefined && tries < 4) {
+      await way.clock.sleep(1000, way.signal).catch(() => {});
+    } else {
+      return before !== undefined && passing.has(code) ? before : visited;
+    }
   }
 }
 
@@ -52,8 +60,13 @@ export async function askOn(session: PgSession, dbname: string, asks: readonly A
   return { reach: { kind: 'entered', direct: true }, answers, code: lost?.code };
 }
 
+/** Whether another connection may do better. */
+export function mayPass(code: string | undefined): boolean {
+  return code !== undefined && (code === ownCodes.closed || passing.has(code));
+}
+
 /** 57P01 to 57P03: shut down, crashed, not up yet; 53300: no connection free just now. */
-export const passing: ReadonlySet<string> = new Set(['57P01', '57P02', '57P03', '53300', 'ECONNREFUSED']);
+const passing: ReadonlySet<string> = new Set(['57P01', '57P02', '57P03', '53300', 'ECONNREFUSED']);
 
 export interface Attempt extends Visited {
   /** Of the failure that ended it. */
@@ -91,8 +104,9 @@ const pidQuery = 'SELECT pg_backend_pid() AS pid';
 /** Milliseconds to be let in, and to be told the process. */
 const connectLimit = 10_000;
 
-function notReached({ code, message }: ConnectError | QueryError): Reach {
+function notReached(error: ConnectError | QueryError): Reach {
+  const { code, message } = error;
   // Five digits and letters: the server itself said no. That it is not up is no answer about this database.
   const said = /^[0-9A-Z]{5}$/.test(code) && !passing.has(code);
-  return said ? { kind: 'refused', code, message } : { kind: 'lost', message };
+  return said ? { kind: 'refused', code, message } : { kind: 'lost', message: failureText(error) };
 }

@@ -62,7 +62,12 @@ function valuesOf({ asks }: AnyCheck, answers: Answers, asked: string): Read {
   if (failed.length === 0) {
     return { values: Object.fromEntries(entries.map(({ name, answer }) => [name, valueIn(answer)])) };
   }
-  const reason = failed.map(({ ask, answer }) => `${ask.id}: ${reasonOf(answer)}`).join('; ');
+  const reasons = new Map<string, string[]>();
+  for (const { ask, answer } of failed) {
+    const why = reasonOf(answer);
+    reasons.set(why, [...(reasons.get(why) ?? []), ask.id]);
+  }
+  const reason = [...reasons].map(([why, ids]) => `${ids.join(', ')}: ${why}`).join('; ');
   const grants = failed.flatMap(({ answer }) => (answer?.kind === 'denied' ? [answer.grant] : []));
   return { outcome: unknown(reason, grants.length === 0 ? undefined : grantFix(grants, asked)) };
 }

@@ -1,5 +1,5 @@
 import type { PgSession } from '../../postgresql/connection.ts';
-import { QueryError } from '../../postgresql/failure.ts';
+import { type ConnectError, ownCodes, QueryError } from '../../postgresql/failure.ts';
 import type { Answer, Ask, AskContext, Row } from './ask.ts';
 import { answersOf, readOnly } from './message.ts';
 
@@ -63,7 +63,8 @@ async function round(
     lost = error;
   }
   for (const { ask } of sent) {
-    if (!answers.has(ask)) answers.set(ask, { kind: 'failed', reason: lost?.message ?? 'no answer' });
+    if (!answers.has(ask))
+      answers.set(ask, { kind: 'failed', reason: lost === undefined ? 'no answer' : failureText(lost) });
   }
   return lost;
 }
@@ -73,6 +74,11 @@ export function readAnswer<T>(answers: Answers, ask: Ask<T>): T | undefined {
   const answer = answers.get(ask);
   // The map holds what the question's own decoder made.
   return answer?.kind === 'known' ? (answer.value as T) : undefined;
+}
+
+/** The time for the whole run is no fault of the database. */
+export function failureText({ code, message }: ConnectError | QueryError): string {
+  return code === ownCodes.aborted ? 'the time for the whole run was over' : message;
 }
 
 interface Sent {

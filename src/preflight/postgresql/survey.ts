@@ -8,7 +8,7 @@ import { type Database, databases } from './asks/databases.ts';
 import { type Sizes, sizes } from './asks/sizes.ts';
 import { type WalPosition, walPosition } from './asks/wal.ts';
 import type { AnyCheck, DatabaseCheck } from './check.ts';
-import { askOn, passing, type Visit, visit } from './database.ts';
+import { askOn, mayPass, type Visit, visit } from './database.ts';
 import { databaseFinding } from './findings.ts';
 import { type Answers, type AnyAsk, readAnswer } from './gather.ts';
 import type { Entry, Ground, Reach, WalRate } from './ground.ts';
@@ -91,7 +91,14 @@ interface State {
 }
 
 function wayOf({ source, entered, clock, signal, onSent }: SurveyOptions): Visit {
-  return { source, version: entered.version, context: { inRecovery: entered.inRecovery, superuser: entered.superuser }, clock, signal, onSent };
+  return {
+    source,
+    version: entered.version,
+    context: { inRecovery: entered.inRecovery, superuser: entered.superuser },
+    clock,
+    signal,
+    onSent,
+  };
 }
 
 /** Each question of the checks once. */
@@ -100,11 +107,11 @@ function asksOf(checks: readonly AnyCheck[], scope: 'server' | 'database'): read
   return [...new Set(scope === 'database' ? [sizes, ...all] : all)].filter((ask) => ask.scope === scope);
 }
 
-/** On the session that is open; when the server restarts under it, on a new one. */
+/** On the session that is open; when it breaks, on a new one. */
 async function onFirst(session: PgSession, asks: readonly AnyAsk[], dbname: string, way: Visit): Promise<Answers> {
   const asked = await askOn(session, dbname, asks, way);
-  if (asked.code === undefined || !passing.has(asked.code)) return asked.answers;
-  const again = await visit(dbname, asks, way);
+  if (!mayPass(asked.code)) return asked.answers;
+  const again = await visit(dbname, asks, way, asked);
   return again.answers.size === 0 ? asked.answers : again.answers;
 }
 
@@ -163,8 +170,7 @@ async function secondReading(
 ): Promise<WalRate | undefined> {
   if (first === undefined || signal.aborted) return undefined;
   const ready = clock.now();
-  const reading = async () =>
-    readAnswer((await askOn(session, ground.dbname, [walPosition], way)).answers, walPosition);
+  const reading = async () => readAnswer(await onFirst(session, [walPosition], ground.dbname, way), walPosition);
   // The clocks differ, so the pause is measured from the second reading where that one came too early.
   let second = await reading();
   if (second !== undefined && second.at - first.at < walInterval / 1000) {

@@ -15,8 +15,11 @@ const slow = 20e6;
 
 /** undefined: the server does not tell its memory. */
 export function loadOf(info: Info): Load | undefined {
-  const bytes = numberIn(info, 'used_memory_dataset') ?? numberIn(info, 'used_memory');
-  if (bytes === undefined) return undefined;
+  const used = numberIn(info, 'used_memory');
+  const data = numberIn(info, 'used_memory_dataset') ?? used;
+  if (data === undefined) return undefined;
+  // An empty Valkey cluster counts more overhead than memory, and the difference wraps around to a huge number.
+  const bytes = Math.min(data, used ?? data);
   const fork = (numberIn(info, 'latest_fork_usec') ?? 0) / 1e6;
   return { bytes, shortest: Math.max(1, fork + bytes / fast), longest: Math.max(1, fork + bytes / slow) };
 }
@@ -25,5 +28,6 @@ export function loadOf(info: Info): Load | undefined {
 export function rateText(ground: Ground, bytesText: (bytes: number) => string): string {
   const { rate } = ground;
   if (rate?.writes === undefined) return 'the write rate could not be measured';
+  if (rate.writes === 0) return 'nothing written while it was watched';
   return `${rate.source === 'stream' ? '' : 'at most '}${bytesText(rate.writes)}/s written`;
 }

@@ -23,30 +23,42 @@ export interface Watching {
   readonly sent: () => number;
 }
 
-/** Two readings of INFO; `meanwhile` uses the time in between. */
+/** Two readings of INFO; `meanwhile` uses the time in between, whatever becomes of them. */
 export async function watchRate(
   session: RedisSession,
   { clock, interval, signal, heard, sent }: Watching,
   meanwhile: () => Promise<void>,
 ): Promise<Watched> {
-  const read = async (): Promise<{ readonly at: number; readonly facts: Info; readonly sent: number }> => {
+  const read = async (): Promise<Reading | undefined> => {
     const words = info.words({ user: 'default' });
     heard(words);
     const bytes = sent();
-    const facts = info.decode(await session.send(words));
-    return { at: clock.now(), facts, sent: bytes };
+    try {
+      return { facts: info.decode(await session.send(words)), at: clock.now(), sent: bytes };
+    } catch (error) {
+      // The checks that ask INFO tell why it has no answer.
+      if (error instanceof CommandError) return undefined;
+      throw error;
+    }
   };
-  try {
-    const before = await read();
-    await meanwhile();
-    const waited = Math.max(0, interval - (clock.now() - before.at));
-    await clock.sleep(waited, signal);
-    const after = await read();
-    const seconds = Math.max(1, after.at - before.at) / 1000;
-    return { rate: rateOf(before.facts, after.facts, seconds, after.sent - before.sent), waited };
-  } catch (error) {
-    // What the session lost is told by the checks that asked it; a signal that ends the wait ends the watching.
-    if (error instanceof CommandError || signal.aborted) return { rate: undefined, waited: 0 };
-    throw error;
-  }
+  const before = await read();
+  await meanwhile();
+  if (before === undefined) return { rate: undefined, waited: 0 };
+  const wait = Math.max(0, interval - (clock.now() - before.at));
+  const waited = await clock.sleep(wait, signal).then(
+    () => wait,
+    () => undefined,
+  );
+  const after = waited === undefined ? undefined : await read();
+  if (after === undefined) return { rate: undefined, waited: waited ?? 0 };
+  const seconds = Math.max(1, after.at - before.at) / 1000;
+  return { rate: rateOf(before.facts, after.facts, seconds, after.sent - before.sent), waited: waited ?? 0 };
+}
+
+interface Reading {
+  readonly facts: Info;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  /** Bytes of ours before it. */
+  readonly sent: number;
 }

@@ -5,7 +5,8 @@ import { readClientSecret } from '../../../src/session/client-secret.ts';
 import { placeOf } from '../../../src/session/place.ts';
 import { createFileStore } from '../../../src/session/store-file.ts';
 import { testHost } from '../../fixtures/host.ts';
-import { cloudctl, login, type Started, start, visit } from '../ground.ts';
+import { cloudctl, login, start, visit } from '../ground.ts';
+import { started } from './ground.ts';
 
 describe('sandbox start', () => {
   it('prints one line of JSON, remembers its place and makes a profile that works at once', async () => {

@@ -16,7 +16,7 @@ export interface Servers {
   readonly closed: string;
   /** A certificate that nobody vouches for. */
   readonly selfSigned: string;
-  /** The answer named by the first part of the path's query, else by the origin: see `judge`. */
+  /** Answers every request as the judge says. */
   answering(judge: Judge): Promise<string>;
   close(): Promise<void>;
 }

@@ -80,7 +80,7 @@ describe.skipIf(lacks('chromium'))('--prompt none', () => {
     const visitor = await here.visitor();
     const report = await refused(machine, visitor, ['--account-hint', maya.uuid.slice(0, 6)]);
     expect(report).toMatchObject({ code: 'login_required', exit_code: 4 });
-    expect(report.message).toContain('nobody is signed in');
+    expect(report.message).toContain('not signed in to the expected account');
     expect(report.hint).toContain('cloudctl auth login');
     expect(machine.keepsSession()).toBe(false);
   });

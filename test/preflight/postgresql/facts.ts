@@ -1,3 +1,4 @@
+import type { Database } from '../../../src/preflight/postgresql/asks/databases.ts';
 import type { Role } from '../../../src/preflight/postgresql/asks/role.ts';
 import type { Setting, Settings } from '../../../src/preflight/postgresql/asks/settings.ts';
 import type { Slot } from '../../../src/preflight/postgresql/asks/slots.ts';
@@ -131,4 +132,24 @@ export function slots(count: number, more: Partial<Slot> = {}): readonly Slot[] 
 /** What a table test compares. */
 export function short({ status, blocks }: { readonly status: string; readonly blocks: readonly string[] }): string {
   return blocks.length === 0 ? status : `${status} ${blocks.join('+')}`;
+}
+
+export function database(name: string, more: Partial<Database> = {}): Database {
+  return {
+    name,
+    allowsConnections: true,
+    template: false,
+    connectionLimit: -1,
+    encoding: 'UTF8',
+    collate: 'C',
+    ctype: 'C',
+    provider: 'c',
+    locale: undefined,
+    collationVersion: undefined,
+    libraryVersion: undefined,
+    mayConnect: true,
+    length: name.length,
+    plain: true,
+    ...more,
+  };
 }

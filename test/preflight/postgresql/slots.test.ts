@@ -2,26 +2,10 @@ import { expect, test } from 'vitest';
 import type { Sender } from '../../../src/preflight/postgresql/asks/senders.ts';
 import { slotsFree, slotsVsDbs } from '../../../src/preflight/postgresql/slots.ts';
 import { walSenders, workerProcesses } from '../../../src/preflight/postgresql/wal-senders.ts';
-import { ground, settings, short, slot, slots, wish } from './facts.ts';
+import { database, ground, settings, short, slot, slots, wish } from './facts.ts';
 
-const database = (name: string) => ({
-  name,
-  allowsConnections: true,
-  template: false,
-  connectionLimit: -1,
-  encoding: 'UTF8',
-  collate: 'C',
-  ctype: 'C',
-  provider: 'c',
-  locale: undefined,
-  collationVersion: undefined,
-  libraryVersion: undefined,
-  mayConnect: true,
-  length: name.length,
-  plain: true,
-});
 const three = ground({ databases: ['a', 'b', 'c'] });
-const databases = ['a', 'b', 'c'].map(database);
+const databases = ['a', 'b', 'c'].map((name) => database(name));
 const quiet = { activity: [] };
 
 function free(max: number, used: number) {

@@ -24,8 +24,9 @@ export const columns: Ask<Columns> = {
   scope: 'database',
   sql: (version) => {
     if (version < 100_000) return undefined;
-    if (version < 120_000) return `${selected('false')} FROM pg_attribute a WHERE a.attidentity <> '' AND a.attrelid >= '16384'`;
-    const kind = "a.attgenerated";
+    if (version < 120_000)
+      return `${selected('false')} FROM pg_attribute a WHERE a.attidentity <> '' AND a.attrelid >= '16384'`;
+    const kind = 'a.attgenerated';
     if (version < 150_000) {
       return `${selected(kind)} FROM pg_attribute a WHERE (a.attgenerated <> '' OR a.attidentity <> '') AND NOT a.attisdropped AND a.attrelid >= '16384'`;
     }

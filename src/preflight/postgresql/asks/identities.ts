@@ -16,6 +16,8 @@ export interface WeakTable {
   readonly generatedKey: boolean;
   /** The table has a generated column at all. */
   readonly generated: boolean;
+  /** The index named with USING INDEX, quoted, where it serves. */
+  readonly index: string | undefined;
   /** The primary key serves once the identity is DEFAULT. */
   readonly primaryUsable: boolean;
   /** Another unique index that serves with USING INDEX, quoted. */
@@ -33,7 +35,7 @@ export const identities: Ask<readonly WeakTable[]> = {
       version < 120_000
         ? 'false'
         : `EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attgenerated <> '' AND NOT a.attisdropped${where})`;
-    return `SELECT c.oid::regclass AS name, c.relreplident AS identity, c.relpersistence = 'u' AS unlogged, i.indexrelid IS NOT NULL AS keyed, ${generated(` AND a.attnum = ANY (${keyColumns(version, 'i')})`)} AS generated_key, ${generated('')} AS generated, EXISTS (${usable(version, 'u.indisprimary')}) AS primary_usable, (${usable(version, 'NOT u.indisprimary')} ORDER BY cardinality(u.indkey::int2[]), n.relname LIMIT 1) AS usable_index, CASE WHEN current_setting('track_counts') = 'on' THEN pg_stat_get_tuples_updated(c.oid) + pg_stat_get_tuples_deleted(c.oid) END AS writes FROM pg_class c LEFT JOIN pg_index i ON ${identityIndex} WHERE c.oid >= '16384' AND c.relkind = 'r' AND c.relpersistence <> 't' AND (i.indexrelid IS NULL OR c.relreplident IN ('f', 'n') OR ${generated('')})`;
+    return `SELECT c.oid::regclass AS name, c.relreplident AS identity, c.relpersistence = 'u' AS unlogged, i.indexrelid IS NOT NULL AS keyed, CASE WHEN c.relreplident = 'i' THEN (SELECT quote_ident(n.relname) FROM pg_class n WHERE n.oid = i.indexrelid) END AS identity_index, ${generated(` AND a.attnum = ANY (${keyColumns(version, 'i')})`)} AS generated_key, ${generated('')} AS generated, EXISTS (${usable(version, 'u.indisprimary')}) AS primary_usable, (${usable(version, 'NOT u.indisprimary')} ORDER BY cardinality(u.indkey::int2[]), n.relname LIMIT 1) AS usable_index, CASE WHEN current_setting('track_counts') = 'on' THEN pg_stat_get_tuples_updated(c.oid) + pg_stat_get_tuples_deleted(c.oid) END AS writes FROM pg_class c LEFT JOIN pg_index i ON ${identityIndex} WHERE c.oid >= '16384' AND c.relkind = 'r' AND c.relpersistence <> 't' AND (i.indexrelid IS NULL OR c.relreplident IN ('f', 'n') OR ${generated('')})`;
   },
   decode: (rows) =>
     rows.map((row) => ({
@@ -41,6 +43,7 @@ export const identities: Ask<readonly WeakTable[]> = {
       identity: textIn(row, 'identity'),
       unlogged: truthIn(row, 'unlogged'),
       keyed: truthIn(row, 'keyed'),
+      index: textOrNone(row, 'identity_index'),
       generatedKey: truthIn(row, 'generated_key'),
       generated: truthIn(row, 'generated'),
       primaryUsable: truthIn(row, 'primary_usable'),
@@ -88,7 +91,5 @@ function usable(version: number, which: string): string {
 
 /** Without what INCLUDE adds; an int2vector counts from 0. */
 function keyColumns(version: number, index: string): string {
-  return version < 110_000
-    ? `${index}.indkey::int2[]`
-    : `(${index}.indkey::int2[])[0:${index}.indnkeyatts - 1]`;
+  return version < 110_000 ? `${index}.indkey::int2[]` : `(${index}.indkey::int2[])[0:${index}.indnkeyatts - 1]`;
 }

@@ -35,7 +35,9 @@ export const relations: Ask<Relations> = {
   scope: 'database',
   sql: (_version, { superuser }) =>
     `SELECT c.relkind AS kind, c.relpersistence AS persistence, c.reltablespace AS tablespace, c.relispopulated AS populated, ${
-      superuser ? 'false' : "CASE WHEN c.relrowsecurity AND (c.relkind = 'r' OR c.relkind = 'p') THEN row_security_active(c.oid) END"
+      superuser
+        ? 'false'
+        : "CASE WHEN c.relrowsecurity AND (c.relkind = 'r' OR c.relkind = 'p') THEN row_security_active(c.oid) END"
     } AS secured, c.relforcerowsecurity AS forced, c.relkind = 'r' AND (i.indexrelid IS NULL OR c.relreplident = 'f' OR c.relreplident = 'n') AS weak, CASE WHEN ${remarkable} THEN c.oid::regclass END AS name FROM pg_class c LEFT JOIN pg_index i ON ${identityIndex} WHERE c.oid >= '16384' AND c.relnamespace <> '99' AND (${remarkable} OR (c.relkind = 'r' AND (i.indexrelid IS NULL OR c.relreplident = 'f' OR c.relreplident = 'n')))`,
   decode: (rows) => {
     const named = (matches: (row: Row) => boolean) => rows.filter(matches).map((row) => textIn(row, 'name'));

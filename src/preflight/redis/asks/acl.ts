@@ -1,6 +1,6 @@
 import type { Reply } from '../../../redis/connection.ts';
 import type { Ask } from '../ask.ts';
-import { valueOf } from './reply.ts';
+import { valueAfter } from './reply.ts';
 
 /** Whether the user may do it, and what the server would say if not (7.0 and later). Nothing is run. */
 export interface Allowed {
@@ -36,7 +36,7 @@ export const userRules: Ask<readonly string[]> = {
 };
 
 function rulesOf(reply: Reply): readonly string[] {
-  const rules = valueOf(reply, 'commands');
+  const rules = valueAfter(reply, 'commands');
   if (typeof rules !== 'string') throw new Error('the user has no rules that can be read');
   return rules.split(' ');
 }

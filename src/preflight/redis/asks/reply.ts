@@ -14,7 +14,7 @@ export function listOf(reply: Reply | undefined): readonly Reply[] {
 }
 
 /** The value behind a name in a flat list whose values may be lists. */
-export function valueOf(reply: Reply, name: string): Reply | undefined {
+export function valueAfter(reply: Reply, name: string): Reply | undefined {
   const list = listOf(reply);
   const at = list.findIndex((word, index) => index % 2 === 0 && word === name);
   return at < 0 ? undefined : list[at + 1];

@@ -1,6 +1,6 @@
 import { type Info, readInfo } from '../../../redis/info.ts';
 import type { Ask } from '../ask.ts';
-import { listOf, valueOf } from './reply.ts';
+import { listOf, valueAfter } from './reply.ts';
 
 export const clusterInfo: Ask<Info> = {
   id: 'CLUSTER INFO',
@@ -13,7 +13,7 @@ export const clusterInfo: Ask<Info> = {
 export const moduleList: Ask<readonly string[]> = {
   id: 'MODULE LIST',
   words: () => ['MODULE', 'LIST'],
-  decode: (reply) => listOf(reply).map((one) => String(valueOf(one, 'name'))),
+  decode: (reply) => listOf(reply).map((one) => String(valueAfter(one, 'name'))),
   permission: '+module|list',
 };
 
@@ -22,9 +22,9 @@ export const functionCount: Ask<number> = {
   id: 'FUNCTION STATS',
   words: () => ['FUNCTION', 'STATS'],
   decode: (reply) => {
-    const engines = listOf(valueOf(reply, 'engines'));
+    const engines = listOf(valueAfter(reply, 'engines'));
     return engines.reduce<number>((sum, engine, at) => {
-      return at % 2 === 0 ? sum : sum + Number(valueOf(engine, 'functions_count') ?? 0);
+      return at % 2 === 0 ? sum : sum + Number(valueAfter(engine, 'functions_count') ?? 0);
     }, 0);
   },
   permission: '+function|stats',

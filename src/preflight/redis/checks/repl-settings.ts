@@ -22,7 +22,7 @@ export const replBacklog = check({
     const writes = ground.rate?.writes;
     const minute = (writes ?? 0) * 60;
     const detail = `${rateText(ground, bytesText)}; ${bytesText(minute)} in a minute.`;
-    if (writes === undefined) return pass(observed, { detail: `${rateText(ground, bytesText)}.` });
+    if (writes === undefined || writes === 0) return pass(observed, { detail: `${rateText(ground, bytesText)}.` });
     if (size >= minute) return pass(observed, { detail });
     const wanted = Math.max(256 * 2 ** 20, Math.ceil((minute * 3) / 2 ** 20) * 2 ** 20);
     return warn(observed, {

@@ -62,6 +62,9 @@ function effective(hard: number, server: Info, settings: Config | undefined): nu
   return hard > 0 && shares ? Math.max(hard, backlog) : hard;
 }
 
+/** client-output-buffer-limit replica 256mb 64mb 60 */
+const defaultHard = 256 * 2 ** 20;
+
 function arithmetic(hard: number, limit: Limit, load: Load, ground: Ground) {
   const seconds = Math.ceil(load.longest);
   const copy = `${bytesText(load.bytes)} to copy in ${Math.ceil(load.shortest)} to ${seconds} s`;
@@ -73,6 +76,12 @@ function arithmetic(hard: number, limit: Limit, load: Load, ground: Ground) {
     return { wanted, isEnough, isHopeless: false, text };
   }
   const filled = rate.writes * seconds;
+  if (filled === 0) {
+    // One quiet second says little: a limit below the default must at least hold a fifth of the data.
+    const wanted = Math.min(load.bytes / 5, defaultHard);
+    const text = `${copy}; ${rateText(ground, bytesText)}; ${bytesText(wanted)} is advised, ${bytesText(hard)} allowed.`;
+    return { wanted, isEnough: hard === 0 || hard >= wanted, isHopeless: false, text };
+  }
   const isOverHard = hard > 0 && filled > hard;
   const isOverSoft = limit.soft > 0 && filled > limit.soft && seconds - limit.soft / rate.writes > limit.seconds;
   const text = `${copy} x ${rateText(ground, bytesText)} = ${bytesText(filled)} waiting, ${bytesText(hard)} allowed${

@@ -1,0 +1,83 @@
+import { type Fix, fail, pass } from '../finding.ts';
+import { closedLargeObjects, largeObjects } from './asks/large-objects.ts';
+import { type Closed, closed } from './asks/privileges.ts';
+import { databaseCheck } from './check.ts';
+import { shown, unlisted } from './names.ts';
+import { quoteIdentifier } from './sql.ts';
+import { count } from './units.ts';
+
+export const dumpPrivs = databaseCheck({
+  id: 'dump-privs',
+  title: 'the role may read all tables and sequences',
+  spec: '4.6',
+  asks: { closed, largeObjects, closedLargeObjects },
+  judge({ closed, closedLargeObjects }, database, { username, entry }) {
+    const all = closed.length + closedLargeObjects.length;
+    if (all === 0) return pass(entry.kind === 'entered' && entry.superuser ? 'superuser' : 'everything');
+    const parts = [
+      counted(closed, 'table'),
+      counted(closed, 'sequence'),
+      closedLargeObjects.length === 0 ? undefined : count(closedLargeObjects.length, 'large object'),
+    ];
+    const names = [...closed.map(described), ...closedLargeObjects.map((oid) => `large object ${oid}`)];
+    const version = entry.kind === 'entered' ? entry.version : 0;
+    return fail(['dump'], `not ${parts.filter((part) => part !== undefined).join(', ')}`, {
+      required: 'CONNECT, USAGE on the schemas, SELECT on all tables and all sequences',
+      detail: `pg_dump stops at the first and names only that: "${words(closed[0], closedLargeObjects[0])}".${unlisted(names)}`,
+      objects: shown(names),
+      fix: fixOf(closed, closedLargeObjects, { database, role: quoteIdentifier(username), version }),
+    });
+  },
+});
+
+interface Granting {
+  readonly database: string;
+  /** Quoted. */
+  readonly role: string;
+  readonly version: number;
+}
+
+/** pg_read_all_data, of 14 and newer, is server-wide; large objects are outside it. */
+function fixOf(closed: readonly Closed[], objects: readonly string[], { database, role, version }: Granting): Fix {
+  const opened = objects.map((oid) => `SELECT ON LARGE OBJECT ${oid}`);
+  if (version >= 140_000 && opened.length === 0) {
+    return {
+      sql: [`GRANT pg_read_all_data TO ${role}`],
+      undo: [`REVOKE pg_read_all_data FROM ${role}`],
+      text: 'Let the role read everything, in all databases, for the time of the migration.',
+    };
+  }
+  const rights =
+    version >= 140_000
+      ? [...(closed.length === 0 ? [] : ['pg_read_all_data']), ...opened]
+      : [
+          ...new Set(closed.filter(({ usage }) => !usage).map(({ schema }) => `USAGE ON SCHEMA ${schema}`)),
+          ...closed
+            .filter(({ select }) => !select)
+            .map(({ kind, name }) => `SELECT ON ${kind === 'sequence' ? 'SEQUENCE' : 'TABLE'} ${name}`),
+          ...opened,
+        ];
+  return {
+    sql: rights.map((right) => `GRANT ${right} TO ${role}`),
+    undo: rights.map((right) => `REVOKE ${right} FROM ${role}`),
+    database,
+    by: 'the owner of the objects, or a superuser',
+    text: 'Let the role read what it cannot, for the time of the migration.',
+  };
+}
+
+function counted(closed: readonly Closed[], kind: Closed['kind']): string | undefined {
+  const number = closed.filter((one) => one.kind === kind).length;
+  return number === 0 ? undefined : count(number, kind);
+}
+
+function described({ kind, name, usage }: Closed): string {
+  return `${kind === 'sequence' ? 'sequence ' : ''}${name}${usage ? '' : ' (no USAGE on its schema)'}`;
+}
+
+/** As the server will say it. */
+function words(first: Closed | undefined, object: string | undefined): string {
+  if (first === undefined) return `permission denied for large object ${object}`;
+  if (!first.usage) return `permission denied for schema ${first.schema}`;
+  return `permission denied for ${first.kind} ${first.name.slice(first.schema.length + 1)}`;
+}

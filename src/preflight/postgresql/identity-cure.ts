@@ -1,0 +1,83 @@
+import type { Fix } from '../finding.ts';
+import type { UnequalColumn, WeakTable } from './asks/identities.ts';
+import { count } from './units.ts';
+
+/** Columns that rows cannot be compared by, by table. */
+export type Unequal = ReadonlyMap<string, readonly string[]>;
+
+/**
+ * Since 18 an UPDATE of a published table fails on the source when its identity holds a generated column; before it the
+ * target stops, and only when the column is in the key.
+ */
+export const generatedRefused = 180_000;
+
+export function unequalByTable(columns: readonly UnequalColumn[]): Unequal {
+  const byTable = new Map<string, string[]>();
+  for (const { table, column } of columns) {
+    const known = byTable.get(table);
+    if (known === undefined) byTable.set(table, [column]);
+    else known.push(column);
+  }
+  return byTable;
+}
+
+/** Why the identity of a table does not serve; undefined: it does. */
+export function faultOf({ identity, keyed, generated, generatedKey }: WeakTable, version: number): string | undefined {
+  if (identity === 'n') return 'REPLICA IDENTITY NOTHING';
+  if (identity === 'f' && version >= generatedRefused && generated) return 'FULL with a generated column';
+  if (generatedKey) return 'a generated column in the key';
+  if (identity === 'f' || keyed) return undefined;
+  return identity === 'i' ? 'REPLICA IDENTITY USING INDEX without that index' : 'no usable primary key';
+}
+
+/** What gives a table an identity that serves; undefined: nothing that SQL could do without knowing the data. */
+export function cureOf(table: WeakTable, unequal: Unequal, version: number): string | undefined {
+  if (table.primaryUsable && table.identity !== 'd') return 'DEFAULT';
+  if (table.usableIndex !== undefined) return `USING INDEX ${table.usableIndex}`;
+  const isSent = !(table.generatedKey || (version >= generatedRefused && table.generated));
+  return isSent && table.identity !== 'f' && !unequal.has(table.name) ? 'FULL' : undefined;
+}
+
+/** Statements for those that have a cure; the others are named in words. */
+export function identityFix(tables: readonly WeakTable[], unequal: Unequal, database: string, version: number): Fix {
+  const cured = tables.flatMap((table) => {
+    const cure = cureOf(table, unequal, version);
+    return cure === undefined ? [] : [{ table, cure }];
+  });
+  const left = tables.filter((table) => cureOf(table, unequal, version) === undefined).map(({ name }) => name);
+  const full = cured.filter(({ cure }) => cure === 'FULL').length;
+  const words = [
+    'A primary key is the best cure. The statements below take a short exclusive lock each and rewrite nothing.',
+    ...(full === 0 ? [] : [fullPrice(full)]),
+    ...(left.length === 0 ? [] : [remedyLeft(left, version)]),
+  ];
+  return {
+    sql: cured.map(({ table, cure }) => identityStatement(table, cure)),
+    undo: cured.map(({ table }) => identityStatement(table, observedIdentity(table))),
+    database,
+    by: 'the owner of the tables, or a superuser',
+    text: words.join(' '),
+  };
+}
+
+export function identityStatement({ name }: WeakTable, identity: string): string {
+  return `ALTER TABLE ${name} REPLICA IDENTITY ${identity}`;
+}
+
+/** An index that is gone, or does not serve, cannot be named again: without it the table has the identity NOTHING. */
+function observedIdentity({ identity, index }: WeakTable): string {
+  if (identity === 'd') return 'DEFAULT';
+  if (identity === 'f') return 'FULL';
+  return identity === 'i' && index !== undefined ? `USING INDEX ${index}` : 'NOTHING';
+}
+
+function fullPrice(tables: number): string {
+  return `${count(tables, 'table')} without a unique index over NOT NULL columns ${tables === 1 ? 'gets' : 'get'} FULL: every UPDATE and DELETE then writes the whole old row to the WAL, and the target looks for it row by row. A column added later whose type has no equality operator, such as json, would stop it.`;
+}
+
+function remedyLeft(names: readonly string[], version: number): string {
+  const listed = names.slice(0, 5).join(', ');
+  const more = names.length > 5 ? ` and ${names.length - 5} more` : '';
+  const generated = version >= generatedRefused ? ', of columns that are not generated' : '';
+  return `No statement that leaves the data alone helps ${listed}${more}: a primary key is needed there${generated} (or jsonb in the place of json), or leave the database out with ignore_dbs.`;
+}

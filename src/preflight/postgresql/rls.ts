@@ -1,0 +1,26 @@
+import { fail, pass } from '../finding.ts';
+import { relations } from './asks/relations.ts';
+import { databaseCheck } from './check.ts';
+import { shown, unlisted } from './names.ts';
+import { quoteIdentifier } from './sql.ts';
+import { count } from './units.ts';
+
+export const rls = databaseCheck({
+  id: 'rls',
+  title: 'row-level security hides nothing from the role',
+  asks: { relations },
+  judge({ relations: { secured } }, _database, { username }) {
+    if (secured.length === 0) return pass('nothing hidden');
+    const role = quoteIdentifier(username);
+    return fail(['continuous', 'dump'], count(secured.length, 'table'), {
+      required: 'a superuser, or a role with BYPASSRLS',
+      detail: `The policies of these tables hold for the role. COPY takes the rows that they let through and says nothing of the others; pg_dump ends with "query would be affected by row-level security policy".${unlisted(secured)}`,
+      objects: shown(secured.map(({ name, forced }) => (forced ? `${name} (FORCE)` : name))),
+      fix: {
+        sql: [`ALTER ROLE ${role} BYPASSRLS`],
+        undo: [`ALTER ROLE ${role} NOBYPASSRLS`],
+        text: 'Let the role see all rows, and take that back after the migration.',
+      },
+    });
+  },
+});

@@ -1,0 +1,49 @@
+import { pass, warn } from '../finding.ts';
+import { applyTriggers, eventTriggers } from './asks/triggers.ts';
+import { databaseCheck } from './check.ts';
+import { shown, unlisted } from './names.ts';
+import { quoteIdentifier } from './sql.ts';
+import { count } from './units.ts';
+
+export const alwaysTriggers = databaseCheck({
+  id: 'always-triggers',
+  title: 'no trigger fires where changes are applied',
+  asks: { applyTriggers },
+  judge({ applyTriggers }, database) {
+    if (applyTriggers.length === 0) return pass('none');
+    // A REPLICA trigger is silent here; made an ordinary one it would begin to fire.
+    const statement = (table: string, way: string, name: string) =>
+      `ALTER TABLE ${table} ${way} TRIGGER ${quoteIdentifier(name)}`;
+    return warn(count(applyTriggers.length, 'trigger'), {
+      required: 'none with ENABLE ALWAYS or ENABLE REPLICA',
+      detail: `On the target they fire for every row copied and every change applied, though they have fired here: rows of an audit table come twice, or collide ("duplicate key value violates unique constraint"), and the copy is tried again for ever.${unlisted(applyTriggers)}`,
+      objects: shown(
+        applyTriggers.map(({ table, name, always }) => `${name} on ${table} (${always ? 'ALWAYS' : 'REPLICA'})`),
+      ),
+      fix: {
+        sql: applyTriggers.map(({ table, name, always }) => statement(table, always ? 'ENABLE' : 'DISABLE', name)),
+        undo: applyTriggers.map(({ table, name, always }) =>
+          statement(table, always ? 'ENABLE ALWAYS' : 'ENABLE REPLICA', name),
+        ),
+        database,
+        by: 'the owner of the tables, or a superuser',
+        text: 'Make them ordinary triggers (those of the kind REPLICA: disable them) before the schema is copied, and restore them here and on the target after the cut-over. Not where this server is itself a subscriber and needs them.',
+      },
+    });
+  },
+});
+
+export const eventTriggersCheck = databaseCheck({
+  id: 'event-triggers',
+  title: 'there are no event triggers',
+  asks: { eventTriggers },
+  judge({ eventTriggers }) {
+    if (eventTriggers.length === 0) return pass('none');
+    return warn(count(eventTriggers.length, 'event trigger'), {
+      required: 'none',
+      detail: `Only a superuser makes them, so on a managed target the restore says "permission denied to create event trigger", goes on, and they are missing.${unlisted(eventTriggers)}`,
+      objects: shown(eventTriggers),
+      fix: { by: 'who owns the schema', text: 'Do without them on the target, or drop them before the migration.' },
+    });
+  },
+});

@@ -1,0 +1,68 @@
+import { info, pass, warn } from '../finding.ts';
+import { columns } from './asks/columns.ts';
+import { type Reference, unloggedReferences } from './asks/constraints.ts';
+import { identities, unequalColumns } from './asks/identities.ts';
+import { relations } from './asks/relations.ts';
+import { databaseCheck } from './check.ts';
+import { cureOf, faultOf, identityStatement, unequalByTable } from './identity-cure.ts';
+import { shown, unlisted } from './names.ts';
+import { count } from './units.ts';
+
+export const unlogged = databaseCheck({
+  id: 'unlogged',
+  title: 'there are no unlogged tables',
+  asks: { relations, columns, identities, unequalColumns, unloggedReferences },
+  judge({ relations, identities, unequalColumns, unloggedReferences }, database, { entry }, { method }) {
+    const tables = relations.unlogged;
+    if (tables.length === 0) return pass('none');
+    const observed = count(tables.length, 'table');
+    if (method === 'dump') {
+      return info(observed, { detail: 'A dump carries their rows over.', objects: shown(tables) });
+    }
+    const version = entry.kind === 'entered' ? entry.version : 0;
+    const unequal = unequalByTable(unequalColumns);
+    // Once it is logged it is published, and then it needs an identity as any other table.
+    const keys = identities
+      .filter((table) => table.unlogged && faultOf(table, version) !== undefined)
+      .flatMap((table) => {
+        const cure = cureOf(table, unequal, version);
+        return cure === undefined ? [] : [identityStatement(table, cure)];
+      });
+    const ordered = referencedFirst(tables, unloggedReferences);
+    return warn(observed, {
+      required: 'none',
+      detail: `What is not written to the WAL is not replicated, and nobody says so: the tables are on the target, and empty.${unlisted(tables)}`,
+      objects: shown(tables),
+      dataLoss: `the rows of ${count(tables.length, 'unlogged table')}`,
+      fix: {
+        sql: [...keys, ...ordered.map((table) => `ALTER TABLE ${table} SET LOGGED`)],
+        undo: ordered.toReversed().map((table) => `ALTER TABLE ${table} SET UNLOGGED`),
+        database,
+        by: 'the owner of the tables, or a superuser',
+        text: 'SET LOGGED writes the whole table anew, into the WAL too, and nobody reads or writes it meanwhile. Leave it out where the rows may be lost.',
+      },
+    });
+  },
+});
+
+/** A logged table must not refer to an unlogged one, so what is referred to comes first; a circle stays as it is. */
+export function referencedFirst(tables: readonly string[], references: readonly Reference[]): readonly string[] {
+  const targets = new Map<string, string[]>();
+  for (const { from, to } of references) targets.set(from, [...(targets.get(from) ?? []), to]);
+  const known = new Set(tables);
+  const done = new Set<string>();
+  const begun = new Set<string>();
+  for (const table of tables) {
+    const stack = [table];
+    for (let top = stack.at(-1); top !== undefined; top = stack.at(-1)) {
+      begun.add(top);
+      const next = targets.get(top)?.find((target) => known.has(target) && !begun.has(target));
+      if (next !== undefined) stack.push(next);
+      else {
+        done.add(top);
+        stack.pop();
+      }
+    }
+  }
+  return [...done];
+}

@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest';
+import { createApi } from '../../src/api/client.ts';
+import { startMigration } from '../../src/api/databases.ts';
+import { CliError } from '../../src/errors.ts';
+import { undiciSend } from '../../src/platform/network.ts';
+import { Secret } from '../../src/secret.ts';
+import { type Answerer, reply, serverFor } from '../fixtures/broken-server.ts';
+import { testClock } from '../fixtures/host.ts';
+import { sandboxFor, tokenFor } from '../sandbox/driver.ts';
+
+async function apiOf(baseOrigin: string, token = 'x') {
+  return createApi({
+    baseOrigin,
+    send: await undiciSend({ env: {} }),
+    bearer: async () => new Secret(token),
+    renew: () => Promise.reject(new CliError('needs_login', 'ended')),
+    clock: testClock(),
+    timeout: 2_000,
+    login: '',
+  });
+}
+
+const source = { host: 'db.example.com', port: 5432, dbname: 'app', username: 'u', password: new Secret('hunter2') };
+
+describe('an online migration', () => {
+  it('is started in the sandbox and is running', async () => {
+    const sandbox = await sandboxFor();
+    const { access_token: token } = await tokenFor(sandbox);
+    const cluster = sandbox.ready.clusters.find(({ engine }) => engine === 'postgresql')?.uuid ?? '';
+    const started = await startMigration(await apiOf(sandbox.ready.base_url, token), cluster, { source });
+    expect(started).toMatchObject({ status: 'running', id: expect.any(String) });
+    expect(Date.parse(started.createdAt)).not.toBeNaN();
+  });
+
+  it.each([
+    [{ source }, { source: { ...source, password: 'hunter2' } }],
+    [{ source: { host: 'h' } }, { source: { host: 'h' } }],
+    [
+      { source: { host: 'h' }, disableSsl: false, ignoreDbs: [] },
+      { source: { host: 'h' }, disable_ssl: false, ignore_dbs: [] },
+    ],
+  ])('sends what is set and nothing else: %#', async (request, body) => {
+    const { origin, seen } = await serverFor((_, response) => reply(response, 200, { id: '1', status: 'running' }));
+    await startMigration(await apiOf(origin), 'uuid-1', request);
+    expect(seen[0]).toMatchObject({ method: 'PUT', url: '/v2/databases/uuid-1/online-migration' });
+    expect(JSON.parse(seen[0]?.body ?? '')).toEqual(body);
+  });
+
+  it('into a cluster that is not there is told from a session that has ended', async () => {
+    const { origin, seen } = await serverFor(({ url }, response) =>
+      url.startsWith('/v2/actions') ? reply(response, 200, { actions: [] }) : reply(response, 404, { id: 'not_found' }),
+    );
+    await expect(startMigration(await apiOf(origin), 'uuid-1', { source })).rejects.toMatchObject({
+      code: 'not_found',
+    });
+    expect(seen.map(({ method }) => method)).toEqual(['PUT', 'GET']);
+    const ended = await serverFor((_, response) => reply(response, 404, { id: 'not_found' }));
+    await expect(startMigration(await apiOf(ended.origin), 'uuid-1', { source })).rejects.toMatchObject({
+      code: 'needs_login',
+    });
+  });
+
+  it.each<[string, Answerer, object]>([
+    ['that is not understood', (_, response) => reply(response, 200, {}), { code: 'api_error' }],
+    ['without a body', (_, response) => reply(response, 200), { code: 'api_error' }],
+    ['of a small scope', (_, response) => reply(response, 403, { id: 'forbidden' }), { code: 'scope_too_small' }],
+    ['that was dropped', (_, response) => void response.destroy(), { code: 'unreachable' }],
+  ])('with an answer %s is an error after one request, without the password', async (_what, answerer, expected) => {
+    const { origin, seen } = await serverFor(answerer);
+    const failure = await startMigration(await apiOf(origin), 'uuid-1', { source }).catch((error: unknown) => error);
+    expect(failure).toMatchObject(expected);
+    expect(JSON.stringify(failure)).not.toContain('hunter2');
+    expect(seen).toHaveLength(1);
+  });
+});

@@ -1,0 +1,18 @@
+import type { PostgresSource } from '../../src/postgresql/source.ts';
+import { Secret } from '../../src/secret.ts';
+
+/** The superuser of a server of the fixtures, with TLS. */
+export function sourceOf(server: {
+  readonly host: string;
+  readonly port: number;
+  readonly password: string;
+}): PostgresSource {
+  return {
+    host: server.host,
+    port: server.port,
+    dbname: 'postgres',
+    username: 'postgres',
+    password: new Secret(server.password),
+    ssl: 'require',
+  };
+}

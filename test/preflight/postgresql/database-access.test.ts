@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest';
+import { dbNoconnect, ignoreUnknown } from '../../../src/preflight/postgresql/database-access.ts';
+import type { Reach } from '../../../src/preflight/postgresql/ground.ts';
+import { database, ground, short, wish } from './facts.ts';
+
+const both = 'fail continuous+dump';
+
+test.each([
+  { what: 'entered', is: {}, reach: { kind: 'entered', direct: true }, verdict: 'pass' },
+  { what: 'datallowconn false', is: { allowsConnections: false }, reach: { kind: 'closed' }, verdict: both },
+  { what: 'no CONNECT', is: { mayConnect: false }, reach: { kind: 'closed' }, verdict: both },
+  { what: 'half dropped', is: { connectionLimit: -2 }, reach: { kind: 'closed' }, verdict: both },
+  { what: 'refused', is: {}, reach: { kind: 'refused', code: '28000', message: 'no entry' }, verdict: both },
+  { what: 'no answer', is: {}, reach: { kind: 'lost', message: 'no answer within 10 s' }, verdict: 'unknown' },
+  { what: 'not tried', is: {}, reach: undefined, verdict: 'unknown' },
+] satisfies readonly { what: string; is: object; reach: Reach | undefined; verdict: string }[])(
+  'a database, $what: $verdict',
+  ({ is, reach, verdict }) => {
+    const tried = new Map<string, Reach>(reach === undefined ? [] : [['d1', reach]]);
+    const outcome = dbNoconnect.judge({ databases: [database('d1', is)] }, 'd1', ground({ reach: tried }), wish());
+    expect(short(outcome)).toBe(verdict);
+  },
+);
+
+test('the cures quote the database and the role', () => {
+  const reach = new Map<string, Reach>([['My-DB', { kind: 'closed' }]]);
+  const facts = { databases: [database('My-DB', { mayConnect: false })] };
+  expect(dbNoconnect.judge(facts, 'My-DB', ground({ reach, username: 'a b' }), wish()).fix).toMatchObject({
+    sql: ['GRANT CONNECT ON DATABASE "My-DB" TO "a b"'],
+    undo: ['REVOKE CONNECT ON DATABASE "My-DB" FROM "a b"'],
+  });
+});
+
+test('the ignored databases are named', () => {
+  expect(ignoreUnknown.judge({ databases: [] }, ground(), wish({ ignoreDbs: ['d2'] }))).toMatchObject({
+    status: 'pass',
+    observed: '1 database ignored',
+    objects: ['d2'],
+  });
+});

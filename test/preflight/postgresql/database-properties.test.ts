@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest';
+import { collation, dbNames, encoding } from '../../../src/preflight/postgresql/database-properties.ts';
+import { database, ground, short, wish } from './facts.ts';
+
+const sizes = { databaseBytes: 8e6, bytes: 0, tables: 1, largest: [] };
+
+test.each([
+  { name: 'd1', is: 'UTF8', tables: 1, verdict: 'pass' },
+  { name: 'd1', is: 'LATIN1', tables: 1, verdict: 'pass' },
+  { name: 'd1', is: 'SQL_ASCII', tables: 1, verdict: 'warn' },
+  { name: 'postgres', is: 'SQL_ASCII', tables: 1, verdict: 'fail continuous+dump' },
+  { name: 'defaultdb', is: 'SQL_ASCII', tables: 1, verdict: 'fail continuous+dump' },
+  { name: 'postgres', is: 'SQL_ASCII', tables: 0, verdict: 'warn' },
+])('$name in $is with $tables tables: $verdict', ({ name, is, tables, verdict }) => {
+  const facts = { databases: [database(name, { encoding: is })], sizes: { ...sizes, tables } };
+  expect(short(encoding.judge(facts, name, ground(), wish()))).toBe(verdict);
+});
+
+test.each([
+  { what: 'C', is: {}, verdict: 'pass' },
+  { what: 'a usual locale', is: { collate: 'de_DE.UTF-8', ctype: 'de_DE.UTF-8' }, verdict: 'pass' },
+  { what: 'as glibc writes it', is: { collate: 'en_US.utf8', ctype: 'C.UTF-8' }, verdict: 'pass' },
+  { what: 'Windows', is: { collate: 'English_United States.1252' }, verdict: 'warn' },
+  { what: 'ICU', is: { provider: 'i', locale: 'de-x-icu', collate: 'odd' }, verdict: 'pass' },
+  { what: 'the same version', is: { collationVersion: '2.36', libraryVersion: '2.36' }, verdict: 'pass' },
+  { what: 'another version', is: { collationVersion: '2.28', libraryVersion: '2.36' }, verdict: 'warn' },
+])('collation, $what: $verdict', ({ is, verdict }) => {
+  const facts = { databases: [database('d1', is)], collations: [] };
+  expect(short(collation.judge(facts, 'd1', ground(), wish()))).toBe(verdict);
+});
+
+test('a collation somebody made by libc is named, and one that fell behind is refreshed', () => {
+  const own = { name: 'public."German"', provider: 'c', version: undefined, libraryVersion: undefined };
+  const facts = { databases: [database('d1')], collations: [own] };
+  expect(collation.judge(facts, 'd1', ground(), wish())).toMatchObject({ status: 'warn', objects: [own.name] });
+  const stale = { ...facts, collations: [{ ...own, version: '1', libraryVersion: '2' }] };
+  expect(collation.judge(stale, 'd1', ground(), wish()).fix?.sql).toEqual([
+    'ALTER COLLATION public."German" REFRESH VERSION',
+  ]);
+});
+
+test.each([
+  { name: 'd1', is: {}, verdict: 'pass' },
+  { name: 'My-DB', is: { plain: false }, verdict: 'warn' },
+  { name: 'a'.repeat(41), is: {}, verdict: 'pass' },
+  { name: 'a'.repeat(42), is: {}, verdict: 'warn' },
+])('a database called $name: $verdict', ({ name, is, verdict }) => {
+  expect(short(dbNames.judge({ databases: [database(name, is)] }, name, ground(), wish()))).toBe(verdict);
+});

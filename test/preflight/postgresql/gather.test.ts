@@ -1,0 +1,96 @@
+import { expect, test } from 'vitest';
+import type { PgSession } from '../../../src/postgresql/connection.ts';
+import { QueryError } from '../../../src/postgresql/failure.ts';
+import type { Ask } from '../../../src/preflight/postgresql/ask.ts';
+import { type Asking, gather } from '../../../src/preflight/postgresql/gather.ts';
+
+const ask = (id: string, sql: string | undefined = `SELECT '${id}' AS v`): Ask<string> => ({
+  id,
+  scope: 'server',
+  sql: () => sql,
+  decode: ([row]) => row?.v ?? 'nothing',
+  absent: 'absent',
+  grant: (user) => `GRANT ${id} TO ${user}`,
+});
+
+const a = ask('a');
+const b = ask('b');
+const c = ask('c');
+
+/** A server that answers each statement with its own text, and refuses those that hold a word. */
+function asking(refused: Readonly<Record<string, QueryError>>, sent: string[], left = () => 40_000): Asking {
+  const session: PgSession = {
+    processId: 1,
+    tls: undefined,
+    query: (text) => {
+      const found = Object.entries(refused).find(([word]) => text.includes(word));
+      if (found !== undefined) return Promise.reject(found[1]);
+      const statements = text.split('; ');
+      return Promise.resolve(statements.map((one) => (one.startsWith('SELECT') ? [{ v: one }] : [])));
+    },
+    end: () => Promise.resolve(),
+  };
+  return {
+    session,
+    version: 170_000,
+    context: { inRecovery: false, superuser: true },
+    username: 'u',
+    onSent: (text) => sent.push(text),
+    left,
+  };
+}
+
+test('all questions travel in one read-only message that leaves no setting behind', async () => {
+  const sent: string[] = [];
+  const { answers, lost } = await gather([a, b], asking({}, sent));
+  expect(sent).toEqual([
+    "BEGIN READ ONLY; SET LOCAL statement_timeout='15s'; SET LOCAL lock_timeout='1s'; SET LOCAL search_path=pg_catalog; SET LOCAL jit=off; SELECT 'a' AS v; SELECT 'b' AS v; COMMIT",
+  ]);
+  expect(answers.get(b)).toEqual({ kind: 'known', value: "SELECT 'b' AS v" });
+  expect(lost).toBeUndefined();
+});
+
+test('a denied question alone is unknown, with the statement that would let it be asked', async () => {
+  const sent: string[] = [];
+  const denied = new QueryError('42501', 'permission denied for view b', false);
+  const { answers } = await gather([a, b, c], asking({ "'b'": denied }, sent));
+  expect(answers.get(b)).toEqual({ kind: 'denied', reason: 'permission denied for view b', grant: 'GRANT b TO u' });
+  expect([answers.get(a)?.kind, answers.get(c)?.kind]).toEqual(['known', 'known']);
+  // Each refusal is followed by the end of its transaction.
+  expect(sent.filter((text) => text === 'ROLLBACK')).toHaveLength(2);
+  expect(sent).toHaveLength(6);
+});
+
+test('a question that is too slow alone is unknown', async () => {
+  const slow = new QueryError('57014', 'canceling statement due to statement timeout', false);
+  const { answers } = await gather([a, b, c], asking({ "'b'": slow }, []));
+  expect(answers.get(b)).toEqual({ kind: 'failed', reason: 'canceling statement due to statement timeout' });
+  expect(answers.get(c)?.kind).toBe('known');
+});
+
+test('when the connection breaks nothing is asked again, and every question has the reason', async () => {
+  const sent: string[] = [];
+  const broken = new QueryError('ECONNRESET', 'the connection was closed', true);
+  const { answers, lost } = await gather([a, b], asking({ "'b'": broken }, sent));
+  expect(lost).toBe(broken);
+  expect(sent).toHaveLength(1);
+  expect(answers.get(a)).toEqual({ kind: 'failed', reason: 'the connection was closed' });
+});
+
+test('what the version does not have is not asked', async () => {
+  const sent: string[] = [];
+  const none = { ...ask('none'), sql: () => undefined };
+  const { answers } = await gather([none], asking({}, sent));
+  expect(answers.get(none)).toEqual({ kind: 'known', value: 'absent' });
+  expect(sent).toEqual([]);
+});
+
+test('without time nothing is sent', async () => {
+  const sent: string[] = [];
+  const { answers } = await gather(
+    [a],
+    asking({}, sent, () => 0),
+  );
+  expect(sent).toEqual([]);
+  expect(answers.get(a)).toEqual({ kind: 'failed', reason: 'no time was left for it' });
+});

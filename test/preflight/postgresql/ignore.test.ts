@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest';
+import { nearest } from '../../../src/cli/suggest.ts';
+import { chosen, refuseUnknownIds } from '../../../src/preflight/postgresql/ignore.ts';
+import { database } from './facts.ts';
+
+const databases = ['app', 'billing', 'postgres'].map((name) => database(name));
+
+test('every database is migrated but the ignored', () => {
+  expect(chosen(databases, ['billing', 'template1'], nearest)).toEqual(['app', 'postgres']);
+});
+
+test('a name that no database has ends the run, with the one that was meant', () => {
+  expect(() => chosen(databases, ['biling'], nearest)).toThrow(
+    expect.objectContaining({
+      code: 'usage',
+      message: 'the source has no database "biling" to ignore',
+      hint: 'did you mean "billing"?',
+      detail: 'databases of the source: app, billing, postgres',
+    }),
+  );
+});
+
+test('names are compared as the server does, upper and lower case included', () => {
+  expect(() => chosen(databases, ['Postgres'], nearest)).toThrow('"Postgres"');
+});
+
+test('an id in --accept that no check has ends the run', () => {
+  expect(() => refuseUnknownIds(['wal-rat'], ['wal-rate', 'wal-level'], nearest)).toThrow(
+    expect.objectContaining({ code: 'usage', hint: 'did you mean "wal-rate"?' }),
+  );
+  expect(() => refuseUnknownIds(['wal-rate'], ['wal-rate'], nearest)).not.toThrow();
+});

@@ -1,0 +1,64 @@
+import { expect, test } from 'vitest';
+import { leftovers } from '../../../src/preflight/postgresql/leftovers.ts';
+import { ground, short, slot, wish } from './facts.ts';
+
+const old = 'aiven_db_migrate_0123_slot';
+const publication = { name: 'aiven_db_migrate_0123_pub', allTables: true };
+
+test.each([
+  { what: 'nothing', slots: [], publications: [], verdict: 'pass' },
+  {
+    what: 'a slot of a migration',
+    slots: [slot({ name: old, active: false })],
+    publications: [],
+    verdict: 'fail continuous',
+  },
+  {
+    what: 'a slot of an initial copy',
+    slots: [slot({ name: 'pg_16400_sync_16390_71' })],
+    publications: [],
+    verdict: 'fail continuous',
+  },
+  { what: 'a publication of a migration', slots: [], publications: [publication], verdict: 'fail continuous' },
+  { what: 'a publication of somebody', slots: [], publications: [{ name: 'cdc', allTables: true }], verdict: 'pass' },
+  { what: 'a slot that is read', slots: [slot({ name: 'debezium' })], publications: [], verdict: 'pass' },
+  {
+    what: 'a slot nobody reads',
+    slots: [slot({ name: 'debezium', active: false })],
+    publications: [],
+    verdict: 'info',
+  },
+  {
+    what: 'a slot nobody reads that fills the disk',
+    slots: [slot({ name: 'debezium', active: false, retained: 5 * 1024 ** 3 })],
+    publications: [],
+    verdict: 'warn',
+  },
+  {
+    what: 'a slot of another database',
+    slots: [slot({ name: old, database: 'd2' })],
+    publications: [],
+    verdict: 'pass',
+  },
+])('$what: $verdict', ({ slots, publications, verdict }) => {
+  expect(short(leftovers.judge({ slots, publications }, 'd1', ground(), wish()))).toBe(verdict);
+});
+
+test('both are dropped, in their database, and only a slot that nobody holds', () => {
+  const { fix } = leftovers.judge(
+    { slots: [slot({ name: old })], publications: [publication] },
+    'd1',
+    ground(),
+    wish(),
+  );
+  expect(fix?.database).toBe('d1');
+  expect(fix?.sql).toEqual([
+    `SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE slot_name = '${old}' AND NOT active`,
+    `DROP PUBLICATION IF EXISTS "${publication.name}"`,
+  ]);
+});
+
+test('a slot that somebody else may need is dropped by no script', () => {
+  const facts = { slots: [slot({ name: 'debezium', active: false })], publications: [] };
+  expect(leftovers.judge(facts, 'd1', ground(), wish()).fix).not.toHaveProperty('sql');
+});

@@ -1,0 +1,43 @@
+import { nearest } from '../../../src/cli/suggest.ts';
+import { systemClock } from '../../../src/platform/clock.ts';
+import type { Finding } from '../../../src/preflight/finding.ts';
+import {
+  type PostgresReport,
+  type PreflightOptions,
+  preflightPostgresql,
+} from '../../../src/preflight/postgresql/run.ts';
+import { Secret } from '../../../src/secret.ts';
+import { wish } from './facts.ts';
+
+export interface Where {
+  readonly port: number;
+  readonly password?: string;
+  readonly username?: string;
+  readonly dbname?: string;
+  readonly wish?: Parameters<typeof wish>[0];
+}
+
+/** A run against a server of this machine, without TLS and without the five seconds between two readings of the WAL position. */
+export function preflight(where: Where, more: Partial<PreflightOptions> = {}): Promise<PostgresReport> {
+  return preflightPostgresql({
+    source: {
+      host: '127.0.0.1',
+      port: where.port,
+      dbname: where.dbname ?? 'postgres',
+      username: where.username ?? 'postgres',
+      password: new Secret(where.password ?? 'secret'),
+      ssl: 'disable',
+    },
+    wish: wish({ disableSsl: true, asPublic: false, ...where.wish }),
+    clock: systemClock,
+    nearest,
+    walInterval: 1,
+    ...more,
+  });
+}
+
+export function found(report: PostgresReport, id: string, database?: string): Finding {
+  const finding = report.findings.find((one) => one.id === id && (database === undefined || one.database === database));
+  if (finding === undefined) throw new Error(`no finding of ${id}`);
+  return finding;
+}

@@ -1,0 +1,288 @@
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startPgbouncer } from '../../fixtures/pgbouncer.ts';
+import { type Postgres, ready, startPostgres } from '../../fixtures/postgres.ts';
+import { found, preflight } from './preflight.ts';
+import { proxyTo } from './proxy.ts';
+
+let server: Postgres;
+
+beforeAll(async () => {
+  server = await startPostgres({
+    version: 17,
+    settings: { ...ready, max_replication_slots: 40, max_wal_senders: 40 },
+    setup: [
+      'CREATE DATABASE d1',
+      'CREATE DATABASE d2',
+      'CREATE DATABASE "My-DB"',
+      `CREATE ROLE bare LOGIN PASSWORD 'secret'`,
+    ],
+  });
+}, 60_000);
+afterAll(() => server.stop());
+
+test('every database is asked but the templates and the ignored, and the verdict is theirs', async () => {
+  const report = await preflight({ ...server, wish: { ignoreDbs: ['My-DB'] } });
+  expect(report.databases).toMatchObject([
+    { name: 'd1', verdict: 'continuous', tables: 0, reasons: [] },
+    { name: 'd2', verdict: 'continuous' },
+    { name: 'postgres', verdict: 'continuous' },
+  ]);
+  expect(report).toMatchObject({ verdict: 'continuous', ok: true, proven: true, summary: { fail: 0 } });
+  expect(report.source).toMatchObject({ server_version: expect.stringMatching(/^17\./), role: { superuser: true } });
+});
+
+test('findings come in catalogue order, one for each check and database', async () => {
+  const { findings } = await preflight(server);
+  const keys = findings.map(({ id, database }) => `${id} ${database ?? ''}`);
+  expect(new Set(keys).size).toBe(keys.length);
+  expect(findings.filter(({ id }) => id === 'db-names').map(({ database }) => database)).toEqual([
+    'My-DB',
+    'd1',
+    'd2',
+    'postgres',
+  ]);
+  const wal = findings.findIndex(({ id }) => id === 'wal-level');
+  const names = findings.findIndex(({ id }) => id === 'db-names');
+  expect(wal).toBeLessThan(names);
+});
+
+test('all that is sent is read-only, and nothing sets what outlives its transaction', async () => {
+  const sent: string[] = [];
+  const report = await preflight({ ...server, username: 'bare' }, { onQuery: (_database, text) => sent.push(text) });
+  const odd = sent.filter(
+    (text) =>
+      !text.startsWith("BEGIN READ ONLY; SET LOCAL statement_timeout='15s'; ") &&
+      !['SELECT pg_backend_pid() AS pid', 'ROLLBACK', 'IDENTIFY_SYSTEM'].includes(text),
+  );
+  expect(odd).toEqual([]);
+  expect(sent.filter((text) => text.startsWith('BEGIN') && !text.endsWith('; COMMIT'))).toEqual([]);
+  expect(report.queries).toBeGreaterThan(sent.length);
+});
+
+test('the first statement of every connection is a bare question for its process', async () => {
+  const sent = new Map<string, string[]>();
+  await preflight(server, {
+    onQuery: (database, text) => sent.set(database, [...(sent.get(database) ?? []), text]),
+  });
+  const first = [...sent.values()].map((texts) => texts.find((text) => text !== 'IDENTIFY_SYSTEM'));
+  expect(new Set(first)).toEqual(new Set(['SELECT pg_backend_pid() AS pid']));
+});
+
+test('a role without rights gets unknown with the grant that answers it, and every other finding', async () => {
+  const report = await preflight({ ...server, username: 'bare' });
+  expect(found(report, 'hba-rule')).toMatchObject({
+    status: 'unknown',
+    fix: {
+      sql: ['GRANT EXECUTE ON FUNCTION pg_hba_file_rules() TO "bare"', 'GRANT SELECT ON pg_hba_file_rules TO "bare"'],
+      database: 'postgres',
+    },
+  });
+  expect(found(report, 'superuser').status).toBe('fail');
+  expect(report).toMatchObject({ verdict: 'dump', ok: false, proven: false });
+  for (const statement of found(report, 'hba-rule').fix?.sql ?? []) await server.query(statement);
+  expect(found(await preflight({ ...server, username: 'bare' }), 'hba-rule').status).toBe('pass');
+  for (const statement of found(report, 'hba-rule').fix?.undo ?? []) await server.query(statement);
+  expect(found(await preflight({ ...server, username: 'bare' }), 'hba-rule').status).toBe('unknown');
+});
+
+test('a question that waits for a lock is unknown alone', async () => {
+  const holder = new pg.Client({ host: server.folder, port: server.port, user: 'postgres', database: 'd1' });
+  await holder.connect();
+  try {
+    await holder.query('BEGIN');
+    await holder.query('LOCK TABLE pg_publication IN ACCESS EXCLUSIVE MODE');
+    const report = await preflight(server);
+    expect(found(report, 'leftovers', 'd1')).toMatchObject({
+      status: 'unknown',
+      observed: expect.stringContaining('canceling statement due to lock timeout'),
+    });
+    expect(found(report, 'collation', 'd1').status).toBe('pass');
+    expect(found(report, 'leftovers', 'd2').status).toBe('pass');
+    expect(report.proven).toBe(false);
+  } finally {
+    await holder.end();
+  }
+});
+
+test('a database that hangs costs its own findings, and the run ends at its deadline', async () => {
+  const proxy = await proxyTo(server.port, (database) => (database === 'd1' ? 'hang' : 'pass'));
+  try {
+    const begun = Date.now();
+    const report = await preflight({ ...server, port: proxy.port }, { deadline: 2000 });
+    expect(Date.now() - begun).toBeLessThan(4000);
+    expect(found(report, 'db-noconnect', 'd1')).toMatchObject({ status: 'unknown' });
+    expect(found(report, 'collation', 'd1')).toMatchObject({
+      status: 'skip',
+      observed: 'the database did not answer: the time for the whole run was over',
+    });
+    expect(found(report, 'collation', 'd2').status).toBe('pass');
+    expect(found(report, 'wal-level').status).toBe('pass');
+    expect(report.proven).toBe(false);
+  } finally {
+    await proxy.close();
+  }
+});
+
+test('a connection that breaks in the middle is made anew, once', async () => {
+  let broken = 0;
+  const proxy = await proxyTo(server.port, (database) => {
+    if (database !== 'd1') return 'pass';
+    broken += 1;
+    return broken === 1 ? { breakAt: 2 } : 'pass';
+  });
+  try {
+    const report = await preflight({ ...server, port: proxy.port });
+    expect(report).toMatchObject({ verdict: 'continuous', proven: true });
+    expect(broken).toBe(2);
+  } finally {
+    await proxy.close();
+  }
+});
+
+test('a connection that always breaks costs its own findings', async () => {
+  const proxy = await proxyTo(server.port, (database) => (database === 'd1' ? { breakAt: 2 } : 'pass'));
+  try {
+    const report = await preflight({ ...server, port: proxy.port });
+    expect(found(report, 'collation', 'd1')).toMatchObject({
+      status: 'unknown',
+      observed: expect.stringContaining('the connection was closed'),
+    });
+    expect(found(report, 'collation', 'd2').status).toBe('pass');
+    expect(report.proven).toBe(false);
+  } finally {
+    await proxy.close();
+  }
+});
+
+test('a server that restarts in the middle is waited for', async () => {
+  let restarting: Promise<void> | undefined;
+  const report = await preflight(server, {
+    // Once the databases are known, all that was open breaks.
+    onProgress: () => {
+      restarting ??= server.restart();
+    },
+  });
+  await restarting;
+  expect(report.findings.filter(({ status }) => status === 'unknown').map(({ id }) => id)).toEqual([
+    'version-not-newer',
+  ]);
+  expect(report).toMatchObject({ verdict: 'continuous', proven: true });
+}, 40_000);
+
+test('no more connections than told, and never more than a tenth of the free ones', async () => {
+  const open = { now: 0, most: 0 };
+  const count = async (more: Parameters<typeof preflight>[1]) => {
+    open.most = 0;
+    const report = await preflight(server, {
+      ...more,
+      onQuery: () => {
+        open.most = Math.max(open.most, open.now);
+      },
+    });
+    return report;
+  };
+  const sessions = setInterval(async () => {
+    const rows = await server.query(
+      "SELECT count(*) AS n FROM pg_stat_activity WHERE application_name = 'cloudctl-preflight' AND backend_type = 'client backend'",
+    );
+    open.now = Number(rows[0]?.n);
+  }, 5);
+  try {
+    await count({ concurrency: 1 });
+    // The way in tries TLS and replication beside the session; databases come one after the other.
+    expect(open.most).toBeLessThanOrEqual(2);
+  } finally {
+    clearInterval(sessions);
+  }
+});
+
+test('a misspelt database in ignore_dbs ends the run with the name that was meant', async () => {
+  await expect(preflight({ ...server, wish: { ignoreDbs: ['d3'] } })).rejects.toMatchObject({
+    code: 'usage',
+    exitCode: 2,
+    message: expect.stringContaining('"d3"'),
+  });
+});
+
+test('an unknown id in --accept ends the run before anything is sent', async () => {
+  await expect(preflight({ port: 1, wish: { accept: ['wal-levle'] } })).rejects.toMatchObject({
+    code: 'usage',
+    hint: 'did you mean "wal-level"?',
+  });
+});
+
+test('the signal ends a run as cancelled', async () => {
+  const proxy = await proxyTo(server.port, (database) => (database === 'd1' ? 'hang' : 'pass'));
+  try {
+    const running = preflight({ ...server, port: proxy.port }, { signal: AbortSignal.timeout(500) });
+    await expect(running).rejects.toMatchObject({ code: 'cancelled' });
+  } finally {
+    await proxy.close();
+  }
+});
+
+test('a server that cannot be entered is a verdict: blocked, proven, every check reported', async () => {
+  const report = await preflight({ ...server, password: 'wrong' });
+  expect(report).toMatchObject({ verdict: 'blocked', ok: false, proven: true, databases: [] });
+  expect(found(report, 'wal-level')).toMatchObject({ status: 'skip' });
+  expect(found(report, 'auth-password').status).toBe('fail');
+});
+
+test('progress counts every database', async () => {
+  const seen: (readonly [number, number])[] = [];
+  await preflight(server, { onProgress: (done, total) => seen.push([done, total]) });
+  expect(seen[0]).toEqual([0, 4]);
+  expect(seen.at(-1)).toEqual([4, 4]);
+});
+
+describe('databases that refuse', () => {
+  beforeAll(async () => {
+    await server.query('ALTER DATABASE d1 ALLOW_CONNECTIONS false');
+  });
+  afterAll(async () => {
+    await server.query('ALTER DATABASE d1 ALLOW_CONNECTIONS true');
+  });
+
+  test('are blocked for both methods, their own checks are skipped, and ignoring them is the advice', async () => {
+    const report = await preflight(server);
+    expect(found(report, 'db-noconnect', 'd1')).toMatchObject({ status: 'fail', blocks: ['continuous', 'dump'] });
+    expect(found(report, 'collation', 'd1').status).toBe('skip');
+    expect(report.databases.find(({ name }) => name === 'd1')).toMatchObject({
+      verdict: 'blocked',
+      reasons: ['db-noconnect'],
+    });
+    expect(report).toMatchObject({ verdict: 'blocked', advice: { ignore_dbs: ['d1'], verdict: 'continuous' } });
+    expect((await preflight({ ...server, wish: { ignoreDbs: ['d1'] } })).verdict).toBe('continuous');
+  });
+});
+
+test('the WAL position is read twice, so far apart as told, and that time is not counted', async () => {
+  const report = await preflight(server, { walInterval: 1500 });
+  expect(found(report, 'dump-quiesced').observed).toMatch(/of WAL in [12] s/);
+  expect(report.duration_ms).toBeLessThan(1500);
+});
+
+test('behind a pooler in transaction mode the settings of its other clients are as they were', async () => {
+  const pooler = await startPgbouncer({ server });
+  const other = new pg.Client({
+    host: pooler.host,
+    port: pooler.port,
+    user: 'postgres',
+    password: server.password,
+    database: 'd1',
+  });
+  await other.connect();
+  try {
+    const settings = async () =>
+      (await other.query("SELECT name, setting FROM pg_settings WHERE name <> 'application_name' ORDER BY name")).rows;
+    const before = await settings();
+    const report = await preflight({ ...server, port: pooler.port });
+    expect(await settings()).toEqual(before);
+    await other.query('CREATE TABLE after_preflight (id int)');
+    expect(found(report, 'pooler-detected').status).toBe('fail');
+  } finally {
+    await other.query('DROP TABLE IF EXISTS after_preflight');
+    await other.end();
+  }
+});

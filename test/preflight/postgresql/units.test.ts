@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest';
+import { quoteIdentifier, quoteLiteral } from '../../../src/preflight/postgresql/sql.ts';
+import { bytesOf, millisecondsOf, settingSize, sizeText, spanText } from '../../../src/preflight/postgresql/units.ts';
+
+test.each([
+  { value: '64MB', unit: undefined, bytes: 64 * 1024 ** 2 },
+  { value: '65536', unit: 'kB', bytes: 64 * 1024 ** 2 },
+  { value: '16', unit: '8kB', bytes: 128 * 1024 },
+  { value: '-1', unit: 'MB', bytes: -(1024 ** 2) },
+  { value: 'much', unit: 'MB', bytes: undefined },
+])('$value counted in $unit is $bytes bytes', ({ value, unit, bytes }) => {
+  expect(bytesOf(value, unit)).toBe(bytes);
+});
+
+test.each([
+  { value: '5min', unit: 'ms', span: 300_000 },
+  { value: '1000', unit: 'ms', span: 1000 },
+  { value: '2 s', unit: 'ms', span: 2000 },
+  { value: '1.5h', unit: undefined, span: 5_400_000 },
+])('$value counted in $unit is $span ms', ({ value, unit, span }) => {
+  expect(millisecondsOf(value, unit)).toBe(span);
+});
+
+test('sizes and spans are short', () => {
+  expect([0, 1023, 1536, 5 * 1024 ** 3].map(sizeText)).toEqual(['0 B', '1023 B', '1.5 kB', '5 GB']);
+  expect([250, 90_000, 3_600_000, 86_400_000, 1_209_600_000].map(spanText)).toEqual([
+    '250 ms',
+    '90 s',
+    '60 min',
+    '24 h',
+    '14 days',
+  ]);
+  expect([1, 300 * 1024 ** 2, 20 * 1024 ** 3].map(settingSize)).toEqual(['1MB', '300MB', '20GB']);
+});
+
+test('quotes and backslashes stay inside their quotes', () => {
+  expect(quoteIdentifier('a"b')).toBe('"a""b"');
+  expect(quoteLiteral("o'clock")).toBe("'o''clock'");
+  expect(quoteLiteral("a\\'b")).toBe("E'a\\\\''b'");
+});

@@ -1,0 +1,87 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { systemClock } from '../../../src/platform/clock.ts';
+import type { Finding } from '../../../src/preflight/finding.ts';
+import { preflightRedis } from '../../../src/preflight/redis/run.ts';
+import type { Report } from '../../../src/preflight/report.ts';
+import type { Wish } from '../../../src/preflight/wish.ts';
+import { readSource, type SourceParts } from '../../../src/redis/source.ts';
+import { eventually, type RedisOptions, type RedisServer, startRedis } from '../../fixtures/redis.ts';
+import { wish } from './wish.ts';
+
+export interface Run {
+  readonly report: Report;
+  /** Every command that was sent, as told by `onQuery`. */
+  readonly said: readonly string[];
+  finding(id: string): Finding;
+}
+
+/** A preflight of a real server, with a short look at its rates. */
+export async function preflight(
+  server: RedisServer,
+  parts: SourceParts = {},
+  wishes: Partial<Wish> = {},
+  deadline = 20_000,
+): Promise<Run> {
+  const said: string[] = [];
+  const disableSsl = parts.disableSsl ?? server.ca === undefined;
+  const place = parts.url === undefined ? { host: server.host, port: server.port } : {};
+  const { source } = readSource({ ...place, ...(parts.url === undefined ? { disableSsl } : {}), ...parts });
+  const report = await preflightRedis({
+    source,
+    wish: wish({ disableSsl, now: Date.now(), ...wishes }),
+    clock: systemClock,
+    nearest: () => undefined,
+    deadline,
+    rateInterval: 250,
+    onQuery: (_place, text) => said.push(text),
+  });
+  return {
+    report,
+    said,
+    finding(id) {
+      const found = report.findings.find((one) => one.id === id);
+      if (found === undefined) throw new Error(`no finding is called ${id}`);
+      return found;
+    },
+  };
+}
+
+/** Starts a server, does the work, and stops it whatever happens. */
+export async function withRedis<T>(options: RedisOptions, work: (server: RedisServer) => Promise<T>): Promise<T> {
+  const server = await startRedis(options);
+  try {
+    return await work(server);
+  } finally {
+    await server.stop();
+  }
+}
+
+/** The ids of the findings that are no pass and no information. */
+export function alarms({ findings }: Report): readonly string[] {
+  return findings.filter(({ status }) => status !== 'pass' && status !== 'info').map(({ id }) => id);
+}
+
+/** Sends one thing over and over on a connection of its own until it is told to stop; by default it writes. */
+export function write(port: number, once?: string): () => void {
+  const socket = connect(port, '127.0.0.1');
+  const value = 'x'.repeat(10_000);
+  const command = `*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$${value.length}\r\n${value}\r\n`;
+  socket.on('data', () => {}).on('error', () => {});
+  socket.write(once ?? command);
+  const timer = once === undefined ? setInterval(() => socket.write(command.repeat(10)), 10) : undefined;
+  return () => {
+    clearInterval(timer);
+    socket.destroy();
+  };
+}
+
+/** Makes the next BGSAVE fail, and runs it. */
+export async function breakSaving(server: RedisServer): Promise<void> {
+  server.cli('config', 'set', 'dbfilename', 'dump.rdb');
+  mkdirSync(join(server.folder, 'data', 'dump.rdb'));
+  writeFileSync(join(server.folder, 'data', 'dump.rdb', 'in-the-way'), '');
+  server.cli('bgsave');
+  await eventually(() => server.cli('info').includes('rdb_last_bgsave_status:err'), 'a failed BGSAVE');
+}

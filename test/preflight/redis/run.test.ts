@@ -1,0 +1,382 @@
+import { describe, expect, test } from 'vitest';
+import { Secret } from '../../../src/secret.ts';
+import { lacks } from '../../fixtures/needs.ts';
+import { eventually, startRedis } from '../../fixtures/redis.ts';
+import { alarms, breakSaving, preflight, withRedis, write } from './real.ts';
+
+describe.skipIf(lacks('redis-server', 'redis-cli'))('on a Redis 7.0', () => suite('redis'));
+describe.skipIf(lacks('valkey-server', 'redis-cli'))('on a Valkey 8', () => suite('valkey'));
+
+function suite(program: 'redis' | 'valkey'): void {
+  test('a healthy server raises no alarm', () =>
+    withRedis({ program, setup: [['set', 'k', 'v']] }, async (server) => {
+      const { report } = await preflight(server);
+      expect(alarms(report)).toEqual([]);
+      expect(report).toMatchObject({ engine: 'redis', verdict: 'continuous', ok: true, proven: true });
+      expect(report.databases).toEqual([{ name: 'db0', verdict: 'continuous', reasons: [], keys: 1 }]);
+      expect(report.source.server_version).toMatch(program === 'redis' ? /^7\.0\./ : /^Valkey 8\./);
+    }));
+
+  test('a healthy server with a password, users and TLS raises none either', () =>
+    withRedis(
+      {
+        program,
+        tls: true,
+        acl: ['user default off', 'user admin on >secret ~* &* +@all'],
+      },
+      async (server) => {
+        const parts = { username: 'admin', password: new Secret('secret'), ca: server.ca };
+        const { report, finding } = await preflight(server, parts);
+        expect(alarms(report)).toEqual([]);
+        expect(finding('redis-tls').observed).toMatch(/^TLSv1\.[23], CN=localhost, valid for \d+ days$/);
+        expect(finding('auth').observed).toBe('AUTH as admin');
+      },
+    ));
+
+  test('sends nothing but what it tells, and that is a fixed list of reading commands', () =>
+    withRedis({ program, config: ['slowlog-log-slower-than 0', 'slowlog-max-len 1000'] }, async (server) => {
+      server.cli('mset', 'a', '1', 'b', '2');
+      server.cli('slowlog', 'reset');
+      const before = stat(server.cli('info'), 'rdb_changes_since_last_save');
+      const { report, said } = await preflight(server);
+      const names = server.cli('--json', 'slowlog', 'get', '-1').matchAll(/\["(?<name>[a-z]+)"/gi);
+      const seen = [...new Set([...names].map(({ groups }) => groups!.name!.toUpperCase()))].sort();
+      const allowed = 'ACL CLUSTER COMMAND CONFIG FUNCTION INFO LATENCY MEMORY MODULE PING SCAN SELECT TYPE'.split(' ');
+      // The last two are redis-cli's own.
+      expect(seen.filter((name) => name !== 'SLOWLOG' && name !== 'HELLO')).toEqual(allowed);
+      expect(said.every((line) => allowed.includes(line.split(' ')[0]!))).toBe(true);
+      expect(report.queries).toBe(said.length);
+      expect(stat(server.cli('info'), 'rdb_changes_since_last_save')).toBe(before);
+      expect(stat(server.cli('info'), 'total_forks')).toBe('0');
+    }));
+
+  test('a wrong password, a missing one and one too many are told apart, and none is shown', () =>
+    withRedis({ program, config: ['requirepass "correct horse"'] }, async (server) => {
+      const wrong = await preflight(server, { password: new Secret('battery staple') });
+      expect(wrong.finding('auth')).toMatchObject({ status: 'fail', blocks: ['continuous', 'scan'] });
+      expect(wrong.finding('auth').observed).toMatch(/^WRONGPASS /);
+      expect(wrong.finding('psync-command').status).toBe('skip');
+      expect(wrong.report).toMatchObject({ verdict: 'blocked', ok: false });
+      expect(JSON.stringify([wrong.report, wrong.said])).not.toContain('battery staple');
+      const none = await preflight(server);
+      expect(none.finding('auth').observed).toMatch(/^NOAUTH /);
+      const right = await preflight(server, { password: new Secret('correct horse') });
+      expect(alarms(right.report)).toEqual([]);
+    }));
+
+  test('a password for a server that has none stops a replica', () =>
+    withRedis({ program }, async (server) => {
+      const { finding, report } = await preflight(server, { password: new Secret('needless') });
+      expect(finding('auth')).toMatchObject({ status: 'fail', blocks: ['continuous', 'scan'] });
+      expect(finding('auth').detail).toContain('Unable to AUTH to MASTER');
+      expect(finding('psync-command').status).toBe('pass');
+      expect(JSON.stringify(report)).not.toContain('needless');
+      // The truth of it: a replica with such a password does not get in.
+      await withRedis({ program, config: ['masterauth needless'] }, async (replica) => {
+        replica.cli('replicaof', server.host, String(server.port));
+        await eventually(() => /Unable to AUTH to (MASTER|PRIMARY)/.test(replica.log()), 'the refusal');
+      });
+    }));
+
+  test('AUTH that was renamed quotes its words, and the password is not shown', () =>
+    withRedis({ program, config: ['rename-command AUTH ""', 'requirepass open-sesame'] }, async (server) => {
+      const { report, finding } = await preflight(server, { password: new Secret('open-sesame') });
+      expect(finding('auth')).toMatchObject({ status: 'fail', observed: "ERR unknown command 'AUTH'" });
+      expect(JSON.stringify(report)).not.toContain('open-sesame');
+    }));
+
+  test('a user without PSYNC blocks the continuous migration, and the fix and the undo hold', () =>
+    withRedis(
+      {
+        program,
+        acl: ['user default on nopass ~* &* +@all', 'user mover on >pw ~* &* +@all -psync -sync -replconf'],
+      },
+      async (server) => {
+        const parts = { username: 'mover', password: new Secret('pw') };
+        const before = await preflight(server, parts);
+        const finding = before.finding('acl-psync');
+        expect(before.report).toMatchObject({ verdict: 'scan', methods: { continuous: false, scan: true }, ok: false });
+        expect(finding).toMatchObject({ status: 'fail', blocks: ['continuous'] });
+        expect(finding.observed).toMatch(/no permissions to run the 'psync' command/i);
+        expect(finding.fix?.sql).toEqual(['ACL SETUSER mover +psync +replconf', 'ACL SAVE']);
+        const rules = server.cli('acl', 'dryrun', 'mover', 'psync', '?', '-1');
+        expect(server.script(finding.fix!.sql!.join('\n'))).toEqual(['OK', 'OK']);
+        const after = await preflight(server, parts);
+        expect(after.report.verdict).toBe('continuous');
+        expect(alarms(after.report)).toEqual([]);
+        expect(server.script(finding.fix!.undo!.join('\n'))).toEqual(['OK', 'OK']);
+        expect(server.cli('acl', 'dryrun', 'mover', 'psync', '?', '-1')).toBe(rules);
+      },
+    ));
+
+  test('a user who may replicate and ask nothing gets unknowns with the line that would answer them', () =>
+    withRedis(
+      { program, acl: ['user default on nopass ~* &* +@all', 'user mover on >pw ~* +psync +replconf +ping +info'] },
+      async (server) => {
+        const { report, finding } = await preflight(server, { username: 'mover', password: new Secret('pw') });
+        expect(report).toMatchObject({ verdict: 'continuous', proven: false, ok: true });
+        expect(finding('acl-psync')).toMatchObject({
+          status: 'unknown',
+          fix: { sql: ['ACL SETUSER mover +acl|dryrun'], undo: ['ACL SETUSER mover -acl|dryrun'] },
+        });
+        expect(finding('replica-output-buffer')).toMatchObject({
+          status: 'unknown',
+          fix: { sql: ['ACL SETUSER mover +config|get'] },
+        });
+        const strict = await preflight(server, { username: 'mover', password: new Secret('pw') }, { strict: true });
+        expect(strict.report).toMatchObject({ verdict: 'continuous', ok: false });
+        const tried = await preflight(server, { username: 'mover', password: new Secret('pw') }, { probe: true });
+        expect(tried.finding('acl-psync').status).toBe('pass');
+        expect(tried.finding('psync-command').observed).toMatch(/^PSYNC was accepted/);
+      },
+    ));
+
+  test('PSYNC and SYNC renamed: only a scan is left; SYNC alone still works', async () => {
+    const renamed = ['rename-command PSYNC ""', 'rename-command SYNC hidden'];
+    await withRedis({ program, config: renamed }, async (server) => {
+      const { report, finding } = await preflight(server);
+      expect(report.verdict).toBe('scan');
+      expect(finding('psync-command')).toMatchObject({
+        status: 'fail',
+        blocks: ['continuous'],
+        fix: { restart: true },
+      });
+      expect(finding('renamed-commands')).toMatchObject({ status: 'warn', objects: ['SYNC', 'PSYNC'] });
+      const tried = await preflight(server, {}, { probe: true });
+      expect(tried.finding('psync-command').observed).toMatch(/^PSYNC was refused: ERR unknown command/);
+    });
+    await withRedis({ program, config: renamed.slice(0, 1) }, async (server) => {
+      const { report, finding } = await preflight(server);
+      expect(report.verdict).toBe('continuous');
+      expect(finding('psync-command').status).toBe('warn');
+    });
+  });
+
+  test('CONFIG hidden: continuous, and not proven', () =>
+    withRedis({ program, config: ['rename-command CONFIG ""'] }, async (server) => {
+      const { report, finding } = await preflight(server);
+      expect(report).toMatchObject({ verdict: 'continuous', proven: false, ok: true });
+      expect(finding('managed-blocked')).toMatchObject({ status: 'unknown' });
+      expect(finding('managed-blocked').fix?.text).toContain('--probe');
+      for (const id of ['databases-count', 'replica-output-buffer', 'repl-timeout', 'min-replicas']) {
+        expect(finding(id), id).toMatchObject({ status: 'unknown' });
+      }
+      const tried = await preflight(server, {}, { probe: true });
+      expect(tried.finding('managed-blocked')).toMatchObject({ status: 'info' });
+    }));
+
+  test('INFO hidden leaves nothing said to be good that was not seen', () =>
+    withRedis({ program, config: ['rename-command INFO ""'] }, async (server) => {
+      const { report, finding } = await preflight(server);
+      expect(report).toMatchObject({ verdict: 'continuous', proven: false, databases: [] });
+      for (const id of ['version-not-newer', 'cluster-source', 'role-replica', 'loading']) {
+        expect(finding(id), id).toMatchObject({ status: 'unknown' });
+      }
+    }));
+
+  test('a node of a cluster can only be scanned', () =>
+    withRedis({ program, config: ['cluster-enabled yes'] }, async (server) => {
+      server.cli('cluster', 'addslotsrange', '0', '16383');
+      await eventually(() => server.cli('cluster', 'info').includes('cluster_state:ok'), 'the cluster');
+      server.cli('set', 'k', 'v');
+      const { report, finding } = await preflight(server);
+      expect(report).toMatchObject({ verdict: 'scan', source: { role: { cluster: true } } });
+      expect(finding('cluster-source')).toMatchObject({
+        status: 'fail',
+        observed: 'cluster mode, shards with slots: 1',
+      });
+      expect(alarms(report)).toEqual(['cluster-source']);
+    }));
+
+  test('a replica is a detour, and a dead end when it has lost its primary', () =>
+    withRedis({ program, setup: [['set', 'k', 'v']] }, async (primary) =>
+      withRedis({ program, config: [`replicaof ${primary.host} ${primary.port}`] }, async (replica) => {
+        await eventually(() => replica.cli('info').includes('master_link_status:up'), 'the link');
+        const linked = await preflight(replica);
+        expect(linked.finding('role-replica')).toMatchObject({ status: 'warn' });
+        expect(linked.report.verdict).toBe('continuous');
+        const upstream = await preflight(primary);
+        expect(alarms(upstream.report)).toEqual([]);
+        await primary.stop();
+        await eventually(() => replica.cli('info').includes('master_link_status:down'), 'the break');
+        const cut = await preflight(replica);
+        expect(cut.finding('role-replica')).toMatchObject({ status: 'fail', blocks: ['continuous'] });
+        expect(cut.report.verdict).toBe('scan');
+        const tried = await preflight(replica, {}, { probe: true });
+        expect(tried.finding('role-replica').status).toBe('fail');
+        replica.cli('config', 'set', 'replica-serve-stale-data', 'no');
+        const mute = await preflight(replica);
+        expect(mute.report.verdict).toBe('blocked');
+        expect(mute.finding('role-replica').blocks).toEqual(['continuous', 'scan']);
+      }),
+    ));
+
+  test('keys in database 20 block; a server with more databases only warns', async () => {
+    await withRedis({ program, config: ['databases 32'] }, async (server) => {
+      const empty = await preflight(server);
+      expect(empty.finding('databases-count')).toMatchObject({ status: 'warn' });
+      server.cli('-n', '20', 'set', 'k', 'v');
+      server.cli('-n', '3', 'set', 'k', 'v');
+      const { report, finding } = await preflight(server);
+      expect(finding('databases-count')).toMatchObject({ status: 'fail', only: ['db20'] });
+      expect(finding('multi-db')).toMatchObject({ status: 'warn', objects: ['db3', 'db20'] });
+      expect(report.verdict).toBe('blocked');
+      expect(report.databases).toEqual([
+        { name: 'db3', verdict: 'continuous', reasons: [], keys: 1 },
+        { name: 'db20', verdict: 'blocked', reasons: ['databases-count'], keys: 1 },
+      ]);
+    });
+  });
+
+  test('a BGSAVE that fails blocks unless the copy needs no disk, and the fix and the undo hold', () =>
+    withRedis({ program, config: ['repl-diskless-sync no'], setup: [['set', 'k', 'v']] }, async (server) => {
+      // Its temporary file cannot be made where a folder stands in the way.
+      server.cli('config', 'set', 'save', '900 1');
+      await breakSaving(server);
+      const broken = await preflight(server);
+      const finding = broken.finding('bgsave-broken');
+      expect(finding).toMatchObject({ status: 'fail', blocks: ['continuous'] });
+      expect(broken.report.verdict).toBe('scan');
+      expect(server.script(finding.fix!.sql!.join('\n'))).toEqual(['OK', 'OK']);
+      const cured = await preflight(server);
+      expect(cured.finding('bgsave-broken').status).toBe('warn');
+      expect(cured.report.verdict).toBe('continuous');
+      expect(server.script(finding.fix!.undo!.join('\n'))).toEqual(['OK', 'OK']);
+      expect(server.cli('config', 'get', 'repl-diskless-sync')).toBe('repl-diskless-sync\nno');
+    }));
+
+  test('an output buffer that is written full in a minute blocks, and the fix and the undo hold', () =>
+    withRedis({ program, config: ['client-output-buffer-limit replica 1mb 512kb 10'] }, async (server) =>
+      withRedis({ program, config: [`replicaof ${server.host} ${server.port}`] }, async () => {
+        await eventually(() => server.cli('info').includes('state=online'), 'the replica');
+        const stop = write(server.port);
+        try {
+          const { report, finding } = await preflight(server);
+          const found = finding('replica-output-buffer');
+          expect(found, found.detail).toMatchObject({ status: 'fail', blocks: ['continuous'] });
+          expect(found.detail).toContain('/s written = ');
+          expect(finding('repl-backlog')).toMatchObject({ status: 'warn' });
+          expect(report.verdict).toBe('scan');
+          const observed = server.cli('config', 'get', 'client-output-buffer-limit');
+          expect(server.script(found.fix!.sql!.join('\n'))).toEqual(['OK', 'OK']);
+          expect((await preflight(server)).finding('replica-output-buffer')).toMatchObject({ status: 'pass' });
+          expect(server.script(found.fix!.undo!.join('\n'))).toEqual(['OK', 'OK']);
+          expect(server.cli('config', 'get', 'client-output-buffer-limit')).toBe(observed);
+        } finally {
+          stop();
+        }
+      }),
+    ));
+
+  test('settings that hurt are warned of, and their fixes and undos hold', () =>
+    withRedis(
+      {
+        program,
+        config: ['min-replicas-to-write 1', 'repl-timeout 5', 'repl-ping-replica-period 5', 'maxclients 4'],
+        setup: [['config', 'set', 'notify-keyspace-events', 'KEA']],
+      },
+      async (server) => {
+        const { report, finding } = await preflight(server);
+        expect(alarms(report)).toEqual(['repl-timeout', 'min-replicas', 'maxclients']);
+        expect(report.verdict).toBe('continuous');
+        expect(finding('keyspace-notifications').status).toBe('info');
+        const names = ['repl-timeout', 'min-replicas-to-write', 'maxclients'];
+        const values = () => names.map((name) => server.cli('config', 'get', name));
+        const observed = values();
+        const fixes = ['repl-timeout', 'min-replicas', 'maxclients'].map((id) => finding(id).fix!);
+        for (const fix of fixes) expect(server.script(fix.sql!.join('\n'))).toEqual(['OK', 'OK']);
+        expect(alarms((await preflight(server)).report)).toEqual([]);
+        for (const fix of fixes) expect(server.script(fix.undo!.join('\n'))).toEqual(['OK', 'OK']);
+        expect(values()).toEqual(observed);
+      },
+    ));
+
+  test('more data than the target holds blocks; a policy that evicts is told', () =>
+    withRedis({ program, config: ['maxmemory 8mb', 'maxmemory-policy allkeys-lru'] }, async (server) => {
+      server.cli('set', 'big', 'x'.repeat(100_000));
+      const roomy = await preflight(server, {}, { targetMemory: 1e9 });
+      expect(roomy.finding('maxmemory')).toMatchObject({ status: 'warn' });
+      const { report, finding } = await preflight(server, {}, { targetMemory: 50_000 });
+      expect(finding('maxmemory')).toMatchObject({ status: 'fail', blocks: ['continuous', 'scan'] });
+      expect(report.verdict).toBe('blocked');
+    }));
+
+  test('functions are lost by a scan only', () =>
+    withRedis({ program }, async (server) => {
+      server.cli('function', 'load', '#!lua name=lib\nredis.register_function("f", function() return 1 end)');
+      const { report, finding } = await preflight(server);
+      expect(finding('functions-etc')).toMatchObject({ status: 'info', observed: '1 functions' });
+      expect(report.data_loss).toEqual([]);
+      const scan = await preflight(server, {}, { method: 'scan' });
+      expect(scan.report.data_loss).toEqual(['1 functions']);
+    }));
+
+  test('TLS and no TLS that do not agree are told apart from a certificate that is not trusted', async () => {
+    await withRedis({ program, tls: true }, async (server) => {
+      const plain = await preflight(server, { disableSsl: true });
+      expect(plain.finding('redis-tls')).toMatchObject({ status: 'fail', observed: `TLS on port ${server.port}` });
+      expect(plain.report.verdict).toBe('blocked');
+      const other = await withRedis({ program, tls: true }, (stranger) =>
+        preflight(server, { ca: stranger.ca!, password: new Secret('not sent') }),
+      );
+      expect(other.finding('redis-tls')).toMatchObject({ status: 'fail', blocks: ['continuous', 'scan'] });
+      expect(other.finding('redis-tls').observed).toMatch(/certificate/);
+    });
+    await withRedis({ program }, async (server) => {
+      const { finding } = await preflight(server, { disableSsl: false });
+      expect(finding('redis-tls')).toMatchObject({ status: 'fail' });
+      expect(finding('redis-tls').observed).toContain('does not speak TLS');
+    });
+    await withRedis({ program, tls: 'clients' }, async (server) => {
+      const { finding } = await preflight(server);
+      expect(finding('redis-tls')).toMatchObject({ status: 'fail' });
+      expect(finding('redis-tls').observed).toContain('client certificate');
+    });
+  });
+
+  test('a server that refuses connections, one that is full and one that hangs each end in a report', async () => {
+    const gone = await withRedis({ program }, async (server) => server);
+    const refused = await preflight(gone);
+    expect(refused.finding('redis-connect')).toMatchObject({ status: 'fail' });
+    expect(refused.report.verdict).toBe('blocked');
+    await withRedis({ program, config: ['maxclients 1'] }, async (server) => {
+      const stop = write(server.port, 'PING\r\n');
+      try {
+        await eventually(
+          async () => (await preflight(server)).finding('maxclients').status === 'fail',
+          'a full server',
+        );
+      } finally {
+        stop();
+      }
+    });
+    const hung = await startRedis({ program });
+    try {
+      process.kill(hung.pid, 'SIGSTOP');
+      const { report, finding } = await preflight(hung, {}, {}, 2000);
+      expect(finding('redis-connect')).toMatchObject({ status: 'fail' });
+      expect(report.duration_ms).toBeLessThan(6000);
+    } finally {
+      await hung.stop();
+    }
+  });
+
+  test('a server that hangs after it let us in is unknown, never good', async () => {
+    const server = await startRedis({ program, config: ['lua-time-limit 100'] });
+    try {
+      const busy = write(server.port, 'EVAL "while true do end" 0\r\n');
+      await eventually(() => server.cli('ping').includes('BUSY'), 'a busy server');
+      const { report } = await preflight(server);
+      busy();
+      expect(report).toMatchObject({ verdict: 'continuous', proven: false });
+      expect(report.summary.unknown).toBeGreaterThan(10);
+      expect(report.findings.find(({ id }) => id === 'cluster-source')?.observed).toContain('BUSY');
+    } finally {
+      await server.stop();
+    }
+  });
+}
+
+function stat(info: string, name: string): string | undefined {
+  return new RegExp(`^${name}:(\\S+)`, 'm').exec(info)?.[1];
+}

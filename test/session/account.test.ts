@@ -1,0 +1,58 @@
+import { mkdirSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { accountOf, readAccount, removeAccount, writeAccount } from '../../src/session/account.ts';
+import { testHost } from '../fixtures/host.ts';
+
+const info = { name: 'Maya', email: 'maya@example.com', uuid: 'a1b2c3d4-x', teamName: 'Ops', teamUuid: 't-1' };
+
+describe('who is logged in', () => {
+  it('is kept for display beside the config, with the first six characters of the account', () => {
+    const { config } = testHost().folders;
+    const account = accountOf('sid-1', info, 'read', 'code');
+    expect(account).toEqual({
+      sid: 'sid-1',
+      name: 'Maya',
+      email: 'maya@example.com',
+      team_name: 'Ops',
+      team_uuid: 't-1',
+      hint: 'a1b2c3',
+      scope: 'read',
+      scope_verified: true,
+      flow: 'code',
+    });
+    writeAccount(config, 'work', account);
+    expect(readAccount(config, 'work')).toEqual(account);
+    expect(statSync(join(config, 'accounts', 'work.json')).mode & 0o777).toBe(0o600);
+    expect(readAccount(config, 'other')).toBeUndefined();
+  });
+
+  it('of the implicit flow is nobody, with a scope nobody verified', () => {
+    const { config } = testHost().folders;
+    writeAccount(config, 'work', accountOf('sid-1', undefined, 'read', 'implicit'));
+    expect(readAccount(config, 'work')).toEqual({
+      sid: 'sid-1',
+      scope: 'read',
+      scope_verified: false,
+      flow: 'implicit',
+    });
+  });
+
+  it('is gone after it was removed, once and again', () => {
+    const { config } = testHost().folders;
+    writeAccount(config, 'work', accountOf('sid-1', info, 'read', 'code'));
+    removeAccount(config, 'work');
+    removeAccount(config, 'work');
+    expect(readAccount(config, 'work')).toBeUndefined();
+  });
+
+  it.each(['', '{', '[]', '{"sid":7,"scope":"read"}', '{"sid":"x"}'])(
+    'that is written down as %j is nobody',
+    (text) => {
+      const { config } = testHost().folders;
+      mkdirSync(join(config, 'accounts'), { recursive: true });
+      writeFileSync(join(config, 'accounts', 'work.json'), text);
+      expect(readAccount(config, 'work')).toBeUndefined();
+    },
+  );
+});

@@ -1,0 +1,40 @@
+import { describe, expect, it } from 'vitest';
+import { Secret } from '../../src/secret.ts';
+import { readClientSecret, writeClientSecret } from '../../src/session/client-secret.ts';
+import { placeOf } from '../../src/session/place.ts';
+import { createFileStore } from '../../src/session/store-file.ts';
+import { createKeychainStore } from '../../src/session/store-keychain.ts';
+import { memoryKeychain, testHost } from '../fixtures/host.ts';
+
+const binding = { authOrigin: 'https://auth.example', clientId: 'client-1' };
+
+describe('a client secret', () => {
+  it('is given to the application it was stored for, and to no other', async () => {
+    const store = createFileStore(placeOf(testHost().folders.state, 'work'));
+    expect(await readClientSecret(store, binding)).toBeUndefined();
+    await writeClientSecret(store, binding, new Secret('hunter2'));
+    expect((await readClientSecret(store, binding))?.reveal()).toBe('hunter2');
+    expect(await readClientSecret(store, { ...binding, authOrigin: 'https://evil.example' })).toBeUndefined();
+    expect(await readClientSecret(store, { ...binding, clientId: 'client-2' })).toBeUndefined();
+  });
+
+  it.each(['', '{', '[]', '{"client_secret":"hunter2"}'])('stored as %j is none', async (text) => {
+    const store = createFileStore(placeOf(testHost().folders.state, 'work'));
+    await store.visit((items) => items.write('client', new Secret(text)));
+    expect(await readClientSecret(store, binding)).toBeUndefined();
+  });
+
+  it('in a keychain that cannot be asked is an error, not an absent one', async () => {
+    const store = createKeychainStore({
+      keychain: memoryKeychain(new Map(), () => 'locked'),
+      account: () => 'a',
+      limit: 1,
+      onWaiting: () => undefined,
+      platform: 'linux',
+    });
+    await expect(readClientSecret(store, binding)).rejects.toMatchObject({ code: 'keychain_unavailable' });
+    await expect(writeClientSecret(store, binding, new Secret('x'))).rejects.toMatchObject({
+      code: 'keychain_unavailable',
+    });
+  });
+});

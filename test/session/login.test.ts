@@ -1,0 +1,202 @@
+import { describe, expect, it } from 'vitest';
+import { CliError } from '../../src/errors.ts';
+import type { Sandbox } from '../../src/sandbox/server.ts';
+import { Secret } from '../../src/secret.ts';
+import type { Account } from '../../src/session/account.ts';
+import { type LoginDeps, login } from '../../src/session/login.ts';
+import { revokeGrant } from '../../src/session/login-exchange.ts';
+import type { LoginRequest } from '../../src/session/login-request.ts';
+import { settleLogin } from '../../src/session/login-settle.ts';
+import { placeOf } from '../../src/session/place.ts';
+import { closedOrigin } from '../fixtures/broken-server.ts';
+import { type TestHost, testHost } from '../fixtures/host.ts';
+import { bindingTo, refreshDeps, storedRecord } from '../fixtures/session.ts';
+import { codeFor, sandboxFor, tokenFor } from '../sandbox/driver.ts';
+
+const request: LoginRequest = {
+  flow: 'code',
+  scope: undefined,
+  prompt: undefined,
+  accountHint: undefined,
+  pkce: false,
+  listen: false,
+  limit: 60_000,
+};
+
+interface Ground {
+  readonly deps: LoginDeps;
+  readonly notes: string[];
+  readonly accounts: Account[];
+  /** What a person pastes, once the address was shown; `STATE` becomes the state of this login. */
+  paste(...lines: string[]): void;
+}
+
+function ground(host: TestHost, sandbox: Sandbox, changes: Partial<LoginDeps> = {}): Ground {
+  const { store, lock, requireSafe } = refreshDeps(host, sandbox);
+  const notes: string[] = [];
+  const accounts: Account[] = [];
+  const lines: string[] = [];
+  let state = '';
+  const { authOrigin, clientId } = bindingTo(sandbox);
+  return {
+    notes,
+    accounts,
+    paste: (...more) => void lines.push(...more),
+    deps: {
+      profile: 'default',
+      binding: bindingTo(sandbox),
+      client: { authOrigin, clientId, clientSecret: new Secret(sandbox.ready.client_secret), tokenParams: 'query' },
+      callbackUrls: [sandbox.ready.callback_url],
+      issuer: undefined,
+      store,
+      lock,
+      requireSafe,
+      tryLoginLock: () => ({ release: () => undefined }),
+      send: () => host.send({ env: {}, fresh: true }),
+      clock: host.clock,
+      random: host.random,
+      signals: host.signals,
+      clean: (text) => text,
+      login: '`cloudctl auth login`',
+      onOtherScope: 'refuse',
+      writeAccount: (account) => accounts.push(account),
+      invite: async ({ authorizationUrl }) => {
+        state = new URL(authorizationUrl).searchParams.get('state') ?? '';
+      },
+      pastes: async function* () {
+        for (const line of lines) yield line.replace('STATE', state);
+        await new Promise(() => undefined);
+      },
+      report: async () => undefined,
+      notePaste: async (kind) => {
+        notes.push(kind);
+      },
+      ...changes,
+    },
+  };
+}
+
+describe('a login by paste', () => {
+  it('takes the whole address of the last page', async () => {
+    const [host, sandbox] = [testHost(), await sandboxFor()];
+    const { deps, paste, accounts } = ground(host, sandbox);
+    paste(`${sandbox.ready.callback_url}?code=${await codeFor(sandbox)}&state=STATE`);
+    const result = await login(deps, request);
+    expect(result.record).toMatchObject({ gen: 1, scope: 'read' });
+    expect(storedRecord(placeOf(host.folders.state, 'default'))?.sid).toBe(result.record.sid);
+    expect(accounts).toMatchObject([{ sid: result.record.sid, email: 'maya@example.com' }]);
+  });
+
+  it('takes CODE STATE, and stays armed after lines that are nothing', async () => {
+    const [host, sandbox] = [testHost(), await sandboxFor()];
+    const { deps, paste, notes } = ground(host, sandbox);
+    const code = await codeFor(sandbox);
+    paste('', 'hello there my friend', `${sandbox.ready.callback_url}?code=${code}`, `${code} STATE`);
+    await login(deps, request);
+    expect(notes).toEqual(['unreadable', 'incomplete']);
+  });
+
+  it('with another state ends, and nothing is exchanged', async () => {
+    const [host, sandbox] = [testHost(), await sandboxFor()];
+    const { deps, paste } = ground(host, sandbox);
+    const code = await codeFor(sandbox);
+    paste(`${code} foreign-state`);
+    await expect(login(deps, request)).rejects.toMatchObject({ code: 'state_mismatch', exitCode: 4 });
+    const again = ground(host, sandbox);
+    again.paste(`${code} STATE`);
+    await login(again.deps, request);
+  });
+
+  it('asks the store before the person, and the lock before both', async () => {
+    const [host, sandbox] = [testHost(), await sandboxFor()];
+    const invite = () => Promise.reject(new Error('invited'));
+    const store = {
+      kind: 'file' as const,
+      place: '',
+      visit: () => Promise.reject(new CliError('keychain_unavailable', 'locked')),
+    };
+    await expect(login(ground(host, sandbox, { invite, store }).deps, request)).rejects.toMatchObject({
+      code: 'keychain_unavailable',
+    });
+    const tryLoginLock = () => undefined;
+    await expect(login(ground(host, sandbox, { invite, store, tryLoginLock }).deps, request)).rejects.toMatchObject({
+      code: 'busy',
+    });
+  });
+
+  it('has a state, a session id and a seal of its own each time', async () => {
+    const [host, sandbox] = [testHost(), await sandboxFor()];
+    const records = [];
+    for (const _ of [1, 2]) {
+      const { deps, paste } = ground(host, sandbox);
+      paste(`${await codeFor(sandbox)} STATE`);
+      records.push((await login(deps, request)).record);
+    }
+    const [a, b] = records;
+    expect(a?.sid).toMatch(/^[0-9a-f]{16}$/);
+    expect(a?.sid).not.toBe(b?.sid);
+    expect(Buffer.from(a?.seal.reveal() ?? '', 'base64url')).toHaveLength(32);
+    expect(a?.seal.reveal()).not.toBe(b?.seal.reveal());
+  });
+});
+
+describe('a grant that is not kept', () => {
+  async function settled(host: TestHost, sandbox: Sandbox, changes: Partial<LoginDeps>) {
+    const { deps } = ground(host, sandbox, changes);
+    const { access_token: token } = await tokenFor(sandbox, { scope: 'read' });
+    const params = new Map(
+      Object.entries({ access_token: token, token_type: 'bearer', expires_in: '60', scope: 'read', state: 'S' }),
+    );
+    const { judgeResponse } = await import('../../src/oauth/authorization-response.ts');
+    const judgement = judgeResponse(params, 'fragment', { state: 'S', flow: 'implicit' });
+    if (judgement === undefined) throw new Error('no response');
+    const wish = { ...request, scope: 'read write' };
+    return { token, settlement: settleLogin({ ...deps, pkce: undefined, request: wish }, judgement, 'http://x') };
+  }
+
+  async function works(sandbox: Sandbox, token: string): Promise<boolean> {
+    const { call } = await import('../sandbox/driver.ts');
+    return (await call(sandbox, token, 'GET', '/v2/actions')).status === 200;
+  }
+
+  it('because of its scope is revoked at once', async () => {
+    const [host, sandbox] = [testHost(), await sandboxFor()];
+    const { token, settlement } = await settled(host, sandbox, {});
+    await expect(settlement).rejects.toMatchObject({ code: 'scope_mismatch' });
+    expect(await works(sandbox, token)).toBe(false);
+  });
+
+  it.each([
+    ['no', async () => false, 'scope_mismatch'],
+    ['Ctrl-C', () => Promise.reject(new CliError('cancelled', 'cancelled')), 'cancelled'],
+  ])('because a person said %s is revoked', async (_said, onOtherScope, code) => {
+    const [host, sandbox] = [testHost(), await sandboxFor()];
+    const { token, settlement } = await settled(host, sandbox, { onOtherScope });
+    const { page, conclude } = await settlement;
+    expect(page).toEqual({ kind: 'unfinished' });
+    await expect(conclude(AbortSignal.timeout(5_000))).rejects.toMatchObject({ code });
+    expect(await works(sandbox, token)).toBe(false);
+    expect(storedRecord(placeOf(host.folders.state, 'default'))).toBeUndefined();
+  });
+
+  it('is kept when the person says yes', async () => {
+    const [host, sandbox] = [testHost(), await sandboxFor()];
+    const { token, settlement } = await settled(host, sandbox, { onOtherScope: async () => true });
+    expect((await (await settlement).conclude(AbortSignal.timeout(5_000))).record.scope).toBe('read');
+    expect(await works(sandbox, token)).toBe(true);
+  });
+
+  it('because it could not be stored is revoked', async () => {
+    const [host, sandbox] = [testHost(), await sandboxFor()];
+    const lock = () => Promise.reject(new CliError('busy', 'busy'));
+    const { token, settlement } = await settled(host, sandbox, { onOtherScope: 'accept', lock });
+    await expect(settlement).rejects.toMatchObject({ code: 'busy' });
+    expect(await works(sandbox, token)).toBe(false);
+  });
+
+  it('and whose server cannot be told is abandoned without an error of its own', async () => {
+    const [host] = [testHost()];
+    const client = { authOrigin: await closedOrigin(), clientId: 'c', tokenParams: 'query' } as const;
+    expect(await revokeGrant({ client, send: () => host.send({ env: {}, fresh: true }) }, new Secret('x'))).toBe(false);
+  });
+});

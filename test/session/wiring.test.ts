@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest';
+import type { Config } from '../../src/config/file.ts';
+import { resolveSettings } from '../../src/config/settings.ts';
+import { Secret } from '../../src/secret.ts';
+import { bindingOf, fixedBearer, requireBinding } from '../../src/session/wiring.ts';
+
+const whole = { auth_url: 'https://a.example', base_url: 'https://b.example', client_id: 'c' };
+
+function configOf(profiles: Readonly<Record<string, object>>): Config {
+  return { path: '/x', current: undefined, profiles: new Map(Object.entries(profiles)), raw: {} };
+}
+
+describe('what a profile points to', () => {
+  it('is both origins and the client id', () => {
+    const config = configOf({ default: whole });
+    const binding = { authOrigin: 'https://a.example', baseOrigin: 'https://b.example', clientId: 'c' };
+    expect(requireBinding(resolveSettings({ env: {}, config }), config)).toEqual(binding);
+  });
+
+  it.each([['auth_url'], ['base_url'], ['client_id']])('without %s is nothing, and that is said', (key) => {
+    const { [key]: _gone, ...rest }: Record<string, string> = whole;
+    const config = configOf({ default: rest });
+    const settings = resolveSettings({ env: {}, config });
+    expect(bindingOf(settings)).toBeUndefined();
+    expect(() => requireBinding(settings, config)).toThrow(
+      expect.objectContaining({ code: 'not_logged_in', exitCode: 4, detail: `it has no ${key}` }),
+    );
+  });
+
+  it('of an unknown profile is an unknown profile, unless the environment says it all', () => {
+    const config = configOf({});
+    expect(() => requireBinding(resolveSettings({ profile: 'x', env: {}, config }), config)).toThrow(
+      expect.objectContaining({ code: 'profile_unknown' }),
+    );
+    const env = { CLOUDCTL_AUTH_URL: whole.auth_url, CLOUDCTL_BASE_URL: whole.base_url, CLOUDCTL_CLIENT_ID: 'c' };
+    expect(requireBinding(resolveSettings({ profile: 'x', env, config }), config)).toMatchObject({ clientId: 'c' });
+  });
+});
+
+describe('a token of the environment', () => {
+  const session = fixedBearer(new Secret('mine'));
+
+  it('is used as it is', async () => {
+    expect((await session.bearer()).reveal()).toBe('mine');
+  });
+
+  it('cannot be renewed, and has no record', async () => {
+    await expect(session.renew(new Secret('mine'))).rejects.toMatchObject({ code: 'token_refused', exitCode: 4 });
+    await expect(session.force()).rejects.toMatchObject({ code: 'usage' });
+    await expect(session.record()).rejects.toMatchObject({ code: 'usage' });
+  });
+});
