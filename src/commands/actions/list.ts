@@ -50,7 +50,7 @@ export const list: CommandSpec<Context> = {
     const api = await context.api(context.settings());
     // What is filtered here may be far down the list: small pages would be many requests.
     const filtered = filters.some((name) => words.text(name) !== undefined);
-    const actions = where(listActions(api,  Math.min(pageSize, limit ?? pageSize)), matches);
+    const actions = where(listActions(api, filtered ? pageSize : Math.min(pageSize, limit ?? pageSize)), matches);
     await context.output.list(rows(take(actions, limit)), view);
     return 0;
   },

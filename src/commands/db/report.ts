@@ -9,6 +9,7 @@ import { type Baseline, type Change, changesSince, decodeBaseline } from '../../
 import { fixScript, undoScript } from '../../preflight/fix-text.ts';
 import { renderReport, reportEndings } from '../../preflight/formats/write.ts';
 import { preflightPostgresql } from '../../preflight/postgresql/run.ts';
+import { preflightRedis } from '../../preflight/redis/run.ts';
 import type { Report } from '../../preflight/report.ts';
 import type { Wish } from '../../preflight/wish.ts';
 import { version } from '../../version.ts';
@@ -99,15 +100,17 @@ async function run(context: Context, words: Words, source: Source, wish: Wish): 
     clock: host.clock,
     signal: end.signal,
     nearest,
-    onProgress: (done: number, total: number) => void progress.show(`${done} of ${total} databases judged`),
+    onProgress: (done: number, total: number) =>
+      void progress.show(`${done} of ${total} ${source.engine === 'redis' ? 'steps' : 'databases judged'}`),
     onQuery: (where: string, text: string) => {
       if (words.flag('show-queries')) void output.warn(`sent to ${where}: ${text}`);
     },
   };
   try {
     await progress.show('asking the source');
-    if (source.engine === 'redis') throw usage('Redis sources cannot be judged yet');
-    return await preflightPostgresql({ ...common, source: source.source });
+    return source.engine === 'redis'
+      ? await preflightRedis({ ...common, source: source.source })
+      : await preflightPostgresql({ ...common, source: source.source });
   } finally {
     stop();
     await progress.stop();

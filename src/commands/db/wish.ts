@@ -66,5 +66,5 @@ function methodOf(typed: string | undefined, engine: 'postgresql' | 'redis'): Me
 }
 
 function isVersion(text: string, engine: 'postgresql' | 'redis'): boolean {
-  return engine === 'redis' ? /^\d{1,3}(\.\d{1,3}){0,2}$/.test(text) : releaseNamed(text) !== undefined;
+  return engine === 'redis' ? /^([a-z]+-)?\d{1,3}(\.\d{1,3}){0,2}$/i.test(text) : releaseNamed(text) !== undefined;
 }

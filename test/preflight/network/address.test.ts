@@ -75,6 +75,12 @@ test('a name nobody knows has nothing to try', async () => {
   expect(await search.facts).toMatchObject({ lookup: { kind: 'failed', code: 'ENOTFOUND' }, connects: [] });
 });
 
+test('a name of this machine is looked up here, and DNS is not bothered with it', async () => {
+  const search = searchAddress('localhost', port, { ...options, limit: 2000 });
+  expect(await search.open).toBe('127.0.0.1');
+  expect(await search.facts).toMatchObject({ kind: 'name', dns4: { code: 'NOT_ASKED' }, dns6: { code: 'NOT_ASKED' } });
+});
+
 test('the signal ends the tries', async () => {
   const search = searchAddress('127.0.0.1', port, { ...options, signal: AbortSignal.abort() });
   expect(await search.open).toBeUndefined();

@@ -336,6 +336,20 @@ describe('something else', () => {
     expect(Date.now() - began).toBeLessThan(5000);
   });
 
+  test('that has no TLS is never sent the password without', async () => {
+    const sent: string[] = [];
+    const source = await at((text) => {
+      sent.push(text.toString());
+      if (text.length === 8) return Buffer.from('N');
+      return wire.isStartup(text) ? wire.message('R', wire.int32(3)) : wire.hello;
+    });
+    const { ground, said } = await look({ ...source, ssl: 'require' });
+    expect(said).toEqual(['tls-negotiate: fail']);
+    expect(ground.tls).toEqual({ offered: 'no', plaintext: 'accepted' });
+    expect(sent).toHaveLength(2);
+    expect(sent.join()).not.toContain('s3cret');
+  });
+
   test('that lets in and then hangs up on the first question', async () => {
     const source = await at((text, socket) => {
       if (wire.isStartup(text)) return wire.hello;
