@@ -23,12 +23,12 @@ function __cloudctl_at
       set ended yes
     else if string match -q -- '-*' "$word"
       switch "$path/:$word"
-        case '*:--profile' '*:-o' '*:--output' '*:--format' '*:--query' '*:--auth-url' '*:--base-url' '*:--timeout' '/auth/setup/:--client-id' '/auth/setup/:--callback-url' '/auth/setup/:--scope' '/auth/setup/:--flow' '/auth/setup/:--issuer' '/auth/setup/:--token-params' '/auth/setup/:--credential-store' '/auth/login/:--flow' '/auth/login/:--scope' '/auth/login/:--prompt' '/auth/login/:--account-hint' '/auth/login/:--login-timeout' '/auth/login/:--token-params' '/auth/login/:--credential-store' '/actions/:--page-size' '/actions/:--limit' '/actions/:--status' '/actions/:--type' '/actions/:--resource-type' '/actions/:--region' '/actions/:--after' '/actions/:--before' '/actions/list/:--page-size' '/actions/list/:--limit' '/actions/list/:--status' '/actions/list/:--type' '/actions/list/:--resource-type' '/actions/list/:--region' '/actions/list/:--after' '/actions/list/:--before' '/droplets/:--region' '/droplets/:--tag' '/droplets/:--limit' '/droplets/list/:--region' '/droplets/list/:--tag' '/droplets/list/:--limit' '/droplets/create/:--names' '/droplets/create/:--names-from' '/droplets/create/:--size' '/droplets/create/:--image' '/droplets/create/:--region' '/droplets/create/:--set' '/droplets/create/:--batch-size' '/droplets/create/:--concurrency' '/api/:--data' '/sandbox/start/:--port' '/sandbox/start/:--api-port' '/sandbox/start/:--host' '/sandbox/start/:--callback-url' '/sandbox/start/:--app' '/sandbox/start/:--seed' '/sandbox/start/:--consent' '/sandbox/start/:--rate-limit' '/sandbox/start/:--droplet-limit' '/sandbox/start/:--unknown-token-status' '/sandbox/clock/:--admin-url' '/sandbox/requests/:--endpoint' '/sandbox/requests/:--wait' '/sandbox/requests/:--admin-url' '/sandbox/token/:--user' '/sandbox/token/:--scope' '/sandbox/token/:--team' '/sandbox/token/:--client-id' '/sandbox/token/:--admin-url' '/sandbox/reset/:--admin-url'
+        case '*:--profile' '*:-o' '*:--output' '*:--format' '*:--query' '*:--auth-url' '*:--base-url' '*:--timeout' '/auth/setup/:--client-id' '/auth/setup/:--callback-url' '/auth/setup/:--scope' '/auth/setup/:--flow' '/auth/setup/:--issuer' '/auth/setup/:--token-params' '/auth/setup/:--credential-store' '/auth/login/:--flow' '/auth/login/:--scope' '/auth/login/:--prompt' '/auth/login/:--account-hint' '/auth/login/:--login-timeout' '/auth/login/:--token-params' '/auth/login/:--credential-store' '/actions/:--page-size' '/actions/:--limit' '/actions/:--status' '/actions/:--type' '/actions/:--resource-type' '/actions/:--region' '/actions/:--after' '/actions/:--before' '/actions/list/:--page-size' '/actions/list/:--limit' '/actions/list/:--status' '/actions/list/:--type' '/actions/list/:--resource-type' '/actions/list/:--region' '/actions/list/:--after' '/actions/list/:--before' '/droplets/:--region' '/droplets/:--tag' '/droplets/:--limit' '/droplets/list/:--region' '/droplets/list/:--tag' '/droplets/list/:--limit' '/droplets/create/:--names' '/droplets/create/:--names-from' '/droplets/create/:--size' '/droplets/create/:--image' '/droplets/create/:--region' '/droplets/create/:--set' '/droplets/create/:--batch-size' '/droplets/create/:--concurrency' '/db/preflight/:--source' '/db/preflight/:--engine' '/db/preflight/:--host' '/db/preflight/:--port' '/db/preflight/:--dbname' '/db/preflight/:--username' '/db/preflight/:--ignore-dbs' '/db/preflight/:--ca-file' '/db/preflight/:--target-version' '/db/preflight/:--target-extensions' '/db/preflight/:--method' '/db/preflight/:--accept' '/db/preflight/:--source-disk-free' '/db/preflight/:--deadline' '/db/preflight/:--report' '/db/preflight/:--fix-sql' '/db/preflight/:--undo-sql' '/db/preflight/:--baseline' '/db/migrate/:--source' '/db/migrate/:--engine' '/db/migrate/:--host' '/db/migrate/:--port' '/db/migrate/:--dbname' '/db/migrate/:--username' '/db/migrate/:--ignore-dbs' '/db/migrate/:--ca-file' '/db/migrate/:--target-version' '/db/migrate/:--target-extensions' '/db/migrate/:--method' '/db/migrate/:--accept' '/db/migrate/:--source-disk-free' '/db/migrate/:--deadline' '/db/migrate/:--report' '/db/migrate/:--fix-sql' '/db/migrate/:--undo-sql' '/db/migrate/:--baseline' '/api/:--data' '/sandbox/start/:--port' '/sandbox/start/:--api-port' '/sandbox/start/:--host' '/sandbox/start/:--callback-url' '/sandbox/start/:--app' '/sandbox/start/:--seed' '/sandbox/start/:--consent' '/sandbox/start/:--rate-limit' '/sandbox/start/:--droplet-limit' '/sandbox/start/:--unknown-token-status' '/sandbox/env/:--admin-url' '/sandbox/clock/:--admin-url' '/sandbox/requests/:--endpoint' '/sandbox/requests/:--wait' '/sandbox/requests/:--admin-url' '/sandbox/token/:--user' '/sandbox/token/:--scope' '/sandbox/token/:--team' '/sandbox/token/:--client-id' '/sandbox/token/:--admin-url' '/sandbox/reset/:--admin-url'
           set skip yes
       end
     else
       switch "$place:$path/$word"
-        case 0:/auth 0:/auth/setup 0:/auth/login 0:/auth/status 0:/auth/token 0:/auth/refresh 0:/auth/logout 0:/auth/list 0:/auth/switch 0:/actions 0:/actions/list 0:/droplets 0:/droplets/list 0:/droplets/create 0:/api 0:/config 0:/config/get 0:/config/set 0:/config/unset 0:/config/list 0:/config/path 0:/completion 0:/sandbox 0:/sandbox/start 0:/sandbox/env 0:/sandbox/clock 0:/sandbox/requests 0:/sandbox/token 0:/sandbox/reset
+        case 0:/auth 0:/auth/setup 0:/auth/login 0:/auth/status 0:/auth/token 0:/auth/refresh 0:/auth/logout 0:/auth/list 0:/auth/switch 0:/actions 0:/actions/list 0:/droplets 0:/droplets/list 0:/droplets/create 0:/db 0:/db/preflight 0:/db/migrate 0:/api 0:/config 0:/config/get 0:/config/set 0:/config/unset 0:/config/list 0:/config/path 0:/completion 0:/sandbox 0:/sandbox/start 0:/sandbox/env 0:/sandbox/clock 0:/sandbox/requests 0:/sandbox/token 0:/sandbox/reset
           set path "$path/$word"
         case '*'
           set place (math $place + 1)
@@ -60,6 +60,7 @@ complete -c cloudctl -s V -l version -d 'print the version'
 complete -c cloudctl -n '__cloudctl_at / 0' -a auth -d 'log in and out, and see who is logged in'
 complete -c cloudctl -n '__cloudctl_at / 0' -a actions -d 'see what was done on the account'
 complete -c cloudctl -n '__cloudctl_at / 0' -a droplets -d 'list and create droplets'
+complete -c cloudctl -n '__cloudctl_at / 0' -a db -d 'judge an external database and migrate it online into a managed cluster'
 complete -c cloudctl -n '__cloudctl_at / 0' -a api -d 'send any request to the resource API'
 complete -c cloudctl -n '__cloudctl_at / 0' -a config -d 'read and change the configuration'
 complete -c cloudctl -n '__cloudctl_at / 0' -a completion -d 'print a completion script for a shell'
@@ -150,6 +151,62 @@ complete -c cloudctl -n '__cloudctl_at /droplets/create/' -l dry-run -d 'print t
 complete -c cloudctl -n '__cloudctl_at /droplets/create/' -l batch-size -x -d 'names in one request, 1 to 10 (10)'
 complete -c cloudctl -n '__cloudctl_at /droplets/create/' -l concurrency -x -d 'requests in flight, 1 to 32 (4)'
 
+complete -c cloudctl -n '__cloudctl_at /db/ 0' -a preflight -d 'tell the truth about a source database before anything is touched'
+complete -c cloudctl -n '__cloudctl_at /db/ 0' -a migrate -d 'start the online migration of an external database into a cluster'
+
+complete -c cloudctl -n '__cloudctl_at /db/preflight/' -l source -x -d 'postgres://USER@HOST:PORT/DBNAME or redis://HOST:PORT'
+complete -c cloudctl -n '__cloudctl_at /db/preflight/' -l engine -x -a 'postgresql redis' -d 'when there is no URL'
+complete -c cloudctl -n '__cloudctl_at /db/preflight/' -l host -x -d 'public name or address of the source, or a connection string'
+complete -c cloudctl -n '__cloudctl_at /db/preflight/' -l port -x -d 'its port (5432 or 6379)'
+complete -c cloudctl -n '__cloudctl_at /db/preflight/' -l dbname -x -d 'its database (PostgreSQL)'
+complete -c cloudctl -n '__cloudctl_at /db/preflight/' -l username -x -d 'its user'
+complete -c cloudctl -n '__cloudctl_at /db/preflight/' -l password-stdin -d 'read the password from standard input'
+complete -c cloudctl -n '__cloudctl_at /db/preflight/' -l disable-ssl -d 'connect without TLS, here and from the service'
+complete -c cloudctl -n '__cloudctl_at /db/preflight/' -l ignore-dbs -x -d 'databases to leave out (PostgreSQL)'
+complete -c cloudctl -n '__cloudctl_at /db/preflight/' -l ca-file -r -F -d 'certificates that sign that of the source'
+complete -c cloudctl -n '__cloudctl_at /db/preflight/' -l target-version -x -d 'version of the target cluster, as in 17 or 7.2'
+complete -c cloudctl -n '__cloudctl_at /db/preflight/' -l target-extensions -x -d 'extensions the target offers (PostgreSQL)'
+complete -c cloudctl -n '__cloudctl_at /db/preflight/' -l method -x -a 'continuous dump scan' -d 'the method that must be possible (continuous)'
+complete -c cloudctl -n '__cloudctl_at /db/preflight/' -l accept -x -d 'waive findings by id; the report records it'
+complete -c cloudctl -n '__cloudctl_at /db/preflight/' -l strict -d 'warnings block as well'
+complete -c cloudctl -n '__cloudctl_at /db/preflight/' -l probe -d 'allow checks that write or fork on the source; the report says what they did'
+complete -c cloudctl -n '__cloudctl_at /db/preflight/' -l source-disk-free -x -d 'free space on the disk of the source, which SQL cannot tell'
+complete -c cloudctl -n '__cloudctl_at /db/preflight/' -l allow-private -d 'let private and loopback addresses pass'
+complete -c cloudctl -n '__cloudctl_at /db/preflight/' -l judge-as-public -d 'judge addresses as the service would see them, whatever base_url is'
+complete -c cloudctl -n '__cloudctl_at /db/preflight/' -l deadline -x -d 'the limit of the whole preflight (60s)'
+complete -c cloudctl -n '__cloudctl_at /db/preflight/' -l show-queries -d 'print on stderr all that is sent to the source'
+complete -c cloudctl -n '__cloudctl_at /db/preflight/' -l report -r -F -d 'write the report, by its ending: .json .md .html .xml .sarif'
+complete -c cloudctl -n '__cloudctl_at /db/preflight/' -l fix-sql -r -F -d 'write one script that cures what can be cured'
+complete -c cloudctl -n '__cloudctl_at /db/preflight/' -l undo-sql -r -F -d 'write the script that restores what was observed'
+complete -c cloudctl -n '__cloudctl_at /db/preflight/' -l baseline -r -F -d 'save the report there, or compare with the one that is there'
+
+complete -c cloudctl -n '__cloudctl_at /db/migrate/' -l source -x -d 'postgres://USER@HOST:PORT/DBNAME or redis://HOST:PORT'
+complete -c cloudctl -n '__cloudctl_at /db/migrate/' -l engine -x -a 'postgresql redis' -d 'when there is no URL'
+complete -c cloudctl -n '__cloudctl_at /db/migrate/' -l host -x -d 'public name or address of the source, or a connection string'
+complete -c cloudctl -n '__cloudctl_at /db/migrate/' -l port -x -d 'its port (5432 or 6379)'
+complete -c cloudctl -n '__cloudctl_at /db/migrate/' -l dbname -x -d 'its database (PostgreSQL)'
+complete -c cloudctl -n '__cloudctl_at /db/migrate/' -l username -x -d 'its user'
+complete -c cloudctl -n '__cloudctl_at /db/migrate/' -l password-stdin -d 'read the password from standard input'
+complete -c cloudctl -n '__cloudctl_at /db/migrate/' -l disable-ssl -d 'connect without TLS, here and from the service'
+complete -c cloudctl -n '__cloudctl_at /db/migrate/' -l ignore-dbs -x -d 'databases to leave out (PostgreSQL)'
+complete -c cloudctl -n '__cloudctl_at /db/migrate/' -l ca-file -r -F -d 'certificates that sign that of the source'
+complete -c cloudctl -n '__cloudctl_at /db/migrate/' -l target-version -x -d 'version of the target cluster, as in 17 or 7.2'
+complete -c cloudctl -n '__cloudctl_at /db/migrate/' -l target-extensions -x -d 'extensions the target offers (PostgreSQL)'
+complete -c cloudctl -n '__cloudctl_at /db/migrate/' -l method -x -a 'continuous dump scan' -d 'the method that must be possible (continuous)'
+complete -c cloudctl -n '__cloudctl_at /db/migrate/' -l accept -x -d 'waive findings by id; the report records it'
+complete -c cloudctl -n '__cloudctl_at /db/migrate/' -l strict -d 'warnings block as well'
+complete -c cloudctl -n '__cloudctl_at /db/migrate/' -l probe -d 'allow checks that write or fork on the source; the report says what they did'
+complete -c cloudctl -n '__cloudctl_at /db/migrate/' -l source-disk-free -x -d 'free space on the disk of the source, which SQL cannot tell'
+complete -c cloudctl -n '__cloudctl_at /db/migrate/' -l allow-private -d 'let private and loopback addresses pass'
+complete -c cloudctl -n '__cloudctl_at /db/migrate/' -l judge-as-public -d 'judge addresses as the service would see them, whatever base_url is'
+complete -c cloudctl -n '__cloudctl_at /db/migrate/' -l deadline -x -d 'the limit of the whole preflight (60s)'
+complete -c cloudctl -n '__cloudctl_at /db/migrate/' -l show-queries -d 'print on stderr all that is sent to the source'
+complete -c cloudctl -n '__cloudctl_at /db/migrate/' -l report -r -F -d 'write the report, by its ending: .json .md .html .xml .sarif'
+complete -c cloudctl -n '__cloudctl_at /db/migrate/' -l fix-sql -r -F -d 'write one script that cures what can be cured'
+complete -c cloudctl -n '__cloudctl_at /db/migrate/' -l undo-sql -r -F -d 'write the script that restores what was observed'
+complete -c cloudctl -n '__cloudctl_at /db/migrate/' -l baseline -r -F -d 'save the report there, or compare with the one that is there'
+complete -c cloudctl -n '__cloudctl_at /db/migrate/' -l skip-preflight -d 'start without judging the source'
+
 complete -c cloudctl -n '__cloudctl_at /api/' -l data -r -F -d 'the body: JSON, @FILE, or - for standard input'
 complete -c cloudctl -n '__cloudctl_at /api/' -l paginate -d 'follow links.pages.next to the end'
 
@@ -191,7 +248,7 @@ complete -c cloudctl -n '__cloudctl_at /sandbox/start/' -l revoke-on-replay -d '
 complete -c cloudctl -n '__cloudctl_at /sandbox/start/' -l unknown-token-status -x -a '404 401' -d 'how an unknown access token is answered: 404 or 401 (404)'
 complete -c cloudctl -n '__cloudctl_at /sandbox/start/' -l no-profile -d 'do not write the profile `sandbox`'
 
-
+complete -c cloudctl -n '__cloudctl_at /sandbox/env/' -l admin-url -x -d 'the sandbox to talk to, instead of the one started last'
 
 complete -c cloudctl -n '__cloudctl_at /sandbox/clock/' -l admin-url -x -d 'the sandbox to talk to, instead of the one started last'
 

@@ -29,7 +29,7 @@ Register-ArgumentCompleter -Native -CommandName 'cloudctl' -ScriptBlock {
   }
   $levels = @{
     '/' = @{
-      Commands = [ordered]@{ 'auth' = 'log in and out, and see who is logged in'; 'actions' = 'see what was done on the account'; 'droplets' = 'list and create droplets'; 'api' = 'send any request to the resource API'; 'config' = 'read and change the configuration'; 'completion' = 'print a completion script for a shell'; 'sandbox' = 'run the whole service on this machine' }
+      Commands = [ordered]@{ 'auth' = 'log in and out, and see who is logged in'; 'actions' = 'see what was done on the account'; 'droplets' = 'list and create droplets'; 'db' = 'judge an external database and migrate it online into a managed cluster'; 'api' = 'send any request to the resource API'; 'config' = 'read and change the configuration'; 'completion' = 'print a completion script for a shell'; 'sandbox' = 'run the whole service on this machine' }
       Options = [ordered]@{}
       Places = @()
     }
@@ -168,6 +168,74 @@ Register-ArgumentCompleter -Native -CommandName 'cloudctl' -ScriptBlock {
       }
       Places = @(@{ Variadic = $true; Value = @{ Kind = 'nothing' } })
     }
+    '/db' = @{
+      Commands = [ordered]@{ 'preflight' = 'tell the truth about a source database before anything is touched'; 'migrate' = 'start the online migration of an external database into a cluster' }
+      Options = [ordered]@{}
+      Places = @()
+    }
+    '/db/preflight' = @{
+      Commands = [ordered]@{  }
+      Options = [ordered]@{
+        '--source' = @{ Text = 'postgres://USER@HOST:PORT/DBNAME or redis://HOST:PORT'; Value = @{ Kind = 'nothing' } }
+        '--engine' = @{ Text = 'when there is no URL'; Value = @{ Kind = 'words'; Words = @('postgresql', 'redis') } }
+        '--host' = @{ Text = 'public name or address of the source, or a connection string'; Value = @{ Kind = 'nothing' } }
+        '--port' = @{ Text = 'its port (5432 or 6379)'; Value = @{ Kind = 'nothing' } }
+        '--dbname' = @{ Text = 'its database (PostgreSQL)'; Value = @{ Kind = 'nothing' } }
+        '--username' = @{ Text = 'its user'; Value = @{ Kind = 'nothing' } }
+        '--password-stdin' = @{ Text = 'read the password from standard input'; Value = $null }
+        '--disable-ssl' = @{ Text = 'connect without TLS, here and from the service'; Value = $null }
+        '--ignore-dbs' = @{ Text = 'databases to leave out (PostgreSQL)'; Value = @{ Kind = 'nothing' } }
+        '--ca-file' = @{ Text = 'certificates that sign that of the source'; Value = @{ Kind = 'file' } }
+        '--target-version' = @{ Text = 'version of the target cluster, as in 17 or 7.2'; Value = @{ Kind = 'nothing' } }
+        '--target-extensions' = @{ Text = 'extensions the target offers (PostgreSQL)'; Value = @{ Kind = 'nothing' } }
+        '--method' = @{ Text = 'the method that must be possible (continuous)'; Value = @{ Kind = 'words'; Words = @('continuous', 'dump', 'scan') } }
+        '--accept' = @{ Text = 'waive findings by id; the report records it'; Value = @{ Kind = 'nothing' } }
+        '--strict' = @{ Text = 'warnings block as well'; Value = $null }
+        '--probe' = @{ Text = 'allow checks that write or fork on the source; the report says what they did'; Value = $null }
+        '--source-disk-free' = @{ Text = 'free space on the disk of the source, which SQL cannot tell'; Value = @{ Kind = 'nothing' } }
+        '--allow-private' = @{ Text = 'let private and loopback addresses pass'; Value = $null }
+        '--judge-as-public' = @{ Text = 'judge addresses as the service would see them, whatever base_url is'; Value = $null }
+        '--deadline' = @{ Text = 'the limit of the whole preflight (60s)'; Value = @{ Kind = 'nothing' } }
+        '--show-queries' = @{ Text = 'print on stderr all that is sent to the source'; Value = $null }
+        '--report' = @{ Text = 'write the report, by its ending: .json .md .html .xml .sarif'; Value = @{ Kind = 'file' } }
+        '--fix-sql' = @{ Text = 'write one script that cures what can be cured'; Value = @{ Kind = 'file' } }
+        '--undo-sql' = @{ Text = 'write the script that restores what was observed'; Value = @{ Kind = 'file' } }
+        '--baseline' = @{ Text = 'save the report there, or compare with the one that is there'; Value = @{ Kind = 'file' } }
+      }
+      Places = @()
+    }
+    '/db/migrate' = @{
+      Commands = [ordered]@{  }
+      Options = [ordered]@{
+        '--source' = @{ Text = 'postgres://USER@HOST:PORT/DBNAME or redis://HOST:PORT'; Value = @{ Kind = 'nothing' } }
+        '--engine' = @{ Text = 'when there is no URL'; Value = @{ Kind = 'words'; Words = @('postgresql', 'redis') } }
+        '--host' = @{ Text = 'public name or address of the source, or a connection string'; Value = @{ Kind = 'nothing' } }
+        '--port' = @{ Text = 'its port (5432 or 6379)'; Value = @{ Kind = 'nothing' } }
+        '--dbname' = @{ Text = 'its database (PostgreSQL)'; Value = @{ Kind = 'nothing' } }
+        '--username' = @{ Text = 'its user'; Value = @{ Kind = 'nothing' } }
+        '--password-stdin' = @{ Text = 'read the password from standard input'; Value = $null }
+        '--disable-ssl' = @{ Text = 'connect without TLS, here and from the service'; Value = $null }
+        '--ignore-dbs' = @{ Text = 'databases to leave out (PostgreSQL)'; Value = @{ Kind = 'nothing' } }
+        '--ca-file' = @{ Text = 'certificates that sign that of the source'; Value = @{ Kind = 'file' } }
+        '--target-version' = @{ Text = 'version of the target cluster, as in 17 or 7.2'; Value = @{ Kind = 'nothing' } }
+        '--target-extensions' = @{ Text = 'extensions the target offers (PostgreSQL)'; Value = @{ Kind = 'nothing' } }
+        '--method' = @{ Text = 'the method that must be possible (continuous)'; Value = @{ Kind = 'words'; Words = @('continuous', 'dump', 'scan') } }
+        '--accept' = @{ Text = 'waive findings by id; the report records it'; Value = @{ Kind = 'nothing' } }
+        '--strict' = @{ Text = 'warnings block as well'; Value = $null }
+        '--probe' = @{ Text = 'allow checks that write or fork on the source; the report says what they did'; Value = $null }
+        '--source-disk-free' = @{ Text = 'free space on the disk of the source, which SQL cannot tell'; Value = @{ Kind = 'nothing' } }
+        '--allow-private' = @{ Text = 'let private and loopback addresses pass'; Value = $null }
+        '--judge-as-public' = @{ Text = 'judge addresses as the service would see them, whatever base_url is'; Value = $null }
+        '--deadline' = @{ Text = 'the limit of the whole preflight (60s)'; Value = @{ Kind = 'nothing' } }
+        '--show-queries' = @{ Text = 'print on stderr all that is sent to the source'; Value = $null }
+        '--report' = @{ Text = 'write the report, by its ending: .json .md .html .xml .sarif'; Value = @{ Kind = 'file' } }
+        '--fix-sql' = @{ Text = 'write one script that cures what can be cured'; Value = @{ Kind = 'file' } }
+        '--undo-sql' = @{ Text = 'write the script that restores what was observed'; Value = @{ Kind = 'file' } }
+        '--baseline' = @{ Text = 'save the report there, or compare with the one that is there'; Value = @{ Kind = 'file' } }
+        '--skip-preflight' = @{ Text = 'start without judging the source'; Value = $null }
+      }
+      Places = @(@{ Variadic = $false; Value = @{ Kind = 'nothing' } })
+    }
     '/api' = @{
       Commands = [ordered]@{  }
       Options = [ordered]@{
@@ -236,7 +304,9 @@ Register-ArgumentCompleter -Native -CommandName 'cloudctl' -ScriptBlock {
     }
     '/sandbox/env' = @{
       Commands = [ordered]@{  }
-      Options = [ordered]@{}
+      Options = [ordered]@{
+        '--admin-url' = @{ Text = 'the sandbox to talk to, instead of the one started last'; Value = @{ Kind = 'nothing' } }
+      }
       Places = @()
     }
     '/sandbox/clock' = @{

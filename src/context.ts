@@ -136,7 +136,7 @@ export async function createContext(host: Host, globals: Words): Promise<Context
   const client = async (current: Settings, binding: Binding): Promise<Client> => ({
     authOrigin: binding.authOrigin,
     clientId: binding.clientId,
-    clientSecret: current.clientSecret ?? (await readClientSecret(store(current), binding)),
+    clientSecret: ownSecret(current, binding) ?? (await readClientSecret(store(current), binding)),
     tokenParams: current.values.token_params ?? 'query',
   });
   const session = (current: Settings): Session => {
@@ -205,6 +205,11 @@ export async function createContext(host: Host, globals: Words): Promise<Context
     requireSafe,
     timeout,
   };
+}
+
+/** The secret of the environment belongs to the application the settings name, and goes to no other server. */
+function ownSecret({ clientSecret, values }: Settings, { authOrigin, clientId }: Binding): Secret | undefined {
+  return values.auth_url === authOrigin && values.client_id === clientId ? clientSecret : undefined;
 }
 
 function requireBase(settings: Settings): string {

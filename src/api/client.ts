@@ -2,7 +2,7 @@ import { CliError } from '../errors.ts';
 import { parseJson } from '../json.ts';
 import { readBody } from '../platform/body.ts';
 import type { Clock } from '../platform/host.ts';
-import { type Answer, type Send, SendError } from '../platform/send.ts';
+import { type Answer, failureCode, type Send, SendError } from '../platform/send.ts';
 import type { Secret } from '../secret.ts';
 import { type ApiAnswer, isTokenRefused, mayBeTokenRefused, notJson, problem } from './problem.ts';
 
@@ -148,7 +148,7 @@ export const tlsCure =
 
 /** Exit 6 with what was seen on the way (contract.md §2). */
 export function unreachable(error: SendError): CliError {
-  const code = error.kind === 'tls' ? 'tls' : error.kind === 'timeout' ? 'timeout' : 'unreachable';
+  const code = failureCode(error);
   const hints = {
     tls: tlsCure,
     timeout: 'try again, or allow more time with `--timeout 60s`',

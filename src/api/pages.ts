@@ -13,6 +13,9 @@ export interface ListRequest<T> {
   readonly pageSize: number;
 }
 
+/** Pages without anything new before a list that never ends is given up. */
+const emptyPages = 10;
+
 interface Page {
   readonly items: readonly unknown[];
   readonly total: number | undefined;
@@ -32,6 +35,7 @@ export async function* listAll<T>(api: Api, list: ListRequest<T>): AsyncGenerato
   let ahead: Promise<Page> | undefined = fetchPage(api, list.key, `${start.pathname}${start.search}`);
   const visited = new Set<string>();
   let total: number | undefined;
+  let empty = 0;
   while (ahead !== undefined) {
     const page: Page = await ahead;
     total = page.total;
@@ -42,6 +46,7 @@ export async function* listAll<T>(api: Api, list: ListRequest<T>): AsyncGenerato
     ahead = next === undefined ? undefined : fetchPage(api, list.key, next);
     // If the reader stops early, nobody awaits the page that was asked for ahead: its failure must not end the program.
     ahead?.catch(() => undefined);
+    const before = seen.size;
     for (const raw of page.items) {
       const item = list.decode(raw);
       if (item === undefined)
@@ -51,6 +56,9 @@ export async function* listAll<T>(api: Api, list: ListRequest<T>): AsyncGenerato
       seen.add(id);
       yield item;
     }
+    empty = seen.size > before ? 0 : empty + 1;
+    if (empty >= emptyPages && next !== undefined)
+      throw incomplete(list.path, seen.size, total, `${emptyPages} pages in a row brought nothing new`);
   }
   if (total !== undefined && seen.size < total)
     throw incomplete(list.path, seen.size, total, 'the pages held fewer items than meta.total');

@@ -31,3 +31,8 @@ export class SendError extends Error {
     this.sent = sent;
   }
 }
+
+/** The error code a user meets for it; every one is exit 6. */
+export function failureCode({ kind }: SendError): 'tls' | 'timeout' | 'unreachable' {
+  return kind === 'tls' || kind === 'timeout' ? kind : 'unreachable';
+}

@@ -20,14 +20,15 @@ export interface Certificate {
 
 /** Encrypts without asking who answers, as libpq's `require` and the service do, unless the source says `verify`. */
 export function tlsOptions({ host, verify }: PostgresSource): ConnectionOptions {
+  const name = host.replace(/\.$/, '');
   return {
-    host,
-    // SNI holds names only (RFC 6066 §3); pg itself sets it from what it dials, which may be an address.
-    ...(isIP(host) === 0 ? { servername: host } : {}),
+    host: name,
+    // SNI holds names only, and no last dot (RFC 6066 §3); pg itself sets it from what it dials, which may be an address.
+    ...(isIP(name) === 0 ? { servername: name } : {}),
     rejectUnauthorized: verify !== undefined,
     ...(verify?.ca === undefined ? {} : { ca: verify.ca.pem }),
-    checkServerIdentity: (name, certificate) =>
-      verify?.what === 'full' ? checkServerIdentity(name, certificate) : undefined,
+    checkServerIdentity: (asked, certificate) =>
+      verify?.what === 'full' ? checkServerIdentity(asked, certificate) : undefined,
   };
 }
 

@@ -24,11 +24,17 @@ function script(report: Report, sections: readonly Section[], purpose: string): 
     `Source ${host}:${port}, judged ${report.started_at}. ${how}`,
     'It can be run again: every statement leaves things as it wants them.',
   ];
-  const body = sections.map((section, at) => sectionText(section, at + 1, mark).join('\n'));
+  const guard = isReadOnly(report) ? ['SET default_transaction_read_only = off;'] : [];
+  const body = sections.map((section, at) => sectionText(section, at + 1, mark, guard).join('\n'));
   return `${head.map((line) => `${mark} ${oneLine(line)}`).join('\n')}\n\n${body.join('\n\n')}\n`;
 }
 
-function sectionText(section: Section, number: number, mark: string): readonly string[] {
+/** Sessions of the role may not write: it could not even run the script that changes that. */
+function isReadOnly({ findings }: Report): boolean {
+  return findings.some(({ id, status }) => id === 'role-readonly' && status === 'fail');
+}
+
+function sectionText(section: Section, number: number, mark: string, guard: readonly string[]): readonly string[] {
   const where = section.database === undefined ? '' : `, in database ${oneLine(section.database)}`;
   const head = [
     `${mark} Section ${number}: ${oneLine(section.title)}`,
@@ -43,7 +49,7 @@ function sectionText(section: Section, number: number, mark: string): readonly s
     section.kind === 'sql' && section.database !== undefined
       ? [`\\connect -reuse-previous=on ${conninfo(section.database)}`]
       : [];
-  return [...head, ...connect, ...lines];
+  return [...head, ...connect, ...(section.kind === 'sql' ? guard : []), ...lines];
 }
 
 function follows(section: Section): string {

@@ -11,7 +11,7 @@ import {
   sendTokenRequest,
   type TokenResult,
 } from '../oauth/token-endpoint.ts';
-import { type Send, SendError } from '../platform/send.ts';
+import { failureCode, type Send, SendError } from '../platform/send.ts';
 import type { Secret } from '../secret.ts';
 
 export interface ExchangeDeps {
@@ -91,7 +91,7 @@ async function sendOnceUnlessUnsent(
 }
 
 function notReached(deps: ExchangeDeps, error: SendError): CliError {
-  const code = error.kind === 'tls' ? 'tls' : error.kind === 'timeout' ? 'timeout' : 'unreachable';
+  const code = failureCode(error);
   return new CliError(code, `could not exchange the authorization code: ${error.message}`, {
     hint: code === 'tls' ? tlsCure : `start again with ${deps.login} when the server can be reached`,
     cause: error,

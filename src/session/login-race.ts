@@ -52,6 +52,10 @@ export async function raceLogin<T>(deps: RaceDeps, taken: Promise<unknown>, fini
   try {
     const value = await Promise.race([finished, timeout, signalled]);
     return { value, signal: caught };
+  } catch (error) {
+    const isOurs = error instanceof CliError && error.code === 'cancelled';
+    // The person wanted to leave: that the exchange failed as well is not what the program ended of.
+    throw caught === undefined || isOurs ? error : interrupted(caught);
   } finally {
     stop();
     waiting.abort();

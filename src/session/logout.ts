@@ -1,7 +1,7 @@
 import { CliError } from '../errors.ts';
 import { type Client, processRevocation, revokeRequest, sendTokenRequest } from '../oauth/token-endpoint.ts';
 import type { HeldLock } from '../platform/lock.ts';
-import { type Send, SendError } from '../platform/send.ts';
+import { failureCode, type Send, SendError } from '../platform/send.ts';
 import { type CredentialRecord, decodeRecord } from './record.ts';
 import { type CredentialStore, requireAvailable } from './store.ts';
 
@@ -84,7 +84,7 @@ async function revoke(deps: LogoutDeps, record: CredentialRecord): Promise<Logou
 function notRevoked(record: CredentialRecord, error: SendError | CliError): CliError {
   if (error instanceof CliError)
     return new CliError(error.code, error.message, { ...afterwards(record), cause: error });
-  const code = error.kind === 'tls' ? 'tls' : error.kind === 'timeout' ? 'timeout' : 'unreachable';
+  const code = failureCode(error);
   return new CliError(code, `could not revoke the access token: ${error.message}`, afterwards(record));
 }
 

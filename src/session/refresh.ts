@@ -11,7 +11,7 @@ import {
 } from '../oauth/token-endpoint.ts';
 import type { Clock, Signals } from '../platform/host.ts';
 import type { HeldLock } from '../platform/lock.ts';
-import { type Send, SendError } from '../platform/send.ts';
+import { failureCode, type Send, SendError } from '../platform/send.ts';
 import type { Secret } from '../secret.ts';
 import { freshness, needsLogin, readStored, requireFits, requireRecord, writeRecord } from './current.ts';
 import { deferSignals } from './defer-signals.ts';
@@ -143,7 +143,7 @@ async function attempts(deps: RefreshDeps, request: () => ReturnType<typeof refr
 }
 
 function unreachable(error: SendError): CliError {
-  const code = error.kind === 'tls' ? 'tls' : error.kind === 'timeout' ? 'timeout' : 'unreachable';
+  const code = failureCode(error);
   return new CliError(code, `could not refresh the session: ${error.message}`, {
     detail: 'the session was kept',
     hint: code === 'tls' ? tlsCure : 'run the command again when the server can be reached',

@@ -1,7 +1,7 @@
 import { fail, info, pass, warn } from '../finding.ts';
 import { collations } from './asks/collations.ts';
 import { type Database, databases } from './asks/databases.ts';
-import { sizes } from './asks/sizes.ts';
+import { overview } from './asks/overview.ts';
 import { databaseCheck } from './check.ts';
 import { quoteIdentifier } from './sql.ts';
 
@@ -11,15 +11,15 @@ const alreadyThere = ['defaultdb', 'postgres'];
 export const encoding = databaseCheck({
   id: 'encoding',
   title: 'the encoding is one the target takes',
-  asks: { databases, sizes },
-  judge({ databases, sizes }, database) {
+  asks: { databases, overview },
+  judge({ databases, overview }, database) {
     const observed = find(databases, database)?.encoding ?? '';
     if (observed !== 'SQL_ASCII') return pass(observed);
     const fix = {
       by: 'who owns the data',
       text: `Find and mend the texts that are not UTF-8, and move them into a database made with ENCODING 'UTF8'.`,
     };
-    if (alreadyThere.includes(database) && sizes.tables > 0) {
+    if (alreadyThere.includes(database) && overview.tables > 0) {
       return fail(['continuous', 'dump'], observed, {
         required: 'UTF8',
         detail: `The target has a database "${database}" already, in UTF8. Bytes that are not UTF-8 stop the copy: invalid byte sequence for encoding "UTF8": 0xff.`,

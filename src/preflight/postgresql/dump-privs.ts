@@ -1,5 +1,5 @@
 import { type Fix, fail, pass } from '../finding.ts';
-import { closedLargeObjects, largeObjects } from './asks/large-objects.ts';
+import { closedLargeObjects } from './asks/large-objects.ts';
 import { type Closed, closed } from './asks/privileges.ts';
 import { databaseCheck } from './check.ts';
 import { shown, unlisted } from './names.ts';
@@ -10,7 +10,7 @@ export const dumpPrivs = databaseCheck({
   id: 'dump-privs',
   title: 'the role may read all tables and sequences',
   spec: '4.6',
-  asks: { closed, largeObjects, closedLargeObjects },
+  asks: { closed, closedLargeObjects },
   judge({ closed, closedLargeObjects }, database, { username, entry }) {
     const all = closed.length + closedLargeObjects.length;
     if (all === 0) return pass(entry.kind === 'entered' && entry.superuser ? 'superuser' : 'everything');

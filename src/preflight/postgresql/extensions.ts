@@ -39,7 +39,7 @@ export const extensionsCheck = databaseCheck({
 export const extTables = databaseCheck({
   id: 'ext-tables',
   title: 'no table of an extension collides with that of the target',
-  asks: { extensions, filledTables },
+  asks: { filledTables },
   judge({ filledTables }, _database, _ground, { method }) {
     if (filledTables.length === 0) return pass('none');
     const objects = shown(filledTables.map(({ name, extension }) => `${name} (${extension})`));

@@ -1,6 +1,5 @@
 import { info, pass, warn } from '../finding.ts';
 import { type Partitioned, partitions } from './asks/partitions.ts';
-import { relations } from './asks/relations.ts';
 import { databaseCheck } from './check.ts';
 import { shown, unlisted } from './names.ts';
 import { count } from './units.ts';
@@ -8,7 +7,7 @@ import { count } from './units.ts';
 export const partitionsCheck = databaseCheck({
   id: 'partitions',
   title: 'no partition will be made meanwhile',
-  asks: { relations, partitions },
+  asks: { partitions },
   judge({ partitions }, _database, _ground, { method }) {
     const growing = partitions.filter(({ strategy }) => strategy !== 'hash');
     const objects = shown(partitions.map(described));

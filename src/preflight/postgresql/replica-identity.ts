@@ -1,7 +1,5 @@
 import { fail, pass, warn } from '../finding.ts';
-import { columns } from './asks/columns.ts';
 import { identities, unequalColumns, type WeakTable } from './asks/identities.ts';
-import { relations } from './asks/relations.ts';
 import { databaseCheck } from './check.ts';
 import type { Ground } from './ground.ts';
 import { faultOf, generatedRefused, identityFix, type Unequal, unequalByTable } from './identity-cure.ts';
@@ -11,8 +9,7 @@ import { count } from './units.ts';
 export const replicaIdentity = databaseCheck({
   id: 'replica-identity',
   title: 'every table has a replica identity',
-  // What `relations` and `columns` answer is not judged: it decides whether the others are asked at all.
-  asks: { relations, columns, identities, unequalColumns },
+  asks: { identities, unequalColumns },
   judge({ identities, unequalColumns }, database, ground) {
     const version = versionOf(ground);
     const lacking = identities.filter((table) => !table.unlogged && faultOf(table, version) !== undefined);
@@ -34,7 +31,7 @@ export const replicaIdentity = databaseCheck({
 export const fullWithoutEq = databaseCheck({
   id: 'full-without-eq',
   title: 'rows of tables with REPLICA IDENTITY FULL can be compared',
-  asks: { relations, columns, identities, unequalColumns },
+  asks: { identities, unequalColumns },
   judge({ identities, unequalColumns }, database, ground) {
     const unequal = unequalByTable(unequalColumns);
     const full = identities.filter(({ identity, unlogged }) => identity === 'f' && !unlogged);

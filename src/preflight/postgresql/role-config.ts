@@ -89,9 +89,10 @@ const words: Readonly<Record<string, string>> = {
   transaction_timeout: 'terminating connection due to transaction timeout',
 };
 
-/** Milliseconds that the biggest table of a database takes. */
+/** Milliseconds that the biggest table of a database takes; a small database counts as one table. */
 function copySpan({ copy }: Ground, database: string): number {
-  return ((copy?.perDatabase.get(database)?.largest?.bytes ?? 0) / copyRates.slow) * 1000;
+  const found = copy?.perDatabase.get(database);
+  return ((found?.largest?.bytes ?? found?.bytes ?? 0) / copyRates.slow) * 1000;
 }
 
 function isOn(value: string): boolean {

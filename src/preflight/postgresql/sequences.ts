@@ -1,5 +1,6 @@
 import { info, pass, warn } from '../finding.ts';
-import { type SequenceState, sequenceCount } from './asks/sequences.ts';
+import { overview } from './asks/overview.ts';
+import type { SequenceState } from './asks/sequences.ts';
 import { databaseCheck } from './check.ts';
 import { quoteLiteral } from './sql.ts';
 import { count } from './units.ts';
@@ -7,10 +8,10 @@ import { count } from './units.ts';
 export const sequences = databaseCheck({
   id: 'sequences',
   title: 'there are no sequences',
-  asks: { sequenceCount },
-  judge({ sequenceCount }, _database, _ground, { method }) {
-    if (sequenceCount === 0) return pass('none');
-    const observed = count(sequenceCount, 'sequence');
+  asks: { overview },
+  judge({ overview }, _database, _ground, { method }) {
+    if (overview.sequences === 0) return pass('none');
+    const observed = count(overview.sequences, 'sequence');
     if (method === 'dump') return info(observed, { detail: 'A dump carries their values over.' });
     return warn(observed, {
       required: 'none, or set at the cut-over',

@@ -5,7 +5,8 @@ import type { Finding } from '../finding.ts';
 import type { Wish } from '../wish.ts';
 import { capacity } from './asks/capacity.ts';
 import { type Database, databases } from './asks/databases.ts';
-import { type Sizes, sizes } from './asks/sizes.ts';
+import { overview } from './asks/overview.ts';
+import { measured, type Sizes, sizesOf } from './asks/sizes.ts';
 import { type WalPosition, walPosition } from './asks/wal.ts';
 import type { AnyCheck, DatabaseCheck } from './check.ts';
 import { askOn, mayPass, type Visit, visit } from './database.ts';
@@ -104,7 +105,7 @@ function wayOf({ source, entered, clock, signal, onSent }: SurveyOptions): Visit
 /** Each question of the checks once. */
 function asksOf(checks: readonly AnyCheck[], scope: 'server' | 'database'): readonly AnyAsk[] {
   const all = checks.flatMap(({ asks }) => Object.values<AnyAsk>(asks));
-  return [...new Set(scope === 'database' ? [sizes, ...all] : all)].filter((ask) => ask.scope === scope);
+  return [...new Set(scope === 'database' ? [overview, measured, ...all] : all)].filter((ask) => ask.scope === scope);
 }
 
 /** On the session that is open; when it breaks, on a new one. */
@@ -128,8 +129,8 @@ async function visitAll(state: State, server: Promise<Answers>, lanes: number): 
   for (const name of names) if (isClosed(state, name)) state.reach.set(name, { kind: 'closed' });
   const finish = async (name: string, reach: Reach, answers: Answers) => {
     state.reach.set(name, reach);
-    const read = readAnswer(answers, sizes);
-    if (read !== undefined) state.sizes.set(name, read);
+    const seen = readAnswer(answers, overview);
+    if (seen !== undefined) state.sizes.set(name, sizesOf(seen, readAnswer(answers, measured)));
     state.findings.set(name, judgeOne(state, name, new Map([...(await server), ...answers])));
     done += 1;
     options.onProgress(done, names.length);

@@ -1,5 +1,4 @@
 import { info, pass, warn } from '../finding.ts';
-import { columns } from './asks/columns.ts';
 import { type Reference, unloggedReferences } from './asks/constraints.ts';
 import { identities, unequalColumns } from './asks/identities.ts';
 import { relations } from './asks/relations.ts';
@@ -11,7 +10,7 @@ import { count } from './units.ts';
 export const unlogged = databaseCheck({
   id: 'unlogged',
   title: 'there are no unlogged tables',
-  asks: { relations, columns, identities, unequalColumns, unloggedReferences },
+  asks: { relations, identities, unequalColumns, unloggedReferences },
   judge({ relations, identities, unequalColumns, unloggedReferences }, database, { entry }, { method }) {
     const tables = relations.unlogged;
     if (tables.length === 0) return pass('none');

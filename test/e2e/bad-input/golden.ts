@@ -98,12 +98,16 @@ function quoted(word: string): string {
 
 /** What differs from run to run or from machine to machine. */
 function steady(text: string, folders?: Folders): string {
-  return (folders === undefined ? text : text.replaceAll(folders.home, '/HOME'))
-    .replace(/^https?:\S+\/v1\/oauth\/authorize\?\S+$/gm, 'AUTHORIZATION_URL')
-    .replace(/^This is a (container|codespace|SSH session)\b.*\n/gm, '')
-    .replace(/\b(127\.0\.0\.1|localhost):\d+/g, '$1:PORT')
-    .replace(/\bport \d{4,5}\b/g, 'port PORT')
-    .replace(/ \d+ ms$/gm, ' N ms');
+  return (
+    (folders === undefined ? text : text.replaceAll(folders.home, '/HOME'))
+      .replace(/^https?:\S+\/v1\/oauth\/authorize\?\S+$/gm, 'AUTHORIZATION_URL')
+      .replace(/^This is a (container|codespace|SSH session)\b.*\n/gm, '')
+      .replace(/\b(127\.0\.0\.1|localhost):\d+/g, '$1:PORT')
+      .replace(/\bport \d{4,5}\b/g, 'port PORT')
+      // Newer versions of Node add their own advice.
+      .replaceAll('; if the root CA is installed locally, try running Node.js with --use-system-ca', '')
+      .replace(/ \d+ ms$/gm, ' N ms')
+  );
 }
 
 function sections(text: string): ReadonlyMap<string, string> {

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
+import { overview } from '../../../src/preflight/postgresql/asks/overview.ts';
 import { collation, dbNames, encoding } from '../../../src/preflight/postgresql/database-properties.ts';
 import { database, ground, short, wish } from './facts.ts';
-
-const sizes = { databaseBytes: 8e6, bytes: 0, tables: 1, largest: [] };
 
 test.each([
   { name: 'd1', is: 'UTF8', tables: 1, verdict: 'pass' },
@@ -12,7 +11,7 @@ test.each([
   { name: 'defaultdb', is: 'SQL_ASCII', tables: 1, verdict: 'fail continuous+dump' },
   { name: 'postgres', is: 'SQL_ASCII', tables: 0, verdict: 'warn' },
 ])('$name in $is with $tables tables: $verdict', ({ name, is, tables, verdict }) => {
-  const facts = { databases: [database(name, { encoding: is })], sizes: { ...sizes, tables } };
+  const facts = { databases: [database(name, { encoding: is })], overview: { ...overview.absent, tables } };
   expect(short(encoding.judge(facts, name, ground(), wish()))).toBe(verdict);
 });
 

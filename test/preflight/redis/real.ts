@@ -67,10 +67,15 @@ export function alarms({ findings }: Report): readonly string[] {
 export function write(port: number, once?: string): () => void {
   const socket = connect(port, '127.0.0.1');
   const value = 'x'.repeat(10_000);
-  const command = `*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$${value.length}\r\n${value}\r\n`;
+  let at = 0;
+  const command = () => {
+    at = (at + 1) % 1000;
+    return `SET k${at} ${value}\r\n`;
+  };
   socket.on('data', () => {}).on('error', () => {});
-  socket.write(once ?? command);
-  const timer = once === undefined ? setInterval(() => socket.write(command.repeat(10)), 10) : undefined;
+  if (once !== undefined) socket.write(once);
+  const timer =
+    once === undefined ? setInterval(() => socket.write(Array.from({ length: 10 }, command).join('')), 10) : undefined;
   return () => {
     clearInterval(timer);
     socket.destroy();

@@ -1,8 +1,14 @@
+import { networkInterfaces } from 'node:os';
 import { describe, expect, test } from 'vitest';
 import { Secret } from '../../../src/secret.ts';
 import { lacks } from '../../fixtures/needs.ts';
 import { eventually, startRedis } from '../../fixtures/redis.ts';
 import { alarms, breakSaving, preflight, withRedis, write } from './real.ts';
+
+/** An address of this machine that is not loopback. */
+const outside = Object.values(networkInterfaces())
+  .flat()
+  .find((one) => one?.family === 'IPv4' && !one.internal)?.address;
 
 describe.skipIf(lacks('redis-server', 'redis-cli'))('on a Redis 7.0', () => suite('redis'));
 describe.skipIf(lacks('valkey-server', 'redis-cli'))('on a Valkey 8', () => suite('valkey'));
@@ -360,6 +366,55 @@ function suite(program: 'redis' | 'valkey'): void {
       await hung.stop();
     }
   });
+
+  test('a server that is loading blocks, and what it refuses meanwhile is skipped', () =>
+    withRedis(
+      {
+        program,
+        config: ['enable-debug-command yes', 'loading-process-events-interval-bytes 1024', 'key-load-delay 1000'],
+      },
+      async (server) => {
+        server.cli('debug', 'populate', '5000', 'key', '100');
+        const stop = write(server.port, 'DEBUG RELOAD\r\n');
+        await eventually(() => server.cli('info').includes('loading:1'), 'the loading');
+        const { report, finding } = await preflight(server);
+        stop();
+        expect(finding('loading')).toMatchObject({ status: 'fail', blocks: ['continuous', 'scan'] });
+        expect(finding('loading').observed).toMatch(/^loading, [\d.]+ % done/);
+        expect(finding('big-keys')).toMatchObject({ status: 'skip', observed: 'the server is still loading its data' });
+        expect(report.verdict).toBe('blocked');
+      },
+    ));
+
+  test('a source that evicts while it is watched is a moving target', () =>
+    withRedis({ program, config: ['maxmemory 5mb', 'maxmemory-policy allkeys-random'] }, async (server) => {
+      const stop = write(server.port);
+      try {
+        await eventually(() => /evicted_keys:[1-9]/.test(server.cli('info', 'stats')), 'an eviction');
+        const { finding } = await preflight(server);
+        expect(finding('evicting-now')).toMatchObject({ status: 'warn' });
+      } finally {
+        stop();
+      }
+      const after = await preflight(server);
+      expect(after.finding('evicting-now')).toMatchObject({ status: 'info' });
+    }));
+
+  test.skipIf(outside === undefined)('protected mode refuses other machines and says so', () =>
+    withRedis({ program, bind: outside! }, async (server) => {
+      const { report, finding } = await preflight(server);
+      expect(finding('protected-mode')).toMatchObject({ status: 'fail', blocks: ['continuous', 'scan'] });
+      expect(finding('auth').status).toBe('skip');
+      expect(report.verdict).toBe('blocked');
+    }),
+  );
+
+  test('judged as public, a server for its own machine alone blocks', () =>
+    withRedis({ program }, async (server) => {
+      const { finding } = await preflight(server, {}, { asPublic: true });
+      expect(finding('host-public-address').status).toBe('fail');
+      expect(finding('protected-mode')).toMatchObject({ status: 'fail', observed: 'bind 127.0.0.1' });
+    }));
 
   test('a server that hangs after it let us in is unknown, never good', async () => {
     const server = await startRedis({ program, config: ['lua-time-limit 100'] });

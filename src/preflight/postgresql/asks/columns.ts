@@ -1,6 +1,7 @@
 import type { Ask } from '../ask.ts';
 import { textIn } from './decode.ts';
 import { grantMonitor } from './grants.ts';
+import { overview } from './overview.ts';
 
 export interface Columns {
   readonly generated: readonly GeneratedColumn[];
@@ -22,6 +23,7 @@ export interface GeneratedColumn {
 export const columns: Ask<Columns> = {
   id: 'columns',
   scope: 'database',
+  when: (known) => known(overview)?.columns ?? true,
   sql: (version) => {
     if (version < 100_000) return undefined;
     if (version < 120_000)

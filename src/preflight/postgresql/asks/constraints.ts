@@ -1,12 +1,14 @@
 import type { Ask } from '../ask.ts';
 import { textIn } from './decode.ts';
 import { grantMonitor } from './grants.ts';
+import { overview } from './overview.ts';
 import { relations } from './relations.ts';
 
 /** `constraint on table`, of those that were never checked against the rows there are; 18 has others that never will be. */
 export const unvalidated: Ask<readonly string[]> = {
   id: 'unvalidated',
   scope: 'database',
+  when: (known) => known(overview)?.unvalidated ?? true,
   sql: (version) =>
     `SELECT conname, CASE WHEN contypid <> '0' THEN contypid::regtype::text ELSE conrelid::regclass::text END AS owner FROM pg_constraint WHERE NOT convalidated${version < 180_000 ? '' : ' AND conenforced'}`,
   decode: (rows) => rows.map((row) => `${textIn(row, 'conname')} on ${textIn(row, 'owner')}`),

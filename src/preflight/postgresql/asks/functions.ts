@@ -1,6 +1,7 @@
 import type { Ask } from '../ask.ts';
 import { textIn, truthIn } from './decode.ts';
 import { grantMonitor } from './grants.ts';
+import { overview } from './overview.ts';
 
 /** A function that only a superuser could make as it is. */
 export interface MarkedFunction {
@@ -16,6 +17,7 @@ export interface MarkedFunction {
 export const markedFunctions: Ask<readonly MarkedFunction[]> = {
   id: 'functions',
   scope: 'database',
+  when: (known) => known(overview)?.functions ?? true,
   sql: () =>
     "SELECT p.oid::regprocedure AS name, pg_get_userbyid(p.proowner) AS owner, p.prosecdef, l.lanpltrusted, l.lanname FROM pg_proc p JOIN pg_language l ON l.oid = p.prolang WHERE p.oid >= '16384' AND (p.prosecdef OR NOT l.lanpltrusted) AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = '1255' AND d.objid = p.oid AND d.deptype = 'e')",
   decode: (rows) =>
@@ -33,6 +35,7 @@ export const markedFunctions: Ask<readonly MarkedFunction[]> = {
 export const untrustedLanguages: Ask<readonly string[]> = {
   id: 'languages',
   scope: 'database',
+  when: (known) => known(overview)?.languages ?? true,
   sql: () => 'SELECT lanname FROM pg_language WHERE lanispl AND NOT lanpltrusted',
   decode: (rows) => rows.map((row) => textIn(row, 'lanname')),
   absent: [],

@@ -1,8 +1,8 @@
 import type { Ask, Known } from '../ask.ts';
-import { columns } from './columns.ts';
 import { numberIn, textIn, textOrNone, truthIn } from './decode.ts';
 import { grantMonitor } from './grants.ts';
-import { identityIndex, relations } from './relations.ts';
+import { overview } from './overview.ts';
+import { relations } from './relations.ts';
 
 /** A table whose replica identity does not serve, or may not. */
 export interface WeakTable {
@@ -29,7 +29,7 @@ export interface WeakTable {
 export const identities: Ask<readonly WeakTable[]> = {
   id: 'identities',
   scope: 'database',
-  when: (known) => anyWeak(known) || (known(columns)?.generated.length ?? 1) > 0,
+  when: (known) => anyWeak(known) || (known(overview)?.columns ?? true),
   sql: (version) => {
     const generated = (where: string) =>
       version < 120_000
@@ -82,6 +82,13 @@ SELECT used.attrelid::regclass AS name, quote_ident(used.attname) || ' ' || form
 function anyWeak(known: Known): boolean {
   return (known(relations)?.weak ?? 1) > 0;
 }
+
+/**
+ * The index that names a row: the primary key, or the one told with USING INDEX; of a table with FULL or NOTHING the primary
+ * key. As RelationGetIndexList chooses it: valid, and not deferrable.
+ */
+const identityIndex =
+  "i.indrelid = c.oid AND i.indisvalid AND i.indislive AND i.indimmediate AND CASE c.relreplident WHEN 'i' THEN i.indisreplident ELSE i.indisprimary END";
 
 /** What ALTER TABLE … REPLICA IDENTITY takes, less generated columns, which are not sent. */
 function usable(version: number, which: string): string {

@@ -1,6 +1,7 @@
 import type { Ask } from '../ask.ts';
 import { numberIn, textIn } from './decode.ts';
 import { grantMonitor } from './grants.ts';
+import { overview } from './overview.ts';
 
 /** More are not counted: the number would not change what is to be done. */
 export const countedAtMost = 100_000;
@@ -8,6 +9,7 @@ export const countedAtMost = 100_000;
 export const largeObjects: Ask<number> = {
   id: 'large-objects',
   scope: 'database',
+  when: (known) => known(overview)?.largeObjects ?? true,
   sql: () => `SELECT count(*) AS objects FROM (SELECT FROM pg_largeobject_metadata LIMIT ${countedAtMost + 1}) o`,
   decode: ([row = {}]) => numberIn(row, 'objects'),
   absent: 0,
@@ -18,7 +20,7 @@ export const largeObjects: Ask<number> = {
 export const closedLargeObjects: Ask<readonly string[]> = {
   id: 'closed-large-objects',
   scope: 'database',
-  when: (known) => (known(largeObjects) ?? 1) > 0,
+  when: (known) => known(overview)?.largeObjects ?? true,
   sql: (_version, { superuser }) =>
     superuser
       ? undefined

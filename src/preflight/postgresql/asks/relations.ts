@@ -5,7 +5,6 @@ import { grantMonitor } from './grants.ts';
 /** What is noteworthy in pg_class; a plain table with a key is not, so that a hundred thousand of them are no row. */
 export interface Relations {
   readonly unlogged: readonly string[];
-  readonly unloggedSequences: readonly string[];
   readonly foreign: readonly string[];
   /** Of sessions that are connected now, or that broke off. */
   readonly temporary: readonly string[];
@@ -14,7 +13,7 @@ export interface Relations {
   readonly secured: readonly SecuredTable[];
   /** Tables and indexes outside pg_default; `tablespace` is an oid. */
   readonly placed: readonly { readonly name: string; readonly tablespace: string }[];
-  /** Tables that need a closer look at their replica identity: none, FULL, or NOTHING. */
+  /** Tables that need a closer look at their replica identity, and a few that are here for another reason. */
   readonly weak: number;
 }
 
@@ -26,26 +25,21 @@ export interface SecuredTable {
 }
 
 /**
- * Objects of a person begin at 16384, which is also where FOR ALL TABLES begins. Literals are quoted because a number would
- * be an int4, and the search for a matching operator costs more than the query. A name is written as a regclass: qualified
- * and quoted by the server, whose search_path is pg_catalog alone. 99 is pg_toast.
+ * A name is written as a regclass: qualified and quoted by the server, whose search_path is pg_catalog alone. 99 is pg_toast.
+ * FOR ALL TABLES begins at 16384, where objects of a person begin. EXISTS stands in a CASE because a join of catalogues takes
+ * longer to plan than everything else here takes to run.
  */
 export const relations: Ask<Relations> = {
   id: 'relations',
   scope: 'database',
   sql: (_version, { superuser }) =>
-    `SELECT c.relkind AS kind, c.relpersistence AS persistence, c.reltablespace AS tablespace, c.relispopulated AS populated, ${
-      superuser
-        ? 'false'
-        : "CASE WHEN c.relrowsecurity AND (c.relkind = 'r' OR c.relkind = 'p') THEN row_security_active(c.oid) END"
-    } AS secured, c.relforcerowsecurity AS forced, c.relkind = 'r' AND (i.indexrelid IS NULL OR c.relreplident = 'f' OR c.relreplident = 'n') AS weak, CASE WHEN ${remarkable} THEN c.oid::regclass END AS name FROM pg_class c LEFT JOIN pg_index i ON ${identityIndex} WHERE c.oid >= '16384' AND c.relnamespace <> '99' AND (${remarkable} OR (c.relkind = 'r' AND (i.indexrelid IS NULL OR c.relreplident = 'f' OR c.relreplident = 'n')))`,
+    `SELECT c.relkind AS kind, c.relpersistence AS persistence, c.reltablespace AS tablespace, c.relispopulated AS populated, ${secured(superuser)} AS secured, c.relforcerowsecurity AS forced, c.oid::regclass AS name FROM pg_class c WHERE c.oid >= '16384' AND c.relnamespace <> '99' AND (${remarkable} OR ${weak})`,
   decode: (rows) => {
     const named = (matches: (row: Row) => boolean) => rows.filter(matches).map((row) => textIn(row, 'name'));
     const isTable = ({ kind }: Row) => kind === 'r' || kind === 'p';
     const isLasting = ({ persistence }: Row) => persistence !== 't';
     return {
       unlogged: named(({ kind, persistence }) => kind === 'r' && persistence === 'u'),
-      unloggedSequences: named(({ kind, persistence }) => kind === 'S' && persistence === 'u'),
       foreign: named(({ kind }) => kind === 'f'),
       temporary: named((row) => isTable(row) && !isLasting(row)),
       partitioned: named((row) => row.kind === 'p' && isLasting(row)),
@@ -58,12 +52,11 @@ export const relations: Ask<Relations> = {
       placed: rows
         .filter((row) => ![0, 1663].includes(numberIn(row, 'tablespace')) && isLasting(row))
         .map((row) => ({ name: textIn(row, 'name'), tablespace: textIn(row, 'tablespace') })),
-      weak: rows.filter((row) => truthIn(row, 'weak') && isLasting(row)).length,
+      weak: rows.filter((row) => row.kind === 'r' && isLasting(row)).length,
     };
   },
   absent: {
     unlogged: [],
-    unloggedSequences: [],
     foreign: [],
     temporary: [],
     partitioned: [],
@@ -78,9 +71,13 @@ export const relations: Ask<Relations> = {
 const remarkable =
   "(c.relkind = 'p' OR c.relkind = 'm' OR c.relkind = 'f' OR c.relpersistence <> 'p' OR c.relrowsecurity OR (c.reltablespace <> '0' AND c.reltablespace <> '1663'))";
 
-/**
- * The index that names a row: the primary key, or the one told with USING INDEX; of a table with FULL or NOTHING the primary
- * key. As RelationGetIndexList chooses it: valid, and not deferrable.
- */
-export const identityIndex =
-  "i.indrelid = c.oid AND i.indisvalid AND i.indislive AND i.indimmediate AND CASE c.relreplident WHEN 'i' THEN i.indisreplident ELSE i.indisprimary END";
+/** Another replica identity than the default, or no primary key that serves. */
+const weak =
+  "CASE WHEN c.relkind <> 'r' THEN false WHEN c.relreplident <> 'd' THEN true ELSE NOT EXISTS (SELECT FROM pg_index i WHERE i.indrelid = c.oid AND i.indisprimary AND i.indisvalid AND i.indimmediate) END";
+
+/** A superuser sees every row. */
+function secured(superuser: boolean): string {
+  return superuser
+    ? 'false'
+    : "CASE WHEN c.relrowsecurity AND (c.relkind = 'r' OR c.relkind = 'p') THEN row_security_active(c.oid) END";
+}

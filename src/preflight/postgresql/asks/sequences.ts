@@ -1,19 +1,6 @@
 import type { Ask } from '../ask.ts';
-import { numberIn, textIn, textOrNone, truthIn } from './decode.ts';
+import { textIn, textOrNone, truthIn } from './decode.ts';
 import { grantMonitor } from './grants.ts';
-
-/** How many sequences there are. */
-export const sequenceCount: Ask<number> = {
-  id: 'sequence-count',
-  scope: 'database',
-  sql: (version) =>
-    version < 100_000
-      ? "SELECT count(*) AS sequences FROM pg_class WHERE relkind = 'S'"
-      : 'SELECT count(*) AS sequences FROM pg_sequence',
-  decode: ([row = {}]) => numberIn(row, 'sequences'),
-  absent: 0,
-  grant: grantMonitor,
-};
 
 /** Where a sequence stands. */
 export interface SequenceState {

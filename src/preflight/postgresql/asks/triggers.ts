@@ -1,6 +1,7 @@
 import type { Ask } from '../ask.ts';
 import { textIn, truthIn } from './decode.ts';
 import { grantMonitor } from './grants.ts';
+import { overview } from './overview.ts';
 
 /** A trigger that fires where a subscription applies changes. */
 export interface ApplyTrigger {
@@ -13,6 +14,7 @@ export interface ApplyTrigger {
 export const applyTriggers: Ask<readonly ApplyTrigger[]> = {
   id: 'apply-triggers',
   scope: 'database',
+  when: (known) => known(overview)?.triggers ?? true,
   sql: () =>
     "SELECT tgrelid::regclass AS name, tgname, tgenabled = 'A' AS always FROM pg_trigger WHERE (tgenabled = 'A' OR tgenabled = 'R') AND NOT tgisinternal",
   decode: (rows) =>
@@ -25,6 +27,7 @@ export const applyTriggers: Ask<readonly ApplyTrigger[]> = {
 export const eventTriggers: Ask<readonly string[]> = {
   id: 'event-triggers',
   scope: 'database',
+  when: (known) => known(overview)?.eventTriggers ?? true,
   sql: () =>
     "SELECT e.evtname FROM pg_event_trigger e WHERE NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = '3466' AND d.objid = e.oid AND d.deptype = 'e')",
   decode: (rows) => rows.map((row) => textIn(row, 'evtname')),

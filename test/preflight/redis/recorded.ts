@@ -1,0 +1,120 @@
+import type { Finding } from '../../../src/preflight/finding.ts';
+import { catalogue } from '../../../src/preflight/redis/catalogue.ts';
+import { judgeAll } from '../../../src/preflight/redis/findings.ts';
+import { gather } from '../../../src/preflight/redis/gather.ts';
+import type { Ground } from '../../../src/preflight/redis/ground.ts';
+import type { Wish } from '../../../src/preflight/wish.ts';
+import type { RedisSession, Reply, Words } from '../../../src/redis/connection.ts';
+import { CommandError, codeIn } from '../../../src/redis/failure.ts';
+import { wish } from './wish.ts';
+
+/** What a server answered, as far as it is asked. */
+export interface Recorded {
+  /** The lines of INFO without headings. */
+  readonly info: Readonly<Record<string, string>>;
+  /** Settings by name; `hidden`: CONFIG is an unknown command. */
+  readonly config: Readonly<Record<string, string>> | 'hidden';
+  /** Commands that it does not know by their names, lower case. */
+  readonly lacks?: readonly string[];
+  /** Names of the loaded modules. */
+  readonly modules?: readonly string[];
+  readonly functions?: number;
+  /** Rules of ACL GETUSER; absent: everything. */
+  readonly rules?: string;
+  /** Replies that win over all others, by the command line; a text that begins with a minus is an error. */
+  readonly replies?: Readonly<Record<string, Reply>>;
+}
+
+/** The ground of somebody who walked in without a hitch. */
+export function ground(changes: Partial<Ground> = {}): Ground {
+  const found = { kind: 'found', addresses: ['203.0.113.7'] } as const;
+  return {
+    host: 'redis.example.com',
+    port: 6379,
+    user: 'default',
+    ssl: false,
+    address: {
+      host: 'redis.example.com',
+      port: 6379,
+      kind: 'name',
+      contradictions: [],
+      lookup: found,
+      dns4: found,
+      dns6: { kind: 'failed', code: 'ENODATA', reason: 'the name has no such address' },
+      connects: [{ address: '203.0.113.7', took: 3 }],
+    },
+    tls: { offered: 'not_asked' },
+    entry: { kind: 'entered', auth: 'password' },
+    rate: { writes: 0, source: 'network', evicted: 0, expired: 0 },
+    sample: { kind: 'known', value: { keys: [], isAll: true } },
+    probe: undefined,
+    ...changes,
+  };
+}
+
+/** Every finding of a recorded server, by the real questions, decoders and judges. */
+export async function judged(
+  recorded: Recorded,
+  changes: { readonly ground?: Partial<Ground>; readonly wish?: Partial<Wish> } = {},
+): Promise<ReadonlyMap<string, Finding>> {
+  const base = ground(changes.ground);
+  const answers = await gather(sessionOf(recorded), catalogue, { user: base.user }, 1000, () => {});
+  const findings = judgeAll(catalogue, answers, base, wish(changes.wish));
+  return new Map(findings.map((finding) => [finding.id, finding]));
+}
+
+function sessionOf(recorded: Recorded): RedisSession {
+  const send = async (words: Words) => {
+    const reply = replyTo(words.map(String), recorded);
+    if (typeof reply === 'string' && reply.startsWith('-')) {
+      throw new CommandError(codeIn(reply.slice(1)), reply.slice(1), false);
+    }
+    return reply;
+  };
+  return { entered: { auth: 'open' }, tls: undefined, send, sendRaw: send, end: () => {} };
+}
+
+function replyTo(words: readonly string[], recorded: Recorded): Reply {
+  const { info, config, lacks = [], modules = [], replies = {} } = recorded;
+  const told = replies[words.join(' ')] ?? replies[words.slice(0, 2).join(' ')];
+  if (told !== undefined) return told;
+  const [name = '', second = '', ...rest] = words;
+  const missing = `-ERR unknown command '${name}'`;
+  if (lacks.includes(name.toLowerCase())) return missing;
+  switch (name) {
+    case 'INFO':
+      if (second === 'modules') return modules.map((one) => `module:name=${one},ver=1`).join('\r\n');
+      if (second === 'commandstats') return info.cmdstat_wait === undefined ? '' : `cmdstat_wait:${info.cmdstat_wait}`;
+      return Object.entries(info)
+        .map(([key, value]) => `${key}:${value}`)
+        .join('\r\n');
+    case 'CONFIG': {
+      if (config === 'hidden') return missing;
+      const pattern = new RegExp(`^${rest[0]?.replaceAll('*', '.*')}$`);
+      return Object.entries(config).flatMap((pair) => (pattern.test(pair[0]) ? pair : []));
+    }
+    case 'COMMAND':
+      return rest.map((one) => (lacks.includes(one) ? null : [one, -1]));
+    case 'ACL':
+      if (second === 'DRYRUN') return lacks.includes('acl dryrun') ? "-ERR Unknown subcommand 'DRYRUN'" : 'OK';
+      return ['flags', ['on'], 'passwords', [], 'commands', recorded.rules ?? '+@all'];
+    case 'CLUSTER':
+      return info.cluster_enabled === '1'
+        ? 'cluster_state:ok\r\ncluster_size:3'
+        : '-ERR This instance has cluster support disabled';
+    case 'MODULE':
+      return modules.map((one) => ['name', one, 'ver', 1]);
+    case 'FUNCTION':
+      if (recorded.functions === undefined) return missing;
+      return [
+        'running_script',
+        null,
+        'engines',
+        ['LUA', ['libraries_count', 1, 'functions_count', recorded.functions]],
+      ];
+    case 'LATENCY':
+      return [];
+    default:
+      return missing;
+  }
+}
