@@ -26,7 +26,10 @@ export async function build({ from = root, dist = join(root, 'dist'), metafile =
     commonjs({ ...options, entryPoints: { entry: join(from, 'src/entry.ts') } }),
     commonjs({ ...options, entryPoints: { keychain: join(from, 'src/platform/keychain-child.ts') } }),
     buildProgram({ ...options, ...asModules, from, roots: Object.values(program) }),
-  ]);
+  ]).catch((error) => {
+    rmSync(fresh, { recursive: true, force: true });
+    throw error;
+  });
   const meta = merge(metafiles.flat());
   beside(fresh, meta);
   writeFileSync(join(fresh, 'THIRD-PARTY-NOTICES.txt'), notices(root, meta));

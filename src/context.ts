@@ -224,7 +224,7 @@ function refuseHazard(host: Host): void {
   if (hazard === undefined) return;
   throw usage(
     `cannot send secrets while ${hazard.variable} is set to ${hazard.value}`,
-    `run the command again with \`env -u ${hazard.variable}\``,
+    `\`unset ${hazard.variable}\``,
     `${hazard.variable}=${hazard.value} ${hazard.why}`,
   );
 }

@@ -41,10 +41,10 @@ export interface Output {
   data(value: unknown): Promise<void>;
   /** Data that has one form only, such as a script, in every format; printed as it is. */
   text(text: string): Promise<void>;
-  /** On stderr, `--quiet` or not: what a person must see to go on. */
-  show(text: string): Promise<void>;
-  /** On stderr, unless `--quiet`. */
-  note(text: string): Promise<void>;
+  /** On stderr, `--quiet` or not: what a person must see to go on. At most `max` characters, 4000 unless told. */
+  show(text: string, max?: number): Promise<void>;
+  /** On stderr, unless `--quiet`, and as long. */
+  note(text: string, max?: number): Promise<void>;
   /** On stderr. */
   warn(text: string): Promise<void>;
   /** On stderr: three parts, or one JSON object where the data is JSON. */
@@ -88,9 +88,9 @@ export function createOutput(options: OutputOptions): Output {
       else await print(presentResult(result, { columns: [] }, [], wanted), options);
     },
     text: (text) => stdout.write(text.endsWith('\n') ? text : `${text}\n`),
-    show: (text) => stderr.write(`${cleanLines(text)}\n`),
-    async note(text) {
-      if (!quiet) await stderr.write(`${cleanLines(text)}\n`);
+    show: (text, max) => stderr.write(`${cleanLines(text, max)}\n`),
+    async note(text, max) {
+      if (!quiet) await stderr.write(`${cleanLines(text, max)}\n`);
     },
     async warn(text) {
       const { yellow } = await paint(color);

@@ -97,8 +97,11 @@ function noneFree(failures: readonly Failure[]): CliError {
       ? `could not listen on port ${ports}: it is ${reasonOf(first)}`
       : `could not listen on any of the ports ${ports}`;
   return new CliError('port_in_use', message, {
-    detail: failures.map((failure) => `${failure.address} port ${failure.port} is ${reasonOf(failure)}`).join('; '),
-    hint: 'register another callback URL with the service and name it: cloudctl auth setup --callback-url http://127.0.0.1:PORT/callback',
+    detail:
+      failures.length === 1
+        ? undefined
+        : failures.map((failure) => `${failure.address} port ${failure.port} is ${reasonOf(failure)}`).join('; '),
+    hint: 'register another callback URL with the service and name it: `cloudctl auth setup --callback-url http://127.0.0.1:PORT/callback`',
   });
 }
 

@@ -1,11 +1,11 @@
-import { Entry } from '@napi-rs/keyring';
+import { AsyncEntry } from '@napi-rs/keyring';
 import type { KeychainAbsent, KeychainDone, KeychainFound, KeychainUnavailable } from './host.ts';
 import { service } from './keychain-names.ts';
 import { unavailable } from './keychain-words.ts';
 
-export function readItem(account: string): KeychainFound | KeychainAbsent | KeychainUnavailable {
+export async function readItem(account: string): Promise<KeychainFound | KeychainAbsent | KeychainUnavailable> {
   try {
-    const value = entry(account).getPassword();
+    const value = (await entry(account).getPassword()) ?? null;
     return value === null ? { kind: 'absent' } : { kind: 'found', value };
   } catch (error) {
     return unavailable(error);
@@ -13,18 +13,18 @@ export function readItem(account: string): KeychainFound | KeychainAbsent | Keyc
 }
 
 /** What is stored decides: a write that failed may have landed, and an accepted one may not be there. */
-export function writeItem(account: string, value: string): KeychainDone | KeychainUnavailable {
-  const failure = attempt(() => entry(account).setPassword(value));
+export async function writeItem(account: string, value: string): Promise<KeychainDone | KeychainUnavailable> {
+  const failure = await attempt(() => entry(account).setPassword(value));
   if (failure !== undefined && neverBegan.has(failure.why)) return failure;
-  const stored = readItem(account);
+  const stored = await readItem(account);
   if (stored.kind === 'found' && stored.value === value) return { kind: 'done' };
   return failure ?? notAsAsked(stored, 'the keychain does not hold what was written to it');
 }
 
-export function removeItem(account: string): KeychainDone | KeychainUnavailable {
-  const failure = attempt(() => entry(account).deletePassword());
+export async function removeItem(account: string): Promise<KeychainDone | KeychainUnavailable> {
+  const failure = await attempt(() => entry(account).deletePassword());
   if (failure !== undefined && neverBegan.has(failure.why)) return failure;
-  const stored = readItem(account);
+  const stored = await readItem(account);
   if (stored.kind === 'absent') return { kind: 'done' };
   return failure ?? notAsAsked(stored, 'the keychain still holds what was removed from it');
 }
@@ -32,16 +32,16 @@ export function removeItem(account: string): KeychainDone | KeychainUnavailable 
 /** Reading after one of these would only show a second prompt to a person who has dismissed the first. */
 const neverBegan: ReadonlySet<KeychainUnavailable['why']> = new Set(['locked', 'missing']);
 
-function entry(account: string): Entry {
-  return new Entry(service, account, pinned);
+function entry(account: string): AsyncEntry {
+  return new AsyncEntry(service, account, pinned);
 }
 
 /** Pinned on Linux: else the library silently takes the kernel keyring, which is gone at the next start of the machine. */
 const pinned = { linux: { store: 'secret-service' } } as const;
 
-function attempt(work: () => void): KeychainUnavailable | undefined {
+async function attempt(work: () => Promise<unknown>): Promise<KeychainUnavailable | undefined> {
   try {
-    work();
+    await work();
     return undefined;
   } catch (error) {
     return unavailable(error);

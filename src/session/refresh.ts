@@ -133,7 +133,8 @@ async function attempts(deps: RefreshDeps, request: () => ReturnType<typeof refr
       );
     } catch (error) {
       if (!(error instanceof SendError)) throw error;
-      if (error.sent ? ++doubts > 1 : ++unsent > 2) throw unreachable(error);
+      // A certificate does not become valid by asking again.
+      if (error.kind === 'tls' || (error.sent ? ++doubts > 1 : ++unsent > 2)) throw unreachable(error);
     }
     if (raw !== undefined && raw.status !== 429 && raw.status < 500) return processTokenAnswer(raw);
     if (raw !== undefined && (raw.status === 429 ? ++unsent > 2 : ++doubts > 1)) return processTokenAnswer(raw);

@@ -81,7 +81,10 @@ export const login: CommandSpec<Context> = {
       listen: !words.flag('paste'),
       limit,
     };
-    await mayReplace(context, complete, words);
+    if (!(await mayReplace(context, complete, words))) {
+      await context.output.note(`The session of profile ${settings.profileName} was kept.`);
+      return 0;
+    }
     if (request.flow === 'implicit') {
       await context.output.warn(
         'the implicit flow gives no refresh token, and its access token passes through the address bar; the code flow is safer',
@@ -194,20 +197,15 @@ function checkWords(settings: Settings, words: Words): void {
 }
 
 /** A session that is still good is replaced only knowingly; a script that says `auth login` knows. */
-async function mayReplace(context: Context, { settings, binding }: Complete, words: Words): Promise<void> {
-  if (words.flag('force') || !context.prompts.interactive) return;
+async function mayReplace(context: Context, { settings, binding }: Complete, words: Words): Promise<boolean> {
+  if (words.flag('force') || !context.prompts.interactive) return true;
   const stored = await readOnce(context.store(settings), binding);
-  if (stored.kind !== 'found' || stateOf(stored.record, context.host.clock.now()) === 'needs_login') return;
-  const again = await context.prompts.confirm({
+  if (stored.kind !== 'found' || stateOf(stored.record, context.host.clock.now()) === 'needs_login') return true;
+  return context.prompts.confirm({
     message: `Profile ${settings.profileName} is logged in already. Log in again?`,
     default: true,
     option: '--force',
   });
-  if (!again)
-    throw usage(
-      'the login was not started',
-      `\`cloudctl auth status --profile ${settings.profileName}\` shows the session that was kept`,
-    );
 }
 
 async function* nothing(): AsyncGenerator<string> {}

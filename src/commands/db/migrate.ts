@@ -7,7 +7,7 @@ import { textReport } from '../../preflight/formats/text.ts';
 import type { Report } from '../../preflight/report.ts';
 import { loginCommand } from '../../session/current.ts';
 import { manualCommands } from './manual.ts';
-import { type Judged, judge, notPossible, reportOptions } from './report.ts';
+import { type Judged, judge, notPossible, reportOptions, wholeText } from './report.ts';
 import { type Source, sourceOf, sourceOptions } from './source.ts';
 import { wishOf, wishOptions } from './wish.ts';
 
@@ -102,7 +102,10 @@ async function requireWrite(context: Context): Promise<void> {
 
 async function tell(context: Context, { report, changes }: Judged): Promise<void> {
   const plain = (text: string): string => text;
-  await context.output.note(textReport(report, { bold: plain, dim: plain, red: plain, yellow: plain }, changes));
+  await context.output.note(
+    textReport(report, { bold: plain, dim: plain, red: plain, yellow: plain }, changes),
+    wholeText,
+  );
 }
 
 /** The request has no method (spec.md §4.5): what is sent is a continuous migration, so another one is a person's work. */

@@ -103,7 +103,7 @@ async function run(context: Context, words: Words, source: Source, wish: Wish): 
     onProgress: (done: number, total: number) =>
       void progress.show(`${done} of ${total} ${source.engine === 'redis' ? 'steps' : 'databases judged'}`),
     onQuery: (where: string, text: string) => {
-      if (words.flag('show-queries')) void output.warn(`sent to ${where}: ${text}`);
+      if (words.flag('show-queries')) void output.show(`sent to ${where}: ${text}`, wholeText);
     },
   };
   try {
@@ -116,6 +116,9 @@ async function run(context: Context, words: Words, source: Source, wish: Wish): 
     await progress.stop();
   }
 }
+
+/** Characters of what must not be cut: no message and no report comes near. */
+export const wholeText = 10_000_000;
 
 function readBaseline(file: string): Baseline | undefined {
   const text = readTextIfAny(file);

@@ -31,12 +31,16 @@ export function adviseIgnoring({ method, databases, findings, empty, without }: 
   const own = blockers.filter(({ database, only }) => database !== undefined || only !== undefined);
   const must = databases.filter((name) => own.some((finding) => concerns(finding, name)));
   const spare = empty.filter((name) => databases.includes(name) && !must.includes(name));
-  for (let extra = 0; extra <= spare.length; extra += 1) {
-    const names = [...must, ...spare.slice(0, extra)];
-    if (names.length === 0) continue;
-    if (names.length >= databases.length) return undefined;
-    const { verdict, possible } = without(names);
-    if (possible) return { ignore_dbs: names, verdict };
+  const most = Math.min(spare.length, databases.length - 1 - must.length);
+  const tried = (extra: number) => without([...must, ...spare.slice(0, extra)]);
+  let low = must.length === 0 ? 1 : 0;
+  let high = most;
+  if (high < low || !tried(high).possible) return undefined;
+  // What is possible without some databases is possible without more of them.
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    if (tried(middle).possible) high = middle;
+    else low = middle + 1;
   }
-  return undefined;
+  return { ignore_dbs: [...must, ...spare.slice(0, high)], verdict: tried(high).verdict };
 }

@@ -118,13 +118,14 @@ function judge(
   without: readonly string[],
 ): Judged {
   const databases = surveyed.databases.filter((name) => !without.includes(name));
+  const kept = new Set(databases);
   const { reach, sizes, walRate } = surveyed;
   const copy = found.entry.kind === 'entered' ? copyOf(databases, sizes) : undefined;
   const ground: Ground = { ...found, databases, reach, walRate, copy };
   const server = checks.filter((check): check is ServerCheck => check.scope === 'server');
   const findings = inOrder(checks, [
     ...server.map((check) => serverFinding(check, surveyed.answers, ground, wish)),
-    ...surveyed.findings.filter((finding) => databases.some((name) => concerns(finding, name))),
+    ...surveyed.findings.filter(({ database }) => database === undefined || kept.has(database)),
   ]);
   const conclusion = conclude({
     findings,

@@ -289,7 +289,7 @@ describe('the words of auth login', () => {
     const host = await machineOf(sandbox, { env: { ...environmentOf(sandbox), NODE_DEBUG: 'undici' } });
     const ran = await cloudctl(host, ['auth', 'login']);
     expect(ran.code).toBe(2);
-    expect(ran.err).toContain('env -u NODE_DEBUG');
+    expect(ran.err).toContain('unset NODE_DEBUG');
   });
 });
 

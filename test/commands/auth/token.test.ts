@@ -42,7 +42,7 @@ describe('auth token', () => {
     host.clock.advance(31 * 86_400_000);
     const ran = await cloudctl(host, ['auth', 'token']);
     expect(ran).toMatchObject({ code: 2, out: '' });
-    expect(ran.err).toContain('env -u NODE_TLS_REJECT_UNAUTHORIZED');
+    expect(ran.err).toContain('unset NODE_TLS_REJECT_UNAUTHORIZED');
     expect(await requestsOf(sandbox)).toEqual([]);
   });
 
