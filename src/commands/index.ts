@@ -38,6 +38,10 @@ export const commands: Tree<Context> = {
       'start the online migration of an external database into a cluster',
       async () => (await import('./db/migrate.ts')).migrate,
     ),
+    sequences: leaf(
+      "print the statements that set the target's sequences at cut-over",
+      async () => (await import('./db/sequences.ts')).sequences,
+    ),
   }),
   api: leaf('send any request to the resource API', async () => (await import('./api.ts')).api),
   config: branch('read and change the configuration', {

@@ -45,10 +45,7 @@ function sectionText(section: Section, number: number, mark: string, guard: read
   const lines = section.lines.flatMap((line) =>
     isCommented ? line.split('\n').map((part) => `${mark}   ${part}`) : [ended(line, section.kind)],
   );
-  const connect =
-    section.kind === 'sql' && section.database !== undefined
-      ? [`\\connect -reuse-previous=on ${conninfo(section.database)}`]
-      : [];
+  const connect = section.kind === 'sql' && section.database !== undefined ? [psqlConnect(section.database)] : [];
   return [...head, ...connect, ...(section.kind === 'sql' ? guard : []), ...lines];
 }
 
@@ -72,10 +69,10 @@ function ended(line: string, kind: Section['kind']): string {
   return kind === 'sql' && !line.trimEnd().endsWith(';') ? `${line};` : line;
 }
 
-/** A database name as psql takes it in \connect, whatever it holds. */
-function conninfo(database: string): string {
+/** The line that takes psql to another database of the same server, whatever its name holds. */
+export function psqlConnect(database: string): string {
   const value = database.replaceAll('\\', '\\\\').replaceAll("'", "\\'");
-  return `"dbname='${value.replaceAll('"', '""')}'"`;
+  return `\\connect -reuse-previous=on "dbname='${value.replaceAll('"', '""')}'"`;
 }
 
 /** Names of databases and roles may hold line ends, which would end a comment. */

@@ -3,7 +3,7 @@ import type { Clock } from '../../platform/host.ts';
 import type { PostgresSource } from '../../postgresql/source.ts';
 import type { Finding } from '../finding.ts';
 import type { Report } from '../report.ts';
-import { type Conclusion, concerns, conclude } from '../verdict.ts';
+import { type Conclusion, conclude } from '../verdict.ts';
 import type { Wish } from '../wish.ts';
 import { adviseIgnoring, type IgnoreAdvice } from './advice.ts';
 import { role } from './asks/role.ts';

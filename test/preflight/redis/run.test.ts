@@ -175,7 +175,7 @@ function suite(program: 'redis' | 'valkey'): void {
     withRedis({ program, config: ['rename-command INFO ""'] }, async (server) => {
       const { report, finding } = await preflight(server);
       expect(report).toMatchObject({ verdict: 'continuous', proven: false, databases: [] });
-      for (const id of ['version-not-newer', 'cluster-source', 'role-replica', 'loading']) {
+      for (const id of ['version-not-newer', 'databases-count', 'role-replica', 'loading']) {
         expect(finding(id), id).toMatchObject({ status: 'unknown' });
       }
     }));
@@ -425,7 +425,7 @@ function suite(program: 'redis' | 'valkey'): void {
       busy();
       expect(report).toMatchObject({ verdict: 'continuous', proven: false });
       expect(report.summary.unknown).toBeGreaterThan(10);
-      expect(report.findings.find(({ id }) => id === 'cluster-source')?.observed).toContain('BUSY');
+      expect(report.findings.find(({ id }) => id === 'role-replica')?.observed).toContain('BUSY');
     } finally {
       await server.stop();
     }

@@ -1,0 +1,75 @@
+import type { ListView } from '../../cli/columns.ts';
+import type { CommandSpec } from '../../cli/command.ts';
+import { nearest } from '../../cli/suggest.ts';
+import type { Context } from '../../context.ts';
+import { CliError, usage } from '../../errors.ts';
+import { psqlConnect } from '../../preflight/fix-text.ts';
+import { type DatabaseSequences, readSequences } from '../../preflight/postgresql/cut-over.ts';
+import { sourceOf, sourceOptions } from './source.ts';
+
+interface Row {
+  readonly database: string;
+  readonly statement: string;
+}
+
+const view: ListView<Row> = {
+  columns: [
+    { name: 'Database', value: (row) => row.database },
+    { name: 'Statement', value: (row) => row.statement },
+  ],
+};
+
+export const sequences: CommandSpec<Context> = {
+  summary: "print the statements that set the target's sequences at cut-over",
+  description:
+    'Replication carries rows, not the values of sequences. At the cut-over, when the application has stopped writing, run this and give what it prints to psql on the target, before the application starts there. It is read-only on the source.',
+  options: sourceOptions,
+  examples: [
+    {
+      text: 'At the cut-over',
+      command:
+        'cloudctl db sequences --source postgres://mover@db.example.com/shop | psql -X -v ON_ERROR_STOP=1 "$TARGET"',
+    },
+  ],
+  run: async (context, words) => {
+    const { output, host } = context;
+    const source = await sourceOf(context, words);
+    if (source.engine === 'redis')
+      throw usage('Redis has no sequences', '`cloudctl db sequences` is for PostgreSQL sources');
+    const end = new AbortController();
+    const stop = host.signals.listen(() => end.abort());
+    const scripts = await readSequences({
+      source: source.source,
+      ignoreDbs: words.list('ignore-dbs'),
+      clock: host.clock,
+      signal: end.signal,
+      nearest,
+    }).finally(stop);
+    const hidden = scripts.flatMap(({ database, hidden: names }) => names.map((name) => `${name} in ${database}`));
+    if (hidden.length > 0) await output.warn(`this user may not read ${hidden.join(', ')}`);
+    const failed = scripts.filter(({ failure }) => failure !== undefined);
+    if (output.format === 'table' && context.globals.list('format').length === 0) await output.text(script(scripts));
+    else await output.list(scripts.flatMap(rowsOf), view);
+    if (failed.length === 0) return 0;
+    throw new CliError(
+      'source_unreachable',
+      `could not read the sequences of ${failed.map(({ database }) => database).join(', ')}`,
+      {
+        detail: failed.map(({ database, failure }) => `${database}: ${failure}`).join('\n'),
+        hint: 'leave a database out with `--ignore-dbs`, or run the command again',
+      },
+    );
+  },
+};
+
+function rowsOf({ database, statements }: DatabaseSequences): readonly Row[] {
+  return statements.map((statement) => ({ database, statement }));
+}
+
+/** For psql, which goes from database to database by itself. */
+function script(scripts: readonly DatabaseSequences[]): string {
+  const parts = scripts
+    .filter(({ statements }) => statements.length > 0)
+    .map(({ database, statements }) => [psqlConnect(database), ...statements].join('\n'));
+  return parts.length === 0 ? '-- no sequence has to be set' : parts.join('\n\n');
+}

@@ -1,0 +1,48 @@
+import { describe, expect, it } from 'vitest';
+import { changesSince, decodeBaseline } from '../../src/preflight/baseline.ts';
+import { findings, report } from './sample.ts';
+
+const saved = decodeBaseline(JSON.stringify(report));
+
+describe('a baseline', () => {
+  it('is a report that was saved, and nothing else', () => {
+    expect(saved?.source).toBe('2001:db8::5:5432');
+    for (const text of [
+      '',
+      'null',
+      '{}',
+      '{"schema_version":1}',
+      '{"schema_version":2}',
+      '{"schema_version":1,"engine":"postgresql","started_at":"x","source":{},"findings":[{}]}',
+    ]) {
+      expect(decodeBaseline(text)).toBeUndefined();
+    }
+  });
+
+  it('of the same source without a change tells of none', () => {
+    expect(saved && changesSince(saved, report)).toEqual([]);
+  });
+
+  it('tells another status, another value, what is new and what is gone, each in its database', () => {
+    const [wal, slots, ...rest] = findings;
+    const after = {
+      ...report,
+      findings: [
+        { ...wal!, status: 'pass' as const, observed: 'logical' },
+        { ...slots!, observed: '2' },
+        ...rest.filter(({ id }) => id !== 'matviews'),
+        { ...rest.find(({ id }) => id === 'matviews')!, database: 'other' },
+      ],
+    };
+    expect(saved && changesSince(saved, after)).toEqual([
+      {
+        id: 'wal-level',
+        before: { status: 'fail', observed: 'replica' },
+        after: { status: 'pass', observed: 'logical' },
+      },
+      { id: 'slots-vs-dbs', before: { status: 'fail', observed: '1' }, after: { status: 'fail', observed: '2' } },
+      { id: 'matviews', database: 'other', after: { status: 'info', observed: '1 materialized view' } },
+      { id: 'matviews', database: 'shop', before: { status: 'info', observed: '1 materialized view' } },
+    ]);
+  });
+});

@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest';
+import { textReport } from '../../../src/preflight/formats/text.ts';
+import { findings, report } from '../sample.ts';
+
+const same = (text: string): string => text;
+const ink = { bold: same, dim: same, red: (text: string) => `<${text}>`, yellow: same };
+
+describe('the report on a terminal', () => {
+  const text = textReport(report, ink, undefined);
+
+  it('begins with the verdict, then the databases, then what to look at', () => {
+    const order = [
+      'Only a point-in-time dump would work.',
+      'Databases',
+      '(version-not-newer)',
+      '(wal-level, blocks continuous)',
+      '(hba-rule)',
+    ];
+    const places = order.map((part) => text.indexOf(part));
+    expect(places.every((place) => place >= 0)).toBe(true);
+    expect(places).toEqual([...places].sort((a, b) => a - b));
+  });
+
+  it('leaves out what passed, was skipped or only informs', () => {
+    for (const id of ['superuser', 'rls', 'matviews']) expect(text).not.toContain(`(${id}`);
+  });
+
+  it('paints a blocker and says when a restart follows', () => {
+    expect(text).toContain('<fail:> wal_level is logical');
+    expect(text).toContain('cure: Set wal_level to logical. (restart)');
+  });
+
+  it('tells the same finding of many databases once', () => {
+    const unlogged = findings.find(({ id }) => id === 'unlogged')!;
+    const many = Array.from({ length: 9 }, (_, at) => ({ ...unlogged, database: `d${at}` }));
+    const told = textReport({ ...report, findings: many }, ink, undefined);
+    expect(told.match(/\(unlogged\)/g)).toHaveLength(1);
+    expect(told).toContain('in d0, d1, d2, d3, d4 and 4 more');
+  });
+
+  it('names at most 40 databases', () => {
+    const [one] = report.databases;
+    const told = textReport({ ...report, databases: Array.from({ length: 200 }, () => one!) }, ink, undefined);
+    expect(told).toContain('and 160 more');
+  });
+
+  it('tells what changed since the baseline', () => {
+    const change = {
+      id: 'wal-level',
+      before: { status: 'fail', observed: 'replica' },
+      after: { status: 'pass' as const, observed: 'logical' },
+    };
+    expect(textReport(report, ink, [change])).toContain('wal-level: fail (replica) -> pass (logical)');
+    expect(textReport(report, ink, [])).toContain('Nothing changed since the baseline.');
+  });
+});

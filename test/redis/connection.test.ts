@@ -1,0 +1,131 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { connect } from '../../src/redis/connection.ts';
+import { CommandError, codeIn, serverWords } from '../../src/redis/failure.ts';
+import { readSource, type SourceParts } from '../../src/redis/source.ts';
+import { Secret } from '../../src/secret.ts';
+import { lacks } from '../fixtures/needs.ts';
+import { type RedisServer, startRedis } from '../fixtures/redis.ts';
+import { listen } from './listen.ts';
+
+const source = (parts: SourceParts) => readSource({ host: '127.0.0.1', disableSsl: true, ...parts }).source;
+const bound = { limit: 2000 };
+
+describe.skipIf(lacks('redis-server', 'redis-cli'))('with a real server', () => {
+  let server: RedisServer;
+  beforeAll(async () => {
+    server = await startRedis({ setup: [['config', 'set', 'lua-time-limit', '100']] });
+  });
+  afterAll(() => server.stop());
+
+  test('commands sent together are answered in order, and an error harms no other', async () => {
+    const session = await connect(source({ port: server.port }), bound);
+    const replies = await Promise.allSettled([
+      session.send(['SET', 'a', '1']),
+      session.send(['NO-SUCH-COMMAND', 'word']),
+      session.sendRaw(['GET', 'a']),
+    ]);
+    session.end();
+    expect(replies[0]).toMatchObject({ value: 'OK' });
+    expect(replies[1]).toMatchObject({
+      reason: { code: 'ERR', lost: false, message: "ERR unknown command 'NO-SUCH-COMMAND'" },
+    });
+    expect(replies[2]).toMatchObject({ value: Buffer.from('1') });
+  });
+
+  test('says nothing on the way in but AUTH and PING', async () => {
+    const seen = await listen(async (port) => {
+      await connect(source({ port, password: new Secret('p w'), username: 'ü' }), bound).then((session) =>
+        session.end(),
+      );
+    });
+    expect(seen).toBe('*3\r\n$4\r\nAUTH\r\n$2\r\nü\r\n$3\r\np w\r\n*1\r\n$4\r\nPING\r\n');
+  });
+
+  test.each(['p@ss w"ord\'', 'söße💾', '\\x00', 'a\r\nPING', ' '])('the password %j gets in', async (password) => {
+    const session = await connect(source({ port: server.port }), bound);
+    await session.send(['ACL', 'SETUSER', 'odd', 'on', 'resetpass', `>${password}`, '+ping']);
+    session.end();
+    const odd = await connect(source({ port: server.port, username: 'odd', password: new Secret(password) }), bound);
+    odd.end();
+    expect(odd.entered.auth).toBe('password');
+  });
+
+  test('a command that takes too long gives the session up, once', async () => {
+    const session = await connect(source({ port: server.port }), bound);
+    const slow = session.send(['BLPOP', 'nothing', '0'], 200);
+    const behind = session.send(['PING']);
+    await expect(slow).rejects.toMatchObject({ code: 'ETIMEDOUT', lost: true });
+    await expect(behind).rejects.toBeInstanceOf(CommandError);
+    await expect(session.send(['PING'])).rejects.toMatchObject({ lost: true });
+  });
+
+  test('a signal ends what is under way, and says what it was', async () => {
+    const session = await connect(source({ port: server.port }), { limit: 2000, signal: AbortSignal.timeout(200) });
+    await expect(session.send(['BLPOP', 'nothing', '0'])).rejects.toMatchObject({
+      code: 'ABORTED',
+      message: 'no answer before the deadline',
+    });
+    const late = connect(source({ port: server.port }), { limit: 2000, signal: AbortSignal.abort() });
+    await expect(late).rejects.toMatchObject({ code: 'ABORTED' });
+  });
+
+  test('a server that is killed in the middle is lost, and nobody dials again', async () => {
+    const doomed = await startRedis();
+    const session = await connect(source({ port: doomed.port }), bound);
+    const waiting = session.send(['BLPOP', 'nothing', '0']);
+    await doomed.stop();
+    await expect(waiting).rejects.toMatchObject({ code: 'ECONNRESET', lost: true });
+    await expect(session.send(['PING'])).rejects.toMatchObject({ lost: true });
+    session.end();
+  });
+});
+
+test.each<readonly [string, string, object]>([
+  ['a web server', 'HTTP/1.1 400 Bad Request\r\n\r\n', { phase: 'startup', code: 'PROTOCOL' }],
+  ['an SSH server', 'SSH-2.0-OpenSSH_9.2\r\n', { code: 'PROTOCOL' }],
+  ['a TLS alert', '\x15\x03\x03\x00\x02\x02\x46', { code: 'ONLY_TLS' }],
+  ['a full server', '-ERR max number of clients reached\r\n', { code: 'MAXCLIENTS' }],
+  ['protected mode', '-DENIED Redis is running in protected mode\r\n', { code: 'DENIED' }],
+  ['an old server that wants a password', '-ERR operation not permitted\r\n', { code: 'NOAUTH' }],
+])('%s is recognized by what it says first', async (_name, words, expected) => {
+  await listen(async (port) => {
+    await expect(connect(source({ port }), bound)).rejects.toMatchObject(expected);
+  }, words);
+});
+
+test('a server that says nothing is given up in time', async () => {
+  const began = Date.now();
+  await listen(async (port) => {
+    await expect(connect(source({ port }), { limit: 300 })).rejects.toMatchObject({
+      phase: 'startup',
+      code: 'ETIMEDOUT',
+    });
+    await expect(connect(source({ port, disableSsl: false }), { limit: 300 })).rejects.toMatchObject({
+      phase: 'tls',
+      code: 'TLS',
+    });
+  }, '');
+  expect(Date.now() - began).toBeLessThan(3000);
+});
+
+test('nobody there and an unknown name are failures of the network', async () => {
+  await expect(connect(source({ port: 1 }), bound)).rejects.toMatchObject({ phase: 'network', code: 'ECONNREFUSED' });
+  await expect(connect(source({ host: 'no-such-host.invalid', port: 1 }), bound)).rejects.toMatchObject({
+    phase: 'network',
+  });
+});
+
+test('the password is cut out of what a server quotes', () => {
+  const own = source({ host: 'db', password: new Secret('open-sesame') });
+  expect(serverWords("ERR unknown command 'AUTH', with args beginning with: 'open-sesame' ", own)).toBe(
+    "ERR unknown command 'AUTH'",
+  );
+  expect(serverWords('ERR bad open-sesame here', own)).toBe('ERR bad [secret] here');
+  expect(serverWords('ERR a\x1b[2J\r\nb', own)).toBe('ERR a [2J b');
+});
+
+test('the code of an error is its first word', () => {
+  expect(codeIn('NOAUTH Authentication required.')).toBe('NOAUTH');
+  expect(codeIn('BUSYKEY')).toBe('BUSYKEY');
+  expect(codeIn('Something else')).toBe('ERR');
+});

@@ -1,0 +1,39 @@
+import { TLSSocket } from 'node:tls';
+import { describe, expect, test } from 'vitest';
+import { dial } from '../../src/redis/dial.ts';
+import { readSource } from '../../src/redis/source.ts';
+import { readTls, tlsOptions } from '../../src/redis/tls.ts';
+import { lacks } from '../fixtures/needs.ts';
+import { startRedis } from '../fixtures/redis.ts';
+
+const ca = { file: 'ca.pem', pem: 'PEM' };
+
+test('a name is told to the server, an address is not', () => {
+  expect(tlsOptions(readSource({ host: 'db.example.com' }).source)).toMatchObject({ servername: 'db.example.com' });
+  expect(tlsOptions(readSource({ host: '::1' }).source)).not.toHaveProperty('servername');
+});
+
+test('with a CA the server is verified, without one only encrypted', () => {
+  expect(tlsOptions(readSource({ host: 'db' }).source)).toMatchObject({ rejectUnauthorized: false });
+  expect(tlsOptions(readSource({ host: 'db', ca }).source)).toMatchObject({ rejectUnauthorized: true, ca: 'PEM' });
+});
+
+describe.skipIf(lacks('redis-server', 'openssl'))('with a real server', () => {
+  test('the certificate is read, and its name is verified', async () => {
+    const server = await startRedis({ tls: true });
+    const parts = { port: server.port, ca: server.ca };
+    try {
+      const { socket, tls } = await dial(readSource({ host: 'localhost', ...parts }).source, { limit: 2000 });
+      expect(tls?.certificate).toMatchObject({ subject: 'CN=localhost', issuer: 'CN=Test CA', selfSigned: false });
+      expect(socket instanceof TLSSocket ? readTls(socket) : undefined).toEqual(tls);
+      socket.destroy();
+      const other = readSource({ host: 'other.example.com', ...parts }).source;
+      await expect(dial({ ...other, address: '127.0.0.1' }, { limit: 2000 })).rejects.toMatchObject({
+        phase: 'tls',
+        code: 'TLS',
+      });
+    } finally {
+      await server.stop();
+    }
+  });
+});
