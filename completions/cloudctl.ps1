@@ -169,7 +169,7 @@ Register-ArgumentCompleter -Native -CommandName 'cloudctl' -ScriptBlock {
       Places = @(@{ Variadic = $true; Value = @{ Kind = 'nothing' } })
     }
     '/db' = @{
-      Commands = [ordered]@{ 'preflight' = 'tell the truth about a source database before anything is touched'; 'migrate' = 'start the online migration of an external database into a cluster' }
+      Commands = [ordered]@{ 'preflight' = 'tell the truth about a source database before anything is touched'; 'migrate' = 'start the online migration of an external database into a cluster'; 'sequences' = 'print the statements that set the target''s sequences at cut-over' }
       Options = [ordered]@{}
       Places = @()
     }
@@ -235,6 +235,22 @@ Register-ArgumentCompleter -Native -CommandName 'cloudctl' -ScriptBlock {
         '--skip-preflight' = @{ Text = 'start without judging the source'; Value = $null }
       }
       Places = @(@{ Variadic = $false; Value = @{ Kind = 'nothing' } })
+    }
+    '/db/sequences' = @{
+      Commands = [ordered]@{  }
+      Options = [ordered]@{
+        '--source' = @{ Text = 'postgres://USER@HOST:PORT/DBNAME or redis://HOST:PORT'; Value = @{ Kind = 'nothing' } }
+        '--engine' = @{ Text = 'when there is no URL'; Value = @{ Kind = 'words'; Words = @('postgresql', 'redis') } }
+        '--host' = @{ Text = 'public name or address of the source, or a connection string'; Value = @{ Kind = 'nothing' } }
+        '--port' = @{ Text = 'its port (5432 or 6379)'; Value = @{ Kind = 'nothing' } }
+        '--dbname' = @{ Text = 'its database (PostgreSQL)'; Value = @{ Kind = 'nothing' } }
+        '--username' = @{ Text = 'its user'; Value = @{ Kind = 'nothing' } }
+        '--password-stdin' = @{ Text = 'read the password from standard input'; Value = $null }
+        '--disable-ssl' = @{ Text = 'connect without TLS, here and from the service'; Value = $null }
+        '--ignore-dbs' = @{ Text = 'databases to leave out (PostgreSQL)'; Value = @{ Kind = 'nothing' } }
+        '--ca-file' = @{ Text = 'certificates that sign that of the source'; Value = @{ Kind = 'file' } }
+      }
+      Places = @()
     }
     '/api' = @{
       Commands = [ordered]@{  }
