@@ -1,8 +1,8 @@
-import type { CommandSpec, Words } from '../../cli/command.ts';
+import type { CommandSpec, OptionSpec, Words } from '../../cli/command.ts';
 import { duration } from '../../cli/duration.ts';
 import { readLines } from '../../cli/lines.ts';
 import { clean } from '../../cli/sanitize.ts';
-import type { Settings, TypedOptions } from '../../config/settings.ts';
+import type { Settings } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
 import { usage } from '../../errors.ts';
 import { isKnownScope } from '../../oauth/scope.ts';
@@ -16,57 +16,48 @@ import { invitation as invitationText, mayOpenBrowser } from '../../session/logi
 import { stateOf } from '../../session/status.ts';
 import { type Complete, completeSettings } from './complete.ts';
 import { keepTyped, reportLogin } from './login-report.ts';
+import { serverOptions, typedOptions } from './profile-options.ts';
+
+const options: readonly OptionSpec[] = [
+  {
+    name: 'flow',
+    value: 'FLOW',
+    description: 'code, or implicit for applications that cannot keep a secret',
+    choices: ['code', 'implicit'],
+  },
+  { name: 'scope', value: 'SCOPE', description: 'read (the default) or "read write"' },
+  { name: 'any-scope', description: 'let any scope pass, for servers that know others' },
+  {
+    name: 'prompt',
+    value: 'PROMPT',
+    description: 'none: without a page if the browser is signed in; select_account: always ask',
+    choices: ['none', 'select_account'],
+  },
+  {
+    name: 'account-hint',
+    value: '6HEX',
+    description: 'with --prompt none: the first 6 characters of the expected account UUID',
+  },
+  { name: 'no-browser', description: 'print the address and open nothing' },
+  { name: 'paste', description: 'no listener; paste the address of the page you end on' },
+  { name: 'login-timeout', value: 'DURATION', description: 'how long to wait for the browser (5m)' },
+  { name: 'accept-scope', description: 'keep the session even if another scope was granted' },
+  { name: 'force', description: 'do not ask before replacing a session that is still good' },
+  ...serverOptions,
+];
 
 export const login: CommandSpec<Context> = {
   summary: 'log in through the browser',
   description:
     'Opens the sign-in page, waits for the redirect on the loopback interface, exchanges the code and keeps the session in the keychain of the operating system. The redirect, the pasted address of the page you end on and a pasted `CODE STATE` race each other; the first with the right state wins.',
-  options: [
-    {
-      name: 'flow',
-      value: 'FLOW',
-      description: 'code, or implicit for applications that cannot keep a secret',
-      choices: ['code', 'implicit'],
-    },
-    { name: 'scope', value: 'SCOPE', description: 'read (the default) or "read write"' },
-    { name: 'any-scope', description: 'let any scope pass, for servers that know others' },
-    {
-      name: 'prompt',
-      value: 'PROMPT',
-      description: 'none: without a page if the browser is signed in; select_account: always ask',
-      choices: ['none', 'select_account'],
-    },
-    {
-      name: 'account-hint',
-      value: '6HEX',
-      description: 'with --prompt none: the first 6 characters of the expected account UUID',
-    },
-    { name: 'no-browser', description: 'print the address and open nothing' },
-    { name: 'paste', description: 'no listener; paste the address of the page you end on' },
-    { name: 'login-timeout', value: 'DURATION', description: 'how long to wait for the browser (5m)' },
-    { name: 'accept-scope', description: 'keep the session even if another scope was granted' },
-    { name: 'force', description: 'do not ask before replacing a session that is still good' },
-    {
-      name: 'token-params',
-      value: 'PLACE',
-      description: 'query, or body for standard servers',
-      choices: ['query', 'body'],
-    },
-    { name: 'no-pkce', description: 'for servers that refuse PKCE' },
-    {
-      name: 'credential-store',
-      value: 'STORE',
-      description: 'keychain, or file for a file of mode 0600',
-      choices: ['keychain', 'file'],
-    },
-  ],
+  options,
   examples: [
     { text: 'Log in to read', command: 'cloudctl auth login' },
     { text: 'Log in to create droplets as well', command: 'cloudctl auth login --scope "read write"' },
     { text: 'On a server, with the browser elsewhere', command: 'cloudctl auth login --paste' },
   ],
   run: async (context, words) => {
-    const typed = typedOptions(words);
+    const typed = typedOptions(words, options);
     checkWords(context.settings(typed), words);
     const limitText = words.text('login-timeout') ?? '5m';
     const limit = duration(limitText, '--login-timeout', 1000);
@@ -162,20 +153,6 @@ export const login: CommandSpec<Context> = {
     return 0;
   },
 };
-
-function typedOptions(words: Words): TypedOptions {
-  const option = (name: string): { readonly option: string; readonly text: string } | undefined => {
-    const text = words.text(name);
-    return text === undefined ? undefined : { option: `--${name}`, text };
-  };
-  const [flow, scope, tokenParams, store] = ['flow', 'scope', 'token-params', 'credential-store'].map(option);
-  return {
-    ...(flow === undefined ? {} : { flow }),
-    ...(scope === undefined ? {} : { scope }),
-    ...(tokenParams === undefined ? {} : { token_params: tokenParams }),
-    ...(store === undefined ? {} : { credential_store: store }),
-  };
-}
 
 /** Everything that can be known to be wrong before a page is opened. */
 function checkWords(settings: Settings, words: Words): void {

@@ -1,45 +1,35 @@
 import { text as readAll } from 'node:stream/consumers';
-import type { CommandSpec, Words } from '../../cli/command.ts';
+import type { CommandSpec, OptionSpec } from '../../cli/command.ts';
 import { writeProfile } from '../../config/file.ts';
-import type { ProfileKey } from '../../config/profile.ts';
 import type { Settings, TypedOptions } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
 import { usage } from '../../errors.ts';
 import { Secret } from '../../secret.ts';
 import { readClientSecret, writeClientSecret } from '../../session/client-secret.ts';
 import { bindingOf } from '../../session/wiring.ts';
+import { serverOptions, typedOptions } from './profile-options.ts';
 import { askValues } from './setup-questions.ts';
+
+const options: readonly OptionSpec[] = [
+  { name: 'client-id', value: 'ID', description: 'client ID of the registered application' },
+  { name: 'client-secret-stdin', description: 'read the client secret from standard input' },
+  {
+    name: 'callback-url',
+    value: 'URL',
+    many: 'repeat',
+    description: 'a registered callback URL on this machine; several are tried in order',
+  },
+  { name: 'scope', value: 'SCOPE', description: 'read or "read write"' },
+  { name: 'flow', value: 'FLOW', description: 'code or implicit', choices: ['code', 'implicit'] },
+  { name: 'issuer', value: 'ISSUER', description: 'what the server calls itself in `iss`, if it does' },
+  ...serverOptions,
+];
 
 export const setup: CommandSpec<Context> = {
   summary: 'tell a profile its servers and its registered application',
   description:
     'Asks for the servers, the client ID, the callback URL, the scope and the client secret (hidden); what the profile holds already is the default. Every question has an option or a variable; the secret comes from standard input, CLOUDCTL_CLIENT_SECRET or the prompt, never from an option. The secret goes to the credential store, the rest to config.json.',
-  options: [
-    { name: 'client-id', value: 'ID', description: 'client ID of the registered application' },
-    { name: 'client-secret-stdin', description: 'read the client secret from standard input' },
-    {
-      name: 'callback-url',
-      value: 'URL',
-      many: 'repeat',
-      description: 'a registered callback URL on this machine; several are tried in order',
-    },
-    { name: 'scope', value: 'SCOPE', description: 'read or "read write"' },
-    { name: 'flow', value: 'FLOW', description: 'code or implicit', choices: ['code', 'implicit'] },
-    { name: 'issuer', value: 'ISSUER', description: 'what the server calls itself in `iss`, if it does' },
-    {
-      name: 'token-params',
-      value: 'PLACE',
-      description: 'query, or body for standard servers',
-      choices: ['query', 'body'],
-    },
-    { name: 'no-pkce', description: 'for servers that refuse PKCE' },
-    {
-      name: 'credential-store',
-      value: 'STORE',
-      description: 'keychain, or file for a file of mode 0600',
-      choices: ['keychain', 'file'],
-    },
-  ],
+  options,
   examples: [
     { text: 'Be asked for everything', command: 'cloudctl auth setup' },
     {
@@ -50,7 +40,7 @@ export const setup: CommandSpec<Context> = {
   ],
   run: async (context, words) => {
     const secret = words.flag('client-secret-stdin') ? await secretFromStdin(context) : undefined;
-    await runSetup(context, { typed: typedOptions(words), secret, again: true });
+    await runSetup(context, { typed: typedOptions(words, options), secret, again: true });
     return 0;
   },
 };
@@ -129,21 +119,4 @@ async function secretFromStdin(context: Context): Promise<Secret> {
 
 function isSecretText(text: string): boolean {
   return /^[\x21-\x7e]{1,512}$/.test(text);
-}
-
-function typedOptions(words: Words): TypedOptions {
-  const pairs: [ProfileKey, { option: string; text: string }][] = [];
-  const take = (key: ProfileKey, option: string, text: string | undefined): void => {
-    if (text !== undefined) pairs.push([key, { option: `--${option}`, text }]);
-  };
-  const callbacks = words.list('callback-url');
-  take('client_id', 'client-id', words.text('client-id'));
-  take('callback_urls', 'callback-url', callbacks.length === 0 ? undefined : callbacks.join(','));
-  take('scope', 'scope', words.text('scope'));
-  take('flow', 'flow', words.text('flow'));
-  take('issuer', 'issuer', words.text('issuer'));
-  take('token_params', 'token-params', words.text('token-params'));
-  take('pkce', 'no-pkce', words.flag('no-pkce') ? 'false' : undefined);
-  take('credential_store', 'credential-store', words.text('credential-store'));
-  return Object.fromEntries(pairs);
 }

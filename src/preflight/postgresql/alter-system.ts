@@ -1,6 +1,6 @@
+import { quoteLiteral } from '../../postgresql/quote.ts';
 import type { Fix } from '../finding.ts';
 import type { Setting, Settings } from './asks/settings.ts';
-import { quoteLiteral } from './sql.ts';
 
 /**
  * Sets server-wide settings and tells how the observed values come back. ALTER SYSTEM cannot run inside a transaction block,

@@ -1,3 +1,4 @@
+import { quoteIdentifier } from '../../postgresql/quote.ts';
 import { pass, warn } from '../finding.ts';
 import { alterSystem } from './alter-system.ts';
 import { capacity } from './asks/capacity.ts';
@@ -7,7 +8,6 @@ import { settings } from './asks/settings.ts';
 import { serverCheck } from './check.ts';
 import { versionOf } from './ground.ts';
 import { demand } from './slots.ts';
-import { quoteIdentifier } from './sql.ts';
 import { count } from './units.ts';
 
 export const authConnlimit = serverCheck({

@@ -1,7 +1,7 @@
+import { quoteIdentifier } from '../../postgresql/quote.ts';
 import { fail, pass, unknown } from '../finding.ts';
 import { databases } from './asks/databases.ts';
 import { databaseCheck, serverCheck } from './check.ts';
-import { quoteIdentifier } from './sql.ts';
 import { count } from './units.ts';
 
 export const dbNoconnect = databaseCheck({

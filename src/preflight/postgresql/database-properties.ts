@@ -1,9 +1,9 @@
+import { quoteIdentifier } from '../../postgresql/quote.ts';
 import { fail, info, pass, warn } from '../finding.ts';
 import { collations } from './asks/collations.ts';
 import { type Database, databases } from './asks/databases.ts';
 import { overview } from './asks/overview.ts';
 import { databaseCheck } from './check.ts';
-import { quoteIdentifier } from './sql.ts';
 
 /** Databases that a managed target has from the beginning, in UTF8. */
 const alreadyThere = ['defaultdb', 'postgres'];

@@ -1,9 +1,9 @@
+import { quoteIdentifier } from '../../postgresql/quote.ts';
 import { type Fix, fail, pass } from '../finding.ts';
 import { closedLargeObjects } from './asks/large-objects.ts';
 import { type Closed, closed } from './asks/privileges.ts';
 import { databaseCheck } from './check.ts';
 import { shown, unlisted } from './names.ts';
-import { quoteIdentifier } from './sql.ts';
 import { count } from './units.ts';
 
 export const dumpPrivs = databaseCheck({

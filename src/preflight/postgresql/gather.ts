@@ -39,7 +39,7 @@ export async function gather(asks: readonly AnyAsk[], asking: Asking): Promise<G
   const due = later.filter(({ when }) => when?.((ask) => readAnswer(answers, ask)));
   for (const ask of later) if (!due.includes(ask)) answers.set(ask, { kind: 'known', value: ask.absent });
   if (lost === undefined) return { answers, lost: await round(due, asking, answers) };
-  for (const ask of due) answers.set(ask, { kind: 'failed', reason: lost.message });
+  for (const ask of due) answers.set(ask, { kind: 'failed', reason: failureText(lost) });
   return { answers, lost };
 }
 

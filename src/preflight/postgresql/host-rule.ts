@@ -1,3 +1,4 @@
+import { quoteIdentifier } from '../../postgresql/quote.ts';
 import { type Fix, fail, type Outcome, pass, warn } from '../finding.ts';
 import { serviceOf } from './alter-system.ts';
 import { clientAddress } from './asks/client-address.ts';
@@ -7,7 +8,6 @@ import { type Settings, settingOf, settings } from './asks/settings.ts';
 import { serverCheck } from './check.ts';
 import { type Ground, versionOf } from './ground.ts';
 import { type Caller, firstMatch, otherPlaces, prefixOf } from './host-rule-match.ts';
-import { quoteIdentifier } from './sql.ts';
 import { count } from './units.ts';
 
 export const hostRule = serverCheck({

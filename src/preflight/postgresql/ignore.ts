@@ -15,7 +15,9 @@ export function chosen(
   const names = databases.map(({ name }) => name);
   const strange = ignored.filter((name) => !names.includes(name) && !alwaysIgnored.has(name));
   if (strange.length > 0) throw notThere(strange, names, nearest);
-  return names.filter((name) => !ignored.includes(name));
+  const left = names.filter((name) => !ignored.includes(name));
+  if (left.length === 0) throw usage('every database of the source is ignored: nothing is left to migrate');
+  return left;
 }
 
 /** Throws a CliError (usage) for an id in `--accept` that no check has. */

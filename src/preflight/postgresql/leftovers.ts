@@ -1,8 +1,8 @@
+import { quoteIdentifier, quoteLiteral } from '../../postgresql/quote.ts';
 import { type Fix, fail, info, pass, warn } from '../finding.ts';
 import { publications } from './asks/publications.ts';
 import { isMigrationSlot, type Slot, slots } from './asks/slots.ts';
 import { databaseCheck } from './check.ts';
-import { quoteIdentifier, quoteLiteral } from './sql.ts';
 import { count, sizeText } from './units.ts';
 
 export const leftovers = databaseCheck({

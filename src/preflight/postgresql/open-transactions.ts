@@ -1,7 +1,7 @@
+import { quoteLiteral } from '../../postgresql/quote.ts';
 import { fail, pass, warn } from '../finding.ts';
 import { type OpenTransaction, transactions } from './asks/transactions.ts';
 import { serverCheck } from './check.ts';
-import { quoteLiteral } from './sql.ts';
 import { count, spanText } from './units.ts';
 
 /** Seconds after which nobody can hope that it ends by itself. */

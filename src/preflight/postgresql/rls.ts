@@ -1,8 +1,8 @@
+import { quoteIdentifier } from '../../postgresql/quote.ts';
 import { fail, pass } from '../finding.ts';
 import { relations } from './asks/relations.ts';
 import { databaseCheck } from './check.ts';
 import { shown, unlisted } from './names.ts';
-import { quoteIdentifier } from './sql.ts';
 import { count } from './units.ts';
 
 export const rls = databaseCheck({

@@ -1,3 +1,4 @@
+import { quoteIdentifier, quoteLiteral } from '../../postgresql/quote.ts';
 import { type Fix, fail, pass, warn } from '../finding.ts';
 import { type Role, role } from './asks/role.ts';
 import { roleSettings } from './asks/role-settings.ts';
@@ -6,7 +7,6 @@ import { serverCheck } from './check.ts';
 import { type Effective, effective } from './effective.ts';
 import { copyRates } from './estimate.ts';
 import type { Ground } from './ground.ts';
-import { quoteIdentifier, quoteLiteral } from './sql.ts';
 import { millisecondsOf, spanText } from './units.ts';
 
 export const roleReadonly = serverCheck({

@@ -1,8 +1,8 @@
+import { quoteIdentifier } from '../../postgresql/quote.ts';
 import { fail, pass, warn } from '../finding.ts';
 import { role } from './asks/role.ts';
 import { serverCheck } from './check.ts';
 import { longestMigration } from './estimate.ts';
-import { quoteIdentifier } from './sql.ts';
 import { spanText } from './units.ts';
 
 /** Roles of managed services that may publish all tables without being superuser. */

@@ -1,8 +1,8 @@
+import { quoteLiteral } from '../../postgresql/quote.ts';
 import { info, pass, warn } from '../finding.ts';
 import { overview } from './asks/overview.ts';
 import type { SequenceState } from './asks/sequences.ts';
 import { databaseCheck } from './check.ts';
-import { quoteLiteral } from './sql.ts';
 import { count } from './units.ts';
 
 export const sequences = databaseCheck({

@@ -56,15 +56,17 @@ export async function survey(options: SurveyOptions): Promise<Survey> {
     onProgress(0, names.length);
     const state: State = { options, way, known, names, reach: new Map(), sizes: new Map(), findings: new Map() };
     const serverAsks = asksOf(options.checks, 'server').filter((ask) => !plan.has(ask));
-    const server = onFirst(session, [...serverAsks, walPosition], ground.dbname, way).then(
-      (answers): Answers => new Map([...plan, ...answers]),
-    );
+    let read = 0;
+    const server = onFirst(session, [...serverAsks, walPosition], ground.dbname, way).then((answers): Answers => {
+      read = clock.now();
+      return new Map([...plan, ...answers]);
+    });
     const free = readAnswer(plan, capacity);
     const lanes = Math.max(1, Math.min(options.concurrency, free === undefined ? 1 : tenth(free)));
     await visitAll(state, server, lanes);
     const answers = await server;
     const before = clock.now();
-    const walRate = await secondReading(readAnswer(answers, walPosition), options, way);
+    const walRate = await secondReading(readAnswer(answers, walPosition), read, options, way);
     const waited = clock.now() - before;
     if (signal.aborted) onProgress(state.findings.size, names.length);
     return {
@@ -136,11 +138,14 @@ async function visitAll(state: State, server: Promise<Answers>, lanes: number): 
     options.onProgress(done, names.length);
   };
   const own = async () => {
-    const { dbname } = options.ground;
+    const { session, entered, ground } = options;
     await server;
-    if (!names.includes(dbname)) return;
-    const answers = await onFirst(options.session, asks, dbname, way);
-    await finish(dbname, { kind: 'entered', direct: options.entered.pooler === undefined }, answers);
+    if (names.includes(ground.dbname)) {
+      const answers = await onFirst(session, asks, ground.dbname, way);
+      await finish(ground.dbname, { kind: 'entered', direct: entered.pooler === undefined }, answers);
+    }
+    // It counts among the connections that may be open at once.
+    await session.end();
   };
   const lane = async () => {
     for (let name = waiting.shift(); name !== undefined && !way.signal.aborted; name = waiting.shift()) {
@@ -166,18 +171,14 @@ function judgeOne({ options, names, reach }: State, name: string, answers: Answe
 
 async function secondReading(
   first: WalPosition | undefined,
-  { session, ground, clock, signal, walInterval }: SurveyOptions,
+  read: number,
+  { ground, clock, signal, walInterval }: SurveyOptions,
   way: Visit,
 ): Promise<WalRate | undefined> {
-  if (first === undefined || signal.aborted) return undefined;
-  const ready = clock.now();
-  const reading = async () => readAnswer(await onFirst(session, [walPosition], ground.dbname, way), walPosition);
-  // The clocks differ, so the pause is measured from the second reading where that one came too early.
-  let second = await reading();
-  if (second !== undefined && second.at - first.at < walInterval / 1000) {
-    const pause = walInterval - (second.at - first.at) * 1000 - (clock.now() - ready);
-    await clock.sleep(Math.max(0, pause) + 10, signal).catch(() => {});
-    second = signal.aborted ? undefined : await reading();
-  }
+  if (first === undefined) return undefined;
+  await clock.sleep(Math.max(0, walInterval - (clock.now() - read)), signal).catch(() => {});
+  if (signal.aborted) return undefined;
+  const second = readAnswer((await visit(ground.dbname, [walPosition], way)).answers, walPosition);
+  // Both times are the server's own.
   return second === undefined ? undefined : { bytes: second.bytes - first.bytes, seconds: second.at - first.at };
 }

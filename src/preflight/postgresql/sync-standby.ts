@@ -1,9 +1,9 @@
+import { quoteIdentifier } from '../../postgresql/quote.ts';
 import { fail, pass } from '../finding.ts';
 import { alterSystem } from './alter-system.ts';
 import { type Sender, senders } from './asks/senders.ts';
 import { settingOf, settings } from './asks/settings.ts';
 import { serverCheck } from './check.ts';
-import { quoteIdentifier } from './sql.ts';
 
 export const syncStandbyNames = serverCheck({
   id: 'sync-standby-names',

@@ -1,8 +1,8 @@
+import { quoteIdentifier } from '../../postgresql/quote.ts';
 import { pass, warn } from '../finding.ts';
 import { applyTriggers, eventTriggers } from './asks/triggers.ts';
 import { databaseCheck } from './check.ts';
 import { shown, unlisted } from './names.ts';
-import { quoteIdentifier } from './sql.ts';
 import { count } from './units.ts';
 
 export const alwaysTriggers = databaseCheck({

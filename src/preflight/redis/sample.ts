@@ -1,3 +1,4 @@
+import { cleaned } from '../../platform/cleaned.ts';
 import type { RedisSession, Reply, Words } from '../../redis/connection.ts';
 import { listOf } from './asks/reply.ts';
 
@@ -10,7 +11,7 @@ export interface Sample {
 
 export interface SampledKey {
   readonly database: number;
-  /** Bytes that are no text are replaced. */
+  /** Fit for a terminal: bytes that are no text are replaced. */
   readonly name: string;
   /** As TYPE says: `string`, `ReJSON-RL`. */
   readonly type: string;
@@ -61,7 +62,7 @@ async function look(
     const [type, bytes] = await Promise.all([send(['TYPE', name]), send(['MEMORY', 'USAGE', name]).catch(() => null)]);
     return {
       database: index,
-      name: textOf(name),
+      name: cleaned(textOf(name)),
       type: typeof type === 'string' ? type : 'none',
       bytes: typeof bytes === 'number' ? bytes : undefined,
     };

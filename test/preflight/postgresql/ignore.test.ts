@@ -30,3 +30,7 @@ test('an id in --accept that no check has ends the run', () => {
   );
   expect(() => refuseUnknownIds(['wal-rate'], ['wal-rate'], nearest)).not.toThrow();
 });
+
+test('something must be left to migrate', () => {
+  expect(() => chosen(databases, ['app', 'billing', 'postgres'], nearest)).toThrow('nothing is left to migrate');
+});

@@ -5,14 +5,23 @@ export type Behaviour = 'pass' | 'hang' | { readonly breakAt: number };
 
 export interface Proxy {
   readonly port: number;
+  /** The most connections that were open at once. */
+  peak(): number;
   close(): Promise<void>;
 }
 
 /** Stands before a server and treats connections by the database they name in their startup message. */
 export async function proxyTo(port: number, behave: (database: string) => Behaviour): Promise<Proxy> {
   const sockets = new Set<Socket>();
+  let open = 0;
+  let peak = 0;
   const server = createServer((client) => {
     const upstream = connect(port, '127.0.0.1');
+    open += 1;
+    peak = Math.max(peak, open);
+    client.on('close', () => {
+      open -= 1;
+    });
     for (const socket of [client, upstream]) {
       sockets.add(socket);
       socket
@@ -39,6 +48,7 @@ export async function proxyTo(port: number, behave: (database: string) => Behavi
   const address = server.address();
   return {
     port: typeof address === 'object' && address !== null ? address.port : 0,
+    peak: () => peak,
     async close() {
       for (const socket of sockets) socket.destroy();
       await new Promise((resolve) => server.close(resolve));

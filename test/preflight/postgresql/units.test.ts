@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { quoteIdentifier, quoteLiteral } from '../../../src/preflight/postgresql/sql.ts';
+import { quoteIdentifier, quoteLiteral } from '../../../src/postgresql/quote.ts';
 import { bytesOf, millisecondsOf, settingSize, sizeText, spanText } from '../../../src/preflight/postgresql/units.ts';
 
 test.each([

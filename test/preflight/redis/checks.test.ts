@@ -443,6 +443,13 @@ const table: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
       blocks: ['continuous'],
       says: 'CONFIG SET repl-diskless-sync yes',
     },
+    'ok, and no room': {
+      server: healthy({ config: { 'repl-diskless-sync': 'no' } }),
+      wish: { sourceDiskFree: 5e7 },
+      status: 'warn',
+      says: '50.0 MB free',
+    },
+    'ok, no room, and none needed': { wish: { sourceDiskFree: 5e7 }, status: 'pass' },
     'err, without disk': { server: broken({ 'repl-diskless-sync': 'yes' }), status: 'warn' },
     'err, CONFIG hidden, before 7.0': {
       server: { ...broken({}), info: { ...broken({}).info, redis_version: '6.2.1' }, config: 'hidden' },

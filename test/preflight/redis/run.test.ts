@@ -171,6 +171,17 @@ function suite(program: 'redis' | 'valkey'): void {
       expect(tried.finding('managed-blocked')).toMatchObject({ status: 'info' });
     }));
 
+  test('the probe asks as a replica does, hangs up, and leaves nothing behind', () =>
+    withRedis({ program, setup: [['set', 'k', 'v']] }, async (server) => {
+      const { report, said } = await preflight(server, {}, { probe: true });
+      expect(said).toContain('REPLCONF capa eof capa psync2');
+      expect(said).toContain('PSYNC "?" -1');
+      expect(report.verdict).toBe('continuous');
+      await eventually(() => /connected_slaves:0/.test(server.cli('info', 'replication')), 'the end of the probe');
+      await eventually(() => /rdb_bgsave_in_progress:0/.test(server.cli('info')), 'the end of the child');
+      expect(alarms((await preflight(server)).report)).toEqual([]);
+    }));
+
   test('INFO hidden leaves nothing said to be good that was not seen', () =>
     withRedis({ program, config: ['rename-command INFO ""'] }, async (server) => {
       const { report, finding } = await preflight(server);

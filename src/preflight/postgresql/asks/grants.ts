@@ -1,4 +1,4 @@
-import { quoteIdentifier } from '../sql.ts';
+import { quoteIdentifier } from '../../../postgresql/quote.ts';
 
 /** The statement that lets a role read what only members of a monitoring role see. */
 export function grantMonitor(user: string): string {

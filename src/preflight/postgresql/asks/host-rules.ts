@@ -1,5 +1,5 @@
+import { quoteIdentifier } from '../../../postgresql/quote.ts';
 import type { Ask } from '../ask.ts';
-import { quoteIdentifier } from '../sql.ts';
 import { listIn, numberIn, textIn, textOrNone } from './decode.ts';
 
 /** A line of pg_hba.conf as the server reads it; files that it includes are spread out. */

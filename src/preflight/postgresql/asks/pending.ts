@@ -1,5 +1,5 @@
+import { quoteIdentifier } from '../../../postgresql/quote.ts';
 import type { Ask } from '../ask.ts';
-import { quoteIdentifier } from '../sql.ts';
 import { numberIn, textIn } from './decode.ts';
 
 /** A line of a configuration file that is not in force. */

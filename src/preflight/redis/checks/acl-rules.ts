@@ -19,6 +19,6 @@ export function isGranted(rules: readonly string[], command: string): boolean {
       return rule === 'nocommands' ? false : granted;
     }
     const concerns = category === undefined ? name === command : belongsTo.has(category);
-    return concerns ? true : granted;
+    return concerns ? sign === '+' : granted;
   }, false);
 }

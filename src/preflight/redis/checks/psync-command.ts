@@ -1,6 +1,8 @@
-import { fail, type Outcome, pass, warn } from '../../finding.ts';
-import { maybe } from '../ask.ts';
+import type { Info } from '../../../redis/info.ts';
+import { type Fix, fail, type Outcome, pass, warn } from '../../finding.ts';
+import { type Answer, maybe } from '../ask.ts';
 import { commands } from '../asks/commands.ts';
+import { info } from '../asks/info.ts';
 import { check, every } from '../check.ts';
 import { unanswered } from '../findings.ts';
 import type { Ground } from '../ground.ts';
@@ -10,8 +12,8 @@ export const psyncCommand = check({
   title: 'the server has PSYNC',
   needs: 'entry',
   mayBlock: every,
-  asks: { known: maybe(commands) },
-  judge({ known }, ground) {
+  asks: { known: maybe(commands), server: maybe(info) },
+  judge({ known, server }, ground) {
     const tried = byProbe(ground);
     if (tried !== undefined) return tried;
     if (known.kind !== 'known') return unanswered(known);
@@ -22,7 +24,7 @@ export const psyncCommand = check({
       return warn('PSYNC is not there, SYNC is', {
         required: 'PSYNC',
         detail: 'A replica falls back to SYNC: every break of the connection, however short, copies everything again.',
-        fix: unrename(['PSYNC']),
+        fix: unrename(['PSYNC'], server),
       });
     }
     return fail(
@@ -31,7 +33,7 @@ export const psyncCommand = check({
       {
         required: 'PSYNC',
         detail: "The replica gives up: `MASTER aborted replication with an error: ERR unknown command 'SYNC'`.",
-        fix: unrename(['PSYNC', 'SYNC']),
+        fix: unrename(['PSYNC', 'SYNC'], server),
       },
     );
   },
@@ -51,12 +53,15 @@ function byProbe({ probe }: Ground): Outcome | undefined {
 }
 
 /** The names are read at start alone. */
-export function unrename(names: readonly string[]) {
+export function unrename(names: readonly string[], server: Answer<Info>): Fix {
+  const told = server.kind === 'known' ? server.value.get('config_file') : undefined;
+  const file = told === undefined || told === '' ? '/etc/redis/redis.conf' : told;
   return {
-    shell: names.map((name) => `sed -i '/^ *rename-command  *${name} /Id' /etc/redis/redis.conf`),
-    undoShell: names.map(
-      (name) => `# put the old line back: rename-command ${name} …   (keep a copy of redis.conf before the change)`,
-    ),
+    shell: [
+      `cp -np ${file} ${file}.before-migration`,
+      ...names.map((name) => `sed -i '/^ *rename-command  *${name} /Id' ${file}`),
+    ],
+    undoShell: [`cp -p ${file}.before-migration ${file}`],
     restart: true,
     text: `Take the line that renames ${names.join(' and ')} out of redis.conf (rename-command) and restart; of a provider, ask for replication to the outside. Otherwise only a scan is left.`,
   };

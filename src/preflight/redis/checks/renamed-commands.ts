@@ -26,7 +26,7 @@ export const renamedCommands = check({
       required: expected.map((name) => name.toUpperCase()).join(' '),
       detail: 'Tools that move data expect these commands under their own names.',
       objects: lacking,
-      fix: unrename(lacking),
+      fix: unrename(lacking, server),
     });
   },
 });

@@ -1,0 +1,49 @@
+import type { OptionSpec, Words } from '../../cli/command.ts';
+import type { ProfileKey } from '../../config/profile.ts';
+import type { TypedOptions } from '../../config/settings.ts';
+
+/** How the server and this machine want it: the options that `auth setup` and `auth login` share. */
+export const serverOptions: readonly OptionSpec[] = [
+  {
+    name: 'token-params',
+    value: 'PLACE',
+    description: 'query, or body for standard servers',
+    choices: ['query', 'body'],
+  },
+  { name: 'no-pkce', description: 'for servers that refuse PKCE' },
+  {
+    name: 'credential-store',
+    value: 'STORE',
+    description: 'keychain, or file for a file of mode 0600',
+    choices: ['keychain', 'file'],
+  },
+];
+
+/** The options a command declares that stand for values of a profile, as typed. */
+export function typedOptions(words: Words, declared: readonly OptionSpec[]): TypedOptions {
+  const entries = declared.flatMap(({ name, value, many }) => {
+    const key = keys[name];
+    // `--no-pkce` is the one flag among them, and stands for false.
+    const text =
+      value === undefined ? (words.flag(name) ? 'false' : undefined) : textOf(words, name, many !== undefined);
+    return key === undefined || text === undefined ? [] : [[key, { option: `--${name}`, text }] as const];
+  });
+  return Object.fromEntries(entries);
+}
+
+function textOf(words: Words, name: string, many: boolean): string | undefined {
+  if (!many) return words.text(name);
+  const values = words.list(name);
+  return values.length === 0 ? undefined : values.join(',');
+}
+
+const keys: Readonly<Record<string, ProfileKey>> = {
+  'client-id': 'client_id',
+  'callback-url': 'callback_urls',
+  scope: 'scope',
+  flow: 'flow',
+  issuer: 'issuer',
+  'token-params': 'token_params',
+  'no-pkce': 'pkce',
+  'credential-store': 'credential_store',
+};

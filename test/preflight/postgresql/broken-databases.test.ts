@@ -1,0 +1,248 @@
+import { chownSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { PostgresReport } from '../../../src/preflight/postgresql/run.ts';
+import { type Postgres, ready, startPostgres } from '../../fixtures/postgres.ts';
+import { type BrokenDatabase, brokenOn } from './broken-databases.ts';
+import { short } from './facts.ts';
+import { found, preflight } from './preflight.ts';
+
+/** The checks of databases. Those of the server are asked elsewhere. */
+const own = [
+  'replica-identity',
+  'full-without-eq',
+  'unlogged',
+  'foreign-tables',
+  'temp-tables',
+  'partitions',
+  'large-objects',
+  'sequences',
+  'matviews',
+  'generated-columns',
+  'identity-columns',
+  'extensions',
+  'ext-tables',
+  'always-triggers',
+  'event-triggers',
+  'untrusted-lang',
+  'secdef',
+  'tablespaces',
+  'encoding',
+  'collation',
+  'rls',
+  'dump-privs',
+  'subs-existing',
+  'pub-existing',
+  'invalid-index',
+  'not-valid',
+  'ddl-activity',
+  'removed-types',
+];
+
+describe.each([14, 18] as const)('on PostgreSQL %i', (version) => {
+  const broken = brokenOn(version);
+  let server: Postgres;
+  let report: PostgresReport;
+
+  beforeAll(async () => {
+    server = await startPostgres({
+      version,
+      settings: { ...ready, max_replication_slots: 400, max_wal_senders: 400, max_connections: 50 },
+      setup: ["CREATE ROLE bare LOGIN PASSWORD 'secret'"],
+    });
+    const disk = join(server.folder, 'disk');
+    mkdirSync(disk);
+    if (process.getuid?.() === 0) chownSync(disk, 65_534, 65_534);
+    await server.query(`CREATE TABLESPACE "Fast Disk" LOCATION '${disk}'`);
+    await server.query('CREATE DATABASE moved TABLESPACE "Fast Disk"');
+    for (const { database, setup } of broken) await build(server, database, setup);
+    const session = await sessionIn(server, 'temporary');
+    try {
+      await session.query('CREATE TEMP TABLE mine (a int)');
+      report = await preflight(server);
+    } finally {
+      await session.end();
+    }
+  }, 120_000);
+  afterAll(() => server?.stop());
+
+  const judged = (database: string) =>
+    Object.fromEntries(
+      report.findings
+        .filter((finding) => finding.database === database && own.includes(finding.id) && finding.status !== 'pass')
+        .map((finding) => [finding.id, short(finding)]),
+    );
+
+  test.each(broken)('$database: what is broken is found, and nothing else', ({ database, found }: BrokenDatabase) => {
+    expect(judged(database)).toEqual(found);
+  });
+
+  test('a database in a tablespace of its own is named', () => {
+    expect(judged('moved')).toEqual({ tablespaces: 'warn' });
+  });
+
+  test('names are quoted as they have to be in SQL', () => {
+    expect(found(report, 'unlogged', 'unlogged').objects).toEqual(
+      expect.arrayContaining(['public.a', 'public."B ""c"', 'public.a0']),
+    );
+    expect(found(report, 'replica-identity', 'leaves').objects).toEqual(['public."bare leaf" (no usable primary key)']);
+    expect(found(report, 'full-without-eq', 'full_json').objects).toEqual(['public.t ("the doc" json)']);
+    expect(found(report, 'secdef', 'definer').objects).toEqual(['public."Root"(text,integer[]) (owner postgres)']);
+    expect(found(report, 'not-valid', 'constraints').objects).toEqual(['too big on public.t', 'c on public.d']);
+    expect(found(report, 'tablespaces', 'elsewhere').objects).toEqual(
+      expect.arrayContaining(['public.t (Fast Disk)', 'public.t_pkey (Fast Disk)']),
+    );
+    expect(found(report, 'ext-tables', 'filled').objects).toEqual(['public.spatial (hstore)']);
+  });
+
+  test('what is lost without failing is told', () => {
+    expect(report.data_loss).toEqual(
+      expect.arrayContaining([
+        'unlogged: the rows of 3 unlogged tables',
+        'large_objects: 2 large objects',
+        'sequences: the values of 2 sequences',
+      ]),
+    );
+  });
+
+  test('the identity chosen is the key, else the index with the fewest columns, else FULL', () => {
+    const cures = (database: string) => found(report, 'replica-identity', database).fix?.sql;
+    expect(cures('nothing')).toEqual(['ALTER TABLE public.t REPLICA IDENTITY DEFAULT']);
+    expect(cures('usable_index')).toEqual(['ALTER TABLE public.t REPLICA IDENTITY USING INDEX "The One"']);
+    expect(cures('keyless')).toEqual(['ALTER TABLE public.t REPLICA IDENTITY FULL']);
+    expect(cures('keyless_json')).toEqual([]);
+    expect(cures('generated_key')).toEqual([]);
+    expect(found(report, 'replica-identity', 'keyless_json').fix?.text).toContain('public.t');
+  });
+
+  test('every fix cures, and undo brings back what was observed', async () => {
+    const cured = ['replica-identity', 'full-without-eq', 'unlogged', 'always-triggers'];
+    const fixes = report.findings.filter(({ id, fix }) => cured.includes(id) && (fix?.sql?.length ?? 0) > 0);
+    expect(new Set(fixes.map(({ id }) => id))).toEqual(new Set(['replica-identity', 'unlogged', 'always-triggers']));
+    const names = [...new Set(fixes.map(({ database }) => database ?? ''))];
+    const before = await states(server, names);
+    // Twice: a script that broke off is run again.
+    for (const _ of [1, 2]) {
+      for (const { fix, database } of fixes) for (const sql of fix?.sql ?? []) await server.query(sql, database);
+    }
+    const after = await preflight(server);
+    const left = after.findings.filter(
+      ({ id, database, status }) => cured.includes(id) && names.includes(database ?? '') && status !== 'pass',
+    );
+    expect(left.map(({ id, database }) => `${database} ${id}`)).toEqual(
+      version >= 18 ? ['full_generated replica-identity'] : [],
+    );
+    for (const { fix, database } of fixes.toReversed()) {
+      for (const sql of fix?.undo ?? []) await server.query(sql, database);
+    }
+    expect(await states(server, names)).toEqual(before);
+  }, 60_000);
+
+  test('a role without rights is told what it may not read, and the grants are enough', async () => {
+    await build(server, 'closed', [
+      'CREATE SCHEMA hidden',
+      'CREATE SCHEMA "Open"',
+      'GRANT USAGE ON SCHEMA "Open" TO PUBLIC',
+      'CREATE TABLE hidden.t (a int PRIMARY KEY)',
+      'GRANT SELECT ON hidden.t TO bare',
+      'CREATE TABLE "Open"."a b" (a serial PRIMARY KEY)',
+      'CREATE TABLE "Open".owned (a serial PRIMARY KEY)',
+      'ALTER TABLE "Open".owned OWNER TO bare',
+      'CREATE TABLE "Open".shown (a int PRIMARY KEY)',
+      'GRANT SELECT ON "Open".shown TO PUBLIC',
+      'CREATE MATERIALIZED VIEW "Open".m AS SELECT 1 AS a',
+      'CREATE EXTENSION pg_stat_statements',
+      'SELECT lo_create(4711)',
+      'SELECT lo_create(4712)',
+      'GRANT SELECT ON LARGE OBJECT 4712 TO bare',
+    ]);
+    const only = (name: string) => ({
+      ignoreDbs: report.databases.map((one) => one.name).filter((one) => one !== name),
+    });
+    const bare = await preflight({ ...server, dbname: 'closed', username: 'bare', wish: only('closed') });
+    const denied = found(bare, 'dump-privs', 'closed');
+    expect(short(denied)).toBe('fail dump');
+    expect(denied.objects?.toSorted()).toEqual([
+      '"Open"."a b"',
+      'hidden.t (no USAGE on its schema)',
+      'large object 4711',
+      'sequence "Open"."a b_a_seq"',
+    ]);
+    expect(denied.observed).toBe('not 2 tables, 1 sequence, 1 large object');
+    for (const sql of denied.fix?.sql ?? []) await server.query(sql, 'closed');
+    const granted = await preflight({ ...server, dbname: 'closed', username: 'bare', wish: only('closed') });
+    expect(found(granted, 'dump-privs', 'closed').status).toBe('pass');
+    for (const sql of denied.fix?.undo ?? []) await server.query(sql, 'closed');
+    const again = await preflight({ ...server, dbname: 'closed', username: 'bare', wish: only('closed') });
+    expect(found(again, 'dump-privs', 'closed').objects).toEqual(denied.objects);
+  }, 60_000);
+
+  test('row-level security is found where it holds for the role', async () => {
+    await build(server, 'secured', [
+      'CREATE TABLE held (a int PRIMARY KEY)',
+      'ALTER TABLE held ENABLE ROW LEVEL SECURITY',
+      'CREATE TABLE mine (a int PRIMARY KEY)',
+      'ALTER TABLE mine ENABLE ROW LEVEL SECURITY',
+      'ALTER TABLE mine OWNER TO bare',
+      'CREATE TABLE forced (a int PRIMARY KEY)',
+      'ALTER TABLE forced ENABLE ROW LEVEL SECURITY',
+      'ALTER TABLE forced FORCE ROW LEVEL SECURITY',
+      'ALTER TABLE forced OWNER TO bare',
+    ]);
+    const where = { ...server, dbname: 'secured', username: 'bare' };
+    const bare = found(await preflight(where), 'rls', 'secured');
+    expect(short(bare)).toBe('fail continuous+dump');
+    expect(bare.objects?.toSorted()).toEqual(['public.forced (FORCE)', 'public.held']);
+    expect(found(await preflight(server), 'rls', 'secured').status).toBe('pass');
+    for (const sql of bare.fix?.sql ?? []) await server.query(sql);
+    expect(found(await preflight(where), 'rls', 'secured').status).toBe('pass');
+    for (const sql of bare.fix?.undo ?? []) await server.query(sql);
+    expect(found(await preflight(where), 'rls', 'secured').objects).toEqual(bare.objects);
+  }, 60_000);
+
+  test('a bare role has its answer to every question about a database', async () => {
+    const bare = await preflight({ ...server, username: 'bare' });
+    const unknown = bare.findings.filter(({ id, status }) => own.includes(id) && status === 'unknown');
+    expect(new Set(unknown.map(({ id }) => id))).toEqual(new Set(['extensions']));
+  });
+});
+
+async function build(server: Postgres, database: string, setup: readonly string[]): Promise<void> {
+  await server.query(`CREATE DATABASE "${database}"`);
+  const session = await sessionIn(server, database);
+  try {
+    for (const statement of setup) await session.query(statement);
+  } finally {
+    await session.end();
+  }
+  if (setup.some((statement) => statement.startsWith('UPDATE t'))) await counted(server, database);
+}
+
+async function sessionIn(server: Postgres, database: string): Promise<pg.Client> {
+  const session = new pg.Client({ host: server.folder, port: server.port, user: 'postgres', database });
+  await session.connect();
+  return session;
+}
+
+/** Before 15 a process of its own adds the writes up. */
+async function counted(server: Postgres, database: string): Promise<void> {
+  for (let tries = 0; tries < 50; tries += 1) {
+    const [row] = await server.query('SELECT sum(n_tup_upd) > 0 AS seen FROM pg_stat_user_tables', database);
+    if (row?.seen === true) return;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  throw new Error('the writes were never counted');
+}
+
+/** What fixes change. */
+async function states(server: Postgres, names: readonly string[]): Promise<Readonly<Record<string, unknown>>> {
+  const all: Record<string, unknown> = {};
+  for (const name of names) {
+    all[name] = await server.query(
+      `SELECT c.relname, c.relpersistence, c.relreplident = 'n' OR (c.relreplident = 'i' AND NOT EXISTS (SELECT FROM pg_index i WHERE i.indrelid = c.oid AND i.indisreplident AND i.indisvalid)) AS nothing, c.relreplident IN ('d', 'f') AS other, (SELECT array_agg(tgname::text || tgenabled::text ORDER BY tgname) FROM pg_trigger WHERE tgrelid = c.oid AND NOT tgisinternal) AS triggers FROM pg_class c WHERE c.relkind IN ('r', 'p') AND c.oid >= 16384 ORDER BY 1`,
+      name,
+    );
+  }
+  return all;
+}

@@ -1,0 +1,317 @@
+/** A database broken in one way, and everything the checks of databases are to say about it; what is not named passes. */
+export interface BrokenDatabase {
+  readonly database: string;
+  /** Each by itself, as the superuser. */
+  readonly setup: readonly string[];
+  readonly found: Readonly<Record<string, string>>;
+  /** Versions that have such a thing at all. */
+  readonly since?: number;
+  readonly until?: number;
+}
+
+const blocked = 'fail continuous';
+
+export const brokenDatabases: readonly BrokenDatabase[] = [
+  {
+    database: 'healthy',
+    setup: [
+      'CREATE TABLE a (id int PRIMARY KEY, t text NOT NULL, j json, UNIQUE (t))',
+      'CREATE TABLE b (id uuid PRIMARY KEY, a int REFERENCES a ON DELETE CASCADE, CHECK (a > 0))',
+      'CREATE TABLE full_keyed (id int PRIMARY KEY, doc json)',
+      'ALTER TABLE full_keyed REPLICA IDENTITY FULL',
+      "CREATE TYPE mood AS ENUM ('good', 'bad')",
+      'CREATE DOMAIN word AS text CHECK (length(value) > 0)',
+      'CREATE TYPE pair AS (l int, r text[])',
+      'CREATE TABLE full_plain (m mood, w word, p pair, r int4range, n numeric[], v varchar(10), c cidr, x xid, ts tsvector, o regclass)',
+      'ALTER TABLE full_plain REPLICA IDENTITY FULL',
+      'CREATE TABLE indexed (id int NOT NULL, extra text)',
+      'CREATE UNIQUE INDEX indexed_id ON indexed (id) INCLUDE (extra)',
+      'ALTER TABLE indexed REPLICA IDENTITY USING INDEX indexed_id',
+      'CREATE TABLE hashed (id int PRIMARY KEY) PARTITION BY HASH (id)',
+      'CREATE TABLE hashed_0 PARTITION OF hashed FOR VALUES WITH (MODULUS 2, REMAINDER 0)',
+      'CREATE TABLE hashed_1 PARTITION OF hashed FOR VALUES WITH (MODULUS 2, REMAINDER 1)',
+      'CREATE INDEX hashed_pending ON ONLY hashed (id)',
+      'CREATE VIEW v AS SELECT * FROM a',
+      'CREATE RULE quiet AS ON DELETE TO a DO ALSO NOTHING',
+      'ALTER TABLE a ENABLE ALWAYS RULE quiet',
+      'CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN RETURN NEW; END$$',
+      'CREATE TRIGGER usual BEFORE INSERT ON a FOR EACH ROW EXECUTE FUNCTION f()',
+      'CREATE STATISTICS s ON id, t FROM a',
+    ],
+    found: {},
+  },
+  {
+    database: 'keyless',
+    setup: ['CREATE TABLE t (a int)', 'INSERT INTO t VALUES (1)', 'UPDATE t SET a = 2'],
+    found: { 'replica-identity': blocked },
+  },
+  { database: 'keyless_quiet', setup: ['CREATE TABLE t (a int)'], found: { 'replica-identity': 'warn' } },
+  {
+    database: 'deferrable_key',
+    setup: ['CREATE TABLE t (a int PRIMARY KEY DEFERRABLE)', 'INSERT INTO t VALUES (1)', 'DELETE FROM t'],
+    found: { 'replica-identity': blocked },
+  },
+  {
+    database: 'nothing',
+    setup: ['CREATE TABLE t (a int PRIMARY KEY)', 'ALTER TABLE t REPLICA IDENTITY NOTHING'],
+    found: { 'replica-identity': 'warn' },
+  },
+  {
+    database: 'dropped_index',
+    setup: [
+      'CREATE TABLE t (a int NOT NULL)',
+      'CREATE UNIQUE INDEX i ON t (a)',
+      'ALTER TABLE t REPLICA IDENTITY USING INDEX i',
+      'DROP INDEX i',
+    ],
+    found: { 'replica-identity': 'warn' },
+  },
+  {
+    database: 'broken_index',
+    setup: [
+      'CREATE TABLE t (a int NOT NULL)',
+      'CREATE UNIQUE INDEX i ON t (a)',
+      'ALTER TABLE t REPLICA IDENTITY USING INDEX i',
+      "UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'i'::regclass",
+    ],
+    found: { 'replica-identity': 'warn', 'invalid-index': 'warn' },
+  },
+  {
+    database: 'usable_index',
+    setup: [
+      'CREATE TABLE t (a int NOT NULL, b int NOT NULL, c int)',
+      'CREATE UNIQUE INDEX partial ON t (a) WHERE a > 0',
+      'CREATE UNIQUE INDEX expression ON t ((a + 1))',
+      'CREATE UNIQUE INDEX nullable ON t (c)',
+      'CREATE UNIQUE INDEX two ON t (a, b)',
+      'CREATE UNIQUE INDEX "The One" ON t (b) INCLUDE (c)',
+    ],
+    found: { 'replica-identity': 'warn' },
+  },
+  {
+    database: 'leaves',
+    setup: [
+      'CREATE TABLE root (a int, b int) PARTITION BY RANGE (a)',
+      'CREATE TABLE keyed PARTITION OF root FOR VALUES FROM (0) TO (10)',
+      'ALTER TABLE keyed ADD PRIMARY KEY (a)',
+      'CREATE TABLE "bare leaf" PARTITION OF root FOR VALUES FROM (10) TO (20)',
+    ],
+    found: { 'replica-identity': 'warn', partitions: 'warn' },
+  },
+  {
+    database: 'inherited',
+    setup: ['CREATE TABLE parent (a int PRIMARY KEY)', 'CREATE TABLE child () INHERITS (parent)'],
+    found: { 'replica-identity': 'warn' },
+  },
+  {
+    database: 'generated_key',
+    setup: ['CREATE TABLE t (a int, g int GENERATED ALWAYS AS (a * 2) STORED PRIMARY KEY)'],
+    found: { 'replica-identity': 'warn', 'generated-columns': 'info' },
+  },
+  {
+    database: 'full_generated',
+    setup: [
+      'CREATE TABLE t (a int PRIMARY KEY, g int GENERATED ALWAYS AS (a * 2) STORED)',
+      'ALTER TABLE t REPLICA IDENTITY FULL',
+      'CREATE TABLE u (a int, g int GENERATED ALWAYS AS (a * 2) STORED)',
+      'ALTER TABLE u REPLICA IDENTITY FULL',
+    ],
+    found: { 'generated-columns': 'info' },
+    until: 17,
+  },
+  {
+    database: 'full_generated',
+    setup: [
+      'CREATE TABLE t (a int PRIMARY KEY, g int GENERATED ALWAYS AS (a * 2) STORED)',
+      'ALTER TABLE t REPLICA IDENTITY FULL',
+      'CREATE TABLE u (a int, g int GENERATED ALWAYS AS (a * 2) VIRTUAL)',
+      'ALTER TABLE u REPLICA IDENTITY FULL',
+    ],
+    found: { 'replica-identity': 'warn', 'generated-columns': 'info' },
+    since: 18,
+  },
+  {
+    database: 'full_json',
+    setup: ['CREATE TABLE t (a int, "the doc" json)', 'ALTER TABLE t REPLICA IDENTITY FULL'],
+    found: { 'full-without-eq': blocked },
+  },
+  ...['xml', 'json[]', 'point', 'polygon', 'box[]', 'json_word', 'pair', 'jsonpath', 'refcursor', 'pair_word'].map(
+    (type, at) => ({
+      database: `full_${at}`,
+      setup: [
+        'CREATE DOMAIN json_word AS json',
+        'CREATE TYPE pair AS (a int, b json_word[])',
+        'CREATE DOMAIN pair_word AS pair',
+        `CREATE TABLE t (a int, b ${type})`,
+        'ALTER TABLE t REPLICA IDENTITY FULL',
+      ],
+      found: { 'full-without-eq': blocked },
+    }),
+  ),
+  {
+    database: 'keyless_json',
+    setup: ['CREATE TABLE t (a int, doc json)'],
+    found: { 'replica-identity': 'warn' },
+  },
+  {
+    database: 'unlogged',
+    setup: [
+      'CREATE UNLOGGED TABLE a (id int PRIMARY KEY)',
+      'CREATE UNLOGGED TABLE "B ""c" (id int PRIMARY KEY REFERENCES a)',
+      'CREATE UNLOGGED TABLE a0 (id int REFERENCES "B ""c")',
+    ],
+    found: { unlogged: 'warn' },
+  },
+  {
+    database: 'foreign',
+    setup: [
+      'CREATE EXTENSION postgres_fdw',
+      'CREATE SERVER far FOREIGN DATA WRAPPER postgres_fdw',
+      'CREATE FOREIGN TABLE t (a int) SERVER far',
+    ],
+    found: { 'foreign-tables': 'info', extensions: 'unknown' },
+  },
+  { database: 'temporary', setup: [], found: { 'temp-tables': 'info' } },
+  {
+    database: 'partitioned',
+    setup: [
+      'CREATE TABLE t (a int PRIMARY KEY) PARTITION BY LIST (a)',
+      'CREATE TABLE t_1 PARTITION OF t FOR VALUES IN (1)',
+      'CREATE TABLE t_rest PARTITION OF t DEFAULT',
+    ],
+    found: { partitions: 'warn' },
+  },
+  {
+    database: 'large_objects',
+    setup: ['SELECT lo_create(0)', 'SELECT lo_create(0)'],
+    found: { 'large-objects': 'warn' },
+  },
+  {
+    database: 'sequences',
+    setup: ['CREATE TABLE t (a serial PRIMARY KEY)', 'CREATE SEQUENCE own'],
+    found: { sequences: 'warn' },
+  },
+  {
+    database: 'identity',
+    setup: ['CREATE TABLE t (a int GENERATED ALWAYS AS IDENTITY PRIMARY KEY)'],
+    found: { sequences: 'warn', 'identity-columns': 'info' },
+  },
+  {
+    database: 'matviews',
+    setup: [
+      'CREATE MATERIALIZED VIEW filled AS SELECT 1 AS a',
+      'CREATE MATERIALIZED VIEW bare AS SELECT 1 AS a WITH NO DATA',
+    ],
+    found: { matviews: 'info' },
+  },
+  {
+    database: 'generated',
+    setup: ['CREATE TABLE t (a int PRIMARY KEY, g int GENERATED ALWAYS AS (a * 2) STORED)'],
+    found: { 'generated-columns': 'info' },
+  },
+  {
+    database: 'virtual',
+    setup: ['CREATE TABLE t (a int PRIMARY KEY, g int GENERATED ALWAYS AS (a * 2) VIRTUAL)'],
+    found: { 'generated-columns': 'info' },
+    since: 18,
+  },
+  {
+    database: 'extended',
+    setup: [
+      'CREATE EXTENSION hstore',
+      'CREATE EXTENSION citext',
+      'CREATE TABLE t (h hstore, c citext)',
+      'ALTER TABLE t REPLICA IDENTITY FULL',
+    ],
+    found: { extensions: 'unknown' },
+  },
+  {
+    database: 'filled',
+    setup: [
+      'CREATE EXTENSION hstore',
+      'CREATE TABLE spatial (id int PRIMARY KEY)',
+      'INSERT INTO spatial VALUES (1)',
+      'CREATE TABLE vacant (id int PRIMARY KEY)',
+      'CREATE TABLE config (id int PRIMARY KEY)',
+      'INSERT INTO config VALUES (1)',
+      'ALTER EXTENSION hstore ADD TABLE spatial',
+      'ALTER EXTENSION hstore ADD TABLE vacant',
+      'ALTER EXTENSION hstore ADD TABLE config',
+      "UPDATE pg_extension SET extconfig = ARRAY['config'::regclass::oid], extcondition = ARRAY[''] WHERE extname = 'hstore'",
+    ],
+    found: { extensions: 'unknown', 'ext-tables': blocked },
+  },
+  {
+    database: 'triggers',
+    setup: [
+      'CREATE TABLE t (a int PRIMARY KEY)',
+      'CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN RETURN NEW; END$$',
+      'CREATE TRIGGER "The Audit" AFTER INSERT ON t FOR EACH ROW EXECUTE FUNCTION f()',
+      'CREATE TRIGGER mirror AFTER INSERT ON t FOR EACH ROW EXECUTE FUNCTION f()',
+      'ALTER TABLE t ENABLE ALWAYS TRIGGER "The Audit"',
+      'ALTER TABLE t ENABLE REPLICA TRIGGER mirror',
+    ],
+    found: { 'always-triggers': 'warn' },
+  },
+  {
+    database: 'events',
+    setup: [
+      'CREATE FUNCTION f() RETURNS event_trigger LANGUAGE plpgsql AS $$BEGIN END$$',
+      'CREATE EVENT TRIGGER watch ON ddl_command_end EXECUTE FUNCTION f()',
+    ],
+    found: { 'event-triggers': 'warn' },
+  },
+  {
+    database: 'untrusted',
+    setup: [
+      'CREATE LANGUAGE plwild HANDLER plpgsql_call_handler',
+      "CREATE FUNCTION deep(int) RETURNS int LANGUAGE internal AS 'int4abs'",
+    ],
+    found: { 'untrusted-lang': 'warn' },
+  },
+  {
+    database: 'definer',
+    setup: [
+      'CREATE FUNCTION "Root" (text, int[]) RETURNS int LANGUAGE sql SECURITY DEFINER AS $$SELECT 1$$',
+      'CREATE FUNCTION plain() RETURNS int LANGUAGE sql SECURITY DEFINER AS $$SELECT 1$$',
+      'ALTER FUNCTION plain() OWNER TO bare',
+    ],
+    found: { secdef: 'warn' },
+  },
+  {
+    database: 'elsewhere',
+    setup: ['CREATE TABLE t (a int PRIMARY KEY USING INDEX TABLESPACE "Fast Disk", b text) TABLESPACE "Fast Disk"'],
+    found: { tablespaces: 'warn' },
+  },
+  {
+    database: 'subscribed',
+    setup: ["CREATE SUBSCRIPTION in_flow CONNECTION 'dbname=none' PUBLICATION p WITH (connect = false)"],
+    found: { 'subs-existing': 'warn' },
+  },
+  {
+    database: 'publishing',
+    setup: ['CREATE PUBLICATION one', 'CREATE PUBLICATION every FOR ALL TABLES'],
+    found: { 'pub-existing': 'info' },
+  },
+  {
+    database: 'constraints',
+    setup: [
+      'CREATE TABLE t (a int PRIMARY KEY, b int)',
+      'ALTER TABLE t ADD CONSTRAINT "too big" CHECK (b < 10) NOT VALID',
+      'CREATE DOMAIN d AS int',
+      'ALTER DOMAIN d ADD CONSTRAINT c CHECK (value > 0) NOT VALID',
+    ],
+    found: { 'not-valid': 'info' },
+  },
+  {
+    database: 'unenforced',
+    setup: ['CREATE TABLE t (a int PRIMARY KEY, CHECK (a > 0) NOT ENFORCED)'],
+    found: {},
+    since: 18,
+  },
+];
+
+/** Of those, the ones of a version. */
+export function brokenOn(version: number): readonly BrokenDatabase[] {
+  return brokenDatabases.filter(({ since = 0, until = 99 }) => version >= since && version <= until);
+}
