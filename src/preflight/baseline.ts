@@ -8,7 +8,12 @@ export interface Baseline {
   readonly source: string;
   readonly startedAt: string;
   readonly findings: readonly Observation[];
+  /** The shape of each schema, by `database.schema`; undefined in a report that was not saved as a baseline. */
+  readonly schemas: Shapes | undefined;
 }
+
+/** Tables, columns and a hash of both, as text, by `database.schema`. */
+export type Shapes = Readonly<Record<string, string>>;
 
 interface Observation {
   readonly id: string;
@@ -36,11 +41,12 @@ export function decodeBaseline(text: string): Baseline | undefined {
     return undefined;
   const decoded = findings.map(decodeObservation);
   if (!decoded.every((finding) => finding !== undefined)) return undefined;
-  return { engine, source: `${textOf(source, 'host')}:${source.port}`, startedAt, findings: decoded };
+  const schemas = decodeShapes(json.value.schemas);
+  return { engine, source: `${textOf(source, 'host')}:${source.port}`, startedAt, findings: decoded, schemas };
 }
 
 /** What changed since: another status, or another value observed. */
-export function changesSince(before: Baseline, after: Report): readonly Change[] {
+export function changesSince(before: Baseline, after: Report, shapes?: Shapes): readonly Change[] {
   const old = new Map(before.findings.map((finding) => [keyOf(finding), finding]));
   const changed = after.findings.flatMap((finding): readonly Change[] => {
     const was = old.get(keyOf(finding));
@@ -49,7 +55,30 @@ export function changesSince(before: Baseline, after: Report): readonly Change[]
     return [{ ...nameOf(finding), ...(was === undefined ? {} : { before: stateOf(was) }), after: stateOf(finding) }];
   });
   const gone = [...old.values()].map((finding): Change => ({ ...nameOf(finding), before: stateOf(finding) }));
-  return [...changed, ...gone];
+  return [...changed, ...gone, ...(shapes === undefined ? [] : drift(before.schemas ?? shapes, shapes))];
+}
+
+/** Schemas in which a table was made, altered or dropped: a migration that runs would stall on it. */
+function drift(before: Shapes, after: Shapes): readonly Change[] {
+  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].sort();
+  return names.flatMap((name): readonly Change[] => {
+    const [was, is] = [before[name], after[name]];
+    if (was === is) return [];
+    return [
+      {
+        id: `schema ${name}`,
+        ...(was === undefined ? {} : { before: { status: 'info', observed: was } }),
+        ...(is === undefined ? {} : { after: { status: 'info', observed: is } }),
+      },
+    ];
+  });
+}
+
+function decodeShapes(json: unknown): Shapes | undefined {
+  if (!isRecord(json)) return undefined;
+  return Object.fromEntries(
+    Object.entries(json).flatMap(([name, shape]) => (typeof shape === 'string' ? [[name, shape]] : [])),
+  );
 }
 
 function decodeObservation(json: unknown): Observation | undefined {

@@ -4,7 +4,7 @@ import { bounded } from './bounded.ts';
 import { dial, type Line } from './dial.ts';
 import { type Entered, enter } from './entry.ts';
 import { explained } from './explain.ts';
-import { CommandError, ConnectError, codeIn, endedWords, ownCodes, serverWords } from './failure.ts';
+import { CommandError, ConnectError, codeIn, endedWords, networkError, ownCodes, serverWords } from './failure.ts';
 import type { Client } from './ioredis.ts';
 import type { RedisSource } from './source.ts';
 import type { TlsSession } from './tls.ts';
@@ -47,7 +47,8 @@ async function open(source: RedisSource, bound: Bound): Promise<RedisSession> {
     return await session(line, entered, source, bound);
   } catch (error) {
     line.socket.destroy();
-    throw error;
+    // A line that is cut while ioredis takes it over fails in its words.
+    throw networkError('startup', error);
   }
 }
 

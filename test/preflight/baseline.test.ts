@@ -23,6 +23,26 @@ describe('a baseline', () => {
     expect(saved && changesSince(saved, report)).toEqual([]);
   });
 
+  it('tells a schema in which a table was made, and one that is new or gone', () => {
+    const before = decodeBaseline(
+      JSON.stringify({ ...report, schemas: { 'shop.public': '3 tables', 'shop.old': '1 tables' } }),
+    );
+    const after = { 'shop.public': '4 tables', 'shop.new': '1 tables' };
+    expect(before && changesSince(before, report, after)).toEqual([
+      { id: 'schema shop.new', after: { status: 'info', observed: '1 tables' } },
+      { id: 'schema shop.old', before: { status: 'info', observed: '1 tables' } },
+      {
+        id: 'schema shop.public',
+        before: { status: 'info', observed: '3 tables' },
+        after: { status: 'info', observed: '4 tables' },
+      },
+    ]);
+  });
+
+  it('without shapes of its own tells of no drift', () => {
+    expect(saved && changesSince(saved, report, { 'shop.public': '4 tables' })).toEqual([]);
+  });
+
   it('tells another status, another value, what is new and what is gone, each in its database', () => {
     const [wal, slots, ...rest] = findings;
     const after = {

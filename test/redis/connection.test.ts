@@ -54,8 +54,9 @@ describe.skipIf(lacks('redis-server', 'redis-cli'))('with a real server', () => 
     const session = await connect(source({ port: server.port }), bound);
     const slow = session.send(['BLPOP', 'nothing', '0'], 200);
     const behind = session.send(['PING']);
-    await expect(slow).rejects.toMatchObject({ code: 'ETIMEDOUT', lost: true });
-    await expect(behind).rejects.toBeInstanceOf(CommandError);
+    const [late, next] = await Promise.allSettled([slow, behind]);
+    expect(late).toMatchObject({ reason: { code: 'ETIMEDOUT', lost: true } });
+    expect(next).toMatchObject({ status: 'rejected', reason: expect.any(CommandError) });
     await expect(session.send(['PING'])).rejects.toMatchObject({ lost: true });
   });
 
@@ -72,9 +73,8 @@ describe.skipIf(lacks('redis-server', 'redis-cli'))('with a real server', () => 
   test('a server that is killed in the middle is lost, and nobody dials again', async () => {
     const doomed = await startRedis();
     const session = await connect(source({ port: doomed.port }), bound);
-    const waiting = session.send(['BLPOP', 'nothing', '0']);
-    await doomed.stop();
-    await expect(waiting).rejects.toMatchObject({ code: 'ECONNRESET', lost: true });
+    const [waiting] = await Promise.allSettled([session.send(['BLPOP', 'nothing', '0']), doomed.stop()]);
+    expect(waiting).toMatchObject({ reason: { code: 'ECONNRESET', lost: true } });
     await expect(session.send(['PING'])).rejects.toMatchObject({ lost: true });
     session.end();
   });

@@ -5,9 +5,11 @@ import { nearest } from '../../cli/suggest.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usage } from '../../errors.ts';
 import { readTextIfAny, writeAtomically } from '../../platform/files.ts';
-import { type Baseline, type Change, changesSince, decodeBaseline } from '../../preflight/baseline.ts';
+import { type Baseline, type Change, changesSince, decodeBaseline, type Shapes } from '../../preflight/baseline.ts';
 import { fixScript, undoScript } from '../../preflight/fix-text.ts';
 import { renderReport, reportEndings } from '../../preflight/formats/write.ts';
+import { schemaShapes } from '../../preflight/postgresql/asks/schema.ts';
+import { askEachDatabase } from '../../preflight/postgresql/each-database.ts';
 import { preflightPostgresql } from '../../preflight/postgresql/run.ts';
 import { preflightRedis } from '../../preflight/redis/run.ts';
 import type { Report } from '../../preflight/report.ts';
@@ -60,12 +62,14 @@ export async function judge(context: Context, words: Words, source: Source, wish
   ) {
     throw usage(`the baseline is of ${baseline.source}`, 'name another file with --baseline');
   }
-  if (baselineFile !== undefined && baseline === undefined)
-    writeAtomically(baselineFile, `${JSON.stringify(report, null, 2)}\n`);
+  const schemas = baselineFile === undefined ? undefined : await shapesOf(context, source, wish, report);
+  if (baselineFile !== undefined && baseline === undefined) {
+    writeAtomically(baselineFile, `${JSON.stringify({ ...report, schemas }, null, 2)}\n`);
+  }
   for (const file of files) write(file, renderReport(file, report, version) ?? '');
   await writeScript(context, words.text('fix-sql'), fixScript(report), 'nothing can be cured by a script');
   await writeScript(context, words.text('undo-sql'), undoScript(report), 'there is nothing to restore');
-  return { report, ...(baseline === undefined ? {} : { changes: changesSince(baseline, report) }) };
+  return { report, ...(baseline === undefined ? {} : { changes: changesSince(baseline, report, schemas) }) };
 }
 
 /** Exit 3 and what to do, when the method asked for is not possible. */
@@ -119,6 +123,21 @@ async function run(context: Context, words: Words, source: Source, wish: Wish): 
 
 /** Characters of what must not be cut: no message and no report comes near. */
 export const wholeText = 10_000_000;
+
+/** The shape of every schema, for the baseline alone: it reads every attribute. A source that was not entered has none. */
+async function shapesOf(context: Context, source: Source, wish: Wish, report: Report): Promise<Shapes | undefined> {
+  if (source.engine === 'redis' || report.source.server_version === undefined) return undefined;
+  const options = { source: source.source, ignoreDbs: wish.ignoreDbs, clock: context.host.clock, nearest };
+  const told = await askEachDatabase({ ...options, signal: AbortSignal.timeout(60_000) }, schemaShapes);
+  const entries = told.flatMap((each) => {
+    if ('failure' in each) return [];
+    return each.value.map(({ schema, tables, columns, hash }) => [
+      `${each.database}.${schema}`,
+      `${tables} tables, ${columns} columns, hash ${hash}`,
+    ]);
+  });
+  return Object.fromEntries(entries);
+}
 
 function readBaseline(file: string): Baseline | undefined {
   const text = readTextIfAny(file);

@@ -4,8 +4,16 @@ import { nearest } from '../../cli/suggest.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usage } from '../../errors.ts';
 import { psqlConnect } from '../../preflight/fix-text.ts';
-import { type DatabaseSequences, readSequences } from '../../preflight/postgresql/cut-over.ts';
+import { sequenceStates } from '../../preflight/postgresql/asks/sequences.ts';
+import { askEachDatabase } from '../../preflight/postgresql/each-database.ts';
+import { type SequenceScript, sequenceScript } from '../../preflight/postgresql/sequences.ts';
 import { sourceOf, sourceOptions } from './source.ts';
+
+interface DatabaseSequences extends SequenceScript {
+  readonly database: string;
+  /** Why it could not be asked; the statements are missing then. */
+  readonly failure?: string;
+}
 
 interface Row {
   readonly database: string;
@@ -38,13 +46,13 @@ export const sequences: CommandSpec<Context> = {
       throw usage('Redis has no sequences', '`cloudctl db sequences` is for PostgreSQL sources');
     const end = new AbortController();
     const stop = host.signals.listen(() => end.abort());
-    const scripts = await readSequences({
-      source: source.source,
-      ignoreDbs: words.list('ignore-dbs'),
-      clock: host.clock,
-      signal: end.signal,
-      nearest,
-    }).finally(stop);
+    const options = { source: source.source, ignoreDbs: words.list('ignore-dbs'), clock: host.clock, nearest };
+    const told = await askEachDatabase({ ...options, signal: end.signal }, sequenceStates).finally(stop);
+    const scripts = told.map((each): DatabaseSequences => {
+      const { database } = each;
+      if ('failure' in each) return { database, statements: [], hidden: [], failure: each.failure };
+      return { database, ...sequenceScript(each.value) };
+    });
     const hidden = scripts.flatMap(({ database, hidden: names }) => names.map((name) => `${name} in ${database}`));
     if (hidden.length > 0) await output.warn(`this user may not read ${hidden.join(', ')}`);
     const failed = scripts.filter(({ failure }) => failure !== undefined);

@@ -65,7 +65,7 @@ export function identityStatement({ name }: WeakTable, identity: string): string
 }
 
 /** An index that is gone, or does not serve, cannot be named again: without it the table has the identity NOTHING. */
-function observedIdentity({ identity, index }: WeakTable): string {
+export function observedIdentity({ identity, index }: WeakTable): string {
   if (identity === 'd') return 'DEFAULT';
   if (identity === 'f') return 'FULL';
   return identity === 'i' && index !== undefined ? `USING INDEX ${index}` : 'NOTHING';

@@ -3,7 +3,7 @@ import { type Reference, unloggedReferences } from './asks/constraints.ts';
 import { identities, unequalColumns } from './asks/identities.ts';
 import { relations } from './asks/relations.ts';
 import { databaseCheck } from './check.ts';
-import { cureOf, faultOf, identityStatement, unequalByTable } from './identity-cure.ts';
+import { cureOf, faultOf, identityStatement, observedIdentity, unequalByTable } from './identity-cure.ts';
 import { shown, unlisted } from './names.ts';
 import { count } from './units.ts';
 
@@ -21,12 +21,10 @@ export const unlogged = databaseCheck({
     const version = entry.kind === 'entered' ? entry.version : 0;
     const unequal = unequalByTable(unequalColumns);
     // Once it is logged it is published, and then it needs an identity as any other table.
-    const keys = identities
-      .filter((table) => table.unlogged && faultOf(table, version) !== undefined)
-      .flatMap((table) => {
-        const cure = cureOf(table, unequal, version);
-        return cure === undefined ? [] : [identityStatement(table, cure)];
-      });
+    const keys = identities.flatMap((table) => {
+      const cure = faultOf(table, version) === undefined ? undefined : cureOf(table, unequal, version);
+      return table.unlogged && cure !== undefined ? [{ table, cure }] : [];
+    });
     const ordered = referencedFirst(tables, unloggedReferences);
     return warn(observed, {
       required: 'none',
@@ -34,8 +32,14 @@ export const unlogged = databaseCheck({
       objects: shown(tables),
       dataLoss: `the rows of ${count(tables.length, 'unlogged table')}`,
       fix: {
-        sql: [...keys, ...ordered.map((table) => `ALTER TABLE ${table} SET LOGGED`)],
-        undo: ordered.toReversed().map((table) => `ALTER TABLE ${table} SET UNLOGGED`),
+        sql: [
+          ...keys.map(({ table, cure }) => identityStatement(table, cure)),
+          ...ordered.map((table) => `ALTER TABLE ${table} SET LOGGED`),
+        ],
+        undo: [
+          ...ordered.toReversed().map((table) => `ALTER TABLE ${table} SET UNLOGGED`),
+          ...keys.map(({ table }) => identityStatement(table, observedIdentity(table))),
+        ],
         database,
         by: 'the owner of the tables, or a superuser',
         text: 'SET LOGGED writes the whole table anew, into the WAL too, and nobody reads or writes it meanwhile. Leave it out where the rows may be lost.',

@@ -1,5 +1,5 @@
 import type { RedisSession, Words } from '../../redis/connection.ts';
-import { CommandError } from '../../redis/failure.ts';
+import { CommandError, ownCodes } from '../../redis/failure.ts';
 import { commandLine } from '../../redis/quote.ts';
 import type { Answer, Ask, AskContext, Asks } from './ask.ts';
 import type { AnyCheck } from './check.ts';
@@ -43,7 +43,8 @@ export async function answered<T>(
   try {
     return { kind: 'known', value: await asked };
   } catch (error) {
-    if (!(error instanceof CommandError)) return { kind: 'failed', reason: `${id}: the reply cannot be read` };
+    if (!(error instanceof CommandError))
+      return { kind: 'failed', reason: `${id}: the reply cannot be read`, broke: false };
     const reason = `${id}: ${error.message}`;
     if (error.code === 'NOPERM') {
       const revoke = permission.split(' ').map((one) => one.replace('+', '-'));
@@ -56,9 +57,8 @@ export async function answered<T>(
     }
     if (error.code === 'LOADING') return { kind: 'skipped', reason: 'the server is still loading its data' };
     if (error.code === 'MASTERDOWN') return { kind: 'skipped', reason: 'the replica has lost its primary' };
-    return {
-      kind: /unknown (sub)?command|unknown subcommand|wrong number of arg/i.test(error.message) ? 'missing' : 'failed',
-      reason,
-    };
+    if (/unknown (sub)?command|wrong number of arg/i.test(error.message)) return { kind: 'missing', reason };
+    // Our own deadline proves nothing about the server.
+    return { kind: 'failed', reason, broke: error.lost && error.code !== ownCodes.aborted };
   }
 }

@@ -12,6 +12,8 @@ export interface Ground {
   readonly address: AddressFacts;
   readonly tls: TlsFacts;
   readonly entry: Entry;
+  /** Why the connection broke while questions were open; undefined: it held. */
+  readonly broken: string | undefined;
   /** Two readings of INFO; undefined: not possible. */
   readonly rate: Rate | undefined;
   readonly sample: Answer<Sample>;

@@ -6,9 +6,9 @@ import type { RedisSource } from '../../redis/source.ts';
 import { exchange } from '../../redis/wire.ts';
 import type { Probe } from './ground.ts';
 
-/** What `--probe` does, for whoever asks before it is done. */
+/** What `--probe` does, for its help and for the report. */
 export const probeText =
-  'Asks for a full synchronization over a connection of its own, as the target will (REPLCONF, PSYNC ? -1), and hangs up at the first answer. The source forks a child that begins a BGSAVE; nothing else changes.';
+  'A probe asks for a full synchronization over a connection of its own, as the target will (REPLCONF, PSYNC ? -1), and hangs up at the first answer. The source forks a child that begins a BGSAVE; nothing else changes.';
 
 /**
  * Really asks for a full synchronization and hangs up at the first answer. It forks a BGSAVE on the source.

@@ -155,7 +155,20 @@ function report(
 ): Described {
   const ssl = source.ssl === 'require';
   const user = entry.kind === 'entered' && entry.auth === 'password' ? (source.username ?? 'default') : 'default';
-  const ground: Ground = { host: source.host, port: source.port, user, ssl, address, tls, entry, rate, sample, probe };
+  const broken = [...answers.values()].flatMap((one) => (one.kind === 'failed' && one.broke ? [one.reason] : []))[0];
+  const ground: Ground = {
+    host: source.host,
+    port: source.port,
+    user,
+    ssl,
+    address,
+    tls,
+    entry,
+    broken,
+    rate,
+    sample,
+    probe,
+  };
   const facts = infoOf(answers);
   const spaces = facts === undefined ? [] : keyspaceOf(facts);
   const conclusion = conclude({

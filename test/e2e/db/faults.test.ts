@@ -129,7 +129,11 @@ test('a server that restarts in the middle is waited for', async () => {
   await restart;
   expect(idsOf(report, 'fail')).toEqual([]);
   for (const id of ['wal-level', 'slots-free', 'hba-rule']) expect(findingOf(report, id).status).toBe('pass');
-  for (const name of names) expect(findingOf(report, 'replica-identity', name).status).toBe('pass');
+  // Whoever was just being let in may be lost, no more than that.
+  const lost = names.filter((name) => findingOf(report, 'replica-identity', name).status !== 'pass');
+  expect(lost.length).toBeLessThan(3);
+  for (const name of lost) expect(findingOf(report, 'db-noconnect', name).observed).toContain('closed by the other side');
+  expect(report.proven).toBe(lost.length === 0);
   expect(seconds).toBeLessThan(30);
 });
 

@@ -2,8 +2,10 @@ import { chownSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { unequalColumns } from '../../../src/preflight/postgresql/asks/identities.ts';
 import type { PostgresReport } from '../../../src/preflight/postgresql/run.ts';
 import { type Postgres, ready, startPostgres } from '../../fixtures/postgres.ts';
+import { asWritten } from './as-written.ts';
 import { type BrokenDatabase, brokenOn } from './broken-databases.ts';
 import { short } from './facts.ts';
 import { found, preflight } from './preflight.ts';
@@ -115,6 +117,43 @@ describe.each([14, 18] as const)('on PostgreSQL %i', (version) => {
     expect(cures('generated_key')).toEqual([]);
     expect(found(report, 'replica-identity', 'keyless_json').fix?.text).toContain('public.t');
   });
+
+  test('two values of a type can be compared exactly where the server can tell them apart', async () => {
+    await build(server, 'types', [
+      ...['hstore', 'citext', 'ltree', 'cube', 'isn', 'intarray'].map((name) => `CREATE EXTENSION ${name}`),
+      'CREATE DOMAIN json_word AS json',
+      'CREATE DOMAIN number AS int',
+      'CREATE TYPE pair AS (a number, b json_word[])',
+      'CREATE TYPE twice AS (a pair, b int)',
+      'CREATE TYPE fine AS (a int, b text[])',
+      'CREATE DOMAIN fine_word AS fine',
+      'CREATE TYPE words AS RANGE (subtype = text)',
+    ]);
+    const types = await server.query(
+      "SELECT oid, format_type(oid, NULL) AS name FROM pg_type WHERE typtype <> 'p' AND (typtype <> 'c' OR oid >= 16384) AND typname !~ '^(_?pg_(node_tree|ndistinct|dependencies|mcv_list|ddl_command)|_?pg_brin)'",
+      'types',
+    );
+    const session = await sessionIn(server, 'types');
+    const unequal: string[] = [];
+    try {
+      for (const { oid, name } of types) {
+        await session.query(`CREATE TABLE t${oid} (x ${name}); ALTER TABLE t${oid} REPLICA IDENTITY FULL`);
+        const isEqual = await session.query(`SELECT DISTINCT x FROM t${oid}`).then(
+          () => true,
+          () => false,
+        );
+        if (!isEqual) unequal.push(`public.t${oid}`);
+      }
+    } finally {
+      await session.end();
+    }
+    const context = { inRecovery: false, superuser: true };
+    const sql = unequalColumns.sql(version * 10_000, context) ?? '';
+    const found = unequalColumns.decode(await asWritten(server, 'types', sql)).map(({ table }) => table);
+    expect(types.length).toBeGreaterThan(200);
+    expect(unequal.length).toBeGreaterThan(30);
+    expect(found.toSorted()).toEqual(unequal.toSorted());
+  }, 60_000);
 
   test('every fix cures, and undo brings back what was observed', async () => {
     const cured = ['replica-identity', 'full-without-eq', 'unlogged', 'always-triggers'];

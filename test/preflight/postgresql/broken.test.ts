@@ -129,6 +129,13 @@ const breaks: readonly Break[] = [
     found: 'warn',
   },
   {
+    id: 'wal-sender-timeout',
+    what: 'one second, in the file',
+    break: ["conf wal_sender_timeout = '1s'", 'reload'],
+    found: 'warn',
+    mend: ["conf wal_sender_timeout = '60s'", 'reload'],
+  },
+  {
     id: 'decoding-mem',
     what: 'one megabyte',
     break: ["ALTER SYSTEM SET logical_decoding_work_mem = '1MB'", 'reload'],
@@ -344,7 +351,9 @@ describe.each([14, 18] as const)('PostgreSQL %i', (version) => {
       else if (statement === 'close') await writer?.end();
       else if (statement === 'standby') server.write('standby.signal', '');
       else if (statement === 'promote') await server.query('SELECT pg_promote()');
-      else if (statement.startsWith('rules ')) await server.rules(statement.slice(6));
+      else if (statement.startsWith('conf ')) {
+        server.write('postgresql.conf', `${server.read('postgresql.conf')}${statement.slice(5)}\n`);
+      } else if (statement.startsWith('rules ')) await server.rules(statement.slice(6));
       else if (statement.startsWith('broken rules ')) server.write('pg_hba.conf', `${statement.slice(13)}\n`);
       else await server.query(statement, database);
     }

@@ -1,4 +1,5 @@
 import type { Database } from '../../../src/preflight/postgresql/asks/databases.ts';
+import { type Overview, overview } from '../../../src/preflight/postgresql/asks/overview.ts';
 import type { Role } from '../../../src/preflight/postgresql/asks/role.ts';
 import type { Setting, Settings } from '../../../src/preflight/postgresql/asks/settings.ts';
 import type { Slot } from '../../../src/preflight/postgresql/asks/slots.ts';
@@ -152,4 +153,9 @@ export function database(name: string, more: Partial<Database> = {}): Database {
     plain: true,
     ...more,
   };
+}
+
+/** Of a database with nothing in it but what is told. */
+export function overviewOf(more: Partial<Overview> = {}): Overview {
+  return { ...overview.absent, ...more };
 }

@@ -92,6 +92,18 @@ test('a database that begins read-only transactions is the only one blocked', ()
   });
 });
 
+test("what is glued to the role wins over the database's", () => {
+  const facts = {
+    settings: off,
+    roleSettings: [
+      { role: undefined, database: 'd1', name: 'default_transaction_read_only', value: 'on' },
+      { role: 'migrator', database: undefined, name: 'default_transaction_read_only', value: 'off' },
+    ],
+    role: role(),
+  };
+  expect(short(roleReadonly.judge(facts, ground(), wish()))).toBe('pass');
+});
+
 test('what is glued to role and database wins, and is cured there', () => {
   const facts = {
     settings: off,

@@ -78,6 +78,7 @@ const table: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
       status: 'fail',
       says: 'Another service',
     },
+    'a break in the middle': { ground: { broken: 'INFO: closed' }, status: 'fail', blocks: both, says: 'INFO: closed' },
     silence: { ground: cut('startup', 'ETIMEDOUT', 'connected, but no answer'), status: 'fail', says: 'PING' },
     'a wrong password is another matter': { ground: cut('startup', 'WRONGPASS', 'WRONGPASS invalid'), status: 'pass' },
   },

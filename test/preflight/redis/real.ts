@@ -23,6 +23,7 @@ export async function preflight(
   parts: SourceParts = {},
   wishes: Partial<Wish> = {},
   deadline = 20_000,
+  heard: (text: string) => void = () => {},
 ): Promise<Run> {
   const said: string[] = [];
   const disableSsl = parts.disableSsl ?? server.ca === undefined;
@@ -35,7 +36,10 @@ export async function preflight(
     nearest: () => undefined,
     deadline,
     rateInterval: 250,
-    onQuery: (_place, text) => said.push(text),
+    onQuery: (_place, text) => {
+      said.push(text);
+      heard(text);
+    },
   });
   return {
     report,

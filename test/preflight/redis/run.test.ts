@@ -427,6 +427,20 @@ function suite(program: 'redis' | 'valkey'): void {
       expect(finding('protected-mode')).toMatchObject({ status: 'fail', observed: 'bind 127.0.0.1' });
     }));
 
+  test('a server that is stopped in the middle of the questions blocks, and the report is there', async () => {
+    const server = await startRedis({ program });
+    try {
+      // It answers whoever is in, and then no more: as a machine that goes away.
+      const { report, finding } = await preflight(server, {}, {}, 20_000, (text) => {
+        if (text.startsWith('COMMAND')) process.kill(server.pid, 'SIGKILL');
+      });
+      expect(finding('redis-connect')).toMatchObject({ status: 'fail', blocks: ['continuous', 'scan'] });
+      expect(report).toMatchObject({ verdict: 'blocked', ok: false });
+    } finally {
+      await server.stop();
+    }
+  });
+
   test('a server that hangs after it let us in is unknown, never good', async () => {
     const server = await startRedis({ program, config: ['lua-time-limit 100'] });
     try {

@@ -16,8 +16,6 @@ const names = [
   'type',
 ] as const;
 
-export type CommandName = (typeof names)[number];
-
 /** The commands the server knows by these names: one that was renamed or removed answers with nothing. */
 export const commands: Ask<ReadonlySet<string>> = {
   id: `COMMAND INFO ${names.join(' ')}`,

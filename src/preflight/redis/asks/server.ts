@@ -43,14 +43,3 @@ export const slowest: Ask<ReadonlyMap<string, number>> = {
     ),
   permission: '+latency|latest',
 };
-
-/** Keys of database 0. */
-export const keyCount: Ask<number> = {
-  id: 'DBSIZE',
-  words: () => ['DBSIZE'],
-  decode: (reply) => {
-    if (typeof reply !== 'number') throw new Error('DBSIZE is no number');
-    return reply;
-  },
-  permission: '+dbsize',
-};

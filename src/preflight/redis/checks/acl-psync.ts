@@ -94,7 +94,7 @@ function rightOf(name: RightName, tried: Answer<Allowed>, rules: Answer<readonly
 
 /** Without rules the answer to the question about rules is what there is to tell. */
 function asRight(rules: Answer<readonly string[]>): Answer<Allowed> {
-  return rules.kind === 'known' ? { kind: 'failed', reason: 'ACL DRYRUN is not there' } : rules;
+  return rules.kind === 'known' ? { kind: 'failed', reason: 'ACL DRYRUN is not there', broke: false } : rules;
 }
 
 function probed({ probe }: Ground): Answer<Allowed> | undefined {

@@ -6,6 +6,7 @@ import { info } from '../asks/info.ts';
 import { check, every } from '../check.ts';
 import { unanswered } from '../findings.ts';
 import type { Ground } from '../ground.ts';
+import { probeText } from '../probe.ts';
 
 export const psyncCommand = check({
   id: 'psync-command',
@@ -42,7 +43,7 @@ export const psyncCommand = check({
 /** What the server did when it was really asked is worth more than what it lists. */
 function byProbe({ probe }: Ground): Outcome | undefined {
   if (probe === undefined) return undefined;
-  if (probe.kind === 'accepted') return pass(`PSYNC was accepted: ${probe.reply}`);
+  if (probe.kind === 'accepted') return pass(`PSYNC was accepted: ${probe.reply}`, { detail: probeText });
   // Rights and a lost primary have findings of their own, as has a server that could not be reached again.
   if (probe.code === 'NOPERM' || probe.code === 'NOMASTERLINK') return undefined;
   return fail(['continuous'], `PSYNC was refused: ${probe.message}`, {

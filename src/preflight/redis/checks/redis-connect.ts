@@ -14,9 +14,20 @@ export const redisConnect = check({
   judge(_values, ground) {
     const outcome = judgeConnect(ground.address, every);
     if (outcome.status === 'fail') return { ...outcome, fix: cure(ground) };
-    return mute(ground) ?? outcome;
+    return broken(ground) ?? mute(ground) ?? outcome;
   },
 });
+
+/** Entered, and gone before everything was answered. */
+function broken({ broken: reason, port }: Ground): Outcome | undefined {
+  if (reason === undefined) return undefined;
+  return fail(every, `port ${port}: ${reason}`, {
+    required: 'a connection that holds',
+    detail:
+      'It broke while the source was asked: a restart, a hung server, a proxy that gives up, or somebody who killed it. What was not answered is unknown.',
+    fix: { text: 'Look at the log of the server, and run it again.' },
+  });
+}
 
 /** Connected, and nothing sensible came back. */
 function mute({ entry, address, port }: Ground): Outcome | undefined {

@@ -1,0 +1,369 @@
+import { expect, test } from 'vitest';
+import type { Outcome } from '../../../src/preflight/finding.ts';
+import type { Relations } from '../../../src/preflight/postgresql/asks/relations.ts';
+import { generatedColumns, identityColumns } from '../../../src/preflight/postgresql/columns.ts';
+import { ddlActivity } from '../../../src/preflight/postgresql/ddl-activity.ts';
+import { dumpPrivs } from '../../../src/preflight/postgresql/dump-privs.ts';
+import { extensionsCheck, extTables } from '../../../src/preflight/postgresql/extensions.ts';
+import { foreignTables, tempTables } from '../../../src/preflight/postgresql/foreign-tables.ts';
+import { secdef, untrustedLang } from '../../../src/preflight/postgresql/functions.ts';
+import { invalidIndex, notValid } from '../../../src/preflight/postgresql/indexes.ts';
+import { largeObjectsCheck } from '../../../src/preflight/postgresql/large-objects.ts';
+import { matviews } from '../../../src/preflight/postgresql/matviews.ts';
+import { partitionsCheck } from '../../../src/preflight/postgresql/partitions.ts';
+import { pubExisting, subsExisting } from '../../../src/preflight/postgresql/publications.ts';
+import { removedTypes } from '../../../src/preflight/postgresql/removed-types.ts';
+import { rls } from '../../../src/preflight/postgresql/rls.ts';
+import { tablespacesCheck } from '../../../src/preflight/postgresql/tablespaces.ts';
+import { alwaysTriggers, eventTriggersCheck } from '../../../src/preflight/postgresql/triggers.ts';
+import { referencedFirst, unlogged } from '../../../src/preflight/postgresql/unlogged.ts';
+import { entered, ground, short, wish } from './facts.ts';
+
+const blocked = 'fail continuous';
+
+function relations(more: Partial<Relations> = {}): { readonly relations: Relations } {
+  const none = { unlogged: [], foreign: [], temporary: [], partitioned: [], matviews: [], secured: [], placed: [] };
+  return { relations: { ...none, weak: 0, ...more } };
+}
+
+interface Judged {
+  readonly what: string;
+  /** For the continuous method and for the dump. */
+  readonly continuous: Outcome;
+  readonly dump?: Outcome;
+  readonly verdict: string;
+  readonly dumped?: string;
+}
+
+function both<V>(
+  check: {
+    readonly judge: (
+      values: V,
+      database: string,
+      where: ReturnType<typeof ground>,
+      w: ReturnType<typeof wish>,
+    ) => Outcome;
+  },
+  values: V,
+): Pick<Judged, 'continuous' | 'dump'> {
+  return {
+    continuous: check.judge(values, 'd1', ground(), wish()),
+    dump: check.judge(values, 'd1', ground(), wish({ method: 'dump' })),
+  };
+}
+
+const range = { name: 'public.p', strategy: 'range', partitions: 3, hasDefault: false } as const;
+const loose = { name: 'public.f()', owner: 'postgres', securityDefiner: true, untrusted: undefined };
+const index = { name: 'public.i', table: 'public.t', unique: false, exclusion: false };
+
+const table: readonly Judged[] = [
+  { what: 'no foreign table', ...both(foreignTables, relations()), verdict: 'pass' },
+  { what: 'a foreign table', ...both(foreignTables, relations({ foreign: ['public.f'] })), verdict: 'info' },
+  { what: 'no temporary table', ...both(tempTables, relations()), verdict: 'pass' },
+  { what: 'a temporary table', ...both(tempTables, relations({ temporary: ['pg_temp_3.t'] })), verdict: 'info' },
+  { what: 'no partitions', ...both(partitionsCheck, { partitions: [] }), verdict: 'pass' },
+  { what: 'partitions by range', ...both(partitionsCheck, { partitions: [range] }), verdict: 'warn', dumped: 'info' },
+  {
+    what: 'partitions by hash',
+    ...both(partitionsCheck, { partitions: [{ ...range, strategy: 'hash' as const }] }),
+    verdict: 'pass',
+  },
+  { what: 'no large objects', ...both(largeObjectsCheck, { largeObjects: 0 }), verdict: 'pass' },
+  { what: 'large objects', ...both(largeObjectsCheck, { largeObjects: 2 }), verdict: 'warn', dumped: 'info' },
+  { what: 'no materialized view', ...both(matviews, relations()), verdict: 'pass' },
+  {
+    what: 'a materialized view',
+    ...both(matviews, relations({ matviews: [{ name: 'public.m', populated: false }] })),
+    verdict: 'info',
+  },
+  {
+    what: 'no marked column',
+    ...both(generatedColumns, { columns: { generated: [], identity: [] } }),
+    verdict: 'pass',
+  },
+  {
+    what: 'a generated column',
+    ...both(generatedColumns, {
+      columns: { generated: [{ table: 'public.t', column: 'g', virtual: true }], identity: [] },
+    }),
+    verdict: 'info',
+  },
+  {
+    what: 'no identity column',
+    ...both(identityColumns, { columns: { generated: [], identity: [] } }),
+    verdict: 'pass',
+  },
+  {
+    what: 'an identity column',
+    ...both(identityColumns, { columns: { generated: [], identity: ['public.t.a'] } }),
+    verdict: 'info',
+  },
+  { what: 'tables of extensions', ...both(extTables, { filledTables: [] }), verdict: 'pass' },
+  {
+    what: 'filled tables of extensions',
+    ...both(extTables, { filledTables: [{ name: 'public.spatial_ref_sys', extension: 'postgis' }] }),
+    verdict: blocked,
+    dumped: 'info',
+  },
+  { what: 'no event trigger', ...both(eventTriggersCheck, { eventTriggers: [] }), verdict: 'pass' },
+  { what: 'an event trigger', ...both(eventTriggersCheck, { eventTriggers: ['e'] }), verdict: 'warn' },
+  {
+    what: 'trusted languages',
+    ...both(untrustedLang, { untrustedLanguages: [], markedFunctions: [loose] }),
+    verdict: 'pass',
+  },
+  {
+    what: 'a language',
+    ...both(untrustedLang, { untrustedLanguages: ['plpython3u'], markedFunctions: [] }),
+    verdict: 'warn',
+  },
+  {
+    what: 'a function in C',
+    ...both(untrustedLang, { untrustedLanguages: [], markedFunctions: [{ ...loose, untrusted: 'c' }] }),
+    verdict: 'warn',
+  },
+  {
+    what: 'a definer who is no superuser',
+    ...both(secdef, { markedFunctions: [loose], superusers: ['other'] }),
+    verdict: 'pass',
+  },
+  {
+    what: 'a definer who is a superuser',
+    ...both(secdef, { markedFunctions: [loose], superusers: ['postgres'] }),
+    verdict: 'warn',
+  },
+  {
+    what: 'an invoker in C',
+    ...both(secdef, { markedFunctions: [{ ...loose, securityDefiner: false }], superusers: ['postgres'] }),
+    verdict: 'pass',
+  },
+  { what: 'no invalid index', ...both(invalidIndex, { invalidIndexes: [] }), verdict: 'pass' },
+  { what: 'an invalid index', ...both(invalidIndex, { invalidIndexes: [index] }), verdict: 'warn' },
+  { what: 'valid constraints', ...both(notValid, { unvalidated: [] }), verdict: 'pass' },
+  { what: 'a NOT VALID constraint', ...both(notValid, { unvalidated: ['c on public.t'] }), verdict: 'info' },
+  { what: 'rows that all may see', ...both(rls, relations()), verdict: 'pass' },
+  {
+    what: 'hidden rows',
+    ...both(rls, relations({ secured: [{ name: 'public.t', forced: false }] })),
+    verdict: 'fail continuous+dump',
+  },
+  { what: 'a quiet schema', ...both(ddlActivity, { extensions: [], recentDdl: [] }), verdict: 'pass' },
+  {
+    what: 'a job that makes tables',
+    ...both(ddlActivity, { extensions: [{ name: 'pg_partman', version: '5' }], recentDdl: [] }),
+    verdict: 'warn',
+    dumped: 'info',
+  },
+  {
+    what: 'an extension that makes none',
+    ...both(ddlActivity, { extensions: [{ name: 'hstore', version: '1' }], recentDdl: [] }),
+    verdict: 'pass',
+  },
+  {
+    what: 'a table altered today',
+    ...both(ddlActivity, { extensions: [], recentDdl: ['public.t'] }),
+    verdict: 'warn',
+    dumped: 'info',
+  },
+  { what: 'nothing removed', ...both(removedTypes, { removedUses: [] }), verdict: 'pass' },
+  {
+    what: 'WITH OIDS',
+    ...both(removedTypes, { removedUses: [{ table: 'public.t', column: undefined }] }),
+    verdict: 'fail continuous+dump',
+  },
+  { what: 'no subscription', ...both(subsExisting, { subscriptions: [] }), verdict: 'pass' },
+  {
+    what: 'a subscription of another database',
+    ...both(subsExisting, { subscriptions: [{ database: 'other', name: 's', enabled: true }] }),
+    verdict: 'pass',
+  },
+  {
+    what: 'a subscription',
+    ...both(subsExisting, { subscriptions: [{ database: 'd1', name: 's', enabled: true }] }),
+    verdict: 'warn',
+  },
+  {
+    what: 'a publication',
+    ...both(pubExisting, { publications: [{ name: 'cdc', allTables: false }] }),
+    verdict: 'info',
+  },
+  {
+    what: 'a publication left by a migration',
+    ...both(pubExisting, { publications: [{ name: 'aiven_db_migrate_1_pub', allTables: true }] }),
+    verdict: 'pass',
+  },
+];
+
+test.each(table)('$what: $verdict', ({ continuous, dump, verdict, dumped = verdict }) => {
+  expect(short(continuous)).toBe(verdict);
+  if (dump !== undefined) expect(short(dump)).toBe(dumped);
+});
+
+test.each([
+  { has: ['hstore'], told: undefined, verdict: 'unknown' },
+  { has: ['plpgsql'], told: undefined, verdict: 'pass' },
+  { has: [], told: [], verdict: 'pass' },
+  { has: ['hstore', 'PostGIS'], told: ['hstore', 'postgis'], verdict: 'pass' },
+  { has: ['hstore', 'postgis'], told: ['hstore'], verdict: 'fail continuous+dump' },
+])('extensions $has, the target told $told: $verdict', ({ has, told, verdict }) => {
+  const extensions = has.map((name) => ({ name, version: '1.0' }));
+  const outcome = extensionsCheck.judge({ extensions }, 'd1', ground(), wish({ targetExtensions: told }));
+  expect(short(outcome)).toBe(verdict);
+});
+
+test('an unlogged table is made logged after those that it refers to, and given an identity before', () => {
+  const values = {
+    ...relations({ unlogged: ['public.a', 'public.b', 'public.c'] }),
+    unequalColumns: [],
+    unloggedReferences: [
+      { from: 'public.a', to: 'public.b' },
+      { from: 'public.b', to: 'public.c' },
+    ],
+    identities: [
+      {
+        name: 'public.a',
+        identity: 'd',
+        unlogged: true,
+        keyed: false,
+        index: undefined,
+        generatedKey: false,
+        generated: false,
+        primaryUsable: false,
+        usableIndex: undefined,
+        writes: 0,
+      },
+    ],
+  };
+  const outcome = unlogged.judge(values, 'd1', ground(), wish());
+  expect(outcome).toMatchObject({ status: 'warn', dataLoss: 'the rows of 3 unlogged tables' });
+  expect(outcome.fix).toMatchObject({
+    sql: [
+      'ALTER TABLE public.a REPLICA IDENTITY FULL',
+      'ALTER TABLE public.c SET LOGGED',
+      'ALTER TABLE public.b SET LOGGED',
+      'ALTER TABLE public.a SET LOGGED',
+    ],
+    undo: [
+      'ALTER TABLE public.a SET UNLOGGED',
+      'ALTER TABLE public.b SET UNLOGGED',
+      'ALTER TABLE public.c SET UNLOGGED',
+      'ALTER TABLE public.a REPLICA IDENTITY DEFAULT',
+    ],
+  });
+  const dump = unlogged.judge(values, 'd1', ground(), wish({ method: 'dump' }));
+  expect([dump.status, dump.dataLoss]).toEqual(['info', undefined]);
+});
+
+test('tables that refer to each other in a circle end all the same', () => {
+  const circle = [
+    { from: 'a', to: 'b' },
+    { from: 'b', to: 'a' },
+    { from: 'a', to: 'a' },
+  ];
+  expect(referencedFirst(['a', 'b', 'c'], circle).toSorted()).toEqual(['a', 'b', 'c']);
+});
+
+test('a trigger of the kind REPLICA is disabled, since it would begin to fire here', () => {
+  const applyTriggers = [
+    { table: 'public.t', name: 'The "Audit"', always: true },
+    { table: 'public.t', name: 'mirror', always: false },
+  ];
+  expect(alwaysTriggers.judge({ applyTriggers }, 'd1', ground(), wish()).fix).toMatchObject({
+    sql: ['ALTER TABLE public.t ENABLE TRIGGER "The ""Audit"""', 'ALTER TABLE public.t DISABLE TRIGGER "mirror"'],
+    undo: [
+      'ALTER TABLE public.t ENABLE ALWAYS TRIGGER "The ""Audit"""',
+      'ALTER TABLE public.t ENABLE REPLICA TRIGGER "mirror"',
+    ],
+  });
+});
+
+test('remains of a rebuild are dropped, and every other index is built again', () => {
+  const invalidIndexes = [
+    index,
+    { ...index, name: 'public.i_ccnew1' },
+    { ...index, name: 'public."I x_ccold"' },
+    { ...index, name: 'public.e', exclusion: true },
+  ];
+  expect(invalidIndex.judge({ invalidIndexes }, 'd1', ground(), wish()).fix?.sql).toEqual([
+    'REINDEX INDEX CONCURRENTLY public.i',
+    'DROP INDEX IF EXISTS public.i_ccnew1',
+    'DROP INDEX IF EXISTS public."I x_ccold"',
+    'REINDEX INDEX public.e',
+  ]);
+});
+
+test('a tablespace is named, of the database itself too', () => {
+  const tablespaces = { names: new Map([['16400', 'Fast Disk']]), databases: new Map([['d2', 'Fast Disk']]) };
+  const placed = [{ name: 'public.t', tablespace: '16400' }];
+  const judge = (database: string, there = placed) =>
+    tablespacesCheck.judge({ ...relations({ placed: there }), tablespaces }, database, ground(), wish());
+  expect(judge('d1')).toMatchObject({ status: 'warn', observed: 'Fast Disk', objects: ['public.t (Fast Disk)'] });
+  expect(judge('d2', []).status).toBe('warn');
+  expect(judge('d1', []).status).toBe('pass');
+});
+
+const closed = [
+  { kind: 'table', name: '"S x".t', schema: '"S x"', usage: false, select: true },
+  { kind: 'table', name: 'public.u', schema: 'public', usage: true, select: false },
+  { kind: 'sequence', name: 'public.s', schema: 'public', usage: true, select: false },
+] as const;
+
+function denied(version: number, closedLargeObjects: readonly string[] = []): Outcome {
+  const where = ground({ username: 'a "b', entry: entered({ version, superuser: false }) });
+  return dumpPrivs.judge({ closed, closedLargeObjects }, 'd1', where, wish());
+}
+
+test('what the role may not read blocks the dump, in the words that pg_dump will use', () => {
+  expect(denied(170_010)).toMatchObject({
+    status: 'fail',
+    blocks: ['dump'],
+    observed: 'not 2 tables, 1 sequence',
+    objects: ['"S x".t (no USAGE on its schema)', 'public.u', 'sequence public.s'],
+  });
+  expect(denied(170_010).detail).toContain('permission denied for schema "S x"');
+});
+
+test('since 14 one role reads everything but large objects; before it each grant stands by itself', () => {
+  expect(denied(140_023).fix).toMatchObject({
+    sql: ['GRANT pg_read_all_data TO "a ""b"'],
+    undo: ['REVOKE pg_read_all_data FROM "a ""b"'],
+  });
+  expect(denied(140_023).fix?.database).toBeUndefined();
+  expect(denied(140_023, ['55']).fix).toMatchObject({
+    sql: ['GRANT pg_read_all_data TO "a ""b"', 'GRANT SELECT ON LARGE OBJECT 55 TO "a ""b"'],
+    database: 'd1',
+  });
+  expect(denied(130_023).fix).toMatchObject({
+    sql: [
+      'GRANT USAGE ON SCHEMA "S x" TO "a ""b"',
+      'GRANT SELECT ON TABLE public.u TO "a ""b"',
+      'GRANT SELECT ON SEQUENCE public.s TO "a ""b"',
+    ],
+    undo: [
+      'REVOKE USAGE ON SCHEMA "S x" FROM "a ""b"',
+      'REVOKE SELECT ON TABLE public.u FROM "a ""b"',
+      'REVOKE SELECT ON SEQUENCE public.s FROM "a ""b"',
+    ],
+  });
+});
+
+test('a role that may read everything passes', () => {
+  expect(dumpPrivs.judge({ closed: [], closedLargeObjects: [] }, 'd1', ground(), wish())).toMatchObject({
+    status: 'pass',
+    observed: 'superuser',
+  });
+});
+
+test('BYPASSRLS is given and taken back', () => {
+  const facts = relations({ secured: [{ name: 'public.t', forced: true }] });
+  expect(rls.judge(facts, 'd1', ground({ username: 'My"Role' }), wish()).fix).toMatchObject({
+    sql: ['ALTER ROLE "My""Role" BYPASSRLS'],
+    undo: ['ALTER ROLE "My""Role" NOBYPASSRLS'],
+  });
+});
+
+test('what is counted up to a limit says so', () => {
+  expect(largeObjectsCheck.judge({ largeObjects: 100_001 }, 'd1', ground(), wish()).observed).toBe(
+    'more than 100000 large objects',
+  );
+});

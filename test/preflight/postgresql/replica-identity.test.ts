@@ -1,0 +1,119 @@
+import { expect, test } from 'vitest';
+import type { UnequalColumn, WeakTable } from '../../../src/preflight/postgresql/asks/identities.ts';
+import { fullWithoutEq, replicaIdentity } from '../../../src/preflight/postgresql/replica-identity.ts';
+import { entered, ground, short, wish } from './facts.ts';
+
+function weak(more: Partial<WeakTable> = {}): WeakTable {
+  return {
+    name: 'public.t',
+    identity: 'd',
+    unlogged: false,
+    keyed: false,
+    index: undefined,
+    generatedKey: false,
+    generated: false,
+    primaryUsable: false,
+    usableIndex: undefined,
+    writes: 1,
+    ...more,
+  };
+}
+
+const doc: UnequalColumn = { table: 'public.t', column: 'doc json' };
+
+function judge(tables: readonly WeakTable[], version = 170_010, unequalColumns: readonly UnequalColumn[] = []) {
+  const where = ground({ entry: entered({ version }) });
+  const facts = { identities: tables, unequalColumns };
+  return {
+    identity: replicaIdentity.judge(facts, 'd1', where, wish()),
+    full: fullWithoutEq.judge(facts, 'd1', where, wish()),
+  };
+}
+
+test.each([
+  { what: 'written', is: {}, verdict: 'fail continuous' },
+  { what: 'never written', is: { writes: 0 }, verdict: 'warn' },
+  { what: 'nobody counts', is: { writes: undefined }, verdict: 'fail continuous' },
+  { what: 'unlogged', is: { unlogged: true }, verdict: 'pass' },
+  { what: 'NOTHING', is: { identity: 'n', keyed: true }, verdict: 'fail continuous' },
+  { what: 'an index that is gone', is: { identity: 'i' }, verdict: 'fail continuous' },
+  { what: 'an index', is: { identity: 'i', keyed: true }, verdict: 'pass' },
+  { what: 'FULL', is: { identity: 'f' }, verdict: 'pass' },
+  { what: 'FULL with a generated column on 17', is: { identity: 'f', generated: true }, verdict: 'pass' },
+  { what: 'a generated column beside the key', is: { keyed: true, generated: true }, verdict: 'pass' },
+  { what: 'a generated column in the key', is: { keyed: true, generatedKey: true }, verdict: 'fail continuous' },
+])('a table, $what: $verdict', ({ is, verdict }) => {
+  expect(short(judge([weak(is)]).identity)).toBe(verdict);
+});
+
+test('since 18 FULL with a generated column fails on the source', () => {
+  const table = weak({ identity: 'f', keyed: true, generated: true, primaryUsable: true });
+  const { identity } = judge([table], 180_004);
+  expect(short(identity)).toBe('fail continuous');
+  expect(identity.detail).toContain('Replica identity must not contain unpublished generated columns');
+  expect(identity.fix).toMatchObject({
+    sql: ['ALTER TABLE public.t REPLICA IDENTITY DEFAULT'],
+    undo: ['ALTER TABLE public.t REPLICA IDENTITY FULL'],
+  });
+});
+
+test.each([
+  { what: 'nothing else', is: {}, sql: 'FULL', undo: 'DEFAULT' },
+  { what: 'a unique index', is: { usableIndex: '"I x"' }, sql: 'USING INDEX "I x"', undo: 'DEFAULT' },
+  { what: 'a key', is: { identity: 'n', primaryUsable: true, usableIndex: 'i' }, sql: 'DEFAULT', undo: 'NOTHING' },
+  { what: 'an index gone', is: { identity: 'i' }, sql: 'FULL', undo: 'NOTHING' },
+  {
+    what: 'an index that serves no more',
+    is: { identity: 'i', keyed: true, generatedKey: true, index: 'old', usableIndex: 'new' },
+    sql: 'USING INDEX new',
+    undo: 'USING INDEX old',
+  },
+])('the cure where there is $what', ({ is, sql, undo }) => {
+  expect(judge([weak(is)]).identity.fix).toMatchObject({
+    sql: [`ALTER TABLE public.t REPLICA IDENTITY ${sql}`],
+    undo: [`ALTER TABLE public.t REPLICA IDENTITY ${undo}`],
+    database: 'd1',
+  });
+});
+
+test.each([
+  { what: 'a column without equality', is: {}, version: 170_010, unequal: [doc] },
+  { what: 'a generated column in the key', is: { keyed: true, generatedKey: true }, version: 170_010, unequal: [] },
+  { what: 'a generated column on 18', is: { generated: true }, version: 180_004, unequal: [] },
+])('FULL is no cure for a table with $what', ({ is, version, unequal }) => {
+  const { fix } = judge([weak(is)], version, unequal).identity;
+  expect(fix?.sql).toEqual([]);
+  expect(fix?.text).toContain('public.t');
+});
+
+test('the server is quoted with the name as it writes it', () => {
+  const said = (name: string) => judge([weak({ name })]).identity.detail;
+  expect(said('public.t')).toContain('cannot update table "t" because');
+  expect(said('"My.Schema"."a ""b"')).toContain('cannot update table "a ""b" because');
+});
+
+test('written tables come first, and what does not fit is counted', () => {
+  const quiet = Array.from({ length: 30 }, (_, at) => weak({ name: `public.q${at}`, writes: 0 }));
+  const { identity } = judge([...quiet, weak({ name: 'public.busy', writes: 7 })]);
+  expect(identity.objects).toHaveLength(20);
+  expect(identity.objects?.[0]).toBe('public.busy (no usable primary key)');
+  expect(identity.observed).toBe('31 tables without, 1 of them written to');
+  expect(identity.detail).toContain('11 more are not listed.');
+  expect(identity.detail).toContain('public.busy 7');
+  expect(identity.fix?.sql).toHaveLength(31);
+});
+
+test.each([
+  { what: 'FULL, without equality', is: { identity: 'f' }, verdict: 'fail continuous' },
+  { what: 'FULL, with a key', is: { identity: 'f', keyed: true }, verdict: 'pass' },
+  { what: 'FULL, unlogged', is: { identity: 'f', unlogged: true }, verdict: 'pass' },
+  { what: 'no FULL', is: {}, verdict: 'pass' },
+])('equality, $what: $verdict', ({ is, verdict }) => {
+  expect(short(judge([weak(is)], 170_010, [doc]).full)).toBe(verdict);
+});
+
+test('the type without equality is named as the server names it', () => {
+  const unequal = [{ table: 'public.t', column: '"the "" doc" json[]' }];
+  const { full } = judge([weak({ identity: 'f' })], 170_010, unequal);
+  expect(full.detail).toContain('"could not identify an equality operator for type json[]"');
+});
