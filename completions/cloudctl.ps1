@@ -186,13 +186,14 @@ Register-ArgumentCompleter -Native -CommandName 'cloudctl' -ScriptBlock {
         '--disable-ssl' = @{ Text = 'connect without TLS, here and from the service'; Value = $null }
         '--ignore-dbs' = @{ Text = 'databases to leave out (PostgreSQL)'; Value = @{ Kind = 'nothing' } }
         '--ca-file' = @{ Text = 'certificates that sign that of the source'; Value = @{ Kind = 'file' } }
-        '--target-version' = @{ Text = 'version of the target cluster, as in 17 or 7.2'; Value = @{ Kind = 'nothing' } }
-        '--target-extensions' = @{ Text = 'extensions the target offers (PostgreSQL)'; Value = @{ Kind = 'nothing' } }
+        '--target-version' = @{ Text = 'version of the target, as in 17, redis-7.2 or valkey-8'; Value = @{ Kind = 'nothing' } }
+        '--target-extensions' = @{ Text = 'extensions, or Redis modules, the target offers'; Value = @{ Kind = 'nothing' } }
         '--method' = @{ Text = 'the method that must be possible (continuous)'; Value = @{ Kind = 'words'; Words = @('continuous', 'dump', 'scan') } }
         '--accept' = @{ Text = 'waive findings by id; the report records it'; Value = @{ Kind = 'nothing' } }
         '--strict' = @{ Text = 'warnings block as well'; Value = $null }
         '--probe' = @{ Text = 'allow checks that write or fork on the source; the report says what they did'; Value = $null }
         '--source-disk-free' = @{ Text = 'free space on the disk of the source, which SQL cannot tell'; Value = @{ Kind = 'nothing' } }
+        '--target-memory' = @{ Text = 'memory of the target (Redis)'; Value = @{ Kind = 'nothing' } }
         '--allow-private' = @{ Text = 'let private and loopback addresses pass'; Value = $null }
         '--judge-as-public' = @{ Text = 'judge addresses as the service would see them, whatever base_url is'; Value = $null }
         '--deadline' = @{ Text = 'the limit of the whole preflight (60s)'; Value = @{ Kind = 'nothing' } }
@@ -217,13 +218,14 @@ Register-ArgumentCompleter -Native -CommandName 'cloudctl' -ScriptBlock {
         '--disable-ssl' = @{ Text = 'connect without TLS, here and from the service'; Value = $null }
         '--ignore-dbs' = @{ Text = 'databases to leave out (PostgreSQL)'; Value = @{ Kind = 'nothing' } }
         '--ca-file' = @{ Text = 'certificates that sign that of the source'; Value = @{ Kind = 'file' } }
-        '--target-version' = @{ Text = 'version of the target cluster, as in 17 or 7.2'; Value = @{ Kind = 'nothing' } }
-        '--target-extensions' = @{ Text = 'extensions the target offers (PostgreSQL)'; Value = @{ Kind = 'nothing' } }
+        '--target-version' = @{ Text = 'version of the target, as in 17, redis-7.2 or valkey-8'; Value = @{ Kind = 'nothing' } }
+        '--target-extensions' = @{ Text = 'extensions, or Redis modules, the target offers'; Value = @{ Kind = 'nothing' } }
         '--method' = @{ Text = 'the method that must be possible (continuous)'; Value = @{ Kind = 'words'; Words = @('continuous', 'dump', 'scan') } }
         '--accept' = @{ Text = 'waive findings by id; the report records it'; Value = @{ Kind = 'nothing' } }
         '--strict' = @{ Text = 'warnings block as well'; Value = $null }
         '--probe' = @{ Text = 'allow checks that write or fork on the source; the report says what they did'; Value = $null }
         '--source-disk-free' = @{ Text = 'free space on the disk of the source, which SQL cannot tell'; Value = @{ Kind = 'nothing' } }
+        '--target-memory' = @{ Text = 'memory of the target (Redis)'; Value = @{ Kind = 'nothing' } }
         '--allow-private' = @{ Text = 'let private and loopback addresses pass'; Value = $null }
         '--judge-as-public' = @{ Text = 'judge addresses as the service would see them, whatever base_url is'; Value = $null }
         '--deadline' = @{ Text = 'the limit of the whole preflight (60s)'; Value = @{ Kind = 'nothing' } }

@@ -17,6 +17,12 @@ const programs = {
   script: 'bsdutils',
   setpriv: 'util-linux',
   openssl: 'openssl',
+  zsh: 'zsh',
+  fish: 'fish',
+  pgbouncer: 'pgbouncer',
+  'redis-server': 'redis-server',
+  'redis-cli': 'redis-tools',
+  'valkey-server': 'valkey-server',
 };
 
 export function nodeIsOld(version = process.versions.node) {
@@ -30,21 +36,21 @@ export function missingPrograms() {
 
 /** The one command that brings what is missing. */
 export function installCommand(missing) {
-  return `apt-get install -y --no-install-recommends ${[...new Set(missing.map((name) => programs[name]))].join(' ')}`;
+  return `sh scripts/install-debian.sh ${packagesOf(missing).join(' ')}`;
 }
 
 /** Installs Debian packages where this user may do so without being asked; tells whether everything is there afterwards. */
 export function installPrograms(missing) {
   const before = privilege();
   if (before === undefined || !onPath('apt-get')) return false;
-  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
-  for (const command of ['apt-get update', installCommand(missing)]) {
-    console.log(`$ ${[...before, command].join(' ')}`);
-    const words = [...before, ...command.split(' ')];
-    const { status } = spawnSync(words[0], words.slice(1), { env, stdio: ['ignore', 'ignore', 'inherit'] });
-    if (status !== 0) return false;
-  }
+  const words = [...before, 'sh', join(import.meta.dirname, 'install-debian.sh'), ...packagesOf(missing)];
+  console.log(`$ ${installCommand(missing)}`);
+  spawnSync(words[0], words.slice(1), { stdio: ['ignore', 'ignore', 'inherit'] });
   return missingPrograms().length === 0;
+}
+
+function packagesOf(missing) {
+  return [...new Set(missing.map((name) => programs[name]))];
 }
 
 /** What stands before a command to run it as root; undefined when that needs a password. */
@@ -55,7 +61,7 @@ function privilege() {
 }
 
 function onPath(program) {
-  return (process.env.PATH ?? '').split(':').some((folder) => {
+  return [...(process.env.PATH ?? '').split(':'), '/usr/sbin'].some((folder) => {
     try {
       accessSync(join(folder, program), constants.X_OK);
       return true;

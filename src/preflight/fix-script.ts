@@ -51,7 +51,8 @@ function sections(
       title: titleOf(group),
       by: group[0]?.fix.by ?? 'a superuser',
       ...(group[0]?.fix.database === undefined ? {} : { database: group[0].fix.database }),
-      lines: merged(group.flatMap(({ sql }) => sql)),
+      lines:
+        language === 'redis' ? lastOfEach(group.flatMap(({ sql }) => sql)) : merged(group.flatMap(({ sql }) => sql)),
       cures: idsOf(group),
     }),
   );
@@ -127,6 +128,11 @@ function merged(lines: readonly string[]): readonly string[] {
   }
   const wanted = lines.map((line) => largest.get(setting.exec(line)?.[1] ?? '')?.line ?? line);
   return [...new Set(wanted)];
+}
+
+/** Each line once, where it stands last: what writes the configuration to its file comes after all that changes it. */
+function lastOfEach(lines: readonly string[]): readonly string[] {
+  return lines.filter((line, at) => lines.lastIndexOf(line) === at);
 }
 
 function titleOf(group: readonly Piece[]): string {

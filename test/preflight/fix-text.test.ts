@@ -38,6 +38,20 @@ describe('the fix script', () => {
     expect(fixScript(reloading)).toContain('SELECT pg_reload_conf();');
   });
 
+  it('writes the configuration of a Redis once, after all that changes it', () => {
+    const cure = (id: string, set: string) => ({
+      ...findings[0]!,
+      id,
+      fix: { sql: [set, 'CONFIG REWRITE'], text: 'Set it.' },
+    });
+    const redis = {
+      ...report,
+      engine: 'redis' as const,
+      findings: [cure('a', 'CONFIG SET x 1'), cure('b', 'CONFIG SET y 2')],
+    };
+    expect(fixSections(redis)[0]?.lines).toEqual(['CONFIG SET x 1', 'CONFIG SET y 2', 'CONFIG REWRITE']);
+  });
+
   it('is not there when nothing is to be fixed', () => {
     expect(fixScript({ ...report, findings: findings.filter(({ status }) => status === 'pass') })).toBeUndefined();
   });

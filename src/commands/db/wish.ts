@@ -9,8 +9,13 @@ import type { Wish } from '../../preflight/wish.ts';
 
 /** The options that say how a source is judged (contract.md §6). */
 export const wishOptions: readonly OptionSpec[] = [
-  { name: 'target-version', value: 'V', description: 'version of the target cluster, as in 17 or 7.2' },
-  { name: 'target-extensions', value: 'a,b', many: 'list', description: 'extensions the target offers (PostgreSQL)' },
+  { name: 'target-version', value: 'V', description: 'version of the target, as in 17, redis-7.2 or valkey-8' },
+  {
+    name: 'target-extensions',
+    value: 'a,b',
+    many: 'list',
+    description: 'extensions, or Redis modules, the target offers',
+  },
   {
     name: 'method',
     value: 'METHOD',
@@ -25,6 +30,7 @@ export const wishOptions: readonly OptionSpec[] = [
     value: 'BYTES',
     description: 'free space on the disk of the source, which SQL cannot tell',
   },
+  { name: 'target-memory', value: 'BYTES', description: 'memory of the target (Redis)' },
   { name: 'allow-private', description: 'let private and loopback addresses pass' },
   { name: 'judge-as-public', description: 'judge addresses as the service would see them, whatever base_url is' },
   { name: 'deadline', value: 'DURATION', description: 'the limit of the whole preflight (60s)' },
@@ -36,9 +42,13 @@ export function wishOf(words: Words, engine: 'postgresql' | 'redis', settings: S
   const method = methodOf(words.text('method'), engine);
   const targetVersion = words.text('target-version');
   if (targetVersion !== undefined && !isVersion(targetVersion, engine)) {
-    throw usage('--target-version is no version', engine === 'redis' ? 'write it as in `7.2`' : 'write it as in `17`');
+    throw usage(
+      '--target-version is no version',
+      engine === 'redis' ? 'write it as in `redis-7.2` or `valkey-8`' : 'write it as in `17`',
+    );
   }
   const free = words.text('source-disk-free');
+  const memory = words.text('target-memory');
   const extensions = words.list('target-extensions');
   const base = settings.values.base_url;
   const isLocal = base !== undefined && isLoopbackHost(new URL(base).hostname);
@@ -51,6 +61,7 @@ export function wishOf(words: Words, engine: 'postgresql' | 'redis', settings: S
     disableSsl: words.flag('disable-ssl'),
     asPublic: words.flag('judge-as-public') || !(isLocal || words.flag('allow-private')),
     sourceDiskFree: free === undefined ? undefined : wholeNumber(free, '--source-disk-free'),
+    ...(memory === undefined ? {} : { targetMemory: wholeNumber(memory, '--target-memory', { min: 1 }) }),
     accept: words.list('accept'),
     strict: words.flag('strict'),
     probe: words.flag('probe'),

@@ -2,6 +2,7 @@ import { info, pass } from '../finding.ts';
 import { columns } from './asks/columns.ts';
 import { databaseCheck } from './check.ts';
 import { shown, unlisted } from './names.ts';
+import { count } from './units.ts';
 
 export const generatedColumns = databaseCheck({
   id: 'generated-columns',
@@ -24,7 +25,7 @@ export const identityColumns = databaseCheck({
   asks: { columns },
   judge({ columns: { identity } }) {
     if (identity.length === 0) return pass('none');
-    return info(`${identity.length}`, {
+    return info(count(identity.length, 'column'), {
       detail: `Their values arrive; the sequences behind them do not and have to be set at the cut-over, as all sequences.${unlisted(identity)}`,
       objects: shown(identity),
     });

@@ -1,6 +1,6 @@
 import { info, pass, warn } from '../finding.ts';
 import { unvalidated } from './asks/constraints.ts';
-import { invalidIndexes } from './asks/indexes.ts';
+import { type InvalidIndex, invalidIndexes } from './asks/indexes.ts';
 import { databaseCheck } from './check.ts';
 import { shown, unlisted } from './names.ts';
 import { count } from './units.ts';
@@ -9,8 +9,9 @@ export const invalidIndex = databaseCheck({
   id: 'invalid-index',
   title: 'every index is valid',
   asks: { invalidIndexes },
-  judge({ invalidIndexes }, database) {
+  judge({ invalidIndexes }, database, { entry }) {
     if (invalidIndexes.length === 0) return pass('all');
+    const isOld = entry.kind === 'entered' && entry.version < 120_000;
     const isUnique = invalidIndexes.some(({ unique }) => unique);
     return warn(count(invalidIndexes.length, 'index', 'indexes'), {
       required: 'none',
@@ -19,7 +20,7 @@ export const invalidIndex = databaseCheck({
         invalidIndexes.map(({ name, table, unique }) => `${name} on ${table}${unique ? ' (unique)' : ''}`),
       ),
       fix: {
-        sql: invalidIndexes.map(cureOf),
+        sql: invalidIndexes.map((index) => cureOf(index, isOld)),
         database,
         by: 'the owner of the tables, or a superuser',
         text: 'Build it again, or drop it: names that end in _ccnew or _ccold are only remains. There is nothing to undo.',
@@ -41,8 +42,8 @@ export const notValid = databaseCheck({
   },
 });
 
-/** Rebuilding without CONCURRENTLY locks writers out, which only an exclusion constraint needs. */
-function cureOf({ name, exclusion }: { readonly name: string; readonly exclusion: boolean }): string {
+/** Without CONCURRENTLY writers wait: so before 12, and always for an exclusion constraint. */
+function cureOf({ name, exclusion }: InvalidIndex, isOld: boolean): string {
   if (/_cc(new|old)\d*"?$/.test(name)) return `DROP INDEX IF EXISTS ${name}`;
-  return `REINDEX INDEX ${exclusion ? '' : 'CONCURRENTLY '}${name}`;
+  return `REINDEX INDEX ${exclusion || isOld ? '' : 'CONCURRENTLY '}${name}`;
 }

@@ -40,8 +40,9 @@ interface Migrated {
 }
 
 function migrate(words: readonly string[], more: Partial<RunOptions> = {}): Promise<Ran> {
-  const all = ['db', 'migrate', ...words, '--source', server.url('shop'), '--disable-ssl', '--target-version', '18'];
-  return run(all, { folders, limit: 60_000, ...more, env: { PGPASSWORD: password, ...more.env } });
+  const source = ['--source', server.url('shop'), '--disable-ssl', '--target-version', '18'];
+  // What is said last counts.
+  return run(['db', 'migrate', ...source, ...words], { folders, limit: 60_000, ...more, env: { PGPASSWORD: password, ...more.env } });
 }
 
 test('the request is exactly what was given, and the password goes nowhere else', async () => {
@@ -115,9 +116,9 @@ test('the sandbox runs it, refuses a second one, and ends it after two weeks', a
   expect(unknown).toMatchObject({ code: 1, stdout: '' });
   expect(unknown.stderr).toContain('"code":"not_found"');
 
-  await run(['sandbox', 'clock', '--advance', '13d'], { folders, env });
+  await run(['sandbox', 'clock', '+13d'], { folders, env });
   expect(await look()).toMatchObject({ status: 'running' });
-  await run(['sandbox', 'clock', '--advance', '1d'], { folders, env });
+  await run(['sandbox', 'clock', '+1d'], { folders, env });
   expect(await look()).toMatchObject({ status: 'canceled', reason: 'max_duration' });
 });
 

@@ -130,19 +130,19 @@ describe.each([14, 18] as const)('on PostgreSQL %i', (version) => {
       'CREATE TYPE words AS RANGE (subtype = text)',
     ]);
     const types = await server.query(
-      "SELECT oid, format_type(oid, NULL) AS name FROM pg_type WHERE typtype <> 'p' AND (typtype <> 'c' OR oid >= 16384) AND typname !~ '^(_?pg_(node_tree|ndistinct|dependencies|mcv_list|ddl_command)|_?pg_brin)'",
+      "SELECT oid, format_type(oid, NULL) AS name FROM pg_type WHERE typtype <> 'p' AND (typtype <> 'c' OR oid >= 16384)",
       'types',
     );
     const session = await sessionIn(server, 'types');
     const unequal: string[] = [];
+    let made = 0;
     try {
       for (const { oid, name } of types) {
-        await session.query(`CREATE TABLE t${oid} (x ${name}); ALTER TABLE t${oid} REPLICA IDENTITY FULL`);
-        const isEqual = await session.query(`SELECT DISTINCT x FROM t${oid}`).then(
-          () => true,
-          () => false,
-        );
-        if (!isEqual) unequal.push(`public.t${oid}`);
+        // Types that only the catalogue uses are no type of a column.
+        const table = `CREATE TABLE t${oid} (x ${name}); ALTER TABLE t${oid} REPLICA IDENTITY FULL`;
+        if (!(await succeeds(session, table))) continue;
+        made += 1;
+        if (!(await succeeds(session, `SELECT DISTINCT x FROM t${oid}`))) unequal.push(`public.t${oid}`);
       }
     } finally {
       await session.end();
@@ -150,7 +150,7 @@ describe.each([14, 18] as const)('on PostgreSQL %i', (version) => {
     const context = { inRecovery: false, superuser: true };
     const sql = unequalColumns.sql(version * 10_000, context) ?? '';
     const found = unequalColumns.decode(await asWritten(server, 'types', sql)).map(({ table }) => table);
-    expect(types.length).toBeGreaterThan(200);
+    expect(made).toBeGreaterThan(200);
     expect(unequal.length).toBeGreaterThan(30);
     expect(found.toSorted()).toEqual(unequal.toSorted());
   }, 60_000);
@@ -262,6 +262,13 @@ async function sessionIn(server: Postgres, database: string): Promise<pg.Client>
   const session = new pg.Client({ host: server.folder, port: server.port, user: 'postgres', database });
   await session.connect();
   return session;
+}
+
+function succeeds(session: pg.Client, statement: string): Promise<boolean> {
+  return session.query(statement).then(
+    () => true,
+    () => false,
+  );
 }
 
 /** Before 15 a process of its own adds the writes up. */

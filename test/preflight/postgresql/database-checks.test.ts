@@ -290,6 +290,10 @@ test('remains of a rebuild are dropped, and every other index is built again', (
     'DROP INDEX IF EXISTS public."I x_ccold"',
     'REINDEX INDEX public.e',
   ]);
+  const old = ground({ entry: entered({ version: 110_022 }) });
+  expect(invalidIndex.judge({ invalidIndexes: [index] }, 'd1', old, wish()).fix?.sql).toEqual([
+    'REINDEX INDEX public.i',
+  ]);
 });
 
 test('a tablespace is named, of the database itself too', () => {

@@ -1,0 +1,179 @@
+// `npm run bench:preflight`: how long a preflight of 200 databases of 50 tables takes, as a multiple of a bare loop that
+// sends the same statements, and of one that only connects. `-- --databases 20 --tables 50` measures another size,
+// `-- --tables 100000` one database of so many tables.
+import { spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import pg from 'pg';
+import { build } from '../scripts/build.mjs';
+import { startPostgres } from '../scripts/postgres.mjs';
+import { root } from '../scripts/suite.mjs';
+
+const { values } = parseArgs({ options: { databases: { type: 'string' }, tables: { type: 'string' } } });
+const tables = Number(values.tables ?? 50);
+const databases = Number(values.databases ?? (values.tables === undefined ? 200 : 1));
+const rounds = 3;
+/** As the preflight has; with 100 connections a tenth of the free ones is more. */
+const lanes = 8;
+/** Of one database with very many tables the time is bounded by the deadline alone. */
+const bounds = databases >= 20 ? { 'the same statements, bare': 1.25, 'SELECT 1': 3 } : {};
+const memoryBound = 150;
+/** What only the person could have told. */
+const untold = new Set(['version-not-newer', 'extensions']);
+
+await build();
+const home = mkdtempSync(join(tmpdir(), 'cloudctl-bench-'));
+const server = await startPostgres({
+  version: 17,
+  settings: {
+    wal_level: 'logical',
+    max_replication_slots: databases + 4,
+    max_wal_senders: databases + 4,
+    max_locks_per_transaction: 4096,
+    shared_buffers: '128MB',
+    max_wal_size: '256MB',
+  },
+});
+try {
+  console.log(`${databases} databases of ${tables} tables on ${await versionOf(server)} …`);
+  await fill();
+  report(await measure());
+} finally {
+  await server.stop();
+  rmSync(home, { recursive: true, force: true });
+}
+
+/** One is made, and the others are its copies. */
+async function fill() {
+  await server.query('CREATE DATABASE db1');
+  for (let from = 1; from <= tables; from += 1000) {
+    const to = Math.min(tables, from + 999);
+    const create = `CREATE TABLE t%1$s (id int PRIMARY KEY, at timestamptz, name text); CREATE INDEX ON t%1$s (at)`;
+    // Key and index make a table of a hundred thousand three relations, which takes minutes: there they are left out.
+    const statement = tables > 5000 ? 'CREATE TABLE t%1$s (id int)' : create;
+    await server.query(
+      `DO $$ BEGIN FOR n IN ${from}..${to} LOOP EXECUTE format('${statement}', n); END LOOP; END $$`,
+      'db1',
+    );
+  }
+  await server.query('VACUUM ANALYZE', 'db1');
+  for (let n = 2; n <= databases; n++) await server.query(`CREATE DATABASE db${n} TEMPLATE db1 STRATEGY file_copy`);
+}
+
+/** The ways take turns, so that a slow moment of the machine meets all of them alike. */
+async function measure() {
+  const first = await preflight(['--show-queries']);
+  const messages = sentTo(first.stderr);
+  const times = { 'cloudctl db preflight': [], 'the same statements, bare': [], 'SELECT 1': [] };
+  let memory = 0;
+  for (let round = 0; round < rounds; round++) {
+    const ran = await preflight([]);
+    memory = Math.max(memory, ran.memory);
+    times['cloudctl db preflight'].push(ran.report.duration_ms);
+    times['the same statements, bare'].push(await loop((name) => messages.get(name).join('; ')));
+    times['SELECT 1'].push(await loop(() => 'SELECT 1'));
+  }
+  return { times, memory, report: first.report };
+}
+
+/** The built program, as a person runs it. Its own duration leaves out the wait for the second reading of the WAL position. */
+function preflight(more) {
+  const source = `postgres://postgres@127.0.0.1:${server.port}/db1`;
+  const words = ['db', 'preflight', '--source', source, '--disable-ssl', '--allow-private', '-o', 'json', ...more];
+  const env = { PATH: process.env.PATH, HOME: home, CLOUDCTL_CONFIG_DIR: home, PGPASSWORD: server.password };
+  const child = spawn(process.execPath, [join(root, 'bin/cloudctl.cjs'), ...words], { env });
+  let memory = 0;
+  const watch = setInterval(() => {
+    memory = Math.max(memory, peakOf(child.pid));
+  }, 20);
+  const output = { stdout: '', stderr: '' };
+  for (const name of ['stdout', 'stderr']) {
+    child[name].setEncoding('utf8').on('data', (text) => {
+      output[name] += text;
+    });
+  }
+  return new Promise((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', () => {
+      clearInterval(watch);
+      try {
+        resolve({ report: JSON.parse(output.stdout), stderr: output.stderr, memory });
+      } catch {
+        reject(new Error(`the preflight gave no report: ${output.stderr}`));
+      }
+    });
+  });
+}
+
+/** Resident memory in MB at its highest, where the system tells. */
+function peakOf(pid) {
+  try {
+    return Number(/^VmHWM:\s*(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))[1]) / 1024;
+  } catch {
+    return 0;
+  }
+}
+
+/** By database, what --show-queries printed; questions of the replication protocol are none for a bare loop. */
+function sentTo(text) {
+  const messages = new Map();
+  for (const [, name, message] of text.matchAll(/^sent to (\w+): (.*(?:\n(?!sent to |\d+ of |asking|\{).*)*)/gm)) {
+    if (message.trim() === 'IDENTIFY_SYSTEM') continue;
+    messages.set(name, [...(messages.get(name) ?? []), message.trim()]);
+  }
+  return messages;
+}
+
+/** Milliseconds to connect once to each database and send one message. */
+async function loop(messageOf) {
+  const names = ['postgres', ...Array.from({ length: databases }, (_, at) => `db${at + 1}`)];
+  const begun = performance.now();
+  const lane = async () => {
+    for (let name = names.shift(); name !== undefined; name = names.shift()) {
+      const client = new pg.Client({
+        host: '127.0.0.1',
+        port: server.port,
+        user: 'postgres',
+        password: server.password,
+        database: name,
+      });
+      await client.connect();
+      await client.query(messageOf(name));
+      await client.end();
+    }
+  };
+  await Promise.all(Array.from({ length: lanes }, lane));
+  return performance.now() - begun;
+}
+
+async function versionOf({ query }) {
+  const [{ server_version: version }] = await query('SHOW server_version');
+  return `PostgreSQL ${version}, node ${process.versions.node}`;
+}
+
+function report({ times, memory, report: first }) {
+  const medians = new Map(Object.entries(times).map(([name, all]) => [name, median(all)]));
+  const own = medians.get('cloudctl db preflight');
+  console.log(`median of ${rounds}; the wait between the two readings of the WAL position is left out\n`);
+  for (const [name, ms] of medians) {
+    const bound = bounds[name];
+    const ratio = own / ms;
+    const verdict = bound === undefined ? '' : `<= ${bound.toFixed(2)}  ${judge(ratio <= bound)}`;
+    const shown = name === 'cloudctl db preflight' ? '' : `${ratio.toFixed(2)}x of it`;
+    console.log(`${name.padEnd(28)}${ms.toFixed(0).padStart(7)} ms  ${shown.padEnd(14)}${verdict}`.trimEnd());
+  }
+  const unanswered = first.findings.filter(({ status, id }) => status === 'unknown' && !untold.has(id)).length;
+  console.log(`${'peak memory'.padEnd(28)}${memory.toFixed(0).padStart(7)} MB  ${''.padEnd(14)}<= ${memoryBound}   ${judge(memory <= memoryBound)}`);
+  console.log(`${'databases judged'.padEnd(28)}${String(first.databases.length).padStart(7)}     ${''.padEnd(14)}all    ${judge(unanswered === 0)}`);
+}
+
+function judge(isKept) {
+  if (!isKept) process.exitCode = 1;
+  return isKept ? 'ok' : 'MISSED';
+}
+
+function median(numbers) {
+  return [...numbers].sort((one, other) => one - other)[Math.floor(numbers.length / 2)];
+}
