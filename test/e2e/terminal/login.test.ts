@@ -111,7 +111,7 @@ describe.skipIf(lacks('tmux'))('auth login on a terminal', () => {
     await second.waitFor(/logged in already\. Log in again\?/);
     await second.type('n');
     await second.press('Enter');
-    expect(await second.ended()).toBe(2);
+    expect(await second.ended()).toBe(0);
     expect(await second.screen()).not.toMatch(authorizationUrl);
     expect(await run(['auth', 'token'], { folders, env: sandbox.env })).toMatchObject({
       code: 0,

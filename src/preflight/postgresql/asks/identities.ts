@@ -1,8 +1,7 @@
 import type { Ask, Known } from '../ask.ts';
-import { numberIn, textIn, textOrNone, truthIn } from './decode.ts';
+import { numberOrNone, textIn, textOrNone } from './decode.ts';
 import { grantMonitor } from './grants.ts';
 import { overview } from './overview.ts';
-import { relations } from './relations.ts';
 
 /** A table whose replica identity does not serve, or may not. */
 export interface WeakTable {
@@ -35,21 +34,32 @@ export const identities: Ask<readonly WeakTable[]> = {
       version < 120_000
         ? 'false'
         : `EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attgenerated <> '' AND NOT a.attisdropped${where})`;
-    return `SELECT c.oid::regclass AS name, c.relreplident AS identity, c.relpersistence = 'u' AS unlogged, i.indexrelid IS NOT NULL AS keyed, CASE WHEN c.relreplident = 'i' THEN (SELECT quote_ident(n.relname) FROM pg_class n WHERE n.oid = i.indexrelid) END AS identity_index, ${generated(` AND a.attnum = ANY (${keyColumns(version, 'i')})`)} AS generated_key, ${generated('')} AS generated, EXISTS (${usable(version, 'u.indisprimary')}) AS primary_usable, (${usable(version, 'NOT u.indisprimary')} ORDER BY cardinality(u.indkey::int2[]), n.relname LIMIT 1) AS usable_index, CASE WHEN current_setting('track_counts') = 'on' THEN pg_stat_get_tuples_updated(c.oid) + pg_stat_get_tuples_deleted(c.oid) END AS writes FROM pg_class c LEFT JOIN pg_index i ON ${identityIndex} WHERE c.oid >= '16384' AND c.relkind = 'r' AND c.relpersistence <> 't' AND (i.indexrelid IS NULL OR c.relreplident IN ('f', 'n') OR ${generated('')})`;
+    const flags = [
+      "CASE WHEN c.relpersistence = 'u' THEN 'u' END",
+      "CASE WHEN i.indexrelid IS NOT NULL THEN 'k' END",
+      `CASE WHEN ${generated('')} THEN 'g' END`,
+      `CASE WHEN ${generated(` AND a.attnum = ANY (${keyColumns(version, 'i')})`)} THEN 'G' END`,
+      `CASE WHEN EXISTS (${usable(version, 'u.indisprimary')}) THEN 'p' END`,
+    ];
+    return `SELECT c.oid::regclass AS name, concat(c.relreplident, ${flags.join(', ')}) AS flags, CASE WHEN c.relreplident = 'i' THEN (SELECT quote_ident(n.relname) FROM pg_class n WHERE n.oid = i.indexrelid) END AS identity_index, (${usable(version, 'NOT u.indisprimary')} ORDER BY cardinality(u.indkey::int2[]), n.relname LIMIT 1) AS usable_index, CASE WHEN current_setting('track_counts') = 'on' THEN pg_stat_get_tuples_updated(c.oid) + pg_stat_get_tuples_deleted(c.oid) END AS writes FROM pg_class c LEFT JOIN pg_index i ON ${identityIndex} WHERE c.oid >= '16384' AND c.relkind = 'r' AND c.relpersistence <> 't' AND (i.indexrelid IS NULL OR c.relreplident IN ('f', 'n') OR ${generated('')})`;
   },
+  // Flags travel in one column, since a hundred thousand rows of ten would not be small.
   decode: (rows) =>
-    rows.map((row) => ({
-      name: textIn(row, 'name'),
-      identity: textIn(row, 'identity'),
-      unlogged: truthIn(row, 'unlogged'),
-      keyed: truthIn(row, 'keyed'),
-      index: textOrNone(row, 'identity_index'),
-      generatedKey: truthIn(row, 'generated_key'),
-      generated: truthIn(row, 'generated'),
-      primaryUsable: truthIn(row, 'primary_usable'),
-      usableIndex: textOrNone(row, 'usable_index'),
-      writes: row.writes === null || row.writes === undefined ? undefined : numberIn(row, 'writes'),
-    })),
+    rows.map((row) => {
+      const flags = textIn(row, 'flags');
+      return {
+        name: textIn(row, 'name'),
+        identity: flags.slice(0, 1),
+        unlogged: flags.includes('u', 1),
+        keyed: flags.includes('k', 1),
+        index: textOrNone(row, 'identity_index'),
+        generatedKey: flags.includes('G', 1),
+        generated: flags.includes('g', 1),
+        primaryUsable: flags.includes('p', 1),
+        usableIndex: textOrNone(row, 'usable_index'),
+        writes: numberOrNone(row, 'writes'),
+      };
+    }),
   absent: [],
   grant: grantMonitor,
 };
@@ -80,7 +90,7 @@ SELECT used.attrelid::regclass AS name, quote_ident(used.attname) || ' ' || form
 };
 
 function anyWeak(known: Known): boolean {
-  return (known(relations)?.weak ?? 1) > 0;
+  return known(overview)?.weak ?? true;
 }
 
 /**

@@ -9,6 +9,10 @@ export interface Overview {
   /** Tables and materialized views, those of sessions left out. */
   readonly tables: number;
   readonly sequences: number;
+  /** A relation that is no plain table with rows of its own: of another kind or persistence, elsewhere, with row security. */
+  readonly relations: boolean;
+  /** A table whose replica identity needs a closer look: another than the default, or no primary key that serves. */
+  readonly weak: boolean;
   /** A generated or an identity column. */
   readonly columns: boolean;
   readonly functions: boolean;
@@ -44,6 +48,8 @@ export const overview: Ask<Overview> = {
     bytes: numberIn(row, 'bytes'),
     tables: numberIn(row, 'tables'),
     sequences: numberIn(row, 'sequences'),
+    relations: truthIn(row, 'relations'),
+    weak: truthIn(row, 'weak'),
     columns: truthIn(row, 'columns'),
     functions: truthIn(row, 'functions'),
     languages: truthIn(row, 'languages'),
@@ -61,6 +67,8 @@ export const overview: Ask<Overview> = {
     bytes: 0,
     tables: 0,
     sequences: 0,
+    relations: false,
+    weak: false,
     columns: false,
     functions: false,
     languages: false,
@@ -84,6 +92,8 @@ function parts(version: number): Readonly<Record<string, string>> {
       "(SELECT count(*) FROM pg_class WHERE oid >= '16384' AND (relkind = 'r' OR relkind = 'm') AND relpersistence <> 't')",
     sequences:
       version < 100_000 ? "(SELECT count(*) FROM pg_class WHERE relkind = 'S')" : '(SELECT count(*) FROM pg_sequence)',
+    relations: `EXISTS (SELECT FROM pg_class c WHERE c.oid >= '16384' AND c.relnamespace <> '99' AND ${remarkable})`,
+    weak: `EXISTS (SELECT FROM pg_class c WHERE c.oid >= '16384' AND c.relkind = 'r' AND c.relpersistence <> 't' AND (c.relreplident <> 'd' OR NOT ${keyed}))`,
     columns: marked(version),
     functions: "EXISTS (SELECT FROM pg_proc WHERE oid >= '16384')",
     languages: "EXISTS (SELECT FROM pg_language WHERE oid >= '16384')",
@@ -98,6 +108,13 @@ function parts(version: number): Readonly<Record<string, string>> {
     commit_times: "current_setting('track_commit_timestamp') = 'on'",
   };
 }
+
+/** 99 is pg_toast, 1663 pg_default. */
+export const remarkable =
+  "(c.relkind = 'p' OR c.relkind = 'm' OR c.relkind = 'f' OR c.relpersistence <> 'p' OR c.relrowsecurity OR (c.reltablespace <> '0' AND c.reltablespace <> '1663'))";
+
+const keyed =
+  'EXISTS (SELECT FROM pg_index i WHERE i.indrelid = c.oid AND i.indisprimary AND i.indisvalid AND i.indimmediate)';
 
 /**
  * Since 15 the default of a generated column hangs on the column as an internal part, as the sequence of an identity column

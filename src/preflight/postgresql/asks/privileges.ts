@@ -14,26 +14,43 @@ export interface Closed {
   readonly select: boolean;
 }
 
+/** Where one grant opens everything they need not all be named. */
+export interface ClosedObjects {
+  readonly objects: readonly Closed[];
+  readonly tables: number;
+  readonly sequences: number;
+}
+
 /**
  * pg_dump locks every table and reads the rows of tables and sequences; of materialized views and foreign tables it writes
  * the definition only, and of an extension just the tables that it declares as configuration.
  */
-export const closed: Ask<readonly Closed[]> = {
+export const closed: Ask<ClosedObjects> = {
   id: 'closed',
   scope: 'database',
-  sql: (_version, { superuser }) =>
+  sql: (version, { superuser }) =>
     superuser
       ? undefined
-      : `SELECT c.relkind = 'S' AS sequence, c.oid::regclass AS name, c.relnamespace::regnamespace AS schema, has_schema_privilege(c.relnamespace, 'USAGE') AS usage, ${mayRead} AS "select" FROM pg_class c WHERE c.oid >= '16384' AND c.relkind IN ('r', 'p', 'S') AND c.relpersistence <> 't' AND NOT (${mayRead} AND has_schema_privilege(c.relnamespace, 'USAGE')) AND NOT EXISTS (SELECT FROM pg_depend d JOIN pg_extension e ON e.oid = d.refobjid WHERE d.classid = '1259' AND d.objid = c.oid AND d.refclassid = '3079' AND d.deptype = 'e' AND (e.extconfig IS NULL OR c.oid <> ALL (e.extconfig)))`,
-  decode: (rows) =>
-    rows.map((row) => ({
-      kind: truthIn(row, 'sequence') ? 'sequence' : 'table',
-      name: textIn(row, 'name'),
-      schema: textIn(row, 'schema'),
-      usage: truthIn(row, 'usage'),
-      select: truthIn(row, 'select'),
-    })),
-  absent: [],
+      : `SELECT c.relkind = 'S' AS sequence, count(*) OVER (PARTITION BY c.relkind = 'S') AS alike, c.oid::regclass AS name, c.relnamespace::regnamespace AS schema, has_schema_privilege(c.relnamespace, 'USAGE') AS usage, ${mayRead} AS "select" FROM pg_class c WHERE c.oid >= '16384' AND c.relkind IN ('r', 'p', 'S') AND c.relpersistence <> 't' AND NOT (${mayRead} AND has_schema_privilege(c.relnamespace, 'USAGE')) AND NOT EXISTS (SELECT FROM pg_depend d JOIN pg_extension e ON e.oid = d.refobjid WHERE d.classid = '1259' AND d.objid = c.oid AND d.refclassid = '3079' AND d.deptype = 'e' AND (e.extconfig IS NULL OR c.oid <> ALL (e.extconfig)))${version < 140_000 ? '' : ' LIMIT 1000'}`,
+  decode: (rows) => {
+    // The rows of one kind come together, so that the limit may leave the other out: then its number is not known.
+    const alike = (sequence: boolean) => {
+      const first = rows.find((row) => truthIn(row, 'sequence') === sequence);
+      return first === undefined ? 0 : numberIn(first, 'alike');
+    };
+    return {
+      objects: rows.map((row) => ({
+        kind: truthIn(row, 'sequence') ? 'sequence' : 'table',
+        name: textIn(row, 'name'),
+        schema: textIn(row, 'schema'),
+        usage: truthIn(row, 'usage'),
+        select: truthIn(row, 'select'),
+      })),
+      tables: alike(false),
+      sequences: alike(true),
+    };
+  },
+  absent: { objects: [], tables: 0, sequences: 0 },
   grant: grantMonitor,
 };
 

@@ -1,6 +1,7 @@
 import type { Ask, Row } from '../ask.ts';
 import { numberIn, textIn, truthIn } from './decode.ts';
 import { grantMonitor } from './grants.ts';
+import { overview, remarkable } from './overview.ts';
 
 /** What is noteworthy in pg_class; a plain table with a key is not, so that a hundred thousand of them are no row. */
 export interface Relations {
@@ -13,8 +14,6 @@ export interface Relations {
   readonly secured: readonly SecuredTable[];
   /** Tables and indexes outside pg_default; `tablespace` is an oid. */
   readonly placed: readonly { readonly name: string; readonly tablespace: string }[];
-  /** Tables that need a closer look at their replica identity, and a few that are here for another reason. */
-  readonly weak: number;
 }
 
 /** A table with row-level security that holds for this role. */
@@ -24,16 +23,13 @@ export interface SecuredTable {
   readonly forced: boolean;
 }
 
-/**
- * A name is written as a regclass: qualified and quoted by the server, whose search_path is pg_catalog alone. 99 is pg_toast.
- * FOR ALL TABLES begins at 16384, where objects of a person begin. EXISTS stands in a CASE because a join of catalogues takes
- * longer to plan than everything else here takes to run.
- */
+/** A name is written as a regclass: qualified and quoted by the server, whose search_path is pg_catalog alone. */
 export const relations: Ask<Relations> = {
   id: 'relations',
   scope: 'database',
+  when: (known) => known(overview)?.relations ?? true,
   sql: (_version, { superuser }) =>
-    `SELECT c.relkind AS kind, c.relpersistence AS persistence, c.reltablespace AS tablespace, c.relispopulated AS populated, ${secured(superuser)} AS secured, c.relforcerowsecurity AS forced, c.oid::regclass AS name FROM pg_class c WHERE c.oid >= '16384' AND c.relnamespace <> '99' AND (${remarkable} OR ${weak})`,
+    `SELECT c.relkind AS kind, c.relpersistence AS persistence, c.reltablespace AS tablespace, c.relispopulated AS populated, ${secured(superuser)} AS secured, c.relforcerowsecurity AS forced, c.oid::regclass AS name FROM pg_class c WHERE c.oid >= '16384' AND c.relnamespace <> '99' AND ${remarkable}`,
   decode: (rows) => {
     const named = (matches: (row: Row) => boolean) => rows.filter(matches).map((row) => textIn(row, 'name'));
     const isTable = ({ kind }: Row) => kind === 'r' || kind === 'p';
@@ -52,7 +48,6 @@ export const relations: Ask<Relations> = {
       placed: rows
         .filter((row) => ![0, 1663].includes(numberIn(row, 'tablespace')) && isLasting(row))
         .map((row) => ({ name: textIn(row, 'name'), tablespace: textIn(row, 'tablespace') })),
-      weak: rows.filter((row) => row.kind === 'r' && isLasting(row)).length,
     };
   },
   absent: {
@@ -63,17 +58,9 @@ export const relations: Ask<Relations> = {
     matviews: [],
     secured: [],
     placed: [],
-    weak: 0,
   },
   grant: grantMonitor,
 };
-
-const remarkable =
-  "(c.relkind = 'p' OR c.relkind = 'm' OR c.relkind = 'f' OR c.relpersistence <> 'p' OR c.relrowsecurity OR (c.reltablespace <> '0' AND c.reltablespace <> '1663'))";
-
-/** Another replica identity than the default, or no primary key that serves. */
-const weak =
-  "CASE WHEN c.relkind <> 'r' THEN false WHEN c.relreplident <> 'd' THEN true ELSE NOT EXISTS (SELECT FROM pg_index i WHERE i.indrelid = c.oid AND i.indisprimary AND i.indisvalid AND i.indimmediate) END";
 
 /** A superuser sees every row. */
 function secured(superuser: boolean): string {
