@@ -46,7 +46,7 @@ describe.skipIf(lacks('chromium'))('--prompt none', () => {
     const before = await machine.accessToken();
     const report = await refused(machine, visitor, ['--account-hint', tomas.uuid.slice(0, 6)]);
     expect(report).toMatchObject({ code: 'login_required', exit_code: 4 });
-    expect(report.message).toContain('another account than expected');
+    expect(report.message).toContain('not signed in to the expected account');
     expect(report.hint).toContain('cloudctl auth login');
     // The session that was there is not touched by a login that failed.
     expect(await machine.accessToken()).toBe(before);
