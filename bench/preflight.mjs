@@ -165,8 +165,12 @@ function report({ times, memory, report: first }) {
     console.log(`${name.padEnd(28)}${ms.toFixed(0).padStart(7)} ms  ${shown.padEnd(14)}${verdict}`.trimEnd());
   }
   const unanswered = first.findings.filter(({ status, id }) => status === 'unknown' && !untold.has(id)).length;
-  console.log(`${'peak memory'.padEnd(28)}${memory.toFixed(0).padStart(7)} MB  ${''.padEnd(14)}<= ${memoryBound}   ${judge(memory <= memoryBound)}`);
-  console.log(`${'databases judged'.padEnd(28)}${String(first.databases.length).padStart(7)}     ${''.padEnd(14)}all    ${judge(unanswered === 0)}`);
+  console.log(
+    `${'peak memory'.padEnd(28)}${memory.toFixed(0).padStart(7)} MB  ${''.padEnd(14)}<= ${memoryBound}   ${judge(memory <= memoryBound)}`,
+  );
+  console.log(
+    `${'databases judged'.padEnd(28)}${String(first.databases.length).padStart(7)}     ${''.padEnd(14)}all    ${judge(unanswered === 0)}`,
+  );
 }
 
 function judge(isKept) {

@@ -1,10 +1,11 @@
-// `npm run demo`: the first story, for real, on the embedded sandbox. Nothing is left behind in the person's own folders.
+// `npm run demo`: two stories, for real, on the embedded sandbox: droplets, and the migration of a database. Nothing is left behind in the person's own folders.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { styleText } from 'node:util';
 import { build } from './build.mjs';
+import { databaseStory } from './demo-database.mjs';
 import { visit } from './page-visitor.mjs';
 import { startSandbox } from './sandbox.mjs';
 import { root } from './suite.mjs';
@@ -33,7 +34,7 @@ try {
   rmSync(folder, { recursive: true, force: true });
 }
 
-async function story({ auth_url: authUrl, base_url: baseUrl, users }) {
+async function story({ auth_url: authUrl, base_url: baseUrl, users, clusters }) {
   const person = users.find(({ teams }) => teams.length > 0) ?? users[0];
   tell(`It listens on ${authUrl} and ${baseUrl}. Now what a person would type:`);
   await login(person);
@@ -52,6 +53,7 @@ async function story({ auth_url: authUrl, base_url: baseUrl, users }) {
     'nyc3',
   ]);
   await command(['droplets', 'list']);
+  await databaseStory({ clusters, folder, tell, command });
   await command(['auth', 'logout']);
   tell(`
 That was the whole story, in ${((Date.now() - begun) / 1000).toFixed(1)} s; the sandbox is stopped and its folder removed.
@@ -73,7 +75,7 @@ async function login(person) {
     return command(words);
   }
   prompt(words);
-  const child = spawn(process.execPath, [bin, ...words], { cwd: root, env, stdio: ['ignore', 'inherit', 'pipe'] });
+  const child = spawn(process.execPath, [bin, ...words], { cwd: folder, env, stdio: ['ignore', 'inherit', 'pipe'] });
   const ended = new Promise((resolve) => child.once('close', resolve));
   const url = await addressOn(child.stderr);
   const last = await visit(url, (page) => {
@@ -103,14 +105,14 @@ function addressOn(stream) {
   });
 }
 
-async function command(words) {
+async function command(words, { env: more = {}, code = 0 } = {}) {
   prompt(words);
-  const child = spawn(process.execPath, [bin, ...words], { cwd: root, env, stdio: 'inherit' });
-  check(await new Promise((resolve) => child.once('close', resolve)), words);
+  const child = spawn(process.execPath, [bin, ...words], { cwd: folder, env: { ...env, ...more }, stdio: 'inherit' });
+  check(await new Promise((resolve) => child.once('close', resolve)), words, code);
 }
 
-function check(code, words) {
-  if (code !== 0) throw new Error(`cloudctl ${words.join(' ')} ended with ${code}`);
+function check(code, words, expected = 0) {
+  if (code !== expected) throw new Error(`cloudctl ${words.join(' ')} ended with ${code}`);
 }
 
 function prompt(words) {

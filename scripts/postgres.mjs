@@ -1,4 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import {
   chmodSync,
@@ -20,7 +21,7 @@ import { postgresBinaries } from './postgres-binaries.mjs';
 
 /** A real server on a free port, with a folder of its own that is gone after stop(). postgres.d.mts says what it takes. */
 export async function startPostgres(options = {}) {
-  const { version = 18, password = 'secret' } = options;
+  const { version = 18, password = randomBytes(12).toString('hex') } = options;
   const binaries = postgresBinaries(version);
   if (binaries === undefined) throw new Error(`could not fetch PostgreSQL ${version} from the registry`);
   const folder = mkdtempSync(join(tmpdir(), 'cloudctl-pg-'));

@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from './build.mjs';
 import { checkPackage } from './package.mjs';
+import { missingPostgres } from './postgres-binaries.mjs';
 import { otherNode } from './side.mjs';
 import { root, run, suite } from './suite.mjs';
 import { installCommand, installPrograms, lowest, missingPrograms, nodeIsOld } from './toolchain.mjs';
@@ -69,6 +70,8 @@ async function toolchain() {
       `node ${process.versions.node} is too old to develop cloudctl: ${lowest.join('.')} or newer is needed`,
     );
   }
+  const lacking = missingPostgres();
+  if (lacking !== undefined) return failure(`PostgreSQL ${lacking} could not be fetched from the registry`);
   const missing = missingPrograms();
   if (missing.length === 0 || installPrograms(missing)) return {};
   const what = `missing: ${missing.join(', ')}; install with: ${installCommand(missing)}`;

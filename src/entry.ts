@@ -7,13 +7,17 @@ import { version } from './version.ts';
  */
 async function start(argv: readonly string[]): Promise<void> {
   if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) return print(version);
+  let isBlocked = false;
   if (argv[0] === 'auth' && argv[1] === 'token') {
     const { fastToken } = await import('./session/fast-token.ts');
-    const token = await fastToken(argv, process.env, process.platform, Date.now());
+    const token = await fastToken(argv, process.env, process.platform, Date.now(), () => {
+      isBlocked = true;
+    });
     if (token !== undefined) return print(token.reveal());
   }
   const { runHere } = await import('./main.ts');
   process.exitCode = await runHere(argv);
+  if (isBlocked) (await import('./platform/keychain-read.ts')).endBlocked(process.exitCode);
 }
 
 /** Straight to the descriptor: making process.stdout costs more than everything else here. */

@@ -38,8 +38,9 @@ function sections(
   backwards = false,
 ): readonly Section[] {
   const found: Piece[] = report.findings.flatMap((finding) => {
-    const { fix, status } = finding;
-    if (fix === undefined || status === 'pass' || status === 'skip') return [];
+    const { fix, status, accepted } = finding;
+    // What is waived stays as it is.
+    if (fix === undefined || accepted === true || status === 'pass' || status === 'skip') return [];
     const parts = take(fix);
     return parts.sql.length + parts.shell.length === 0 ? [] : [{ finding, fix, ...parts }];
   });

@@ -21,6 +21,8 @@ export async function fastToken(
   env: Environment,
   platform: NodeJS.Platform,
   nowMs: number,
+  /** A native call hangs on, which would keep this process from ending. */
+  onBlocked: () => void = () => {},
 ): Promise<Secret | undefined> {
   const typed = tokenWords(argv);
   // On a terminal a live token is announced, which is the program's to do.
@@ -34,7 +36,7 @@ export async function fastToken(
     const text =
       settings.values.credential_store === 'file'
         ? readTextIfAny(place.credentialFile)
-        : await keychainText(keychainAccountIfAny(place), env, platform);
+        : await keychainText(keychainAccountIfAny(place), env, platform, onBlocked);
     const record = text === undefined ? undefined : decodeRecord(text);
     if (record === undefined || !isBoundTo(record, binding)) return undefined;
     return secondsLeft(record, nowMs) > refreshMargin ? record.accessToken : undefined;
@@ -63,9 +65,11 @@ async function keychainText(
   account: string | undefined,
   env: Environment,
   platform: NodeJS.Platform,
+  onBlocked: () => void,
 ): Promise<string | undefined> {
   if (account === undefined) return undefined;
   const { readKeychainQuickly } = await import('../platform/keychain-read.ts');
   const read = await readKeychainQuickly(account, { env, platform, limit: keychainLimit });
+  if (read.kind === 'unavailable' && read.why === 'hung' && platform !== 'linux') onBlocked();
   return read.kind === 'found' ? read.value : undefined;
 }

@@ -65,7 +65,7 @@ export const migrate: CommandSpec<Context> = {
     const api = await context.api(settings);
     const started = await startMigration(api, cluster, requestOf(source, words));
     const begun = Date.parse(started.createdAt) || context.host.clock.now();
-    const deadline = new Date(begun + 14 * 86_400_000).toISOString();
+    const deadline = new Date(begun + 14 * 86_400_000).toISOString().replace('.000Z', 'Z');
     const result: Migrated = {
       id: started.id,
       status: started.status,

@@ -12,20 +12,17 @@ export const dumpPrivs = databaseCheck({
   spec: '4.6',
   asks: { closed, closedLargeObjects },
   judge({ closed, closedLargeObjects }, database, { username, entry }) {
-    const all = closed.length + closedLargeObjects.length;
-    if (all === 0) return pass(entry.kind === 'entered' && entry.superuser ? 'superuser' : 'everything');
-    const parts = [
-      counted(closed, 'table'),
-      counted(closed, 'sequence'),
-      closedLargeObjects.length === 0 ? undefined : count(closedLargeObjects.length, 'large object'),
-    ];
-    const names = [...closed.map(described), ...closedLargeObjects.map((oid) => `large object ${oid}`)];
+    const numbers = { table: closed.tables, sequence: closed.sequences, 'large object': closedLargeObjects.length };
+    const parts = Object.entries(numbers).filter(([, number]) => number > 0);
+    if (parts.length === 0) return pass(entry.kind === 'entered' && entry.superuser ? 'superuser' : 'everything');
+    const names = [...closed.objects.map(described), ...closedLargeObjects.map((oid) => `large object ${oid}`)];
+    const all = parts.reduce((sum, [, number]) => sum + number, 0);
     const version = entry.kind === 'entered' ? entry.version : 0;
-    return fail(['dump'], `not ${parts.filter((part) => part !== undefined).join(', ')}`, {
+    return fail(['dump'], `not ${parts.map(([one, number]) => count(number, one)).join(', ')}`, {
       required: 'CONNECT, USAGE on the schemas, SELECT on all tables and all sequences',
-      detail: `pg_dump stops at the first and names only that: "${words(closed[0], closedLargeObjects[0])}".${unlisted(names)}`,
+      detail: `pg_dump stops at the first and names only that: "${words(closed.objects[0], closedLargeObjects[0])}".${unlisted(all)}`,
       objects: shown(names),
-      fix: fixOf(closed, closedLargeObjects, { database, role: quoteIdentifier(username), version }),
+      fix: fixOf(closed.objects, closedLargeObjects, { database, role: quoteIdentifier(username), version }),
     });
   },
 });
@@ -64,11 +61,6 @@ function fixOf(closed: readonly Closed[], objects: readonly string[], { database
     by: 'the owner of the objects, or a superuser',
     text: 'Let the role read what it cannot, for the time of the migration.',
   };
-}
-
-function counted(closed: readonly Closed[], kind: Closed['kind']): string | undefined {
-  const number = closed.filter((one) => one.kind === kind).length;
-  return number === 0 ? undefined : count(number, kind);
 }
 
 function described({ kind, name, usage }: Closed): string {

@@ -4,8 +4,8 @@ export function shown(names: readonly string[]): readonly string[] {
 }
 
 /** ` 7 more are not listed.` after a list that was cut; empty otherwise. */
-export function unlisted(names: readonly unknown[]): string {
-  const more = names.length - atMost;
+export function unlisted(names: readonly unknown[] | number): string {
+  const more = (typeof names === 'number' ? names : names.length) - atMost;
   return more <= 0 ? '' : ` ${more} more ${more === 1 ? 'is' : 'are'} not listed.`;
 }
 

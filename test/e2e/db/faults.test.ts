@@ -132,7 +132,8 @@ test('a server that restarts in the middle is waited for', async () => {
   // Whoever was just being let in may be lost, no more than that.
   const lost = names.filter((name) => findingOf(report, 'replica-identity', name).status !== 'pass');
   expect(lost.length).toBeLessThan(3);
-  for (const name of lost) expect(findingOf(report, 'db-noconnect', name).observed).toContain('closed by the other side');
+  for (const name of lost)
+    expect(findingOf(report, 'db-noconnect', name).observed).toContain('closed by the other side');
   expect(report.proven).toBe(lost.length === 0);
   expect(seconds).toBeLessThan(30);
 });

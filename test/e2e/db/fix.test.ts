@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { runSql, type ScriptSection, sectionsOf, toldIn } from '../../../scripts/psql.mjs';
 import type { Report } from '../../../src/preflight/report.ts';
 import type { Ran } from '../../fixtures/cli.ts';
 import { type Folders, makeFolders } from '../../fixtures/folders.ts';
 import { type Postgres, startPostgres } from '../../fixtures/postgres.ts';
-import { runSql, type ScriptSection, sectionsOf, told } from '../../fixtures/psql.ts';
 import { complaints, idsOf, preflight, reportOf } from './ground.ts';
 
 /** One server broken in many ways, cured by its own script, and put back. What each test needs the one before has done. */
@@ -21,6 +21,7 @@ const settings = {
   synchronous_commit: 'local',
 };
 const hba = ['host closed all 127.0.0.1/32 reject', 'host all all 127.0.0.1/32 scram-sha-256'];
+const password = 'of both';
 const strange = 'My "Shop';
 const words = ['--target-version', '18', '-o', 'json'];
 
@@ -33,6 +34,7 @@ beforeAll(async () => {
   folders = makeFolders();
   server = await startPostgres({
     version: 17,
+    password,
     tls: true,
     settings,
     hba,
@@ -40,7 +42,7 @@ beforeAll(async () => {
       'CREATE DATABASE closed',
       'CREATE DATABASE d1',
       'CREATE DATABASE "My ""Shop"',
-      `CREATE ROLE "the mover" LOGIN SUPERUSER PASSWORD 'secret' VALID UNTIL '${soon()}'`,
+      `CREATE ROLE "the mover" LOGIN SUPERUSER PASSWORD '${password}' VALID UNTIL '${soon()}'`,
       `ALTER ROLE "the mover" SET statement_timeout = '10s'`,
       'ALTER ROLE "the mover" SET default_transaction_read_only = on',
     ],
@@ -158,7 +160,7 @@ async function apply(name: string): Promise<number> {
   let restarts = 0;
   for (const section of sectionsOf(readFileSync(file(name), 'utf8'))) {
     await runSql(server, section.lines, { username: 'the mover', database: 'd1' });
-    const orders = told(section);
+    const orders = toldIn(section);
     changeRules(section, orders);
     if (orders.some((order) => order.startsWith('pg_ctl restart'))) {
       await server.restart();
@@ -174,7 +176,10 @@ async function apply(name: string): Promise<number> {
 function changeRules(section: ScriptSection, orders: readonly string[]): void {
   const rules = orders.filter((order) => /^(host|hostssl) /.test(order));
   if (rules.length === 0) return;
-  const others = server.read('pg_hba.conf').split('\n').filter((line) => !rules.includes(line));
+  const others = server
+    .read('pg_hba.conf')
+    .split('\n')
+    .filter((line) => !rules.includes(line));
   const away = section.lines.some((line) => /take .* out of pg_hba\.conf/.test(line));
   server.write('pg_hba.conf', [...(away ? [] : rules), ...others].join('\n'));
 }

@@ -20,7 +20,12 @@ let sandbox: Sandbox;
 beforeAll(async () => {
   folders = makeFolders();
   [server, sandbox] = await Promise.all([
-    startPostgres({ version: 17, settings: ready, password, setup: ['CREATE DATABASE shop', 'CREATE DATABASE scratch'] }),
+    startPostgres({
+      version: 17,
+      settings: ready,
+      password,
+      setup: ['CREATE DATABASE shop', 'CREATE DATABASE scratch'],
+    }),
     startSandbox(folders, ['--no-profile', '--consent', 'approve maya@example.com']),
   ]);
 });
@@ -42,7 +47,12 @@ interface Migrated {
 function migrate(words: readonly string[], more: Partial<RunOptions> = {}): Promise<Ran> {
   const source = ['--source', server.url('shop'), '--disable-ssl', '--target-version', '18'];
   // What is said last counts.
-  return run(['db', 'migrate', ...source, ...words], { folders, limit: 60_000, ...more, env: { PGPASSWORD: password, ...more.env } });
+  return run(['db', 'migrate', ...source, ...words], {
+    folders,
+    limit: 60_000,
+    ...more,
+    env: { PGPASSWORD: password, ...more.env },
+  });
 }
 
 test('the request is exactly what was given, and the password goes nowhere else', async () => {
@@ -60,7 +70,7 @@ test('the request is exactly what was given, and the password goes nowhere else'
     ignore_dbs: ['scratch'],
   });
   const { preflight, ...migrated } = ran.json<Migrated>();
-  expect(migrated).toEqual({ ...answer, deadline: '2026-12-04T12:00:00.000Z' });
+  expect(migrated).toEqual({ ...answer, deadline: '2026-12-04T12:00:00Z' });
   expect(preflight).toMatchObject({ verdict: 'continuous', ok: true });
   expect(ran.code).toBe(0);
   for (const form of [password, JSON.stringify(password).slice(1, -1), encodeURIComponent(password), 'a-token']) {
@@ -107,7 +117,11 @@ test('the sandbox runs it, refuses a second one, and ends it after two weeks', a
   const { id, status, created_at: createdAt, deadline } = first.json<Migrated>();
   expect(status).toBe('running');
   expect(Date.parse(deadline) - Date.parse(createdAt)).toBe(14 * 86_400_000);
-  expect(await look()).toMatchObject({ id, status: 'running', deadline: expect.stringContaining(deadline.slice(0, 19)) });
+  expect(await look()).toMatchObject({
+    id,
+    status: 'running',
+    deadline: expect.stringContaining(deadline.slice(0, 19)),
+  });
 
   const second = await migrate([target!.uuid, '--skip-preflight', '-o', 'json'], { env });
   expect(second).toMatchObject({ code: 1, stdout: '' });

@@ -14,7 +14,7 @@ const passwords: Readonly<Record<string, string>> = {
   spaces: '  before and after  ',
   percent: '%%%zz%00%2',
   backslashes: '\\\\:\\:\\',
-  dollar: '$PGPASSWORD $(id) ${HOME} `id`',
+  dollar: '$PGPASSWORD $(id) $HOME `id` $$',
   markup: '<script>alert(1)</script>&amp;]]>',
   unicode: 'Grüße-日本語-😀',
   long: `x${'0123456789'.repeat(90)}`,
@@ -47,7 +47,10 @@ interface Way {
 
 /** How a person hands a password over. */
 const ways: Readonly<Record<string, (role: string, password: string) => Way>> = {
-  PGPASSWORD: (role, password) => ({ words: ['--source', server.url('postgres', role)], env: { PGPASSWORD: password } }),
+  PGPASSWORD: (role, password) => ({
+    words: ['--source', server.url('postgres', role)],
+    env: { PGPASSWORD: password },
+  }),
   '.pgpass': (role, password) => ({
     words: ['--source', server.url('postgres', role)],
     env: { PGPASSFILE: passwordFile(role, password) },
@@ -55,7 +58,19 @@ const ways: Readonly<Record<string, (role: string, password: string) => Way>> = 
   'the URL in --source': (role, password) => ({ words: ['--source', urlWith(role, password)] }),
   'the URL in CLOUDCTL_SOURCE': (role, password) => ({ words: [], env: { CLOUDCTL_SOURCE: urlWith(role, password) } }),
   '--password-stdin': (role, password) => ({
-    words: ['--host', '127.0.0.1', '--port', String(server.port), '--dbname', 'postgres', '--username', role, '--password-stdin', '--engine', 'postgresql'],
+    words: [
+      '--host',
+      '127.0.0.1',
+      '--port',
+      String(server.port),
+      '--dbname',
+      'postgres',
+      '--username',
+      role,
+      '--password-stdin',
+      '--engine',
+      'postgresql',
+    ],
     stdin: `${password}\n`,
   }),
 };
@@ -66,9 +81,12 @@ function urlWith(role: string, password: string): string {
 }
 
 function passwordFile(role: string, password: string): string {
-  const escape = (text: string): string => text.replace(/[\\:]/g, '\\$&');
+  const escaped = (text: string): string => text.replace(/[\\:]/g, '\\$&');
   const path = join(folders.work, `pgpass-${Buffer.from(role).toString('hex')}`);
-  writeFileSync(path, `# a comment\n*:*:*:somebody else:no\n127.0.0.1:*:postgres:${escape(role)}:${escape(password)}\n`);
+  writeFileSync(
+    path,
+    `# a comment\n*:*:*:somebody else:no\n127.0.0.1:*:postgres:${escaped(role)}:${escaped(password)}\n`,
+  );
   chmodSync(path, 0o600);
   return path;
 }
@@ -97,7 +115,16 @@ describe.concurrent('a password is understood', () => {
 });
 
 describe.concurrent('no password is ever printed', () => {
-  const outputs = ['report.json', 'report.md', 'report.html', 'report.xml', 'report.sarif', 'fix.sql', 'undo.sql', 'baseline.json'];
+  const outputs = [
+    'report.json',
+    'report.md',
+    'report.html',
+    'report.xml',
+    'report.sarif',
+    'fix.sql',
+    'undo.sql',
+    'baseline.json',
+  ];
 
   test.each([
     ['the right one', ''],
@@ -122,7 +149,10 @@ describe.concurrent('no password is ever printed', () => {
 
 test.each([
   ['the value of an option', ['--source', 'postgres://u:s3cr3t%zz@h/d']],
-  ['a host that is an address', ['--engine', 'postgresql', '--host', 'postgres://u:s3cr3t@/d?hosts=x', '--username', 'v']],
+  [
+    'a host that is an address',
+    ['--engine', 'postgresql', '--host', 'postgres://u:s3cr3t@/d?hosts=x', '--username', 'v'],
+  ],
   ['an unknown option', ['--source', 'postgres://u@h/d', '--password', 's3cr3t']],
   ['a socket', ['--source', 'postgres://u:s3cr3t@%2Ftmp/d']],
   ['a bad port', ['--source', 'postgres://u:s3cr3t@h:99999/d']],
@@ -137,7 +167,11 @@ test.each([
 
 /** Nor as JSON, as part of a URL, as HTML or XML, as SQL, or in base64. */
 function expectNoTrace(text: string, password: string): void {
-  const html = password.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
+  const html = password
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;');
   const forms = [
     password,
     JSON.stringify(password).slice(1, -1),

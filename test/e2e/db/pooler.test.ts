@@ -39,7 +39,8 @@ describe.skipIf(lacks('pgbouncer'))('behind pgbouncer in transaction mode', () =
   });
 
   test('a run says so, judges all the rest, and leaves the settings of others as they were', async () => {
-    const look = async () => (await stranger.query(`SELECT pg_backend_pid() AS pid, (${allSettings}) AS settings`)).rows;
+    const look = async () =>
+      (await stranger.query(`SELECT pg_backend_pid() AS pid, (${allSettings}) AS settings`)).rows;
     const before = await look();
     const through: Postgres = { ...server, port: pooler.port, url: (dbname = 'd1') => urlOf(pooler, dbname) };
     const words = ['--target-version', '18', '-o', 'json'];

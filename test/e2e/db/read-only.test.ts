@@ -70,7 +70,7 @@ async function witness(version: (typeof versions)[number]): Promise<Witnessed> {
     await server.query('CREATE SEQUENCE s; CREATE UNLOGGED TABLE u (); CREATE MATERIALIZED VIEW m AS TABLE t', name);
     await server.query('ALTER TABLE t ENABLE ROW LEVEL SECURITY; SELECT lo_create(0)', name);
   }
-  await server.query("CREATE ROLE bare LOGIN PASSWORD 'secret'");
+  await server.query(`CREATE ROLE bare LOGIN PASSWORD '${server.password}'`);
   // Counters are handed in when a session ends, and by PostgreSQL 14 a moment later.
   await pause(1500);
   const before = await server.query(counters);
@@ -85,7 +85,12 @@ async function witness(version: (typeof versions)[number]): Promise<Witnessed> {
   const messages = server
     .log()
     .split(/\n(?=\[)/)
-    .flatMap((entry) => /^\[cloudctl-preflight\] LOG: {2}(?:statement: |received replication command: )(.*)$/s.exec(entry.trimEnd())?.[1] ?? []);
+    .flatMap(
+      (entry) =>
+        /^\[cloudctl-preflight\] LOG: {2}(?:statement: |received replication command: )(.*)$/s.exec(
+          entry.trimEnd(),
+        )?.[1] ?? [],
+    );
   return { server, runs, messages, before, after: await server.query(counters) };
 }
 
@@ -116,19 +121,22 @@ test.each(versions)('on PostgreSQL %i no row was written and no temporary file m
   expect(after).toEqual(before);
 });
 
-test.each(versions)('on PostgreSQL %i --show-queries tells all that the server was told, and nothing else', (version) => {
-  const { runs, messages } = witnessed.get(version)!;
-  const shown = runs.flatMap(({ stderr }) => [
-    ...stderr.matchAll(/^sent to [^:]*: (.*(?:\n(?!sent|error|asking|\d+ of|\{).*)*)$/gm),
-  ]);
-  const plain = (text: string): string => text.replace(/\s+/g, ' ').trim();
-  const [told, logged] = [shown.map(([, text]) => plain(text!)), messages.map(plain)];
-  const differing = { told: without(told, logged), logged: without(logged, told) };
-  expect(differing).toEqual({ told: [], logged: [] });
-  const counted = runs.reduce((sum, ran) => sum + reportOf(ran).queries, 0);
-  // Its count is of statements.
-  expect(counted).toBe(messages.flatMap((message) => message.split(/;\s/)).length);
-});
+test.each(versions)(
+  'on PostgreSQL %i --show-queries tells all that the server was told, and nothing else',
+  (version) => {
+    const { runs, messages } = witnessed.get(version)!;
+    const shown = runs.flatMap(({ stderr }) => [
+      ...stderr.matchAll(/^sent to [^:]*: (.*(?:\n(?!sent|error|asking|\d+ of|\{).*)*)$/gm),
+    ]);
+    const plain = (text: string): string => text.replace(/\s+/g, ' ').trim();
+    const [told, logged] = [shown.map(([, text]) => plain(text!)), messages.map(plain)];
+    const differing = { told: without(told, logged), logged: without(logged, told) };
+    expect(differing).toEqual({ told: [], logged: [] });
+    const counted = runs.reduce((sum, ran) => sum + reportOf(ran).queries, 0);
+    // Its count is of statements.
+    expect(counted).toBe(messages.flatMap((message) => message.split(/;\s/)).length);
+  },
+);
 
 /** What of one list is not in the other, each as often as it is too often. */
 function without(one: readonly string[], other: readonly string[]): readonly string[] {

@@ -17,7 +17,10 @@ let first: Ran;
 /** wal_level and one table are wrong; the rest is as it should be. */
 beforeAll(async () => {
   folders = makeFolders();
-  server = await startPostgres({ version: 17, settings: { ...ready, wal_level: 'replica', wal_sender_timeout: '10s' } });
+  server = await startPostgres({
+    version: 17,
+    settings: { ...ready, wal_level: 'replica', wal_sender_timeout: '10s' },
+  });
   await server.query('CREATE DATABASE "odd <b>"');
   await server.query('CREATE TABLE t (n int); INSERT INTO t VALUES (1); UPDATE t SET n = 2', 'odd <b>');
   const files = endings.flatMap((ending) => ['--report', file(`report.${ending}`)]);
@@ -89,7 +92,9 @@ test('-o json is schema_version 1, complete, with findings in the order of the c
   expect(ids.indexOf('host-parse')).toBe(0);
   // One finding a check and database, those of a check side by side.
   expect(new Set(findings.map(({ id, database }) => `${id} ${database}`)).size).toBe(findings.length);
-  expect(findings.map(({ id }) => id)).toEqual(ids.flatMap((id) => findings.filter((one) => one.id === id).map(() => id)));
+  expect(findings.map(({ id }) => id)).toEqual(
+    ids.flatMap((id) => findings.filter((one) => one.id === id).map(() => id)),
+  );
 });
 
 test('every format is written, and tells the same', () => {
@@ -99,7 +104,9 @@ test('every format is written, and tells the same', () => {
   expect(JSON.parse(readFileSync(file('baseline.json'), 'utf8'))).toMatchObject(report);
   const sarif = JSON.parse(texts.sarif!);
   expect(sarif.version).toBe('2.1.0');
-  expect(JSON.stringify(sarif.runs[0].results.map((result: { ruleId: string }) => result.ruleId))).toContain('wal-level');
+  expect(JSON.stringify(sarif.runs[0].results.map((result: { ruleId: string }) => result.ruleId))).toContain(
+    'wal-level',
+  );
   expect(texts.xml).toMatch(/<testsuites?[\s\S]*failures="[1-9]/);
   expect(texts.xml!.match(/<failure/g)?.length).toBe(report.summary.fail);
   expect(texts.md).toContain('wal-level');

@@ -192,6 +192,8 @@ describe.each([14, 18] as const)('on PostgreSQL %i', (version) => {
       'GRANT SELECT ON "Open".shown TO PUBLIC',
       'CREATE MATERIALIZED VIEW "Open".m AS SELECT 1 AS a',
       'CREATE EXTENSION pg_stat_statements',
+      'CREATE TABLE "Open".member (a int PRIMARY KEY)',
+      'ALTER EXTENSION pg_stat_statements ADD TABLE "Open".member',
       'SELECT lo_create(4711)',
       'SELECT lo_create(4712)',
       'GRANT SELECT ON LARGE OBJECT 4712 TO bare',

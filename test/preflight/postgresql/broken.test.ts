@@ -339,7 +339,8 @@ describe.each([14, 18] as const)('PostgreSQL %i', (version) => {
 
   const judge = async ({ id, as = 'postgres', wish, database }: Break): Promise<Finding> => {
     const checks = catalogue.filter((check) => check.id === id);
-    const report = await preflight({ port: server.port, username: as, wish }, { checks });
+    const password = as === 'postgres' ? server.password : 'secret';
+    const report = await preflight({ port: server.port, password, username: as, wish }, { checks });
     return found(report, id, database);
   };
 

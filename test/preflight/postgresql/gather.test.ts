@@ -94,3 +94,32 @@ test('without time nothing is sent', async () => {
   expect(sent).toEqual([]);
   expect(answers.get(a)).toEqual({ kind: 'failed', reason: 'no time was left for it' });
 });
+
+test('what the first message calls for is asked in a second one, and nothing else', async () => {
+  const sent: string[] = [];
+  const due: Ask<string> = { ...ask('due'), when: (known) => known(a)?.includes("'a'") === true };
+  const idle: Ask<string> = { ...ask('idle'), when: (known) => known(a) === undefined };
+  const { answers } = await gather([due, a, idle], asking({}, sent));
+  expect(sent.map((text) => text.match(/SELECT '\w+'/g))).toEqual([["SELECT 'a'"], ["SELECT 'due'"]]);
+  expect(answers.get(due)).toEqual({ kind: 'known', value: "SELECT 'due' AS v" });
+  expect(answers.get(idle)).toEqual({ kind: 'known', value: 'absent' });
+});
+
+test('where the first message has no answer, the second is asked in doubt', async () => {
+  const sent: string[] = [];
+  const due: Ask<string> = { ...ask('due'), when: (known) => known(a) === undefined };
+  const slow = new QueryError('57014', 'canceling statement due to statement timeout', false);
+  const { answers } = await gather([a, due], asking({ "'a'": slow }, sent));
+  expect(answers.get(a)).toEqual({ kind: 'failed', reason: slow.message });
+  expect(answers.get(due)).toEqual({ kind: 'known', value: "SELECT 'due' AS v" });
+});
+
+test('when the connection breaks in the first message, the second is not asked and has the reason', async () => {
+  const sent: string[] = [];
+  const due: Ask<string> = { ...ask('due'), when: () => true };
+  const broken = new QueryError('ECONNRESET', 'the connection was closed', true);
+  const { answers, lost } = await gather([a, due], asking({ "'a'": broken }, sent));
+  expect(lost).toBe(broken);
+  expect(sent).toHaveLength(1);
+  expect(answers.get(due)).toEqual({ kind: 'failed', reason: broken.message });
+});

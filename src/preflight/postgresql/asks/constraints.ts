@@ -2,7 +2,6 @@ import type { Ask } from '../ask.ts';
 import { textIn } from './decode.ts';
 import { grantMonitor } from './grants.ts';
 import { overview } from './overview.ts';
-import { relations } from './relations.ts';
 
 /** `constraint on table`, of those that were never checked against the rows there are; 18 has others that never will be. */
 export const unvalidated: Ask<readonly string[]> = {
@@ -25,7 +24,7 @@ export interface Reference {
 export const unloggedReferences: Ask<readonly Reference[]> = {
   id: 'unlogged-references',
   scope: 'database',
-  when: (known) => (known(relations)?.unlogged.length ?? 2) > 1,
+  when: (known) => known(overview)?.relations ?? true,
   sql: () =>
     "SELECT k.conrelid::regclass AS from_table, k.confrelid::regclass AS to_table FROM pg_constraint k JOIN pg_class a ON a.oid = k.conrelid JOIN pg_class b ON b.oid = k.confrelid WHERE k.contype = 'f' AND a.relpersistence = 'u' AND b.relpersistence = 'u'",
   decode: (rows) => rows.map((row) => ({ from: textIn(row, 'from_table'), to: textIn(row, 'to_table') })),

@@ -1,7 +1,7 @@
 import type { Ask } from '../ask.ts';
 import { numberIn, textIn, truthIn } from './decode.ts';
 import { grantMonitor } from './grants.ts';
-import { relations } from './relations.ts';
+import { overview } from './overview.ts';
 
 /** A partitioned table. */
 export interface Partitioned {
@@ -15,7 +15,7 @@ export interface Partitioned {
 export const partitions: Ask<readonly Partitioned[]> = {
   id: 'partitions',
   scope: 'database',
-  when: (known) => (known(relations)?.partitioned.length ?? 1) > 0,
+  when: (known) => known(overview)?.relations ?? true,
   sql: (version) =>
     version < 100_000
       ? undefined

@@ -1,5 +1,5 @@
 import type { Ask } from '../ask.ts';
-import { textIn, truthIn } from './decode.ts';
+import { numberIn, textIn, truthIn } from './decode.ts';
 import { grantMonitor } from './grants.ts';
 
 /** Something that pg_dump reads and this role may not. */
@@ -31,25 +31,18 @@ export const closed: Ask<ClosedObjects> = {
   sql: (version, { superuser }) =>
     superuser
       ? undefined
-      : `SELECT c.relkind = 'S' AS sequence, count(*) OVER (PARTITION BY c.relkind = 'S') AS alike, c.oid::regclass AS name, c.relnamespace::regnamespace AS schema, has_schema_privilege(c.relnamespace, 'USAGE') AS usage, ${mayRead} AS "select" FROM pg_class c WHERE c.oid >= '16384' AND c.relkind IN ('r', 'p', 'S') AND c.relpersistence <> 't' AND NOT (${mayRead} AND has_schema_privilege(c.relnamespace, 'USAGE')) AND NOT EXISTS (SELECT FROM pg_depend d JOIN pg_extension e ON e.oid = d.refobjid WHERE d.classid = '1259' AND d.objid = c.oid AND d.refclassid = '3079' AND d.deptype = 'e' AND (e.extconfig IS NULL OR c.oid <> ALL (e.extconfig)))${version < 140_000 ? '' : ' LIMIT 1000'}`,
-  decode: (rows) => {
-    // The rows of one kind come together, so that the limit may leave the other out: then its number is not known.
-    const alike = (sequence: boolean) => {
-      const first = rows.find((row) => truthIn(row, 'sequence') === sequence);
-      return first === undefined ? 0 : numberIn(first, 'alike');
-    };
-    return {
-      objects: rows.map((row) => ({
-        kind: truthIn(row, 'sequence') ? 'sequence' : 'table',
-        name: textIn(row, 'name'),
-        schema: textIn(row, 'schema'),
-        usage: truthIn(row, 'usage'),
-        select: truthIn(row, 'select'),
-      })),
-      tables: alike(false),
-      sequences: alike(true),
-    };
-  },
+      : `SELECT c.relkind = 'S' AS sequence, count(*) FILTER (WHERE c.relkind <> 'S') OVER () AS tables, count(*) FILTER (WHERE c.relkind = 'S') OVER () AS sequences, c.oid::regclass AS name, c.relnamespace::regnamespace AS schema, has_schema_privilege(c.relnamespace, 'USAGE') AS usage, ${mayRead} AS "select" FROM pg_class c WHERE c.oid >= '16384' AND c.relkind IN ('r', 'p', 'S') AND c.relpersistence <> 't' AND NOT (${mayRead} AND has_schema_privilege(c.relnamespace, 'USAGE')) AND NOT EXISTS (SELECT FROM pg_depend d JOIN pg_extension e ON e.oid = d.refobjid WHERE d.classid = '1259' AND d.objid = c.oid AND d.refclassid = '3079' AND d.deptype = 'e' AND (e.extconfig IS NULL OR c.oid <> ALL (e.extconfig)))${version < 140_000 ? '' : ' LIMIT 1000'}`,
+  decode: (rows) => ({
+    objects: rows.map((row) => ({
+      kind: truthIn(row, 'sequence') ? 'sequence' : 'table',
+      name: textIn(row, 'name'),
+      schema: textIn(row, 'schema'),
+      usage: truthIn(row, 'usage'),
+      select: truthIn(row, 'select'),
+    })),
+    tables: numberIn(rows[0] ?? {}, 'tables'),
+    sequences: numberIn(rows[0] ?? {}, 'sequences'),
+  }),
   absent: { objects: [], tables: 0, sequences: 0 },
   grant: grantMonitor,
 };

@@ -1,0 +1,23 @@
+import { expect, it } from 'vitest';
+import { manualCommands } from '../../../src/commands/db/manual.ts';
+import { Secret } from '../../../src/secret.ts';
+
+it('names and databases with anything in them are words of a shell, and the password is not among them', () => {
+  const source = {
+    host: 'db.example.com',
+    port: 5433,
+    dbname: `My "d'b"; rm -rf $HOME`,
+    username: 'mover',
+    password: new Secret('hunter2'),
+    ssl: 'require',
+  } as const;
+  const text = manualCommands({ engine: 'postgresql', source });
+  expect(text).toContain(`-h db.example.com -p 5433 -U mover -d 'My "d'\\''b"; rm -rf $HOME' `);
+  expect(text).not.toContain('hunter2');
+});
+
+it('Redis is asked over TLS when the source is', () => {
+  const source = { host: 'h', port: 6379, username: undefined, password: undefined, ssl: 'require' } as const;
+  expect(manualCommands({ engine: 'redis', source })).toContain('redis-cli -h h -p 6379 --tls --rdb dump.rdb');
+  expect(manualCommands({ engine: 'redis', source: { ...source, ssl: 'disable' } })).not.toContain('--tls');
+});

@@ -1,0 +1,173 @@
+import { describe, expect, it } from 'vitest';
+import { reply, serverFor } from '../../fixtures/broken-server.ts';
+import { testHost } from '../../fixtures/host.ts';
+import { seedSession } from '../../fixtures/session.ts';
+import { call, MAYA, sandboxFor, send, signIn, submit, tokenFor } from '../../sandbox/driver.ts';
+import { cloudctl, environmentOf, requestsOf } from '../ground.ts';
+import { closedPort, countingSource, machine } from './ground.ts';
+
+const cluster = '3b643ad7-65aa-4066-b45b-1c64b6db600a';
+const running = { id: 'm1', status: 'running', created_at: '2026-01-01T00:00:00Z' };
+
+/** A service that takes every migration, and a person with a token for it. */
+async function service() {
+  const server = await serverFor((_seen, response) => reply(response, 200, running));
+  return { ...server, host: machine({ CLOUDCTL_BASE_URL: server.origin, CLOUDCTL_ACCESS_TOKEN: 'token' }) };
+}
+
+async function sandboxed(scope = 'read write') {
+  const sandbox = await sandboxFor();
+  const { access_token: token } = await tokenFor(sandbox, { scope });
+  const host = machine({ ...environmentOf(sandbox), CLOUDCTL_ACCESS_TOKEN: token });
+  const [pg, redis] = sandbox.ready.clusters.map(({ uuid }) => uuid);
+  return { sandbox, token, host, pg: pg!, redis: redis! };
+}
+
+const unseen = ['--skip-preflight', '-o', 'json'];
+
+describe('the request', () => {
+  it.each<[string, readonly string[], object]>([
+    [
+      'of a PostgreSQL source',
+      ['--source', 'postgres://mover@db.example.com/shop'],
+      {
+        source: { host: 'db.example.com', port: 5432, dbname: 'shop', username: 'mover', password: 'hunter2' },
+        disable_ssl: false,
+      },
+    ],
+    [
+      'of one without TLS and with databases left out',
+      [
+        '--engine',
+        'postgresql',
+        '--host',
+        '[2001:db8::1]',
+        '--port',
+        '25061',
+        '--dbname',
+        'My-DB',
+        '--username',
+        'u',
+      ].concat(['--disable-ssl', '--ignore-dbs', 'a,b']),
+      {
+        source: { host: '2001:db8::1', port: 25_061, dbname: 'My-DB', username: 'u', password: 'hunter2' },
+        disable_ssl: true,
+        ignore_dbs: ['a', 'b'],
+      },
+    ],
+    [
+      'of a Redis source, which has no database and here no user',
+      ['--source', 'redis://cache.example.com'],
+      { source: { host: 'cache.example.com', port: 6379 }, disable_ssl: true },
+    ],
+  ])('%s holds what is set and nothing else', async (_what, words, body) => {
+    const { seen, host } = await service();
+    const ran = await cloudctl(host, ['db', 'migrate', cluster, ...words, ...unseen]);
+    expect(ran.code).toBe(0);
+    expect(seen.map(({ method, url }) => [method, url])).toEqual([
+      ['PUT', `/v2/databases/${cluster}/online-migration`],
+    ]);
+    expect(JSON.parse(seen[0]?.body ?? '')).toEqual(body);
+    expect(ran.json()).toEqual({ ...running, deadline: '2026-01-15T00:00:00Z' });
+    expect(ran.out + ran.err).not.toContain('hunter2');
+  });
+
+  it('is sent once, and an answer that got lost is not taken for a refusal', async () => {
+    const server = await serverFor((_seen, response) => void response.destroy());
+    const host = machine({ CLOUDCTL_BASE_URL: server.origin, CLOUDCTL_ACCESS_TOKEN: 'token' });
+    const ran = await cloudctl(host, ['db', 'migrate', cluster, '--source', 'postgres://u@h/d', ...unseen]);
+    expect(ran.code).toBe(6);
+    expect(server.seen).toHaveLength(1);
+  });
+});
+
+describe('in the sandbox', () => {
+  const source = ['--source', 'postgres://u@db.example.com/shop'];
+
+  it('it runs, a second one is refused, and the panel stops it', async () => {
+    const { sandbox, token, host, pg } = await sandboxed();
+    const first = await cloudctl(host, ['db', 'migrate', pg, ...source, ...unseen]);
+    expect(first.code).toBe(0);
+    expect(first.err).toContain('runs until it is stopped');
+    const second = await cloudctl(host, ['db', 'migrate', pg, ...source, ...unseen]);
+    expect(second).toMatchObject({ code: 1, out: '' });
+    expect(second.error()).toMatchObject({ code: 'api_error', status: 409 });
+    expect(second.err).toContain('already running');
+
+    const cookie = await signIn(sandbox, MAYA);
+    const page = await send(sandbox.ready.auth_url, '/panel/migrations', { headers: { cookie } });
+    expect((await submit(sandbox, page, cookie, {})).status).toBe(303);
+    const path = `/v2/databases/${pg}/online-migration`;
+    expect(JSON.parse((await call(sandbox, token, 'GET', path)).body)).toMatchObject({
+      status: 'canceled',
+      reason: 'stopped_by_user',
+    });
+    expect((await cloudctl(host, ['db', 'migrate', pg, ...source, ...unseen])).code).toBe(0);
+  });
+
+  it('a cluster that is not there and a token that may only read are told apart', async () => {
+    const { host } = await sandboxed();
+    const unknown = await cloudctl(host, ['db', 'migrate', cluster, ...source, ...unseen]);
+    expect(unknown).toMatchObject({ code: 1, out: '' });
+    expect(unknown.error().code).toBe('not_found');
+    const reader = await sandboxed('read');
+    const refused = await cloudctl(reader.host, ['db', 'migrate', reader.pg, ...source, ...unseen]);
+    expect(refused).toMatchObject({ code: 4, out: '' });
+    expect(refused.error().code).toBe('scope_too_small');
+  });
+});
+
+describe('before anything is asked', () => {
+  it('a session that may only read is refused, with the login that would do', async () => {
+    const [host, sandbox] = [testHost(), await sandboxFor()];
+    await seedSession(host, sandbox, { scope: 'read', record: { scope: 'read' } });
+    const source = await countingSource();
+    const words = ['db', 'migrate', cluster, '--source', `postgres://u@127.0.0.1:${source.port}/d`, '-o', 'json'];
+    const ran = await cloudctl(host, words);
+    expect(ran).toMatchObject({ code: 4, out: '' });
+    expect(ran.error()).toMatchObject({ code: 'scope_too_small', hint: expect.stringContaining('read write') });
+    expect(source.asked()).toBe(0);
+    expect(await requestsOf(sandbox)).toEqual([]);
+  });
+
+  it.each(['orders', '3b643ad7', `${cluster}0`, '../../v2/droplets', ''])(
+    'a CLUSTER_UUID of %j is a usage error',
+    async (typed) => {
+      const { seen, host } = await service();
+      const source = await countingSource();
+      const words = ['db', 'migrate', typed, '--source', `postgres://u@127.0.0.1:${source.port}/d`, '-o', 'json'];
+      const ran = await cloudctl(host, words);
+      expect(ran).toMatchObject({ code: 2, out: '' });
+      expect([source.asked(), seen.length]).toEqual([0, 0]);
+    },
+  );
+});
+
+describe('what the service does not start', () => {
+  it.each([
+    ['dump', 'postgres://u@127.0.0.1', /pg_dump -h 127\.0\.0\.1 -p \d+ -U u -d d /],
+    ['scan', 'redis://127.0.0.1', /redis-cli -h 127\.0\.0\.1 -p \d+ --rdb/],
+  ])('a %s: the report, exit 2, the commands by hand, and nothing sent', async (method, address, said) => {
+    const { seen, host } = await service();
+    const port = await closedPort();
+    const source = `${address}:${port}${method === 'dump' ? '/d' : ''}`;
+    const ran = await cloudctl(host, ['db', 'migrate', cluster, '--source', source, '--method', method]);
+    expect(ran).toMatchObject({ code: 2, out: '' });
+    expect(ran.err).toContain('No migration is possible yet.');
+    expect(ran.err).toMatch(said);
+    expect(ran.err).not.toContain('hunter2');
+    expect(seen).toEqual([]);
+  });
+
+  it('a source that is not ready: exit 3, and nothing sent', async () => {
+    const { seen, host } = await service();
+    const words = ['db', 'migrate', cluster, '--source', `postgres://u@127.0.0.1:${await closedPort()}/d`];
+    const ran = await cloudctl(host, [...words, '-o', 'json']);
+    expect(ran).toMatchObject({ code: 3, out: '' });
+    expect(ran.error()).toMatchObject({
+      code: 'preflight_blocked',
+      message: expect.stringContaining('nothing was sent'),
+    });
+    expect(seen).toEqual([]);
+  });
+});
