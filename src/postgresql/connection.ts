@@ -1,10 +1,11 @@
 import { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { cleaned } from '../platform/cleaned.ts';
+import { readTls, type TlsSession } from '../platform/tls-session.ts';
 import { ConnectError, ownCodes, type Phase, toConnectError, toQueryError } from './failure.ts';
 import type { Client, Stream } from './pg.ts';
 import type { PostgresSource } from './source.ts';
-import { readTls, type TlsSession, tlsOptions } from './tls.ts';
+import { tlsOptions } from './tls.ts';
 
 /** A row of the simple protocol: every value as the server wrote it. */
 export type Row = Readonly<Record<string, string | null>>;

@@ -1,7 +1,7 @@
 import { isRecord, textOf } from '../json.ts';
 import { cleaned } from '../platform/cleaned.ts';
 import { reasonOf } from '../platform/network-failure.ts';
-import type { TlsSession } from './tls.ts';
+import type { TlsSession } from '../platform/tls-session.ts';
 
 /** How far a connection came: `network` until TCP stood, `tls` until the handshake, `startup` until the server was ready. */
 export type Phase = 'network' | 'tls' | 'startup';

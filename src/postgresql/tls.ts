@@ -1,22 +1,6 @@
 import { isIP } from 'node:net';
-import { type ConnectionOptions, checkServerIdentity, type TLSSocket } from 'node:tls';
-import { cleaned } from '../platform/cleaned.ts';
+import { type ConnectionOptions, checkServerIdentity } from 'node:tls';
 import type { PostgresSource } from './source.ts';
-
-/** What was agreed with the server. */
-export interface TlsSession {
-  /** As in `TLSv1.3`. */
-  readonly version?: string;
-  readonly certificate?: Certificate;
-}
-
-export interface Certificate {
-  readonly subject: string;
-  readonly issuer: string;
-  /** Milliseconds since the epoch. */
-  readonly validTo: number;
-  readonly selfSigned: boolean;
-}
 
 /** Encrypts without asking who answers, as libpq's `require` and the service do, unless the source says `verify`. */
 export function tlsOptions({ host, verify }: PostgresSource): ConnectionOptions {
@@ -29,23 +13,5 @@ export function tlsOptions({ host, verify }: PostgresSource): ConnectionOptions 
     ...(verify?.ca === undefined ? {} : { ca: verify.ca.pem }),
     checkServerIdentity: (asked, certificate) =>
       verify?.what === 'full' ? checkServerIdentity(asked, certificate) : undefined,
-  };
-}
-
-export function readTls(socket: TLSSocket): TlsSession {
-  const version = socket.getProtocol();
-  const found = socket.getPeerX509Certificate();
-  return {
-    ...(version === null ? {} : { version }),
-    ...(found === undefined
-      ? {}
-      : {
-          certificate: {
-            subject: cleaned(found.subject ?? ''),
-            issuer: cleaned(found.issuer ?? ''),
-            validTo: Date.parse(found.validTo),
-            selfSigned: found.subject === found.issuer,
-          },
-        }),
   };
 }

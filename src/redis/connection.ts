@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import type { TlsSession } from '../platform/tls-session.ts';
 import type { Bound } from './bounded.ts';
 import { bounded } from './bounded.ts';
 import { dial, type Line } from './dial.ts';
@@ -7,7 +8,6 @@ import { explained } from './explain.ts';
 import { CommandError, ConnectError, codeIn, endedWords, networkError, ownCodes, serverWords } from './failure.ts';
 import type { Client } from './ioredis.ts';
 import type { RedisSource } from './source.ts';
-import type { TlsSession } from './tls.ts';
 
 /** What a server answers, as RESP2 has it. */
 export type Reply = string | number | null | Uint8Array | readonly Reply[];

@@ -1,9 +1,10 @@
 import { Socket } from 'node:net';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
+import { readTls, type TlsSession } from '../platform/tls-session.ts';
 import { type Bound, bounded } from './bounded.ts';
 import { ConnectError, networkError, ownCodes } from './failure.ts';
 import type { RedisSource } from './source.ts';
-import { readTls, type TlsSession, tlsOptions } from './tls.ts';
+import { tlsOptions } from './tls.ts';
 
 export interface Line {
   readonly socket: Socket;

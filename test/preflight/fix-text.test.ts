@@ -52,6 +52,23 @@ describe('the fix script', () => {
     expect(fixSections(redis)[0]?.lines).toEqual(['CONFIG SET x 1', 'CONFIG SET y 2', 'CONFIG REWRITE']);
   });
 
+  it('lets the sessions that run it write, when those of the role may not', () => {
+    const readOnly = findings.map((finding) =>
+      finding.fix?.sql === undefined ? finding : { ...finding, id: 'role-readonly', status: 'fail' as const },
+    );
+    const lines = (fixScript({ ...report, findings: readOnly }) ?? '').split('\n');
+    const connects = lines.flatMap((line, at) => (line.startsWith('\\connect ') ? [lines[at + 1]] : []));
+    expect(connects).toEqual(connects.map(() => 'SET default_transaction_read_only = off;'));
+    expect(connects).not.toEqual([]);
+    expect(fixScript(report)).not.toContain('default_transaction_read_only');
+  });
+
+  it('leaves alone what is accepted', () => {
+    const accepted = findings.map((finding) => ({ ...finding, accepted: true }));
+    expect(fixSections({ ...report, findings: accepted })).toEqual([]);
+    expect(undoSections({ ...report, findings: accepted })).toEqual([]);
+  });
+
   it('is not there when nothing is to be fixed', () => {
     expect(fixScript({ ...report, findings: findings.filter(({ status }) => status === 'pass') })).toBeUndefined();
   });

@@ -14,7 +14,7 @@ export const generatedColumns = databaseCheck({
     const needed = virtual === 0 ? '' : ' Virtual ones need PostgreSQL 18 or newer on the target.';
     return info(`${generated.length - virtual} stored, ${virtual} virtual`, {
       detail: `They are not sent: the target computes them itself.${needed}${unlisted(generated)}`,
-      objects: shown(generated.map(({ table, column }) => `${table}.${column}`)),
+      objects: shown(generated).map(({ table, column }) => `${table}.${column}`),
     });
   },
 });

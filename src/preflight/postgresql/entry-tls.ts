@@ -1,6 +1,6 @@
+import type { TlsSession } from '../../platform/tls-session.ts';
 import { connect, type PgSession } from '../../postgresql/connection.ts';
 import { ConnectError, ownCodes } from '../../postgresql/failure.ts';
-import type { TlsSession } from '../../postgresql/tls.ts';
 import type { TlsFacts } from '../network/facts.ts';
 import type { Door } from './door.ts';
 

@@ -18,7 +18,7 @@ export const extensionsCheck = databaseCheck({
           text: 'Tell what the target offers: --target-extensions name,name (there: SELECT name FROM pg_available_extensions).',
         }),
         detail: 'The schema cannot be restored where one of them is missing.',
-        objects: shown(own.map(described)),
+        objects: shown(own).map(described),
       };
     }
     const missing = own.filter(({ name }) => !targetExtensions.includes(name.toLowerCase()));
@@ -26,7 +26,7 @@ export const extensionsCheck = databaseCheck({
     return fail(['continuous', 'dump'], `${missing.map(({ name }) => name).join(', ')} missing`, {
       required: names.join(', '),
       detail: `The schema cannot be restored: "extension "${missing[0]?.name}" is not available", and what depends on it is missing too.`,
-      objects: shown(missing.map(described)),
+      objects: shown(missing).map(described),
       fix: {
         database,
         by: 'the owner of the schema',
@@ -42,7 +42,7 @@ export const extTables = databaseCheck({
   asks: { filledTables },
   judge({ filledTables }, _database, _ground, { method }) {
     if (filledTables.length === 0) return pass('none');
-    const objects = shown(filledTables.map(({ name, extension }) => `${name} (${extension})`));
+    const objects = shown(filledTables).map(({ name, extension }) => `${name} (${extension})`);
     const observed = count(filledTables.length, 'table');
     if (method === 'dump') return info(observed, { detail: 'A dump leaves them to CREATE EXTENSION.', objects });
     return fail(['continuous'], observed, {

@@ -17,7 +17,7 @@ export const untrustedLang = databaseCheck({
     return warn(`${languages.join(', ')}; ${count(functions.length, 'function')}`, {
       required: 'trusted languages only, such as sql and plpgsql',
       detail: `A managed target has no superuser to make them: "language "${first}" does not exist" or "permission denied for language ${first}". The restore goes on, and they and what needs them are missing.${unlisted(functions)}`,
-      objects: shown(functions.map(({ name, untrusted }) => `${name} (${untrusted})`)),
+      objects: shown(functions).map(({ name, untrusted }) => `${name} (${untrusted})`),
       fix: {
         by: 'who owns the schema',
         text: 'Rewrite the functions in a trusted language, or drop them and the language.',
@@ -37,7 +37,7 @@ export const secdef = databaseCheck({
     return warn(count(found.length, 'function'), {
       required: 'none',
       detail: `SECURITY DEFINER runs them as their owner. A managed target gives no superuser ("role … not in permitted superuser list"), so there they belong to somebody with fewer rights, and fail when they need more.${unlisted(found)}`,
-      objects: shown(found.map(({ name, owner }) => `${name} (owner ${owner})`)),
+      objects: shown(found).map(({ name, owner }) => `${name} (owner ${owner})`),
       fix: {
         by: 'a superuser',
         text: 'Give them to an owner with just the rights that they need: ALTER FUNCTION … OWNER TO ….',

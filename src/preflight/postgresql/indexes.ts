@@ -16,8 +16,8 @@ export const invalidIndex = databaseCheck({
     return warn(count(invalidIndexes.length, 'index', 'indexes'), {
       required: 'none',
       detail: `What CREATE INDEX or REINDEX CONCURRENTLY left when it broke off, or is building now. The target builds it as a valid one${isUnique ? ', and a unique one fails there when the rows hold duplicates: "could not create unique index"' : ''}.${unlisted(invalidIndexes)}`,
-      objects: shown(
-        invalidIndexes.map(({ name, table, unique }) => `${name} on ${table}${unique ? ' (unique)' : ''}`),
+      objects: shown(invalidIndexes).map(
+        ({ name, table, unique }) => `${name} on ${table}${unique ? ' (unique)' : ''}`,
       ),
       fix: {
         sql: invalidIndexes.map((index) => cureOf(index, isOld)),

@@ -14,7 +14,7 @@ export const matviews = databaseCheck({
     const [first] = matviews;
     return info(count(matviews.length, 'materialized view'), {
       detail: `Their rows are not replicated: until it is refreshed there, the target says "materialized view … has not been populated".${empty.length === 0 ? '' : ` ${empty.length} of them ${empty.length === 1 ? 'is' : 'are'} not populated here either.`}${unlisted(matviews)}`,
-      objects: shown(matviews.map(({ name, populated }) => (populated ? name : `${name} (not populated)`))),
+      objects: shown(matviews).map(({ name, populated }) => (populated ? name : `${name} (not populated)`)),
       fix: {
         by: 'who makes the cut-over',
         text: `On the target, after the copy: REFRESH MATERIALIZED VIEW ${first?.name}${matviews.length === 1 ? '' : ' and so on'}.`,

@@ -1,6 +1,6 @@
-/** As many names as fit a screen; the count is told beside them. */
-export function shown(names: readonly string[]): readonly string[] {
-  return names.slice(0, atMost);
+/** As many as fit a screen; the count is told beside them. */
+export function shown<T>(things: readonly T[]): readonly T[] {
+  return things.slice(0, atMost);
 }
 
 /** ` 7 more are not listed.` after a list that was cut; empty otherwise. */

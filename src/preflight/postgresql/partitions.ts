@@ -10,7 +10,7 @@ export const partitionsCheck = databaseCheck({
   asks: { partitions },
   judge({ partitions }, _database, _ground, { method }) {
     const growing = partitions.filter(({ strategy }) => strategy !== 'hash');
-    const objects = shown(partitions.map(described));
+    const objects = shown(partitions).map(described);
     if (partitions.length === 0) return pass('no partitioned table');
     const observed = count(partitions.length, 'partitioned table');
     if (growing.length === 0) return pass(`${observed}, by hash`, { objects });

@@ -21,7 +21,7 @@ export const replicaIdentity = databaseCheck({
     const more = {
       required: 'a primary key that is not deferrable, or REPLICA IDENTITY USING INDEX or FULL',
       detail: `${harmOf(lacking, version)} ${writesOf(written, lacking.length)}${unlisted(lacking)}`,
-      objects: shown(ordered.map((table) => `${table.name} (${faultOf(table, version)})`)),
+      objects: shown(ordered).map((table) => `${table.name} (${faultOf(table, version)})`),
       fix: identityFix(ordered, unequalByTable(unequalColumns), database, version),
     };
     return written.length > 0 ? fail(['continuous'], observed, more) : warn(observed, more);
@@ -40,7 +40,7 @@ export const fullWithoutEq = databaseCheck({
     return fail(['continuous'], count(found.length, 'table'), {
       required: 'a primary key, or columns of types with an equality operator',
       detail: `At the first UPDATE or DELETE the target says "could not identify an equality operator for type ${firstType(found, unequal)}", and stops applying the changes of the whole database, not only those of the table.${unlisted(found)}`,
-      objects: shown(found.map(({ name }) => `${name} (${unequal.get(name)?.join(', ')})`)),
+      objects: shown(found).map(({ name }) => `${name} (${unequal.get(name)?.join(', ')})`),
       fix: identityFix(found, unequal, database, versionOf(ground)),
     });
   },

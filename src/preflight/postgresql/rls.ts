@@ -15,7 +15,7 @@ export const rls = databaseCheck({
     return fail(['continuous', 'dump'], count(secured.length, 'table'), {
       required: 'a superuser, or a role with BYPASSRLS',
       detail: `The policies of these tables hold for the role. COPY takes the rows that they let through and says nothing of the others; pg_dump ends with "query would be affected by row-level security policy".${unlisted(secured)}`,
-      objects: shown(secured.map(({ name, forced }) => (forced ? `${name} (FORCE)` : name))),
+      objects: shown(secured).map(({ name, forced }) => (forced ? `${name} (FORCE)` : name)),
       fix: {
         sql: [`ALTER ROLE ${role} BYPASSRLS`],
         undo: [`ALTER ROLE ${role} NOBYPASSRLS`],

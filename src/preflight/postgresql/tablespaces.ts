@@ -21,7 +21,7 @@ export const tablespacesCheck = databaseCheck({
     return warn(spaces.join(', '), {
       required: 'pg_default',
       detail: `${whole === undefined ? '' : `The database itself is in "${whole}". `}${count(placed.length, 'table or index', 'tables and indexes')} elsewhere. A managed target has no tablespaces of yours: "tablespace "${spaces[0]}" does not exist". Where the restore goes on they are made in pg_default.${unlisted(placed)}`,
-      objects: shown(placed.map(({ name, tablespace }) => `${name} (${names.get(tablespace) ?? tablespace})`)),
+      objects: shown(placed).map(({ name, tablespace }) => `${name} (${names.get(tablespace) ?? tablespace})`),
       fix: {
         by: 'the owner of the tables',
         text: 'Mostly nothing is lost. Where one must not be missing: ALTER TABLE or ALTER INDEX … SET TABLESPACE pg_default, which copies it whole and locks it meanwhile.',

@@ -17,8 +17,8 @@ export const alwaysTriggers = databaseCheck({
     return warn(count(applyTriggers.length, 'trigger'), {
       required: 'none with ENABLE ALWAYS or ENABLE REPLICA',
       detail: `On the target they fire for every row copied and every change applied, though they have fired here: rows of an audit table come twice, or collide ("duplicate key value violates unique constraint"), and the copy is tried again for ever.${unlisted(applyTriggers)}`,
-      objects: shown(
-        applyTriggers.map(({ table, name, always }) => `${name} on ${table} (${always ? 'ALWAYS' : 'REPLICA'})`),
+      objects: shown(applyTriggers).map(
+        ({ table, name, always }) => `${name} on ${table} (${always ? 'ALWAYS' : 'REPLICA'})`,
       ),
       fix: {
         sql: applyTriggers.map(({ table, name, always }) => statement(table, always ? 'ENABLE' : 'DISABLE', name)),

@@ -17,7 +17,14 @@ it('names and databases with anything in them are words of a shell, and the pass
 });
 
 it('Redis is asked over TLS when the source is', () => {
-  const source = { host: 'h', port: 6379, username: undefined, password: undefined, ssl: 'require' } as const;
+  const source = {
+    host: 'h',
+    port: 6379,
+    username: undefined,
+    password: undefined,
+    db: undefined,
+    ssl: 'require',
+  } as const;
   expect(manualCommands({ engine: 'redis', source })).toContain('redis-cli -h h -p 6379 --tls --rdb dump.rdb');
   expect(manualCommands({ engine: 'redis', source: { ...source, ssl: 'disable' } })).not.toContain('--tls');
 });

@@ -84,7 +84,9 @@ describe('wrong words', () => {
     ['a CA file that is not there', [...pg, '--ca-file', '/none.pem'], /none\.pem/],
     ['a password from an empty standard input', [...pg, '--password-stdin'], /standard input is empty/],
   ])('%s is exit 2 with a hint, and nothing on stdout', async (_what, words, said) => {
-    const ran = await cloudctl(machine(), ['db', 'preflight', '--allow-private', ...words, '-o', 'json'], { stdin: '' });
+    const ran = await cloudctl(machine(), ['db', 'preflight', '--allow-private', ...words, '-o', 'json'], {
+      stdin: '',
+    });
     expect(ran.code).toBe(2);
     expect(ran.out).toBe('');
     expect(ran.err).toMatch(said);

@@ -1,0 +1,35 @@
+import type { TLSSocket } from 'node:tls';
+import { cleaned } from './cleaned.ts';
+
+/** What was agreed with the server. */
+export interface TlsSession {
+  /** As in `TLSv1.3`. */
+  readonly version?: string;
+  readonly certificate?: Certificate;
+}
+
+export interface Certificate {
+  readonly subject: string;
+  readonly issuer: string;
+  /** Milliseconds since the epoch. */
+  readonly validTo: number;
+  readonly selfSigned: boolean;
+}
+
+export function readTls(socket: TLSSocket): TlsSession {
+  const version = socket.getProtocol();
+  const found = socket.getPeerX509Certificate();
+  return {
+    ...(version === null ? {} : { version }),
+    ...(found === undefined
+      ? {}
+      : {
+          certificate: {
+            subject: cleaned(found.subject ?? ''),
+            issuer: cleaned(found.issuer ?? ''),
+            validTo: Date.parse(found.validTo),
+            selfSigned: found.subject === found.issuer,
+          },
+        }),
+  };
+}
