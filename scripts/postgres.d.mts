@@ -5,7 +5,7 @@ export interface PostgresOptions {
   readonly settings?: Readonly<Record<string, string | number>>;
   /** Lines of pg_hba.conf after the one for the socket; everybody with a password unless told. */
   readonly hba?: readonly string[];
-  /** Of the superuser `postgres`; a random one unless told, since a server may listen on every address. */
+  /** Of the superuser `postgres`; a random one unless told. */
   readonly password?: string;
   /** Files in the data folder, by name, as a certificate is. */
   readonly files?: Readonly<Record<string, string>>;

@@ -40,20 +40,28 @@ export function cureOf(table: WeakTable, unequal: Unequal, version: number): str
 
 /** Statements for those that have a cure; the others are named in words. */
 export function identityFix(tables: readonly WeakTable[], unequal: Unequal, database: string, version: number): Fix {
-  const cured = tables.flatMap((table) => {
+  // There may be a hundred thousand of them, so nothing is kept beside the statements.
+  const sql: string[] = [];
+  const undo: string[] = [];
+  const left: string[] = [];
+  let full = 0;
+  for (const table of tables) {
     const cure = cureOf(table, unequal, version);
-    return cure === undefined ? [] : [{ table, cure }];
-  });
-  const left = tables.filter((table) => cureOf(table, unequal, version) === undefined).map(({ name }) => name);
-  const full = cured.filter(({ cure }) => cure === 'FULL').length;
+    if (cure === undefined) left.push(table.name);
+    else {
+      sql.push(identityStatement(table, cure));
+      undo.push(identityStatement(table, observedIdentity(table)));
+      if (cure === 'FULL') full += 1;
+    }
+  }
   const words = [
     'A primary key is the best cure. The statements below take a short exclusive lock each and rewrite nothing.',
     ...(full === 0 ? [] : [fullPrice(full)]),
     ...(left.length === 0 ? [] : [remedyLeft(left, version)]),
   ];
   return {
-    sql: cured.map(({ table, cure }) => identityStatement(table, cure)),
-    undo: cured.map(({ table }) => identityStatement(table, observedIdentity(table))),
+    sql,
+    undo,
     database,
     by: 'the owner of the tables, or a superuser',
     text: words.join(' '),

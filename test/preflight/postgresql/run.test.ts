@@ -49,7 +49,10 @@ test('findings come in catalogue order, one for each check and database', async 
 
 test('all that is sent is read-only, and nothing sets what outlives its transaction', async () => {
   const sent: string[] = [];
-  const report = await preflight({ ...server, username: 'bare' }, { onQuery: (_database, text) => sent.push(text) });
+  const report = await preflight(
+    { ...server, username: 'bare', password: 'secret' },
+    { onQuery: (_database, text) => sent.push(text) },
+  );
   const odd = sent.filter(
     (text) =>
       !text.startsWith("BEGIN READ ONLY; SET LOCAL statement_timeout='15s'; ") &&
@@ -70,7 +73,7 @@ test('the first statement of every connection is a bare question for its process
 });
 
 test('a role without rights gets unknown with the grant that answers it, and every other finding', async () => {
-  const report = await preflight({ ...server, username: 'bare' });
+  const report = await preflight({ ...server, username: 'bare', password: 'secret' });
   expect(found(report, 'hba-rule')).toMatchObject({
     status: 'unknown',
     fix: {
@@ -81,9 +84,11 @@ test('a role without rights gets unknown with the grant that answers it, and eve
   expect(found(report, 'superuser').status).toBe('fail');
   expect(report).toMatchObject({ verdict: 'dump', ok: false, proven: false });
   for (const statement of found(report, 'hba-rule').fix?.sql ?? []) await server.query(statement);
-  expect(found(await preflight({ ...server, username: 'bare' }), 'hba-rule').status).toBe('pass');
+  expect(found(await preflight({ ...server, username: 'bare', password: 'secret' }), 'hba-rule').status).toBe('pass');
   for (const statement of found(report, 'hba-rule').fix?.undo ?? []) await server.query(statement);
-  expect(found(await preflight({ ...server, username: 'bare' }), 'hba-rule').status).toBe('unknown');
+  expect(found(await preflight({ ...server, username: 'bare', password: 'secret' }), 'hba-rule').status).toBe(
+    'unknown',
+  );
 });
 
 test('a question that waits for a lock is unknown alone', async () => {

@@ -23,7 +23,7 @@ describe.each([14, 15, 16, 17, 18] as const)('PostgreSQL %i', (version) => {
     const report = await preflight(server);
     expect(unanswered(report)).toEqual([]);
     expect(report).toMatchObject({ verdict: 'continuous', proven: true });
-    const bare = await preflight({ ...server, username: 'bare' });
+    const bare = await preflight({ ...server, username: 'bare', password: 'secret' });
     expect(unanswered(bare)).toEqual([
       'restart-pending: pending: permission denied for view pg_file_settings',
       'hba-rule: host-rules: permission denied for view pg_hba_file_rules',
