@@ -5,8 +5,8 @@ import { install, side } from './side.mjs';
 
 /** Every release of the registry's package is marked as a preview, so each is named exactly. */
 const releases = {
-  12: '12.22.0-beta.17',
-  13: '13.23.0-beta.17',
+  12: '12.22.0-beta.15',
+  13: '13.23.0-beta.16',
   14: '14.23.0-beta.17',
   15: '15.18.0-beta.17',
   16: '16.14.0-beta.17',

@@ -1,7 +1,16 @@
 import type { Finding } from '../finding.ts';
 import { fixScript } from '../fix-text.ts';
 import type { Report } from '../report.ts';
-import { bySeverity, bytesText, estimateText, sourceText, statusWord, verdictWords, whereText } from './shared.ts';
+import {
+  bySeverity,
+  bytesText,
+  estimateText,
+  printable,
+  sourceText,
+  statusWord,
+  verdictWords,
+  whereText,
+} from './shared.ts';
 
 /** The report for a ticket or a wiki: verdict first, then what to look at, worst first. */
 export function markdownReport(report: Report): string {
@@ -58,14 +67,16 @@ function entry(finding: Finding): string {
 
 /** A code span that any text fits into: more backticks around than it has inside. */
 function code(value: string): string {
-  const line = value.replace(/[\r\n|]+/g, ' ');
+  const line = printable(value).replace(/[\n|]+/g, ' ');
   const longest = Math.max(0, ...[...line.matchAll(/`+/g)].map(([run]) => run.length));
   const fence = '`'.repeat(longest + 1);
   return longest === 0 ? `${fence}${line}${fence}` : `${fence} ${line} ${fence}`;
 }
 
 function text(value: string): string {
-  return value.replace(/[\r\n]+/g, ' ').replace(/[\\*_[\]<>|#`]/g, '\\$&');
+  return printable(value)
+    .replace(/\n+/g, ' ')
+    .replace(/[\\*_[\]<>|#`]/g, '\\$&');
 }
 
 function fenced(body: string, language: string): string {

@@ -54,8 +54,14 @@ export function sourceText(report: Report): string {
   return `${name}:${port}${dbname === undefined ? '' : `/${dbname}`}${username === undefined ? '' : ` as ${username}`}`;
 }
 
-export function whereText(finding: Finding): string {
-  return finding.database === undefined ? 'server' : `database ${finding.database}`;
+export function whereText({ database, only }: Finding): string {
+  if (database !== undefined) return `database ${database}`;
+  return only === undefined ? 'server' : `server, for ${only.join(', ')}`;
+}
+
+/** Names and messages of the source, fit for a terminal or a page: line ends stay, nothing acts. */
+export function printable(text: string): string {
+  return text.replace(/(?!\n)[\p{Cc}\p{Cf}]/gu, '\ufffd');
 }
 
 export function statusWord(finding: Finding): string {

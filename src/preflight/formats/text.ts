@@ -1,7 +1,7 @@
 import type { Change } from '../baseline.ts';
 import type { Finding, Status } from '../finding.ts';
 import type { Report } from '../report.ts';
-import { bySeverity, bytesText, estimateText, sourceText, statusWord, verdictWords } from './shared.ts';
+import { bySeverity, bytesText, estimateText, printable, sourceText, statusWord, verdictWords } from './shared.ts';
 
 /** Styles of the terminal; each gives its text back where there is no colour. */
 export interface Ink {
@@ -20,19 +20,21 @@ export function textReport(report: Report, ink: Ink, changes: readonly Change[] 
   const version = report.source.server_version;
   const head = [
     ink.bold(verdictWords(report)),
-    `${sourceText(report)}${version === undefined ? '' : `, ${report.engine === 'redis' ? 'Redis' : 'PostgreSQL'} ${version}`}`,
+    printable(
+      `${sourceText(report)}${version === undefined ? '' : `, ${report.engine === 'redis' ? 'Redis' : 'PostgreSQL'} ${version}`}`,
+    ),
     Object.entries(report.summary)
       .filter(([, count]) => count > 0)
       .map(([status, count]) => `${count} ${status}`)
       .join(', '),
     ...(estimate === undefined ? [] : [`Estimated duration ${estimate}.`]),
-    ...report.data_loss.map((loss) => `Not carried over: ${loss}.`),
+    ...report.data_loss.map((loss) => printable(`Not carried over: ${loss}.`)),
   ];
   const parts = [
     head.join('\n'),
-    ...(report.databases.length === 0 ? [] : [databases(report)]),
+    ...(report.databases.length === 0 ? [] : [printable(databases(report))]),
     ...grouped(worth).map((group) => entry(group, ink)),
-    ...(changes === undefined ? [] : [changesText(changes)]),
+    ...(changes === undefined ? [] : [printable(changesText(changes))]),
   ];
   return `${parts.join('\n\n')}\n`;
 }
@@ -50,19 +52,23 @@ function grouped(findings: readonly Finding[]): readonly (readonly Finding[])[] 
 function entry(group: readonly Finding[], ink: Ink): string {
   const [finding] = group;
   if (finding === undefined) return '';
-  const { id, title, observed, required, detail, objects, fix, blocks } = finding;
-  const names = group.flatMap(({ database }) => database ?? []);
+  const { id, title, observed, required, detail, objects, fix, blocks, only } = finding;
+  const names = only ?? group.flatMap(({ database }) => database ?? []);
   const where = names.length === 0 ? '' : ` in ${listed(names, 5)}`;
   const blocked = blocks.length === 0 ? '' : `, blocks ${blocks.join(' and ')}`;
   const mark = paintOf(finding.status, ink)(`${statusWord(finding)}:`);
   return [
-    `${mark} ${title}${where} ${ink.dim(`(${id}${blocked})`)}`,
-    `  observed ${observed}${required === undefined ? '' : `, required ${required}`}`,
-    ...(detail === undefined ? [] : [`  ${detail.replaceAll('\n', '\n  ')}`]),
-    ...(objects === undefined || objects.length === 0 ? [] : [`  ${listed(objects, 8)}`]),
+    `${mark} ${title}${printable(where)} ${ink.dim(`(${id}${blocked})`)}`,
+    printable(`  observed ${observed}${required === undefined ? '' : `, required ${required}`}`),
+    ...(detail === undefined ? [] : [printable(`  ${detail.replaceAll('\n', '\n  ')}`)]),
+    ...(objects === undefined || objects.length === 0 ? [] : [printable(`  ${listed(objects, 8)}`)]),
     ...(fix === undefined
       ? []
-      : [`  cure: ${fix.text}${fix.restart === true ? ' (restart)' : fix.reload === true ? ' (reload)' : ''}`]),
+      : [
+          printable(
+            `  cure: ${fix.text}${fix.restart === true ? ' (restart)' : fix.reload === true ? ' (reload)' : ''}`,
+          ),
+        ]),
   ].join('\n');
 }
 

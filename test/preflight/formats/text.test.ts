@@ -38,6 +38,29 @@ describe('the report on a terminal', () => {
     expect(told).toContain('in d0, d1, d2, d3, d4 and 4 more');
   });
 
+  it('prints no control character of a name or a message of the source', () => {
+    const [first] = findings;
+    const nasty = '\u001b[2J\u202eevil\u0007';
+    const [one] = report.databases;
+    const told = textReport(
+      {
+        ...report,
+        databases: [{ ...one!, name: nasty }],
+        data_loss: [nasty],
+        findings: [{ ...first!, observed: nasty, detail: `a\n${nasty}`, objects: [nasty], database: nasty }],
+      },
+      ink,
+      [{ id: 'x', database: nasty }],
+    );
+    expect(told).not.toMatch(/(?!\n)[\p{Cc}\p{Cf}]/u);
+    expect(told.match(/evil/g)?.length).toBeGreaterThan(5);
+  });
+
+  it('says for which databases a finding of the server counts', () => {
+    const [first] = findings;
+    expect(textReport({ ...report, findings: [{ ...first!, only: ['a', 'b'] }] }, ink, undefined)).toContain('in a, b');
+  });
+
   it('names at most 40 databases', () => {
     const [one] = report.databases;
     const told = textReport({ ...report, databases: Array.from({ length: 200 }, () => one!) }, ink, undefined);
