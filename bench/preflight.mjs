@@ -14,12 +14,12 @@ import { root } from '../scripts/suite.mjs';
 const { values } = parseArgs({ options: { databases: { type: 'string' }, tables: { type: 'string' } } });
 const tables = Number(values.tables ?? 50);
 const databases = Number(values.databases ?? (values.tables === undefined ? 200 : 1));
-const rounds = 3;
+/** What disturbs a run only ever makes it longer, so the best of a few is compared. */
+const rounds = 5;
 /** As the preflight has; with 100 connections a tenth of the free ones is more. */
 const lanes = 8;
-/** Of one database with very many tables the time is bounded by the deadline alone. */
-const bounds = databases >= 20 ? { 'the same statements, bare': 1.25, 'SELECT 1': 3 } : {};
-const memoryBound = 150;
+/** Ratios, and MB. With few databases the way in weighs too much, and one of very many tables has the deadline alone. */
+const bounds = databases >= 100 ? { 'the same statements, bare': 1.25, 'SELECT 1': 3, memory: 150 } : {};
 /** What only the person could have told. */
 const untold = new Set(['version-not-newer', 'extensions']);
 
@@ -154,10 +154,10 @@ async function versionOf({ query }) {
 }
 
 function report({ times, memory, report: first }) {
-  const medians = new Map(Object.entries(times).map(([name, all]) => [name, median(all)]));
-  const own = medians.get('cloudctl db preflight');
-  console.log(`median of ${rounds}; the wait between the two readings of the WAL position is left out\n`);
-  for (const [name, ms] of medians) {
+  const best = new Map(Object.entries(times).map(([name, all]) => [name, Math.min(...all)]));
+  const own = best.get('cloudctl db preflight');
+  console.log(`best of ${rounds}; the wait between the two readings of the WAL position is left out\n`);
+  for (const [name, ms] of best) {
     const bound = bounds[name];
     const ratio = own / ms;
     const verdict = bound === undefined ? '' : `<= ${bound.toFixed(2)}  ${judge(ratio <= bound)}`;
@@ -165,19 +165,16 @@ function report({ times, memory, report: first }) {
     console.log(`${name.padEnd(28)}${ms.toFixed(0).padStart(7)} ms  ${shown.padEnd(14)}${verdict}`.trimEnd());
   }
   const unanswered = first.findings.filter(({ status, id }) => status === 'unknown' && !untold.has(id)).length;
-  console.log(
-    `${'peak memory'.padEnd(28)}${memory.toFixed(0).padStart(7)} MB  ${''.padEnd(14)}<= ${memoryBound}   ${judge(memory <= memoryBound)}`,
-  );
-  console.log(
-    `${'databases judged'.padEnd(28)}${String(first.databases.length).padStart(7)}     ${''.padEnd(14)}all    ${judge(unanswered === 0)}`,
-  );
+  const { memory: most } = bounds;
+  line('peak memory', `${memory.toFixed(0)} MB`, most === undefined ? '' : `<= ${most}   ${judge(memory <= most)}`);
+  line('databases judged', `${first.databases.length}   `, `all     ${judge(unanswered === 0)}`);
+}
+
+function line(name, value, verdict) {
+  console.log(`${name.padEnd(28)}${value.padStart(10)}  ${''.padEnd(14)}${verdict}`.trimEnd());
 }
 
 function judge(isKept) {
   if (!isKept) process.exitCode = 1;
   return isKept ? 'ok' : 'MISSED';
-}
-
-function median(numbers) {
-  return [...numbers].sort((one, other) => one - other)[Math.floor(numbers.length / 2)];
 }

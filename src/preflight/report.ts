@@ -30,12 +30,21 @@ export interface Report {
   readonly summary: Readonly<Record<Status, number>>;
   readonly databases: readonly DatabaseVerdict[];
   readonly findings: readonly Finding[];
+  /** The smallest addition to `ignore_dbs` that makes the method possible; absent: there is none, or none is needed. */
+  readonly advice?: IgnoreAdvice;
   readonly estimate?: { readonly seconds_low: number; readonly seconds_high: number };
   /** Statements sent. */
   readonly queries: number;
   /** ISO 8601. */
   readonly started_at: string;
   readonly duration_ms: number;
+}
+
+export interface IgnoreAdvice {
+  /** What to add to `ignore_dbs`. */
+  readonly ignore_dbs: readonly string[];
+  /** What the verdict is then. */
+  readonly verdict: Verdict;
 }
 
 export interface DatabaseVerdict {

@@ -3,7 +3,16 @@ import type { Finding } from '../finding.ts';
 import { fixScript, undoScript } from '../fix-text.ts';
 import type { DatabaseVerdict, Report } from '../report.ts';
 import { style } from './html-style.ts';
-import { bySeverity, bytesText, estimateText, sourceText, statusWord, verdictWords, whereText } from './shared.ts';
+import {
+  adviceText,
+  bySeverity,
+  bytesText,
+  estimateText,
+  sourceText,
+  statusWord,
+  verdictWords,
+  whereText,
+} from './shared.ts';
 
 /** The report as one file without script or outside assets: verdict first, findings by severity, readable on paper. */
 export function htmlReport(report: Report): string {
@@ -57,6 +66,7 @@ function facts(report: Report): string {
         : `version ${target.version}${target.cluster_uuid === undefined ? '' : `, ${target.cluster_uuid}`}`,
     ],
     ['Estimated duration', estimate],
+    ['Advice', adviceText(report)],
     ['Not carried over', report.data_loss.length === 0 ? undefined : report.data_loss.join('; ')],
     [
       'Findings',

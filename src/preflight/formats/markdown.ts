@@ -2,6 +2,7 @@ import type { Finding } from '../finding.ts';
 import { fixScript } from '../fix-text.ts';
 import type { Report } from '../report.ts';
 import {
+  adviceText,
   bySeverity,
   bytesText,
   estimateText,
@@ -15,6 +16,7 @@ import {
 /** The report for a ticket or a wiki: verdict first, then what to look at, worst first. */
 export function markdownReport(report: Report): string {
   const estimate = estimateText(report);
+  const advice = adviceText(report);
   const worth = bySeverity(report.findings).filter(({ status }) => status !== 'pass' && status !== 'skip');
   const fix = fixScript(report);
   const parts = [
@@ -24,6 +26,7 @@ export function markdownReport(report: Report): string {
       `- Source: ${code(sourceText(report))}${report.source.server_version === undefined ? '' : `, ${report.engine} ${text(report.source.server_version)}`}`,
       `- Method asked for: ${report.method}, ${report.ok ? 'possible' : 'not possible'}`,
       ...(estimate === undefined ? [] : [`- Estimated duration: ${estimate}`]),
+      ...(advice === undefined ? [] : [`- ${text(advice)}`]),
       ...report.data_loss.map((loss) => `- Not carried over: ${text(loss)}`),
       `- ${summary(report)}`,
     ].join('\n'),

@@ -47,6 +47,12 @@ export function estimateText(report: Report): string | undefined {
   return `${durationText(estimate.seconds_low)} to ${durationText(estimate.seconds_high)}`;
 }
 
+/** What leaving databases out would bring; undefined: nothing. */
+export function adviceText({ advice, method }: Report): string | undefined {
+  if (advice === undefined) return undefined;
+  return `Without ${advice.ignore_dbs.join(', ')} the ${method} migration is possible: --ignore-dbs ${advice.ignore_dbs.join(',')}`;
+}
+
 /** `db.example.com:5432/shop as mover`. */
 export function sourceText(report: Report): string {
   const { host, port, dbname, username } = report.source;

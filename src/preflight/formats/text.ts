@@ -1,7 +1,16 @@
 import type { Change } from '../baseline.ts';
 import type { Finding, Status } from '../finding.ts';
 import type { Report } from '../report.ts';
-import { bySeverity, bytesText, estimateText, printable, sourceText, statusWord, verdictWords } from './shared.ts';
+import {
+  adviceText,
+  bySeverity,
+  bytesText,
+  estimateText,
+  printable,
+  sourceText,
+  statusWord,
+  verdictWords,
+} from './shared.ts';
 
 /** Styles of the terminal; each gives its text back where there is no colour. */
 export interface Ink {
@@ -28,6 +37,7 @@ export function textReport(report: Report, ink: Ink, changes: readonly Change[] 
       .map(([status, count]) => `${count} ${status}`)
       .join(', '),
     ...(estimate === undefined ? [] : [`Estimated duration ${estimate}.`]),
+    ...(adviceText(report) === undefined ? [] : [printable(`${adviceText(report)}`)]),
     ...report.data_loss.map((loss) => printable(`Not carried over: ${loss}.`)),
   ];
   const parts = [

@@ -1,5 +1,5 @@
 import type { Finding, Method } from '../finding.ts';
-import type { Verdict } from '../report.ts';
+import type { IgnoreAdvice, Verdict } from '../report.ts';
 import { concerns } from '../verdict.ts';
 
 export interface Advising {
@@ -10,13 +10,6 @@ export interface Advising {
   readonly empty: readonly string[];
   /** What the verdict would be without these databases. */
   readonly without: (names: readonly string[]) => { readonly verdict: Verdict; readonly possible: boolean };
-}
-
-export interface IgnoreAdvice {
-  /** What to add to `ignore_dbs`. */
-  readonly ignore_dbs: readonly string[];
-  /** What the verdict is then. */
-  readonly verdict: Verdict;
 }
 
 /**

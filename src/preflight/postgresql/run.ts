@@ -2,10 +2,10 @@ import { CliError } from '../../errors.ts';
 import type { Clock } from '../../platform/host.ts';
 import type { PostgresSource } from '../../postgresql/source.ts';
 import type { Finding } from '../finding.ts';
-import type { Report } from '../report.ts';
+import type { IgnoreAdvice, Report } from '../report.ts';
 import { type Conclusion, conclude } from '../verdict.ts';
 import type { Wish } from '../wish.ts';
-import { adviseIgnoring, type IgnoreAdvice } from './advice.ts';
+import { adviseIgnoring } from './advice.ts';
 import { role } from './asks/role.ts';
 import type { TableSize } from './asks/sizes.ts';
 import { catalogue } from './catalogue.ts';
@@ -41,8 +41,6 @@ export interface PreflightOptions {
 }
 
 export interface PostgresReport extends Report {
-  /** The smallest addition to `ignore_dbs` that makes the method possible; absent: there is none. */
-  readonly advice?: IgnoreAdvice;
   /** The biggest tables of all databases, biggest first, twenty at most. */
   readonly largest_tables: readonly TableSize[];
 }

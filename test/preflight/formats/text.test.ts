@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { textReport } from '../../../src/preflight/formats/text.ts';
+import { renderReport } from '../../../src/preflight/formats/write.ts';
 import { findings, report } from '../sample.ts';
 
 const same = (text: string): string => text;
@@ -23,6 +24,16 @@ describe('the report on a terminal', () => {
 
   it('leaves out what passed, was skipped or only informs', () => {
     for (const id of ['superuser', 'rls', 'matviews']) expect(text).not.toContain(`(${id}`);
+  });
+
+  it('tells which databases to leave out, if that would do', () => {
+    const advised = { ...report, advice: { ignore_dbs: ['My-DB', 'old'], verdict: 'continuous' as const } };
+    expect(textReport(advised, ink, undefined)).toContain(
+      'Without My-DB, old the continuous migration is possible: --ignore-dbs My-DB,old',
+    );
+    for (const file of ['a.md', 'a.html'])
+      expect(renderReport(file, advised, '1')).toContain('the continuous migration is possible');
+    expect(text).not.toContain('--ignore-dbs');
   });
 
   it('paints a blocker and says when a restart follows', () => {

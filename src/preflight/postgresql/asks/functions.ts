@@ -1,7 +1,7 @@
 import type { Ask } from '../ask.ts';
 import { textIn, truthIn } from './decode.ts';
 import { grantMonitor } from './grants.ts';
-import { overview } from './overview.ts';
+import { type Overview, overview } from './overview.ts';
 
 /** A function that only a superuser could make as it is. */
 export interface MarkedFunction {
@@ -35,9 +35,14 @@ export const markedFunctions: Ask<readonly MarkedFunction[]> = {
 export const untrustedLanguages: Ask<readonly string[]> = {
   id: 'languages',
   scope: 'database',
-  when: (known) => known(overview)?.languages ?? true,
+  when: (known) => hasLanguage(known(overview)),
   sql: () => 'SELECT lanname FROM pg_language WHERE lanispl AND NOT lanpltrusted',
   decode: (rows) => rows.map((row) => textIn(row, 'lanname')),
   absent: [],
   grant: grantMonitor,
 };
+
+/** A language comes with an extension, or with a handler. */
+function hasLanguage(seen: Overview | undefined): boolean {
+  return seen === undefined || seen.functions || seen.extensions;
+}

@@ -28,7 +28,7 @@ export interface WeakTable {
 export const identities: Ask<readonly WeakTable[]> = {
   id: 'identities',
   scope: 'database',
-  when: (known) => anyWeak(known) || (known(overview)?.columns ?? true),
+  when: (known) => hasOdd(known) || (known(overview)?.columns ?? true),
   sql: (version) => {
     const generated = (where: string) =>
       version < 120_000
@@ -78,7 +78,7 @@ export interface UnequalColumn {
 export const unequalColumns: Ask<readonly UnequalColumn[]> = {
   id: 'unequal-columns',
   scope: 'database',
-  when: anyWeak,
+  when: hasOdd,
   sql: (version) =>
     `WITH RECURSIVE used AS (SELECT a.attrelid, a.attnum, a.attname, a.atttypid, a.atttypmod FROM pg_class c LEFT JOIN pg_index i ON ${identityIndex} JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped${version < 120_000 ? '' : " AND a.attgenerated = ''"} WHERE c.oid >= '16384' AND c.relkind = 'r' AND c.relpersistence <> 't' AND (i.indexrelid IS NULL OR c.relreplident = 'n')),
 made(root, type) AS (SELECT DISTINCT atttypid, atttypid FROM used UNION SELECT made.root, part.type FROM made JOIN pg_type t ON t.oid = made.type CROSS JOIN LATERAL (SELECT t.typbasetype WHERE t.typtype = 'd' UNION ALL SELECT t.typelem WHERE t.typlen = -1 AND t.typelem <> 0 AND t.typtype = 'b' UNION ALL SELECT a.atttypid FROM pg_attribute a WHERE t.typtype = 'c' AND a.attrelid = t.typrelid AND a.attnum > 0 AND NOT a.attisdropped) part(type)),
@@ -89,8 +89,8 @@ SELECT used.attrelid::regclass AS name, quote_ident(used.attname) || ' ' || form
   grant: grantMonitor,
 };
 
-function anyWeak(known: Known): boolean {
-  return known(overview)?.weak ?? true;
+function hasOdd(known: Known): boolean {
+  return known(overview)?.relations ?? true;
 }
 
 /**

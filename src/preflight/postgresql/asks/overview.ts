@@ -9,19 +9,17 @@ export interface Overview {
   /** Tables and materialized views, those of sessions left out. */
   readonly tables: number;
   readonly sequences: number;
-  /** A relation that is no plain table with rows of its own: of another kind or persistence, elsewhere, with row security. */
+  /**
+   * A relation that is no plain table with a key: of another kind or persistence, in another tablespace, with row security,
+   * with another replica identity than the default or no primary key that serves.
+   */
   readonly relations: boolean;
-  /** A table whose replica identity needs a closer look: another than the default, or no primary key that serves. */
-  readonly weak: boolean;
   /** A generated or an identity column. */
   readonly columns: boolean;
+  /** Without one there is no event trigger, no trigger of theirs, and no language that anybody uses. */
   readonly functions: boolean;
-  readonly languages: boolean;
   /** Any but those that every new database has. */
   readonly extensions: boolean;
-  readonly eventTriggers: boolean;
-  /** Triggers that fire where changes are applied. */
-  readonly triggers: boolean;
   readonly publications: boolean;
   readonly collations: boolean;
   readonly largeObjects: boolean;
@@ -49,13 +47,9 @@ export const overview: Ask<Overview> = {
     tables: numberIn(row, 'tables'),
     sequences: numberIn(row, 'sequences'),
     relations: truthIn(row, 'relations'),
-    weak: truthIn(row, 'weak'),
     columns: truthIn(row, 'columns'),
     functions: truthIn(row, 'functions'),
-    languages: truthIn(row, 'languages'),
     extensions: truthIn(row, 'extensions'),
-    eventTriggers: truthIn(row, 'event_triggers'),
-    triggers: truthIn(row, 'triggers'),
     publications: truthIn(row, 'publications'),
     collations: truthIn(row, 'collations'),
     largeObjects: truthIn(row, 'large_objects'),
@@ -68,13 +62,9 @@ export const overview: Ask<Overview> = {
     tables: 0,
     sequences: 0,
     relations: false,
-    weak: false,
     columns: false,
     functions: false,
-    languages: false,
     extensions: false,
-    eventTriggers: false,
-    triggers: false,
     publications: false,
     collations: false,
     largeObjects: false,
@@ -92,14 +82,10 @@ function parts(version: number): Readonly<Record<string, string>> {
       "(SELECT count(*) FROM pg_class WHERE oid >= '16384' AND (relkind = 'r' OR relkind = 'm') AND relpersistence <> 't')",
     sequences:
       version < 100_000 ? "(SELECT count(*) FROM pg_class WHERE relkind = 'S')" : '(SELECT count(*) FROM pg_sequence)',
-    relations: `EXISTS (SELECT FROM pg_class c WHERE c.oid >= '16384' AND c.relnamespace <> '99' AND ${remarkable})`,
-    weak: `EXISTS (SELECT FROM pg_class c WHERE c.oid >= '16384' AND c.relkind = 'r' AND c.relpersistence <> 't' AND (c.relreplident <> 'd' OR NOT ${keyed}))`,
+    relations: `EXISTS (SELECT FROM pg_class c WHERE c.oid >= '16384' AND c.relnamespace <> '99' AND (${remarkable} OR (c.relkind = 'r' AND (c.relreplident <> 'd' OR NOT ${keyed}))))`,
     columns: marked(version),
     functions: "EXISTS (SELECT FROM pg_proc WHERE oid >= '16384')",
-    languages: "EXISTS (SELECT FROM pg_language WHERE oid >= '16384')",
     extensions: "EXISTS (SELECT FROM pg_extension WHERE oid >= '16384')",
-    event_triggers: 'EXISTS (SELECT FROM pg_event_trigger)',
-    triggers: "EXISTS (SELECT FROM pg_trigger WHERE tgenabled = 'A' OR tgenabled = 'R')",
     publications: version < 100_000 ? 'false' : 'EXISTS (SELECT FROM pg_publication)',
     collations: "EXISTS (SELECT FROM pg_collation WHERE oid >= '16384')",
     large_objects: 'EXISTS (SELECT FROM pg_largeobject_metadata)',

@@ -14,7 +14,7 @@ export interface ApplyTrigger {
 export const applyTriggers: Ask<readonly ApplyTrigger[]> = {
   id: 'apply-triggers',
   scope: 'database',
-  when: (known) => known(overview)?.triggers ?? true,
+  when: (known) => known(overview)?.functions ?? true,
   sql: () =>
     "SELECT tgrelid::regclass AS name, tgname, tgenabled = 'A' AS always FROM pg_trigger WHERE (tgenabled = 'A' OR tgenabled = 'R') AND NOT tgisinternal",
   decode: (rows) =>
@@ -27,7 +27,7 @@ export const applyTriggers: Ask<readonly ApplyTrigger[]> = {
 export const eventTriggers: Ask<readonly string[]> = {
   id: 'event-triggers',
   scope: 'database',
-  when: (known) => known(overview)?.eventTriggers ?? true,
+  when: (known) => known(overview)?.functions ?? true,
   sql: () =>
     "SELECT e.evtname FROM pg_event_trigger e WHERE NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = '3466' AND d.objid = e.oid AND d.deptype = 'e')",
   decode: (rows) => rows.map((row) => textIn(row, 'evtname')),
