@@ -65,11 +65,12 @@ function entry(group: readonly Finding[], ink: Ink): string {
   const { id, title, observed, required, detail, objects, fix, blocks, only } = finding;
   const names = only ?? group.flatMap(({ database }) => database ?? []);
   const where = names.length === 0 ? '' : ` in ${listed(names, 5)}`;
-  const blocked = blocks.length === 0 ? '' : `, blocks ${blocks.join(' and ')}`;
+  const blocked = blocks.length === 0 ? '' : ` (blocks ${blocks.join(' and ')})`;
   const mark = paintOf(finding.status, ink)(`${statusWord(finding)}:`);
   return [
-    `${mark} ${title}${printable(where)} ${ink.dim(`(${id}${blocked})`)}`,
-    printable(`  observed ${observed}${required === undefined ? '' : `, required ${required}`}`),
+    `${mark} ${id}${printable(where)}${ink.dim(blocked)}`,
+    printable(`  wanted: ${title}`),
+    printable(`  observed: ${observed}${required === undefined ? '' : `; required: ${required}`}`),
     ...(detail === undefined ? [] : [printable(`  ${detail.replaceAll('\n', '\n  ')}`)]),
     ...(objects === undefined || objects.length === 0 ? [] : [printable(`  ${listed(objects, 8)}`)]),
     ...(fix === undefined

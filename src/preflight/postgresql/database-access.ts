@@ -1,7 +1,8 @@
 import { quoteIdentifier } from '../../postgresql/quote.ts';
-import { fail, pass, unknown } from '../finding.ts';
+import { fail, type Outcome, pass } from '../finding.ts';
 import { databases } from './asks/databases.ts';
 import { databaseCheck, serverCheck } from './check.ts';
+import type { Reach } from './ground.ts';
 import { count } from './units.ts';
 
 export const dbNoconnect = databaseCheck({
@@ -51,12 +52,26 @@ export const dbNoconnect = databaseCheck({
         fix: { text: `Let the role in to this database too (hba-rule), ${ignore}` },
       });
     }
-    if (reach?.kind === 'entered') return pass('entered');
-    return unknown(
-      reach?.kind === 'lost' ? `it could not be entered: ${reach.message}` : 'the time was over before it was tried',
-    );
+    if (reach?.kind === 'entered' && reach.broken === undefined) return pass('entered');
+    return notJudged(reach, ignore);
   },
 });
+
+/** Nobody knows what is in it, and what is not known to be possible must not be called so. */
+function notJudged(reach: Reach | undefined, ignore: string): Outcome {
+  const broken = reach?.kind === 'entered' ? reach.broken : undefined;
+  const observed =
+    reach?.kind === 'lost'
+      ? `it could not be entered: ${reach.message}`
+      : broken === undefined
+        ? 'the time was over before it was tried'
+        : `the connection ended while it was asked: ${broken}`;
+  return fail(['continuous', 'dump'], observed, {
+    required: 'an answer',
+    detail: 'It was not judged, so nobody can promise that it will be migrated.',
+    fix: { text: `Run the preflight again, with more time if that was short (--deadline 5m), ${ignore}` },
+  });
+}
 
 /** A name that no database has ends the run before anything is judged. */
 export const ignoreUnknown = serverCheck({

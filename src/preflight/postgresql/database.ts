@@ -34,11 +34,11 @@ export async function visit(dbname: string, asks: readonly AnyAsk[], way: Visit,
   let before = broken?.code === ownCodes.closed ? broken : undefined;
   for (let tries = 1; ; tries += 1) {
     const visited = await attempt(dbname, asks, way, left);
-    const { code } = visited;
+    const { code, asked } = visited;
     if (code === undefined || way.signal.aborted || left() < 5000) return visited;
-    if (code === ownCodes.closed && before === undefined) {
+    if (code === ownCodes.closed && asked && before === undefined) {
       before = visited;
-    } else if (passing.has(code) && before === undefined && tries < 4) {
+    } else if ((passing.has(code) || code === ownCodes.closed) && before === undefined && tries < 4) {
       await way.clock.sleep(1000, way.signal).catch(() => {});
     } else {
       return before !== undefined && passing.has(code) ? before : visited;
@@ -57,7 +57,7 @@ export async function askOn(session: PgSession, dbname: string, asks: readonly A
     onSent: (text) => way.onSent(dbname, text),
     left: () => end - way.clock.now(),
   });
-  return { reach: { kind: 'entered', direct: true }, answers, code: lost?.code };
+  return { reach: { kind: 'entered', direct: true }, answers, code: lost?.code, asked: true };
 }
 
 /** Whether another connection may do better. */
@@ -71,6 +71,8 @@ const passing: ReadonlySet<string> = new Set(['57P01', '57P02', '57P03', '53300'
 export interface Attempt extends Visited {
   /** Of the failure that ended it. */
   readonly code: string | undefined;
+  /** A question of ours was sent; before that nothing can be its fault. */
+  readonly asked: boolean;
 }
 
 async function attempt(dbname: string, asks: readonly AnyAsk[], way: Visit, left: () => number): Promise<Attempt> {
@@ -87,10 +89,12 @@ async function attempt(dbname: string, asks: readonly AnyAsk[], way: Visit, left
       onSent: (text) => way.onSent(dbname, text),
       left,
     });
-    return { reach: { kind: 'entered', direct: pid === String(session.processId) }, answers, code: lost?.code };
+    const direct = pid === String(session.processId);
+    const broken = lost === undefined ? {} : { broken: failureText(lost) };
+    return { reach: { kind: 'entered', direct, ...broken }, answers, code: lost?.code, asked: true };
   } catch (error) {
     if (error instanceof ConnectError || error instanceof QueryError) {
-      return { reach: notReached(error), answers: new Map(), code: error.code };
+      return { reach: notReached(error), answers: new Map(), code: error.code, asked: false };
     }
     throw error;
   } finally {

@@ -46,7 +46,12 @@ export type Entry =
 
 export type Reach =
   /** `direct`: the process that answered is the one the connection was made to. */
-  | { readonly kind: 'entered'; readonly direct: boolean }
+  | {
+      readonly kind: 'entered';
+      readonly direct: boolean;
+      /** Why the connection ended before the questions were answered, on a second try as well. */
+      readonly broken?: string;
+    }
   /** Nobody tried: the catalogue tells that it would be refused. */
   | { readonly kind: 'closed' }
   /** The server said no, to this database. */

@@ -11,8 +11,13 @@ test.each([
   { what: 'no CONNECT', is: { mayConnect: false }, reach: { kind: 'closed' }, verdict: both },
   { what: 'half dropped', is: { connectionLimit: -2 }, reach: { kind: 'closed' }, verdict: both },
   { what: 'refused', is: {}, reach: { kind: 'refused', code: '28000', message: 'no entry' }, verdict: both },
-  { what: 'no answer', is: {}, reach: { kind: 'lost', message: 'no answer within 10 s' }, verdict: 'unknown' },
-  { what: 'not tried', is: {}, reach: undefined, verdict: 'unknown' },
+  {
+    what: 'no answer',
+    is: {},
+    reach: { kind: 'lost', message: 'no answer within 10 s' },
+    verdict: 'fail continuous+dump',
+  },
+  { what: 'not tried', is: {}, reach: undefined, verdict: 'fail continuous+dump' },
 ] satisfies readonly { what: string; is: object; reach: Reach | undefined; verdict: string }[])(
   'a database, $what: $verdict',
   ({ is, reach, verdict }) => {
