@@ -14,14 +14,14 @@ import { canStartSecretService, type SecretService, startSecretService } from '.
 import { type Bundle, bundleProgram } from './bundle.ts';
 
 const account = 'default#qu1ckr3d';
-const read = (env: Environment, limit = 1000) => readKeychainQuickly(account, { env, platform: 'linux', limit });
+const read = (env: Environment, name = account) => readKeychainQuickly(name, { env, platform: 'linux', limit: 1000 });
 
 describe.skipIf(!canStartSecretService())('the quick read of the Secret Service', () => {
   let service: SecretService;
   let helper: Bundle;
-  const write = async (value: string) => {
+  const write = async (value: string, name = account) => {
     const session = helperKeychain({ env: service.env, script: helper.script }).open({ limit: 3000 });
-    expect(await session.write(account, value)).toEqual({ kind: 'done' });
+    expect(await session.write(name, value)).toEqual({ kind: 'done' });
     await session.close();
   };
   beforeAll(async () => {
@@ -34,10 +34,11 @@ describe.skipIf(!canStartSecretService())('the quick read of the Secret Service'
   });
 
   it('sees what the native client wrote, and tells absent from found', async () => {
-    expect(await read(service.env)).toEqual({ kind: 'absent' });
+    const untouched = 'default#n0b0dyel';
+    expect(await read(service.env, untouched)).toEqual({ kind: 'absent' });
     for (const value of ['short', `{"v":1,"name":"Zoë ✓","token":"${'x'.repeat(2000)}"}`]) {
-      await write(value);
-      expect(await read(service.env)).toEqual({ kind: 'found', value });
+      await write(value, untouched);
+      expect(await read(service.env, untouched)).toEqual({ kind: 'found', value });
     }
   });
 
@@ -91,6 +92,7 @@ describe.skipIf(!canStartSecretService())('the quick read of the Secret Service'
   it('of a service that ended is missing', async () => {
     await service.end();
     expect(await read(service.env)).toMatchObject({ kind: 'unavailable', why: 'missing' });
+    await service.restart();
   });
 });
 

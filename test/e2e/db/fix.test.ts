@@ -8,7 +8,7 @@ import { type Folders, makeFolders } from '../../fixtures/folders.ts';
 import { type Postgres, startPostgres } from '../../fixtures/postgres.ts';
 import { complaints, idsOf, preflight, reportOf } from './ground.ts';
 
-/** One server broken in many ways, cured by its own script, and put back. What each test needs the one before has done. */
+/** One server broken in many ways, cured by its own script, and put back. */
 const settings = {
   wal_level: 'replica',
   max_replication_slots: 2,
@@ -99,32 +99,25 @@ test('every fault is named, and the continuous migration is not possible', () =>
   expect(reasons.get('d1')).not.toContain('hba-rule');
 });
 
-test('the script, run section by section as it says, leaves a server that will be replicated', async () => {
-  // The name of a database is nothing that a script may change.
-  const restarts = await apply('fix.sql');
-  expect(restarts).toBe(1);
+test('the script leaves a server that will be replicated, and the undo script brings back every value; both can be run again', async () => {
+  expect(await apply('fix.sql')).toBe(1);
   const ran = await ask(words);
-  const report = reportOf(ran);
-  expect(complaints(report)).toEqual([`warn db-names ${strange}: ${strange}`]);
-  expect(report.verdict).toBe('continuous');
+  const cured = reportOf(ran);
+  // The name of a database is nothing that a script may change.
+  expect(complaints(cured)).toEqual([`warn db-names ${strange}: ${strange}`]);
+  expect(cured.verdict).toBe('continuous');
   expect(ran.code).toBe(0);
-});
 
-test('the script can be run again', async () => {
   const once = await state();
   await apply('fix.sql');
   expect({ ...(await state()), rules: [] }).toEqual({ ...once, rules: [] });
-});
 
-test('the undo script brings back every value that was observed', async () => {
   await apply('undo.sql');
   expect(await state()).toEqual(before);
   const report = reportOf(await ask(words));
   expect(complaints(report)).toEqual(complaints(reportOf(first)));
   expect(strip(report)).toEqual(strip(reportOf(first)));
-});
 
-test('the undo script can be run again', async () => {
   await apply('undo.sql');
   expect(await state()).toEqual(before);
 });
