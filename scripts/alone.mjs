@@ -1,14 +1,18 @@
 // `npm run test:alone`: every test file in a vitest process of its own and its tests in a shuffled order, so that none
-// leans on another. `-- --seconds 240` starts no file after that time; which files those are is chance.
+// leans on another. `-- --seconds 240` starts no file after that time, `-- --seed 7` brings back an order that was seen.
 import { spawnSync } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import { root, suite } from './suite.mjs';
 
-const words = process.argv.slice(2);
-const seconds = words[0] === '--seconds' ? Number(words[1]) : Number.POSITIVE_INFINITY;
-const paths = words[0] === '--seconds' ? words.slice(2) : words;
-const seed = randomInt(1_000_000);
+const { values, positionals: paths } = parseArgs({
+  options: { seconds: { type: 'string' }, seed: { type: 'string' } },
+  allowPositionals: true,
+});
+const seconds = Number(values.seconds ?? Number.POSITIVE_INFINITY);
+const seed = Number(values.seed ?? randomInt(1_000_000));
+const chance = generator(seed);
 const files = shuffled(list(paths));
 const total = { passed: 0, failed: 0, skipped: 0 };
 const bad = [];
@@ -42,7 +46,18 @@ function list(under) {
 
 function shuffled(items) {
   return items
-    .map((item) => ({ item, at: randomInt(2 ** 32) }))
+    .map((item) => ({ item, at: chance() }))
     .sort((one, other) => one.at - other.at)
     .map(({ item }) => item);
+}
+
+/** Numbers from 0 to 2^32, the same for the same seed (xorshift32). */
+function generator(start) {
+  let state = (start + 0x9e3779b9) >>> 0 || 1;
+  return () => {
+    state ^= state << 13;
+    state ^= state >>> 17;
+    state = (state ^ (state << 5)) >>> 0;
+    return state;
+  };
 }

@@ -3,13 +3,15 @@ import { once } from 'node:events';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Environment, KeychainOptions } from '../../src/platform/host.ts';
 import { helperKeychain } from '../../src/platform/keychain.ts';
 import { canStartSecretService, type SecretService, startSecretService } from '../fixtures/secret-service.ts';
 import { type Bundle, bundleProgram } from './bundle.ts';
 
-const account = 'default#k3yb0x42';
+/** Another for every test, so that none sees what one before it has left. */
+let account = '';
+let accounts = 0;
 const patient = { limit: 3000 };
 let script = '';
 let bundle: Bundle;
@@ -20,6 +22,11 @@ beforeAll(async () => {
 });
 
 afterAll(() => bundle.remove());
+
+beforeEach(() => {
+  accounts += 1;
+  account = `default#k3yb0x${accounts}`;
+});
 
 const open = (env: Environment, options: KeychainOptions = patient) => helperKeychain({ env, script }).open(options);
 
@@ -86,8 +93,9 @@ describe.skipIf(!canStartSecretService())('a running Secret Service', () => {
 
   it('a hung service is given up at the limit, its helper is killed, and the wait is told once', async () => {
     let told = 0;
-    service.pause();
     const session = open(service.env, { limit: 1400, onWaiting: () => told++ });
+    await session.write(account, 'there');
+    service.pause();
     try {
       const [reply, ms] = await timed(() => session.read(account));
       expect(reply).toMatchObject({ kind: 'unavailable', why: 'hung' });
