@@ -1,6 +1,6 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { bin, node, startProgram } from '../../fixtures/cli.ts';
 import { makeFolders } from '../../fixtures/folders.ts';
 import { type Ground, makeGround, noKeyring, setUp } from './ground.ts';
@@ -9,10 +9,15 @@ const said = /kept in a file of mode 0600, not in the keychain/;
 
 describe.skipIf(noKeyring)('a session in a file, for those who ask for it', () => {
   let ground: Ground;
-  beforeAll(async () => {
+  beforeEach(async () => {
     ground = await makeGround();
   });
-  afterAll(() => ground.close());
+  afterEach(() => ground.close());
+
+  const signInToFile = async (): Promise<void> => {
+    expect((await setUp(ground, ['--credential-store', 'file'])).code).toBe(0);
+    expect((await ground.logIn()).code).toBe(0);
+  };
 
   test('is never chosen by itself: without a keychain a login fails', async () => {
     const env = { DBUS_SESSION_BUS_ADDRESS: undefined, CLOUDCTL_CLIENT_SECRET: ground.sandbox.client_secret };
@@ -33,6 +38,7 @@ describe.skipIf(noKeyring)('a session in a file, for those who ask for it', () =
   });
 
   test('auth status says it on stderr and names the file; other commands are silent about it', async () => {
+    await signInToFile();
     const status = await ground.run(['auth', 'status', '-o', 'json']);
     expect(status.code).toBe(0);
     expect(status.stderr.match(new RegExp(said, 'g'))).toHaveLength(1);
@@ -50,6 +56,7 @@ describe.skipIf(noKeyring)('a session in a file, for those who ask for it', () =
   });
 
   test('is readable by its owner alone, in folders of its owner alone, whatever the umask', async () => {
+    await signInToFile();
     const folders = makeFolders();
     const env = {
       ...ground.env,
@@ -97,8 +104,9 @@ describe.skipIf(noKeyring)('a session in a file, for those who ask for it', () =
   });
 
   test('logout removes the file', async () => {
+    await signInToFile();
     const { stdout: place } = await ground.run(['auth', 'status', '--query', 'store_place', '-o', 'table']);
-    expect(place.trim()).not.toBe('');
+    expect(files(ground.folders.state)).toContain(place.trim());
     expect((await ground.run(['auth', 'logout'])).code).toBe(0);
     expect(files(ground.folders.state)).not.toContain(place.trim());
   });

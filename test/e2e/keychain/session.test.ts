@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { start } from '../../fixtures/cli.ts';
 import { processesOf, type Seen } from '../../fixtures/processes.ts';
 import { type Ground, makeGround, noKeyring, recordOf, setUp } from './ground.ts';
@@ -14,10 +14,15 @@ interface Status {
 
 describe.skipIf(noKeyring)('a session in the keychain', () => {
   let ground: Ground;
-  beforeAll(async () => {
+  beforeEach(async () => {
     ground = await makeGround();
   });
-  afterAll(() => ground.close());
+  afterEach(() => ground.close());
+
+  const signIn = async (): Promise<void> => {
+    expect((await setUp(ground)).code).toBe(0);
+    expect((await ground.logIn()).code).toBe(0);
+  };
 
   /** The only account of cloudctl's that begins with this. */
   const accountOf = async (profile: string): Promise<string> => {
@@ -38,6 +43,7 @@ describe.skipIf(noKeyring)('a session in the keychain', () => {
   });
 
   test('login takes the secret from there and keeps the session there, and in no file', async () => {
+    await setUp(ground);
     const ran = await ground.logIn();
     expect(ran).toMatchObject({ code: 0, stdout: '' });
     expect(ran.stderr).toMatch(/Maya Lindqvist/);
@@ -49,6 +55,7 @@ describe.skipIf(noKeyring)('a session in the keychain', () => {
   });
 
   test('auth status names the keychain, and the item another program finds there', async () => {
+    await signIn();
     const ran = await ground.run(['auth', 'status', '-o', 'json']);
     expect(ran).toMatchObject({ code: 0, stderr: '' });
     const account = await accountOf('default');
@@ -64,6 +71,7 @@ describe.skipIf(noKeyring)('a session in the keychain', () => {
   });
 
   test('another process reads it back: the token, and a call with it', async () => {
+    await signIn();
     const record = recordOf((await ground.items()).get(await accountOf('default')));
     expect(await ground.run(['auth', 'token'])).toMatchObject({
       code: 0,
@@ -76,6 +84,7 @@ describe.skipIf(noKeyring)('a session in the keychain', () => {
   });
 
   test('it outlives the keychain service', async () => {
+    await signIn();
     const before = await ground.run(['auth', 'token']);
     await ground.service.restart();
     expect(await ground.run(['auth', 'token'])).toMatchObject({ code: 0, stdout: before.stdout });
@@ -83,6 +92,7 @@ describe.skipIf(noKeyring)('a session in the keychain', () => {
   });
 
   test('a refresh replaces the item, and the next process reads the new one', async () => {
+    await signIn();
     const account = await accountOf('default');
     const before = recordOf((await ground.items()).get(account));
     expect((await ground.run(['auth', 'refresh'])).code).toBe(0);
@@ -95,6 +105,7 @@ describe.skipIf(noKeyring)('a session in the keychain', () => {
   });
 
   test('two profiles are two items side by side, and logging out of one leaves the other', async () => {
+    await signIn();
     expect((await setUp(ground, ['--profile', 'second'])).code).toBe(0);
     expect((await ground.logIn(['--profile', 'second', '--scope', 'read write'])).code).toBe(0);
     const [first, second] = [await accountOf('default'), await accountOf('second')];
@@ -115,6 +126,7 @@ describe.skipIf(noKeyring)('a session in the keychain', () => {
   });
 
   test('another state folder is another item: its locks could not keep two refreshes apart', async () => {
+    await signIn();
     const elsewhere = { env: { CLOUDCTL_STATE_DIR: join(ground.folders.home, 'other-state') } };
     const first = await accountOf('default');
     expect(await ground.run(['auth', 'token'], elsewhere)).toMatchObject({ code: 4, stdout: '' });
@@ -131,6 +143,7 @@ describe.skipIf(noKeyring)('a session in the keychain', () => {
   });
 
   test('no secret is in the arguments or the environment of the helper, nor of any other process', async () => {
+    await signIn();
     const watching = new AbortController();
     const seen = watch(ground, watching.signal);
     const secrets = [ground.sandbox.client_secret];
@@ -165,6 +178,7 @@ describe.skipIf(noKeyring)('a session in the keychain', () => {
   });
 
   test('logout takes the item out of the keychain, and the server refuses its token', async () => {
+    await signIn();
     const account = await accountOf('default');
     const { stdout: token } = await ground.run(['auth', 'token']);
     const ran = await ground.run(['auth', 'logout']);
