@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
-import { delimiter } from 'node:path';
+import { existsSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
 import { surroundings } from './environment.ts';
 import type { Browser, Environment } from './host.ts';
 
@@ -19,6 +20,31 @@ export function systemBrowser(env: Environment, platform: NodeJS.Platform): Brow
     },
   };
 }
+
+/** Whether the platform's opener finds anything to start; only Linux comes without one. */
+export function hasOpener(
+  env: Environment,
+  platform: NodeJS.Platform,
+  exists: (path: string) => boolean = existsSync,
+): boolean {
+  if (platform !== 'linux' || surroundings(env, platform).wsl) return true;
+  const folders = (env.PATH ?? '').split(delimiter).filter((folder) => folder !== '');
+  return folders.some((folder) => openers.some((program) => exists(join(folder, program))));
+}
+
+/** What xdg-open, which comes with this program, hands the address to. */
+const openers: readonly string[] = [
+  'gio',
+  'kde-open',
+  'kde-open5',
+  'exo-open',
+  'x-www-browser',
+  'sensible-browser',
+  'firefox',
+  'google-chrome',
+  'chromium',
+  'chromium-browser',
+];
 
 /** $BROWSER is a list like PATH; `%s` in a command stands for the address, which else comes last. */
 async function openWith(commands: readonly string[], url: string, env: Environment): Promise<boolean> {

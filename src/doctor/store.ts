@@ -1,0 +1,79 @@
+import { join } from 'node:path';
+import { ensureFolder, readTextIfAny, removeDurably, writeAtomically } from '../platform/files.ts';
+import type { Keychain, KeychainUnavailable } from '../platform/host.ts';
+import type { DoctorFinding } from './finding.ts';
+
+export interface KeychainProbe {
+  readonly keychain: Keychain;
+  /** Milliseconds an operation may take. */
+  readonly limit: number;
+  readonly onWaiting: () => void;
+  /** An account and a value of their own, so that no session is touched. */
+  readonly account: string;
+  readonly value: string;
+}
+
+/** Writes an item of its own, reads it back and removes it. */
+export async function probeKeychain(probe: KeychainProbe): Promise<DoctorFinding> {
+  const session = probe.keychain.open({ limit: probe.limit, onWaiting: probe.onWaiting });
+  try {
+    const written = await session.write(probe.account, probe.value);
+    if (written.kind === 'unavailable') return unavailable(written);
+    const read = await session.read(probe.account);
+    const removed = await session.remove(probe.account);
+    if (read.kind === 'unavailable') return unavailable(read);
+    if (removed.kind === 'unavailable') return unavailable(removed);
+    if (read.kind === 'absent' || read.value !== probe.value) return unavailable({ ...forgetful, kind: 'unavailable' });
+    return { id: 'keychain', status: 'ok', observed: 'an item was written, read back and removed' };
+  } finally {
+    await session.close();
+  }
+}
+
+/** The same for the file store, in the folder that holds the sessions. */
+export function probeFolder(folder: string, value: string): DoctorFinding {
+  const id = 'credential-file';
+  const path = join(folder, `doctor.${process.pid}`);
+  try {
+    ensureFolder(folder);
+    writeAtomically(path, value);
+    const same = readTextIfAny(path) === value;
+    removeDurably(path);
+    if (same)
+      return {
+        id,
+        status: 'ok',
+        observed: `${folder} can be written; sessions are files of mode 0600, not in the keychain`,
+      };
+    return { id, status: 'failed', observed: `${folder} gave back other bytes than were written`, hint: cure(folder) };
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return { id, status: 'failed', observed: reason, hint: cure(folder) };
+  }
+}
+
+const forgetful = { why: 'failed', reason: 'what was written could not be read back' } as const;
+
+function unavailable({ why, reason }: KeychainUnavailable): DoctorFinding {
+  return { id: 'keychain', status: 'failed', observed: `${states[why]}: ${reason}`, hint: hints[why] };
+}
+
+function cure(folder: string): string {
+  return `make the folder yours: \`mkdir -p ${folder} && chmod 700 ${folder}\``;
+}
+
+const states: Readonly<Record<KeychainUnavailable['why'], string>> = {
+  locked: 'it is locked',
+  missing: 'there is none on this machine',
+  hung: 'it did not answer in time',
+  failed: 'it could not be used',
+};
+
+const toFile = '`cloudctl config set credential_store file` keeps sessions in files of mode 0600 instead';
+
+const hints: Readonly<Record<KeychainUnavailable['why'], string>> = {
+  locked: 'unlock it (on a server: `gnome-keyring-daemon --unlock`)',
+  missing: toFile,
+  hung: 'look for an unlock window, or restart the keychain service',
+  failed: toFile,
+};

@@ -1,0 +1,151 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { describe, expect, test } from 'vitest';
+import type { DoctorReport } from '../../src/doctor/finding.ts';
+import { type TestHost, testHost } from '../fixtures/host.ts';
+import { profileOf } from '../fixtures/session.ts';
+import { sandboxFor } from '../sandbox/driver.ts';
+import { cloudctl, login, machineOf } from './ground.ts';
+
+const secrets = { CLOUDCTL_CLIENT_SECRET: 'a secret of the test' };
+
+describe('cloudctl doctor', () => {
+  async function report(host: TestHost, words: readonly string[] = [], env = {}) {
+    const ran = await cloudctl(host, ['doctor', '-o', 'json', ...words], { env });
+    const { ok, findings } = ran.json<DoctorReport>();
+    expect(ran.code).toBe(ok ? 0 : 1);
+    return { ran, status: Object.fromEntries(findings.map(({ id, status }) => [id, status])), findings };
+  }
+
+  test('a machine on which a login works: everything is in order but the browser and the session', async () => {
+    const sandbox = await sandboxFor();
+    const host = await machineOf(sandbox, { env: secrets });
+    const { ran, status } = await report(host);
+    const port = new URL(sandbox.ready.callback_url).port;
+    expect(status).toEqual({
+      config: 'ok',
+      profile: 'ok',
+      environment: 'ok',
+      surroundings: expect.any(String),
+      browser: 'warning',
+      'state-folder': 'ok',
+      [host.readConfig().profiles.get('default')?.credential_store === 'file' ? 'credential-file' : 'keychain']: 'ok',
+      'client-secret': 'ok',
+      session: 'warning',
+      'auth-url': 'ok',
+      clock: 'ok',
+      'base-url': 'ok',
+      'clock-of-base-url': 'ok',
+      [`port-${port}`]: 'ok',
+    });
+    expect(ran.out + ran.err).not.toContain(secrets.CLOUDCTL_CLIENT_SECRET);
+  });
+
+  test('after a login the session is told', async () => {
+    const sandbox = await sandboxFor();
+    const env = { CLOUDCTL_CLIENT_SECRET: sandbox.ready.client_secret };
+    const host = await machineOf(sandbox, { env });
+    expect((await login(host)).code).toBe(0);
+    const { findings } = await report(host);
+    expect(findings.find(({ id }) => id === 'session')).toMatchObject({
+      status: 'ok',
+      observed: expect.stringMatching(/^valid, until \d{4}-/),
+    });
+  });
+
+  test('a port that somebody else has would stop a login', async () => {
+    const sandbox = await sandboxFor();
+    const host = await machineOf(sandbox, { env: secrets });
+    const port = Number(new URL(sandbox.ready.callback_url).port);
+    const server = createServer().listen(port, '127.0.0.1');
+    await once(server, 'listening');
+    try {
+      const { ran, status } = await report(host);
+      expect(status[`port-${port}`]).toBe('failed');
+      expect(ran.err).toContain(`1 would stop a login: port-${port}`);
+    } finally {
+      server.close();
+    }
+  });
+
+  test('a hazard of the environment would stop a login', async () => {
+    const sandbox = await sandboxFor();
+    const host = await machineOf(sandbox, { env: { ...secrets, NODE_TLS_REJECT_UNAUTHORIZED: '0' } });
+    expect((await report(host)).status.environment).toBe('failed');
+  });
+
+  test('without a client secret a login would stop', async () => {
+    const sandbox = await sandboxFor();
+    const host = await machineOf(sandbox);
+    expect((await report(host)).status['client-secret']).toBe('failed');
+  });
+
+  test('a keychain that does not answer is told apart from a session that is not there', async () => {
+    const sandbox = await sandboxFor();
+    const host = testHost({
+      env: secrets,
+      keychain: {
+        open: () => ({
+          read: async () => hung,
+          write: async () => hung,
+          remove: async () => hung,
+          close: async () => {},
+        }),
+      },
+    });
+    host.writeConfig({
+      current: 'default',
+      profiles: { default: { ...profileOf(sandbox), credential_store: 'keychain' } },
+    });
+    const { status } = await report(host);
+    expect(status).toMatchObject({
+      keychain: 'failed',
+      'client-secret': 'skipped',
+      session: 'skipped',
+      'auth-url': 'ok',
+    });
+  });
+
+  test('a machine where nothing is set up is told what to do', async () => {
+    const { status, findings } = await report(testHost());
+    expect(status).toMatchObject({ config: 'ok', profile: 'failed' });
+    expect(findings.find(({ id }) => id === 'profile')?.hint).toContain('cloudctl auth setup');
+  });
+
+  test('a damaged configuration is a finding with its line', async () => {
+    const host = testHost();
+    host.writeConfig('{"profiles": }');
+    const { findings } = await report(host);
+    expect(findings).toHaveLength(1);
+    expect(findings[0]).toMatchObject({
+      id: 'config',
+      status: 'failed',
+      observed: expect.stringMatching(/config\.json:1:/),
+    });
+  });
+
+  test('an unknown profile is exit 2', async () => {
+    const sandbox = await sandboxFor();
+    const host = await machineOf(sandbox);
+    expect(await cloudctl(host, ['doctor', '--profile', 'nobody'])).toMatchObject({ code: 2, out: '' });
+  });
+
+  test('a person reads a line for every finding, and its hint whole below it', async () => {
+    const ran = await cloudctl(await machineOf(await sandboxFor()), ['doctor'], { terminal: 40 });
+    expect(ran.code).toBe(1);
+    expect(ran.out).toMatch(
+      /^failed {3}client-secret +there is none .*\n +hint: `cloudctl auth setup --profile default`$/m,
+    );
+  });
+
+  test('--format picks columns', async () => {
+    const sandbox = await sandboxFor();
+    const host = await machineOf(sandbox, { env: secrets });
+    const ran = await cloudctl(host, ['doctor', '--format', 'ID,Status']);
+    expect(ran.code).toBe(0);
+    expect(ran.out).toMatch(/^auth-url +ok$/m);
+    expect(ran.err).toContain('Nothing found that would stop a login.');
+  });
+});
+
+const hung = { kind: 'unavailable', why: 'hung', reason: 'the keychain did not answer within 3 s' } as const;
