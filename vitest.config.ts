@@ -1,6 +1,9 @@
 import { defineConfig } from 'vitest/config';
 
-// The unit project runs the sources; the e2e project runs the built bundle against real servers, so it is serial and patient.
+/** Suites about what breaks: the built program under faults and attacks, and migrations of real servers. */
+const hard = ['test/attack/**/*.test.ts', 'test/faults/**/*.test.ts', 'test/truth/**/*.test.ts'];
+
+// The unit project runs the sources; the others run the built bundle against real servers, so they are serial and patient.
 export default defineConfig({
   test: {
     maxWorkers: 2,
@@ -9,7 +12,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/e2e/**'],
+          exclude: ['test/e2e/**', ...hard],
           environment: 'node',
           testTimeout: 20_000,
         },
@@ -21,6 +24,17 @@ export default defineConfig({
           globalSetup: ['scripts/built.mjs'],
           environment: 'node',
           testTimeout: 120_000,
+          hookTimeout: 120_000,
+          fileParallelism: false,
+        },
+      },
+      {
+        test: {
+          name: 'hard',
+          include: hard,
+          globalSetup: ['scripts/built.mjs'],
+          environment: 'node',
+          testTimeout: 300_000,
           hookTimeout: 120_000,
           fileParallelism: false,
         },

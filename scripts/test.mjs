@@ -22,6 +22,7 @@ const stages = {
   unit: () => suite(['--project', 'unit']),
   package: () => checkPackage(otherNode('20.18.1'), ci),
   e2e: () => suite(['--project', 'e2e']),
+  hard: () => suite(['--project', 'hard', '--passWithNoTests']),
   'e2e-node24': () => onNode24((env) => suite(['--project', 'e2e'], env)),
 };
 
