@@ -22,6 +22,8 @@ export interface ExchangeDeps {
   readonly clean: (text: string) => string;
   /** The command that logs this profile in, in backquotes. */
   readonly login: string;
+  /** Aborted when nobody waits for the exchange any more. */
+  readonly abandon: AbortSignal;
 }
 
 /** Turns a judged response into a grant, or into the error a user should see. */
@@ -82,7 +84,8 @@ async function sendOnceUnlessUnsent(
 ): Promise<TokenResult> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return processTokenAnswer(await sendTokenRequest(await deps.send(), request, AbortSignal.timeout(30_000)));
+      const signal = AbortSignal.any([deps.abandon, AbortSignal.timeout(30_000)]);
+      return processTokenAnswer(await sendTokenRequest(await deps.send(), request, signal));
     } catch (error) {
       if (!(error instanceof SendError)) throw error;
       if (error.sent || attempt === 3 || error.kind === 'tls') throw notReached(deps, error);

@@ -13,7 +13,7 @@ import type { LoginRequest } from './login-request.ts';
 import { type LoginResult, type SettleDeps, type Settlement, settleLogin } from './login-settle.ts';
 import { requireAvailable } from './store.ts';
 
-export interface LoginDeps extends Omit<SettleDeps, 'pkce' | 'request'> {
+export interface LoginDeps extends Omit<SettleDeps, 'pkce' | 'request' | 'abandon'> {
   readonly callbackUrls: readonly string[];
   readonly issuer: string | undefined;
   readonly clock: Clock;
@@ -59,7 +59,8 @@ export async function login(deps: LoginDeps, request: LoginRequest): Promise<Log
 async function loginUnlocked(deps: LoginDeps, request: LoginRequest): Promise<LoginResult> {
   const state = createState(deps.random);
   const pkce = request.pkce && request.flow === 'code' ? createPkce(deps.random) : undefined;
-  const settle: SettleDeps = { ...deps, pkce, request };
+  const abandon = new AbortController();
+  const settle: SettleDeps = { ...deps, pkce, request, abandon: abandon.signal };
   const settlement = deferred<Settlement>();
   const judge = (parameters: ReadonlyMap<string, string>, place: 'query' | 'fragment'): Judgement | undefined =>
     judgeResponse(parameters, place, { state, flow: request.flow, issuer: deps.issuer });
@@ -132,6 +133,8 @@ async function loginUnlocked(deps: LoginDeps, request: LoginRequest): Promise<Lo
     throw error;
   } finally {
     pasting.abort();
+    // An exchange that is still under way would keep the process alive for as long as its own deadline allows.
+    abandon.abort();
     await receiver.close();
   }
 }

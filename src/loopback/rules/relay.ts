@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { isRecord, parseJson, textOf } from '../../json.ts';
 import { parseParameters } from '../parameters.ts';
 import { refuse } from '../refusal.ts';
-import type { LoopbackRequest } from '../request.ts';
+import { type LoopbackRequest, rawQuery } from '../request.ts';
 import type { Decision, Expected, Phase } from '../rule.ts';
 import { latch } from './response.ts';
 
@@ -12,6 +12,10 @@ export function relayResponse<Accepted>(
   phase: Phase,
   request: LoopbackRequest,
 ): Decision<Accepted> {
+  // What the bridge hands over is in the body; a query would carry it into logs, and no page of ours sends one.
+  if (rawQuery(request) !== '') {
+    return refuse('not_a_response');
+  }
   if (request.body?.kind !== 'text') {
     return { kind: 'read_body' };
   }

@@ -31,6 +31,8 @@ describe('rule 31: the relay hears its own page alone', () => {
       ['a charset', relayed(grant, swap('Content-Type', 'application/json; charset=UTF-8')), 'taken implicit_grant'],
       ['another nonce', relayed(grant, {}, 'other'), 'forbidden'],
       ['an empty nonce', relayed(grant, {}, ''), 'forbidden'],
+      ['a token in the query', relayed(grant, { rawTarget: `/callback/fragment?${grant}` }), 'not_a_response'],
+      ['any query', relayed(grant, { rawTarget: '/callback/fragment?x=1' }), 'not_a_response'],
       ['no JSON', relayed('', { body: { kind: 'text', text: '{' } }), 'not_a_response'],
       ['a JSON list', relayed('', { body: { kind: 'text', text: '[]' } }), 'not_a_response'],
       [
