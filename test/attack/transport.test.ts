@@ -283,7 +283,7 @@ describe('secrets and transport', () => {
     const computer = await loggedIn(await authorityFor());
     const screen = await terminal(['auth', 'token'], {
       folders: computer.folders,
-      env: computer.options.env,
+      env: computer.options.env ?? {},
       columns: 200,
     });
     try {
