@@ -34,3 +34,23 @@ export class Secret {
 export function secretUrl(url: URL): Secret {
   return new Secret(url.href, `${url.origin}${url.pathname}`);
 }
+
+/** Text of a server without the secrets that were sent to it, however it spells them: whoever repeats a request must not make us print it. */
+export function withoutSecrets(text: string, secrets: readonly Secret[]): string {
+  return secrets.reduce((left, secret) => {
+    const value = secret.reveal();
+    // A value this short stands in any text by chance, and tells nothing.
+    if (value.length < 8) return left;
+    const bytes = Buffer.from(value);
+    const spellings = [
+      value,
+      encodeURIComponent(value),
+      new URLSearchParams({ '': value }).toString().slice(1),
+      JSON.stringify(value).slice(1, -1),
+      bytes.toString('base64').replace(/=+$/, ''),
+      bytes.toString('base64url'),
+      bytes.toString('hex'),
+    ];
+    return spellings.reduce((rest, spelling) => rest.replaceAll(spelling, secret.shown), left);
+  }, text);
+}

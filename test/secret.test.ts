@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { Secret, secretUrl } from '../src/secret.ts';
+import { Secret, secretUrl, withoutSecrets } from '../src/secret.ts';
 
 describe('a secret', () => {
   const secret = new Secret('hunter2');
@@ -31,4 +31,24 @@ it('a URL with secrets in its query prints as origin and path', () => {
   const url = secretUrl(new URL('https://cloud.example/v1/oauth/token?refresh_token=hunter2#frag'));
   expect(`${url}`).toBe('https://cloud.example/v1/oauth/token');
   expect(url.reveal()).toContain('refresh_token=hunter2');
+});
+
+describe('withoutSecrets', () => {
+  const secrets = [new Secret('s3cr+t/"of the test', '[token]')];
+
+  it.each([
+    ['raw', 's3cr+t/"of the test'],
+    ['percent-encoded', 's3cr%2Bt%2F%22of%20the%20test'],
+    ['form-encoded', 's3cr%2Bt%2F%22of+the+test'],
+    ['in JSON', 's3cr+t/\\"of the test'],
+    ['in base64', Buffer.from('s3cr+t/"of the test').toString('base64')],
+    ['in hexadecimals', Buffer.from('s3cr+t/"of the test').toString('hex')],
+  ])('takes a secret out %s', (_way, spelling) => {
+    expect(withoutSecrets(`a ${spelling} b ${spelling}`, secrets)).toMatch(/^a \[token\]=* b \[token\]=*$/);
+  });
+
+  it('leaves everything else, and values too short to tell anything', () => {
+    expect(withoutSecrets('nothing here', secrets)).toBe('nothing here');
+    expect(withoutSecrets('a b c', [new Secret('b')])).toBe('a b c');
+  });
 });

@@ -1,7 +1,7 @@
 import { isRecord, parseJson, textOf } from '../json.ts';
 import { readBody } from '../platform/body.ts';
 import type { Answer, Send } from '../platform/send.ts';
-import { Secret, secretUrl } from '../secret.ts';
+import { Secret, secretUrl, withoutSecrets } from '../secret.ts';
 import type { ValidatedCode } from './authorization-response.ts';
 import { decodeGrant, type Grant } from './grant.ts';
 
@@ -30,6 +30,8 @@ export interface RawAnswer {
 export interface TokenRequest {
   readonly url: Secret;
   readonly body: Secret | undefined;
+  /** The secrets among its parameters. */
+  readonly secrets: readonly Secret[];
 }
 
 type Parameters = readonly (readonly [string, string | Secret | undefined])[];
@@ -83,7 +85,9 @@ export async function sendTokenRequest(
     signal,
     redirect: 'manual',
   });
-  return rawAnswer(answer);
+  const raw = await rawAnswer(answer);
+  if (raw.body === undefined || (raw.status >= 200 && raw.status < 300)) return raw;
+  return { ...raw, body: withoutSecrets(raw.body, request.secrets) };
 }
 
 /** Understands an answer of the token endpoint (https://www.rfc-editor.org/rfc/rfc6749#section-5). */
@@ -133,9 +137,11 @@ function tokenRequest(client: Client, path: string, parameters: Parameters): Tok
   for (const [name, value] of parameters) {
     if (value !== undefined) form.append(name, typeof value === 'string' ? value : value.reveal());
   }
-  if (client.tokenParams === 'body') return { url: secretUrl(url), body: new Secret(form.toString(), '[form]') };
+  const secrets = parameters.flatMap(([, value]) => (value instanceof Secret ? [value] : []));
+  if (client.tokenParams === 'body')
+    return { url: secretUrl(url), body: new Secret(form.toString(), '[form]'), secrets };
   url.search = form.toString();
-  return { url: secretUrl(url), body: undefined };
+  return { url: secretUrl(url), body: undefined, secrets };
 }
 
 async function rawAnswer(answer: Answer): Promise<RawAnswer> {

@@ -1,0 +1,249 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:net';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { closedOrigin, reply, type Seen, serverFor } from '../fixtures/broken-server.ts';
+import { type Ran, type Running, start } from '../fixtures/cli.ts';
+import { type Folders, makeFolders } from '../fixtures/folders.ts';
+import { authorizationUrl } from '../fixtures/login.ts';
+import { argumentsOf, canary, filesBelow, heardIn } from './canaries.ts';
+import { exchange, head, navigation } from './victim.ts';
+
+const secrets = {
+  client_secret: canary('client'),
+  code: canary('code'),
+  access_token: canary('access'),
+  refresh_token: canary('refresh'),
+  database_password: canary('database'),
+};
+const callbackUrl = 'http://127.0.0.1:0/callback';
+
+/** What goes wrong on the way, and what then answers a request: a handler, or an origin where nobody answers right. */
+type Failure = Readonly<Record<'origin', () => Promise<string>>> | Readonly<Record<'answer', Answerer>>;
+type Answerer = (seen: Seen, response: Parameters<typeof reply>[0]) => void;
+
+/** Everything a server knows of the request, thrown back at the client. */
+const everything = ({ url, body, headers }: Seen): string => `${url} ${body} ${JSON.stringify(headers)}`;
+
+const silence: Failure = { answer: () => undefined };
+
+const failures: Readonly<Record<string, Failure>> = {
+  'a name that does not resolve': { origin: async () => 'https://nowhere.invalid' },
+  'a connection that is refused': { origin: closedOrigin },
+  'TLS spoken to by a plain server': {
+    origin: async () => (await serverFor((_, response) => reply(response, 200))).origin.replace('http:', 'https:'),
+  },
+  'a connection that is cut': { origin: cutting },
+  'a redirect': {
+    answer: (seen, response) => reply(response, 307, everything(seen), { location: `https://evil.example${seen.url}` }),
+  },
+  'a 500 in HTML that repeats the request': {
+    answer: (seen, response) =>
+      reply(response, 500, `<html>${everything(seen)}</html>`, { 'content-type': 'text/html' }),
+  },
+  'bad JSON that repeats the request': {
+    answer: (seen, response) => reply(response, 200, `{"oops": ${everything(seen)}`),
+  },
+  'an error whose description repeats the request': {
+    answer: (seen, response) =>
+      reply(response, 400, {
+        error: 'invalid_request',
+        error_description: everything(seen),
+        id: 'bad',
+        message: everything(seen),
+      }),
+  },
+  'an error code that repeats the request': {
+    answer: (seen, response) =>
+      reply(response, 400, { error: everything(seen), error_description: 'x', id: everything(seen), message: 'x' }),
+  },
+  'a request id and headers that repeat the request': {
+    answer: (seen, response) =>
+      reply(response, 401, { id: 'unauthorized', message: 'x' }, { 'x-request-id': everything(seen) }),
+  },
+  'no answer in time': silence,
+};
+
+async function cutting(): Promise<string> {
+  const server: Server = createServer((socket) => {
+    socket.on('error', () => undefined);
+    socket.once('data', () => socket.destroy());
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  const address = server.address();
+  return `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`;
+}
+
+/** The grant of a good server, with the canaries in it. */
+const grant = {
+  access_token: secrets.access_token,
+  token_type: 'bearer',
+  expires_in: 2_592_000,
+  refresh_token: secrets.refresh_token,
+  scope: 'read write',
+  info: { name: 'Sammy', email: 'sammy@example.com', uuid: '1b0c9d3e-5f6a-4b7c-8d9e-0f1a2b3c4d5e' },
+};
+
+interface Bench {
+  readonly folders: Folders;
+  readonly env: Readonly<Record<string, string>>;
+  begin(words: readonly string[], more?: Readonly<Record<string, string>>): Running;
+  logIn(words?: readonly string[], more?: Readonly<Record<string, string>>): Promise<Ran>;
+  /** Everything printed and every file that is not the store is searched. */
+  search(): void;
+}
+
+/** One person; `fails` decides which requests of the good server go wrong. */
+async function benchFor(failure: Failure, fails: (seen: Seen) => boolean): Promise<Bench> {
+  const broken = 'origin' in failure ? await failure.origin() : undefined;
+  const server = await serverFor((seen, response) => {
+    if ('answer' in failure && fails(seen)) return failure.answer(seen, response);
+    return reply(
+      response,
+      200,
+      seen.url.startsWith('/v1/oauth/token') ? grant : { actions: [], droplets: [], links: {}, meta: { total: 0 } },
+    );
+  });
+  const folders = makeFolders();
+  mkdirSync(folders.state, { recursive: true });
+  mkdirSync(folders.config, { recursive: true });
+  const env = {
+    CLOUDCTL_AUTH_URL: server.origin,
+    CLOUDCTL_BASE_URL: server.origin,
+    CLOUDCTL_CLIENT_ID: 'redacted',
+    CLOUDCTL_CLIENT_SECRET: secrets.client_secret,
+    CLOUDCTL_CALLBACK_URL: callbackUrl,
+    CLOUDCTL_CREDENTIAL_STORE: 'file',
+    PGPASSWORD: secrets.database_password,
+  };
+  const started: Running[] = [];
+  onTestFinished(() => {
+    for (const running of started) running.kill('SIGKILL');
+    folders.remove();
+  });
+  const begin: Bench['begin'] = (words, more = {}) => {
+    const redirected =
+      broken === undefined ? {} : { [fails.name === 'api' ? 'CLOUDCTL_BASE_URL' : 'CLOUDCTL_AUTH_URL']: broken };
+    const running = start(words, { folders, env: { ...env, ...redirected, ...more } });
+    started.push(running);
+    return running;
+  };
+  return {
+    folders,
+    env,
+    begin,
+    logIn: async (words = [], more = {}) => {
+      const running = begin(['auth', 'login', '--no-browser', '--scope', 'read write', ...words], more);
+      const [printed] = await running.waitFor('stderr', authorizationUrl).catch(() => ['']);
+      if (printed !== '') {
+        const url = new URL(printed);
+        const redirectUri = new URL(url.searchParams.get('redirect_uri') ?? '');
+        const query = new URLSearchParams({ code: secrets.code, state: url.searchParams.get('state') ?? '' });
+        const port = Number(redirectUri.port);
+        const host = `Host: ${redirectUri.host}`;
+        const answer = await exchange(port, '127.0.0.1', head('GET', `/callback?${query}`, host, ...navigation));
+        // A server that never answers is left by the person.
+        const leaving = setTimeout(
+          () => running.kill('SIGINT'),
+          failure === silence && fails === token ? 1000 : 20_000,
+        );
+        void running.ended.then(() => clearTimeout(leaving));
+        expect(heardIn(answer.text, secrets)).toEqual([]);
+        expect(heardIn(argumentsOf(folders.home), secrets)).toEqual([]);
+        const page = await exchange(
+          port,
+          '127.0.0.1',
+          head('GET', answer.headers.get('location') ?? '/', host, ...navigation),
+        );
+        expect(heardIn(page.text, secrets)).toEqual([]);
+      }
+      return running.ended;
+    },
+    search: () => {
+      for (const running of started) {
+        const { stdout, stderr } = running.printed();
+        expect(heardIn(`${stdout}\n${stderr}`, secrets)).toEqual([]);
+      }
+      const files = filesBelow([folders.home], /\.credential\.json$|\.client\.json$/);
+      for (const { path, text } of files) expect({ path, heard: heardIn(text, secrets) }).toEqual({ path, heard: [] });
+    },
+  };
+}
+
+const token = ({ url }: Seen): boolean => url.startsWith('/v1/oauth/');
+const api = ({ url }: Seen): boolean => url.startsWith('/v2/');
+const nothing = (): boolean => false;
+
+describe.each(Object.entries(failures))('no secret comes out when there is %s', (_, failure) => {
+  const words = ['--trace', '-o', 'json', '--timeout', '1s'];
+
+  test('at the exchange', async () => {
+    const bench = await benchFor(failure, token);
+    expect((await bench.logIn(words)).code).not.toBe(0);
+    bench.search();
+  });
+
+  test('at a call of the resource API, and at a logout', async () => {
+    const good = await benchFor(failure, api);
+    const env = 'origin' in failure ? { CLOUDCTL_BASE_URL: good.env.CLOUDCTL_BASE_URL ?? '' } : {};
+    expect((await good.logIn([], env)).code).toBe(0);
+    const bearer = { CLOUDCTL_ACCESS_TOKEN: secrets.access_token };
+    const commands = [
+      ['actions', 'list'],
+      ['droplets', 'create', 'a', '--size', 's', '--image', 'i'],
+      ['api', 'POST', '/v2/droplets', '--data', '{}'],
+    ];
+    const called = commands.map(async (command) => {
+      const ran = good.begin([...command, ...words], bearer);
+      ran.child.stdin?.end();
+      expect((await ran.ended).code).not.toBe(0);
+    });
+    await Promise.all(called);
+    const out = good.begin(['auth', 'logout', ...words], env);
+    out.child.stdin?.end();
+    await out.ended;
+    good.search();
+  });
+});
+
+describe('no secret comes out', () => {
+  test('when NODE_DEBUG would print requests', async () => {
+    const bench = await benchFor(silence, nothing);
+    expect((await bench.logIn([], { NODE_DEBUG: 'http,net,undici' })).code).toBe(2);
+    bench.search();
+  });
+
+  test('when a database cannot be entered', async () => {
+    const bench = await benchFor(silence, nothing);
+    const { port } = new URL(await closedOrigin());
+    const source = [
+      '--engine',
+      'postgresql',
+      '--host',
+      '127.0.0.1',
+      '--port',
+      port,
+      '--dbname',
+      'x',
+      '--username',
+      'u',
+    ];
+    const running = bench.begin(['db', 'preflight', ...source, '--deadline', '5s', '-o', 'json']);
+    running.child.stdin?.end();
+    expect((await running.ended).code).toBe(3);
+    bench.search();
+  });
+
+  test('when a damaged store is read', async () => {
+    const bench = await benchFor(silence, nothing);
+    expect((await bench.logIn()).code).toBe(0);
+    writeFileSync(
+      `${bench.folders.state}/sessions/default.credential.json`,
+      `{"access_token":"${secrets.access_token}"`,
+    );
+    const running = bench.begin(['actions', 'list', '--trace']);
+    running.child.stdin?.end();
+    expect((await running.ended).code).toBe(4);
+    bench.search();
+  });
+});
