@@ -119,7 +119,7 @@ describe('the implicit flow', () => {
     expect((await victim.running.ended).code).toBe(0);
   });
 
-  test('rule 20 with rule 31: a token in the query of the callback is never taken', async () => {
+  test('rules 20 and 31: a token in the query of the callback is never taken', async () => {
     const { victim } = await bridged();
     const answer = await victim.get(`/callback?${fragmentOf(victim)}`, ...navigation);
     if (answer.status === 303) {
