@@ -29,7 +29,7 @@ Register-ArgumentCompleter -Native -CommandName 'cloudctl' -ScriptBlock {
   }
   $levels = @{
     '/' = @{
-      Commands = [ordered]@{ 'auth' = 'log in and out, and see who is logged in'; 'actions' = 'see what was done on the account'; 'droplets' = 'list and create droplets'; 'db' = 'judge an external database and migrate it online into a managed cluster'; 'api' = 'send any request to the resource API'; 'config' = 'read and change the configuration'; 'completion' = 'print a completion script for a shell'; 'sandbox' = 'run the whole service on this machine' }
+      Commands = [ordered]@{ 'auth' = 'log in and out, and see who is logged in'; 'actions' = 'see what was done on the account'; 'droplets' = 'list and create droplets'; 'db' = 'judge an external database and migrate it online into a managed cluster'; 'api' = 'send any request to the resource API'; 'config' = 'read and change the configuration'; 'doctor' = 'look for what would stop a login on this machine'; 'completion' = 'print a completion script for a shell'; 'sandbox' = 'run the whole service on this machine' }
       Options = [ordered]@{}
       Places = @()
     }
@@ -162,14 +162,18 @@ Register-ArgumentCompleter -Native -CommandName 'cloudctl' -ScriptBlock {
         '--image' = @{ Text = 'image of every droplet: a slug or a number'; Value = @{ Kind = 'nothing' } }
         '--region' = @{ Text = 'region of every droplet'; Value = @{ Kind = 'nothing' } }
         '--set' = @{ Text = 'any other attribute, as in --set tags=''["web"]'''; Value = @{ Kind = 'nothing' } }
-        '--dry-run' = @{ Text = 'print the requests and send nothing'; Value = $null }
+        '--wait' = @{ Text = 'wait until the droplets are active'; Value = $null }
+        '--dry-run' = @{ Text = 'print the requests, also as curl commands, and send nothing'; Value = $null }
         '--batch-size' = @{ Text = 'names in one request, 1 to 10 (10)'; Value = @{ Kind = 'nothing' } }
         '--concurrency' = @{ Text = 'requests in flight, 1 to 32 (4)'; Value = @{ Kind = 'nothing' } }
+        '--if-exists' = @{ Text = 'when droplets have some of the names: fail, skip those names, or create more (fail)'; Value = @{ Kind = 'words'; Words = @('fail', 'skip', 'create') } }
+        '--mark' = @{ Text = 'tag every droplet with the id of this batch: proof of whose it is'; Value = $null }
+        '--resume' = @{ Text = 'go on with the batch of this ledger'; Value = @{ Kind = 'file' } }
       }
       Places = @(@{ Variadic = $true; Value = @{ Kind = 'nothing' } })
     }
     '/db' = @{
-      Commands = [ordered]@{ 'preflight' = 'tell the truth about a source database before anything is touched'; 'migrate' = 'start the online migration of an external database into a cluster'; 'sequences' = 'print the statements that set the target''s sequences at cut-over' }
+      Commands = [ordered]@{ 'preflight' = 'tell the truth about a source database before anything is touched'; 'migrate' = 'start the online migration of an external database into a cluster'; 'watch' = 'follow a migration from its source, and see what would break it'; 'sequences' = 'print the statements that set the target''s sequences at cut-over' }
       Options = [ordered]@{}
       Places = @()
     }
@@ -235,8 +239,32 @@ Register-ArgumentCompleter -Native -CommandName 'cloudctl' -ScriptBlock {
         '--undo-sql' = @{ Text = 'write the script that restores what was observed'; Value = @{ Kind = 'file' } }
         '--baseline' = @{ Text = 'save the report there, or compare with the one that is there'; Value = @{ Kind = 'file' } }
         '--skip-preflight' = @{ Text = 'start without judging the source'; Value = $null }
+        '--watch' = @{ Text = 'follow the migration once it is accepted, as `db watch` does'; Value = $null }
+        '--interval' = @{ Text = 'between two looks (2s)'; Value = @{ Kind = 'nothing' } }
+        '--until-idle' = @{ Text = 'end with exit 0 once nothing is left to replicate'; Value = $null }
+        '--slot' = @{ Text = 'the migration''s replication slot, or ADDRESS:PORT of its replica, where that cannot be told'; Value = @{ Kind = 'nothing' } }
       }
       Places = @(@{ Variadic = $false; Value = @{ Kind = 'nothing' } })
+    }
+    '/db/watch' = @{
+      Commands = [ordered]@{  }
+      Options = [ordered]@{
+        '--source' = @{ Text = 'postgres://USER@HOST:PORT/DBNAME or redis://HOST:PORT'; Value = @{ Kind = 'nothing' } }
+        '--engine' = @{ Text = 'when there is no URL'; Value = @{ Kind = 'words'; Words = @('postgresql', 'redis') } }
+        '--host' = @{ Text = 'public name or address of the source, or a connection string'; Value = @{ Kind = 'nothing' } }
+        '--port' = @{ Text = 'its port (5432 or 6379)'; Value = @{ Kind = 'nothing' } }
+        '--dbname' = @{ Text = 'its database (PostgreSQL)'; Value = @{ Kind = 'nothing' } }
+        '--username' = @{ Text = 'its user'; Value = @{ Kind = 'nothing' } }
+        '--password-stdin' = @{ Text = 'read the password from standard input'; Value = $null }
+        '--disable-ssl' = @{ Text = 'connect without TLS, here and from the service'; Value = $null }
+        '--ignore-dbs' = @{ Text = 'databases to leave out (PostgreSQL)'; Value = @{ Kind = 'nothing' } }
+        '--ca-file' = @{ Text = 'certificates that sign that of the source'; Value = @{ Kind = 'file' } }
+        '--interval' = @{ Text = 'between two looks (2s)'; Value = @{ Kind = 'nothing' } }
+        '--until-idle' = @{ Text = 'end with exit 0 once nothing is left to replicate'; Value = $null }
+        '--slot' = @{ Text = 'the migration''s replication slot, or ADDRESS:PORT of its replica, where that cannot be told'; Value = @{ Kind = 'nothing' } }
+        '--show-queries' = @{ Text = 'print on stderr all that is sent to the source'; Value = $null }
+      }
+      Places = @()
     }
     '/db/sequences' = @{
       Commands = [ordered]@{  }
@@ -292,13 +320,18 @@ Register-ArgumentCompleter -Native -CommandName 'cloudctl' -ScriptBlock {
       Options = [ordered]@{}
       Places = @()
     }
+    '/doctor' = @{
+      Commands = [ordered]@{  }
+      Options = [ordered]@{}
+      Places = @()
+    }
     '/completion' = @{
       Commands = [ordered]@{  }
       Options = [ordered]@{}
       Places = @(@{ Variadic = $false; Value = @{ Kind = 'words'; Words = @('bash', 'zsh', 'fish', 'powershell') } })
     }
     '/sandbox' = @{
-      Commands = [ordered]@{ 'start' = 'start the sandbox'; 'env' = 'print the variables that point to the sandbox'; 'clock' = 'read, move, stop or start the virtual clock'; 'requests' = 'list the requests the sandbox answered'; 'token' = 'issue tokens without a browser'; 'reset' = 'put the sandbox back to its beginning' }
+      Commands = [ordered]@{ 'start' = 'start the sandbox'; 'env' = 'print the variables that point to the sandbox'; 'clock' = 'read, move, stop or start the virtual clock'; 'faults' = 'make requests go wrong: cut connections, delays, broken answers'; 'requests' = 'list the requests the sandbox answered'; 'token' = 'issue tokens without a browser'; 'snapshot' = 'write everything the sandbox knows into a file'; 'restore' = 'put the sandbox back into a state that was written into a file'; 'reset' = 'put the sandbox back to its beginning' }
       Options = [ordered]@{}
       Places = @()
     }
@@ -311,7 +344,10 @@ Register-ArgumentCompleter -Native -CommandName 'cloudctl' -ScriptBlock {
         '--callback-url' = @{ Text = 'a callback URL to register, instead of one on a free port'; Value = @{ Kind = 'nothing' } }
         '--app' = @{ Text = 'register one more application'; Value = @{ Kind = 'nothing' } }
         '--seed' = @{ Text = 'the same ids and secrets at every start'; Value = @{ Kind = 'nothing' } }
+        '--state' = @{ Text = 'keep everything in this folder, so that the next start goes on, after a crash as well (memory)'; Value = @{ Kind = 'folder' } }
         '--consent' = @{ Text = '"approve EMAIL", deny or ask: answers the consent page by itself (ask)'; Value = @{ Kind = 'nothing' } }
+        '--cluster' = @{ Text = 'a server (postgres://, redis://) that migrations into this cluster really fill'; Value = @{ Kind = 'nothing' } }
+        '--finish-when-idle' = @{ Text = 'such a migration ends when nothing was left to replicate for 60 s'; Value = $null }
         '--rate-limit' = @{ Text = 'enforce limits on the virtual clock, as in 5000/h,250/m'; Value = @{ Kind = 'nothing' } }
         '--droplet-limit' = @{ Text = 'refuse more droplets than this'; Value = @{ Kind = 'nothing' } }
         '--revoke-on-replay' = @{ Text = 'a code that is used twice kills the tokens of its first use'; Value = $null }
@@ -334,6 +370,39 @@ Register-ArgumentCompleter -Native -CommandName 'cloudctl' -ScriptBlock {
       }
       Places = @(@{ Variadic = $false; Value = @{ Kind = 'nothing' } })
     }
+    '/sandbox/faults' = @{
+      Commands = [ordered]@{ 'add' = 'make requests go wrong'; 'list' = 'list the faults that were added'; 'clear' = 'take every fault back' }
+      Options = [ordered]@{}
+      Places = @()
+    }
+    '/sandbox/faults/add' = @{
+      Commands = [ordered]@{  }
+      Options = [ordered]@{
+        '--match' = @{ Text = 'the requests it is for, as in "POST /v2/droplets"; the method may be left out, and a path may end in * or be written as the route is, as in "GET /v2/droplets/{id}"'; Value = @{ Kind = 'nothing' } }
+        '--grant-type' = @{ Text = 'only token requests of this grant type, as in refresh_token'; Value = @{ Kind = 'nothing' } }
+        '--action' = @{ Text = 'what happens to them'; Value = @{ Kind = 'words'; Words = @('delay', 'status', 'drop_before_commit', 'commit_then_drop', 'half_body', 'bad_json', 'html_502', 'redirect_307', 'reset', 'slow_drip', 'rate_limit') } }
+        '--nth' = @{ Text = 'the first request that fits to meet it (1)'; Value = @{ Kind = 'nothing' } }
+        '--times' = @{ Text = 'how many requests meet it (1)'; Value = @{ Kind = 'nothing' } }
+        '--delay' = @{ Text = 'real time before the answer, as in 2s or 500ms; between two bytes of a slow_drip (10ms)'; Value = @{ Kind = 'nothing' } }
+        '--status' = @{ Text = 'of the action status, 200 to 599 (500)'; Value = @{ Kind = 'nothing' } }
+        '--admin-url' = @{ Text = 'the sandbox to talk to, instead of the one started last'; Value = @{ Kind = 'nothing' } }
+      }
+      Places = @()
+    }
+    '/sandbox/faults/list' = @{
+      Commands = [ordered]@{  }
+      Options = [ordered]@{
+        '--admin-url' = @{ Text = 'the sandbox to talk to, instead of the one started last'; Value = @{ Kind = 'nothing' } }
+      }
+      Places = @()
+    }
+    '/sandbox/faults/clear' = @{
+      Commands = [ordered]@{  }
+      Options = [ordered]@{
+        '--admin-url' = @{ Text = 'the sandbox to talk to, instead of the one started last'; Value = @{ Kind = 'nothing' } }
+      }
+      Places = @()
+    }
     '/sandbox/requests' = @{
       Commands = [ordered]@{  }
       Options = [ordered]@{
@@ -354,6 +423,20 @@ Register-ArgumentCompleter -Native -CommandName 'cloudctl' -ScriptBlock {
         '--admin-url' = @{ Text = 'the sandbox to talk to, instead of the one started last'; Value = @{ Kind = 'nothing' } }
       }
       Places = @()
+    }
+    '/sandbox/snapshot' = @{
+      Commands = [ordered]@{  }
+      Options = [ordered]@{
+        '--admin-url' = @{ Text = 'the sandbox to talk to, instead of the one started last'; Value = @{ Kind = 'nothing' } }
+      }
+      Places = @(@{ Variadic = $false; Value = @{ Kind = 'file' } })
+    }
+    '/sandbox/restore' = @{
+      Commands = [ordered]@{  }
+      Options = [ordered]@{
+        '--admin-url' = @{ Text = 'the sandbox to talk to, instead of the one started last'; Value = @{ Kind = 'nothing' } }
+      }
+      Places = @(@{ Variadic = $false; Value = @{ Kind = 'file' } })
     }
     '/sandbox/reset' = @{
       Commands = [ordered]@{  }

@@ -13,6 +13,7 @@ export async function startSandbox(env) {
   const ready = await firstLine(child.stdout);
   return {
     ready,
+    pid: child.pid,
     /** Every authorization request is approved by this person from now on, without a page. */
     approve: (user) => consent(ready, { mode: 'approve', user }),
     stop: () => {

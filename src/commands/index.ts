@@ -38,6 +38,10 @@ export const commands: Tree<Context> = {
       'start the online migration of an external database into a cluster',
       async () => (await import('./db/migrate.ts')).migrate,
     ),
+    watch: leaf(
+      'follow a migration from its source, and see what would break it',
+      async () => (await import('./db/watch.ts')).watch,
+    ),
     sequences: leaf(
       "print the statements that set the target's sequences at cut-over",
       async () => (await import('./db/sequences.ts')).sequences,
@@ -60,11 +64,24 @@ export const commands: Tree<Context> = {
     start: leaf('start the sandbox', async () => (await import('./sandbox/start.ts')).start),
     env: leaf('print the variables that point to the sandbox', async () => (await import('./sandbox/env.ts')).env),
     clock: leaf('read, move, stop or start the virtual clock', async () => (await import('./sandbox/clock.ts')).clock),
+    faults: branch('make requests go wrong: cut connections, delays, broken answers', {
+      add: leaf('make requests go wrong', async () => (await import('./sandbox/faults/add.ts')).add),
+      list: leaf('list the faults that were added', async () => (await import('./sandbox/faults/list.ts')).list),
+      clear: leaf('take every fault back', async () => (await import('./sandbox/faults/clear.ts')).clear),
+    }),
     requests: leaf(
       'list the requests the sandbox answered',
       async () => (await import('./sandbox/requests.ts')).requests,
     ),
     token: leaf('issue tokens without a browser', async () => (await import('./sandbox/token.ts')).token),
+    snapshot: leaf(
+      'write everything the sandbox knows into a file',
+      async () => (await import('./sandbox/snapshot.ts')).snapshot,
+    ),
+    restore: leaf(
+      'put the sandbox back into a state that was written into a file',
+      async () => (await import('./sandbox/restore.ts')).restore,
+    ),
     reset: leaf('put the sandbox back to its beginning', async () => (await import('./sandbox/reset.ts')).reset),
   }),
 };

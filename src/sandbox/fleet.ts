@@ -1,9 +1,10 @@
 import type { Action, Droplet } from './records.ts';
+import type { Table } from './state/table.ts';
 
 /** The droplets of every account and what was done to them. Both lists of an account stand in the order of their ids. */
 export interface Fleet {
-  readonly droplets: Map<number, Droplet>;
-  readonly actions: Map<number, Action>;
+  readonly droplets: Table<Droplet>;
+  readonly actions: Table<Action>;
   readonly accounts: Map<string, { readonly droplets: Droplet[]; readonly actions: Action[] }>;
   nextId: number;
 }
@@ -25,8 +26,15 @@ export interface Birth {
 /** How long a droplet stays new: "a few seconds of the virtual clock". */
 const CREATION_MS = 5_000;
 
-export function emptyFleet(firstId: number): Fleet {
-  return { droplets: new Map(), actions: new Map(), accounts: new Map(), nextId: firstId };
+export function createFleet({ droplets, actions }: Pick<Fleet, 'droplets' | 'actions'>, nextId: number): Fleet {
+  const fleet: Fleet = { droplets, actions, accounts: new Map(), nextId };
+  for (const droplet of droplets.rows()) holdings(fleet, droplet.account).droplets.push(droplet);
+  for (const action of actions.rows()) holdings(fleet, action.account).actions.push(action);
+  for (const own of fleet.accounts.values()) {
+    own.droplets.sort(byId);
+    own.actions.sort(byId);
+  }
+  return fleet;
 }
 
 export function addDroplet(fleet: Fleet, account: string, name: string, blueprint: Blueprint, at: number): Birth {
@@ -38,13 +46,13 @@ export function addDroplet(fleet: Fleet, account: string, name: string, blueprin
     createdAt: at,
     activeAt: at + CREATION_MS,
   };
-  fleet.droplets.set(droplet.id, droplet);
+  fleet.droplets.put(droplet);
   holdings(fleet, account).droplets.push(droplet);
   return { droplet, action: record(fleet, 'create', droplet, at, at + CREATION_MS) };
 }
 
 export function removeDroplet(fleet: Fleet, droplet: Droplet, at: number): Action {
-  fleet.droplets.delete(droplet.id);
+  fleet.droplets.drop(droplet.id);
   const { droplets } = holdings(fleet, droplet.account);
   droplets.splice(positionOf(droplets, droplet.id), 1);
   return record(fleet, 'destroy', droplet, at, at);
@@ -59,6 +67,10 @@ export function actionsOf(fleet: Fleet, account: string): readonly Action[] {
   return fleet.accounts.get(account)?.actions ?? [];
 }
 
+function byId(left: { readonly id: number }, right: { readonly id: number }): number {
+  return left.id - right.id;
+}
+
 function holdings(fleet: Fleet, account: string): { readonly droplets: Droplet[]; readonly actions: Action[] } {
   const known = fleet.accounts.get(account);
   if (known !== undefined) return known;
@@ -70,7 +82,7 @@ function holdings(fleet: Fleet, account: string): { readonly droplets: Droplet[]
 function record(fleet: Fleet, type: Action['type'], droplet: Droplet, startedAt: number, completedAt: number): Action {
   const { id, account, region } = droplet;
   const action: Action = { id: fleet.nextId++, account, type, droplet: id, region, startedAt, completedAt };
-  fleet.actions.set(action.id, action);
+  fleet.actions.put(action);
   holdings(fleet, account).actions.push(action);
   return action;
 }

@@ -1,18 +1,14 @@
 import type { Session } from './records.ts';
 
 /** Makes a CSRF token good for one showing of one form; of many open tabs the oldest are forgotten. */
-export function openForm({ forms }: Session, form: string, token: string): string {
-  forms.set(token, form);
-  for (const oldest of forms.keys()) {
-    if (forms.size <= AT_MOST) break;
-    forms.delete(oldest);
-  }
-  return token;
+export function openForm(session: Session, form: string, token: string): Session {
+  return { ...session, forms: [...session.forms, { token, form }].slice(-AT_MOST) };
 }
 
-/** True once for each token, and only for the form it was made for. */
-export function closeForm({ forms }: Session, form: string, token: string): boolean {
-  return forms.get(token) === form && forms.delete(token);
+/** The session without the token; undefined unless the token is unused and was made for the form. */
+export function closeForm(session: Session, form: string, token: string): Session | undefined {
+  const forms = session.forms.filter((one) => one.token !== token || one.form !== form);
+  return forms.length === session.forms.length ? undefined : { ...session, forms };
 }
 
 const AT_MOST = 64;

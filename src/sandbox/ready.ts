@@ -1,3 +1,4 @@
+import type { Cluster } from './records.ts';
 import type { Seed } from './seed.ts';
 
 /** What a newcomer needs to know about a sandbox that has started. */
@@ -26,10 +27,26 @@ export interface ReadyCluster {
   readonly name: string;
   readonly engine: 'postgresql' | 'redis';
   readonly version: string;
-  readonly data_plane: 'none';
+  /** Where rows really go, as `host:port`, or `none`. */
+  readonly data_plane: string;
+  readonly connection: { readonly port: number };
 }
 
-export function readyLine(seed: Seed, authUrl: string, baseUrl: string, adminToken: string): ReadyLine {
+export interface ReadyParts {
+  readonly authUrl: string;
+  readonly baseUrl: string;
+  readonly adminToken: string;
+  readonly planeOf: (cluster: Cluster) => Plane | undefined;
+}
+
+/** What is seen of a server behind a cluster. */
+export interface Plane {
+  readonly host: string;
+  readonly port: number;
+  readonly version: string;
+}
+
+export function readyLine(seed: Seed, { authUrl, baseUrl, adminToken, planeOf }: ReadyParts): ReadyLine {
   const [first] = seed.applications;
   return {
     auth_url: authUrl,
@@ -46,6 +63,23 @@ export function readyLine(seed: Seed, authUrl: string, baseUrl: string, adminTok
       uuid,
       teams: seed.teams.filter((team) => teams.includes(team.uuid)),
     })),
-    clusters: seed.clusters.map(({ dataPlane, ...cluster }) => ({ ...cluster, data_plane: dataPlane })),
+    clusters: seed.clusters.map((cluster) => readyCluster(cluster, planeOf(cluster))),
   };
 }
+
+function readyCluster(cluster: Cluster, plane: Plane | undefined): ReadyCluster {
+  return {
+    ...cluster,
+    version: plane?.version ?? cluster.version,
+    data_plane: placeOf(plane),
+    connection: { port: plane?.port ?? DEFAULT_PORT },
+  };
+}
+
+export function placeOf(plane: Plane | undefined): string {
+  if (plane === undefined) return 'none';
+  return plane.host.includes(':') ? `[${plane.host}]:${plane.port}` : `${plane.host}:${plane.port}`;
+}
+
+/** spec §4.6. */
+const DEFAULT_PORT = 25_061;

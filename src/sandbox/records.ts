@@ -25,8 +25,8 @@ export interface Cluster {
   readonly uuid: string;
   readonly name: string;
   readonly engine: 'postgresql' | 'redis';
+  /** Of the service; one with a data plane has that of its server. */
   readonly version: string;
-  readonly dataPlane: 'none';
 }
 
 /** What a person allowed an application: codes and tokens live only as long as the authorization they name. */
@@ -75,8 +75,15 @@ export interface TokenPair extends Mandate {
 export interface Session {
   readonly id: string;
   readonly person: string;
-  /** Unused CSRF tokens, each with the form it was made for; the oldest first. */
-  readonly forms: Map<string, string>;
+  /** Oldest first. */
+  readonly forms: readonly UnusedForm[];
+}
+
+export interface UnusedForm {
+  /** CSRF token. */
+  readonly token: string;
+  /** What it was made for. */
+  readonly form: string;
 }
 
 export interface Droplet {
@@ -122,6 +129,16 @@ export interface Migration {
   readonly startedAt: number;
   /** When a person stopped it. */
   readonly stoppedAt?: number;
+  /** Rows are moved, or were. */
+  readonly isReal?: boolean;
+  /** How it ended by itself. */
+  readonly ended?: MigrationEnd;
+}
+
+export interface MigrationEnd {
+  readonly status: 'done' | 'error';
+  readonly at: number;
+  readonly reason?: string;
 }
 
 /** What stands in for the person at the authorization endpoint. */

@@ -26,15 +26,16 @@ export interface SeedDroplet {
 export function sowSeed(
   chance: Chance,
   applications: readonly { readonly name: string; readonly callbackUrls: readonly string[] }[],
+  moreClusters: readonly Omit<Cluster, 'uuid'>[] = [],
 ): Seed {
   const team: Team = { uuid: uuid(chance), name: 'Harbour Works' };
   const alone: Person = person(chance, 'Maya Lindqvist', 'maya@example.com', []);
   const member: Person = person(chance, 'Tomás Okafor', 'tomas@example.com', [team.uuid]);
   const clusters: readonly Cluster[] = [
-    { uuid: uuid(chance), name: 'orders', engine: 'postgresql', version: '17', dataPlane: 'none' },
-    { uuid: uuid(chance), name: 'cache', engine: 'redis', version: '7', dataPlane: 'none' },
+    { uuid: uuid(chance), name: 'orders', engine: 'postgresql', version: '17' },
+    { uuid: uuid(chance), name: 'cache', engine: 'redis', version: '7' },
   ];
-  return {
+  const seed: Seed = {
     people: [alone, member],
     teams: [team],
     clusters,
@@ -54,6 +55,19 @@ export function sowSeed(
     ],
     firstId: 400_000_001,
   };
+  return { ...seed, clusters: withClusters(clusters, moreClusters, chance) };
+}
+
+/** Adds those that are not there by name; one that is there under another engine is somebody's mistake. */
+export function withClusters(
+  known: readonly Cluster[],
+  wanted: readonly Omit<Cluster, 'uuid'>[],
+  chance: Chance,
+): readonly Cluster[] {
+  const other = wanted.find(({ name, engine }) => known.some((one) => one.name === name && one.engine !== engine));
+  if (other !== undefined) throw new Error(`the cluster ${other.name} is not of the engine ${other.engine}`);
+  const added = wanted.filter(({ name }) => known.every((one) => one.name !== name));
+  return [...known, ...added.map((cluster) => ({ uuid: uuid(chance), ...cluster }))];
 }
 
 const DAY = 86_400_000;

@@ -1,16 +1,24 @@
+import type { IncomingMessage } from 'node:http';
+import { bodyLimit } from './admin/restore-limit.ts';
 import { assertCallbackUrl } from './callback-url.ts';
-import { letters, machineChance, seededChance } from './chance.ts';
-import { type Door, freePorts, LOOPBACK_HOSTS, openDoor } from './http/door.ts';
-import type { Answerer } from './http/listener.ts';
+import { letters, machineChance } from './chance.ts';
+import { type ClusterPlane, type DataPlanes, openDataPlanes } from './data-plane.ts';
+import { createFaults, type Faults } from './faults.ts';
+import { type Door, LOOPBACK_HOSTS, openDoor } from './http/door.ts';
+import { type Answerer, BODY_LIMIT } from './http/listener.ts';
 import type { Reply } from './http/reply.ts';
-import { createRequestLog } from './log.ts';
+import { createRequestLog, type LoggedRequest } from './log.ts';
 import { answer, type Side } from './pipeline.ts';
 import { type ReadyLine, readyLine } from './ready.ts';
+import { register, registerAgain } from './registration.ts';
 import type { Route } from './routes.ts';
-import { sowSeed } from './seed.ts';
 import type { Service } from './service.ts';
 import { apiSide } from './sides/api.ts';
 import { authSide } from './sides/auth.ts';
+import type { Keeper } from './state/keeper.ts';
+import { onceSaved } from './state/once-saved.ts';
+import { openState } from './state/open.ts';
+import type { Saved } from './state/saved.ts';
 import { createRateLimiter, parseRateLimit, type RateLimiter } from './v2/rate-limit.ts';
 import { World } from './world.ts';
 
@@ -29,77 +37,148 @@ export interface SandboxOptions {
   readonly dropletLimit?: number;
   readonly revokeOnReplay?: boolean;
   readonly unknownTokenStatus?: 404 | 401;
+  /** A folder in which everything is kept; it has one sandbox at a time. Absent: memory, gone when the sandbox closes. */
+  readonly state?: string;
+  /** Bytes of the journal in that folder from which on it is folded into a new snapshot. */
+  readonly foldAt?: number;
+  /** Servers behind clusters: migrations into those really move rows. */
+  readonly clusters?: readonly ClusterPlane[];
+  /** A migration ends by itself when nothing was left to replicate for 60 s of the virtual clock. */
+  readonly finishWhenIdle?: boolean;
+  /** Where migrations look for pg_dump; absent: they read the catalogue. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
   readonly now?: () => number;
 }
 
 export interface Sandbox {
   readonly ready: ReadyLine;
+  /** What was found in the state folder and should be known, such as the torn end of a journal. */
+  readonly notice: string | undefined;
+  /** Resolves when the state cannot be saved any more; nothing is answered from then on. Pending for ever otherwise. */
+  readonly failure: Promise<Error>;
   readonly close: () => Promise<void>;
   readonly world: World;
+  readonly faults: Faults;
+  /** What was logged of an endpoint (`METHOD path`), or of all; oldest first. */
+  readonly requests: (endpoint?: string) => readonly LoggedRequest[];
 }
 
-/** Starts both origins. Rejects with an Error whose `code` is EADDRINUSE and whose `port` is the one that is taken. */
+/**
+ * Starts both origins. Rejects with an Error whose `code` is EADDRINUSE and whose `port` is the one that is taken, or with a
+ * StateError.
+ */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
-  const host = options.host ?? '127.0.0.1';
-  if (!LOOPBACK_HOSTS.includes(host)) {
-    throw new Error(`host ${host} is not a loopback host: the sandbox listens on 127.0.0.1, ::1 or localhost`);
-  }
   const limiter = createRateLimiter(options.rateLimit === undefined ? undefined : parseRateLimit(options.rateLimit));
   const { callbackUrls = [], apps = [] } = options;
   for (const url of [...callbackUrls, ...apps.map(({ callbackUrl }) => callbackUrl)]) assertCallbackUrl(url);
 
+  const state = options.state === undefined ? undefined : openState(options.state, options.foldAt);
   const closing = new AbortController();
   const doors: Door[] = [];
+  let keeper: Keeper | undefined;
+  let planes: DataPlanes | undefined;
   const close = async (): Promise<void> => {
     closing.abort();
+    await planes?.close();
     await Promise.all(doors.map((door) => door.close()));
+    await keeper?.close();
+    state?.release();
   };
   let service: Service | undefined;
   const serve =
     <R extends Route>(side: Side<R>) =>
     (port: number): Answerer => {
-      return (message, body) => (service === undefined ? STARTING : answer(side, service, port, message, body));
+      return (message, body) => {
+        if (service === undefined) return STARTING;
+        const reply = answer(side, service, port, message, body);
+        return keeper === undefined ? reply : onceSaved(reply, keeper);
+      };
     };
+  const limitOf = (message: IncomingMessage): number =>
+    service === undefined ? BODY_LIMIT : bodyLimit(message, service.settings);
   try {
-    doors.push(await openDoor(host, options.port ?? 0, serve(authSide)));
-    doors.push(await openDoor(host, options.apiPort ?? 0, serve(apiSide)));
-    service = await furnish(options, limiter, doors, closing.signal);
-    return { ready: service.ready, world: service.world, close };
+    const known = state?.saved?.identity;
+    const host = options.host ?? known?.host ?? '127.0.0.1';
+    if (!LOOPBACK_HOSTS.includes(host)) {
+      throw new Error(`host ${host} is not a loopback host: the sandbox listens on 127.0.0.1, ::1 or localhost`);
+    }
+    planes = await openDataPlanes({ ...options, now: () => service?.world.now() ?? 0 });
+    const auth = await openDoor(host, options.port ?? known?.port ?? 0, serve(authSide), limitOf);
+    doors.push(auth);
+    const api = await openDoor(host, options.apiPort ?? known?.apiPort ?? 0, serve(apiSide));
+    doors.push(api);
+    const furnished = await furnish(options, {
+      limiter,
+      auth,
+      api,
+      saved: state?.saved,
+      closing: closing.signal,
+      planes,
+    });
+    const { world, faults, log, settings } = furnished;
+    const seedNumber = options.seed ?? known?.seedNumber;
+    keeper = await state?.keep(world, {
+      adminToken: settings.adminToken,
+      host,
+      port: auth.port,
+      apiPort: api.port,
+      ...(seedNumber === undefined ? {} : { seedNumber }),
+    });
+    service = furnished;
+    const left = await planes.recover(world);
+    const notice = [state?.notice, ...left].filter((line) => line !== undefined).join('\n');
+    const failure = keeper?.failure ?? new Promise<Error>(() => {});
+    const requests: Sandbox['requests'] = (endpoint) => log.list(endpoint);
+    return {
+      ready: service.ready,
+      notice: notice === '' ? undefined : notice,
+      failure,
+      world,
+      faults,
+      requests,
+      close,
+    };
   } catch (error) {
     await close();
     throw error;
   }
 }
 
+interface Ground {
+  readonly limiter: RateLimiter;
+  readonly auth: Door;
+  readonly api: Door;
+  readonly saved: Saved | undefined;
+  readonly closing: AbortSignal;
+  readonly planes: DataPlanes;
+}
+
 async function furnish(
   options: SandboxOptions,
-  limiter: RateLimiter,
-  [auth, api]: readonly Door[],
-  closing: AbortSignal,
+  { limiter, auth, api, saved, closing, planes }: Ground,
 ): Promise<Service> {
-  const { callbackUrls = [], apps = [] } = options;
-  const [free = 0, other = 0] = await freePorts(2);
   const chance = machineChance();
-  const seed = sowSeed(options.seed === undefined ? chance : seededChance(options.seed), [
-    {
-      name: 'Sandbox CLI',
-      callbackUrls: callbackUrls.length > 0 ? callbackUrls : [`http://127.0.0.1:${free}/callback`],
-    },
-    { name: 'Sandbox Dashboard', callbackUrls: [`http://127.0.0.1:${other}/callback`] },
-    ...apps.map(({ name, callbackUrl }) => ({ name, callbackUrls: [callbackUrl] })),
-  ]);
-  const adminToken = letters(chance, 43);
+  const registration = { ...options, clusters: planes.clusters };
+  const seed = saved === undefined ? await register(registration, chance) : registerAgain(saved, registration, chance);
+  const adminToken = saved?.identity.adminToken ?? letters(chance, 43);
+  const world = new World(seed, chance, options.now ?? Date.now, saved?.world);
   return {
-    world: new World(seed, chance, options.now ?? Date.now),
+    world,
     log: createRequestLog(),
     limiter,
-    ready: readyLine(seed, auth?.origin ?? '', api?.origin ?? '', adminToken),
+    faults: createFaults(),
+    planes,
+    // Another snapshot may bring other people and applications.
+    get ready() {
+      const { origin: authUrl } = auth;
+      return readyLine(world.seed, { authUrl, baseUrl: api.origin, adminToken, planeOf: planes.of });
+    },
     closing,
     settings: {
       adminToken,
-      adminAuthority: new URL(auth?.origin ?? '').host,
+      adminAuthority: new URL(auth.origin).host,
       // Cookies know no ports, so two sandboxes of one machine would sign each other out under one name.
-      cookieName: `sandbox_session_${auth?.port}`,
+      cookieName: `sandbox_session_${auth.port}`,
       dropletLimit: options.dropletLimit ?? Number.POSITIVE_INFINITY,
       revokeOnReplay: options.revokeOnReplay ?? false,
       unknownTokenStatus: options.unknownTokenStatus ?? 404,

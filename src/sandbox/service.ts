@@ -1,3 +1,5 @@
+import type { DataPlanes } from './data-plane.ts';
+import type { Faults } from './faults.ts';
 import type { RequestLog } from './log.ts';
 import type { ReadyLine } from './ready.ts';
 import type { RateLimiter } from './v2/rate-limit.ts';
@@ -8,6 +10,8 @@ export interface Service {
   readonly world: World;
   readonly log: RequestLog;
   readonly limiter: RateLimiter;
+  readonly faults: Faults;
+  readonly planes: DataPlanes;
   readonly settings: Settings;
   readonly ready: ReadyLine;
   /** Fires when the sandbox closes. */

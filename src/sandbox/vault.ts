@@ -1,14 +1,15 @@
 import { type Chance, letters } from './chance.ts';
 import type { Authorization, AuthorizationCode, Mandate, TokenPair } from './records.ts';
+import type { Table } from './state/table.ts';
 
 /** Authorizations, and the codes and tokens that live under them. */
 export interface Vault {
-  readonly authorizations: Map<string, Authorization>;
+  readonly authorizations: Table<Authorization>;
   /** Authorization ids by `person client`. */
   readonly authorizationIds: Map<string, string>;
-  readonly codes: Map<string, AuthorizationCode>;
+  readonly codes: Table<AuthorizationCode>;
   /** By access token. */
-  readonly pairs: Map<string, TokenPair>;
+  readonly pairs: Table<TokenPair>;
   /** Access tokens by the refresh token issued with them. */
   readonly refreshTokens: Map<string, string>;
 }
@@ -16,13 +17,21 @@ export interface Vault {
 export type CodeFate = 'valid' | 'used' | 'revoked' | 'expired';
 export type PairFate = 'valid' | 'expired' | 'revoked' | 'refreshed';
 
-export function emptyVault(): Vault {
+const CODE_LIFETIME_MS = 10 * 60_000;
+const ACCESS_TOKEN_LIFETIME_MS = 30 * 86_400_000;
+
+export function createVault(tables: Pick<Vault, 'authorizations' | 'codes' | 'pairs'>): Vault {
+  const { authorizations, pairs } = tables;
   return {
-    authorizations: new Map(),
-    authorizationIds: new Map(),
-    codes: new Map(),
-    pairs: new Map(),
-    refreshTokens: new Map(),
+    ...tables,
+    authorizationIds: new Map(
+      authorizations.rows().map(({ id, person, clientId }) => [`${person} ${clientId}`, id] as const),
+    ),
+    refreshTokens: new Map(
+      pairs.rows().flatMap(({ refreshToken, accessToken }): readonly (readonly [string, string])[] => {
+        return refreshToken === undefined ? [] : [[refreshToken, accessToken]];
+      }),
+    ),
   };
 }
 
@@ -47,14 +56,14 @@ export function putAuthorization(
     ...(team === undefined ? {} : { team }),
     since: known?.since ?? now,
   };
-  vault.authorizations.set(authorization.id, authorization);
+  vault.authorizations.put(authorization);
   vault.authorizationIds.set(`${person} ${clientId}`, authorization.id);
   return authorization;
 }
 
 /** Everything that was issued under the authorization dies with it, because nothing else has its id. */
 export function dropAuthorization(vault: Vault, { id, person, clientId }: Authorization): void {
-  vault.authorizations.delete(id);
+  vault.authorizations.drop(id);
   vault.authorizationIds.delete(`${person} ${clientId}`);
 }
 
@@ -70,24 +79,41 @@ export function pairFate(vault: Vault, pair: TokenPair, now: number): PairFate {
   return now < pair.expiresAt ? 'valid' : 'expired';
 }
 
+export function putCode(
+  vault: Vault,
+  chance: Chance,
+  mandate: Mandate,
+  {
+    redirectUri,
+    challenge,
+    now,
+  }: { readonly redirectUri: string; readonly challenge: string | undefined; readonly now: number },
+): AuthorizationCode {
+  const code: AuthorizationCode = {
+    ...mandateOnly(mandate),
+    code: letters(chance, 43),
+    redirectUri,
+    ...(challenge === undefined ? {} : { challenge }),
+    expiresAt: now + CODE_LIFETIME_MS,
+  };
+  vault.codes.put(code);
+  return code;
+}
+
 export function putPair(
   vault: Vault,
   chance: Chance,
-  { authorization, person, clientId, scope, team }: Mandate,
-  times: Pick<TokenPair, 'issuedAt' | 'expiresAt'>,
-  isRefreshable: boolean,
+  mandate: Mandate,
+  { isRefreshable, now }: { readonly isRefreshable: boolean; readonly now: number },
 ): TokenPair {
   const pair: TokenPair = {
-    authorization,
-    person,
-    clientId,
-    scope,
-    ...(team === undefined ? {} : { team }),
+    ...mandateOnly(mandate),
     accessToken: newToken(chance),
     ...(isRefreshable ? { refreshToken: newToken(chance) } : {}),
-    ...times,
+    issuedAt: now,
+    expiresAt: now + ACCESS_TOKEN_LIFETIME_MS,
   };
-  vault.pairs.set(pair.accessToken, pair);
+  vault.pairs.put(pair);
   if (pair.refreshToken !== undefined) vault.refreshTokens.set(pair.refreshToken, pair.accessToken);
   return pair;
 }
@@ -97,6 +123,11 @@ export function lastDescendant(vault: Vault, accessToken: string): TokenPair | u
   let pair = vault.pairs.get(accessToken);
   while (pair?.successor !== undefined) pair = vault.pairs.get(pair.successor);
   return pair;
+}
+
+/** A code or a pair is a mandate too; nothing else of it is passed on. */
+function mandateOnly({ authorization, person, clientId, scope, team }: Mandate): Mandate {
+  return { authorization, person, clientId, scope, ...(team === undefined ? {} : { team }) };
 }
 
 function newToken(chance: Chance): string {

@@ -1,16 +1,7 @@
 import { type Chance, letters, uuid } from './chance.ts';
-import { type ClockState, REAL_TIME, readClock } from './clock.ts';
+import { type ClockState, readClock, resumeClock } from './clock.ts';
 import { createDirectory, type Directory } from './directory.ts';
-import {
-  actionsOf,
-  addDroplet,
-  type Birth,
-  type Blueprint,
-  dropletsOf,
-  emptyFleet,
-  type Fleet,
-  removeDroplet,
-} from './fleet.ts';
+import { actionsOf, addDroplet, type Birth, type Blueprint, dropletsOf, removeDroplet } from './fleet.ts';
 import { closeForm, openForm } from './forms.ts';
 import type { Migrations } from './migrations.ts';
 import type {
@@ -24,51 +15,68 @@ import type {
   TokenPair,
 } from './records.ts';
 import type { Seed } from './seed.ts';
+import type { WorldImage } from './state/image.ts';
+import { firstImage, type OnChange, stateOf, type WorldState } from './state/world-state.ts';
 import {
   type CodeFate,
   codeFate,
   dropAuthorization,
-  emptyVault,
   findAuthorization,
   lastDescendant,
   type PairFate,
   pairFate,
   putAuthorization,
+  putCode,
   putPair,
-  type Vault,
 } from './vault.ts';
-
-const CODE_LIFETIME_MS = 10 * 60_000;
-const ACCESS_TOKEN_LIFETIME_MS = 30 * 86_400_000;
-
-/** Everything that changes, as one value of plain records. */
-interface WorldState {
-  clock: ClockState;
-  consent: ConsentScript;
-  readonly sessions: Map<string, Session>;
-  readonly vault: Vault;
-  readonly fleet: Fleet;
-  readonly migrations: Migrations;
-}
 
 /** All state of the sandbox and every transition of it; each method is one step that either happens whole or not at all. */
 export class World {
-  readonly seed: Seed;
-  readonly directory: Directory;
   readonly #machine: () => number;
   readonly #chance: Chance;
+  #seed: Seed;
+  #directory: Directory;
   #state: WorldState;
+  #tell: OnChange = () => {};
 
-  constructor(seed: Seed, chance: Chance, machine: () => number) {
-    this.seed = seed;
+  constructor(seed: Seed, chance: Chance, machine: () => number, image?: WorldImage) {
+    this.#seed = seed;
     this.#machine = machine;
     this.#chance = chance;
-    this.directory = createDirectory(seed);
-    this.#state = grown(seed, machine());
+    this.#directory = createDirectory(seed);
+    this.#state = this.#stateOf(image ?? firstImage(seed, machine()));
+  }
+
+  get seed(): Seed {
+    return this.#seed;
+  }
+
+  get directory(): Directory {
+    return this.#directory;
+  }
+
+  /** To be read; changed by the methods below alone. */
+  get state(): Readonly<WorldState> {
+    return this.#state;
+  }
+
+  /** Is told of every change from now on, at the moment it happens. */
+  watch(tell: OnChange): void {
+    this.#tell = tell;
+  }
+
+  /** Everything becomes as it was when the image was taken, the virtual time included. */
+  replace(seed: Seed, image: WorldImage, takenAt: number): void {
+    this.#seed = seed;
+    this.#directory = createDirectory(seed);
+    const clock = resumeClock({ offset: 0, frozenAt: takenAt }, this.#machine());
+    this.#state = this.#stateOf({ ...image, clock: image.clock.frozenAt === null ? clock : image.clock });
+    this.#tell('everything');
   }
 
   reset(): void {
-    this.#state = grown(this.seed, this.#machine());
+    this.#state = this.#stateOf(firstImage(this.seed, this.#machine()));
+    this.#tell('everything');
   }
 
   now(): number {
@@ -82,6 +90,7 @@ export class World {
   /** Moves, freezes or resumes the clock. */
   setClock(change: (clock: ClockState, machine: number) => ClockState): void {
     this.#state.clock = change(this.#state.clock, this.#machine());
+    this.#tell('clock');
   }
 
   get consent(): ConsentScript {
@@ -90,11 +99,12 @@ export class World {
 
   set consent(script: ConsentScript) {
     this.#state.consent = script;
+    this.#tell('consent');
   }
 
   signIn(person: string): Session {
-    const session: Session = { id: letters(this.#chance, 43), person, forms: new Map() };
-    this.#state.sessions.set(session.id, session);
+    const session: Session = { id: letters(this.#chance, 43), person, forms: [] };
+    this.#state.sessions.put(session);
     return session;
   }
 
@@ -103,15 +113,23 @@ export class World {
   }
 
   signOut(id: string): void {
-    this.#state.sessions.delete(id);
+    this.#state.sessions.drop(id);
   }
 
-  openForm(session: Session, form: string): string {
-    return openForm(session, form, letters(this.#chance, 32));
+  /** Makes the CSRF token of a form that is about to be shown. */
+  openForm({ id }: Session, form: string): string {
+    const token = letters(this.#chance, 32);
+    const session = this.session(id);
+    if (session !== undefined) this.#state.sessions.put(openForm(session, form, token));
+    return token;
   }
 
-  closeForm(session: Session, form: string, token: string): boolean {
-    return closeForm(session, form, token);
+  /** True once for each token, and only for the form it was made for. */
+  closeForm({ id }: Session, form: string, token: string): boolean {
+    const session = this.session(id);
+    const without = session === undefined ? undefined : closeForm(session, form, token);
+    if (without !== undefined) this.#state.sessions.put(without);
+    return without !== undefined;
   }
 
   authorization(person: string, clientId: string): Authorization | undefined {
@@ -131,15 +149,7 @@ export class World {
   }
 
   issueCode(mandate: Mandate, redirectUri: string, challenge: string | undefined): AuthorizationCode {
-    const code: AuthorizationCode = {
-      ...mandate,
-      code: letters(this.#chance, 43),
-      redirectUri,
-      ...(challenge === undefined ? {} : { challenge }),
-      expiresAt: this.now() + CODE_LIFETIME_MS,
-    };
-    this.#state.vault.codes.set(code.code, code);
-    return code;
+    return putCode(this.#state.vault, this.#chance, mandate, { redirectUri, challenge, now: this.now() });
   }
 
   code(value: string): AuthorizationCode | undefined {
@@ -152,14 +162,12 @@ export class World {
 
   exchange(code: AuthorizationCode): TokenPair {
     const pair = this.issuePair(code, true);
-    this.#state.vault.codes.set(code.code, { ...code, usedFor: pair.accessToken });
+    this.#state.vault.codes.put({ ...code, usedFor: pair.accessToken });
     return pair;
   }
 
   issuePair(mandate: Mandate, isRefreshable: boolean): TokenPair {
-    const issuedAt = this.now();
-    const times = { issuedAt, expiresAt: issuedAt + ACCESS_TOKEN_LIFETIME_MS };
-    return putPair(this.#state.vault, this.#chance, mandate, times, isRefreshable);
+    return putPair(this.#state.vault, this.#chance, mandate, { isRefreshable, now: this.now() });
   }
 
   pair(accessToken: string): TokenPair | undefined {
@@ -229,21 +237,10 @@ export class World {
   }
 
   #replace(pair: TokenPair, change: Partial<TokenPair>): void {
-    this.#state.vault.pairs.set(pair.accessToken, { ...pair, ...change });
+    this.#state.vault.pairs.put({ ...pair, ...change });
   }
-}
 
-function grown(seed: Seed, now: number): WorldState {
-  const fleet = emptyFleet(seed.firstId);
-  for (const { account, name, age, ...blueprint } of seed.droplets) {
-    addDroplet(fleet, account, name, { ...blueprint, features: [] }, now - age);
+  #stateOf(image: WorldImage): WorldState {
+    return stateOf(image, (part, key) => this.#tell(part, key));
   }
-  return {
-    clock: REAL_TIME,
-    consent: { mode: 'ask' },
-    sessions: new Map(),
-    vault: emptyVault(),
-    fleet,
-    migrations: new Map(),
-  };
 }

@@ -13,12 +13,16 @@ const view: ListView<JsonRecord> = {
     { name: 'ClientID', value: (row) => textOf(row, 'client_id') },
     { name: 'GrantType', value: (row) => textOf(row, 'grant_type') },
     { name: 'TokenHint', value: (row) => textOf(row, 'token_hint') },
+    { name: 'Fault', value: (row) => textOf(row, 'fault') },
+    { name: 'Committed', value: (row) => truthOf(row, 'committed') },
+    { name: 'Delivered', value: (row) => truthOf(row, 'delivered') },
   ],
 };
 
 export const requests: CommandSpec<Context> = {
   summary: 'list the requests the sandbox answered',
-  description: 'Every request with its secrets left out, oldest first. The end of a token is enough to tell two apart.',
+  description:
+    'Every request with its secrets left out, oldest first. The end of a token is enough to tell two apart. One that met a fault says whether it was carried out and whether its answer was delivered; its status is 0 when there was none.',
   options: [
     {
       name: 'endpoint',
@@ -53,3 +57,8 @@ export const requests: CommandSpec<Context> = {
     return 0;
   },
 };
+
+function truthOf(row: JsonRecord, name: string): boolean | undefined {
+  const value = row[name];
+  return typeof value === 'boolean' ? value : undefined;
+}

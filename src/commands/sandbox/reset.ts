@@ -4,7 +4,7 @@ import type { Context } from '../../context.ts';
 export const reset: CommandSpec<Context> = {
   summary: 'put the sandbox back to its beginning',
   description:
-    'Tokens, sign-ins, droplets, clock and request log are as they were at the start; addresses, ids and secrets stay.',
+    'Tokens, sign-ins, droplets, clock and request log are as they were at the start, and no fault is left; addresses, ids and secrets stay.',
   options: [
     { name: 'admin-url', value: 'URL', description: 'the sandbox to talk to, instead of the one started last' },
   ],

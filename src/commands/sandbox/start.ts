@@ -7,10 +7,13 @@ import { forgetSandboxPlace, writeSandboxPlace } from '../../config/sandbox.ts';
 import type { Settings } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usage } from '../../errors.ts';
+import type { Environment } from '../../platform/host.ts';
 import { type Sandbox, startSandbox } from '../../sandbox/server.ts';
+import { StateError } from '../../sandbox/state/state-error.ts';
 import { Secret } from '../../secret.ts';
 import { writeClientSecret } from '../../session/client-secret.ts';
 import { readStored } from '../../session/current.ts';
+import { exposed, readClusters } from './clusters.ts';
 
 type Ready = Sandbox['ready'];
 
@@ -31,10 +34,23 @@ export const start: CommandSpec<Context> = {
     { name: 'app', value: 'NAME=URL', many: 'repeat', description: 'register one more application' },
     { name: 'seed', value: 'N', description: 'the same ids and secrets at every start' },
     {
+      name: 'state',
+      value: 'DIR',
+      description: 'keep everything in this folder, so that the next start goes on, after a crash as well (memory)',
+      completes: 'folder',
+    },
+    {
       name: 'consent',
       value: 'SCRIPT',
       description: '"approve EMAIL", deny or ask: answers the consent page by itself (ask)',
     },
+    {
+      name: 'cluster',
+      value: 'NAME=URL',
+      many: 'repeat',
+      description: 'a server (postgres://, redis://) that migrations into this cluster really fill',
+    },
+    { name: 'finish-when-idle', description: 'such a migration ends when nothing was left to replicate for 60 s' },
     { name: 'rate-limit', value: 'LIMITS', description: 'enforce limits on the virtual clock, as in 5000/h,250/m' },
     { name: 'droplet-limit', value: 'N', description: 'refuse more droplets than this' },
     { name: 'revoke-on-replay', description: 'a code that is used twice kills the tokens of its first use' },
@@ -52,9 +68,15 @@ export const start: CommandSpec<Context> = {
       text: 'In CI: no pages, any port, machine-readable',
       command: 'cloudctl sandbox start -o json --consent "approve ada@example.com" &',
     },
+    {
+      text: 'Keep people, tokens and droplets from one day to the next',
+      command: 'cloudctl sandbox start --state DIR',
+    },
   ],
   run: async (context, words) => {
-    const sandbox = await open(words);
+    const sandbox = await open(words, context.host.env);
+    const warning = exposed(words);
+    if (warning !== undefined) await context.output.warn(warning);
     const { ready } = sandbox;
     const { host, output } = context;
     const stopped = new Promise<void>((resolve) => {
@@ -71,8 +93,10 @@ export const start: CommandSpec<Context> = {
       await output.text(
         output.format === 'json' || output.format === 'ndjson' ? JSON.stringify(ready) : welcome(ready),
       );
+      if (sandbox.notice !== undefined) await output.warn(sandbox.notice);
       await output.note('The sandbox runs until Ctrl-C.');
-      await stopped;
+      const failure = await Promise.race([stopped, sandbox.failure]);
+      if (failure !== undefined) throw notSaved(failure, words.text('state'));
       return 0;
     } finally {
       forgetSandboxPlace(host.folders.state, ready);
@@ -81,7 +105,7 @@ export const start: CommandSpec<Context> = {
   },
 };
 
-async function open(words: Words): Promise<Sandbox> {
+async function open(words: Words, env: Environment): Promise<Sandbox> {
   const number = (name: string, max: number): number | undefined => {
     const text = words.text(name);
     return text === undefined ? undefined : wholeNumber(text, `--${name}`, { min: 0, max });
@@ -95,6 +119,7 @@ async function open(words: Words): Promise<Sandbox> {
   const host = words.text('host');
   const rateLimit = words.text('rate-limit');
   const callbackUrls = words.list('callback-url');
+  const state = words.text('state');
   try {
     return await startSandbox({
       ...(port === undefined ? {} : { port }),
@@ -102,14 +127,18 @@ async function open(words: Words): Promise<Sandbox> {
       ...(host === undefined ? {} : { host }),
       ...(seed === undefined ? {} : { seed }),
       ...(rateLimit === undefined ? {} : { rateLimit }),
+      ...(state === undefined ? {} : { state }),
       ...(dropletLimit === undefined ? {} : { dropletLimit }),
       ...(callbackUrls.length === 0 ? {} : { callbackUrls }),
+      clusters: readClusters(words, env),
+      env,
+      finishWhenIdle: words.flag('finish-when-idle'),
       apps: words.list('app').map(application),
       revokeOnReplay: words.flag('revoke-on-replay'),
       unknownTokenStatus: words.text('unknown-token-status') === '401' ? 401 : 404,
     });
   } catch (error) {
-    throw startError(error);
+    throw startError(error, state);
   }
 }
 
@@ -119,8 +148,9 @@ function application(text: string): { readonly name: string; readonly callbackUr
   return { name: text.slice(0, at), callbackUrl: text.slice(at + 1) };
 }
 
-function startError(error: unknown): unknown {
+function startError(error: unknown, state: string | undefined): unknown {
   if (!(error instanceof Error)) return error;
+  if (error instanceof StateError) return stateError(error);
   const code = 'code' in error ? error.code : undefined;
   if (code === 'EADDRINUSE' || code === 'EACCES') {
     const port = 'port' in error ? ` ${error.port}` : '';
@@ -128,13 +158,29 @@ function startError(error: unknown): unknown {
       'port_in_use',
       `could not listen on port${port}: it is ${code === 'EACCES' ? 'reserved' : 'in use'}`,
       {
-        hint: 'choose others with `--port` and `--api-port`, or leave them out for free ones',
+        hint:
+          state === undefined
+            ? 'choose others with `--port` and `--api-port`, or leave them out for free ones'
+            : 'end what listens there, or choose others with `--port` and `--api-port`; 0 is any free port',
       },
     );
   }
   return error instanceof CliError
     ? error
     : usage(`could not start the sandbox: ${error.message}`, 'see `cloudctl sandbox start --help`');
+}
+
+function stateError({ reason, message, detail, hint }: StateError): CliError {
+  const code = reason === 'busy' ? 'busy' : reason === 'damaged' ? 'config_invalid' : 'usage';
+  return new CliError(code, message, { detail, hint });
+}
+
+function notSaved(failure: Error, state: string | undefined): CliError {
+  return new CliError('internal', `could not save the state of the sandbox: ${failure.message}`, {
+    detail: `what was answered until now is safe in ${state}; the sandbox has ended`,
+    hint: 'make room on the disk and start it again',
+    cause: failure,
+  });
 }
 
 /** A profile in the file store, so that no keychain is needed; a session of an earlier sandbox is of no use any more. */
@@ -160,7 +206,7 @@ async function writeSandboxProfile(context: Context, ready: Ready): Promise<void
   const lock = await context.lock(context.place('sandbox').lock);
   try {
     await store.visit(async (items) => {
-      const stored = await readStored(items, binding);
+      const stored = await readStored(store, items, binding);
       if (stored.kind === 'elsewhere' || stored.kind === 'damaged') await items.remove('credential');
     });
   } finally {

@@ -4,6 +4,7 @@ import type { Request } from '../http/request.ts';
 import type { Service } from '../service.ts';
 import type { World } from '../world.ts';
 import { readBody } from './body.ts';
+import { readDuration } from './duration.ts';
 import { adminProblem } from './gate.ts';
 
 export function showClock(_request: Request, { world }: Service): Reply {
@@ -14,7 +15,7 @@ export function showClock(_request: Request, { world }: Service): Reply {
 export function changeClock(request: Request, { world }: Service): Reply {
   const body = readBody(request);
   if (body === undefined) return adminProblem(400, 'The body must be a JSON object.');
-  const step = body.has('advance') ? readStep(body.get('advance')) : 0;
+  const step = body.has('advance') ? readDuration(body.get('advance')) : 0;
   if (step === undefined) {
     return adminProblem(
       422,
@@ -33,19 +34,3 @@ function view(world: World): object {
   const { offset, frozenAt } = world.clock;
   return { now: new Date(world.now()).toISOString(), frozen: frozenAt !== null, offset_ms: offset };
 }
-
-/** Milliseconds; undefined for anything that is not a step forward. */
-function readStep(value: unknown): number | undefined {
-  const [, amount, unit = ''] = typeof value === 'string' ? (/^\+?(\d{1,12})(ms|s|m|h|d)$/.exec(value) ?? []) : [];
-  const step = typeof value === 'number' ? value : Number(amount) * (UNITS.get(unit) ?? Number.NaN);
-  return Number.isSafeInteger(step) && step >= 0 && step <= HUNDRED_YEARS ? step : undefined;
-}
-
-const HUNDRED_YEARS = 36_525 * 86_400_000;
-const UNITS: ReadonlyMap<string, number> = new Map([
-  ['ms', 1],
-  ['s', 1_000],
-  ['m', 60_000],
-  ['h', 3_600_000],
-  ['d', 86_400_000],
-]);

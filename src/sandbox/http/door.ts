@@ -1,4 +1,4 @@
-import type { Server } from 'node:http';
+import type { IncomingMessage, Server } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { type Answerer, close, createListener, listen } from './listener.ts';
 
@@ -12,9 +12,14 @@ export interface Door {
 export const LOOPBACK_HOSTS: readonly string[] = ['127.0.0.1', '::1', 'localhost'];
 
 /** `localhost` means both loopback addresses, so that no stranger can sit on the one a browser tries first. */
-export async function openDoor(host: string, port: number, answerer: (port: number) => Answerer): Promise<Door> {
+export async function openDoor(
+  host: string,
+  port: number,
+  answerer: (port: number) => Answerer,
+  limitOf?: (message: IncomingMessage) => number,
+): Promise<Door> {
   let number = port;
-  const make = (): Server => createListener((message, body) => answerer(number)(message, body));
+  const make = (): Server => createListener((message, body) => answerer(number)(message, body), limitOf);
   const first = make();
   number = await listen(first, host === 'localhost' ? '127.0.0.1' : host, port);
   const servers = [first];

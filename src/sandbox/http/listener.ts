@@ -1,5 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { deliverDamaged } from './damage.ts';
 import type { Reply } from './reply.ts';
 
 export const BODY_LIMIT = 1024 * 1024;
@@ -7,18 +9,22 @@ export const BODY_LIMIT = 1024 * 1024;
 /** Answers a request that was read whole; the body is undefined when it was larger than the limit. It does not throw. */
 export type Answerer = (message: IncomingMessage, body: Buffer | undefined) => Reply | Promise<Reply>;
 
+/** How large the body of a request may be, in bytes. */
+export type LimitOf = (message: IncomingMessage) => number;
+
 /** A server whose limits end half requests and floods; nothing that comes in over a socket can end the process. */
-export function createListener(answerer: Answerer): Server {
+export function createListener(answerer: Answerer, limitOf: LimitOf = () => BODY_LIMIT): Server {
+  const busy: Busy = new WeakMap();
   const server = createServer(
     {
       maxHeaderSize: 64 * 1024,
-      headersTimeout: 10_000,
-      requestTimeout: 30_000,
+      headersTimeout: 5_000,
+      requestTimeout: 8_000,
       connectionsCheckingInterval: 1_000,
       keepAliveTimeout: 60_000,
       highWaterMark: 64 * 1024,
     },
-    (message, response) => serve(answerer, message, response),
+    (message, response) => serve(answerer, message, response, busy, limitOf(message)),
   );
   server.on('clientError', (_error, socket) => refuse(socket));
   return server;
@@ -42,35 +48,63 @@ export function close(server: Server): Promise<void> {
   });
 }
 
-function serve(answerer: Answerer, message: IncomingMessage, response: ServerResponse): void {
+/** What is still under way on a connection. */
+type Busy = WeakMap<Socket, Promise<void>>;
+
+function serve(
+  answerer: Answerer,
+  message: IncomingMessage,
+  response: ServerResponse,
+  busy: Busy,
+  limit: number,
+): void {
   const chunks: Buffer[] = [];
   let size = 0;
+  const answer = (body: Buffer | undefined): void =>
+    inTurn(busy, message.socket, () => respond(answerer, message, body, response));
   message.on('error', () => response.destroy());
   message.on('data', (chunk: Buffer) => {
-    const fitted = size <= BODY_LIMIT;
+    const fitted = size <= limit;
     size += chunk.length;
-    if (size <= BODY_LIMIT) chunks.push(chunk);
-    else if (fitted) void respond(answerer, message, undefined, response);
+    if (size <= limit) chunks.push(chunk);
+    else if (fitted) answer(undefined);
   });
   message.on('end', () => {
-    if (size <= BODY_LIMIT) void respond(answerer, message, Buffer.concat(chunks), response);
+    if (size <= limit) answer(Buffer.concat(chunks));
   });
 }
 
-async function respond(
+/** Pipelined requests are carried out one after the other, so that one behind a cut is never carried out. */
+function inTurn(busy: Busy, socket: Socket, act: () => Promise<void> | undefined): void {
+  const before = busy.get(socket);
+  const done = before === undefined ? act() : before.then(() => (socket.writable ? act() : undefined));
+  if (done === undefined) return;
+  busy.set(socket, done);
+  void done.then(() => {
+    if (busy.get(socket) === done) busy.delete(socket);
+  });
+}
+
+/** A promise only where there is something to wait for. */
+function respond(
   answerer: Answerer,
   message: IncomingMessage,
   body: Buffer | undefined,
   response: ServerResponse,
-): Promise<void> {
+): Promise<void> | undefined {
   const reply = answerer(message, body);
-  write(response, reply instanceof Promise ? await reply : reply, body === undefined);
+  if (reply instanceof Promise) return reply.then((late) => deliver(response, late, body === undefined));
+  return deliver(response, reply, body === undefined);
 }
 
-function write(response: ServerResponse, reply: Reply, hangUp: boolean): void {
-  const length = reply.status === 204 ? {} : { 'content-length': String(Buffer.byteLength(reply.body)) };
+function deliver(response: ServerResponse, reply: Reply, hangUp: boolean): Promise<void> | undefined {
+  if (reply.damage !== undefined) return deliverDamaged(response, reply, reply.damage);
+  const size = Buffer.byteLength(reply.body);
+  const length = reply.status === 204 ? {} : { 'content-length': String(size) };
   response.writeHead(reply.status, { ...reply.headers, ...length, ...(hangUp ? { connection: 'close' } : {}) });
-  response.end(reply.body);
+  // ASCII, which is as long in bytes as in characters, is copied faster than it is encoded.
+  response.end(reply.body, size === reply.body.length ? 'latin1' : 'utf8', reply.sent);
+  return undefined;
 }
 
 function refuse(socket: Duplex): void {

@@ -5,7 +5,14 @@ export interface Reply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
+  /** What a fault does to it on its way; absent, it arrives whole. */
+  readonly damage?: Damage;
+  /** Called when its last byte has left. */
+  readonly sent?: () => void;
 }
+
+/** The connection ends with each: without a byte, with a reset, in the middle of the body, or after every byte came alone. */
+export type Damage = { readonly kind: 'drop' | 'reset' | 'half' } | { readonly kind: 'drip'; readonly pauseMs: number };
 
 export function json(status: number, value: unknown, headers: Readonly<Record<string, string>> = {}): Reply {
   return { status, headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(value) };

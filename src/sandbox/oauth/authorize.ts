@@ -2,11 +2,12 @@ import { asciiQuery } from '../http/ascii.ts';
 import { readParameters } from '../http/parameters.ts';
 import type { Reply } from '../http/reply.ts';
 import type { Request } from '../http/request.ts';
-import type { Subject } from '../log.ts';
+import type { Subject, Trace } from '../log.ts';
 import { consentPage } from '../panel/consent-page.ts';
 import { startVisit, type Visit, visitOf, withVisit } from '../panel/session.ts';
 import { signInPage } from '../panel/sign-in.ts';
 import type { Service } from '../service.ts';
+import { traceOfWish } from '../trace.ts';
 import { approve, deliver, deny, mandateOf } from './approval.ts';
 import { redirectWithError } from './redirects.ts';
 import { judge, type Wish } from './wish.ts';
@@ -24,6 +25,10 @@ export function authorize(request: Request, service: Service): Reply {
 export function authorizeSubject(request: Request): Subject {
   const clientId = readParameters(request.query, '', '').get('client_id');
   return clientId === undefined ? {} : { client_id: clientId.slice(0, 100) };
+}
+
+export function authorizeTrace(request: Request, service: Service): Trace | undefined {
+  return traceOfWish(request, request.query, service);
 }
 
 interface Situation {

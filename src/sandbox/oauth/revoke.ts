@@ -1,7 +1,8 @@
 import { json, type Reply } from '../http/reply.ts';
 import type { Request } from '../http/request.ts';
-import { hintOf, type Subject } from '../log.ts';
+import { hintOf, type Subject, type Trace } from '../log.ts';
 import type { Service } from '../service.ts';
+import { traceOfMandate } from '../trace.ts';
 import { claimedClientId } from './client-authentication.ts';
 import { invalidRequest } from './errors.ts';
 import { unreadable } from './unreadable.ts';
@@ -28,6 +29,11 @@ export function revokeSubject(request: Request): Subject {
     ...(clientId === undefined ? {} : { client_id: clientId.slice(0, 100) }),
     ...(hint === undefined ? {} : { token_hint: hint }),
   };
+}
+
+export function revokeTrace(request: Request, { world }: Service): Trace | undefined {
+  const value = request.parameters().get('token') ?? '';
+  return traceOfMandate(world.pair(value) ?? world.pairByRefreshToken(value));
 }
 
 const PARAMETERS = ['token', 'token_type_hint', 'client_id', 'client_secret'];

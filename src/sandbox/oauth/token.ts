@@ -1,7 +1,8 @@
 import type { Reply } from '../http/reply.ts';
 import type { Request } from '../http/request.ts';
-import { hintOf, type Subject } from '../log.ts';
+import { hintOf, type Subject, type Trace } from '../log.ts';
 import type { Service } from '../service.ts';
+import { traceOfMandate } from '../trace.ts';
 import { authenticateClient, type Client, claimedClientId } from './client-authentication.ts';
 import { invalidRequest, oauthError } from './errors.ts';
 import { exchangeCode } from './exchange.ts';
@@ -33,6 +34,13 @@ export function exchangeSubject(request: Request): Subject {
     ...(grantType === undefined ? {} : { grant_type: grantType.slice(0, 100) }),
     ...(hint === undefined ? {} : { token_hint: hint }),
   };
+}
+
+export function exchangeTrace(request: Request, { world }: Service): Trace | undefined {
+  const parameters = request.parameters();
+  return traceOfMandate(
+    world.code(parameters.get('code') ?? '') ?? world.pairByRefreshToken(parameters.get('refresh_token') ?? ''),
+  );
 }
 
 type Grant = (request: Request, service: Service, client: Exclude<Client, { kind: 'refused' }>) => Reply;

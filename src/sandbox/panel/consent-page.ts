@@ -19,12 +19,12 @@ export function consentPage(wish: Wish, visit: Visit, request: Request, service:
 <form method="post" action="${request.path}?${asciiQuery(request.query)}">
 <input type="hidden" name="csrf" value="${csrf}">
 ${accountChoice(visit.person, service)}
-<p class="soft">You will be sent to ${new URL(to.redirectUri).host || to.redirectUri}. You can take the access back at any time under My applications.</p>
 <div class="actions">
 <button class="main" type="submit" name="decision" value="approve">Authorize application</button>
 <button type="submit" name="decision" value="deny">Deny</button>
-<button class="quiet" type="submit" name="decision" value="switch">Use another account</button>
 </div>
+<p class="soft">You will be sent to ${new URL(to.redirectUri).host || to.redirectUri}. You can take the access back at any time under My applications.</p>
+<button class="quiet" type="submit" name="decision" value="switch">Use another account</button>
 </form>`;
   return panelPage(200, { title: `Authorize ${application.name}`, content, leavesOrigin: true });
 }
@@ -42,7 +42,7 @@ export function scopeInWords(scope: Scope): readonly string[] {
 function accountChoice(person: Person, service: Service): Markup {
   const teams = person.teams.flatMap((uuid) => service.world.directory.team(uuid) ?? []);
   if (teams.length === 0) return html`<input type="hidden" name="account" value="personal">`;
-  return html`<fieldset>
+  return html`<fieldset class="choice">
 <legend>For which account?</legend>
 <label><input type="radio" name="account" value="personal" checked> My own account</label>
 ${teams.map((team) => html`<label><input type="radio" name="account" value="${team.uuid}"> The team ${team.name}</label>`)}

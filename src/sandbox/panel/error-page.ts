@@ -12,6 +12,6 @@ export function errorPage(
   const content = html`<h1>Something is wrong with this request</h1>
 <p class="alert" role="alert">${sentence}</p>
 ${facts.length === 0 ? '' : html`<dl>${facts.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`}
-${again === undefined ? '' : html`<p><a href="${again}">Begin again</a></p>`}`;
+<p>${again === undefined ? 'Go back to where you came from and begin again there.' : html`<a href="${again}">Begin again</a>.`} What was asked is in the <a href="/panel/requests">request log</a> of the <a href="/panel">control panel</a>.</p>`;
   return panelPage(status, { title: 'Error', content });
 }

@@ -18,6 +18,12 @@ export function home(_request: Request, { world }: Service, { person }: Visit): 
 <dt>Account</dt><dd>${person.uuid}</dd>
 ${teams.map((team) => html`<dt>Team</dt><dd>${team.name} (${team.uuid})</dd>`)}
 </dl>
-<p>${authorized === 0 ? 'You have authorized no application yet.' : html`You have authorized ${authorized} of the registered applications. <a href="/panel/applications">See and revoke them</a>.`}</p>`;
+<ul class="plain">
+<li><a href="/panel/applications">My applications</a>: ${authorized === 0 ? 'you have authorized none yet.' : `you have authorized ${authorized} of the registered ones.`}</li>
+<li><a href="/panel/droplets">Droplets</a>: of your own account${teams.length === 0 ? '' : ' and your teams'}.</li>
+<li><a href="/panel/migrations">Migrations</a>: into the database clusters, and how to stop one.</li>
+<li><a href="/panel/requests">Request log</a>: what the sandbox was asked, by anybody.</li>
+<li><a href="/panel/timeline">Timeline of a login</a>: what an application did, step by step.</li>
+</ul>`;
   return panelPage(200, { title: 'Home', content, visitor: person.name, isWide: true });
 }

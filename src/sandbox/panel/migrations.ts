@@ -1,10 +1,13 @@
 import { html } from 'hono/html';
 import { type Markup, type Reply, redirect } from '../http/reply.ts';
 import type { Request } from '../http/request.ts';
-import { deadlineOf, stopMigration as end, latestMigration, migrationFate } from '../migrations.ts';
+import { deadlineOf, stopMigration as end, latestMigration } from '../migrations.ts';
+import { placeOf } from '../ready.ts';
 import type { Cluster, Migration } from '../records.ts';
 import type { Service } from '../service.ts';
+import { type Standing, standingOf } from '../v2/migration-view.ts';
 import { errorPage } from './error-page.ts';
+import { migrationProgress } from './migration-progress.ts';
 import { panelPage } from './page.ts';
 import { isForeignForm, type Visit } from './session.ts';
 
@@ -17,7 +20,7 @@ ${world.seed.clusters.map((cluster) => clusterEntry(cluster, service, visit))}`;
   return panelPage(200, { title: 'Migrations', content, visitor: visit.person.name, isWide: true });
 }
 
-export function stopMigration(request: Request, { world }: Service, visit: Visit): Reply {
+export function stopMigration(request: Request, { world, planes }: Service, visit: Visit): Reply {
   const form = new URLSearchParams(request.body);
   const id = form.get('migration') ?? '';
   const isGenuine = !isForeignForm(request) && world.closeForm(visit.session, stopForm(id), form.get('csrf') ?? '');
@@ -25,47 +28,62 @@ export function stopMigration(request: Request, { world }: Service, visit: Visit
   const migration = world.seed.clusters
     .map(({ uuid }) => latestMigration(world.migrations, uuid))
     .find((one) => one?.id === id);
-  if (migration !== undefined) end(world.migrations, migration, world.now());
+  if (migration !== undefined) {
+    end(world.migrations, migration, world.now());
+    planes.stop(migration);
+  }
   return redirect(303, '/panel/migrations');
 }
 
 function clusterEntry(cluster: Cluster, service: Service, visit: Visit): Markup {
   const migration = latestMigration(service.world.migrations, cluster.uuid);
   const engine = cluster.engine === 'postgresql' ? 'PostgreSQL' : 'Redis';
+  const plane = service.planes.of(cluster);
+  const standing = migration === undefined ? undefined : standingOf(migration, service);
   return html`<section class="application" aria-label="${cluster.name}">
 <div>
 <h2>${cluster.name}</h2>
-<p class="soft">${engine} ${cluster.version}, ${cluster.uuid}</p>
-${migration === undefined ? html`<p>No migration yet.</p>` : story(migration, service.world.now())}
-${cluster.dataPlane === 'none' ? html`<p class="soft">This cluster has no data plane: the state is real, no rows are moved.</p>` : ''}
+<p class="soft">${engine} ${plane?.version ?? cluster.version}, ${cluster.uuid}</p>
+${migration === undefined || standing === undefined ? html`<p>No migration yet.</p>` : story(migration, standing)}
+${plane === undefined ? html`<p class="soft">This cluster has no data plane: the state is real, no rows are moved.</p>` : html`<p class="soft">Rows go to ${placeOf(plane)}.</p>`}
+${standing?.live === undefined ? '' : migrationProgress(standing.live)}
 </div>
-${migration === undefined ? '' : stopButton(migration, cluster, service, visit)}
+${migration === undefined || standing === undefined ? '' : stopButton(migration, standing, cluster, service, visit)}
 </section>`;
 }
 
-function story(migration: Migration, now: number): Markup {
-  const { status, stop } = migrationFate(migration, now);
+function story(migration: Migration, standing: Standing): Markup {
   const { host, port, dbname } = migration.source;
   const from = `${host}${port === undefined ? '' : `:${port}`}${dbname === undefined ? '' : `/${dbname}`}`;
-  const end = status === 'running' ? `until ${minute(deadlineOf(migration))} at the latest` : why(stop);
-  return html`<p><strong>${status}</strong>: from ${from}, since ${minute(migration.startedAt)}, ${end}</p>`;
+  const end = isUnderWay(standing) ? `until ${minute(deadlineOf(migration))} at the latest` : why(standing);
+  return html`<p><strong>${standing.status}</strong>: from ${from}, since ${minute(migration.startedAt)}${end === '' ? '' : `, ${end}`}</p>`;
 }
 
-function why(stop: ReturnType<typeof migrationFate>['stop']): string {
-  if (stop === undefined) return '';
-  return stop.reason === 'max_duration'
-    ? `stopped by itself after two weeks, ${minute(stop.at)}`
-    : `stopped ${minute(stop.at)}`;
+function why({ status, reason, endedAt }: Standing): string {
+  const at = endedAt === undefined ? '' : ` ${minute(endedAt)}`;
+  if (status === 'done') return `finished${at}`;
+  if (status === 'error') return reason === undefined ? `failed${at}` : `failed${at}: ${reason}`;
+  return reason === 'max_duration' ? `stopped by itself after two weeks,${at}` : `stopped${at}`;
 }
 
-function stopButton(migration: Migration, cluster: Cluster, { world }: Service, visit: Visit): Markup | string {
-  if (migrationFate(migration, world.now()).status !== 'running') return '';
+function stopButton(
+  migration: Migration,
+  standing: Standing,
+  cluster: Cluster,
+  { world }: Service,
+  visit: Visit,
+): Markup | string {
+  if (!isUnderWay(standing)) return '';
   const csrf = world.openForm(visit.session, stopForm(migration.id));
   return html`<form method="post" action="/panel/migrations/stop">
 <input type="hidden" name="csrf" value="${csrf}">
 <input type="hidden" name="migration" value="${migration.id}">
 <button class="bad" type="submit" aria-label="Stop the migration into ${cluster.name}">Stop</button>
 </form>`;
+}
+
+function isUnderWay({ status }: Standing): boolean {
+  return status === 'running' || status === 'syncing';
 }
 
 function minute(at: number): string {

@@ -32,7 +32,7 @@ export function panelPage(status: number, options: PageOptions): Reply {
 <a class="skip" href="#content">Skip to content</a>
 <header>
 <strong>Cloud sandbox</strong>
-${visitor === undefined ? '' : navigation(visitor)}
+${visitor === undefined ? '' : navigation(visitor, title)}
 </header>
 <main id="content"${isWide ? raw(' class="wide"') : ''}>
 <div class="card">
@@ -45,8 +45,10 @@ ${content}
   return page(status, markup, { ...PAGE_HEADERS, 'content-security-policy': policy(leavesOrigin) });
 }
 
-function navigation(visitor: string): Markup {
-  return html`<nav aria-label="Control panel"><a href="/panel">Home</a><a href="/panel/applications">My applications</a><a href="/panel/migrations">Migrations</a></nav>
+function navigation(visitor: string, current: string): Markup {
+  const link = ([path, title]: readonly [string, string]): Markup =>
+    html`<a href="${path}"${title === current ? html` aria-current="page"` : ''}>${title}</a>`;
+  return html`<nav aria-label="Control panel">${PAGES.map(link)}</nav>
 <p>Signed in as ${visitor}</p>
 <form method="post" action="/panel/sign-out"><button class="quiet" type="submit">Sign out</button></form>`;
 }
@@ -61,6 +63,15 @@ function policy(leavesOrigin: boolean): string {
     ...(leavesOrigin ? [] : ["form-action 'self'"]),
   ].join('; ');
 }
+
+const PAGES: readonly (readonly [path: string, title: string])[] = [
+  ['/panel', 'Home'],
+  ['/panel/applications', 'My applications'],
+  ['/panel/droplets', 'Droplets'],
+  ['/panel/migrations', 'Migrations'],
+  ['/panel/requests', 'Request log'],
+  ['/panel/timeline', 'Timeline of a login'],
+];
 
 const PAGE_HEADERS = {
   'x-frame-options': 'DENY',

@@ -3,7 +3,9 @@ import { equalSecrets } from '../equal.ts';
 import { asciiQuery } from '../http/ascii.ts';
 import { type Reply, redirect } from '../http/reply.ts';
 import type { Request } from '../http/request.ts';
+import type { Trace } from '../log.ts';
 import type { Service } from '../service.ts';
+import { traceOfWish } from '../trace.ts';
 import { errorPage } from './error-page.ts';
 import { panelPage } from './page.ts';
 import { endVisit, isForeignForm, startVisit, type Visit, withVisit } from './session.ts';
@@ -17,8 +19,9 @@ export interface SignInOptions {
   readonly rejectedEmail?: string;
 }
 
-export function showSignIn(request: Request): Reply {
-  return signInPage(200, { next: localPath(new URLSearchParams(request.query).get('next')) });
+export function showSignIn(request: Request, service: Service): Reply {
+  const next = localPath(new URLSearchParams(request.query).get('next'));
+  return signInPage(200, { next, ...applicationOf(next, service) });
 }
 
 export function signIn(request: Request, service: Service): Reply {
@@ -30,8 +33,14 @@ export function signIn(request: Request, service: Service): Reply {
   // An unknown person costs the same comparison as a known one.
   const isRight = equalSecrets(form.get('password') ?? '', person?.password ?? '') && person !== undefined;
   const visit = isRight ? startVisit(person.uuid, service) : undefined;
-  if (visit === undefined) return signInPage(403, { next, rejectedEmail: email });
+  if (visit === undefined) return signInPage(403, { next, rejectedEmail: email, ...applicationOf(next, service) });
   return withVisit(redirect(303, next), visit, service);
+}
+
+/** The sign-in page of an authorization request keeps it as the address to go back to. */
+export function signInTrace(request: Request, service: Service): Trace | undefined {
+  const query = wishOf(localPath(new URLSearchParams(request.body).get('next')));
+  return query === undefined ? undefined : traceOfWish(request, query, service);
 }
 
 export function signOut(request: Request, service: Service, visit: Visit): Reply {
@@ -55,6 +64,20 @@ ${wasRejected ? html`<p class="alert" role="alert" id="problem">The e-mail addre
 <p class="soft">The people of this sandbox and their passwords were printed when it started.</p>`;
   return panelPage(status, { title: 'Sign in', content, leavesOrigin: true });
 }
+
+/** The application whose authorization request waits behind the sign-in. */
+function applicationOf(next: string, { world }: Service): Pick<SignInOptions, 'application'> {
+  const clientId = new URLSearchParams(wishOf(next)).get('client_id');
+  const application = world.directory.application(clientId ?? '')?.name;
+  return application === undefined ? {} : { application };
+}
+
+/** The query of an authorization request; undefined for any other address. */
+function wishOf(next: string): string | undefined {
+  return next.startsWith(AUTHORIZE) ? next.slice(AUTHORIZE.length) : undefined;
+}
+
+const AUTHORIZE = '/v1/oauth/authorize?';
 
 /** Only a path of this origin: `//host` and a backslash lead elsewhere. */
 function localPath(next: string | null): string {

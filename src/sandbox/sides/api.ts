@@ -6,6 +6,7 @@ import { hintOf } from '../log.ts';
 import type { Side } from '../pipeline.ts';
 import { type ApiRoute, ROUTES } from '../routes.ts';
 import type { Service } from '../service.ts';
+import { traceOfMandate } from '../trace.ts';
 import type { Answer } from '../v2/answer.ts';
 import { bearerOf, type Caller, identify, scopeOf } from '../v2/gate.ts';
 import { forbidden, notFound, problem } from '../v2/problems.ts';
@@ -25,6 +26,8 @@ export const apiSide: Side<ApiRoute> = {
   fail: (status, _request, service) => {
     return written(problem(status, FAILURES[status]), service.limiter.take('anonymous', service.world.now()));
   },
+  trace: (_match, request, { world }) => traceOfMandate(world.pair(bearerOf(request) ?? '')),
+  elsewhere: ({ ready }) => ready.auth_url,
   subject: (_match, request) => {
     const hint = hintOf(bearerOf(request) ?? '');
     return hint === undefined ? {} : { token_hint: hint };
@@ -52,7 +55,7 @@ function written(answer: Answer, ticket: Ticket): Reply {
       ...ticketHeaders(ticket),
       ...answer.headers,
     },
-    body: value === undefined ? '' : JSON.stringify(value),
+    body: answer.json ?? (value === undefined ? '' : JSON.stringify(value)),
   };
 }
 

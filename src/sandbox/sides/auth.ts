@@ -17,6 +17,8 @@ export const authSide: Side<AuthRoute> = {
     return reply instanceof Promise ? reply.then(withCommonHeaders) : withCommonHeaders(reply);
   },
   subject: (match, request) => (match.found === 'route' ? (match.route.subject?.(request) ?? {}) : {}),
+  trace: (match, request, service) => (match.found === 'route' ? match.route.trace?.(request, service) : undefined),
+  elsewhere: ({ ready }) => ready.base_url,
   fail: (status, request) => withCommonHeaders(problem(request, status, FAILURES[status])),
 };
 

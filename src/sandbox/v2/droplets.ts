@@ -3,13 +3,13 @@ import { mediaType } from '../http/media-type.ts';
 import type { Request } from '../http/request.ts';
 import type { Droplet } from '../records.ts';
 import type { Service } from '../service.ts';
-import { type Answer, answer } from './answer.ts';
+import { type Answer, answer, answerJson } from './answer.ts';
 import { decodeCreation } from './creation.ts';
 import type { Caller } from './gate.ts';
 import { numberInPath } from './ids.ts';
 import { listAnswer, readPage, sliceOf, sliceWhere } from './paging.ts';
 import { notFound, problem, unprocessable } from './problems.ts';
-import { dropletView } from './views.ts';
+import { dropletJson } from './views.ts';
 
 /** Oldest first: a droplet created during a walk through the pages lands on the last one and moves no other. */
 export function listDroplets(request: Request, { world }: Service, caller: Caller): Answer {
@@ -25,13 +25,13 @@ export function listDroplets(request: Request, { world }: Service, caller: Calle
       ? sliceOf(droplets, page, 'forwards')
       : sliceWhere(droplets, page, isWanted);
   const now = world.now();
-  const views = slice.items.map((droplet) => dropletView(droplet, now));
+  const views = slice.items.map((droplet) => dropletJson(droplet, now));
   return listAnswer(request, 'droplets', page, slice, views);
 }
 
 export function showDroplet(request: Request, { world }: Service, caller: Caller): Answer {
   const droplet = ownDroplet(request, world, caller);
-  return droplet === undefined ? notFound() : answer(200, { droplet: dropletView(droplet, world.now()) });
+  return droplet === undefined ? notFound() : answerJson(200, `{"droplet":${dropletJson(droplet, world.now())}}`);
 }
 
 /** All the names of a request become droplets, or none does. */
@@ -51,11 +51,12 @@ export function createDroplets(request: Request, { world, settings }: Service, c
     return overLimit(settings.dropletLimit);
   const births = world.createDroplets(caller.account, names, blueprint);
   const now = world.now();
-  const views = births.map(({ droplet }) => dropletView(droplet, now));
+  const views = births.map(({ droplet }) => dropletJson(droplet, now));
   const actions = births.map(({ action }) => {
     return { id: action.id, rel: 'create', href: `http://${request.authority}/v2/actions/${action.id}` };
   });
-  return answer(202, { ...(isSingle ? { droplet: views[0] } : { droplets: views }), links: { actions } });
+  const droplets = isSingle ? `"droplet":${views[0]}` : `"droplets":[${views.join(',')}]`;
+  return answerJson(202, `{${droplets},"links":${JSON.stringify({ actions })}}`);
 }
 
 export function deleteDroplet(request: Request, { world }: Service, caller: Caller): Answer {

@@ -1,3 +1,4 @@
+import type { RequestedSource } from '../../engine/request.ts';
 import type { MigrationSource } from '../records.ts';
 
 /** Decodes an online migration request (spec §2); a string is a sentence about the field that cannot be taken. The password is looked at and dropped. */
@@ -25,6 +26,20 @@ export function decodeMigration(value: unknown, engine: 'postgresql' | 'redis'):
     ...(typeof username === 'string' ? { username } : {}),
     disableSsl: disableSsl === true,
     ignoreDbs: isTexts(ignoreDbs) ? ignoreDbs : [],
+  };
+}
+
+/** What moves the rows: the source whole, to be held by nobody but the engine. The request was decoded before. */
+export function requestedSource(value: unknown, { disableSsl }: MigrationSource): RequestedSource {
+  const source = isObject(value) ? withoutNulls(value).source : undefined;
+  const { host, port, dbname, username, password } = isObject(source) ? withoutNulls(source) : {};
+  return {
+    host: typeof host === 'string' ? host : '',
+    ...(typeof port === 'number' ? { port } : {}),
+    ...(typeof dbname === 'string' ? { dbname } : {}),
+    ...(typeof username === 'string' ? { username } : {}),
+    ...(typeof password === 'string' ? { password } : {}),
+    disableSsl,
   };
 }
 

@@ -1,16 +1,17 @@
 import { readJson } from '../http/json.ts';
 import { mediaType } from '../http/media-type.ts';
 import type { Request } from '../http/request.ts';
-import { startMigration as begin, deadlineOf, latestMigration, migrationFate, stopMigration } from '../migrations.ts';
-import type { Cluster, Migration } from '../records.ts';
+import { startMigration as begin, isUnderWay, latestMigration, stopMigration } from '../migrations.ts';
+import type { Cluster } from '../records.ts';
 import type { Service } from '../service.ts';
 import { type Answer, answer } from './answer.ts';
-import { decodeMigration } from './migration-request.ts';
+import { decodeMigration, requestedSource } from './migration-request.ts';
+import { migrationView } from './migration-view.ts';
 import { notFound, problem, unprocessable } from './problems.ts';
 import { timestamp } from './views.ts';
 
 /** Starts an online migration into a cluster (spec §4.5): accepted means running, not yet that anything was read. */
-export function startMigration(request: Request, { world }: Service): Answer {
+export function startMigration(request: Request, { world, planes }: Service): Answer {
   const cluster = clusterOf(request, world);
   if (cluster === undefined) return notFound();
   if (mediaType(request.header('content-type')[0]) !== 'application/json') {
@@ -25,39 +26,41 @@ export function startMigration(request: Request, { world }: Service): Answer {
       'source.host is a managed cluster; migrating from one managed cluster to another is unsupported.',
     );
   }
-  const wanted = { id: world.newId(), cluster: cluster.uuid, source, startedAt: world.now() };
-  const migration = begin(world.migrations, wanted);
-  if (migration === undefined) return problem(409, 'An online migration into this cluster is already running.');
-  return answer(200, { id: migration.id, status: 'running', created_at: timestamp(migration.startedAt) });
+  const plane = planes.of(cluster);
+  const wanted = {
+    id: world.newId(),
+    cluster: cluster.uuid,
+    source,
+    startedAt: world.now(),
+    ...(plane === undefined ? {} : { isReal: true }),
+  };
+  if (isUnderWay(world.migrations, cluster.uuid, wanted.startedAt))
+    return problem(409, 'An online migration into this cluster is already running.');
+  if (plane !== undefined) {
+    const refusal = planes.start(wanted, plane, requestedSource(body.value, source), world);
+    if (refusal !== undefined) return unprocessable(refusal);
+  }
+  begin(world.migrations, wanted);
+  return answer(200, { id: wanted.id, status: 'running', created_at: timestamp(wanted.startedAt) });
 }
 
-export function showMigration(request: Request, { world }: Service): Answer {
+export function showMigration(request: Request, service: Service): Answer {
+  const { world } = service;
   const cluster = clusterOf(request, world);
   const migration = cluster === undefined ? undefined : latestMigration(world.migrations, cluster.uuid);
   if (cluster === undefined || migration === undefined) return notFound();
-  return answer(200, migrationView(migration, cluster, world.now()));
+  return answer(200, migrationView(migration, cluster, service));
 }
 
 /** Stops the migration that runs, or the one that is named; what was migrated stays (spec §3). */
-export function deleteMigration(request: Request, { world }: Service): Answer {
+export function deleteMigration(request: Request, { world, planes }: Service): Answer {
   const cluster = clusterOf(request, world);
   const [, id] = request.captures;
   const migration = cluster === undefined ? undefined : latestMigration(world.migrations, cluster.uuid);
   if (migration === undefined || (id !== undefined && id !== migration.id)) return notFound();
   stopMigration(world.migrations, migration, world.now());
+  planes.stop(migration);
   return answer(204, undefined);
-}
-
-function migrationView(migration: Migration, cluster: Cluster, now: number): object {
-  const { status, stop } = migrationFate(migration, now);
-  return {
-    id: migration.id,
-    status,
-    created_at: timestamp(migration.startedAt),
-    deadline: timestamp(deadlineOf(migration)),
-    ...(stop === undefined ? {} : { stopped_at: timestamp(stop.at), reason: stop.reason }),
-    data_plane: cluster.dataPlane,
-  };
 }
 
 function clusterOf(request: Request, world: Service['world']): Cluster | undefined {

@@ -1,5 +1,5 @@
 import type { Request } from '../http/request.ts';
-import { type Answer, answer } from './answer.ts';
+import { type Answer, answerJson } from './answer.ts';
 import { unprocessable } from './problems.ts';
 
 export interface Page {
@@ -53,7 +53,8 @@ export function listAnswer(
   key: string,
   { page, perPage }: Page,
   { total }: Slice<unknown>,
-  views: readonly object[],
+  /** JSON of each item. */
+  views: readonly string[],
 ): Answer {
   const last = Math.max(1, Math.ceil(total / perPage));
   const link = (number: number): string => {
@@ -66,7 +67,8 @@ export function listAnswer(
     ...(page > 1 ? { first: link(1), prev: link(Math.min(page - 1, last)) } : {}),
     ...(page < last ? { next: link(page + 1), last: link(last) } : {}),
   };
-  return answer(200, { [key]: views, links: Object.keys(pages).length === 0 ? {} : { pages }, meta: { total } });
+  const links = JSON.stringify(Object.keys(pages).length === 0 ? {} : { pages });
+  return answerJson(200, `{"${key}":[${views.join(',')}],"links":${links},"meta":{"total":${total}}}`);
 }
 
 function readNumber(request: Request, name: string, fallback: number, highest: number): number | undefined {

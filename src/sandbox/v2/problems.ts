@@ -25,6 +25,11 @@ export function unprocessable(message: string): Answer {
   return problem(422, message);
 }
 
+/** The id that goes with a status, of which a fault may choose any. */
+export function problemId(status: number): string {
+  return new Map<number, string>(Object.entries(IDS).map(([code, id]) => [Number(code), id])).get(status) ?? 'error';
+}
+
 const IDS = {
   400: 'bad_request',
   401: 'unauthorized',

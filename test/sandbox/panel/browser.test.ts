@@ -84,6 +84,49 @@ describe('rule 18: my applications in a real browser', () => {
   });
 });
 
+describe('pages that fit the screen', () => {
+  it.each([
+    [1280, 720],
+    [375, 667],
+  ])('the consent page with a team shows its buttons at %d x %d without scrolling', async (width, height) => {
+    const { sandbox, page } = await scene();
+    await page.setViewportSize({ width, height });
+    await page.goto(`${sandbox.ready.auth_url}/v1/oauth/authorize?${wish(sandbox, { scope: 'read write' })}`);
+    await fillIn(page, sandbox, TOMAS);
+    for (const name of ['Authorize application', 'Deny']) {
+      const box = await page.getByRole('button', { name }).boundingBox();
+      expect((box?.y ?? Number.POSITIVE_INFINITY) + (box?.height ?? 0)).toBeLessThan(height - 40);
+    }
+  });
+
+  it('no page of the panel is wider than a phone, and each is reached from the home page', async () => {
+    const { sandbox, page, errors } = await scene();
+    await grantFor(sandbox);
+    await page.setViewportSize({ width: 375, height: 667 });
+    await page.goto(`${sandbox.ready.auth_url}/panel`);
+    await fillIn(page, sandbox, MAYA);
+    for (const name of ['My applications', 'Droplets', 'Migrations', 'Request log', 'Timeline of a login']) {
+      await page.getByRole('main').getByRole('link', { name, exact: true }).click();
+      await page.getByRole('heading', { level: 1, name }).waitFor();
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(375);
+      expect(await page.getByRole('navigation').getByRole('link', { name }).getAttribute('aria-current')).toBe('page');
+      await page.getByRole('link', { name: 'Home' }).click();
+    }
+    expect(errors).toEqual([]);
+  });
+
+  it('the timeline of another application is chosen with the keyboard alone', async () => {
+    const { sandbox, page } = await scene();
+    await page.goto(`${sandbox.ready.auth_url}/panel/timeline`);
+    await fillIn(page, sandbox, MAYA);
+    await page.getByLabel('Application').focus();
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await page.getByText('Sandbox Dashboard has asked for nothing yet.').waitFor();
+  });
+});
+
 interface Scene {
   readonly sandbox: Sandbox;
   readonly page: Page;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { FORM, MAYA, sandboxFor, send, signIn, userOf } from '../driver.ts';
+import { authorize, FORM, MAYA, sandboxFor, send, signIn, submit, userOf, wish } from '../driver.ts';
 
 describe('signing in and out', () => {
   it.each(['https://evil.example/', '//evil.example/', '/\\evil.example', '/a\\b', 'panel', '', '/a b', '/\r\nx'])(
@@ -44,5 +44,19 @@ describe('signing in and out', () => {
     const answer = await send(sandbox.ready.auth_url, '/panel/sign-out', { method: 'POST', headers: { cookie } });
     expect(answer.headers['set-cookie']).toContain('Max-Age=0');
     expect((await send(sandbox.ready.auth_url, '/panel', { headers: { cookie } })).status).toBe(303);
+  });
+
+  it('a wrong password keeps the application that asks, and where to go afterwards', async () => {
+    const sandbox = await sandboxFor();
+    const query = wish(sandbox, { state: 'a b' });
+    const page = await authorize(sandbox, query);
+    for (let turn = 0; turn < 2; turn += 1) {
+      const answer = await submit(sandbox, page, '', { email: MAYA, password: 'wrong' });
+      expect(answer.status).toBe(403);
+      expect(answer.body).toContain('<strong>Sandbox CLI</strong> asks for access to your account.');
+      expect(answer.body).toContain(`name="next" value="/v1/oauth/authorize?${query.replaceAll('&', '&amp;')}"`);
+    }
+    const plain = await send(sandbox.ready.auth_url, '/panel/sign-in');
+    expect(plain.body).not.toContain('asks for access');
   });
 });

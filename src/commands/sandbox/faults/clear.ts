@@ -1,0 +1,16 @@
+import type { CommandSpec } from '../../../cli/command.ts';
+import type { Context } from '../../../context.ts';
+
+export const clear: CommandSpec<Context> = {
+  summary: 'take every fault back',
+  description: 'What is under way ends as its fault has it; from now on the sandbox behaves.',
+  options: [
+    { name: 'admin-url', value: 'URL', description: 'the sandbox to talk to, instead of the one started last' },
+  ],
+  examples: [{ text: 'Behave again', command: 'cloudctl sandbox faults clear' }],
+  run: async (context, words) => {
+    const admin = await context.sandbox(words.text('admin-url'));
+    await admin.call('DELETE', '/faults');
+    return 0;
+  },
+};

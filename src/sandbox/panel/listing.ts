@@ -1,0 +1,54 @@
+import { html } from 'hono/html';
+import type { Markup } from '../http/reply.ts';
+import type { Request } from '../http/request.ts';
+
+/** How many rows a page of the panel shows. */
+export const PER_PAGE = 50;
+
+export interface Window {
+  readonly page: number;
+  readonly last: number;
+  /** Of the first row, counted from 0. */
+  readonly start: number;
+}
+
+/** The part of a list that `?page=` asks for; a number that is none is the first or the last page. */
+export function windowOf(request: Request, total: number): Window {
+  const last = Math.max(1, Math.ceil(total / PER_PAGE));
+  const asked = new URLSearchParams(request.query).get('page') ?? '';
+  const page = /^\d{1,9}$/.test(asked) ? Math.min(last, Math.max(1, Number(asked))) : 1;
+  return { page, last, start: (page - 1) * PER_PAGE };
+}
+
+/** Links to the pages before and after, which keep the other parameters; nothing for a single page. */
+export function pager(request: Request, { page, last }: Window, label: string): Markup | string {
+  if (last === 1) return '';
+  const link = (number: number): string => {
+    const query = new URLSearchParams(request.query);
+    query.set('page', String(number));
+    return `${request.path}?${query}`;
+  };
+  return html`<nav class="pager" aria-label="Pages of ${label}">
+${page > 1 ? html`<a rel="prev" href="${link(page - 1)}">Previous page</a>` : ''}
+<span>Page ${page} of ${last}</span>
+${page < last ? html`<a rel="next" href="${link(page + 1)}">Next page</a>` : ''}
+</nav>`;
+}
+
+/** A table that scrolls by itself on a narrow screen, also with the keyboard. */
+export function table(caption: string, heads: readonly string[], rows: readonly Markup[]): Markup {
+  return html`<div class="scroll" role="region" aria-label="${caption}" tabindex="0">
+<table>
+<caption class="unseen">${caption}</caption>
+<thead><tr>${heads.map((head) => html`<th scope="col">${head}</th>`)}</tr></thead>
+<tbody>
+${rows}
+</tbody>
+</table>
+</div>`;
+}
+
+/** `2026-03-01 12:00:00`, in UTC. */
+export function second(at: number): string {
+  return new Date(at).toISOString().slice(0, 19).replace('T', ' ');
+}

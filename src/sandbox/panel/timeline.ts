@@ -1,0 +1,85 @@
+import { html } from 'hono/html';
+import type { Markup, Reply } from '../http/reply.ts';
+import type { Request } from '../http/request.ts';
+import type { Service } from '../service.ts';
+import { type Login, type Step, timelineOf } from '../timeline.ts';
+import { second, table } from './listing.ts';
+import { panelPage } from './page.ts';
+import { faultInWords } from './requests.ts';
+import type { Visit } from './session.ts';
+
+/** The logins of one application, step by step, with times and status. */
+export function showTimeline(request: Request, { log, world }: Service, { person }: Visit): Reply {
+  const { applications } = world.seed;
+  const asked = new URLSearchParams(request.query).get('client_id');
+  const chosen = applications.find(({ clientId }) => clientId === asked) ?? applications[0];
+  const { logins, others } = timelineOf(log.traced(), chosen?.clientId ?? '');
+  const nameOf = (uuid: string | undefined): string | undefined => world.directory.person(uuid ?? '')?.name;
+  const content = html`<h1>Timeline of a login</h1>
+<p>What an application asked for and what it was answered, from the authorization request to its API calls, newest login first. Codes, tokens and secrets are left out.</p>
+<form class="filter" method="get" action="/panel/timeline">
+<label for="client_id">Application</label>
+<select id="client_id" name="client_id">
+${applications.map(({ clientId, name }) => html`<option value="${clientId}"${clientId === chosen?.clientId ? html` selected` : ''}>${name}</option>`)}
+</select>
+<button type="submit">Show</button>
+</form>
+${logins.length === 0 && others.length === 0 ? html`<p class="soft">${chosen?.name ?? 'This application'} has asked for nothing yet.</p>` : ''}
+${logins.slice(0, LOGINS_SHOWN).map((login) => story(login, nameOf(login.person)))}
+${logins.length > LOGINS_SHOWN ? html`<p class="soft">${logins.length - LOGINS_SHOWN} earlier logins are not shown.</p>` : ''}
+${
+  others.length === 0
+    ? ''
+    : html`<h2>Without a login</h2>
+<p class="soft">Requests with tokens whose login was not seen, such as those issued by hand.</p>
+${steps('Requests without a login', others, others[0]?.at ?? '')}`
+}`;
+  return panelPage(200, { title: 'Timeline of a login', content, visitor: person.name, isWide: true });
+}
+
+function story(login: Login, name: string | undefined): Markup {
+  const title = `${second(Date.parse(login.at))} UTC${name === undefined ? '' : `, ${name}`}`;
+  return html`<h2>${title}</h2>
+${steps(`Login of ${title}`, login.steps, login.at)}`;
+}
+
+/** The newest of a long story, because old ones tell less. */
+function steps(caption: string, all: readonly Step[], start: string): Markup {
+  const shown = all.slice(-STEPS_SHOWN);
+  const left = all.length - shown.length;
+  return html`${left === 0 ? '' : html`<p class="soft">${left} earlier steps are not shown.</p>`}
+${table(
+  caption,
+  HEADS,
+  shown.map((step) => row(step, Date.parse(start))),
+)}`;
+}
+
+function row({ at, what, entry, count }: Step, start: number): Markup {
+  const fault = entry === undefined ? '' : faultInWords(entry);
+  const request = entry === undefined ? '' : `${entry.method} ${entry.path}`;
+  return html`<tr>
+<td class="number">${after(Date.parse(at) - start)}</td>
+<td class="number">${entry === undefined ? '' : entry.status === 0 ? 'none' : entry.status}</td>
+<th scope="row">${what}${count === 1 ? '' : `, ${count} times`}${fault === '' ? '' : ` (${fault})`}</th>
+<td class="code">${request}</td>
+</tr>
+`;
+}
+
+/** Time since the first step: `+0.25 s`, `+3 min 20 s`, `+29 d 3 h`. */
+function after(ms: number): string {
+  const seconds = Math.floor(ms / 1000);
+  const [days, hours, minutes] = [
+    Math.floor(seconds / 86_400),
+    Math.floor(seconds / 3600) % 24,
+    Math.floor(seconds / 60) % 60,
+  ];
+  if (days > 0) return `+${days} d ${hours} h`;
+  if (hours > 0) return `+${hours} h ${minutes} min`;
+  return minutes > 0 ? `+${minutes} min ${seconds % 60} s` : `+${(ms / 1000).toFixed(2)} s`;
+}
+
+const LOGINS_SHOWN = 20;
+const STEPS_SHOWN = 200;
+const HEADS = ['Time', 'Status', 'What happened', 'Request'];

@@ -1,0 +1,22 @@
+import { expect, it } from 'vitest';
+import { testHost } from '../../../fixtures/host.ts';
+import { cloudctl } from '../../ground.ts';
+import { started } from '../ground.ts';
+
+it('sandbox faults list shows each fault with its counters', async () => {
+  const host = testHost();
+  const { ready } = await started(host);
+  const list = ['sandbox', 'faults', 'list'];
+  expect((await cloudctl(host, [...list, '-o', 'json'])).out).toBe('[]\n');
+  expect(
+    (await cloudctl(host, ['sandbox', 'faults', 'add', '--match', 'GET /v2/*', '--action', 'html_502', '--times', '3']))
+      .code,
+  ).toBe(0);
+  await fetch(`${ready.base_url}/v2/droplets`);
+  expect((await cloudctl(host, [...list, '-o', 'json'])).json()).toMatchObject([
+    { match: { method: 'GET', path: '/v2/*' }, action: 'html_502', matched: 1, applied: 1, remaining: 2 },
+  ]);
+  expect((await cloudctl(host, list)).out).toMatch(
+    /^ID +Match +Action[\s\S]*1 +GET \/v2\/\* +html_502 +1 +3 .*1 +1 +2\n$/,
+  );
+});

@@ -1,0 +1,266 @@
+import { describe, expect, it } from 'vitest';
+import type { FaultSpec } from '../../../src/sandbox/faults/fault.ts';
+import type { Sandbox } from '../../../src/sandbox/server.ts';
+import { call, errorOf, refreshWith, sandboxFor, send, tokenFor } from '../driver.ts';
+import { exchange, open, requestBytes, type Wire } from '../wire.ts';
+
+const PATH = '/v2/droplets';
+
+interface Scene {
+  readonly sandbox: Sandbox;
+  readonly bearer: string;
+  /** The bytes that create a droplet. */
+  readonly create: string;
+  readonly total: () => Promise<number>;
+}
+
+async function scene(
+  fault: Omit<FaultSpec, 'match'>,
+  match: FaultSpec['match'] = { method: 'POST', path: PATH },
+): Promise<Scene> {
+  const sandbox = await sandboxFor();
+  const { access_token } = await tokenFor(sandbox);
+  sandbox.faults.add({ match, ...fault });
+  return {
+    sandbox,
+    bearer: access_token,
+    create: creation(sandbox, access_token, 'one'),
+    total: async () => JSON.parse((await call(sandbox, access_token, 'GET', PATH)).body).meta.total,
+  };
+}
+
+function creation({ ready }: Sandbox, accessToken: string, name: string): string {
+  const headers = { authorization: `Bearer ${accessToken}`, 'content-type': 'application/json' };
+  return requestBytes(
+    ready.base_url,
+    'POST',
+    PATH,
+    headers,
+    JSON.stringify({ name, size: '1gb', image: 'debian-12-x64' }),
+  );
+}
+
+function lastOf(sandbox: Sandbox): object | undefined {
+  return sandbox.requests(`POST ${PATH}`).at(-1);
+}
+
+function bodyOf({ text }: Wire): string {
+  return text.slice(text.indexOf('\r\n\r\n') + 4);
+}
+
+function lengthOf({ text }: Wire): number {
+  return Number(/content-length: (\d+)/i.exec(text)?.[1]);
+}
+
+/** Until the first answer is whole. */
+async function oneAnswer(origin: string, bytes: string): Promise<Wire> {
+  const line = open(origin);
+  line.say(bytes);
+  const head = await line.hear(/\r\n\r\n/);
+  const length = Number(/content-length: (\d+)/i.exec(head)?.[1] ?? 0);
+  const text = await line.hear(new RegExp(`\\r\\n\\r\\n[\\s\\S]{${length}}`));
+  line.socket.destroy();
+  return { text, chunks: [], end: 'open' };
+}
+
+describe('actions that cut the connection', () => {
+  it('drop_before_commit: not a byte, and nothing was carried out', async () => {
+    const { sandbox, create, total } = await scene({ action: 'drop_before_commit' });
+    expect(await exchange(sandbox.ready.base_url, create)).toEqual({ text: '', chunks: [], end: 'closed' });
+    expect(lastOf(sandbox)).toMatchObject({
+      status: 0,
+      fault: 'drop_before_commit',
+      committed: false,
+      delivered: false,
+    });
+    expect(await total()).toBe(3);
+  });
+
+  it('commit_then_drop: not a byte, and it was carried out', async () => {
+    const { sandbox, create, total } = await scene({ action: 'commit_then_drop' });
+    expect(await exchange(sandbox.ready.base_url, create)).toEqual({ text: '', chunks: [], end: 'closed' });
+    expect(lastOf(sandbox)).toMatchObject({
+      status: 202,
+      fault: 'commit_then_drop',
+      committed: true,
+      delivered: false,
+    });
+    expect(await total()).toBe(4);
+  });
+
+  it('reset: a real RST, and nothing was carried out', async () => {
+    const { sandbox, create, total } = await scene({ action: 'reset' });
+    expect(await exchange(sandbox.ready.base_url, create)).toEqual({ text: '', chunks: [], end: 'reset' });
+    expect(lastOf(sandbox)).toMatchObject({ status: 0, fault: 'reset', committed: false, delivered: false });
+    expect(await total()).toBe(3);
+  });
+
+  it('half_body: the length of the whole and half of the bytes, of what was carried out', async () => {
+    const { sandbox, create, total } = await scene({ action: 'half_body' });
+    const wire = await exchange(sandbox.ready.base_url, create);
+    expect(wire.text).toMatch(/^HTTP\/1\.1 202 Accepted\r\n/);
+    expect(wire.end).toBe('closed');
+    expect(bodyOf(wire).length).toBe(Math.floor(lengthOf(wire) / 2));
+    expect(lastOf(sandbox)).toMatchObject({ status: 202, fault: 'half_body', committed: true, delivered: false });
+    expect(await total()).toBe(4);
+  });
+
+  it('half_body of an answer without a body ends in the middle of its head', async () => {
+    const { sandbox, bearer } = await scene({ action: 'half_body', times: 2 }, { path: '/v2/*' });
+    for (const method of ['HEAD', 'DELETE']) {
+      const [droplet] = sandbox.world.droplets(sandbox.ready.users[0]?.uuid ?? '');
+      const path = `${PATH}/${droplet?.id}`;
+      const wire = await exchange(
+        sandbox.ready.base_url,
+        requestBytes(sandbox.ready.base_url, method, path, { authorization: `Bearer ${bearer}` }),
+      );
+      expect([method, wire.end]).toEqual([method, 'closed']);
+      expect(wire.text).toMatch(/^HTTP\/1\.1 20[04] /);
+      expect(wire.text).not.toContain('\r\n\r\n');
+    }
+    expect(sandbox.world.droplets(sandbox.ready.users[0]?.uuid ?? '')).toHaveLength(2);
+  });
+});
+
+describe('actions that spoil the answer', () => {
+  it('bad_json: the length is right, the body is not JSON', async () => {
+    const { sandbox, create, total } = await scene({ action: 'bad_json' });
+    const wire = await oneAnswer(sandbox.ready.base_url, create);
+    expect(wire.text).toMatch(/^HTTP\/1\.1 202 /);
+    expect(wire.text).toMatch(/content-type: application\/json/i);
+    expect(() => JSON.parse(bodyOf(wire))).toThrow(SyntaxError);
+    expect(lastOf(sandbox)).toMatchObject({ status: 202, fault: 'bad_json', committed: true, delivered: true });
+    expect(await total()).toBe(4);
+  });
+
+  it.each(['{}', ''])('bad_json of the answer %j is no JSON either', async (body) => {
+    const { sandbox, bearer } = await scene(
+      { action: 'bad_json' },
+      { method: body === '' ? 'DELETE' : 'POST', path: '*' },
+    );
+    const [droplet] = sandbox.world.droplets(sandbox.ready.users[0]?.uuid ?? '');
+    const answer =
+      body === ''
+        ? await call(sandbox, bearer, 'DELETE', `${PATH}/${droplet?.id}`)
+        : await send(sandbox.ready.auth_url, `/v1/oauth/revoke?token=${bearer}`, { method: 'POST' });
+    expect(answer.status).toBe(200);
+    expect(() => JSON.parse(answer.body)).toThrow(SyntaxError);
+    expect(answer.body).not.toBe('');
+  });
+
+  it('slow_drip: every byte alone, and all of them', async () => {
+    const { sandbox, create, total } = await scene({ action: 'slow_drip', delay: 1 });
+    const wire = await exchange(sandbox.ready.base_url, create);
+    expect(wire.end).toBe('closed');
+    expect(JSON.parse(bodyOf(wire)).droplet.name).toBe('one');
+    // The machine may be too busy to read each byte as it comes; a whole answer would be one or two.
+    expect(wire.chunks.length).toBeGreaterThan(50);
+    expect(lastOf(sandbox)).toMatchObject({ status: 202, fault: 'slow_drip', committed: true, delivered: true });
+    expect(await total()).toBe(4);
+  });
+
+  it('slow_drip ends with a client that hangs up, and was not delivered', async () => {
+    const { sandbox, create } = await scene({ action: 'slow_drip' });
+    const line = open(sandbox.ready.base_url);
+    line.say(create);
+    await line.hear(/^HTTP/);
+    line.socket.destroy();
+    await line.over;
+    expect(lastOf(sandbox)).toMatchObject({ committed: true, delivered: false });
+  });
+
+  it('delay: the true answer, after the time', async () => {
+    const { sandbox, create } = await scene({ action: 'delay', delay: 60 });
+    const started = performance.now();
+    const wire = await oneAnswer(sandbox.ready.base_url, create);
+    expect(performance.now() - started).toBeGreaterThanOrEqual(59);
+    expect(wire.text).toMatch(/^HTTP\/1\.1 202 /);
+    expect(lastOf(sandbox)).toMatchObject({ status: 202, fault: 'delay', committed: true, delivered: true });
+  });
+
+  it('a delayed request is carried out although its client has gone', async () => {
+    const { sandbox, create } = await scene({ action: 'delay', delay: 80 });
+    const line = open(sandbox.ready.base_url);
+    line.say(create);
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    line.socket.destroy();
+    while (lastOf(sandbox) === undefined) await new Promise((resolve) => setTimeout(resolve, 5));
+    expect(lastOf(sandbox)).toMatchObject({ status: 202, committed: true, delivered: false });
+  });
+
+  it('closing the sandbox ends a delay, and what waited is not carried out', async () => {
+    const { sandbox, create } = await scene({ action: 'delay', delay: 600_000 });
+    const wire = exchange(sandbox.ready.base_url, create);
+    while (sandbox.faults.list()[0]?.applied === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    await sandbox.close();
+    expect((await wire).text).toBe('');
+    expect(lastOf(sandbox)).toBeUndefined();
+    expect(sandbox.world.droplets(sandbox.ready.users[0]?.uuid ?? '')).toHaveLength(3);
+  });
+});
+
+describe('actions that answer in place of the server', () => {
+  it('status: 500, or the one given, in the words of the API', async () => {
+    const { sandbox, bearer, total } = await scene({ action: 'status' });
+    sandbox.faults.add({ match: { method: 'POST', path: PATH }, action: 'status', status: 503 });
+    const droplet = { name: 'a', size: '1gb', image: 'debian-12-x64' };
+    const first = await call(sandbox, bearer, 'POST', PATH, droplet);
+    expect([first.status, JSON.parse(first.body).id]).toEqual([500, 'server_error']);
+    expect((await call(sandbox, bearer, 'POST', PATH, droplet)).status).toBe(503);
+    expect(lastOf(sandbox)).toMatchObject({ status: 503, fault: 'status', committed: false, delivered: true });
+    expect(await total()).toBe(3);
+  });
+
+  it('status: in the words of the token endpoint, and the refresh token is still good', async () => {
+    const sandbox = await sandboxFor();
+    const { refresh_token } = await tokenFor(sandbox);
+    const match = { grant_type: 'refresh_token' };
+    for (const status of [500, 400, 503]) sandbox.faults.add({ match, action: 'status', status });
+    const errors = [];
+    for (let at = 0; at < 3; at += 1) errors.push(errorOf(await refreshWith(sandbox, refresh_token)));
+    expect(errors).toEqual(['server_error', 'invalid_request', 'temporarily_unavailable']);
+    expect((await refreshWith(sandbox, refresh_token)).status).toBe(200);
+  });
+
+  it('html_502: the page of a gateway', async () => {
+    const { sandbox, create, total } = await scene({ action: 'html_502' });
+    const wire = await oneAnswer(sandbox.ready.base_url, create);
+    expect(wire.text).toMatch(/^HTTP\/1\.1 502 Bad Gateway\r\n/);
+    expect(wire.text).toMatch(/content-type: text\/html/i);
+    expect(bodyOf(wire)).toContain('<h1>502 Bad Gateway</h1>');
+    expect(lastOf(sandbox)).toMatchObject({ status: 502, fault: 'html_502', committed: false, delivered: true });
+    expect(await total()).toBe(3);
+  });
+
+  it('redirect_307: to the same path of the other origin, without the query', async () => {
+    const sandbox = await sandboxFor();
+    const { access_token, refresh_token } = await tokenFor(sandbox);
+    sandbox.faults.add({ match: { path: '*' }, action: 'redirect_307', times: 2 });
+    const api = await call(sandbox, access_token, 'GET', `${PATH}?page=2`);
+    expect([api.status, api.headers.location]).toEqual([307, `${sandbox.ready.auth_url}${PATH}`]);
+    const auth = await refreshWith(sandbox, refresh_token);
+    expect([auth.status, auth.headers.location]).toEqual([307, `${sandbox.ready.base_url}/v1/oauth/token`]);
+    expect((await refreshWith(sandbox, refresh_token)).status).toBe(200);
+  });
+
+  it('rate_limit: 429 with the time to wait', async () => {
+    const { sandbox, bearer, total } = await scene({ action: 'rate_limit' });
+    const answer = await call(sandbox, bearer, 'POST', PATH, { name: 'a', size: '1gb', image: 'debian-12-x64' });
+    expect([answer.status, JSON.parse(answer.body).id]).toEqual([429, 'too_many_requests']);
+    expect(answer.headers).toMatchObject({ 'retry-after': '1', 'ratelimit-limit': '5000', 'ratelimit-remaining': '0' });
+    const wait = Number(answer.headers['ratelimit-reset']) - sandbox.world.now() / 1000;
+    expect(wait).toBeGreaterThan(0);
+    expect(wait).toBeLessThanOrEqual(2);
+    expect(await total()).toBe(3);
+  });
+
+  it('delay goes with every action: the commit is logged before the cut', async () => {
+    const { sandbox, create } = await scene({ action: 'commit_then_drop', delay: 60_000 });
+    const line = open(sandbox.ready.base_url);
+    line.say(create);
+    while (lastOf(sandbox) === undefined) await new Promise((resolve) => setTimeout(resolve, 5));
+    expect(lastOf(sandbox)).toMatchObject({ committed: true, delivered: false });
+    expect(line.socket.destroyed).toBe(false);
+    line.socket.destroy();
+  });
+});

@@ -1,0 +1,143 @@
+import { describe, expect, it } from 'vitest';
+import type { FaultAction } from '../../../src/sandbox/faults/fault.ts';
+import { admin, call, grantFor, refreshWith, sandboxFor, tokenFor } from '../driver.ts';
+import { exchange, open, requestBytes } from '../wire.ts';
+
+const PATH = '/v2/droplets';
+const BODY = JSON.stringify({ name: 'one', size: '1gb', image: 'debian-12-x64' });
+
+async function ground() {
+  const sandbox = await sandboxFor();
+  const { access_token, refresh_token } = await tokenFor(sandbox);
+  const { base_url } = sandbox.ready;
+  const headers = { authorization: `Bearer ${access_token}` };
+  const create = requestBytes(base_url, 'POST', PATH, { ...headers, 'content-type': 'application/json' }, BODY);
+  const list = requestBytes(base_url, 'GET', PATH, headers);
+  return { sandbox, access_token, refresh_token, base_url, create, list };
+}
+
+describe('a connection that is kept alive', () => {
+  it('answers until the fault comes, and ends with it', async () => {
+    const { sandbox, base_url, create, list } = await ground();
+    sandbox.faults.add({ match: { path: PATH }, action: 'reset', nth: 3 });
+    const line = open(base_url);
+    line.say(list);
+    await line.hear(/"total":3\}\}$/);
+    line.say(create);
+    await line.hear(/202 Accepted[\s\S]*\}\]\}\}$/);
+    line.say(list);
+    expect((await line.over).end).toBe('reset');
+    expect((await call(sandbox, (await tokenFor(sandbox)).access_token, 'GET', PATH)).status).toBe(200);
+  });
+
+  it.each<FaultAction>(['status', 'html_502', 'bad_json', 'rate_limit', 'redirect_307'])(
+    'goes on after %s, which is a whole answer',
+    async (action) => {
+      const { sandbox, base_url, list } = await ground();
+      sandbox.faults.add({ match: { path: PATH }, action });
+      const line = open(base_url);
+      line.say(list);
+      await line.hear(/\r\n\r\n/);
+      line.say(list);
+      await line.hear(/"total":3\}\}$/);
+      line.socket.destroy();
+    },
+  );
+});
+
+describe('pipelined requests', () => {
+  it.each<[FaultAction, number]>([
+    ['drop_before_commit', 0],
+    ['commit_then_drop', 1],
+    ['reset', 0],
+    ['half_body', 1],
+    ['slow_drip', 1],
+  ])('what stands behind a %s is never carried out', async (action, committed) => {
+    const { sandbox, base_url, create, list } = await ground();
+    sandbox.faults.add({ match: { method: 'POST' }, action, delay: 1 });
+    const { text } = await exchange(base_url, list + create + create + list);
+    expect(text).toMatch(/^HTTP\/1\.1 200 /);
+    const [person] = sandbox.ready.users;
+    expect(sandbox.world.droplets(person?.uuid ?? '')).toHaveLength(3 + committed);
+    expect(sandbox.requests(`POST ${PATH}`)).toHaveLength(1);
+  });
+
+  it('what stands behind a delay waits and is answered in its turn', async () => {
+    const { sandbox, base_url, create, list } = await ground();
+    sandbox.faults.add({ match: { method: 'POST' }, action: 'delay', delay: 40 });
+    const line = open(base_url);
+    line.say(create + list + list);
+    const text = await line.hear(/"total":4[\s\S]*"total":4\}\}$/);
+    expect(text.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 202', 'HTTP/1.1 200', 'HTTP/1.1 200']);
+    line.socket.destroy();
+  });
+});
+
+describe('requests at the same time', () => {
+  it('one fault of one time is met by exactly one', async () => {
+    const { sandbox, base_url, create } = await ground();
+    sandbox.faults.add({ match: { path: PATH }, action: 'reset' });
+    const lines = Array.from({ length: 8 }, () => open(base_url));
+    for (const line of lines) line.say(create);
+    const ends = await Promise.all(
+      lines.map((line) =>
+        line.hear(/202 Accepted/).then(
+          () => 'answered',
+          async () => (await line.over).end,
+        ),
+      ),
+    );
+    for (const line of lines) line.socket.destroy();
+    expect(ends.filter((end) => end === 'reset')).toHaveLength(1);
+    expect(sandbox.faults.list()).toMatchObject([{ matched: 8, applied: 1, remaining: 0 }]);
+    expect(sandbox.world.droplets(sandbox.ready.users[0]?.uuid ?? '')).toHaveLength(10);
+  });
+
+  it('one that waits does not hold up another connection', async () => {
+    const { sandbox, base_url, create, list } = await ground();
+    sandbox.faults.add({ match: { method: 'POST' }, action: 'delay', delay: 600_000 });
+    const waiting = open(base_url);
+    waiting.say(create);
+    const other = open(base_url);
+    other.say(list);
+    await other.hear(/"total":3/);
+    waiting.socket.destroy();
+    other.socket.destroy();
+  });
+});
+
+describe('a refresh that is lost on its way back', () => {
+  it('has used up the refresh token, and the log says so', async () => {
+    const sandbox = await sandboxFor();
+    const { refresh_token, access_token } = await grantFor(sandbox);
+    sandbox.faults.add({ match: { grant_type: 'refresh_token' }, action: 'commit_then_drop' });
+    await expect(refreshWith(sandbox, refresh_token)).rejects.toMatchObject({ code: 'ECONNRESET' });
+    expect((await refreshWith(sandbox, refresh_token)).status).toBe(400);
+    expect((await call(sandbox, access_token, 'GET', PATH)).status).toBe(404);
+    const refreshes = sandbox.requests('POST /v1/oauth/token').filter((one) => one.grant_type === 'refresh_token');
+    const token_hint = refresh_token.slice(-4);
+    expect(refreshes).toMatchObject([
+      { status: 200, token_hint, fault: 'commit_then_drop', committed: true, delivered: false },
+      { status: 400, token_hint },
+    ]);
+    expect(refreshes[1]).not.toHaveProperty('fault');
+  });
+
+  it('code exchanges pass a fault that is for refreshes', async () => {
+    const sandbox = await sandboxFor();
+    sandbox.faults.add({ match: { path: '/v1/oauth/token', grant_type: 'refresh_token' }, action: 'reset' });
+    expect((await grantFor(sandbox)).token_type).toBe('bearer');
+    expect(sandbox.faults.list()).toMatchObject([{ matched: 0 }]);
+  });
+});
+
+it('the admin API meets no fault, so that faults can always be cleared', async () => {
+  const { sandbox, list, base_url } = await ground();
+  sandbox.faults.add({ match: { path: '*' }, action: 'reset', times: 100 });
+  expect((await exchange(base_url, list)).end).toBe('reset');
+  expect((await admin(sandbox, 'DELETE', '/faults')).status).toBe(204);
+  const line = open(base_url);
+  line.say(list);
+  await line.hear(/"total":3/);
+  line.socket.destroy();
+});

@@ -1,0 +1,116 @@
+import fc from 'fast-check';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { type Sandbox, startSandbox } from '../../../src/sandbox/server.ts';
+import { admin, sandboxFor } from '../driver.ts';
+import { makeFolder } from '../state/ground.ts';
+import { broken, EMPTY, type Model, predict, type Step } from './model.ts';
+import { type Act, acts, chosen } from './plan.ts';
+import { createReal, type Real } from './real.ts';
+
+const runs = Number(process.env.CLOUDCTL_TEST_RUNS ?? 150);
+
+describe('the grant', { timeout: 60_000 + runs * 500 }, () => {
+  it('answers any requests in any order, alone and two at once, as the specification says', async () => {
+    const sandbox = await sandboxFor();
+    await fc.assert(
+      fc.asyncProperty(acts, (plan) => follow(plan, sandbox, () => undefined)),
+      { numRuns: runs },
+    );
+  });
+
+  it('does so when the sandbox is ended and started again in between', async () => {
+    const state = makeFolder();
+    let sandbox = await startSandbox({ state });
+    onTestFinished(() => sandbox.close());
+    const again = async (): Promise<void> => {
+      await sandbox.close();
+      sandbox = await startSandbox({ state });
+    };
+    await fc.assert(
+      fc.asyncProperty(acts, fc.integer({ min: 2, max: 5 }), (plan, every) =>
+        follow(plan, sandbox, (at) => (at % every === 0 ? again() : undefined)),
+      ),
+      { numRuns: Math.ceil(runs / 15) },
+    );
+  });
+});
+
+/** Addresses and ids of the sandbox stay when it is started again, so that the rest of the plan needs no other. */
+async function follow(
+  plan: readonly Act[],
+  sandbox: Sandbox,
+  between: (at: number) => Promise<void> | undefined,
+): Promise<void> {
+  await admin(sandbox, 'POST', '/reset');
+  await admin(sandbox, 'POST', '/clock', { freeze: true });
+  const real = createReal(sandbox);
+  let models: readonly Model[] = [EMPTY];
+  for (const [at, act] of plan.entries()) {
+    models = await play(stepsOf(act, `s${at}`, models[0] ?? EMPTY), models, real);
+    await between(at);
+  }
+  for (const step of auditOf(models[0] ?? EMPTY)) models = await play([step], models, real);
+}
+
+function stepsOf(act: Act, name: string, model: Model): readonly Step[] {
+  if (act.at === 'once') return [chosen(act.one, model, name)];
+  return [chosen(act.both[0], model, `${name}a`), chosen(act.both[1], model, `${name}b`)];
+}
+
+/** Sends the steps at the same moment and keeps the states that explain the answers; when there is none, an answer was wrong. */
+async function play(steps: readonly Step[], models: readonly Model[], real: Real): Promise<readonly Model[]> {
+  const ready: (() => Promise<string>)[] = [];
+  for (const step of steps) ready.push(await real.prepare(step));
+  const answers = await Promise.all(ready.map((go) => go()));
+  const orders = steps.length === 1 ? [[0]] : FORTH_AND_BACK;
+  const outcomes = models.flatMap((model) => orders.map((order) => inOrder(model, steps, order)));
+  const fitting = outcomes.filter((outcome) => outcome.answers.join() === answers.join());
+  if (fitting.length === 0) expect({ steps, answers }).toEqual({ steps, answers: outcomes.map((one) => one.answers) });
+  for (const { next } of fitting) expect(broken(next)).toBeUndefined();
+  return distinct(fitting.map(({ next }) => next));
+}
+
+const FORTH_AND_BACK = [
+  [0, 1],
+  [1, 0],
+];
+
+function inOrder(
+  model: Model,
+  steps: readonly Step[],
+  order: readonly number[],
+): { readonly answers: readonly string[]; readonly next: Model } {
+  const answers: string[] = [];
+  let next = model;
+  for (const at of order) {
+    const step = steps[at];
+    if (step === undefined) continue;
+    const outcome = predict(next, step);
+    answers[at] = outcome.answer;
+    next = outcome.next;
+  }
+  return { answers, next };
+}
+
+/** Every token that was ever seen, tried at the API, at a refresh, and at the API again. */
+function auditOf({ pairs }: Model): readonly Step[] {
+  const names = Object.keys(pairs);
+  const calls = names.map((pair): Step => ({ kind: 'call', pair, token: 'access', method: 'GET' }));
+  const refreshes = names.map(
+    (pair): Step => ({ kind: 'refresh', step: `${pair}+`, pair, token: 'refresh', client: 'nobody' }),
+  );
+  return [...calls, ...refreshes, ...calls];
+}
+
+function distinct(models: readonly Model[]): readonly Model[] {
+  return [...new Map(models.map((model) => [canonical(model), model])).values()];
+}
+
+/** Names stand in another order when the steps did, which makes no other state. */
+function canonical(model: Model): string {
+  return JSON.stringify(model, (_key, value) =>
+    typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? Object.fromEntries(Object.entries(value).sort(([left], [right]) => (left < right ? -1 : 1)))
+      : value,
+  );
+}

@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest';
+import { call, sandboxFor, send, signIn, TOMAS, tokenFor, userOf } from '../driver.ts';
+
+async function scene() {
+  const sandbox = await sandboxFor();
+  const cookie = await signIn(sandbox, TOMAS);
+  const team = userOf(sandbox, TOMAS).teams[0]?.uuid ?? '';
+  const show = async (query = ''): Promise<string> =>
+    (await send(sandbox.ready.auth_url, `/panel/droplets${query}`, { headers: { cookie } })).body;
+  return { sandbox, team, show };
+}
+
+describe('the droplets of the control panel', () => {
+  it('are those of the own account, and of a team when it is chosen', async () => {
+    const { team, show } = await scene();
+    const own = await show();
+    expect(own).toContain('1 droplet in your own account');
+    expect(own).toMatch(/<th scope="row">scratch<\/th>/);
+    expect(own).not.toContain('build-01');
+    const shared = await show(`?account=${team}`);
+    expect(shared).toContain('2 droplets in the team Harbour Works');
+    expect(shared).toMatch(/aria-current="true">Harbour Works</);
+    expect(shared).toMatch(/build-01[\s\S]*build-02/);
+  });
+
+  it('are never those of an account the person does not belong to', async () => {
+    const { sandbox, show } = await scene();
+    const stranger = sandbox.ready.users[0]?.uuid;
+    const page = await show(`?account=${stranger}`);
+    expect(page).toContain('in your own account');
+    expect(page).not.toContain('web-01');
+  });
+
+  it('are new, then active, by the virtual clock', async () => {
+    const { sandbox, show } = await scene();
+    const { access_token } = await tokenFor(sandbox, { user: TOMAS });
+    sandbox.world.setClock((clock, machine) => ({ ...clock, frozenAt: machine }));
+    await call(sandbox, access_token, 'POST', '/v2/droplets', { name: 'fresh', size: '1gb', image: 'debian-12-x64' });
+    expect(await show()).toMatch(/fresh<\/th>\s*<td class="number">\d+<\/td>\s*<td>new</);
+    sandbox.world.setClock((clock) => ({ ...clock, frozenAt: (clock.frozenAt ?? 0) + 5_000 }));
+    expect(await show()).toMatch(/fresh<\/th>\s*<td class="number">\d+<\/td>\s*<td>active</);
+  });
+
+  it('come in pages of 50 with links that keep the account', async () => {
+    const { sandbox, team, show } = await scene();
+    const names = Array.from({ length: 120 }, (_, at) => `n${at + 1}`);
+    const blueprint = { region: 'fra1', size: '1gb', image: 1, tags: [], features: [] };
+    sandbox.world.createDroplets(team, names, blueprint);
+    const second = await show(`?account=${team}&page=2`);
+    expect(second.match(/<th scope="row">/g)).toHaveLength(50);
+    expect(second).toContain('Page 2 of 3');
+    expect(second).toContain(`href="/panel/droplets?account=${team}&amp;page=3"`);
+    expect(second).toContain('<th scope="row">n49</th>');
+    expect((await show(`?account=${team}&page=99`)).match(/<th scope="row">/g)).toHaveLength(22);
+    expect(await show('?page=x')).not.toContain('Page ');
+  });
+});

@@ -1,0 +1,114 @@
+import { describe, expect, it } from 'vitest';
+import {
+  authorize,
+  call,
+  decide,
+  exchangeParameters,
+  type Grant,
+  locationOf,
+  MAYA,
+  postToken,
+  refreshWith,
+  sandboxFor,
+  send,
+  signIn,
+  submit,
+  TOMAS,
+  tokenFor,
+  userOf,
+  wish,
+} from '../driver.ts';
+
+async function scene() {
+  const sandbox = await sandboxFor();
+  const cookie = await signIn(sandbox, MAYA);
+  const page = async (query = ''): Promise<string> =>
+    (await send(sandbox.ready.auth_url, `/panel/timeline${query}`, { headers: { cookie } })).body;
+  /** What happened, in the order of the page. */
+  const steps = async (query = ''): Promise<readonly string[]> =>
+    [...(await page(query)).matchAll(/<th scope="row">([^<]*)<\/th>/g)].map(([, what = '']) => what);
+  return { sandbox, cookie, page, steps };
+}
+
+describe('the timeline of a login', () => {
+  it('goes from the authorization request to the API calls', async () => {
+    const { sandbox, page, steps } = await scene();
+    const query = wish(sandbox, { state: 'a+b ü', scope: 'read write' });
+    const asked = await authorize(sandbox, query);
+    const { email, password } = userOf(sandbox, TOMAS);
+    await submit(sandbox, asked, '', { email, password: 'wrong' });
+    const signedIn = await submit(sandbox, asked, '', { email, password });
+    const cookie = signedIn.headers['set-cookie']?.split(';')[0] ?? '';
+    const answer = await decide(sandbox, cookie, query);
+    const code = locationOf(answer).searchParams.get('code') ?? '';
+    const grant: Grant = JSON.parse((await postToken(sandbox, exchangeParameters(sandbox, code))).body);
+    for (let at = 0; at < 3; at += 1) await call(sandbox, grant.access_token, 'GET', '/v2/droplets');
+    await refreshWith(sandbox, grant.refresh_token);
+    await call(sandbox, grant.access_token, 'GET', '/v2/actions');
+    expect(await steps()).toEqual([
+      'Authorization request, sign-in page shown',
+      'Sign-in refused',
+      'Signed in',
+      'Authorization request, consent page shown',
+      'Consent given',
+      `Redirect to ${new URL(sandbox.ready.callback_url).host} with a code`,
+      'Code exchanged for tokens',
+      'API call, 3 times',
+      'Tokens refreshed',
+      'API call refused',
+    ]);
+    const text = await page();
+    expect(text).toMatch(/<h2>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC, Tomás Okafor<\/h2>/);
+    expect(text).toMatch(
+      /<td class="number">\+\d+\.\d\d s<\/td>\s*<td class="number">303<\/td>\s*<th scope="row">Consent given/,
+    );
+    for (const secret of [code, grant.access_token, grant.refresh_token, sandbox.ready.client_secret, password, 'a+b'])
+      expect(text).not.toContain(secret);
+  });
+
+  it('is of one application, newest login first, and tells what was denied', async () => {
+    const { sandbox, cookie, steps } = await scene();
+    await decide(sandbox, cookie, wish(sandbox, { state: '1' }), { decision: 'deny' });
+    await authorize(sandbox, wish(sandbox, { state: '2', prompt: 'none' }), cookie);
+    await authorize(sandbox, wish(sandbox, { state: '3', redirect_uri: 'http://evil.example/' }), cookie);
+    const host = new URL(sandbox.ready.callback_url).host;
+    expect(await steps()).toEqual([
+      'Authorization request refused with a page',
+      'Authorization request, answered without a page',
+      `Redirect to ${host} with the error consent_required`,
+      'Authorization request, consent page shown',
+      'Consent denied',
+      `Redirect to ${host} with the error access_denied`,
+    ]);
+    expect(await steps(`?client_id=${sandbox.world.seed.applications[1]?.clientId}`)).toEqual([]);
+  });
+
+  it('keeps two people apart, and tokens issued by hand', async () => {
+    const { sandbox, cookie, page, steps } = await scene();
+    const other = await signIn(sandbox, TOMAS);
+    const tokens = [];
+    for (const one of [cookie, other]) {
+      const answer = await decide(sandbox, one, wish(sandbox, { state: one, response_type: 'token' }));
+      tokens.push(new URLSearchParams(locationOf(answer).hash.slice(1)).get('access_token') ?? '');
+    }
+    await call(sandbox, tokens[0] ?? '', 'GET', '/v2/actions');
+    const text = await page();
+    expect(text).toMatch(
+      /Tomás Okafor[\s\S]*with an access token[\s\S]*Maya Lindqvist[\s\S]*with an access token[\s\S]*API call/,
+    );
+    const { access_token } = await tokenFor(sandbox, { client_id: sandbox.world.seed.applications[1]?.clientId });
+    await call(sandbox, access_token, 'GET', '/v2/droplets');
+    const second = `?client_id=${sandbox.world.seed.applications[1]?.clientId}`;
+    expect(await steps(second)).toEqual(['API call']);
+    expect(await page(second)).toContain('Requests with tokens whose login was not seen');
+  });
+
+  it('tells of a fault, and shows a state as nothing', async () => {
+    const { sandbox, cookie, page } = await scene();
+    sandbox.faults.add({ match: { path: '/v1/oauth/authorize' }, action: 'commit_then_drop' });
+    await expect(authorize(sandbox, wish(sandbox, { state: '<b>' }), cookie)).rejects.toThrow();
+    const text = await page();
+    expect(text).toContain('(fault commit_then_drop: carried out, answer not delivered)');
+    expect(text).not.toContain('<b>');
+  });
+});

@@ -1,0 +1,194 @@
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { type Sandbox, type SandboxOptions, startSandbox } from '../../../src/sandbox/server.ts';
+import { StateError } from '../../../src/sandbox/state/state-error.ts';
+import {
+  admin,
+  authorize,
+  call,
+  codeFor,
+  errorOf,
+  exchangeParameters,
+  grantFor,
+  locationOf,
+  MAYA,
+  postToken,
+  refreshWith,
+  signIn,
+  TOMAS,
+  tokenFor,
+  userOf,
+  wish,
+} from '../driver.ts';
+import { journalOf, makeFolder } from './ground.ts';
+
+async function start(state: string, options: SandboxOptions = {}): Promise<Sandbox> {
+  const sandbox = await startSandbox({ state, ...options });
+  onTestFinished(() => sandbox.close());
+  return sandbox;
+}
+
+/** As it comes back after it was ended. */
+async function restarted(sandbox: Sandbox, state: string, options: SandboxOptions = {}): Promise<Sandbox> {
+  await sandbox.close();
+  return start(state, options);
+}
+
+describe('a sandbox with a state folder', () => {
+  it('comes back with the same addresses, applications, people and secrets', async () => {
+    const folder = join(makeFolder(), 'deep', 'state');
+    const first = await start(folder, { apps: [{ name: 'Mine', callbackUrl: 'http://127.0.0.1:9/cb' }] });
+    const second = await restarted(first, folder);
+    expect(second.ready).toEqual(first.ready);
+    expect(second.world.seed).toEqual(first.world.seed);
+    expect((await admin(second, 'GET', '/world')).status).toBe(200);
+  });
+
+  it('keeps the truth about rotation: what was refreshed is dead, what came of it lives', async () => {
+    const folder = makeFolder();
+    const first = await start(folder);
+    const one = await grantFor(first, { changes: { scope: 'read write' } });
+    const two = JSON.parse((await refreshWith(first, one.refresh_token)).body);
+    const second = await restarted(first, folder);
+    expect((await call(second, one.access_token, 'GET', '/v2/droplets')).status).toBe(404);
+    expect(errorOf(await refreshWith(second, one.refresh_token))).toBe('invalid_grant');
+    expect((await call(second, two.access_token, 'GET', '/v2/droplets')).status).toBe(200);
+    expect((await refreshWith(second, two.refresh_token)).status).toBe(200);
+    expect((await call(second, two.access_token, 'GET', '/v2/droplets')).status).toBe(404);
+  });
+
+  it('keeps sign-ins, approvals, unused and used codes, revocations, droplets, migrations, clock and consent script', async () => {
+    const folder = makeFolder();
+    const first = await start(folder);
+    await admin(first, 'POST', '/clock', { freeze: true, advance: '3d' });
+    const cookie = await signIn(first, TOMAS);
+    const unused = await codeFor(first, { email: MAYA });
+    const used = await codeFor(first, { email: MAYA });
+    await postToken(first, exchangeParameters(first, used));
+    const revoked = await tokenFor(first);
+    await admin(first, 'POST', '/tokens/revoke', { token: revoked.access_token });
+    const { access_token: live } = await tokenFor(first);
+    await call(first, live, 'POST', '/v2/droplets', {
+      name: 'kept',
+      region: 'fra1',
+      size: 's-1vcpu-1gb',
+      image: 'ubuntu-24-04-x64',
+    });
+    const cluster = `/v2/databases/${first.ready.clusters[0]?.uuid}/online-migration`;
+    const source = { host: 'db.example.com', dbname: 'shop', username: 'mover', password: 'S3cretWord' };
+    expect((await call(first, live, 'PUT', cluster, { source })).status).toBe(200);
+    await admin(first, 'POST', '/consent', { mode: 'approve', user: TOMAS });
+    const views = async (sandbox: Sandbox): Promise<readonly string[]> =>
+      (
+        await Promise.all([
+          call(sandbox, live, 'GET', '/v2/droplets'),
+          call(sandbox, live, 'GET', '/v2/actions'),
+          call(sandbox, live, 'GET', cluster),
+          admin(sandbox, 'GET', '/clock'),
+          admin(sandbox, 'GET', '/consent'),
+        ])
+      ).map(({ body }) => body);
+    const before = await views(first);
+    expect(before.join()).toContain('kept');
+
+    const second = await restarted(first, folder);
+    expect(await views(second)).toEqual(before);
+    expect((await call(second, revoked.access_token, 'GET', '/v2/droplets')).status).toBe(404);
+    expect(errorOf(await postToken(second, exchangeParameters(second, used)))).toBe('invalid_grant');
+    expect((await postToken(second, exchangeParameters(second, unused))).status).toBe(200);
+    await admin(second, 'POST', '/consent', { mode: 'ask' });
+    expect((await authorize(second, wish(second), cookie)).body).toContain('csrf');
+    const silent = locationOf(await authorize(second, wish(second, { prompt: 'none' }), await signIn(second, MAYA)));
+    expect(silent.searchParams.get('code')).not.toBeNull();
+  });
+
+  it('takes options before what was saved: ports, callback URLs, more applications', async () => {
+    const folder = makeFolder();
+    const first = await start(folder);
+    const second = await restarted(first, folder, {
+      port: 0,
+      callbackUrls: ['http://127.0.0.1:9/other'],
+      apps: [{ name: 'Added', callbackUrl: 'http://127.0.0.1:9/added' }],
+    });
+    expect(second.ready.base_url).toBe(first.ready.base_url);
+    expect(second.ready.auth_url).not.toBe(first.ready.auth_url);
+    expect(second.ready.client_id).toBe(first.ready.client_id);
+    expect(second.ready.callback_url).toBe('http://127.0.0.1:9/other');
+    const third = await restarted(second, folder);
+    expect(third.ready).toEqual(second.ready);
+    expect(third.world.seed.applications.map(({ name }) => name)).toEqual([
+      'Sandbox CLI',
+      'Sandbox Dashboard',
+      'Added',
+    ]);
+  });
+
+  it('refuses a seed other than the one its ids were drawn from', async () => {
+    const folder = makeFolder();
+    const first = await start(folder, { seed: 7 });
+    await first.close();
+    await expect(start(folder, { seed: 8 })).rejects.toThrow(/were drawn with the seed 7, not with the seed 8/);
+    expect((await start(folder, { seed: 7 })).ready.client_id).toBe(first.ready.client_id);
+  });
+
+  it('is alone in its folder', async () => {
+    const folder = makeFolder();
+    const first = await start(folder);
+    await expect(start(folder)).rejects.toThrow(StateError);
+    await expect(start(folder)).rejects.toThrow(/another sandbox runs in/);
+    await first.close();
+    await start(folder);
+  });
+
+  it('refuses a folder that belongs to something else, and leaves it as it is', async () => {
+    const folder = makeFolder();
+    writeFileSync(join(folder, 'thesis.txt'), 'x');
+    chmodSync(folder, 0o755);
+    await expect(start(folder)).rejects.toThrow(/is no state folder of a sandbox/);
+    expect(readdirSync(folder)).toEqual(['thesis.txt']);
+    expect(statSync(folder).mode & 0o777).toBe(0o755);
+    await expect(start(join(folder, 'thesis.txt'))).rejects.toThrow(/could not use .*thesis\.txt/);
+  });
+
+  it('keeps its secrets where only its user can read them', async () => {
+    const folder = join(makeFolder(), 'state');
+    mkdirSync(folder, { mode: 0o755 });
+    const sandbox = await start(folder);
+    await tokenFor(sandbox);
+    expect(statSync(folder).mode & 0o777).toBe(0o700);
+    const names = readdirSync(folder).sort();
+    expect(names).toEqual(['journal.1', 'lock', 'snapshot']);
+    for (const name of names) expect([name, statSync(join(folder, name)).mode & 0o777]).toEqual([name, 0o600]);
+    expect(readFileSync(join(folder, 'snapshot'), 'utf8')).toContain(userOf(sandbox, MAYA).password);
+  });
+
+  it('has every grant in its journal when the answer arrives, in a storm of requests as well', async () => {
+    const folder = makeFolder();
+    const sandbox = await start(folder);
+    const walkers = Array.from({ length: 8 }, async () => {
+      let grant = await tokenFor(sandbox);
+      for (let turn = 0; turn < 10; turn += 1) {
+        grant = JSON.parse((await refreshWith(sandbox, grant.refresh_token)).body);
+        expect(readFileSync(join(folder, journalOf(folder)), 'latin1')).toContain(grant.refresh_token);
+      }
+    });
+    await Promise.all(walkers);
+    const lines = readFileSync(join(folder, journalOf(folder)), 'latin1').split('\n').length - 1;
+    expect(lines).toBeLessThan(88);
+  });
+
+  it('answers nothing that it could not save', async () => {
+    const folder = makeFolder();
+    const sandbox = await start(folder, { foldAt: 1 });
+    const grant = await tokenFor(sandbox);
+    mkdirSync(join(folder, '.snapshot.tmp'));
+    const answers = [await admin(sandbox, 'POST', '/reset'), await refreshWith(sandbox, grant.refresh_token)];
+    expect(answers.map(({ status, body }) => [status, body])).toEqual([
+      [500, ''],
+      [500, ''],
+    ]);
+    expect((await sandbox.failure).message).toMatch(/EISDIR/);
+    expect(existsSync(join(folder, 'snapshot'))).toBe(true);
+  });
+});

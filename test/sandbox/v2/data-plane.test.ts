@@ -1,0 +1,156 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { arrives, objectsOn, startSource, startTarget, subscriptionsOn } from '../../engine/ground.ts';
+import type { Postgres } from '../../fixtures/postgres.ts';
+import { admin, call, MAYA, sandboxFor, send, signIn, submit, tokenFor } from '../driver.ts';
+
+let source: Postgres;
+let target: Postgres;
+beforeAll(async () => {
+  [source, target] = await Promise.all([startSource(), startTarget()]);
+});
+afterAll(() => Promise.all([source.stop(), target.stop()]));
+
+async function ground(more: object = {}) {
+  const url = `postgres://postgres:${target.password}@127.0.0.1:${target.port}/postgres?sslmode=disable`;
+  const sandbox = await sandboxFor({ clusters: [{ name: 'orders', url }], ...more });
+  const { access_token } = await tokenFor(sandbox, { scope: 'read write' });
+  const cluster = sandbox.ready.clusters.find(({ name }) => name === 'orders');
+  const path = `/v2/databases/${cluster?.uuid}/online-migration`;
+  const ask = async (method: string, body?: object) => {
+    const answer = await call(sandbox, access_token, method, path, body);
+    return { status: answer.status, json: answer.body === '' ? undefined : JSON.parse(answer.body) };
+  };
+  const begin = async (database: string, setup: string) => {
+    for (const server of [source, target]) await server.query(`DROP DATABASE IF EXISTS ${database}`);
+    await source.query(`CREATE DATABASE ${database}`);
+    await source.query(setup, database);
+    const others = await source.query(`SELECT datname FROM pg_database WHERE datname <> '${database}'`);
+    const connection = { host: '127.0.0.1', port: source.port, dbname: database, username: 'postgres' };
+    return ask('PUT', {
+      source: { ...connection, password: source.password },
+      disable_ssl: true,
+      ignore_dbs: others.map(({ datname }) => datname),
+    });
+  };
+  const standing = async (status: string) => {
+    await arrives(async () => (await ask('GET')).json.status === status, status);
+    return (await ask('GET')).json;
+  };
+  return { sandbox, cluster, ask, begin, standing };
+}
+
+test('a cluster with a data plane really migrates, and GET tells of every database and table', async () => {
+  const { cluster, ask, begin, standing } = await ground();
+  expect(cluster).toMatchObject({
+    data_plane: `127.0.0.1:${target.port}`,
+    connection: { port: target.port },
+    version: expect.stringMatching(/^17\./),
+  });
+  const begun = await begin(
+    'shop',
+    'CREATE TABLE t (id int PRIMARY KEY); INSERT INTO t SELECT generate_series(1, 100)',
+  );
+  expect(begun).toMatchObject({ status: 200, json: { status: 'running' } });
+  expect(await standing('syncing')).toMatchObject({
+    data_plane: `127.0.0.1:${target.port}`,
+    method: 'continuous',
+    databases: [
+      {
+        name: 'shop',
+        phase: 'streaming',
+        tables_total: 1,
+        tables_ready: 1,
+        tables: [{ name: 'public.t', state: 'r' }],
+      },
+    ],
+  });
+  expect((await ask('DELETE')).status).toBe(204);
+  expect((await ask('GET')).json).toMatchObject({ status: 'canceled', reason: 'stopped_by_user' });
+  await arrives(async () => (await ask('GET')).json.databases[0].phase === 'stopped', 'the end');
+  expect(await objectsOn(source)).toEqual([]);
+  expect(await subscriptionsOn(target)).toEqual([]);
+  expect(await target.query('SELECT count(*)::int AS n FROM t', 'shop')).toEqual([{ n: 100 }]);
+});
+
+test('the panel shows each database and table, and stops the migration', async () => {
+  const { sandbox, begin, standing, ask } = await ground();
+  await begin('panel', 'CREATE TABLE "<b>" (id int PRIMARY KEY); INSERT INTO "<b>" VALUES (1)');
+  await standing('syncing');
+  const cookie = await signIn(sandbox, MAYA);
+  const page = await send(sandbox.ready.auth_url, '/panel/migrations', { headers: { cookie } });
+  expect(page.body).toContain('<strong>panel</strong>: streaming, continuous, 1 of 1 tables ready');
+  expect(page.body).toContain('<th scope="row">public.&lt;b&gt;</th><td>ready</td>');
+  expect((await submit(sandbox, page, cookie, {})).status).toBe(303);
+  await arrives(async () => (await ask('GET')).json.databases[0].phase === 'stopped', 'the end');
+  expect(await objectsOn(source)).toEqual([]);
+});
+
+test('a migration stops two weeks after it started, and removes what it made', async () => {
+  const { sandbox, begin, standing, ask } = await ground();
+  await begin('fortnight', 'CREATE TABLE t (id int PRIMARY KEY)');
+  await standing('syncing');
+  await admin(sandbox, 'POST', '/clock', { advance: 14 * 86_400_000 });
+  expect((await ask('GET')).json).toMatchObject({ status: 'canceled', reason: 'max_duration' });
+  await arrives(async () => (await objectsOn(source)).length === 0, 'the removal');
+});
+
+test('with finish-when-idle it is done when nothing was left to replicate for a minute of the virtual clock', async () => {
+  const { sandbox, begin, standing, ask } = await ground({ finishWhenIdle: true });
+  await begin('idle', 'CREATE TABLE t (id int PRIMARY KEY)');
+  await standing('syncing');
+  await source.query('INSERT INTO t VALUES (1)', 'idle');
+  await arrives(async () => {
+    await admin(sandbox, 'POST', '/clock', { advance: 60_000 });
+    return (await ask('GET')).json.status === 'done';
+  }, 'the end');
+  expect(await target.query('SELECT id FROM t', 'idle')).toEqual([{ id: 1 }]);
+  expect(await objectsOn(source)).toEqual([]);
+});
+
+test('a source that cannot be entered ends it with the reason', async () => {
+  const { ask, standing } = await ground();
+  const wrong = {
+    host: '127.0.0.1',
+    port: source.port,
+    dbname: 'postgres',
+    username: 'postgres',
+    password: 'Wr0ngWord',
+  };
+  expect((await ask('PUT', { source: wrong, disable_ssl: true })).status).toBe(200);
+  const state = await standing('error');
+  expect(state.reason).toContain('password authentication failed');
+  expect(JSON.stringify(state)).not.toContain('Wr0ngWord');
+});
+
+test('a request whose source cannot be meant is 422, and starts nothing', async () => {
+  const { ask } = await ground();
+  expect((await ask('PUT', { source: { host: 'db.example.com', dbname: 'a' } })).status).toBe(422);
+  expect((await ask('GET')).status).toBe(404);
+});
+
+test('a data plane that cannot be entered keeps the sandbox from starting, and its password is not told', async () => {
+  const url = `postgres://postgres:Wr0ngWord@127.0.0.1:${target.port}/postgres`;
+  const start = sandboxFor({ clusters: [{ name: 'pg', url }] });
+  await expect(start).rejects.toThrow('the data plane of the cluster pg cannot be used');
+  await expect(start).rejects.not.toThrow('Wr0ngWord');
+});
+
+test('a cluster of a name that is not known is added, and the ids of the others stay', async () => {
+  const url = `postgres://postgres:${target.password}@127.0.0.1:${target.port}/postgres`;
+  const [plain, more] = await Promise.all([
+    sandboxFor({ seed: 7 }),
+    sandboxFor({ seed: 7, clusters: [{ name: 'pg', url }] }),
+  ]);
+  expect(more.ready.clusters.slice(0, 2)).toEqual(plain.ready.clusters);
+  expect(more.ready.clusters[2]).toMatchObject({ name: 'pg', engine: 'postgresql' });
+  expect(more.ready.client_id).toBe(plain.ready.client_id);
+});
+
+test('a sandbox that closes leaves nothing of its migrations behind', async () => {
+  const { sandbox, begin, standing } = await ground();
+  await begin('closing', 'CREATE TABLE t (id int PRIMARY KEY)');
+  await standing('syncing');
+  await sandbox.close();
+  expect(await objectsOn(source)).toEqual([]);
+  expect(await subscriptionsOn(target)).toEqual([]);
+});
