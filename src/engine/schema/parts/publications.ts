@@ -1,0 +1,42 @@
+import { lists, made } from '../clauses.ts';
+import type { PartQuestion, Versions } from '../part.ts';
+
+/** What others replicate from the source: it does nothing on the target until somebody asks for it. */
+export const publications: PartQuestion = {
+  kind: 'publication',
+  text: (versions) => `SELECT 'pg_publication:' || p.oid AS id, 'publication ' || p.pubname AS name,
+      (SELECT json_agg('pg_class:' || r.prrelid) FROM pg_publication_rel r WHERE r.prpubid = p.oid) AS needs,
+      ${lists(
+        `ARRAY[format('CREATE PUBLICATION %I%s WITH (%s)', p.pubname,
+          CASE WHEN p.puballtables THEN ' FOR ALL TABLES' ELSE '' END, ${options(versions)})]`,
+        members(versions),
+        schemas(versions),
+      )} AS statements
+    FROM pg_publication p WHERE ${made('pg_publication', 'p.oid')}`,
+};
+
+function options({ from }: Versions): string {
+  return `concat_ws(', ', format('publish = %L', concat_ws(', ', CASE WHEN p.pubinsert THEN 'insert' END,
+      CASE WHEN p.pubupdate THEN 'update' END, CASE WHEN p.pubdelete THEN 'delete' END,
+      CASE WHEN p.pubtruncate THEN 'truncate' END))
+    ${from >= 130_000 ? `, CASE WHEN p.pubviaroot THEN 'publish_via_partition_root = true' END` : ''}
+    ${from >= 180_000 ? `, CASE p.pubgencols WHEN 's' THEN 'publish_generated_columns = stored' END` : ''})`;
+}
+
+function members({ from }: Versions): string {
+  const rest =
+    from >= 150_000
+      ? `coalesce((SELECT format(' (%s)', string_agg(format('%I', a.attname), ', ' ORDER BY a.attnum))
+          FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attnum = ANY (r.prattrs::int2[]) HAVING count(*) > 0), ''),
+        coalesce(' WHERE (' || pg_get_expr(r.prqual, r.prrelid) || ')', '')`
+      : `'', ''`;
+  return `ARRAY(SELECT format('ALTER PUBLICATION %I ADD TABLE ONLY %I.%I%s%s', p.pubname, n.nspname, c.relname, ${rest})
+    FROM pg_publication_rel r JOIN pg_class c ON c.oid = r.prrelid JOIN pg_namespace n ON n.oid = c.relnamespace
+    WHERE r.prpubid = p.oid ORDER BY 1)`;
+}
+
+function schemas({ from }: Versions): string {
+  if (from < 150_000) return 'ARRAY[]';
+  return `ARRAY(SELECT format('ALTER PUBLICATION %I ADD TABLES IN SCHEMA %I', p.pubname, n.nspname)
+    FROM pg_publication_namespace s JOIN pg_namespace n ON n.oid = s.pnnspid WHERE s.pnpubid = p.oid ORDER BY 1)`;
+}

@@ -1,0 +1,29 @@
+import { list, relations, sequenceOptions } from '../clauses.ts';
+import type { PartQuestion } from '../part.ts';
+
+/** Those of identity columns come with their table. Where a sequence stands is data. */
+export const sequences: PartQuestion = {
+  kind: 'sequence',
+  text: ({ from }) => `SELECT 'pg_class:' || c.oid AS id, format('sequence %s.%s', n.nspname, c.relname) AS name,
+      ${list(
+        `format('CREATE %sSEQUENCE %I.%I AS %s %s', ${
+          from >= 150_000 ? `CASE c.relpersistence WHEN 'u' THEN 'UNLOGGED ' ELSE '' END` : `''`
+        }, n.nspname, c.relname, format_type(s.seqtypid, NULL), ${sequenceOptions('s')})`,
+      )} AS statements
+    FROM ${relations('S')} JOIN pg_sequence s ON s.seqrelid = c.oid
+    WHERE NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid
+      AND d.deptype = 'i' AND d.refclassid = 'pg_class'::regclass)`,
+};
+
+export const ownedSequences: PartQuestion = {
+  kind: 'owned sequence',
+  text: () => `SELECT 'owned:' || c.oid AS id, format('owner of sequence %s.%s', n.nspname, c.relname) AS name,
+      ${list(`'pg_class:' || c.oid`, `'pg_class:' || t.oid`)} AS needs,
+      ${list(`format('ALTER SEQUENCE %I.%I OWNED BY %I.%I.%I', n.nspname, c.relname, tn.nspname, t.relname, a.attname)`)}
+        AS statements
+    FROM ${relations('S')}
+    JOIN pg_depend d ON d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'a'
+      AND d.refclassid = 'pg_class'::regclass AND d.refobjsubid > 0
+    JOIN pg_class t ON t.oid = d.refobjid JOIN pg_namespace tn ON tn.oid = t.relnamespace
+    JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum = d.refobjsubid`,
+};

@@ -1,0 +1,38 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { copyCatalogue } from '../../../src/engine/schema/catalogue-copy.ts';
+import { type Postgres, startPostgres } from '../../fixtures/postgres.ts';
+import { doorOf, fresh, run } from './doors.ts';
+import { randomSchema } from './random-schema.ts';
+import { snapshot } from './snapshot.ts';
+
+let old: Postgres;
+let young: Postgres;
+beforeAll(async () => {
+  [old, young] = [await startPostgres({ version: 14 }), await startPostgres({ version: 18 })];
+}, 60_000);
+afterAll(async () => {
+  await Promise.all([old.stop(), young.stop()]);
+}, 60_000);
+
+test.each([
+  ['the same release', () => young, 18],
+  ['a younger one', () => old, 14],
+] as const)(
+  'whatever the schema and its names, it is the same on %s',
+  async (_where, from, major) => {
+    await fc.assert(
+      fc.asyncProperty(randomSchema, async (statements) => {
+        const [source, target, native] = [await fresh(from()), await fresh(young), await fresh(young)];
+        await run(from(), source, statements);
+        await run(young, native, statements);
+        const result = await copyCatalogue(doorOf(from(), source), doorOf(young, target), AbortSignal.timeout(60_000));
+        expect(result).toMatchObject({ kind: 'copied', warnings: [] });
+        expect(await snapshot(young, target, major)).toEqual(await snapshot(young, native, major));
+        for (const name of [target, native]) await young.query(`DROP DATABASE ${name} WITH (FORCE)`);
+      }),
+      { numRuns: 4, endOnFailure: true },
+    );
+  },
+  240_000,
+);
