@@ -1,4 +1,4 @@
-// `npm run build`: the sources become dist/. `tsc` only checks types and is a stage of its own.
+// `npm run build`: the sources become dist/; with `--test`, dist-test/. `tsc` only checks types and is a stage of its own.
 import { chmodSync, copyFileSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -16,12 +16,18 @@ const external = ['@napi-rs/keyring', 'fs-native-extensions'];
 
 /**
  * Builds `entries` of the project at `from` into `dist`. The new folder is finished before it takes the old one's
- * place, so a program that is started during a build meets one of the two, never a mixture.
+ * place, so a program that is started during a build meets one of the two, never a mixture. `forTests` puts in the hook
+ * that interrupts a refresh (src/session/points.ts), of which the product has nothing.
  */
-export async function build({ from = root, dist = join(root, 'dist'), metafile = metafilePath } = {}) {
+export async function build({
+  from = root,
+  dist = join(root, 'dist'),
+  metafile = metafilePath,
+  forTests = false,
+} = {}) {
   const fresh = join(dirname(dist), '.side', `dist.${process.pid}.new`);
   rmSync(fresh, { recursive: true, force: true });
-  const options = { ...common(from), outdir: fresh };
+  const options = { ...common(from, forTests), outdir: fresh };
   const metafiles = await Promise.all([
     commonjs({ ...options, entryPoints: { entry: join(from, 'src/entry.ts') } }),
     commonjs({ ...options, entryPoints: { keychain: join(from, 'src/platform/keychain-child.ts') } }),
@@ -37,6 +43,12 @@ export async function build({ from = root, dist = join(root, 'dist'), metafile =
   mkdirSync(dirname(metafile), { recursive: true });
   writeFileSync(metafile, JSON.stringify(meta));
   return meta;
+}
+
+/** The build for tests of interruptions: `dist-test/entry.cjs` is the program with its hook. */
+export function buildForTests() {
+  const folder = join(root, 'dist-test');
+  return build({ dist: folder, metafile: join(dirname(metafilePath), 'metafile-test.json'), forTests: true });
 }
 
 /** What entry.ts loads when it cannot answer by itself: main.js exports all of it. */
@@ -74,7 +86,7 @@ const outside = {
   },
 };
 
-function common(from) {
+function common(from, forTests) {
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   return {
     absWorkingDir: from,
@@ -84,7 +96,7 @@ function common(from) {
     external,
     // Its main file asks for its parts by a require of its own, which a bundler does not see.
     alias: { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' },
-    define: { __VERSION__: JSON.stringify(version) },
+    define: { __VERSION__: JSON.stringify(version), __TEST_BUILD__: String(forTests) },
     metafile: true,
     // Identifiers stay as they are written, so a stack trace names functions of the sources.
     minifySyntax: true,
@@ -128,10 +140,13 @@ function swap(fresh, dist) {
 if (import.meta.url === pathToFileURL(process.argv[1]).href) {
   const started = performance.now();
   try {
-    const meta = await build();
+    const forTests = process.argv.includes('--test');
+    const meta = await (forTests ? buildForTests() : build());
     const bytes = Object.values(meta.outputs).reduce((sum, output) => sum + output.bytes, 0);
     const files = Object.keys(meta.outputs).length;
-    console.log(`dist: ${files} files, ${Math.round(bytes / 1024)} KiB, ${Math.round(performance.now() - started)} ms`);
+    console.log(
+      `${forTests ? 'dist-test' : 'dist'}: ${files} files, ${Math.round(bytes / 1024)} KiB, ${Math.round(performance.now() - started)} ms`,
+    );
   } catch (error) {
     // esbuild has already told what it found in the sources.
     if (!('errors' in error)) throw error;

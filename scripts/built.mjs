@@ -1,14 +1,18 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { build } from './build.mjs';
+import { build, buildForTests } from './build.mjs';
 import { root } from './suite.mjs';
 
-/** Before the end-to-end tests: they run the built program, so it must be the one of these sources. */
+/** Before the end-to-end tests: they run the built program, and the build that can be interrupted, so both must be of these sources. */
 export async function setup() {
-  const built = join(root, 'dist/main.js');
-  const sources = ['src', 'scripts', 'package.json'].map((path) => newest(join(root, path)));
-  if (existsSync(built) && statSync(built).mtimeMs > Math.max(...sources)) return;
-  await build();
+  const sources = Math.max(...['src', 'scripts', 'package.json'].map((path) => newest(join(root, path))));
+  if (isOlder('dist', sources)) await build();
+  if (isOlder('dist-test', sources)) await buildForTests();
+}
+
+function isOlder(folder, sources) {
+  const built = join(root, folder, 'main.js');
+  return !existsSync(built) || statSync(built).mtimeMs <= sources;
 }
 
 function newest(path) {

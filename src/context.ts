@@ -12,6 +12,7 @@ import { cleanLines } from './cli/sanitize.ts';
 import { type Config, readConfig } from './config/file.ts';
 import { sandboxAdmin } from './config/sandbox.ts';
 import { resolveSettings, type Settings, type TypedOptions } from './config/settings.ts';
+import { storedSession } from './context/session.ts';
 import { formatOf, globalOptions } from './context/typed.ts';
 import { CliError, usage } from './errors.ts';
 import type { Client } from './oauth/token-endpoint.ts';
@@ -22,9 +23,10 @@ import { tokenCallHazard } from './platform/unsafe-environment.ts';
 import type { Secret } from './secret.ts';
 import { readClientSecret } from './session/client-secret.ts';
 import { loginCommand } from './session/current.ts';
+import { createWalJournal } from './session/journal-wal.ts';
 import { keychainAccount, type Place, placeOf } from './session/place.ts';
 import type { Binding } from './session/record.ts';
-import { createSession, type Session } from './session/session.ts';
+import type { Session } from './session/session.ts';
 import type { CredentialStore } from './session/store.ts';
 import { createFileStore } from './session/store-file.ts';
 import { createKeychainStore } from './session/store-keychain.ts';
@@ -131,6 +133,7 @@ export async function createContext(host: Host, globals: Words): Promise<Context
         if (prompts.interactive) void stderr.write('waiting for the keychain to be unlocked\n');
       },
       platform: host.platform,
+      journal: createWalJournal(at),
     });
   };
   const client = async (current: Settings, binding: Binding): Promise<Client> => ({
@@ -143,22 +146,8 @@ export async function createContext(host: Host, globals: Words): Promise<Context
     if (current.accessToken !== undefined) return fixedBearer(current.accessToken);
     const binding = requireBinding(current, config());
     const at = place(current.profileName);
-    return createSession({
-      profile: current.profileName,
-      binding,
-      // The query form names no client credentials at refresh (spec.md §5.3), so the store is not asked for them.
-      client: async () =>
-        current.values.token_params === 'body'
-          ? client(current, binding)
-          : { authOrigin: binding.authOrigin, clientId: binding.clientId, tokenParams: 'query' },
-      store: store(current),
-      send: () => send({ fresh: true }),
-      lock: () => lock(at.lock),
-      clock: host.clock,
-      signals: host.signals,
-      requireSafe,
-      warn: output.warn,
-    });
+    const parts = { host, output, prompts, place: at, store: store(current), client, send, lock, requireSafe };
+    return storedSession(parts, current, binding);
   };
   const api = async (current: Settings): Promise<Api> => {
     requireSafe();

@@ -6,6 +6,7 @@ import {
   lstatSync,
   mkdirSync,
   openSync,
+  readdirSync,
   readFileSync,
   readlinkSync,
   realpathSync,
@@ -38,8 +39,8 @@ export function writeAtomically(path: string, text: string): void {
 
 /** A replacement whose space is already on the disk, so that committing it cannot fail for want of room. */
 export interface Replacement {
-  /** Durable when it returns. Either way nothing temporary is left behind. */
-  commit(text: string): void;
+  /** Durable when it returns. Either way nothing temporary is left behind. `onStage` is called as the text is written, and as it is synced. */
+  commit(text: string, onStage?: (stage: 'written' | 'synced') => void): void;
   abandon(): void;
 }
 
@@ -58,12 +59,14 @@ export function prepareReplacement(path: string, reserve: number): Replacement {
     throw error;
   }
   return {
-    commit(text) {
+    commit(text, onStage) {
       try {
         const bytes = Buffer.from(text, 'utf8');
         writeAllAt(descriptor, bytes, 0);
+        onStage?.('written');
         ftruncateSync(descriptor, bytes.length);
         fsyncSync(descriptor);
+        onStage?.('synced');
         renameSync(temporary, target);
       } catch (error) {
         discard();
@@ -78,8 +81,11 @@ export function prepareReplacement(path: string, reserve: number): Replacement {
 
 /** A new file with room behind its head that is already on the disk. */
 export interface RoomyFile {
-  /** Writes into the room, from its beginning, and waits for the disk. */
-  fill(bytes: Uint8Array): void;
+  /**
+   * Writes into the room, from its beginning, and waits for the disk; `onWritten` is called in between. Bytes beyond the
+   * room make the file grow, which a full disk refuses.
+   */
+  fill(bytes: Uint8Array, onWritten?: () => void): void;
   close(): void;
 }
 
@@ -97,9 +103,9 @@ export function createWithRoom(path: string, head: string, room: number): RoomyF
     throw error;
   }
   return {
-    fill(bytes) {
-      if (bytes.length > room) throw new RangeError(`${bytes.length} bytes do not fit the room of ${room}`);
+    fill(bytes, onWritten) {
       writeAllAt(descriptor, bytes, start.length);
+      onWritten?.();
       fdatasyncSync(descriptor);
     },
     close: () => closeSync(descriptor),
@@ -113,6 +119,17 @@ export function removeDurably(path: string): void {
     return true;
   });
   if (removed === true) syncFolder(dirname(path));
+}
+
+/** Gives a file another name in the same folder, replacing what has it, so that it stays after a crash. */
+export function renameDurably(from: string, to: string): void {
+  renameSync(from, to);
+  syncFolder(dirname(to));
+}
+
+/** The names in a folder; none when there is no such folder. */
+export function namesIn(folder: string): readonly string[] {
+  return unlessMissing(() => readdirSync(folder)) ?? [];
 }
 
 /** A config file may be a link into a repository of dotfiles: the file it leads to is replaced, and the link stays. */

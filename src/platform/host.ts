@@ -33,6 +33,10 @@ export interface Sink {
   readonly isTTY: boolean;
   /** Columns of the terminal; undefined when it is none. */
   readonly columns: number | undefined;
+  /** Rows of the terminal; undefined when it is none, or not known. */
+  readonly rows?: number | undefined;
+  /** Calls back when the terminal has another size, until the returned function is called. */
+  readonly onResize?: (listener: () => void) => () => void;
   /** Aborted when the reader has closed the pipe: who listens for signals ends his work on it as well. */
   readonly closed?: AbortSignal;
 }
@@ -72,6 +76,11 @@ export interface KeychainOptions {
   readonly limit: number;
   /** Called once when an operation has been waiting for a second. */
   readonly onWaiting?: () => void;
+  /**
+   * The descriptor of a lock that excludes other writers. The helper inherits it: when this process is killed, a write
+   * that still lands does so under the lock.
+   */
+  readonly under?: number | undefined;
 }
 
 export interface KeychainSession {

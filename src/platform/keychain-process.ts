@@ -1,6 +1,5 @@
-import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { type SpawnOptions, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
-import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { cleaned } from './cleaned.ts';
 import type { Environment } from './host.ts';
@@ -11,6 +10,8 @@ export interface HelperOptions {
   /** The bundle of keychain-child.ts; beside this file's own bundle when not given. */
   readonly script?: string;
   readonly node?: string;
+  /** A descriptor of this process that the helper keeps open while it lives. */
+  readonly inherits?: number | undefined;
 }
 
 export interface HelperProcess {
@@ -22,11 +23,11 @@ export interface HelperProcess {
   end(): Promise<void>;
 }
 
-export function startHelper({ env, script, node }: HelperOptions): HelperProcess {
+export function startHelper({ env, script, node, inherits }: HelperOptions): HelperProcess {
   const path = script ?? fileURLToPath(new URL('./keychain.cjs', import.meta.url));
-  const child: ChildProcessByStdio<Writable, Readable, Readable> = spawn(node ?? process.execPath, [path], {
+  const { child, stdin, stdout, stderr } = piped(node ?? process.execPath, path, {
     env: helperEnvironment(env),
-    stdio: ['pipe', 'pipe', 'pipe'],
+    stdio: ['pipe', 'pipe', 'pipe', inherits ?? 'ignore'],
     windowsHide: true,
     // A Ctrl-C of the terminal goes to the whole process group, and must not end a write half-way.
     detached: process.platform !== 'win32',
@@ -43,34 +44,42 @@ export function startHelper({ env, script, node }: HelperOptions): HelperProcess
     child.once('error', (error) => end(`the keychain helper did not start: ${error.message}`));
     child.once('close', (status, signal) => end(ended(status ?? signal, words)));
   });
-  createInterface({ input: child.stdout }).on('line', (line) => {
+  createInterface({ input: stdout }).on('line', (line) => {
     waiting?.(
       decodeReply(line) ?? { kind: 'unavailable', why: 'failed', reason: 'the keychain helper gave an unknown answer' },
     );
   });
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+  stderr.setEncoding('utf8').on('data', (text: string) => {
     words = (words + text).slice(-4000);
   });
   // A helper that is gone before it has read everything: its end tells why.
-  child.stdin.on('error', () => {});
+  stdin.on('error', () => {});
   return {
     alive: () => !over,
     ask: (request) =>
       new Promise((resolve) => {
         waiting = resolve;
-        child.stdin.write(`${JSON.stringify(request)}\n`);
+        stdin.write(`${JSON.stringify(request)}\n`);
       }),
     async kill() {
       child.kill('SIGKILL');
       await gone;
     },
     async end() {
-      child.stdin.end();
+      stdin.end();
       const stubborn = setTimeout(() => child.kill('SIGKILL'), 1000);
       await gone;
       clearTimeout(stubborn);
     },
   };
+}
+
+/** Node's types know pipes by their number only where there are exactly three. */
+function piped(node: string, script: string, options: SpawnOptions) {
+  const child = spawn(node, [script], options);
+  const { stdin, stdout, stderr } = child;
+  if (stdin === null || stdout === null || stderr === null) throw new Error('the keychain helper has no pipes');
+  return { child, stdin, stdout, stderr };
 }
 
 function ended(how: number | string | null, words: string): string {

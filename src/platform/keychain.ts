@@ -18,7 +18,7 @@ export function helperKeychain(helper: HelperOptions): Keychain {
         const answer = turn.then(async () => {
           if (child?.alive() !== true) {
             const { startHelper } = await import('./keychain-process.ts');
-            child = startHelper(helper);
+            child = startHelper({ ...helper, inherits: options.under });
           }
           return perform(child, request, { limit: options.limit, onWaiting });
         });
@@ -56,7 +56,7 @@ const strange: KeychainUnavailable = {
 async function perform(
   child: HelperProcess,
   request: KeychainRequest,
-  { limit, onWaiting }: Required<KeychainOptions>,
+  { limit, onWaiting }: Required<Pick<KeychainOptions, 'limit' | 'onWaiting'>>,
 ): Promise<KeychainReply> {
   const waiting = setTimeout(onWaiting, 1000);
   let late: NodeJS.Timeout | undefined;

@@ -7,6 +7,8 @@ import { flockLocker, type Locker } from './flock.ts';
 import type { Clock } from './host.ts';
 
 export interface HeldLock {
+  /** A child that inherits it keeps the lock for as long as it lives: the lock belongs to the open file. */
+  readonly descriptor: number;
   release(): void;
 }
 
@@ -46,8 +48,8 @@ export function tryAcquire(path: string, lock: Locker = locker()): HeldLock | un
         closeSync(descriptor);
         return undefined;
       }
-      // Closing is unlocking: nothing else in this program opens the file, and no child inherits the descriptor.
-      if (isStill(path, descriptor)) return { release: () => closeSync(descriptor) };
+      // Closing is unlocking: nothing else in this program opens the file, and a child inherits it only on purpose.
+      if (isStill(path, descriptor)) return { descriptor, release: () => closeSync(descriptor) };
     } catch (error) {
       closeSync(descriptor);
       throw cannotLock(path, error);

@@ -1,3 +1,4 @@
+import type { Response } from './exchange.ts';
 import type { SendOptions } from './host.ts';
 import { codeOf, reasonOf } from './network-failure.ts';
 import { proxyFor } from './proxy.ts';
@@ -17,13 +18,13 @@ export interface NetworkOptions extends SendOptions {
  * The body of an answer must be read or left (a loop that is broken off): only then its connection is free.
  */
 export async function undiciSend(options: NetworkOptions): Promise<Send> {
-  const [{ fetch }, { createPool }] = await Promise.all([import('./undici.ts'), import('./pool.ts')]);
+  const [{ exchange }, { createPool }] = await Promise.all([import('./exchange.ts'), import('./pool.ts')]);
   const proxyOf = (url: URL) => proxyFor(url, options.env);
   const create = () => createPool({ proxyFor: proxyOf, connectLimit: options.connectLimit ?? 10_000, ca: options.ca });
   const kept = options.fresh === true ? undefined : create();
 
   const send: Send = async (url, init) => {
-    const attempt = { sent: false, dispatches: 0 };
+    const attempt = { sent: false };
     const target = parse(url);
     // A proxy that cannot be used is the user's setting, not a failure of the network.
     proxyOf(target);
@@ -36,7 +37,7 @@ export async function undiciSend(options: NetworkOptions): Promise<Send> {
       failureOf(error, { sent: attempt.sent, origin: target.origin, signal: init.signal });
     const dispatcher = pool.enter(attempt);
     try {
-      const response = await fetch(url, { ...init, dispatcher });
+      const response = await exchange(dispatcher, target, init);
       if (response.body === null) await leave();
       return answer(response, failure, leave);
     } catch (error) {
@@ -64,12 +65,6 @@ function parse(url: string): URL {
   // The parser's own error would carry the address.
   if (!URL.canParse(url)) throw new SendError('connection', false, 'could not send the request: its address is no URL');
   return new URL(url);
-}
-
-interface Response {
-  readonly status: number;
-  readonly headers: Answer['headers'];
-  readonly body: AsyncIterable<Uint8Array> | null;
 }
 
 function answer(response: Response, failure: (error: unknown) => SendError, done: () => Promise<void>): Answer {
@@ -108,7 +103,8 @@ interface Circumstances {
 
 /** No error of a library gets out: "Failed to parse URL", ERR_INVALID_URL and a refused header carry the secret itself. */
 function failureOf(error: unknown, { sent, origin, signal }: Circumstances): SendError {
-  const cause = error instanceof SendError ? error : error instanceof Error ? error.cause : undefined;
+  // fetch wraps what has happened, a dispatcher does not.
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   if (signal.aborted) {
     const late = signal.reason instanceof Error && signal.reason.name === 'TimeoutError';
     return late

@@ -1,7 +1,6 @@
 import type { Dispatcher } from 'undici';
 import { createConnector } from './connect.ts';
 import type { HttpProxy } from './proxy.ts';
-import { SendError } from './send.ts';
 import { Agent, DecoratorHandler } from './undici.ts';
 
 export interface PoolOptions {
@@ -23,7 +22,6 @@ export interface Pool {
 export interface Attempt {
   /** Whether undici ever began to write the request: no error code tells that, since all of them occur on both sides of it. */
   sent: boolean;
-  dispatches: number;
 }
 
 export function createPool({ proxyFor, connectLimit, ca }: PoolOptions): Pool {
@@ -56,11 +54,6 @@ export function createPool({ proxyFor, connectLimit, ca }: PoolOptions): Pool {
 
 function noting(attempt: Attempt): Dispatcher.DispatcherComposeInterceptor {
   return (dispatch) => (request, handler) => {
-    attempt.dispatches += 1;
-    // The fetch standard sends a request that was answered 421 a second time; a refresh token must not be.
-    if (attempt.dispatches > 1) {
-      throw new SendError('connection', true, 'the server answered 421 (misdirected request)');
-    }
     const inner = new DecoratorHandler(handler);
     return dispatch(request, {
       onRequestStart: (controller, context) => {

@@ -11,7 +11,7 @@ export interface SinkOptions {
   readonly lossless: boolean;
 }
 
-type Output = Pick<WriteStream, 'write' | 'on' | 'isTTY' | 'columns'>;
+type Output = Pick<WriteStream, 'write' | 'on' | 'off' | 'isTTY' | 'columns' | 'rows'>;
 
 /** A sink over a stream of the process, which is only touched when something is asked of it. */
 export function streamSink(stream: () => Output, options: SinkOptions): Sink {
@@ -53,6 +53,13 @@ export function streamSink(stream: () => Output, options: SinkOptions): Sink {
     },
     get columns() {
       return opened().isTTY === true ? opened().columns : undefined;
+    },
+    get rows() {
+      return opened().isTTY === true ? opened().rows : undefined;
+    },
+    onResize(listener) {
+      opened().on('resize', listener);
+      return () => void opened().off('resize', listener);
     },
   };
 }

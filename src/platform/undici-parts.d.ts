@@ -13,6 +13,9 @@ declare module 'undici/lib/handler/decorator-handler.js' {
   export = DecoratorHandler;
 }
 
-declare module 'undici/lib/web/fetch/index.js' {
-  export { fetch } from 'undici';
+declare module 'undici/lib/api/api-request.js' {
+  import type { Dispatcher } from 'undici';
+
+  function request(this: Dispatcher, options: Dispatcher.RequestOptions): Promise<Dispatcher.ResponseData>;
+  export = request;
 }

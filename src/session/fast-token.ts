@@ -5,7 +5,7 @@ import { readTextIfAny } from '../platform/files.ts';
 import { platformFolders } from '../platform/folders.ts';
 import type { Environment } from '../platform/host.ts';
 import type { Secret } from '../secret.ts';
-import { keychainAccountIfAny, placeOf } from './place.ts';
+import { keychainAccountIfAny, placeOf, temporariesOf, walsOf } from './place.ts';
 import { decodeRecord, isBoundTo, refreshMargin, secondsLeft } from './record.ts';
 import { bindingOf } from './wiring.ts';
 
@@ -33,6 +33,8 @@ export async function fastToken(
     const binding = bindingOf(settings);
     if (binding === undefined) return undefined;
     const place = placeOf(folders.state, settings.profileName);
+    // A refresh was interrupted, or is on its way: which record is the current one takes more than reading one.
+    if (walsOf(place).length > 0 || temporariesOf(place).length > 0) return undefined;
     const text =
       settings.values.credential_store === 'file'
         ? readTextIfAny(place.credentialFile)

@@ -10,8 +10,8 @@ import { type Account, accountOf } from './account.ts';
 import { requireFits, writeRecord } from './current.ts';
 import { type ExchangeDeps, grantOf, revokeGrant } from './login-exchange.ts';
 import type { LoginRequest } from './login-request.ts';
-import type { Binding, CredentialRecord } from './record.ts';
-import { type CredentialStore, requireAvailable } from './store.ts';
+import { type Binding, type CredentialRecord, decodeRecord } from './record.ts';
+import { type CredentialStore, type Items, requireAvailable } from './store.ts';
 
 export interface SettleDeps extends ExchangeDeps {
   readonly profile: string;
@@ -106,11 +106,11 @@ async function commit(deps: SettleDeps, grant: Grant, scope: string): Promise<Lo
     ...(grant.info?.uuid === undefined ? {} : { accountUuid: grant.info.uuid }),
     ...deps.binding,
   };
-  requireFits(record);
+  requireFits(deps.store, record);
   const account = accountOf(record.sid, grant.info, record.scope, deps.request.flow);
   const lock = await deps.lock();
   try {
-    requireAvailable(await deps.store.visit((items) => writeRecord(items, record)));
+    await deps.store.visit((items) => replace(deps, items, record), lock);
     deps.writeAccount(account);
   } finally {
     lock.release();
@@ -118,10 +118,20 @@ async function commit(deps: SettleDeps, grant: Grant, scope: string): Promise<Lo
   return { record, account, scopeAssumed: grant.scope === undefined, accountKnown: grant.info !== undefined };
 }
 
+/** The session that was stored before ends here, and with its item the key of whatever it has left beside it. */
+async function replace({ store }: SettleDeps, items: Items, record: CredentialRecord): Promise<void> {
+  const before = await items.read('credential');
+  requireAvailable(await writeRecord(store, items, record));
+  const old = before.kind === 'found' ? decodeRecord(before.value.reveal()) : undefined;
+  if (old !== undefined) store.journal.forget(old.sid);
+}
+
 function requireAccount(deps: SettleDeps, grant: Grant): void {
   const hint = deps.request.accountHint?.toLowerCase();
   const uuid = grant.info?.uuid?.toLowerCase();
-  if (hint === undefined || uuid === undefined || uuid.startsWith(hint)) return;
+  const whole = deps.request.accountUuid?.toLowerCase();
+  const isExpected = hint === undefined || uuid === undefined || uuid.startsWith(hint);
+  if (isExpected && (whole === undefined || whole === uuid)) return;
   throw new CliError('login_required', 'the browser is signed in to another account than expected', {
     detail: `expected an account UUID that begins with ${hint}`,
     hint: `log in without --prompt none: ${deps.login}`,

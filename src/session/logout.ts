@@ -3,7 +3,7 @@ import { type Client, processRevocation, revokeRequest, sendTokenRequest } from 
 import type { HeldLock } from '../platform/lock.ts';
 import { failureCode, type Send, SendError } from '../platform/send.ts';
 import { type CredentialRecord, decodeRecord } from './record.ts';
-import { type CredentialStore, requireAvailable } from './store.ts';
+import { type CredentialStore, type Items, requireAvailable } from './store.ts';
 
 export interface LogoutDeps {
   readonly store: CredentialStore;
@@ -33,15 +33,10 @@ export async function logout(deps: LogoutDeps, local: boolean): Promise<LogoutOu
   const lock = await deps.lock();
   let record: CredentialRecord | undefined;
   try {
-    const text = await deps.store.visit(async (items) => {
-      const item = requireAvailable(await items.read('credential'));
-      if (item.kind === 'absent') return undefined;
-      requireAvailable(await items.remove('credential'));
-      return item.value;
-    });
+    const ended = await deps.store.visit((items) => end(deps.store, items), lock);
     deps.removeAccount();
-    if (text === undefined) return { kind: 'nothing' };
-    record = decodeRecord(text.reveal());
+    if (ended.kind === 'nothing') return ended;
+    record = ended.record;
   } finally {
     lock.release();
   }
@@ -52,6 +47,20 @@ export async function logout(deps: LogoutDeps, local: boolean): Promise<LogoutOu
     if (!(error instanceof SendError || error instanceof CliError)) throw error;
     return { kind: 'unproven', error: notRevoked(record, error) };
   }
+}
+
+type Ended = { readonly kind: 'nothing' } | { readonly kind: 'ended'; readonly record: CredentialRecord | undefined };
+
+/** The item goes first: with it the key is gone, and nothing that lies beside it can ever be opened again. */
+async function end({ journal }: CredentialStore, items: Items): Promise<Ended> {
+  const item = requireAvailable(await items.read('credential'));
+  if (item.kind === 'absent') return { kind: 'nothing' };
+  const stored = decodeRecord(item.value.reveal());
+  // What is revoked is the newest there is: the tokens of an older record are dead already.
+  const newest = stored === undefined ? undefined : journal.look(stored).record;
+  requireAvailable(await items.remove('credential'));
+  if (stored !== undefined) journal.forget(stored.sid);
+  return { kind: 'ended', record: newest };
 }
 
 async function revoke(deps: LogoutDeps, record: CredentialRecord): Promise<LogoutOutcome> {

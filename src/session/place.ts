@@ -1,6 +1,6 @@
 import { linkSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { ensureFolder, readTextIfAny } from '../platform/files.ts';
+import { basename, join } from 'node:path';
+import { ensureFolder, namesIn, readTextIfAny } from '../platform/files.ts';
 
 /** Where one profile's session lives in a state folder. Synchronous, only node:fs: it stands on the fast path. */
 export interface Place {
@@ -27,6 +27,46 @@ export function placeOf(stateFolder: string, profile: string): Place {
     credentialFile: at('credential.json'),
     clientFile: at('client.json'),
   };
+}
+
+/** A write-ahead file by its name, `<profile>.<sid>.<gen>.wal`. */
+export interface WalName {
+  readonly sid: string;
+  readonly gen: number;
+  readonly path: string;
+}
+
+/** The write-ahead files of this profile, the oldest generation first. Another profile's never match: names have no dots. */
+export function walsOf(place: Place): readonly WalName[] {
+  const found = namesIn(place.folder).flatMap((name) => {
+    const [, profile, sid = '', gen = ''] = /^([^.]+)\.([0-9a-f]{16})\.(\d+)\.wal$/.exec(name) ?? [];
+    return profile === place.profile ? [{ sid, gen: Number(gen), path: join(place.folder, name) }] : [];
+  });
+  return found.sort((a, b) => a.gen - b.gen);
+}
+
+export function walPath(place: Place, sid: string, gen: number): string {
+  return join(place.folder, `${place.profile}.${sid}.${gen}.wal`);
+}
+
+/** The name under which a write-ahead file is made when it is to replace another. */
+export function draftPath(path: string): string {
+  return `${path}.next`;
+}
+
+/** Such files that an interrupted command has left. */
+export function draftsOf(place: Place): readonly string[] {
+  return namesIn(place.folder)
+    .filter((name) => name.startsWith(`${place.profile}.`) && name.endsWith('.wal.next'))
+    .map((name) => join(place.folder, name));
+}
+
+/** Temporaries of the credential file that an interrupted command has left. */
+export function temporariesOf(place: Place): readonly string[] {
+  const prefix = `.${basename(place.credentialFile)}.`;
+  return namesIn(place.folder)
+    .filter((name) => name.startsWith(prefix) && name.endsWith('.tmp'))
+    .map((name) => join(place.folder, name));
 }
 
 /**

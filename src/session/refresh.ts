@@ -1,179 +1,151 @@
-import { tlsCure } from '../api/client.ts';
 import { CliError } from '../errors.ts';
-import type { Grant } from '../oauth/grant.ts';
-import {
-  type Client,
-  processTokenAnswer,
-  type RawAnswer,
-  refreshRequest,
-  sendTokenRequest,
-  type TokenResult,
-} from '../oauth/token-endpoint.ts';
-import type { Clock, Signals } from '../platform/host.ts';
+import { type Client, processTokenAnswer, type RawAnswer, refreshRequest } from '../oauth/token-endpoint.ts';
+import type { Signals } from '../platform/host.ts';
 import type { HeldLock } from '../platform/lock.ts';
-import { failureCode, type Send, SendError } from '../platform/send.ts';
 import type { Secret } from '../secret.ts';
-import { freshness, needsLogin, readStored, requireFits, requireRecord, writeRecord } from './current.ts';
+import { type AttemptDeps, attempts, isSuccess, notGranted } from './attempts.ts';
+import { type Found, needsLogin, writeRecord } from './current.ts';
 import { deferSignals } from './defer-signals.ts';
-import type { Binding, CredentialRecord } from './record.ts';
-import { type CredentialStore, isUnavailable, keychainError } from './store.ts';
+import type { Room } from './journal.ts';
+import { pass } from './points.ts';
+import type { Acceptance } from './probe.ts';
+import { type CredentialRecord, secondsLeft } from './record.ts';
+import { type RecoverDeps, recover } from './recover.ts';
+import { isDue, type RefreshCause, renewed, withoutRefresh } from './renew.ts';
+import { type Items, isUnavailable, keychainError } from './store.ts';
 
-export interface RefreshDeps {
-  readonly profile: string;
-  readonly binding: Binding;
+export interface RefreshDeps extends RecoverDeps, AttemptDeps {
   /** Carries the client secret only where the server wants it at refresh. */
   readonly client: () => Promise<Client>;
-  readonly store: CredentialStore;
-  /** A connection of its own for every request. */
-  readonly send: () => Promise<Send>;
   readonly lock: () => Promise<HeldLock>;
-  readonly clock: Clock;
+  readonly random: (bytes: number) => Uint8Array;
   readonly signals: Signals;
   /** Throws when the environment would print or expose the request. */
   readonly requireSafe: () => void;
-  readonly warn: (text: string) => Promise<void>;
+  /** Asks the resource API whether it still takes an access token, which is so only as long as no refresh was processed. */
+  readonly probe: (accessToken: Secret, signal: AbortSignal) => Promise<Acceptance>;
 }
 
-/** Why a refresh may be due: the clock, a refusal of the token that was sent, or a person's wish. */
-export type RefreshCause =
-  | { readonly kind: 'due' }
-  | { readonly kind: 'refused'; readonly token: Secret }
-  | { readonly kind: 'forced'; readonly sid: string; readonly gen: number };
+/** The session after a refresh that was due, was done by somebody else, or could wait. */
+export interface Renewal {
+  readonly record: CredentialRecord;
+  /** A refresh is in doubt still; the access token is not, as far as the resource API could be asked. */
+  readonly inDoubt: boolean;
+}
 
-/** Milliseconds all attempts of one command may take; a waiter on the lock waits longer. */
+/** Milliseconds all requests of one command may take; a waiter on the lock waits longer. */
 const budget = 35_000;
 
 /**
  * Renews the session at most once (spec.md §3: a refresh kills both old tokens at once, so two at a time lose the session).
- * Under the profile's lock the store is read again; whoever came first did the work for all.
+ * Under the profile's lock the store is read again; whoever came first did the work for all. The steps, and why they stand
+ * in this order, are in docs/sessions.md.
  */
-export async function refreshSession(deps: RefreshDeps, cause: RefreshCause): Promise<CredentialRecord> {
+export async function refreshSession(deps: RefreshDeps, cause: RefreshCause): Promise<Renewal> {
   deps.requireSafe();
+  pass(deps, 'K1-waiting');
   const lock = await deps.lock();
   try {
-    return await deps.store.visit(async (items) => {
-      const record = requireRecord(await readStored(items, deps.binding), deps.profile, deps.store.place);
-      if (!isDue(record, cause, deps.clock.now())) return record;
-      const refreshToken = record.refreshToken;
-      if (refreshToken === undefined) throw needsLogin(deps.profile, 'it has no refresh token');
-      const client = await deps.client();
-      return await deferSignals(deps.signals, async () => {
-        const result = await attempts(deps, () => refreshRequest(client, refreshToken));
-        if (result.kind === 'granted') return commit(renewed(record, result.grant, deps.clock.now()));
-        if (result.kind === 'refused' && result.error === 'invalid_grant') {
-          const ended = withoutRefresh(record, cause, deps.clock.now());
-          await writeRecord(items, ended);
-          throw needsLogin(deps.profile, 'the authorization server no longer accepts its refresh token');
-        }
-        throw refreshFailed(deps.binding.authOrigin, result);
-      });
-
-      async function commit(next: CredentialRecord): Promise<CredentialRecord> {
-        requireFits(next);
-        let written = await writeRecord(items, next);
-        // What is stored decides, and the old record is worthless now: one more try can only help.
-        if (isUnavailable(written)) written = await writeRecord(items, next);
-        if (isUnavailable(written)) {
-          await deps.warn(
-            `the renewed session could not be stored and ends with this command: ${keychainError(written).message}`,
-          );
-        }
-        return next;
-      }
-    });
+    pass(deps, 'K1-locked');
+    return await deps.store.visit((items) => renewIfDue(deps, items, cause), lock);
   } finally {
     lock.release();
   }
 }
 
-function isDue(record: CredentialRecord, cause: RefreshCause, now: number): boolean {
-  if (cause.kind === 'refused') return record.accessToken.reveal() === cause.token.reveal();
-  if (cause.kind === 'forced') return record.sid === cause.sid && record.gen === cause.gen;
-  return freshness(record, now) !== 'valid';
-}
-
-function renewed(old: CredentialRecord, grant: Grant, nowMs: number): CredentialRecord {
-  const now = Math.floor(nowMs / 1000);
-  const refreshToken = grant.refreshToken ?? old.refreshToken;
-  const accountUuid = grant.info?.uuid ?? old.accountUuid;
-  return {
-    ...old,
-    gen: old.gen + 1,
-    accessToken: grant.accessToken,
-    // RFC 6749 §6: a server that issues no new refresh token lets the old one live.
-    ...(refreshToken === undefined ? {} : { refreshToken }),
-    ...(accountUuid === undefined ? {} : { accountUuid }),
-    expiresAt: now + grant.expiresIn,
-    obtainedAt: now,
-    scope: grant.scope ?? old.scope,
-  };
-}
-
-/** A terminal answer: the refresh token is gone; the access token serves to its end unless it is what was refused. */
-function withoutRefresh(record: CredentialRecord, cause: RefreshCause, nowMs: number): CredentialRecord {
-  const { refreshToken: _dead, ...rest } = record;
-  return cause.kind === 'refused' ? { ...rest, expiresAt: Math.min(rest.expiresAt, Math.floor(nowMs / 1000)) } : rest;
-}
-
-/**
- * Up to three tries while the request was certainly not processed (never sent, or a complete 429); after a doubtful end the
- * same refresh token once more, which can lose nothing, since it is all we own.
- */
-async function attempts(deps: RefreshDeps, request: () => ReturnType<typeof refreshRequest>): Promise<TokenResult> {
+async function renewIfDue(deps: RefreshDeps, items: Items, cause: RefreshCause): Promise<Renewal> {
+  const found = await recover(deps, items);
+  const { record } = found;
   const deadline = AbortSignal.timeout(budget);
-  let unsent = 0;
-  let doubts = 0;
-  for (;;) {
-    let raw: RawAnswer | undefined;
-    try {
-      raw = await sendTokenRequest(
-        await deps.send(),
-        request(),
-        AbortSignal.any([deadline, AbortSignal.timeout(30_000)]),
-      );
-    } catch (error) {
-      if (!(error instanceof SendError)) throw error;
-      // A certificate does not become valid by asking again.
-      if (error.kind === 'tls' || (error.sent ? ++doubts > 1 : ++unsent > 2)) throw unreachable(error);
-    }
-    if (raw !== undefined && raw.status !== 429 && raw.status < 500) return processTokenAnswer(raw);
-    if (raw !== undefined && (raw.status === 429 ? ++unsent > 2 : ++doubts > 1)) return processTokenAnswer(raw);
-    // When the time is over the next try ends at once, with the words for it.
-    await deps.clock.sleep(250 * (unsent + doubts), deadline).catch(() => undefined);
+  if (found.inDoubt && cause.kind === 'due') {
+    const fate = await deps.probe(record.accessToken, AbortSignal.any([deadline, AbortSignal.timeout(10_000)]));
+    const isAlive = secondsLeft(record, deps.clock.now()) > 0;
+    if (fate === 'accepted' || (fate === 'unknown' && isAlive)) return found;
+  } else if (!isDue(record, cause, deps.clock.now())) return found;
+  const { refreshToken } = record;
+  if (refreshToken === undefined) {
+    if (cause.kind === 'due' && secondsLeft(record, deps.clock.now()) > 0) return found;
+    throw needsLogin(deps.profile, 'it has no refresh token', record);
   }
-}
-
-function unreachable(error: SendError): CliError {
-  const code = failureCode(error);
-  return new CliError(code, `could not refresh the session: ${error.message}`, {
-    detail: 'the session was kept',
-    hint: code === 'tls' ? tlsCure : 'run the command again when the server can be reached',
+  const request = refreshRequest(await deps.client(), refreshToken);
+  const sentAt = Math.floor(deps.clock.now() / 1000);
+  const room = reserve(deps, record, sentAt);
+  pass(deps, 'K2-reserved');
+  return deferSignals(deps.signals, async () => {
+    const origin = deps.binding.authOrigin;
+    let isKept = false;
+    const keep = (body: string): void => {
+      pass(deps, 'K7-read');
+      isKept = room.keep(body);
+    };
+    const sent = await attempts(deps, request, { origin, deadline, inDoubt: found.inDoubt, keep });
+    if (sent.kind === 'failed') {
+      if (sent.inDoubt) room.leave();
+      else room.drop();
+      throw sent.error;
+    }
+    return conclude({ deps, items, cause, found, room, sentAt, isKept }, sent.raw);
   });
 }
 
-function refreshFailed(origin: string, result: Exclude<TokenResult, { kind: 'granted' }>): CliError {
-  if (result.kind === 'malformed' && result.status >= 500) {
-    return new CliError('api_error', `could not refresh the session: the server answered ${result.status}`, {
-      detail: `${origin}; the session was kept`,
-      hint: 'run the command again later',
-      status: result.status,
+/** Proves before anything is sent that the answer will have a place. */
+function reserve(deps: RefreshDeps, record: CredentialRecord, now: number): Room {
+  try {
+    return deps.store.journal.reserve(record, { now, random: deps.random, reached: deps.reached });
+  } catch (error) {
+    throw new CliError('keychain_unavailable', 'could not refresh the session: there is no safe place for the answer', {
+      detail: `${error instanceof Error ? error.message : String(error)}; nothing was sent, and the session was kept`,
+      hint: 'make the state folder writable for you, with some room on its disk, and run the command again',
+      cause: error,
     });
   }
-  if (result.kind === 'malformed') {
-    return new CliError(
-      'api_error',
-      'could not refresh the session: the answer of the authorization server is not understood',
-      {
-        detail: `${origin}: ${result.reason}; the session was kept`,
-        hint: 'check auth_url with `cloudctl config list`, then run the command again',
-        status: result.status,
-      },
-    );
+}
+
+interface Ongoing {
+  readonly deps: RefreshDeps;
+  readonly items: Items;
+  readonly cause: RefreshCause;
+  readonly found: Found;
+  readonly room: Room;
+  readonly sentAt: number;
+  /** The answer is on the disk. */
+  readonly isKept: boolean;
+}
+
+/** From a whole answer to the commit, or to the end of the session. */
+async function conclude(ongoing: Ongoing, raw: RawAnswer): Promise<Renewal> {
+  const { deps, items, cause, found, room } = ongoing;
+  const result = processTokenAnswer(raw);
+  if (result.kind === 'granted') {
+    return {
+      record: await commit(ongoing, renewed(found.record, result.grant, ongoing.sentAt)),
+      inDoubt: false,
+    };
   }
-  const code = result.error === 'invalid_client' ? 'invalid_client' : 'api_error';
-  return new CliError(code, `could not refresh the session: the authorization server answered ${result.error}`, {
-    detail: `${(result.description ?? `status ${result.status}`).replace(/\.$/, '')}; the session was kept`,
-    hint: code === 'invalid_client' ? '`cloudctl auth setup` sets the client id and secret' : 'run the command again',
-    status: result.status,
-  });
+  // A success that is not understood may have been a grant, and an earlier doubt is only ended by a terminal answer.
+  if (found.inDoubt || isSuccess(raw)) room.leave();
+  else room.drop();
+  if (result.kind !== 'refused' || result.error !== 'invalid_grant') throw notGranted(deps.binding.authOrigin, result);
+  const ended = withoutRefresh(found.record, cause, deps.clock.now());
+  const written = await writeRecord(deps.store, items, ended);
+  if (!isUnavailable(written)) deps.store.journal.clear({ ...ended, gen: ended.gen + 1 });
+  throw needsLogin(deps.profile, 'the authorization server no longer accepts its refresh token', ended);
+}
+
+async function commit(ongoing: Ongoing, next: CredentialRecord): Promise<CredentialRecord> {
+  const { deps, items, room, isKept } = ongoing;
+  const written = await room.commit(next, () => writeRecord(deps.store, items, next));
+  room.leave();
+  if (isUnavailable(written)) {
+    const { message, hint } = keychainError(written);
+    const fate = isKept
+      ? 'it is kept sealed in the state folder, from where later commands go on'
+      : 'it ends with this command';
+    await deps.warn(`the renewed session is not in the ${deps.store.kind}, ${fate}: ${message}; ${hint}`);
+    return next;
+  }
+  pass(deps, 'K10-stored');
+  deps.store.journal.clear(next);
+  pass(deps, 'K10-cleared');
+  return next;
 }

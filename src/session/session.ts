@@ -1,7 +1,8 @@
 import type { Secret } from '../secret.ts';
-import { freshness, needsLogin, readOnce, requireRecord } from './current.ts';
+import { type Found, freshness, needsLogin, readOnce, requireFound } from './current.ts';
 import type { CredentialRecord } from './record.ts';
-import { type RefreshCause, type RefreshDeps, refreshSession } from './refresh.ts';
+import { type RefreshDeps, refreshSession } from './refresh.ts';
+import type { RefreshCause } from './renew.ts';
 
 /** The bearer of every API call: renews itself when needed, and when a sibling process renewed it. */
 export interface Session {
@@ -19,12 +20,15 @@ export interface Session {
 export function createSession(deps: RefreshDeps): Session {
   let known: CredentialRecord | undefined;
   let flight: Promise<CredentialRecord> | undefined;
+  /** In doubt, but taken by the resource API: it serves this process until it is refused. */
+  let trusted: CredentialRecord | undefined;
 
   /** Single flight: callers of one process share one refresh. */
   const refresh = (cause: RefreshCause): Promise<CredentialRecord> => {
     flight ??= refreshSession(deps, cause)
-      .then((record) => {
+      .then(({ record, inDoubt }) => {
         known = record;
+        trusted = inDoubt ? record : undefined;
         return record;
       })
       .finally(() => {
@@ -33,17 +37,20 @@ export function createSession(deps: RefreshDeps): Session {
     return flight;
   };
 
-  const read = async (): Promise<CredentialRecord> =>
-    requireRecord(await readOnce(deps.store, deps.binding), deps.profile, deps.store.place);
+  const read = async (): Promise<Found> =>
+    requireFound(await readOnce(deps.store, deps.binding), deps.profile, deps.store.place);
 
   const usable = async (): Promise<CredentialRecord> => {
     if (flight !== undefined) return flight;
-    if (known !== undefined && freshness(known, deps.clock.now()) === 'valid') return known;
-    known = await read();
+    if (known !== undefined && (known === trusted || freshness(known, deps.clock.now()) === 'valid')) return known;
+    const found = await read();
+    known = found.record;
+    // Another command was interrupted, or is at work: what it left is put right under the lock.
+    if (found.unsettled) return refresh({ kind: 'due' });
     const state = freshness(known, deps.clock.now());
     if (state === 'valid') return known;
     if (known.refreshToken !== undefined) return refresh({ kind: 'due' });
-    if (state === 'expired') throw needsLogin(deps.profile, 'it has expired and has no refresh token');
+    if (state === 'expired') throw needsLogin(deps.profile, 'it has expired and has no refresh token', known);
     return known;
   };
 
@@ -52,14 +59,14 @@ export function createSession(deps: RefreshDeps): Session {
     bearer: async () => (await usable()).accessToken,
     renew: async (refused) => {
       if (known !== undefined && known.accessToken.reveal() !== refused.reveal()) return known.accessToken;
-      known = await read();
+      known = (await read()).record;
       if (known.accessToken.reveal() !== refused.reveal()) return known.accessToken;
       if (known.refreshToken === undefined)
-        throw needsLogin(deps.profile, 'the server refused its access token and it has no refresh token');
+        throw needsLogin(deps.profile, 'the server refused its access token and it has no refresh token', known);
       return (await refresh({ kind: 'refused', token: refused })).accessToken;
     },
     force: async () => {
-      const before = await read();
+      const { record: before } = await read();
       return refresh({ kind: 'forced', sid: before.sid, gen: before.gen });
     },
   };

@@ -55,10 +55,14 @@ export function sessionReport(
   };
 }
 
-/** An expired access token with a refresh token is only `expired`: the next command renews it. Without one, somebody has to log in. */
-export function stateOf(record: CredentialRecord, nowMs: number): SessionState {
+/**
+ * An expired access token with a refresh token is only `expired`: the next command renews it. Without one, somebody has to
+ * log in. In doubt is a session whose last refresh was interrupted: the next command finds out.
+ */
+export function stateOf(record: CredentialRecord, nowMs: number, inDoubt = false): SessionState {
   const state = freshness(record, nowMs);
-  return state === 'expired' && record.refreshToken === undefined ? 'needs_login' : state;
+  if (state === 'expired' && record.refreshToken === undefined) return 'needs_login';
+  return inDoubt ? 'in_doubt' : state;
 }
 
 export function expiresIn(record: CredentialRecord, nowMs: number): number {

@@ -1,14 +1,18 @@
 import { ensureFolder, readTextIfAny, removeDurably, writeAtomically } from '../platform/files.ts';
 import { Secret } from '../secret.ts';
+import type { Journal } from './journal.ts';
+import { createFileJournal } from './journal-file.ts';
 import type { Place } from './place.ts';
 import type { CredentialStore, ItemName, StoreUnavailable } from './store.ts';
 
 /** The opt-in store: files of mode 0600 beside the locks. Writing is temporary file, sync, rename, sync of the folder: the rename is the commit. */
-export function createFileStore(place: Place): CredentialStore {
+export function createFileStore(place: Place, journal: Journal = createFileJournal(place)): CredentialStore {
   const pathOf = (item: ItemName): string => (item === 'credential' ? place.credentialFile : place.clientFile);
   return {
     kind: 'file',
     place: place.credentialFile,
+    limit: undefined,
+    journal,
     visit: (work) =>
       work({
         read: async (item) =>

@@ -1,5 +1,7 @@
 import type { Keychain } from '../platform/host.ts';
 import { Secret } from '../secret.ts';
+import type { Journal } from './journal.ts';
+import { recordLimit } from './record.ts';
 import type { CredentialStore, ItemName } from './store.ts';
 
 export interface KeychainStoreOptions {
@@ -10,6 +12,7 @@ export interface KeychainStoreOptions {
   readonly limit: number;
   readonly onWaiting: () => void;
   readonly platform: NodeJS.Platform;
+  readonly journal: Journal;
 }
 
 /** The store of choice: the keychain of the operating system, reached through a helper process that can be ended. */
@@ -21,8 +24,11 @@ export function createKeychainStore(options: KeychainStoreOptions): CredentialSt
     get place(): string {
       return `${names[options.platform] ?? 'Secret Service'}, service cloudctl, account ${options.account()}`;
     },
-    visit: async (work) => {
-      const session = options.keychain.open({ limit: options.limit, onWaiting: options.onWaiting });
+    limit: recordLimit,
+    journal: options.journal,
+    visit: async (work, lock) => {
+      const { limit, onWaiting } = options;
+      const session = options.keychain.open({ limit, onWaiting, under: lock?.descriptor });
       try {
         return await work({
           read: async (item) => {

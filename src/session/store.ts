@@ -1,14 +1,16 @@
 import { CliError } from '../errors.ts';
 import type { KeychainUnavailable } from '../platform/host.ts';
+import type { HeldLock } from '../platform/lock.ts';
 import type { Secret } from '../secret.ts';
+import type { Journal } from './journal.ts';
 
 /** The two items a profile keeps: its session, and the secret of its registered application. */
 export type ItemName = 'credential' | 'client';
 
-/** The store could not be asked; `file` is the file store's own trouble. */
+/** The store could not be asked; `file` is trouble with the files of the state folder, `too_long` an item no keychain holds. */
 export interface StoreUnavailable {
   readonly kind: 'unavailable';
-  readonly why: KeychainUnavailable['why'] | 'file';
+  readonly why: KeychainUnavailable['why'] | 'file' | 'too_long';
   readonly reason: string;
 }
 
@@ -30,8 +32,15 @@ export interface CredentialStore {
   readonly kind: 'keychain' | 'file';
   /** Where a person finds it, for `auth status`. */
   readonly place: string;
-  /** A visit: the keychain's helper process serves all of it and has ended when the promise settles. */
-  visit<T>(work: (items: Items) => Promise<T>): Promise<T>;
+  /** UTF-16 units one item holds; undefined: as many as there are. */
+  readonly limit: number | undefined;
+  /** What lies beside the item while a refresh is on its way. */
+  readonly journal: Journal;
+  /**
+   * A visit: the keychain's helper process serves all of it and has ended when the promise settles. Who writes a session
+   * hands in the profile's lock, which the helper then holds as well: a write that outlives this process is excluded too.
+   */
+  visit<T>(work: (items: Items) => Promise<T>, lock?: HeldLock): Promise<T>;
 }
 
 /** Throws the error a user should see; an unavailable store is never the same as an empty one. */
@@ -65,6 +74,10 @@ const cures: Readonly<Record<StoreUnavailable['why'], { readonly message: string
     hint: 'look for an unlock window, or restart the keychain service, and run the command again',
   },
   failed: { message: 'could not use the keychain', hint: fileStore },
+  too_long: {
+    message: 'could not store the session: its tokens are too long for a keychain item',
+    hint: 'keep sessions in files of mode 0600 with `cloudctl config set credential_store file`, then log in again',
+  },
   file: {
     message: 'could not use the credential file',
     hint: 'make the state folder writable for you',

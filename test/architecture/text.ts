@@ -14,6 +14,7 @@ const revealing: readonly string[] = [
   'src/postgresql/connection.ts',
   'src/redis/entry.ts',
   'src/redis/failure.ts',
+  'src/secret.ts',
   'src/session/client-secret.ts',
   'src/session/current.ts',
   'src/session/journal-file.ts',

@@ -59,7 +59,10 @@ describe('parameters in the query', () => {
 
   it('do not print', () => {
     const request = exchangeRequest(client, code(), redirectUri, undefined);
-    expect(JSON.stringify(request)).toBe('{"url":"https://cloud.example/v1/oauth/token"}');
+    expect(JSON.parse(JSON.stringify(request))).toEqual({
+      url: 'https://cloud.example/v1/oauth/token',
+      secrets: ['[secret]', '[secret]'],
+    });
   });
 });
 

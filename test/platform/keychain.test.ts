@@ -1,11 +1,15 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Environment, KeychainOptions } from '../../src/platform/host.ts';
 import { helperKeychain } from '../../src/platform/keychain.ts';
+import { tryAcquire } from '../../src/platform/lock.ts';
 import { canStartSecretService, type SecretService, startSecretService } from '../fixtures/secret-service.ts';
 import { type Bundle, bundleProgram } from './bundle.ts';
 
@@ -168,6 +172,31 @@ describe.skipIf(!canStartSecretService())('a Secret Service nobody has logged in
     expect(await session.write(account, 'x')).toMatchObject({ kind: 'unavailable', why: 'missing' });
     await session.close();
     await service.stop();
+  });
+});
+
+describe('a helper that was given a lock', () => {
+  it('holds it for as long as it lives, though the program has freed it', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'cloudctl-helper-'));
+    try {
+      const [silent, path] = [join(folder, 'silent.cjs'), join(folder, 'lock')];
+      const here = join(folder, 'here');
+      writeFileSync(silent, `require('node:fs').writeFileSync(${JSON.stringify(here)}, ''); process.stdin.resume();`);
+      const lock = tryAcquire(path);
+      const helper = helperKeychain({ env: {}, script: silent }).open({ limit: 5_000, under: lock?.descriptor });
+      const reading = helper.read(account);
+      while (!existsSync(here)) await sleep(10);
+      // As the death of this process would free it.
+      lock?.release();
+      expect(tryAcquire(path)).toBeUndefined();
+      expect(await reading).toMatchObject({ why: 'hung' });
+      const freed = tryAcquire(path);
+      expect(freed).toBeDefined();
+      freed?.release();
+      await helper.close();
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   });
 });
 

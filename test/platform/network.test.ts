@@ -107,13 +107,8 @@ describe('a request', () => {
       response.writeHead(status, { 'retry-after': '0' }).end('{}');
     });
     const send = await undiciSend({ env: {}, fresh: true });
-    const outcome = await send(`http://${host}/`, post()).then(
-      async (answer) => [answer.status, await answer.text()],
-      (error: unknown) => error,
-    );
-    if (status === 421)
-      expect(outcome).toMatchObject({ kind: 'connection', sent: true, message: expect.stringContaining('421') });
-    else expect(outcome).toEqual([status, '{}']);
+    const answer = await send(`http://${host}/`, post());
+    expect([answer.status, await answer.text()]).toEqual([status, '{}']);
     expect(requests).toBe(1);
   });
 

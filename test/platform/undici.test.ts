@@ -1,9 +1,9 @@
-import { Agent, DecoratorHandler } from 'undici';
+import { Agent, DecoratorHandler, Dispatcher } from 'undici';
 import { expect, it } from 'vitest';
 import * as parts from '../../src/platform/undici.ts';
 
 it('the parts of undici are the ones its index gives', () => {
   expect(parts.Agent).toBe(Agent);
   expect(parts.DecoratorHandler).toBe(DecoratorHandler);
-  expect(parts.fetch.name).toBe('fetch');
+  expect(parts.request).toBe(Dispatcher.prototype.request);
 });

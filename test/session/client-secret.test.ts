@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Secret } from '../../src/secret.ts';
 import { readClientSecret, writeClientSecret } from '../../src/session/client-secret.ts';
+import { createWalJournal } from '../../src/session/journal-wal.ts';
 import { placeOf } from '../../src/session/place.ts';
 import { createFileStore } from '../../src/session/store-file.ts';
 import { createKeychainStore } from '../../src/session/store-keychain.ts';
@@ -31,6 +32,7 @@ describe('a client secret', () => {
       limit: 1,
       onWaiting: () => undefined,
       platform: 'linux',
+      journal: createWalJournal(placeOf(testHost().folders.state, 'work')),
     });
     await expect(readClientSecret(store, binding)).rejects.toMatchObject({ code: 'keychain_unavailable' });
     await expect(writeClientSecret(store, binding, new Secret('x'))).rejects.toMatchObject({

@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { run } from '../../src/main.ts';
 import type { Sandbox } from '../../src/sandbox/server.ts';
@@ -88,6 +89,27 @@ describe('the fast answer of auth token', () => {
     await seedSession(host, sandbox, { record: { expiresAt: now() + 299 } });
     expect(fast(host, ['auth', 'token'])).toBe(left);
     const { grant } = await seedSession(host, sandbox, { record: { expiresAt: now() + 330 } });
+    expect(fast(host, ['auth', 'token'])).toBe(grant.access_token);
+  });
+
+  it.each(['default.0123456789abcdef.2.wal', '.default.credential.json.4711.1.tmp'])(
+    'leaves a profile whose last refresh was interrupted to the program: %s',
+    async (name) => {
+      const host = testHost();
+      const { place, grant } = await seedSession(host, sandbox);
+      writeFileSync(join(place.folder, name), '');
+      expect(fast(host, ['auth', 'token'])).toBe(left);
+      const slow = testHost({ beside: host });
+      expect(await run(['auth', 'token'], slow)).toBe(0);
+      expect(slow.out()).toBe(`${grant.access_token}\n`);
+    },
+  );
+
+  it("is not kept from answering by another profile's refresh", async () => {
+    const host = testHost();
+    const { place, grant } = await seedSession(host, sandbox);
+    writeFileSync(join(place.folder, 'work.0123456789abcdef.2.wal'), '');
+    writeFileSync(join(place.folder, 'default-2.0123456789abcdef.2.wal'), '');
     expect(fast(host, ['auth', 'token'])).toBe(grant.access_token);
   });
 

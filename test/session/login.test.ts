@@ -8,9 +8,11 @@ import { revokeGrant } from '../../src/session/login-exchange.ts';
 import type { LoginRequest } from '../../src/session/login-request.ts';
 import { settleLogin } from '../../src/session/login-settle.ts';
 import { placeOf } from '../../src/session/place.ts';
+import { encodeRecord } from '../../src/session/record.ts';
+import { createFileStore } from '../../src/session/store-file.ts';
 import { closedOrigin } from '../fixtures/broken-server.ts';
 import { type TestHost, testHost } from '../fixtures/host.ts';
-import { bindingTo, refreshDeps, storedRecord } from '../fixtures/session.ts';
+import { bindingTo, keychainStoreOf, refreshDeps, seedSession, storedRecord } from '../fixtures/session.ts';
 import { codeFor, sandboxFor, tokenFor } from '../sandbox/driver.ts';
 
 const request: LoginRequest = {
@@ -51,7 +53,7 @@ function ground(host: TestHost, sandbox: Sandbox, changes: Partial<LoginDeps> = 
       store,
       lock,
       requireSafe,
-      tryLoginLock: () => ({ release: () => undefined }),
+      tryLoginLock: () => ({ descriptor: -1, release: () => undefined }),
       send: () => host.send({ env: {}, fresh: true }),
       clock: host.clock,
       random: host.random,
@@ -111,8 +113,7 @@ describe('a login by paste', () => {
     const [host, sandbox] = [testHost(), await sandboxFor()];
     const invite = () => Promise.reject(new Error('invited'));
     const store = {
-      kind: 'file' as const,
-      place: '',
+      ...createFileStore(placeOf(host.folders.state, 'default')),
       visit: () => Promise.reject(new CliError('keychain_unavailable', 'locked')),
     };
     await expect(login(ground(host, sandbox, { invite, store }).deps, request)).rejects.toMatchObject({
@@ -122,6 +123,20 @@ describe('a login by paste', () => {
     await expect(login(ground(host, sandbox, { invite, store, tryLoginLock }).deps, request)).rejects.toMatchObject({
       code: 'busy',
     });
+  });
+
+  it('ends the session before it: what an interrupted refresh has left of it goes, and nothing of others', async () => {
+    const [host, sandbox] = [testHost(), await sandboxFor()];
+    const store = keychainStoreOf(host);
+    const { record } = await seedSession(host, sandbox);
+    await store.visit((items) => items.write('credential', encodeRecord(record)));
+    const others = { ...record, sid: 'fedcba9876543210' };
+    for (const left of [record, others]) store.journal.reserve(left, { now: 1, random: host.random }).leave();
+    const { deps, paste } = ground(host, sandbox, { store });
+    paste(`${await codeFor(sandbox)} STATE`);
+    await login(deps, request);
+    expect(store.journal.look(record).inDoubt).toBe(false);
+    expect(store.journal.look(others).inDoubt).toBe(true);
   });
 
   it('has a state, a session id and a seal of its own each time', async () => {
@@ -151,7 +166,14 @@ describe('a grant that is not kept', () => {
     const judgement = judgeResponse(params, 'fragment', { state: 'S', flow: 'implicit' });
     if (judgement === undefined) throw new Error('no response');
     const wish = { ...request, scope: 'read write' };
-    return { token, settlement: settleLogin({ ...deps, pkce: undefined, request: wish }, judgement, 'http://x') };
+    return {
+      token,
+      settlement: settleLogin(
+        { ...deps, pkce: undefined, request: wish, abandon: new AbortController().signal },
+        judgement,
+        'http://x',
+      ),
+    };
   }
 
   async function works(sandbox: Sandbox, token: string): Promise<boolean> {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Secret } from '../../src/secret.ts';
 import { accountOf } from '../../src/session/account.ts';
-import { freshness, loginCommand, requireFits, requireRecord } from '../../src/session/current.ts';
+import { freshness, loginCommand, needsLogin, requireFits, requireRecord } from '../../src/session/current.ts';
 import type { CredentialRecord } from '../../src/session/record.ts';
 import { expiresIn, sessionReport, stateOf } from '../../src/session/status.ts';
 
@@ -41,6 +41,12 @@ describe('how fresh a session is', () => {
   it('without a refresh token an expired one needs a login', () => {
     expect(stateOf({ ...bare, expiresAt: now / 1000 }, now)).toBe('needs_login');
     expect(stateOf({ ...bare, expiresAt: now / 1000 + 10 }, now)).toBe('expires_soon');
+  });
+
+  it('a refresh in doubt is said, whatever the clock says, but not of a session that has ended', () => {
+    expect(stateOf(record(), now, true)).toBe('in_doubt');
+    expect(stateOf(record(-1), now, true)).toBe('in_doubt');
+    expect(stateOf({ ...bare, expiresAt: now / 1000 }, now, true)).toBe('needs_login');
   });
 
   it('never has less than no seconds', () => {
@@ -84,6 +90,7 @@ describe('the report of a session', () => {
 describe('what the store holds', () => {
   it.each([
     [{ kind: 'absent' } as const, 'not_logged_in', 4],
+    [{ kind: 'absent', orphaned: true } as const, 'needs_login', 4],
     [{ kind: 'damaged' } as const, 'not_logged_in', 4],
     [{ kind: 'elsewhere', record: record() } as const, 'not_logged_in', 4],
     [{ kind: 'unavailable', why: 'hung', reason: '' } as const, 'keychain_unavailable', 1],
@@ -109,17 +116,54 @@ describe('what the store holds', () => {
   });
 });
 
-it('a record fits up to 1280 characters, and not beyond', () => {
+describe('the command that leads back to a session that has ended', () => {
+  it.each([
+    ['default', undefined, '`cloudctl auth login`'],
+    ['work', undefined, '`cloudctl auth login --profile work`'],
+    ['default', { scope: 'read' }, '`cloudctl auth login`'],
+    [
+      'default',
+      { scope: 'read', accountUuid: 'A1b2C3d4-0000' },
+      '`cloudctl auth login --prompt none --account-hint a1b2c3 --scope read`',
+    ],
+    [
+      'work',
+      { scope: 'read write', accountUuid: 'a1b2c3d4' },
+      '`cloudctl auth login --prompt none --account-hint a1b2c3 --scope "read write" --profile work`',
+    ],
+    [
+      'default',
+      { scope: 'droplet:read', accountUuid: 'a1b2c3d4' },
+      '`cloudctl auth login --prompt none --account-hint a1b2c3 --scope droplet:read --any-scope`',
+    ],
+    [
+      'default',
+      { scope: '"; rm -rf ~; "', accountUuid: 'a1b2c3d4' },
+      '`cloudctl auth login --prompt none --account-hint a1b2c3`',
+    ],
+    ['default', { scope: 'read', accountUuid: 'not-a-uuid' }, '`cloudctl auth login`'],
+  ])('of %s after %j is %s', (profile, session, hint) => {
+    expect(needsLogin(profile, 'it has ended', session)).toMatchObject({ code: 'needs_login', exitCode: 4, hint });
+  });
+});
+
+it('a record fits a keychain up to 1280 characters, and not beyond; a file has no limit', () => {
   const sized = (size: number): CredentialRecord => ({ ...record(), accessToken: new Secret('x'.repeat(size)) });
   const room = (() => {
     for (let size = 1; ; size++) {
       try {
-        requireFits(sized(size));
+        requireFits({ limit: 1280 }, sized(size));
       } catch (error) {
-        expect(error).toMatchObject({ code: 'api_error', detail: expect.stringContaining('1281') });
+        expect(error).toMatchObject({
+          code: 'keychain_unavailable',
+          message: expect.stringContaining('too long for a keychain item'),
+          detail: expect.stringContaining('1281'),
+          hint: expect.stringContaining('config set credential_store file'),
+        });
         return size - 1;
       }
     }
   })();
   expect(room).toBeGreaterThan(500);
+  requireFits({ limit: undefined }, sized(100_000));
 });

@@ -1,6 +1,8 @@
 import { chmodSync, existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import type { Keychain } from '../../src/platform/host.ts';
 import { Secret } from '../../src/secret.ts';
+import { createWalJournal } from '../../src/session/journal-wal.ts';
 import { keychainAccount, keychainAccountIfAny, placeOf } from '../../src/session/place.ts';
 import { type CredentialStore, keychainError, requireAvailable } from '../../src/session/store.ts';
 import { createFileStore } from '../../src/session/store-file.ts';
@@ -12,13 +14,18 @@ const stores: readonly (readonly [string, () => CredentialStore])[] = [
   ['keychain', () => keychainStore()],
 ];
 
-function keychainStore(items = new Map<string, string>(), trouble?: Parameters<typeof memoryKeychain>[1]) {
+function keychainStore(
+  items = new Map<string, string>(),
+  trouble?: Parameters<typeof memoryKeychain>[1],
+  keychain = memoryKeychain(items, trouble),
+) {
   return createKeychainStore({
-    keychain: memoryKeychain(items, trouble),
+    keychain,
     account: () => 'work#abc',
     limit: 3_000,
     onWaiting: () => undefined,
     platform: 'linux',
+    journal: createWalJournal(placeOf(testHost().folders.state, 'work')),
   });
 }
 
@@ -104,10 +111,26 @@ describe('the keychain store', () => {
       limit: 1,
       onWaiting: () => undefined,
       platform: 'darwin',
+      journal: createWalJournal(placeOf(testHost().folders.state, 'a')),
     });
     await expect(store.visit(() => Promise.reject(new Error('bug')))).rejects.toThrow('bug');
     expect(closed).toBe(1);
     expect(store.place).toBe('Keychain, service cloudctl, account a');
+  });
+
+  it('lets its helper hold the lock it works under', async () => {
+    const under: (number | undefined)[] = [];
+    const memory = memoryKeychain();
+    const keychain: Keychain = {
+      open: (options) => {
+        under.push(options.under);
+        return memory.open(options);
+      },
+    };
+    const store = keychainStore(new Map(), undefined, keychain);
+    await store.visit(async () => undefined, { descriptor: 7, release: () => undefined });
+    await store.visit(async () => undefined);
+    expect(under).toEqual([7, undefined]);
   });
 
   it.each([

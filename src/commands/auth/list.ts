@@ -63,9 +63,9 @@ async function stateOfProfile(context: Context, settings: Settings): Promise<Row
   const stored = await readOnce(context.store(settings), binding);
   switch (stored.kind) {
     case 'found':
-      return stateOf(stored.record, context.host.clock.now());
+      return stateOf(stored.record, context.host.clock.now(), stored.inDoubt);
     case 'absent':
-      return 'logged_out';
+      return stored.orphaned === true ? 'needs_login' : 'logged_out';
     case 'damaged':
     case 'elsewhere':
       return 'needs_login';

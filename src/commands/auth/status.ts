@@ -3,7 +3,7 @@ import { readSandboxPlace } from '../../config/sandbox.ts';
 import type { Context } from '../../context.ts';
 import { CliError, exitCodes } from '../../errors.ts';
 import { readAccount } from '../../session/account.ts';
-import { loginCommand, readOnce, requireRecord } from '../../session/current.ts';
+import { needsLogin, readOnce, requireFound } from '../../session/current.ts';
 import { expiresIn, type StatusReport, sessionReport, stateOf } from '../../session/status.ts';
 import { requireBinding } from '../../session/wiring.ts';
 import { statusView } from './session-view.ts';
@@ -33,14 +33,15 @@ export const status: CommandSpec<Context> = {
     const store = context.store(settings);
     if (words.flag('check'))
       await (await context.api(settings)).json({ method: 'GET', path: '/v2/actions?page=1&per_page=1' });
-    const record = requireRecord(await readOnce(store, binding), settings.profileName, store.place);
+    const found = requireFound(await readOnce(store, binding), settings.profileName, store.place);
+    const { record } = found;
     const now = context.host.clock.now();
-    const state = stateOf(record, now);
+    const state = stateOf(record, now, found.inDoubt);
     const account = readAccount(context.host.folders.config, settings.profileName);
     const report: StatusReport = {
       ...sessionReport(settings.profileName, record, account, store.kind),
       state,
-      pending_write: false,
+      pending_write: found.pending,
       expires_in: expiresIn(record, now),
       store_place: store.place,
       sandbox: readSandboxPlace(context.host.folders.state)?.auth_url === record.authOrigin,
@@ -48,8 +49,18 @@ export const status: CommandSpec<Context> = {
     await context.output.object(report, statusView);
     if (store.kind === 'file')
       await context.output.note(`The session is kept in a file of mode 0600, not in the keychain: ${store.place}`);
+    if (found.pending)
+      await context.output.note(
+        `The last refresh is sealed in the state folder and not in the ${store.kind} yet; later commands use it.`,
+      );
+    if (state === 'in_doubt')
+      await context.output.note(
+        'The last refresh was interrupted, and whether the server processed it is not known. The next command finds out.',
+      );
     if (state !== 'needs_login') return 0;
-    await context.output.note(`The session has ended. Log in with ${loginCommand(settings.profileName)}.`);
+    await context.output.note(
+      `The session has ended. Log in with ${needsLogin(settings.profileName, '', record).hint}.`,
+    );
     return exitCodes.needs_login;
   },
 };

@@ -335,9 +335,10 @@ describe('a server of the other kind', () => {
     const { origin, seen } = await serverFor((_, response) =>
       reply(response, 200, { access_token: token, token_type: 'bearer', expires_in: 60, scope: 'read' }),
     );
-    const host = await machineOf(sandbox, { env: { ...environmentOf(sandbox), CLOUDCTL_AUTH_URL: origin } });
+    const env = { ...environmentOf(sandbox), CLOUDCTL_AUTH_URL: origin, CLOUDCTL_CREDENTIAL_STORE: 'keychain' };
+    const host = await machineOf(sandbox, { env });
     const ran = await login(host, ['-o', 'json'], { visit: (url) => answerWith(url, { code: 'c-1' }) });
-    expect(ran.error()).toMatchObject({ code: 'api_error', message: expect.stringContaining('too long') });
+    expect(ran.error()).toMatchObject({ code: 'keychain_unavailable', message: expect.stringContaining('too long') });
     expect(seen.map(({ url }) => url.split('?')[0])).toEqual(['/v1/oauth/token', '/v1/oauth/revoke']);
     expect(ran.err).not.toContain('xxx');
   });

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { writeSandboxPlace } from '../../../src/config/sandbox.ts';
+import { createWalJournal } from '../../../src/session/journal-wal.ts';
+import { keychainAccount } from '../../../src/session/place.ts';
 import { encodeRecord } from '../../../src/session/record.ts';
 import { createFileStore } from '../../../src/session/store-file.ts';
 import { memoryKeychain, testHost } from '../../fixtures/host.ts';
@@ -70,6 +72,45 @@ describe('auth status', () => {
     expect(ran.code).toBe(exit);
     expect(ran.json()).toMatchObject({ state, sandbox: false });
     expect(ran.json<{ expires_in: number }>().expires_in).toBeGreaterThanOrEqual(0);
+  });
+
+  it('of a session whose last refresh was interrupted is in doubt, and usable', async () => {
+    const [host, sandbox] = [testHost(), await sandboxFor()];
+    const { record, place } = await seedSession(host, sandbox);
+    const { journal } = createFileStore(place);
+    journal.reserve(record, { now: 1, random: host.random }).leave();
+    const ran = await cloudctl(host, ['auth', 'status', '-o', 'json']);
+    expect(ran.code).toBe(0);
+    expect(ran.json()).toMatchObject({ state: 'in_doubt', pending_write: false });
+    expect(ran.err).toContain('The next command finds out');
+    expect((await cloudctl(host, ['auth', 'list', '-o', 'json'])).json()).toMatchObject([{ state: 'in_doubt' }]);
+    expect(await requestsOf(sandbox)).toEqual([]);
+  });
+
+  it('of a refresh that is not in the keychain yet says so, and shows what later commands use', async () => {
+    const items = new Map<string, string>();
+    const [host, sandbox] = [testHost({ keychain: memoryKeychain(items) }), await sandboxFor()];
+    const { record, place } = await seedSession(host, sandbox, { values: { credential_store: 'keychain' } });
+    items.set(keychainAccount(place, host.random), encodeRecord(record).reveal());
+    const room = createWalJournal(place).reserve(record, { now: Math.floor(Date.now() / 1000), random: host.random });
+    room.keep(
+      JSON.stringify({
+        access_token: 'at-2',
+        refresh_token: 'rt-2',
+        token_type: 'bearer',
+        expires_in: 60,
+        scope: 'read',
+      }),
+    );
+    room.leave();
+    const ran = await cloudctl(host, ['auth', 'status', '-o', 'json']);
+    expect(ran.code).toBe(0);
+    expect(ran.json()).toMatchObject({ state: 'expires_soon', pending_write: true, scope: 'read', store: 'keychain' });
+    expect(ran.err).toContain('not in the keychain yet');
+    items.clear();
+    const gone = await cloudctl(host, ['auth', 'status', '-o', 'json']);
+    expect(gone).toMatchObject({ code: 4, out: '' });
+    expect(gone.error()).toMatchObject({ code: 'needs_login' });
   });
 
   it('of nobody is exit 4 with nothing on standard output', async () => {

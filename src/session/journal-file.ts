@@ -1,0 +1,100 @@
+import { ensureFolder, prepareReplacement, type Replacement, readTextIfAny, removeDurably } from '../platform/files.ts';
+import type { Journal, Room, Seen } from './journal.ts';
+import { type Place, temporariesOf } from './place.ts';
+import { pass } from './points.ts';
+import { type CredentialRecord, decodeRecord, encodeRecord } from './record.ts';
+
+/** Creates the temporary that becomes the record; a test swaps it to let it fail. */
+export type Prepare = (path: string, reserve: number) => Replacement;
+
+/**
+ * The file store's journal: no write-ahead file, but the temporary is on the disk before a refresh is sent, and what an
+ * interrupted one left of it is found again.
+ */
+export function createFileJournal(place: Place, prepare: Prepare = prepareReplacement): Journal {
+  return {
+    look: (item) => look(place, item),
+    isOrphaned: () => false,
+    reserve(record, options) {
+      ensureFolder(place.folder);
+      const replacement = prepare(place.credentialFile, roomFor(record));
+      return roomOf(replacement, options);
+    },
+    tidy(stored) {
+      const seen = look(place, stored);
+      // A refresh in doubt keeps its trace; under the lock every other temporary is somebody's who was killed.
+      for (const path of temporariesOf(place)) if (!seen.inDoubt || contentOf(path).kind !== 'room') remove(path);
+    },
+    clear() {
+      for (const path of temporariesOf(place)) remove(path);
+    },
+    forget() {
+      for (const path of temporariesOf(place)) remove(path);
+    },
+  };
+}
+
+function look(place: Place, item: CredentialRecord): Seen {
+  const contents = temporariesOf(place).map(contentOf);
+  const records = contents.flatMap((content) => (content.kind === 'record' ? [content.record] : []));
+  const next = records.filter(({ sid, gen }) => sid === item.sid && gen > item.gen).sort((a, b) => b.gen - a.gen)[0];
+  return {
+    record: next ?? item,
+    pending: next !== undefined,
+    inDoubt: next === undefined && item.refreshToken !== undefined && contents.some(({ kind }) => kind === 'room'),
+    untidy: contents.some(({ kind }) => kind === 'other') || records.length > (next === undefined ? 0 : 1),
+  };
+}
+
+type Content =
+  | { readonly kind: 'record'; readonly record: CredentialRecord }
+  /** Zeros that no answer has filled, or not wholly. */
+  | { readonly kind: 'room' }
+  | { readonly kind: 'other' };
+
+function contentOf(path: string): Content {
+  const text = readIfPossible(path);
+  if (text === undefined) return { kind: 'other' };
+  const record = decodeRecord(text.replace(/\0+$/, ''));
+  if (record !== undefined) return { kind: 'record', record };
+  return { kind: text.endsWith('\0') ? 'room' : 'other' };
+}
+
+function readIfPossible(path: string): string | undefined {
+  try {
+    return readTextIfAny(path);
+  } catch {
+    return undefined;
+  }
+}
+
+function roomOf(replacement: Replacement, deps: Parameters<Journal['reserve']>[1]): Room {
+  return {
+    // The record is made at once, and writing it is the commit: there is nothing to keep before.
+    keep: () => false,
+    async commit(record, write) {
+      try {
+        const text = `${encodeRecord(record).reveal()}\n`;
+        replacement.commit(text, (stage) => pass(deps, stage === 'written' ? 'K7-written' : 'K8-sealed'));
+        return { kind: 'done' };
+      } catch {
+        // What is stored decides, and the old record is worthless now: one more try can only help.
+        return write();
+      }
+    },
+    drop: () => replacement.abandon(),
+    leave: () => undefined,
+  };
+}
+
+function remove(path: string): void {
+  try {
+    removeDurably(path);
+  } catch {
+    // What is worthless may stay: the next command that can removes it.
+  }
+}
+
+function roomFor(record: CredentialRecord): number {
+  return 4096 * Math.ceil((2 * encodeRecord(record).reveal().length) / 4096);
+}

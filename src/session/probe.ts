@@ -1,0 +1,34 @@
+import { type ApiAnswer, isTokenRefused } from '../api/problem.ts';
+import { readBody } from '../platform/body.ts';
+import { type Send, SendError } from '../platform/send.ts';
+import type { Secret } from '../secret.ts';
+
+/** What the resource API thinks of an access token; `unknown` when it could not be asked or did not say. */
+export type Acceptance = 'accepted' | 'refused' | 'unknown';
+
+const path = '/v2/actions?page=1&per_page=1';
+
+/** One request to a collection that every scope may read and that cannot be missing (spec.md §4.5), never repeated. */
+export async function probeToken(
+  send: Send,
+  baseOrigin: string,
+  accessToken: Secret,
+  signal: AbortSignal,
+): Promise<Acceptance> {
+  try {
+    const answer = await send(`${baseOrigin}${path}`, {
+      method: 'GET',
+      headers: { accept: 'application/json', authorization: `Bearer ${accessToken.reveal()}` },
+      signal,
+      redirect: 'manual',
+    });
+    const body = (await readBody(answer, 1024 * 1024)) ?? '';
+    if (answer.status >= 200 && answer.status < 300) return 'accepted';
+    const { status } = answer;
+    const seen: ApiAnswer = { status, body, contentType: '', requestId: undefined, retryAfter: undefined };
+    return isTokenRefused(seen, path) ? 'refused' : 'unknown';
+  } catch (error) {
+    if (error instanceof SendError) return 'unknown';
+    throw error;
+  }
+}

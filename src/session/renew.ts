@@ -1,0 +1,39 @@
+import type { Grant } from '../oauth/grant.ts';
+import type { Secret } from '../secret.ts';
+import { freshness } from './current.ts';
+import type { CredentialRecord } from './record.ts';
+
+/** Why a refresh may be due: the clock, a refusal of the token that was sent, or a person's wish. */
+export type RefreshCause =
+  | { readonly kind: 'due' }
+  | { readonly kind: 'refused'; readonly token: Secret }
+  | { readonly kind: 'forced'; readonly sid: string; readonly gen: number };
+
+export function isDue(record: CredentialRecord, cause: RefreshCause, nowMs: number): boolean {
+  if (cause.kind === 'refused') return record.accessToken.reveal() === cause.token.reveal();
+  if (cause.kind === 'forced') return record.sid === cause.sid && record.gen === cause.gen;
+  return freshness(record, nowMs) !== 'valid';
+}
+
+/** The next generation. `sentAt`, in seconds, is from before the request, so a token never seems to live longer than it does. */
+export function renewed(old: CredentialRecord, grant: Grant, sentAt: number): CredentialRecord {
+  const refreshToken = grant.refreshToken ?? old.refreshToken;
+  const accountUuid = grant.info?.uuid ?? old.accountUuid;
+  return {
+    ...old,
+    gen: old.gen + 1,
+    accessToken: grant.accessToken,
+    // RFC 6749 §6: a server that issues no new refresh token lets the old one live.
+    ...(refreshToken === undefined ? {} : { refreshToken }),
+    ...(accountUuid === undefined ? {} : { accountUuid }),
+    expiresAt: sentAt + grant.expiresIn,
+    obtainedAt: sentAt,
+    scope: grant.scope ?? old.scope,
+  };
+}
+
+/** A terminal answer: the refresh token is gone; the access token serves to its end unless it is what was refused. */
+export function withoutRefresh(record: CredentialRecord, cause: RefreshCause, nowMs: number): CredentialRecord {
+  const { refreshToken: _dead, ...rest } = record;
+  return cause.kind === 'refused' ? { ...rest, expiresAt: Math.min(rest.expiresAt, Math.floor(nowMs / 1000)) } : rest;
+}

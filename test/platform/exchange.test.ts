@@ -1,0 +1,35 @@
+import { gzipSync } from 'node:zlib';
+import { expect, it } from 'vitest';
+import { undiciSend } from '../../src/platform/network.ts';
+import { SendError } from '../../src/platform/send.ts';
+import { serverFor } from '../fixtures/broken-server.ts';
+
+const get = () => ({ method: 'GET', headers: {}, signal: AbortSignal.timeout(5_000), redirect: 'manual' as const });
+
+it('a compressed body arrives as it was before', async () => {
+  const text = JSON.stringify({ droplets: Array.from({ length: 2_000 }, (_, id) => ({ id, name: 'wéb' })) });
+  const { origin, seen } = await serverFor((_, response) =>
+    response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(text)),
+  );
+  const send = await undiciSend({ env: {} });
+  expect(await (await send(origin, get())).text()).toBe(text);
+  expect(seen[0]?.headers).toMatchObject({ 'accept-encoding': 'gzip', 'user-agent': expect.stringMatching(/^cloudctl\//) });
+});
+
+it('a compressed body that breaks off is a failure, not a shorter body', async () => {
+  const { origin } = await serverFor((_, response) =>
+    response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('x'.repeat(10_000)).subarray(0, 20)),
+  );
+  const send = await undiciSend({ env: {} });
+  const failure = await send(origin, get())
+    .then((answer) => answer.text())
+    .catch((error: unknown) => error);
+  expect(failure).toBeInstanceOf(SendError);
+  expect(failure).toMatchObject({ kind: 'connection', sent: true });
+});
+
+it('a header that came twice is one, and one that did not come is null', async () => {
+  const { origin } = await serverFor((_, response) => response.setHeader('warning', ['a', 'b']).end());
+  const { headers } = await (await undiciSend({ env: {} }))(origin, get());
+  expect([headers.get('Warning'), headers.get('retry-after')]).toEqual(['a, b', null]);
+});

@@ -1,0 +1,354 @@
+import { describe, expect, it } from 'vitest';
+import { SendError } from '../../src/platform/send.ts';
+import { readOnce } from '../../src/session/current.ts';
+import { logout } from '../../src/session/logout.ts';
+import { placeOf } from '../../src/session/place.ts';
+import { decodeRecord, encodeRecord } from '../../src/session/record.ts';
+import { refreshSession } from '../../src/session/refresh.ts';
+import { createSession } from '../../src/session/session.ts';
+import { reply } from '../fixtures/broken-server.ts';
+import { keychainStoreOf } from '../fixtures/session.ts';
+import { commitsAndDrops, expectAlive, lasting, machineWith, singleUseServer, token } from './ground.ts';
+
+const due = { kind: 'due' } as const;
+const long = 'x'.repeat(1280);
+
+async function ground(...rest: [Parameters<typeof machineWith>[2]?, Parameters<typeof machineWith>[3]?]) {
+  const server = await singleUseServer();
+  return { server, machine: await machineWith(server, 'keychain', ...rest) };
+}
+
+describe('a refresh with the keychain', () => {
+  it('passes its points in the order of the protocol, and leaves nothing but the item', async () => {
+    const { server, machine } = await ground();
+    const passed: string[] = [];
+    await refreshSession({ ...machine.deps, reached: (point) => passed.push(point) }, due);
+    expect(passed).toEqual([
+      'K1-waiting',
+      'K1-locked',
+      'K2-reserved',
+      'K3-sending',
+      'K6-answering',
+      'K6-partial',
+      'K7-read',
+      'K7-written',
+      'K8-sealed',
+      'K9-storing',
+      'K10-stored',
+      'K10-cleared',
+    ]);
+    expectAlive(machine.stored()!, server);
+    expect(machine.traces()).toEqual([]);
+  });
+
+  it('lets the helper of the keychain hold the lock as well, and frees it after the helper', async () => {
+    const { machine } = await ground();
+    const order: string[] = [];
+    const lock = async () => {
+      const held = await machine.deps.lock();
+      return {
+        ...held,
+        release: () => {
+          order.push('freed');
+          held.release();
+        },
+      };
+    };
+    const store = keychainStoreOf({
+      ...machine.host,
+      keychain: {
+        open: (options) => {
+          const session = machine.host.keychain.open(options);
+          order.push(options.under === undefined ? 'without' : 'under the lock');
+          return { ...session, close: async () => void order.push('closed') };
+        },
+      },
+    });
+    await refreshSession({ ...machine.deps, lock, store }, due);
+    expect(order).toEqual(['under the lock', 'closed', 'freed']);
+  });
+
+  it('seals at the last byte that was announced, however the connection ends', async () => {
+    const { server, machine } = await ground();
+    const body = JSON.stringify({ access_token: 'at-2', refresh_token: 'rt-2', token_type: 'bearer', expires_in: 60 });
+    const send = async () => async () => ({
+      status: 200,
+      headers: { get: (name: string) => (name === 'content-length' ? String(body.length) : null) },
+      text: async () => body,
+      body: (async function* () {
+        yield Buffer.from(body.slice(0, 10));
+        yield Buffer.from(body.slice(10));
+        throw new SendError('connection', true, 'it was reset');
+      })(),
+    });
+    server.generation = 2;
+    expectAlive((await refreshSession({ ...machine.deps, send }, due)).record, server);
+    expectAlive(machine.stored()!, server);
+  });
+
+  it('makes one request of many callers and many processes', async () => {
+    const { server, machine } = await ground();
+    const sessions = Array.from({ length: 10 }, () => createSession(machine.sibling()));
+    const bearers = await Promise.all(sessions.flatMap((session) => [session.bearer(), session.bearer()]));
+    expect(new Set(bearers.map((bearer) => bearer.reveal()))).toEqual(new Set(['at-2']));
+    expect(server.seen).toEqual(['/v1/oauth/token']);
+    expect(machine.traces()).toEqual([]);
+  });
+
+  it('does not disturb one whose token is good while a sibling refreshes: it waits for the new one', async () => {
+    const { server, machine } = await ground(lasting());
+    let other: Promise<unknown> = Promise.resolve();
+    const reached = (point: string): void => {
+      if (point === 'K7-read') other = createSession(machine.sibling()).bearer();
+    };
+    await createSession({ ...machine.deps, reached }).force();
+    expect(await other).toMatchObject({});
+    expectAlive(machine.stored()!, server);
+    expect(server.seen).toEqual(['/v1/oauth/token']);
+  });
+});
+
+describe.each(['hung', 'locked', 'missing', 'failed'] as const)('a keychain that is %s at the commit', (why) => {
+  it('costs a warning: the token serves, the next command goes on from the file, and the one after stores it', async () => {
+    const { server, machine } = await ground();
+    const reached = (point: string): void => {
+      if (point === 'K9-storing') machine.trouble = why;
+    };
+    const { record } = await refreshSession({ ...machine.deps, reached }, due);
+    expectAlive(record, server);
+    expect(machine.deps.warnings).toEqual([expect.stringMatching(/not in the keychain.*sealed in the state folder/)]);
+    expect(machine.traces()).toEqual(['default.0123456789abcdef.2.wal']);
+    machine.trouble = undefined;
+    expect(machine.stored()?.gen).toBe(1);
+    expectAlive(await createSession(machine.sibling()).record(), server);
+    expectAlive(machine.stored()!, server);
+    expect(machine.traces()).toEqual([]);
+    expect(server.seen).toEqual(['/v1/oauth/token']);
+  });
+});
+
+describe('a write that was given up and lands late', () => {
+  it('is what decides: the file is removed beside an item of its generation', async () => {
+    const { server, machine } = await ground();
+    const reached = (point: string): void => {
+      if (point === 'K9-storing') machine.trouble = 'hung';
+    };
+    const { record } = await refreshSession({ ...machine.deps, reached }, due);
+    machine.trouble = undefined;
+    machine.items.set('default#test', encodeRecord(record).reveal());
+    expectAlive(await createSession(machine.sibling()).record(), server);
+    expect(machine.traces()).toEqual([]);
+  });
+});
+
+describe('a grant that is too long for a keychain item', () => {
+  it('is used and kept sealed, the warning says what to do, and later refreshes go on from it', async () => {
+    const { server, machine } = await ground();
+    server.extra = { scope: long };
+    const { record } = await refreshSession(machine.deps, due);
+    expectAlive(record, server);
+    expect(machine.deps.warnings).toEqual([
+      expect.stringMatching(/too long for a keychain item.*config set credential_store file/),
+    ]);
+    expect(machine.deps.warnings.join()).not.toContain('xxx');
+    expect(machine.stored()?.gen).toBe(1);
+    const later = machine.sibling();
+    expectAlive(await createSession(later).record(), server);
+    // The lock is not even asked for: nothing can be put right.
+    expectAlive(await createSession({ ...later, lock: () => Promise.reject(new Error('locked')) }).record(), server);
+    expectAlive(await createSession(later).force(), server);
+    expectAlive(await createSession(machine.sibling()).record(), server);
+    expect(server.generation).toBe(3);
+    expect(later.warnings).toHaveLength(1);
+    // Short again: the item catches up, and the files go.
+    server.extra = {};
+    expectAlive(await createSession(machine.sibling()).force(), server);
+    expectAlive(machine.stored()!, server);
+    expect(machine.traces()).toEqual([]);
+  });
+
+  it('is kept whole however long it is', async () => {
+    const { server, machine } = await ground();
+    server.extra = { info: { name: 'n'.repeat(50_000) }, scope: long };
+    await refreshSession(machine.deps, due);
+    const stored = await readOnce(machine.store, machine.deps.binding);
+    if (stored.kind !== 'found') throw new Error(stored.kind);
+    expectAlive(stored.record, server);
+  });
+});
+
+describe('a refresh in doubt', () => {
+  it('asks twice in the first command and once in each later one, until an answer ends it', async () => {
+    const { server, machine } = await ground();
+    server.instead.push(
+      ...Array.from({ length: 4 }, () => (_: unknown, response: { destroy(): void }) => void response.destroy()),
+    );
+    server.expired = 1;
+    const asked = () => server.seen.filter((path) => path === '/v1/oauth/token').length;
+    await expect(createSession(machine.sibling()).bearer()).rejects.toMatchObject({
+      code: 'unreachable',
+      detail: expect.stringContaining('the next command finds out'),
+    });
+    expect(asked()).toBe(2);
+    expect(machine.traces()).toHaveLength(1);
+    await expect(createSession(machine.sibling()).bearer()).rejects.toMatchObject({ code: 'unreachable' });
+    expect(asked()).toBe(3);
+    await expect(createSession(machine.sibling()).bearer()).rejects.toMatchObject({ code: 'unreachable' });
+    expect(asked()).toBe(4);
+    expectAlive(await createSession(machine.sibling()).record(), server);
+    expect(machine.traces()).toEqual([]);
+  });
+
+  it('that the server had processed is a login, with the command that leads back', async () => {
+    const { server, machine } = await ground({ accountUuid: 'a1b2c3d4-0000', scope: 'read write' });
+    server.instead.push(commitsAndDrops(server));
+    await expect(createSession(machine.sibling()).bearer()).rejects.toMatchObject({
+      code: 'needs_login',
+      exitCode: 4,
+      hint: '`cloudctl auth login --prompt none --account-hint a1b2c3 --scope "read write"`',
+    });
+    expect(machine.traces()).toEqual([]);
+    await expect(createSession(machine.sibling()).bearer()).rejects.toMatchObject({ code: 'needs_login' });
+    expect(server.seen).toHaveLength(2);
+  });
+
+  it.each([
+    ['invalid_client', 401],
+    ['invalid_request', 400],
+  ])('keeps tokens and doubt at %s', async (error, status) => {
+    const { server, machine } = await ground();
+    server.expired = 1;
+    const drop = (_: unknown, response: { destroy(): void }) => void response.destroy();
+    server.instead.push(drop, drop, (_, response) => reply(response, status, { error }));
+    await expect(createSession(machine.sibling()).bearer()).rejects.toMatchObject({ code: 'unreachable' });
+    await expect(createSession(machine.sibling()).bearer()).rejects.toThrow(error);
+    expectAlive(machine.stored()!, server);
+    expect(machine.traces()).toHaveLength(1);
+    expectAlive(await createSession(machine.sibling()).record(), server);
+  });
+
+  it('of a success that is not understood: the answer stays sealed, the old token is asked for again', async () => {
+    const { server, machine } = await ground();
+    server.expired = 1;
+    server.instead.push((_, response) => reply(response, 200, '<html>', { 'content-type': 'text/html' }));
+    await expect(createSession(machine.sibling()).bearer()).rejects.toMatchObject({ code: 'api_error' });
+    expect(machine.traces()).toHaveLength(1);
+    expectAlive(await createSession(machine.sibling()).record(), server);
+    expect(machine.traces()).toEqual([]);
+  });
+
+  it.each([
+    ['a refusal', 400],
+    ['a redirect', 302],
+  ])('there is none after %s: the file goes at once', async (_what, status) => {
+    const { server, machine } = await ground();
+    server.instead.push((_, response) => reply(response, status, { error: 'invalid_request' }));
+    await expect(refreshSession(machine.deps, due)).rejects.toMatchObject({ code: 'api_error' });
+    expect(machine.traces()).toEqual([]);
+    expectAlive(machine.stored()!, server);
+  });
+});
+
+describe('a signal', () => {
+  it.each([
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+  ] as const)('%s between sending and the commit ends with %d, after the commit', async (signal, exitCode) => {
+    for (const point of ['K3-sending', 'K6-partial', 'K7-read', 'K8-sealed', 'K9-storing', 'K10-stored']) {
+      const { server, machine } = await ground();
+      const reached = (at: string): void => {
+        if (at === point) expect(machine.host.signal(signal)).toBe(1);
+      };
+      await expect(refreshSession({ ...machine.deps, reached }, due)).rejects.toMatchObject({ exitCode });
+      expectAlive(machine.stored()!, server);
+      expect(machine.traces()).toEqual([]);
+    }
+  });
+});
+
+describe('other commands at the same time', () => {
+  it('a logout between a refusal and the lock is not undone', async () => {
+    const { server, machine } = await ground();
+    const lock = async () => {
+      await logout(logoutDeps(machine.sibling()), true);
+      return machine.deps.lock();
+    };
+    await expect(refreshSession({ ...machine.deps, lock }, due)).rejects.toMatchObject({ code: 'not_logged_in' });
+    expect([...machine.items]).toEqual([]);
+    expect(server.seen).toEqual([]);
+  });
+
+  it('a logout after an interrupted refresh revokes the newest token, and no file is left to bring it back', async () => {
+    const { machine } = await ground();
+    const reached = (point: string): void => {
+      if (point === 'K9-storing') machine.trouble = 'failed';
+    };
+    await refreshSession({ ...machine.deps, reached }, due);
+    machine.trouble = undefined;
+    const revoked: string[] = [];
+    const deps = logoutDeps(machine.sibling());
+    const isRefused = async (record: { accessToken: { reveal(): string } }) =>
+      revoked.push(record.accessToken.reveal()) > 0;
+    const send = async () => async () => ({
+      status: 200,
+      headers: { get: () => null },
+      body: null,
+      text: async () => '{}',
+    });
+    expect(await logout({ ...deps, send, isRefused }, false)).toEqual({ kind: 'revoked' });
+    expect(revoked).toEqual(['at-2']);
+    expect(machine.traces()).toEqual([]);
+    await expect(createSession(machine.sibling()).bearer()).rejects.toMatchObject({ code: 'not_logged_in' });
+  });
+
+  it('a login between a refusal and the lock is used, and neither overwritten nor deleted', async () => {
+    const { server, machine } = await ground();
+    const old = machine.stored()!;
+    const fresh = { ...old, ...lasting(), sid: 'fedcba9876543210', gen: 1, accessToken: token('at-new') };
+    for (const cause of [
+      due,
+      { kind: 'refused', token: old.accessToken },
+      { kind: 'forced', sid: old.sid, gen: 1 },
+    ] as const) {
+      const lock = async () => {
+        machine.items.set('default#test', encodeRecord(fresh).reveal());
+        return machine.deps.lock();
+      };
+      const { record } = await refreshSession({ ...machine.deps, lock }, cause);
+      expect(record.accessToken.reveal()).toBe('at-new');
+    }
+    expect(decodeRecord(machine.items.get('default#test') ?? '')?.sid).toBe('fedcba9876543210');
+    expect(server.seen).toEqual([]);
+  });
+
+  it('another profile keeps its files', async () => {
+    const { machine } = await ground();
+    const other = placeOf(machine.host.folders.state, 'other');
+    const store = keychainStoreOf(machine.host, 'other');
+    const theirs = { ...machine.stored()!, sid: 'fedcba9876543210' };
+    await store.visit((items) => items.write('credential', encodeRecord(theirs)));
+    store.journal.reserve(theirs, { now: 1, random: machine.host.random }).leave();
+    await refreshSession(machine.deps, due);
+    await logout(logoutDeps(machine.sibling()), true);
+    expect(machine.traces()).toEqual(['other.fedcba9876543210.2.wal']);
+    expect(other.profile).toBe('other');
+    expect(store.journal.look(theirs)).toMatchObject({ inDoubt: true });
+  });
+});
+
+function logoutDeps({
+  store,
+  lock,
+  requireSafe,
+  binding,
+}: ReturnType<Awaited<ReturnType<typeof machineWith>>['sibling']>) {
+  return {
+    store,
+    lock,
+    requireSafe,
+    send: () => Promise.reject(new Error('sent')),
+    client: async () => ({ ...binding, tokenParams: 'query' as const }),
+    removeAccount: () => undefined,
+    isRefused: async () => true,
+  };
+}
