@@ -9,8 +9,10 @@ import { jsonDocument } from './formats/json.ts';
 import { ndjsonLine } from './formats/ndjson.ts';
 import { tableText } from './formats/table.ts';
 import { yamlDocument } from './formats/yaml.ts';
+import type { Pages } from './listing.ts';
+import { holdCells, holdJson, holdYaml, streamCsv, streamNdjson } from './listing.ts';
 import type { Presented } from './present.ts';
-import { dataOf, presentObject, presentResult, presentRows } from './present.ts';
+import { presentObject, presentResult } from './present.ts';
 import type { Query } from './query.ts';
 import { printError } from './report.ts';
 import { clean, cleanLines } from './sanitize.ts';
@@ -35,6 +37,10 @@ export interface Output {
   readonly format: Format;
   /** Data, as rows: ndjson and csv stream as the rows come, the others wait for the last, so that an error leaves stdout empty. */
   list<T>(rows: Rows<T>, view: ListView<T>): Promise<void>;
+  /** The same, of rows that come by the page. */
+  pages<T>(pages: Pages<T>, view: ListView<T>): Promise<void>;
+  /** Refuses a `--format` that the view does not know; for commands that have something to do before the first row. */
+  checkColumns<T>(view: ListView<T>): void;
   /** Data: one thing. */
   object<T>(value: T, view: ListView<T>): Promise<void>;
   /** Data whose shape nobody knows: JSON where a table would be, unless a query or columns give it a shape. */
@@ -57,25 +63,41 @@ export type Rows<T> = AsyncIterable<T> | Iterable<T>;
 export function createOutput(options: OutputOptions): Output {
   const { stdout, stderr, format, columns, query, quiet, color } = options;
   const wanted = columns === undefined || columns.length === 0 ? undefined : columns;
+  const write = (text: string): Promise<void> => stdout.write(text);
+  const pages: Output['pages'] = async (rows, view) => {
+    if (query !== undefined) {
+      if (format === 'ndjson' && query.isItemwise && wanted === undefined)
+        return streamNdjson(queried(rows, query), { picked: [], wanted, header: false, write });
+      const all = await collect(rows);
+      return print(presentResult(query(all), view, all, wanted), options);
+    }
+    // Unknown columns are refused before the first row is asked for.
+    const listing = { picked: pickColumns(view.columns, wanted), wanted, header: options.header, write };
+    switch (format) {
+      case 'ndjson':
+        return streamNdjson(rows, listing);
+      case 'csv':
+        return streamCsv(rows, listing, await csvRecord(stdout));
+      case 'json':
+        return holdJson(rows, listing);
+      case 'yaml':
+        return holdYaml(rows, listing);
+      case 'table': {
+        const names = listing.picked.map(({ name }) => name);
+        const cells = await holdCells(rows, listing);
+        return write(await table({ kind: 'rows', names, cells, data: [] }, options.header, stdout));
+      }
+      default:
+        return format satisfies never;
+    }
+  };
   return {
     format,
-    async list(rows, view) {
-      if (query !== undefined) {
-        const all = await collect(rows);
-        return print(presentResult(query(all), view, all, wanted), options);
-      }
-      // Unknown columns are refused before the first row is asked for.
-      const picked = pickColumns(view.columns, wanted);
-      if (format === 'ndjson') {
-        const data = dataOf(picked, wanted);
-        for await (const row of rows) await stdout.write(ndjsonLine(data(row)));
-      } else if (format === 'csv') {
-        const record = await csvRecord(stdout);
-        if (options.header) await stdout.write(record(picked.map(({ name }) => name)));
-        for await (const row of rows) await stdout.write(record(picked.map(({ value }) => value(row))));
-      } else {
-        await print(presentRows(await collect(rows), view, wanted), options);
-      }
+    list: (rows, view) => pages(pagesOf(rows), view),
+    pages,
+    checkColumns(view) {
+      // The columns of what a query makes are known when it was made.
+      if (query === undefined) pickColumns(view.columns, wanted);
     },
     async object(value, view) {
       const presented =
@@ -100,10 +122,23 @@ export function createOutput(options: OutputOptions): Output {
   };
 }
 
-async function collect<T>(rows: Rows<T>): Promise<readonly T[]> {
+/** Rows that come one by one are printed one by one; those that are all there, at once. */
+async function* pagesOf<T>(rows: Rows<T>): Pages<T> {
+  if (Symbol.asyncIterator in rows) for await (const row of rows) yield { rows: () => [row] };
+  else yield { rows: () => [...rows] };
+}
+
+async function collect<T>(pages: Pages<T>): Promise<readonly T[]> {
   const all: T[] = [];
-  for await (const row of rows) all.push(row);
+  for await (const { rows } of pages) all.push(...rows());
   return all;
+}
+
+async function* queried<T>(pages: Pages<T>, query: Query): Pages<unknown> {
+  for await (const { rows } of pages) {
+    const result = query(rows());
+    if (Array.isArray(result)) yield { rows: () => result };
+  }
 }
 
 async function print(presented: Presented, { stdout, format, header }: OutputOptions): Promise<void> {

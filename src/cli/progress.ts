@@ -15,6 +15,8 @@ export interface ProgressOptions {
 export interface Progress {
   /** Shows the text, in place of the one before. Off a terminal a line is printed, and later ones at most every ten seconds. */
   show(text: string): Promise<void>;
+  /** Shows how many of the things there are, if that is known, have come; off a terminal nothing of it for ten seconds. */
+  count(things: string): (done: number, total: number | undefined) => void;
   /** Takes the line away; what is said last, if anything, stays. */
   stop(last?: string): Promise<void>;
   /** The sink with the progress line out of the way of each write; for all that shares the terminal with it. */
@@ -32,7 +34,11 @@ const frameMs = 100;
 const lineEveryMs = 10_000;
 const eraseLine = '\r\u001b[2K';
 
-const silent: Progress = { show: async () => {}, stop: async () => {}, guard: (sink) => sink };
+const silent: Progress = { show: async () => {}, count: () => () => {}, stop: async () => {}, guard: (sink) => sink };
+
+function counted(things: string, done: number, total: number | undefined): string {
+  return total === undefined ? `${done} ${things}` : `${done} of ${total} ${things}`;
+}
 
 function plainLines(stderr: Sink, clock: Clock): Progress {
   let saidAt: number | undefined;
@@ -42,9 +48,16 @@ function plainLines(stderr: Sink, clock: Clock): Progress {
     saidAt = clock.now();
     await stderr.write(`${said}\n`);
   };
+  const show = async (text: string) => {
+    if (saidAt === undefined || (clock.now() - saidAt >= lineEveryMs && clean(text) !== said)) await say(text);
+  };
   return {
-    async show(text) {
-      if (saidAt === undefined || (clock.now() - saidAt >= lineEveryMs && clean(text) !== said)) await say(text);
+    show,
+    count(things) {
+      const begun = clock.now();
+      return (done, total) => {
+        if (clock.now() - begun >= lineEveryMs) void show(counted(things, done, total));
+      };
     },
     async stop(last) {
       if (last !== undefined && clean(last) !== said) await say(last);
@@ -75,13 +88,16 @@ function spinner(stderr: Sink, clock: Clock, frames: readonly string[]): Progres
     await stderr.write(eraseLine);
   }
 
+  async function show(next: string): Promise<void> {
+    text = clean(next);
+    if (running !== undefined) return;
+    const end = new AbortController();
+    running = { end, turning: ruler().then((rule) => turn(rule, end.signal)) };
+  }
+
   return {
-    async show(next) {
-      text = clean(next);
-      if (running !== undefined) return;
-      const end = new AbortController();
-      running = { end, turning: ruler().then((rule) => turn(rule, end.signal)) };
-    },
+    show,
+    count: (things) => (done, total) => void show(counted(things, done, total)),
     async stop(last) {
       const ended = running;
       running = undefined;

@@ -3,7 +3,11 @@ import { usage } from '../errors.ts';
 import { clean } from './sanitize.ts';
 
 /** A checked JMESPath expression (https://jmespath.site): data in, data out. */
-export type Query = (data: unknown) => unknown;
+export interface Query {
+  (data: unknown): unknown;
+  /** Whether it looks at each element of a list by itself: then the parts of a list give the parts of the result. */
+  readonly isItemwise: boolean;
+}
 
 /** A bad expression is a usage error, and known before any request is made. */
 export async function compileQuery(text: string): Promise<Query> {
@@ -16,7 +20,32 @@ export async function compileQuery(text: string): Promise<Query> {
     }
   };
   const expression = attempt(() => compile(text));
-  return (data) => attempt(() => (isData(data) ? TreeInterpreter.search(expression, data) : null));
+  const run = (data: unknown): unknown =>
+    attempt(() => (isData(data) ? TreeInterpreter.search(expression, data) : null));
+  return Object.assign(run, { isItemwise: isItemwise(expression) && !JSON.stringify(expression).includes(root) });
+}
+
+type Expression = ReturnType<typeof import('@jmespath-community/jmespath')['compile']>;
+
+/** The whole, whatever stands before it. */
+const root = '"type":"Root"';
+
+/** Projections of the list itself, one after another; `[0]`, `[:5]`, `length(@)` and `sort(@)` want the list whole. */
+function isItemwise(node: Expression): boolean {
+  switch (node.type) {
+    case 'Identity':
+    case 'Current':
+      return true;
+    case 'Flatten':
+      return isItemwise(node.child);
+    case 'Projection':
+    case 'FilterProjection':
+      return isItemwise(node.left);
+    case 'Pipe':
+      return isItemwise(node.left) && isItemwise(node.right);
+    default:
+      return false;
+  }
 }
 
 function queryFault(error: unknown) {

@@ -4,3 +4,8 @@ import { escapeUnprintable } from '../sanitize.ts';
 export function jsonDocument(data: unknown): string {
   return `${escapeUnprintable(JSON.stringify(data, null, 2) ?? 'null')}\n`;
 }
+
+/** What stands in the document of an array between its brackets, for at least one element. */
+export function jsonElements(many: readonly unknown[]): string {
+  return escapeUnprintable(JSON.stringify(many, null, 2).slice('[\n'.length, -'\n]'.length));
+}

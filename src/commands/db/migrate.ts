@@ -6,9 +6,13 @@ import { canWrite } from '../../oauth/scope.ts';
 import { textReport } from '../../preflight/formats/text.ts';
 import type { Report } from '../../preflight/report.ts';
 import { loginCommand } from '../../session/current.ts';
+import { carriersBefore } from '../../watch/before.ts';
+import { recordPath, type Started, sourceName, writeRecord } from '../../watch/record.ts';
 import { manualCommands } from './manual.ts';
 import { type Judged, judge, notPossible, reportOptions, wholeText } from './report.ts';
 import { type Source, sourceOf, sourceOptions } from './source.ts';
+import { watchingOf, watchOptions } from './watch.ts';
+import { nameOf, watchMigration } from './watching.ts';
 import { wishOf, wishOptions } from './wish.ts';
 
 interface Migrated {
@@ -38,6 +42,8 @@ export const migrate: CommandSpec<Context> = {
     ...wishOptions,
     ...reportOptions,
     { name: 'skip-preflight', description: 'start without judging the source' },
+    { name: 'watch', description: 'follow the migration once it is accepted, as `db watch` does' },
+    ...watchOptions,
   ],
   examples: [
     {
@@ -53,6 +59,7 @@ export const migrate: CommandSpec<Context> = {
   ],
   run: async (context, words) => {
     const cluster = clusterOf(words);
+    refuseIdleWords(words);
     const settings = context.settings();
     const source = await sourceOf(context, words);
     const wish = wishOf(words, source.engine, settings, context.host.clock.now());
@@ -63,6 +70,7 @@ export const migrate: CommandSpec<Context> = {
     if (judged !== undefined && !judged.report.ok) throw notPossible(judged.report, words.text('fix-sql'));
     await confirm(context, source, cluster);
     const api = await context.api(settings);
+    const before = judged === undefined ? undefined : await carriersBefore(source, 5000);
     const started = await startMigration(api, cluster, requestOf(source, words));
     const begun = Date.parse(started.createdAt) || context.host.clock.now();
     const deadline = new Date(begun + 14 * 86_400_000).toISOString().replace('.000Z', 'Z');
@@ -73,9 +81,10 @@ export const migrate: CommandSpec<Context> = {
       deadline,
       ...(judged === undefined ? {} : { preflight: judged.report }),
     };
+    await record(context, source, { at: begun, cluster, id: started.id }, judged?.report, before);
     await context.output.object(result, view);
     await context.output.note(afterwards(source.engine, deadline));
-    return 0;
+    return words.flag('watch') ? watchMigration(context, watchingOf(words, source, words.flag('show-queries'))) : 0;
   },
 };
 
@@ -86,6 +95,13 @@ function clusterOf(words: Words): string {
     'CLUSTER_UUID is not a UUID',
     'copy it from the control panel; it looks like 3b643ad7-65aa-4066-b45b-1c64b6db600a',
   );
+}
+
+/** Words of the watch mean nothing where nobody watches. */
+function refuseIdleWords(words: Words): void {
+  if (words.flag('watch')) return;
+  const idle = watchOptions.find(({ name }) => words.list(name).length > 0);
+  if (idle !== undefined) throw usage(`cannot use --${idle.name} without --watch`, 'add `--watch`');
 }
 
 /** Known before the source is asked anything: a session that cannot write would only fail in the end. */
@@ -139,6 +155,31 @@ function requestOf({ engine, source }: Source, words: Words): Parameters<typeof 
     disableSsl: source.ssl === 'disable',
     ...(ignoreDbs.length === 0 ? {} : { ignoreDbs }),
   };
+}
+
+/** For `db watch`: from when the two weeks run, and what of the source is not the migration's. It is accepted whatever happens here. */
+async function record(
+  context: Context,
+  source: Source,
+  started: Started,
+  report: Report | undefined,
+  before: readonly string[] | undefined,
+): Promise<void> {
+  const name = nameOf(source);
+  const warned = report?.findings.filter(({ status }) => status === 'warn' || status === 'fail').map(({ id }) => id);
+  try {
+    writeRecord(recordPath(context.host.folders.state, name), {
+      engine: source.engine,
+      source: sourceName(name),
+      started,
+      ...(before === undefined ? {} : { before }),
+      ...(warned === undefined ? {} : { warned: [...new Set(warned)] }),
+    });
+  } catch (error) {
+    await context.output.warn(
+      `could not write down when it started: ${error instanceof Error ? error.message : error}`,
+    );
+  }
 }
 
 /** spec.md §4.6: what must not be done meanwhile, and what must be undone afterwards. */

@@ -1,12 +1,14 @@
-import { writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
+import { tryAcquire } from '../../../src/platform/lock.ts';
 import type { SandboxOptions } from '../../../src/sandbox/server.ts';
-import { closedOrigin, reply, serverFor } from '../../fixtures/broken-server.ts';
+import { swiftClock } from '../../batch/ground.ts';
+import { type Answerer, closedOrigin, reply, serverFor } from '../../fixtures/broken-server.ts';
 import { testHost } from '../../fixtures/host.ts';
 import { seedSession } from '../../fixtures/session.ts';
 import { admin, sandboxFor } from '../../sandbox/driver.ts';
-import { cloudctl, requestsOf } from '../ground.ts';
+import { cloudctl, requestsOf, start } from '../ground.ts';
 
 const like = ['--size', 's-1vcpu-1gb', '--image', 'ubuntu-24-04-x64'];
 
@@ -22,8 +24,24 @@ async function loggedIn(scope = 'read write', options: SandboxOptions = {}) {
   return { host, sandbox, ...(await seedSession(host, sandbox, { scope })) };
 }
 
+/** The ledger a run printed. */
+function ledgerOf(text: string): string {
+  return /^ledger: (.+)$/m.exec(text)?.[1] ?? '';
+}
+
+/** A machine with a fixed access token, on which the waits of a batch are short. */
 function tokenTo(origin: string) {
-  return testHost({ env: { CLOUDCTL_ACCESS_TOKEN: 'x', CLOUDCTL_BASE_URL: origin } });
+  return { ...testHost({ env: { CLOUDCTL_ACCESS_TOKEN: 'x', CLOUDCTL_BASE_URL: origin } }), clock: swiftClock() };
+}
+
+/** A server whose account is empty whatever it creates. */
+function forgetful(post: Answerer) {
+  let posts = 0;
+  return serverFor((seen, response) => {
+    if (seen.method === 'GET') return reply(response, 200, { droplets: [], meta: { total: 0 } });
+    posts += 1;
+    post(seen, response, posts);
+  });
 }
 
 describe('droplets create', () => {
@@ -54,10 +72,10 @@ describe('droplets create', () => {
   });
 
   it('sends attributes as given, numbers of images as numbers', async () => {
-    const { origin, seen } = await serverFor((_, response) => reply(response, 202, { droplet: { id: 1, name: 'a' } }));
+    const { origin, seen } = await forgetful((_, response) => reply(response, 202, { droplet: { id: 1, name: 'a' } }));
     const words = ['--size', 's', '--image', '123', '--region', 'nyc3', '--set', 'tags=["x"]', '--set', 'ipv6=true'];
     expect((await cloudctl(tokenTo(origin), ['droplets', 'create', 'a', ...words])).code).toBe(0);
-    expect(JSON.parse(seen[0]?.body ?? '')).toEqual({
+    expect(JSON.parse(seen.at(-1)?.body ?? '')).toEqual({
       name: 'a',
       size: 's',
       image: 123,
@@ -87,6 +105,16 @@ describe('droplets create', () => {
       { body: { name: 'n-11' } },
     ]);
     expect(await requestsOf(sandbox)).toEqual([]);
+  });
+
+  it('with --dry-run prints curl commands that fetch the token themselves', async () => {
+    const { host } = await loggedIn();
+    const words = ['n-{1..2}', ...like, '--set', 'user_data="it\'s"', '--dry-run', '-o', 'json'];
+    const [planned] = (await cloudctl(host, ['droplets', 'create', ...words])).json<{ curl: string; body: object }[]>();
+    const body = JSON.stringify(planned?.body).replaceAll("'", "'\\''");
+    expect(planned?.curl).toBe(
+      `curl -X POST ${host.readConfig().profiles.get('default')?.base_url}/v2/droplets -H "Authorization: Bearer $(cloudctl auth token)" -H 'Content-Type: application/json' --data '${body}'`,
+    );
   });
 });
 
@@ -124,7 +152,7 @@ describe('the exit status', () => {
   });
 
   it('is 5 when a group is in doubt, and its names are unknown', async () => {
-    const { origin, seen } = await serverFor((_, response, count) =>
+    const { origin, seen } = await forgetful((_, response, count) =>
       count === 1 ? reply(response, 202, { droplet: { id: 1, name: 'a' } }) : void response.destroy(),
     );
     const words = ['a', 'b', ...like, '--batch-size', '1', '--concurrency', '1', '-o', 'json'];
@@ -134,13 +162,23 @@ describe('the exit status', () => {
       { name: 'a', status: 'created' },
       { name: 'b', status: 'unknown' },
     ]);
-    expect(ran.error()).toMatchObject({ code: 'batch_partial', hint: expect.stringContaining('droplets list') });
-    expect(seen).toHaveLength(2);
+    const resume = `cloudctl droplets create --resume ${ledgerOf(ran.err)}`;
+    expect(ran.error()).toMatchObject({ code: 'batch_partial', hint: `\`${resume}\`` });
+    expect(seen.filter(({ method }) => method === 'POST')).toHaveLength(4);
   });
 
   it('is 5 when all are in doubt', async () => {
-    const { origin } = await serverFor((_, response) => reply(response, 500, { message: 'oops' }));
+    const { origin } = await forgetful((_, response) => reply(response, 500, { message: 'oops' }));
     expect((await cloudctl(tokenTo(origin), ['droplets', 'create', 'a', ...like])).code).toBe(5);
+  });
+
+  it('is 5 when the rate limit asks for a longer wait than a quarter of an hour', async () => {
+    const { origin } = await forgetful((_, response) => reply(response, 429, {}, { 'retry-after': '1000' }));
+    const ran = await cloudctl(tokenTo(origin), ['droplets', 'create', 'a', ...like, '-o', 'json']);
+    expect(ran.code).toBe(5);
+    expect(ran.json<Row[]>()).toMatchObject([{ status: 'failed' }]);
+    expect(ran.error()).toMatchObject({ code: 'rate_limited' });
+    expect(ran.err).toContain('droplets create --resume');
   });
 
   it('is 6 when nobody could be reached', async () => {
@@ -157,6 +195,226 @@ describe('the exit status', () => {
     const list = (await cloudctl(host, ['droplets', 'list', 'n-*', '-o', 'json'])).json<Row[]>();
     expect(list).toHaveLength(20);
     expect((await requestsOf(sandbox)).filter((line) => line === 'POST /v1/oauth/token')).toHaveLength(1);
+  });
+});
+
+describe('names that are taken', () => {
+  async function taken(...words: string[]) {
+    const { host } = await loggedIn();
+    const first = await cloudctl(host, ['droplets', 'create', 'a', 'b', ...like, '-o', 'json']);
+    const ran = await cloudctl(host, ['droplets', 'create', 'a', 'b', 'c', ...like, '-o', 'json', ...words]);
+    const all = (await cloudctl(host, ['droplets', 'list', '?', '-o', 'json'])).json<Row[]>();
+    return { ran, ids: first.json<Row[]>().map(({ id }) => id), names: all.map(({ name }) => name).sort(), host };
+  }
+
+  it('stop the batch before anything is sent, and leave no ledger', async () => {
+    const { ran, names, host } = await taken();
+    expect(ran).toMatchObject({ code: 2, out: '' });
+    expect(ran.error()).toMatchObject({ code: 'usage', message: '2 names are taken by droplets that exist' });
+    expect(names).toEqual(['a', 'b']);
+    expect(existsSync(ledgerOf(ran.err))).toBe(false);
+    expect(readdirSync(join(host.folders.state, 'batches')).filter((name) => name.includes('lock'))).toHaveLength(1);
+  });
+
+  it('are left out with --if-exists skip', async () => {
+    const { ran, ids, names } = await taken('--if-exists', 'skip');
+    expect(ran.code).toBe(0);
+    expect(ran.json<Row[]>()).toMatchObject([
+      { name: 'a', status: 'skipped', id: ids[0] },
+      { name: 'b', status: 'skipped', id: ids[1] },
+      { name: 'c', status: 'created' },
+    ]);
+    expect(names).toEqual(['a', 'b', 'c']);
+    expect(ran.err).toMatch(/1 created, 2 skipped/);
+  });
+
+  it('are used once more with --if-exists create', async () => {
+    const { ran, names } = await taken('--if-exists', 'create');
+    expect(ran.code).toBe(0);
+    expect(names).toEqual(['a', 'a', 'b', 'b', 'c']);
+  });
+});
+
+describe('--resume', () => {
+  /** Three names, of which the server took the first alone. */
+  async function begun() {
+    const { host, sandbox } = await loggedIn();
+    sandbox.faults.add({ match: { method: 'POST', path: '/v2/droplets' }, action: 'status', status: 403, nth: 2 });
+    const words = ['a', 'b', 'c', ...like, '--batch-size', '1', '--concurrency', '1', '-o', 'json'];
+    const ran = await cloudctl(host, ['droplets', 'create', ...words]);
+    expect(ran.code).toBe(5);
+    return { host, sandbox, ledger: ledgerOf(ran.err) };
+  }
+
+  it('sends what is missing, with the recorded attributes, and gives a row for every name', async () => {
+    const { host, sandbox, ledger } = await begun();
+    const ran = await cloudctl(host, ['droplets', 'create', '--resume', ledger, '-o', 'json']);
+    expect(ran.code).toBe(0);
+    expect(ran.json<Row[]>().map(({ name, status }) => `${name} ${status}`)).toEqual([
+      'a created',
+      'b created',
+      'c created',
+    ]);
+    const list = (await cloudctl(host, ['droplets', 'list', '?', '-o', 'json'])).json<
+      (Row & { size_slug: string })[]
+    >();
+    expect(list.map(({ name }) => name)).toEqual(['a', 'b', 'c']);
+    expect(list.every(({ size_slug }) => size_slug === like[1])).toBe(true);
+    expect((await requestsOf(sandbox)).filter((line) => line === 'POST /v2/droplets')).toHaveLength(3);
+  });
+
+  it('of a finished batch says so, sends nothing and is exit 0', async () => {
+    const { host, sandbox, ledger } = await begun();
+    await cloudctl(host, ['droplets', 'create', '--resume', ledger]);
+    const before = await requestsOf(sandbox);
+    const ran = await cloudctl(host, ['droplets', 'create', '--resume', ledger, '-o', 'json']);
+    expect(ran.code).toBe(0);
+    expect(ran.err).toMatch(/this batch is finished/);
+    expect(ran.json<Row[]>()).toHaveLength(3);
+    expect(await requestsOf(sandbox)).toEqual(before);
+  });
+
+  it.each([
+    [['--size', 's-2vcpu-2gb'], /--size contradicts the ledger/],
+    [['--image', 'debian-12-x64', '--region', 'ams3'], /--image and --region contradict the ledger/],
+    [['a', 'c', 'b'], /the names contradicts? the ledger/],
+    [['--set', 'ipv6=true'], /--set contradicts/],
+    [['--if-exists', 'create'], /--if-exists contradicts/],
+    [['--mark'], /--mark contradicts/],
+    [['--base-url', 'https://api.example.com'], /--base-url contradicts/],
+    [['--profile', 'other'], /--profile contradicts/],
+  ])('with %j is refused', async (words, message) => {
+    const { host, ledger } = await begun();
+    const { raw } = host.readConfig();
+    const profiles = { default: {}, ...(typeof raw.profiles === 'object' ? raw.profiles : {}) };
+    host.writeConfig({ ...raw, profiles: { ...profiles, other: profiles.default } });
+    const ran = await cloudctl(host, ['droplets', 'create', '--resume', ledger, ...words]);
+    expect(ran).toMatchObject({ code: 2, out: '' });
+    expect(ran.err).toMatch(message);
+  });
+
+  it('with the same words again is taken', async () => {
+    const { host, ledger } = await begun();
+    const words = ['--names', 'a,b,c', ...like, '--if-exists', 'fail'];
+    expect((await cloudctl(host, ['droplets', 'create', '--resume', ledger, ...words])).code).toBe(0);
+  });
+
+  it('of a ledger that is not there is refused', async () => {
+    const { host } = await loggedIn();
+    const ran = await cloudctl(host, ['droplets', 'create', '--resume', join(host.place.work, 'no.jsonl')]);
+    expect(ran.code).toBe(2);
+    expect(ran.err).toMatch(/there is no ledger/);
+  });
+
+  it('of a batch that another process works on is busy', async () => {
+    const { host, ledger } = await begun();
+    const held = tryAcquire(`${ledger}.lock`);
+    const ran = await cloudctl(host, ['droplets', 'create', '--resume', ledger, '-o', 'json']);
+    held?.release();
+    expect(ran.code).toBe(1);
+    expect(ran.error()).toMatchObject({ code: 'busy' });
+  });
+
+  it('of a damaged ledger names the line, and changes nothing', async () => {
+    const { host, ledger } = await begun();
+    const lines = readFileSync(ledger, 'utf8').split('\n');
+    const damaged = [...lines.slice(0, 2), '{"event":"send', ...lines.slice(3)].join('\n');
+    writeFileSync(ledger, damaged);
+    const ran = await cloudctl(host, ['droplets', 'create', '--resume', ledger]);
+    expect(ran.code).toBe(2);
+    expect(ran.err).toContain(`${ledger}:3`);
+    expect(readFileSync(ledger, 'utf8')).toBe(damaged);
+  });
+});
+
+describe('what is told meanwhile', () => {
+  it('is the path of the ledger first', async () => {
+    const { host } = await loggedIn();
+    const ran = await cloudctl(host, ['droplets', 'create', 'a', ...like, '--quiet']);
+    expect(ran.err).toBe(`ledger: ${ledgerOf(ran.err)}\n`);
+  });
+
+  it('is a line for every tenth without a terminal', async () => {
+    const { host } = await loggedIn();
+    const words = ['n-{1..40}', ...like, '--batch-size', '1', '--concurrency', '1'];
+    const ran = await cloudctl(host, ['droplets', 'create', ...words]);
+    expect(ran.err.match(/^\d+\/40 created/gm)).toEqual(
+      [4, 8, 12, 16, 20, 24, 28, 32, 36, 40].map((n) => `${n}/40 created`),
+    );
+  });
+
+  it('is a bar on a terminal', async () => {
+    const { host } = await loggedIn();
+    const words = ['n-{1..40}', ...like, '--batch-size', '1', '--concurrency', '1'];
+    const ran = await cloudctl(host, ['droplets', 'create', ...words], { terminal: 100 });
+    expect(ran.err).toMatch(/░ \d+\/40 created/);
+    expect(ran.err).not.toMatch(/^\d+\/40/m);
+  });
+
+  it('goes through --query row by row with ndjson, and as a whole when the query wants the whole', async () => {
+    const { host } = await loggedIn();
+    const words = ['n-{1..3}', ...like, '--batch-size', '1', '--if-exists', 'create', '-o', 'ndjson'];
+    const names = await cloudctl(host, ['droplets', 'create', ...words, '--query', "[?status=='created'].name"]);
+    expect(names.out.trim().split('\n').sort()).toEqual(['"n-1"', '"n-2"', '"n-3"']);
+    const count = await cloudctl(host, ['droplets', 'create', ...words, '--query', 'length(@)']);
+    expect(count.out).toBe('3\n');
+  });
+});
+
+describe('--mark', () => {
+  it('tags every droplet with the id of the batch, beside the tags that were given', async () => {
+    const { host } = await loggedIn();
+    const ran = await cloudctl(host, [
+      'droplets',
+      'create',
+      'a',
+      ...like,
+      '--mark',
+      '--set',
+      'tags=["web"]',
+      '-o',
+      'json',
+    ]);
+    const id = /batches\/(\w+)\.jsonl/.exec(ran.err)?.[1];
+    const [droplet] = (await cloudctl(host, ['droplets', 'list', 'a', '-o', 'json'])).json<{ tags: string[] }[]>();
+    expect(droplet?.tags).toEqual(['web', `cloudctl-${id}`]);
+  });
+});
+
+describe('--wait', () => {
+  it('lasts until every droplet is active, with one list an interval', async () => {
+    const { host, sandbox } = await loggedIn();
+    const words = ['n-{1..30}', ...like, '--wait', '-o', 'json'];
+    const started = start({ ...host, clock: swiftClock() }, ['droplets', 'create', ...words]);
+    await started.says(/0 of 30 droplets active/);
+    await admin(sandbox, 'POST', '/clock', { advance: '10s' });
+    const ran = await started.ended;
+    expect(ran.code).toBe(0);
+    const list = (await cloudctl(host, ['droplets', 'list', 'n-*', '-o', 'json'])).json<Row[]>();
+    expect(list.map(({ status }) => status)).toEqual(Array(30).fill('active'));
+    expect((await requestsOf(sandbox)).filter((line) => /GET \/v2\/droplets\/\d/.test(line))).toEqual([]);
+  });
+});
+
+describe('an interruption', () => {
+  it.each([
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+  ] as const)('by %s ends with %i after the answers of the requests in flight', async (signal, code) => {
+    const { host, sandbox } = await loggedIn();
+    sandbox.faults.add({ match: { method: 'POST' }, action: 'delay', delay: 300 });
+    const words = ['n-{1..30}', ...like, '--concurrency', '1', '-o', 'json'];
+    const started = start(host, ['droplets', 'create', ...words]);
+    await vi.waitFor(() => expect(sandbox.faults.list()[0]?.applied).toBe(1));
+    expect(started.host.signal(signal)).toBe(1);
+    const ran = await started.ended;
+    expect(ran.code).toBe(code);
+    expect(ran.json<Row[]>().filter(({ status }) => status === 'created')).toHaveLength(10);
+    expect(ran.json<Row[]>().filter(({ error }) => error === 'not sent: interrupted')).toHaveLength(20);
+    expect(ran.error()).toMatchObject({ code: 'cancelled', hint: expect.stringContaining(ledgerOf(ran.err)) });
+    const resumed = await cloudctl(host, ['droplets', 'create', '--resume', ledgerOf(ran.err)]);
+    expect(resumed.code).toBe(0);
+    expect((await cloudctl(host, ['droplets', 'list', 'n-*', '-o', 'json'])).json<Row[]>()).toHaveLength(30);
   });
 });
 

@@ -1,0 +1,84 @@
+import type { Cell, Column } from './columns.ts';
+import { jsonElements } from './formats/json.ts';
+import { ndjsonLines, ndjsonOf } from './formats/ndjson.ts';
+import { yamlDocument } from './formats/yaml.ts';
+import { dataOf } from './present.ts';
+
+export interface ListingOptions<T> {
+  /** The columns to print. */
+  readonly picked: readonly Column<T>[];
+  /** Whether they were asked for: then JSON and YAML hold them alone. */
+  readonly wanted: readonly string[] | undefined;
+  readonly header: boolean;
+  readonly write: (text: string) => Promise<void>;
+}
+
+/** Rows that come together. */
+export interface Sheet<T> {
+  readonly rows: () => readonly T[];
+  /** The rows as JSON texts without a line break, where they came as such and need not be written again. */
+  readonly texts?: readonly string[];
+}
+
+export type Pages<T> = AsyncGenerator<Sheet<T>>;
+
+/** Lines that are printed as their page comes; a slow reader slows the pages down. */
+export async function streamNdjson<T>(pages: Pages<T>, { picked, wanted, write }: ListingOptions<T>): Promise<void> {
+  const data = dataOf(picked, wanted);
+  for await (const { rows, texts } of pages) {
+    await write(wanted === undefined && texts !== undefined ? ndjsonOf(texts) : ndjsonLines(rows().map(data)));
+  }
+}
+
+/** The same as records below a header. */
+export async function streamCsv<T>(
+  pages: Pages<T>,
+  { picked, header, write }: ListingOptions<T>,
+  record: (cells: readonly Cell[]) => string,
+): Promise<void> {
+  if (header) await write(record(picked.map(({ name }) => name)));
+  for await (const { rows } of pages)
+    await write(
+      rows()
+        .map((row) => record(picked.map(({ value }) => value(row))))
+        .join(''),
+    );
+}
+
+/** One array, printed when it is whole. Until then it is held as text, which is smaller than the objects it was made of. */
+export async function holdJson<T>(pages: Pages<T>, { picked, wanted, write }: ListingOptions<T>): Promise<void> {
+  const held = await hold(pages, (rows) => jsonElements(rows.map(dataOf(picked, wanted))));
+  if (held.length === 0) return write('[]\n');
+  // Piece by piece: a hundred thousand droplets are longer than a string can be.
+  for (const [at, text] of held.entries()) await write(`${at === 0 ? '[\n' : ',\n'}${text.toString('utf8')}`);
+  await write('\n]\n');
+}
+
+/** The same in YAML, where a sequence is no more than its elements one after another. */
+export async function holdYaml<T>(pages: Pages<T>, { picked, wanted, write }: ListingOptions<T>): Promise<void> {
+  const held = await hold(pages, (rows) => yamlDocument(rows.map(dataOf(picked, wanted))));
+  if (held.length === 0) return write(await yamlDocument([]));
+  for (const text of held) await write(text.toString('utf8'));
+}
+
+/** The cells of a table, whose widths are known at its end. */
+export async function holdCells<T>(
+  pages: Pages<T>,
+  { picked }: ListingOptions<T>,
+): Promise<readonly (readonly Cell[])[]> {
+  const held: (readonly Cell[])[] = [];
+  for await (const { rows } of pages) for (const row of rows()) held.push(picked.map(({ value }) => value(row)));
+  return held;
+}
+
+async function hold<T>(
+  pages: Pages<T>,
+  textOf: (rows: readonly T[]) => string | Promise<string>,
+): Promise<readonly Buffer[]> {
+  const held: Buffer[] = [];
+  for await (const { rows } of pages) {
+    const page = rows();
+    if (page.length > 0) held.push(Buffer.from(await textOf(page), 'utf8'));
+  }
+  return held;
+}

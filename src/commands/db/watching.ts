@@ -1,0 +1,126 @@
+import type { Context } from '../../context.ts';
+import { CliError, type ExitCode } from '../../errors.ts';
+import type { SignalName } from '../../platform/host.ts';
+import { usual } from '../../watch/limits.ts';
+import { readRecord, recordPath, type SourceName, sourceName, writeRecord } from '../../watch/record.ts';
+import { watch } from '../../watch/watch.ts';
+import type { Looked } from '../../watch/watcher.ts';
+import { shellWord } from './manual.ts';
+import { wholeText } from './report.ts';
+import type { Source } from './source.ts';
+import { screenFor } from './watch-screen.ts';
+
+export interface Watching {
+  readonly source: Source;
+  /** Milliseconds. */
+  readonly interval: number;
+  readonly untilIdle: boolean;
+  readonly ignoreDbs: readonly string[];
+  readonly slots: readonly string[];
+  readonly showQueries: boolean;
+  readonly caFile: string | undefined;
+}
+
+/** Watches until nothing is left, until nothing can come of it any more, or until the person has seen enough. */
+export async function watchMigration(context: Context, watching: Watching): Promise<ExitCode> {
+  const { host, output } = context;
+  const { source } = watching;
+  const end = new AbortController();
+  let signal: SignalName | undefined;
+  const stop = host.signals.listen((name) => {
+    signal ??= name;
+    end.abort();
+  });
+  // Nobody reads any more: there is nothing left to say.
+  host.stdout.closed?.addEventListener('abort', () => end.abort());
+  const path = recordPath(host.folders.state, nameOf(source));
+  const shown = await screenFor(context, sourceName(nameOf(source)), watching.showQueries);
+  let ended: Looked | undefined;
+  let isIdle = false;
+  try {
+    const options = {
+      clock: host.clock,
+      signal: end.signal,
+      ignoreDbs: watching.ignoreDbs,
+      slots: watching.slots,
+      record: readRecord(path),
+      onSent: (place: string, text: string) => {
+        if (watching.showQueries) void output.show(`sent to ${place}: ${text}`, wholeText);
+      },
+    };
+    for await (const looked of watch(source, watching.interval, options)) {
+      tryToRemember(path, source, looked);
+      await shown.show(looked.sighting);
+      if (looked.ending !== undefined) ended = looked;
+      isIdle = watching.untilIdle && looked.idle >= usual.idle;
+      if (isIdle) break;
+    }
+  } finally {
+    stop();
+    await shown.close();
+  }
+  if (isIdle) {
+    await output.note(afterIdle(source));
+    return 0;
+  }
+  if (ended?.ending !== undefined) throw new CliError('not_found', ended.ending.message, { hint: ended.ending.hint });
+  if (signal === undefined) return 0;
+  throw new CliError('cancelled', 'the watch was ended; the migration goes on', {
+    hint: `come back with \`${comeBack(watching)}\``,
+    ...(signal === 'SIGINT' ? {} : { exitCode: 143 }),
+  });
+}
+
+/** The source as records are named by. */
+export function nameOf({ engine, source }: Source): SourceName {
+  const { host, port } = source;
+  return { engine, host, port, ...('dbname' in source ? { dbname: source.dbname } : {}) };
+}
+
+/** A state folder that cannot be written to ends no watch: the next one then begins without what this one saw. */
+function tryToRemember(path: string, source: Source, looked: Looked): void {
+  try {
+    remember(path, source, looked);
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error)) throw error;
+  }
+}
+
+/** The next watch knows what this one saw: what is gone then was dropped meanwhile. */
+function remember(path: string, source: Source, { carriers, ending, sighting }: Looked): void {
+  const record = readRecord(path) ?? { engine: source.engine, source: sourceName(nameOf(source)) };
+  if (ending !== undefined) {
+    const { slots: _slots, firstSeen: _firstSeen, ...rest } = record;
+    writeRecord(path, rest);
+    return;
+  }
+  const known = record.slots ?? [];
+  const fresh = carriers.filter(
+    (one) => !known.some((other) => other.name === one.name && other.database === one.database),
+  );
+  if (fresh.length === 0) return;
+  const kept = known.filter(({ database }) => !fresh.some((one) => one.database === database));
+  writeRecord(path, { ...record, firstSeen: record.firstSeen ?? Date.parse(sighting.at), slots: [...kept, ...fresh] });
+}
+
+function afterIdle({ engine }: Source): string {
+  return engine === 'redis'
+    ? 'Nothing is left to replicate. Stop the application, and move it to the target; then stop the migration in the control panel.'
+    : 'Nothing is left to replicate. At the cut-over stop the application, set the sequences of the target (`cloudctl db sequences`), move the application, and stop the migration in the control panel.';
+}
+
+/** The same words without the password. */
+function comeBack({ source: { engine, source }, ignoreDbs, slots, caFile }: Watching): string {
+  const user = source.username === undefined ? '' : `${encodeURIComponent(source.username)}@`;
+  const host = source.host.includes(':') ? `[${source.host}]` : source.host;
+  const scheme = engine === 'redis' ? (source.ssl === 'disable' ? 'redis' : 'rediss') : 'postgres';
+  const database = 'dbname' in source ? `/${encodeURIComponent(source.dbname)}` : '';
+  const words = [
+    `${scheme}://${user}${host}:${source.port}${database}`,
+    ...(engine === 'postgresql' && source.ssl === 'disable' ? ['--disable-ssl'] : []),
+    ...(caFile === undefined ? [] : ['--ca-file', caFile]),
+    ...(ignoreDbs.length === 0 ? [] : ['--ignore-dbs', ignoreDbs.join(',')]),
+    ...slots.flatMap((slot) => ['--slot', slot]),
+  ];
+  return `cloudctl db watch --source ${words.map(shellWord).join(' ')}`;
+}

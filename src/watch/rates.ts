@@ -1,0 +1,29 @@
+/** A rate that forgets: the last seconds count most (exponentially weighted moving average). */
+export interface Rate {
+  /** Units a second. */
+  readonly perSecond: number;
+  /** The total it was last told. */
+  readonly total: number;
+  /** Milliseconds. */
+  readonly at: number;
+}
+
+/** After so many seconds a change of pace is seen to two thirds. */
+const memory = 15;
+
+/** @param before undefined: the first sample, which has no rate yet */
+export function follow(before: Rate | undefined, total: number, at: number): Rate {
+  if (before === undefined || total < before.total) return { perSecond: 0, total, at };
+  const seconds = (at - before.at) / 1000;
+  if (seconds <= 0) return before;
+  const now = (total - before.total) / seconds;
+  // The first rate is taken as it is: nothing is known before it.
+  const weight = before.perSecond === 0 ? 1 : 1 - Math.exp(-seconds / memory);
+  return { perSecond: before.perSecond + weight * (now - before.perSecond), total, at };
+}
+
+/** Seconds until so much is done; undefined: never at this pace. */
+export function secondsLeft(left: number, perSecond: number): number | undefined {
+  if (left <= 0) return 0;
+  return perSecond > 0 ? Math.ceil(left / perSecond) : undefined;
+}

@@ -1,0 +1,159 @@
+import { judgeDoor } from '../door.ts';
+import type { Limits } from '../limits.ts';
+import type { Violation } from '../sighting.ts';
+import { timeText } from '../units.ts';
+import type { RedisFacts, RedisOutage, Replica } from './facts.ts';
+
+export interface RedisSeen {
+  readonly now: RedisFacts;
+  readonly first: RedisFacts;
+  /** Oldest first; the last is `now`. */
+  readonly window: readonly RedisFacts[];
+  readonly replica: Replica | undefined;
+  /** The one that was there; undefined: none was. */
+  readonly had: string | undefined;
+  /** Milliseconds since it was last there. */
+  readonly missing: number;
+  readonly limits: Limits;
+}
+
+type Rule = (seen: RedisSeen) => readonly Violation[];
+
+export function judgeRedis(seen: RedisSeen): readonly Violation[] {
+  return rules.flatMap((rule) => rule(seen));
+}
+
+/** Those that mean that nothing is replicated. */
+export const stopping: ReadonlySet<string> = new Set(['full-sync-loop', 'replica-timeout', 'source-is-replica']);
+
+const failover: Rule = ({ now, first }) => {
+  if (!now.isPrimary) {
+    return [
+      {
+        rule: 'source-is-replica',
+        observed: 'the source is a replica now: it was failed over',
+        hint: 'make it the primary again, or stop the migration and start it from the new primary',
+      },
+    ];
+  }
+  if (now.replicationId === first.replicationId) return [];
+  return [
+    {
+      rule: 'replication-id-changed',
+      observed: now.runId === first.runId ? 'the replication id is another: a failover' : 'the source was restarted',
+      hint: 'the target copies everything again from the beginning; what was written meanwhile is in that copy',
+    },
+  ];
+};
+
+const gone: Rule = ({ replica, had, missing }) =>
+  replica !== undefined || had === undefined
+    ? []
+    : [
+        {
+          rule: 'replica-gone',
+          observed: `the replica ${had} has not been connected for ${timeText(missing / 1000)}`,
+          hint: 'the migration was stopped, or the target cannot connect: look in the control panel, then at firewalls and the password',
+        },
+      ];
+
+const silence: Rule = ({ replica, now }) => {
+  const timeout = Number(now.config.get('repl-timeout') ?? 60);
+  return replica?.state !== 'online' || replica.lag <= timeout
+    ? []
+    : [
+        {
+          rule: 'replica-timeout',
+          observed: `the replica ${replica.name} was last heard of ${replica.lag} s ago (repl-timeout is ${timeout} s)`,
+          hint: 'look at the network between the two and at the load of the target',
+        },
+      ];
+};
+
+/** Each full copy fails and the next one begins. */
+const loop: Rule = ({ now, window, replica, limits }) => {
+  const syncs = now.fullSyncs - (window[0]?.fullSyncs ?? now.fullSyncs);
+  if (syncs < limits.attempts || replica?.state === 'online') return [];
+  return [
+    {
+      rule: 'full-sync-loop',
+      observed: `${syncs} full copies were begun in ${timeText((now.at - (window[0]?.at ?? now.at)) / 1000)}`,
+      hint: `raise client-output-buffer-limit for replicas (it is ${now.config.get('client-output-buffer-limit') ?? 'not known'}) and repl-timeout: CONFIG SET client-output-buffer-limit "replica 0 0 0"`,
+    },
+  ];
+};
+
+const memory: Rule = ({ now, window }) => {
+  const evicted = now.evicted - (window[0]?.evicted ?? now.evicted);
+  return evicted <= 0
+    ? []
+    : [
+        {
+          rule: 'evicting',
+          observed: `${evicted} keys were evicted in ${timeText((now.at - (window[0]?.at ?? now.at)) / 1000)}`,
+          hint: 'memory is full: raise maxmemory, since keys that are evicted are missing on the target as well',
+        },
+      ];
+};
+
+const configured: Rule = ({ now, first }) =>
+  ['maxmemory', 'maxmemory-policy', 'client-output-buffer-limit', 'repl-timeout', 'bind', 'port', 'tls-port'].flatMap(
+    (name): readonly Violation[] => {
+      const [was, is] = [first.config.get(name), now.config.get(name)];
+      if (was === undefined || is === undefined || was === is) return [];
+      return [
+        {
+          rule: `${name}-changed`,
+          observed: `${name} was ${was === '' ? "''" : was} and is ${is === '' ? "''" : is}`,
+          hint: `put it back: CONFIG SET ${name} "${was}"`,
+        },
+      ];
+    },
+  );
+
+const logins: Rule = ({ now, window }) => {
+  const [before] = window;
+  if (now.deniedLogins === undefined || before?.deniedLogins === undefined) return [];
+  const denied = now.deniedLogins - before.deniedLogins;
+  return denied <= 0
+    ? []
+    : [
+        {
+          rule: 'login-refused',
+          observed: `${denied} logins were refused in ${timeText((now.at - before.at) / 1000)}`,
+          hint: 'if the password or the ACL of the migration user was changed, put it back: ACL LOG tells who was refused',
+        },
+      ];
+};
+
+/** Keys that disappear by the half while they are copied are an accident, or FLUSHALL. */
+const drift: Rule = ({ now, window }) => {
+  const count = (facts: RedisFacts | undefined) => (facts?.keyspace ?? []).reduce((sum, { keys }) => sum + keys, 0);
+  const [was, is] = [count(window[0]), count(now)];
+  return was < 100 || is >= was / 2
+    ? []
+    : [
+        {
+          rule: 'keys-dropped',
+          observed: `${was} keys became ${is} in ${timeText((now.at - (window[0]?.at ?? now.at)) / 1000)}`,
+          hint: 'the target follows: if it was not meant, stop the migration before the target loses them too',
+        },
+      ];
+};
+
+const door: Rule = ({ now, first }) => judgeDoor(first.door, now.door);
+
+const rules: readonly Rule[] = [failover, gone, silence, loop, memory, logins, drift, configured, door];
+
+export function judgeOutage(outage: RedisOutage, since: number): readonly Violation[] {
+  const refused = ['WRONGPASS', 'NOAUTH', 'NOPERM', 'DENIED'].includes(outage.code);
+  return [
+    {
+      rule: refused ? 'login-refused' : 'source-unreachable',
+      observed: `the source has not answered for ${timeText((outage.at - since) / 1000)}: ${outage.reason}`,
+      hint: refused
+        ? 'the target logs in with the same words: put back the password and the ACL of the user'
+        : 'start the source, or look at the network: the target connects again by itself; the watch goes on trying',
+    },
+  ];
+}

@@ -1,0 +1,217 @@
+import { type Clocked, deadlineOf, judgeDeadline } from '../deadline.ts';
+import { type Limits, lookBack } from '../limits.ts';
+import { percentOf } from '../percent.ts';
+import { follow, type Rate, secondsLeft } from '../rates.ts';
+import type { DatabaseSighting, Phase, Sighting } from '../sighting.ts';
+import type { Step } from '../step.ts';
+import type { RedisFacts, RedisLook, RedisOutage, Replica } from './facts.ts';
+import { judgeOutage, judgeRedis, stopping } from './rules.ts';
+
+export interface Memory {
+  readonly first: RedisFacts | undefined;
+  readonly window: readonly RedisFacts[];
+  /** The replica of the migration, by name. */
+  readonly had: string | undefined;
+  readonly lastThere: number;
+  /** Replicas of somebody else. */
+  readonly before: readonly string[] | undefined;
+  readonly firstSeen: number | undefined;
+  /** Bytes sent to replicas when the snapshot began to be sent. */
+  readonly sentBefore: number | undefined;
+  readonly copied: boolean;
+  readonly peak: number;
+  readonly copy: Rate | undefined;
+  readonly behind: Rate | undefined;
+  readonly idle: number;
+  readonly outage: { readonly since: number } | undefined;
+  readonly last: Pick<Sighting, 'percent' | 'bytes_done' | 'bytes_total' | 'lag_bytes'>;
+}
+
+export interface Tracking {
+  readonly limits: Limits;
+  readonly named: readonly string[];
+  readonly clocked: (firstSeen: number | undefined) => Clocked | undefined;
+}
+
+export function emptyMemory(
+  had: string | undefined,
+  before: readonly string[] | undefined,
+  firstSeen: number | undefined,
+  now: number,
+): Memory {
+  const nothing = { percent: 0, bytes_done: 0, bytes_total: 0, lag_bytes: 0 };
+  const blank = { sentBefore: undefined, copied: false, peak: 0, copy: undefined, behind: undefined };
+  return {
+    ...blank,
+    first: undefined,
+    window: [],
+    had,
+    lastThere: now,
+    before,
+    firstSeen,
+    idle: 0,
+    outage: undefined,
+    last: nothing,
+  };
+}
+
+export function advance(memory: Memory, look: RedisLook, tracking: Tracking): Step<Memory> {
+  return look.kind === 'outage' ? missed(memory, look.outage, tracking) : seen(memory, look.facts, tracking);
+}
+
+/** The named one; the one known from before; one that came after the migration was started; else the one that is there. */
+export function chooseReplica(
+  replicas: readonly Replica[],
+  { named, had, before }: { readonly named: readonly string[] } & Pick<Memory, 'had' | 'before'>,
+): Replica | undefined {
+  if (named.length > 0) return replicas.find(({ name }) => named.includes(name));
+  return replicas.find(({ name }) => name === had) ?? replicas.find(({ name }) => before?.includes(name) !== true);
+}
+
+function seen(was: Memory, facts: RedisFacts, { limits, named, clocked }: Tracking): Step<Memory> {
+  const { at } = facts;
+  const replica = chooseReplica(facts.replicas, { named, had: was.had, before: was.before });
+  const had = replica?.name ?? was.had;
+  const lastThere = replica === undefined ? was.lastThere : at;
+  const window = [...was.window.filter((one) => one.at >= at - lookBack(limits)), facts];
+  // The first replica makes the server choose a new replication id: from then on it must not change.
+  const first =
+    was.first === undefined || was.had !== undefined
+      ? (was.first ?? facts)
+      : { ...was.first, replicationId: facts.replicationId };
+  const missing = at - lastThere;
+  const violations = judgeRedis({ now: facts, first, window, replica, had, missing, limits });
+  const stopped = violations.some(({ rule }) => stopping.has(rule));
+  const lag = replica?.state === 'online' ? Math.max(0, facts.offset - replica.offset) : 0;
+  const phase = phaseOf(replica, { had, stopped, missing, lag, limits });
+  const sending = replica?.state === 'send_bulk';
+  const sentBefore = sending ? (was.sentBefore ?? facts.sent) : undefined;
+  const copied = replica === undefined || replica.state === 'online' ? was.copied || replica !== undefined : false;
+  const part = copied ? 1 : partOf(replica, facts, sentBefore);
+  const peak = copied ? Math.max(was.peak, lag) : 0;
+  const done = Math.round(part * facts.dataset);
+  const copy = follow(was.copy, done, at);
+  const behind = follow(was.behind, facts.offset - lag, at);
+  const written =
+    (facts.offset - (window[0]?.offset ?? facts.offset)) / Math.max(1, (at - (window[0]?.at ?? at)) / 1000);
+  const eta =
+    phase === 'streaming'
+      ? 0
+      : phase === 'copying'
+        ? part === 0
+          ? undefined
+          : secondsLeft(facts.dataset - done, copy.perSecond)
+        : phase === 'catching_up'
+          ? secondsLeft(lag, behind.perSecond - written)
+          : undefined;
+  const percent = percentOf(phase, part, peak === 0 ? 1 : 1 - lag / peak, was.last.percent);
+  const firstSeen = was.firstSeen ?? (replica === undefined ? undefined : at);
+  const begun = clocked(firstSeen);
+  const last = { percent, bytes_done: done, bytes_total: facts.dataset, lag_bytes: lag };
+  const before = was.before ?? (replica === undefined ? facts.replicas.map(({ name }) => name) : undefined);
+  const all = [...violations, ...judgeDeadline(begun, at, eta)];
+  const idle = phase === 'streaming' && lag === 0 ? was.idle + 1 : 0;
+  // A target that is away for longer than this does not come back by itself: it was stopped.
+  const ended = replica === undefined && had !== undefined && missing >= 5 * limits.gone;
+  const [found] = violations.filter(({ rule }) => rule === 'replica-gone');
+  return {
+    memory: {
+      first,
+      window,
+      had,
+      lastThere,
+      before,
+      firstSeen,
+      sentBefore,
+      copied,
+      peak,
+      copy,
+      behind,
+      idle,
+      outage: undefined,
+      last,
+    },
+    sighting: {
+      at: new Date(at).toISOString(),
+      phase,
+      ...last,
+      ...(eta === undefined ? {} : { eta_seconds: eta }),
+      ...deadlineOf(begun),
+      databases: [sightWhole(facts, phase, last, had)],
+      violations: all,
+      ...(phase === 'waiting' ? { notes: ['no replica of a migration is connected yet'] } : {}),
+    },
+    idle,
+    ...(ended && found !== undefined ? { ending: { message: found.observed, hint: found.hint } } : {}),
+  };
+}
+
+function missed(was: Memory, outage: RedisOutage, { limits, clocked }: Tracking): Step<Memory> {
+  const since = was.outage?.since ?? outage.at;
+  const begun = clocked(was.firstSeen);
+  const phase = outage.at - since >= limits.gone ? 'gone' : 'stalled';
+  const last = was.window.at(-1);
+  return {
+    // Who was not reached cannot tell who is connected: only what the source says counts against the target.
+    memory: { ...was, idle: 0, outage: { since }, lastThere: outage.at },
+    sighting: {
+      at: new Date(outage.at).toISOString(),
+      phase,
+      ...was.last,
+      ...deadlineOf(begun),
+      databases: last === undefined ? [] : [sightWhole(last, phase, was.last, was.had)],
+      violations: [...judgeOutage(outage, since), ...judgeDeadline(begun, outage.at, undefined)],
+    },
+    idle: 0,
+  };
+}
+
+interface Signs {
+  readonly had: string | undefined;
+  readonly stopped: boolean;
+  readonly missing: number;
+  readonly lag: number;
+  readonly limits: Limits;
+}
+
+function phaseOf(replica: Replica | undefined, { had, stopped, missing, lag, limits }: Signs): Phase {
+  if (replica === undefined) return had === undefined ? 'waiting' : missing >= limits.gone ? 'gone' : 'stalled';
+  if (stopped) return 'stalled';
+  if (replica.state !== 'online') return 'copying';
+  return lag <= limits.lag ? 'streaming' : 'catching_up';
+}
+
+/** The snapshot is written, then sent; without a file on the disk both at once. */
+function partOf(replica: Replica | undefined, facts: RedisFacts, sentBefore: number | undefined): number {
+  const { snapshot, sent, dataset } = facts;
+  const written = snapshot === undefined || snapshot.total === 0 ? 0 : snapshot.done / snapshot.total;
+  if (replica?.state === 'send_bulk') {
+    const through = sent === undefined || sentBefore === undefined || dataset === 0 ? 0 : (sent - sentBefore) / dataset;
+    return Math.min(0.99, 0.5 + through / 2);
+  }
+  return facts.config.get('repl-diskless-sync') === 'yes' ? Math.min(0.99, written) : written / 2;
+}
+
+/** A replica takes the whole server; its databases stand where tables would. */
+function sightWhole(
+  facts: RedisFacts,
+  phase: Phase,
+  last: Memory['last'],
+  replica: string | undefined,
+): DatabaseSighting {
+  const part = last.bytes_total === 0 ? 0 : last.bytes_done / last.bytes_total;
+  return {
+    name: 'all',
+    phase,
+    ...last,
+    ...(replica === undefined ? {} : { slot: replica }),
+    tables: facts.keyspace.map(({ index, keys }) => ({
+      name: `db${index}`,
+      state: part >= 1 ? 'done' : part > 0 ? 'copying' : 'waiting',
+      bytes_done: 0,
+      bytes_total: 0,
+      rows_done: Math.round(keys * part),
+      rows_total: keys,
+    })),
+  };
+}

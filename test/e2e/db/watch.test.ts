@@ -1,0 +1,206 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Sighting } from '../../../src/watch/sighting.ts';
+import { reply, serverFor } from '../../fixtures/broken-server.ts';
+import { type RunOptions, run, start } from '../../fixtures/cli.ts';
+import { type Folders, makeFolders } from '../../fixtures/folders.ts';
+import { lacks } from '../../fixtures/needs.ts';
+import { startRedis } from '../../fixtures/redis.ts';
+import { terminal } from '../../fixtures/terminal.ts';
+import { makeDatabase, type Pair, startPair } from '../../watch/pair.ts';
+
+let folders: Folders;
+let pair: Pair;
+
+beforeAll(async () => {
+  folders = makeFolders();
+  pair = await startPair(17);
+  await makeDatabase(pair, 'shop', 'CREATE TABLE orders (id int PRIMARY KEY, t text)');
+  await pair.source.query(
+    "INSERT INTO orders SELECT i, repeat('x', 200) FROM generate_series(1, 5000) i; ANALYZE",
+    'shop',
+  );
+  await pair.source.query("ALTER SYSTEM SET log_statement = 'all'");
+  await pair.source.query("ALTER SYSTEM SET log_line_prefix = '[%a] '");
+  await pair.source.query('SELECT pg_reload_conf()');
+  await pair.replicate('shop');
+});
+
+afterAll(async () => {
+  await pair?.stop();
+  folders.remove();
+});
+
+const words = (...more: readonly string[]) => [
+  'db',
+  'watch',
+  '--source',
+  pair.source.url('shop'),
+  '--disable-ssl',
+  ...more,
+];
+const asked = (): RunOptions => ({ folders, env: { PGPASSWORD: pair.source.password }, limit: 90_000 });
+
+test('until nothing is left: one object a look, then exit 0, and the source was only read', async () => {
+  const ran = await run(words('--interval', '1s', '--until-idle', '-o', 'ndjson', '--show-queries'), asked());
+  expect(ran.code).toBe(0);
+  const looks = ran.stdout
+    .trim()
+    .split('\n')
+    .map((line): Sighting => JSON.parse(line));
+  expect(looks.length).toBeGreaterThan(4);
+  expect(looks.at(-1)).toMatchObject({
+    phase: 'streaming',
+    percent: 100,
+    lag_bytes: 0,
+    eta_seconds: 0,
+    deadline_from: 'first_sighting',
+    violations: [],
+  });
+  expect(looks.at(-1)?.databases.find(({ name }) => name === 'shop')).toMatchObject({
+    phase: 'streaming',
+    slot: 'cloudctl_shop',
+    tables: [{ name: 'public.orders', state: 'done', rows_total: 5000 }],
+  });
+  expect(ran.stderr).toMatch(/Nothing is left to replicate.*cloudctl db sequences/);
+  const messages = pair.source
+    .log()
+    .split(/\n(?=\[)/)
+    .flatMap((entry) => /^\[cloudctl-watch\] LOG: {2}statement: (.*)$/s.exec(entry.trimEnd())?.[1] ?? []);
+  expect(messages.length).toBeGreaterThan(10);
+  expect(messages.filter((message) => !isRead(message))).toEqual([]);
+  const shown = new Set([...ran.stderr.matchAll(/^sent to [^:]*: (.*)$/gm)].map(([, text]) => text!.trim()));
+  expect(messages.filter((message) => !shown.has(message.trim()))).toEqual([]);
+});
+
+/** A read-only transaction around questions, or the one question that stands alone. */
+function isRead(message: string): boolean {
+  if (message === "SELECT current_setting('server_version_num') AS version") return true;
+  const parts = message.split('; ');
+  return (
+    parts[0] === 'BEGIN READ ONLY' &&
+    parts.at(-1) === 'COMMIT' &&
+    parts
+      .slice(1, -1)
+      .every((part) => /^(SET LOCAL|SELECT|WITH) /.test(part) && !/\b(INTO|FOR UPDATE|FOR SHARE)\b/.test(part))
+  );
+}
+
+test('Ctrl-C ends the watch with 130, and says how to come back', async () => {
+  const running = start(words('--interval', '1s', '-o', 'json'), asked());
+  const lines = start(words('--interval', '1s'), asked());
+  await lines.waitFor('stdout', /streaming 100\.0 %/);
+  lines.kill('SIGINT');
+  const ran = await lines.ended;
+  expect(ran.code).toBe(130);
+  expect(ran.stderr).toContain('the watch was ended; the migration goes on');
+  expect(ran.stderr).toContain(
+    `cloudctl db watch --source postgres://postgres@127.0.0.1:${pair.source.port}/shop --disable-ssl`,
+  );
+  running.kill('SIGTERM');
+  const other = await running.ended;
+  expect(other.code).toBe(143);
+  // One document: the last look.
+  expect(other.json<Sighting>()).toMatchObject({ phase: expect.any(String) });
+});
+
+test('what was seen is remembered for the next watch, without a secret and for its owner alone', async () => {
+  await run(words('--interval', '1s', '--until-idle'), asked());
+  const folder = join(folders.state, 'migrations');
+  const texts = readdirSync(folder).map((name) => readFileSync(join(folder, name), 'utf8'));
+  expect(texts.join()).not.toContain(pair.source.password);
+  expect(JSON.parse(texts[0]!)).toMatchObject({
+    source: `127.0.0.1:${pair.source.port}/shop`,
+    slots: [{ name: 'cloudctl_shop' }],
+  });
+});
+
+test.skipIf(lacks('tmux'))('in a terminal it draws a picture that fits, and gives the terminal back', async () => {
+  const shown = await terminal(words('--interval', '1s'), { ...asked(), columns: 80, rows: 24 });
+  const screen = await shown.waitFor(/streaming {2}100\.0 %/);
+  expect(screen.split('\n').length).toBeLessThanOrEqual(24);
+  expect(screen).toMatch(/█{40}/);
+  await pair.source.query("ALTER SYSTEM SET wal_level = 'replica'");
+  await shown.waitFor(/! wal-level-changed: wal_level is to become replica[\s\S]*DO NOT RESTART/);
+  await pair.source.query("ALTER SYSTEM SET wal_level = 'logical'");
+  await shown.press('C-c');
+  expect(await shown.ended()).toBe(130);
+  const after = await shown.screen();
+  expect(after).toContain('the watch was ended');
+  expect(after).not.toContain('Ctrl-C ends');
+  await shown.close();
+});
+
+test('--watch goes over into the watch once the service has accepted, with the clock of the start', async () => {
+  const answer = { id: 'm1', status: 'running', created_at: '2026-11-20T12:00:00Z' };
+  const service = await serverFor((_seen, response) => reply(response, 200, answer));
+  const own = makeFolders();
+  const env = { PGPASSWORD: pair.source.password, CLOUDCTL_BASE_URL: service.origin, CLOUDCTL_ACCESS_TOKEN: 'a-token' };
+  try {
+    const cluster = '3b643ad7-65aa-4066-b45b-1c64b6db600a';
+    const source = ['--source', pair.source.url('shop'), '--disable-ssl', '--skip-preflight'];
+    const more = ['--watch', '--until-idle', '--interval', '1s', '-o', 'ndjson'];
+    const ran = await run(['db', 'migrate', cluster, ...source, ...more], { folders: own, env, limit: 90_000 });
+    expect(ran.code).toBe(0);
+    const [migrated, ...looks] = ran.stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(migrated).toMatchObject({ id: 'm1', deadline: '2026-12-04T12:00:00Z' });
+    expect(looks.at(-1)).toMatchObject({ phase: 'streaming', deadline: migrated.deadline, deadline_from: 'migrate' });
+    const folder = join(own.state, 'migrations');
+    const [text] = readdirSync(folder).map((name) => readFileSync(join(folder, name), 'utf8'));
+    expect(text).not.toContain(pair.source.password);
+    expect(JSON.parse(text!)).toMatchObject({ started: { at: '2026-11-20T12:00:00.000Z', cluster, id: 'm1' } });
+  } finally {
+    own.remove();
+  }
+});
+
+test('a slot that is dropped ends it with exit 1 and what to do', async () => {
+  await pair.source.query("SELECT pg_create_logical_replication_slot('mine', 'pgoutput')", 'shop');
+  const running = start(words('--interval', '1s', '--slot', 'mine'), asked());
+  await running.waitFor('stdout', /waiting|catching/);
+  await pair.source.query("SELECT pg_drop_replication_slot('mine')", 'shop');
+  const ran = await running.ended;
+  expect(ran.code).toBe(1);
+  expect(ran.stderr).toMatch(/error: the replication slot mine is gone\nhint: .*control panel/);
+});
+
+test('wrong words are refused before the source is asked', async () => {
+  for (const wrong of [
+    ['--interval', '0s'],
+    ['--interval', 'soon'],
+    ['-o', 'xml'],
+  ]) {
+    const ran = await run(words(...wrong), asked());
+    expect(ran).toMatchObject({ code: 2, stdout: '' });
+  }
+});
+
+test('words of the watch are refused where nobody watches', async () => {
+  const cluster = '3b643ad7-65aa-4066-b45b-1c64b6db600a';
+  const ran = await run(['db', 'migrate', cluster, '--source', pair.source.url('shop'), '--until-idle'], asked());
+  expect(ran).toMatchObject({ code: 2, stdout: '' });
+  expect(ran.stderr).toContain('without --watch');
+});
+
+test('a Redis source is watched the same way', async () => {
+  const [source, target] = await Promise.all([startRedis(), startRedis()]);
+  try {
+    target.cli('REPLICAOF', source.host, String(source.port));
+    const address = `redis://${source.host}:${source.port}`;
+    const ran = await run(
+      ['db', 'watch', '--source', address, '--interval', '1s', '--until-idle', '-o', 'json'],
+      asked(),
+    );
+    expect(ran.code).toBe(0);
+    expect(ran.json<Sighting>()).toMatchObject({
+      phase: 'streaming',
+      databases: [{ slot: `127.0.0.1:${target.port}` }],
+    });
+  } finally {
+    await Promise.all([source.stop(), target.stop()]);
+  }
+});

@@ -1,0 +1,29 @@
+import { expect, it } from 'vitest';
+import { follow, secondsLeft } from '../../src/watch/rates.ts';
+
+it('the first rate is taken as it is, later ones change it little by little', () => {
+  const begun = follow(undefined, 100, 0);
+  expect(begun.perSecond).toBe(0);
+  const first = follow(begun, 300, 2000);
+  expect(first.perSecond).toBe(100);
+  const slower = follow(first, 300, 4000);
+  expect(slower.perSecond).toBeGreaterThan(80);
+  expect(slower.perSecond).toBeLessThan(100);
+  expect(follow(first, 300, 602_000).perSecond).toBeLessThan(1);
+});
+
+it('a total that went back begins anew, and no time is no rate', () => {
+  const first = follow(follow(undefined, 0, 0), 100, 1000);
+  expect(follow(first, 50, 2000)).toEqual({ perSecond: 0, total: 50, at: 2000 });
+  expect(follow(first, 200, 1000)).toBe(first);
+});
+
+it.each([
+  [100, 10, 10],
+  [101, 10, 11],
+  [0, 0, 0],
+  [100, 0, undefined],
+  [100, -5, undefined],
+])('%i at %i a second takes %s seconds', (left, pace, seconds) => {
+  expect(secondsLeft(left, pace)).toBe(seconds);
+});

@@ -1,0 +1,142 @@
+import { describe, expect, it } from 'vitest';
+import { readInfo } from '../../../src/redis/info.ts';
+import { usual } from '../../../src/watch/limits.ts';
+import { type RedisFacts, readFacts } from '../../../src/watch/redis/facts.ts';
+import { judgeOutage, judgeRedis } from '../../../src/watch/redis/rules.ts';
+import { advance, chooseReplica, emptyMemory } from '../../../src/watch/redis/track.ts';
+
+const door = { addresses: '10.0.0.1', certificate: undefined, refused: undefined };
+const replica = { name: '10.0.0.9:6379', state: 'online', offset: 1000, lag: 0 };
+const facts = (more: Partial<RedisFacts> = {}): RedisFacts => ({
+  at: 0,
+  runId: 'a',
+  isPrimary: true,
+  replicationId: 'r',
+  offset: 1000,
+  replicas: [replica],
+  snapshot: undefined,
+  fullSyncs: 1,
+  dataset: 1000,
+  sent: 0,
+  keyspace: [{ index: 0, keys: 200, expires: 0, subexpiry: 0 }],
+  evicted: 0,
+  deniedLogins: 0,
+  config: new Map([
+    ['maxmemory', '0'],
+    ['repl-timeout', '60'],
+  ]),
+  door,
+  ...more,
+});
+
+function judge(more: Partial<RedisFacts>, missing = 0) {
+  const now = facts({ at: 2000, ...more });
+  const [there] = now.replicas;
+  return judgeRedis({
+    now,
+    first: facts(),
+    window: [facts(), now],
+    replica: there,
+    had: replica.name,
+    missing,
+    limits: usual,
+  });
+}
+
+it('a healthy replication breaks no rule', () => {
+  expect(judge({})).toEqual([]);
+});
+
+it.each<[string, Partial<RedisFacts>, string]>([
+  ['a failover', { isPrimary: false }, 'source-is-replica'],
+  ['another replication id', { replicationId: 'x' }, 'replication-id-changed'],
+  ['a replica that is gone', { replicas: [] }, 'replica-gone'],
+  ['a replica that is silent', { replicas: [{ ...replica, lag: 61 }] }, 'replica-timeout'],
+  [
+    'full copies one after the other',
+    { fullSyncs: 4, replicas: [{ ...replica, state: 'wait_bgsave' }] },
+    'full-sync-loop',
+  ],
+  ['keys that are evicted', { evicted: 5 }, 'evicting'],
+  ['another maxmemory', { config: new Map([['maxmemory', '100']]) }, 'maxmemory-changed'],
+  ['another limit of buffers', { config: new Map([['repl-timeout', '5']]) }, 'repl-timeout-changed'],
+  ['logins that are refused', { deniedLogins: 2 }, 'login-refused'],
+  ['a closed door', { door: { ...door, refused: { code: 'WRONGPASS', message: 'no' } } }, 'login-refused'],
+  ['half of the keys gone', { keyspace: [] }, 'keys-dropped'],
+])('%s is named', (_what, more, rule) => {
+  expect(judge(more).map((one) => one.rule)).toEqual([rule]);
+});
+
+it.each([
+  ['WRONGPASS', 'login-refused'],
+  ['ECONNREFUSED', 'source-unreachable'],
+])('an outage with %s is told as %s', (code, rule) => {
+  expect(judgeOutage({ at: 5000, code, reason: 'no' }, 0)[0]).toMatchObject({
+    rule,
+    observed: expect.stringContaining('5 s'),
+  });
+});
+
+it('the replica is the one that was named, then the known, then the one that came later', () => {
+  const others = [{ ...replica, name: 'theirs' }, replica];
+  const nothing = { named: [], had: undefined, before: undefined };
+  expect(chooseReplica(others, { ...nothing, named: [replica.name] })?.name).toBe(replica.name);
+  expect(chooseReplica(others, { ...nothing, had: replica.name })?.name).toBe(replica.name);
+  expect(chooseReplica(others, { ...nothing, before: ['theirs'] })?.name).toBe(replica.name);
+  expect(chooseReplica([others[0]!], { ...nothing, before: ['theirs'] })).toBeUndefined();
+});
+
+it('INFO is read: replicas with their addresses, and the snapshot while it runs', () => {
+  const text = [
+    'role:master',
+    'slave0:ip=::1,port=6380,state=online,offset=14,lag=1',
+    'rdb_bgsave_in_progress:1',
+    'current_save_keys_processed:5',
+    'current_save_keys_total:10',
+    'maxmemory:7',
+  ].join('\r\n');
+  const read = readFacts(readInfo(text), { at: 1, door: undefined, config: new Map() });
+  expect(read.replicas).toEqual([{ name: '[::1]:6380', state: 'online', offset: 14, lag: 1 }]);
+  expect(read.snapshot).toEqual({ done: 5, total: 10 });
+  expect(read.config.get('maxmemory')).toBe('7');
+});
+
+describe('phases', () => {
+  const tracking = { limits: usual, named: [], clocked: () => undefined };
+  const all = (looks: readonly RedisFacts[]) => {
+    let memory = emptyMemory(undefined, undefined, undefined, 0);
+    return looks.map((one) => {
+      const step = advance(memory, { kind: 'seen', facts: one }, tracking);
+      memory = step.memory;
+      return step;
+    });
+  };
+  const with_ = (at: number, state: string, more: Partial<RedisFacts> = {}) =>
+    facts({ at, replicas: [{ ...replica, state }], ...more });
+
+  it('a replica waits for the snapshot, gets it, and is online', () => {
+    const steps = all([
+      facts({ replicas: [] }),
+      with_(1000, 'wait_bgsave', { snapshot: { done: 100, total: 200 } }),
+      with_(2000, 'send_bulk', { sent: 0 }),
+      with_(3000, 'send_bulk', { sent: 500 }),
+      with_(4000, 'online', { replicas: [{ ...replica, offset: 400 }] }),
+      with_(5000, 'online'),
+    ]);
+    expect(steps.map(({ sighting }) => [sighting.phase, sighting.percent, sighting.bytes_done])).toEqual([
+      ['waiting', 0, 0],
+      ['copying', 22.5, 250],
+      ['copying', 45, 500],
+      ['copying', 67.5, 750],
+      ['streaming', 100, 1000],
+      ['streaming', 100, 1000],
+    ]);
+    expect(steps.map(({ idle }) => idle)).toEqual([0, 0, 0, 0, 0, 1]);
+  });
+
+  it('one that leaves is stalled, then gone, and after five minutes it was stopped', () => {
+    const steps = all([facts(), ...[5000, 65_000, 305_000].map((at) => facts({ at, replicas: [] }))]);
+    expect(steps.map(({ sighting }) => sighting.phase)).toEqual(['streaming', 'stalled', 'gone', 'gone']);
+    expect(steps.map(({ ending }) => ending !== undefined)).toEqual([false, false, false, true]);
+  });
+});
