@@ -2,6 +2,7 @@ import { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { cleaned } from '../platform/cleaned.ts';
 import { readTls, type TlsSession } from '../platform/tls-session.ts';
+import { type CopyIn, type CopyOut, copyIn, copyOut } from './copy.ts';
 import { ConnectError, ownCodes, type Phase, toConnectError, toQueryError } from './failure.ts';
 import type { Client, Stream } from './pg.ts';
 import type { PostgresSource } from './source.ts';
@@ -17,6 +18,8 @@ export interface ConnectOptions {
   readonly signal?: AbortSignal | undefined;
   /** A walsender of the logical kind: `replication=database`. */
   readonly replication?: boolean;
+  /** As the server shows the session to others; `cloudctl-preflight` unless told. */
+  readonly applicationName?: string;
 }
 
 export interface PgSession {
@@ -34,8 +37,16 @@ export interface PgSession {
   end(): Promise<void>;
 }
 
+/** A session that can carry whole tables. */
+export interface CopySession extends PgSession {
+  /** `COPY … TO STDOUT`. Throws a QueryError; one that was not read to its end costs the session. */
+  copyOut: CopyOut;
+  /** `COPY … FROM STDIN`. */
+  copyIn: CopyIn;
+}
+
 /** Opens a session. Throws a ConnectError, and leaves nothing open behind it. */
-export async function connect(source: PostgresSource, options: ConnectOptions): Promise<PgSession> {
+export async function connect(source: PostgresSource, options: ConnectOptions): Promise<CopySession> {
   const { Client: Made } = await import('./pg.ts');
   refuseNul('user name', source.username);
   refuseNul('database name', options.dbname);
@@ -57,7 +68,7 @@ export async function connect(source: PostgresSource, options: ConnectOptions): 
   client.getStartupConf = () => ({
     user: source.username,
     database: options.dbname,
-    application_name: 'cloudctl-preflight',
+    application_name: options.applicationName ?? 'cloudctl-preflight',
     ...(options.replication === true ? { replication: 'database' } : {}),
   });
   const line = watch(client, socket, source.ssl === 'require');
@@ -70,7 +81,12 @@ export async function connect(source: PostgresSource, options: ConnectOptions): 
   return session(client, line, options.signal);
 }
 
-function session(client: Client, line: Line, signal: AbortSignal | undefined): PgSession {
+function session(client: Client, line: Line, signal: AbortSignal | undefined): CopySession {
+  const copying = {
+    signal,
+    drop: line.drop,
+    toError: (error: unknown) => toQueryError(line.failure() ?? error, 0),
+  };
   return {
     // pg reads it as a signed number, and poolers make up any of 32 bits.
     processId: client.processID === null ? undefined : client.processID >>> 0,
@@ -85,6 +101,8 @@ function session(client: Client, line: Line, signal: AbortSignal | undefined): P
         throw failure;
       }
     },
+    copyOut: (text, take) => copyOut(client, copying, text, take),
+    copyIn: (text) => copyIn(client, copying, text),
     async end() {
       // The server closes its side on a goodbye; one that hangs is left.
       await bounded(client.end(), 1000, signal).catch(() => {});

@@ -32,9 +32,28 @@ declare module 'pg/lib/client.js' {
     destroy(error?: Error): unknown;
   }
 
+  /** Its members are not bound: they are called on it. */
   interface Connection extends EventEmitter {
     readonly stream: Duplex;
     attachListeners(stream: Stream): void;
+    query(text: string): void;
+    sendCopyFromChunk(chunk: Uint8Array): void;
+    endCopyFrom(): void;
+    sendCopyFail(reason: string): void;
+  }
+
+  /** A question that reads the answers by itself; `callback` must be there, or pg looks for one. */
+  export interface Submittable {
+    submit(connection: Connection): void;
+    handleRowDescription(): void;
+    handleDataRow(): void;
+    handleCopyInResponse(connection: Connection): void;
+    /** The bytes are overwritten by later ones. */
+    handleCopyData(message: { readonly chunk: Buffer }, connection: Connection): void;
+    handleCommandComplete(message: { readonly text: string }): void;
+    handleReadyForQuery(): void;
+    handleError(error: unknown): void;
+    readonly callback: () => void;
   }
 
   // biome-ignore lint/style/noDefaultExport: it describes what the package exports.
@@ -47,6 +66,7 @@ declare module 'pg/lib/client.js' {
     connect(): Promise<unknown>;
     /** One result for one statement, an array of them for several. */
     query(query: SimpleQuery): Promise<ResultSet | readonly ResultSet[]>;
+    query(query: Submittable): void;
     end(): Promise<void>;
   }
 }

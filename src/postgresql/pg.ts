@@ -3,5 +3,5 @@
  * a bundled CommonJS package yields nothing but `default`.
  */
 
-export type { Stream } from 'pg/lib/client.js';
+export type { Stream, Submittable } from 'pg/lib/client.js';
 export { default as Client } from 'pg/lib/client.js';

@@ -13,7 +13,10 @@ it('a compressed body arrives as it was before', async () => {
   );
   const send = await undiciSend({ env: {} });
   expect(await (await send(origin, get())).text()).toBe(text);
-  expect(seen[0]?.headers).toMatchObject({ 'accept-encoding': 'gzip', 'user-agent': expect.stringMatching(/^cloudctl\//) });
+  expect(seen[0]?.headers).toMatchObject({
+    'accept-encoding': 'gzip',
+    'user-agent': expect.stringMatching(/^cloudctl\//),
+  });
 });
 
 it('a compressed body that breaks off is a failure, not a shorter body', async () => {

@@ -102,6 +102,32 @@ export const RESOURCE_CHOICES: readonly Choice[] = [
       '200 with id, status running and created_at. GET of the same path tells the latest: running, or canceled with stopped_at and reason stopped_by_user or max_duration.',
   },
   {
+    id: 'migration-rows',
+    section: '3',
+    question: 'What an online migration moves',
+    choice:
+      'Nothing, unless the cluster has a data plane (option clusters): then its server follows the source, and GET adds method, databases with their tables, warnings and leftovers; status is also syncing, done or error. Of several databases one that fails leaves the others on their way; the status is error when the last has ended.',
+  },
+  {
+    id: 'migration-target',
+    section: '4.6',
+    question: 'A target that already holds tables or keys',
+    choice: 'It is refused: a database of the same name must be empty or absent, and a Redis target without keys.',
+  },
+  {
+    id: 'migration-idle',
+    section: '3',
+    question: 'When nothing is left to replicate',
+    choice:
+      'The migration goes on until it is stopped; with the option finishWhenIdle it is done after 60 s of the virtual clock without a change.',
+  },
+  {
+    id: 'migration-restart',
+    section: '3',
+    question: 'A migration whose sandbox ended in the middle',
+    choice: 'Its slots and publications are removed, and it is an error with the reason interrupted.',
+  },
+  {
     id: 'migration-stop',
     section: '3',
     question: 'Stopping a migration without the control panel',

@@ -1,0 +1,18 @@
+// `npm run test:engine`: migrations of real servers. `--kills N` kills a sandbox so often in the middle of one, `--full` moves
+// 10 databases of 20 tables of 10,000 rows while they are written to, `--size 3x4x1000` others.
+import { parseArgs } from 'node:util';
+import { suite } from './suite.mjs';
+
+const { values } = parseArgs({
+  options: { kills: { type: 'string' }, full: { type: 'boolean' }, size: { type: 'string' } },
+});
+const size = values.full ? '10x20x10000' : values.size;
+const env = {
+  ...(values.kills === undefined ? {} : { CLOUDCTL_TEST_KILLS: values.kills }),
+  ...(size === undefined ? {} : { CLOUDCTL_TEST_SIZE: size }),
+};
+const counts = [
+  await suite(['--project', 'unit', 'test/engine'], env),
+  await suite(['--project', 'hard', 'test/faults/engine'], env),
+];
+process.exitCode = counts.some(({ failed }) => failed > 0) ? 1 : 0;

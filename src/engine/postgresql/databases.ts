@@ -1,0 +1,86 @@
+import type { CopySession, Row } from '../../postgresql/connection.ts';
+import { quoteIdentifier, quoteLiteral } from '../../postgresql/quote.ts';
+import { codeOf } from '../words.ts';
+import { oneValue, rowsOf } from './session.ts';
+
+export interface Database {
+  readonly oid: string;
+  readonly name: string;
+  readonly encoding: string;
+  readonly collate: string;
+  readonly ctype: string;
+  /** `b`, `c` or `i`; the latter two have a locale of their own. */
+  readonly provider: string;
+  readonly locale: string | null;
+}
+
+/** Every database of the source but templates and those to be left out. */
+export async function listDatabases(session: CopySession, ignored: readonly string[]): Promise<readonly Database[]> {
+  const rows = await rowsOf(
+    session,
+    "SELECT * FROM pg_database WHERE NOT datistemplate AND datname NOT IN ('template0', 'template1') ORDER BY datname",
+  );
+  const encodings = new Map(
+    (await rowsOf(session, 'SELECT DISTINCT encoding, pg_encoding_to_char(encoding) AS name FROM pg_database')).map(
+      (row) => [row.encoding, row.name ?? 'UTF8'] as const,
+    ),
+  );
+  return rows.map((row) => read(row, encodings)).filter(({ name }) => !ignored.includes(name));
+}
+
+/** Columns came and went with the releases: locales of ICU in 15, of every provider in 17. */
+function read(row: Row, encodings: ReadonlyMap<string | null | undefined, string>): Database {
+  return {
+    oid: row.oid ?? '',
+    name: row.datname ?? '',
+    encoding: encodings.get(row.encoding) ?? 'UTF8',
+    collate: row.datcollate ?? 'C',
+    ctype: row.datctype ?? 'C',
+    provider: row.datlocprovider ?? 'c',
+    locale: row.datlocale ?? row.daticulocale ?? null,
+  };
+}
+
+/**
+ * Makes the database on the target when it is not there.
+ * @param session in any other database of the target
+ * @returns what had to be made otherwise than on the source
+ */
+export async function createDatabase(session: CopySession, database: Database): Promise<readonly string[]> {
+  const found = await oneValue(session, `SELECT 1 FROM pg_database WHERE datname = ${quoteLiteral(database.name)}`);
+  if (found !== undefined) return [];
+  const bare = `CREATE DATABASE ${quoteIdentifier(database.name)} TEMPLATE template0 ENCODING ${quoteLiteral(database.encoding)}`;
+  try {
+    await session.query(`${bare} ${localeWords(database)}`, makingLimit);
+    return [];
+  } catch (error) {
+    if (!unknownLocale.has(codeOf(error) ?? '')) throw error;
+  }
+  await session.query(`${bare} LC_COLLATE 'C' LC_CTYPE 'C'`, makingLimit);
+  return [`the target does not know the locale ${database.locale ?? database.collate}: texts are sorted by C`];
+}
+
+const makingLimit = 300_000;
+
+/** wrong_object_type, invalid_parameter_value, undefined_object, feature_not_supported. */
+const unknownLocale: ReadonlySet<string> = new Set(['42809', '22023', '42704', '0A000']);
+
+function localeWords({ collate, ctype, provider, locale }: Database): string {
+  const words = `LC_COLLATE ${quoteLiteral(collate)} LC_CTYPE ${quoteLiteral(ctype)}`;
+  if (locale === null || provider === 'c') return words;
+  return provider === 'i'
+    ? `${words} LOCALE_PROVIDER icu ICU_LOCALE ${quoteLiteral(locale)}`
+    : `${words} LOCALE_PROVIDER builtin BUILTIN_LOCALE ${quoteLiteral(locale)}`;
+}
+
+/** Tables of people in this database; those of extensions are not theirs. */
+export async function foreignTables(session: CopySession): Promise<readonly string[]> {
+  const rows = await rowsOf(
+    session,
+    `SELECT n.nspname || '.' || c.relname AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+     WHERE c.relkind IN ('r', 'p') AND n.nspname !~ '^pg_' AND n.nspname <> 'information_schema'
+     AND NOT EXISTS (SELECT 1 FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e')
+     ORDER BY 1 LIMIT 4`,
+  );
+  return rows.map(({ name }) => name ?? '');
+}

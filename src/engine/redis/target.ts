@@ -1,0 +1,52 @@
+import type { RedisSession } from '../../redis/connection.ts';
+import { type Info, numberIn, readInfo } from '../../redis/info.ts';
+import type { RedisSource } from '../../redis/source.ts';
+
+/** What following a source changes on the target, and what it was before. */
+export type Settings = Readonly<Record<string, string>>;
+
+export async function infoOf(session: RedisSession): Promise<Info> {
+  return readInfo(String(await session.send(['INFO'])));
+}
+
+/** Names the server does not know are left out. */
+export async function readSettings(session: RedisSession): Promise<Settings> {
+  const found: Record<string, string> = {};
+  for (const name of names) {
+    const reply = await session.send(['CONFIG', 'GET', name]);
+    if (Array.isArray(reply) && typeof reply[1] === 'string') found[name] = reply[1];
+  }
+  return found;
+}
+
+const names = ['masteruser', 'masterauth', 'tls-replication'] as const;
+
+/** Only what differs is written: a server without TLS refuses even to be told that it shall not use it. */
+export async function writeSettings(session: RedisSession, settings: Settings, now: Settings): Promise<void> {
+  for (const [name, value] of Object.entries(settings)) {
+    if (now[name] !== value) await session.send(['CONFIG', 'SET', name, value]);
+  }
+}
+
+/** How the target enters the source. */
+export function settingsFor(source: RedisSource): Settings {
+  return {
+    masteruser: source.username ?? '',
+    masterauth: source.password?.reveal() ?? '',
+    'tls-replication': source.ssl === 'require' ? 'yes' : 'no',
+  };
+}
+
+export async function follow(session: RedisSession, source: RedisSource): Promise<void> {
+  await session.send(['REPLICAOF', source.address ?? source.host, String(source.port)]);
+}
+
+/** Whether this server is a replica of that source. */
+export function follows(info: Info, source: RedisSource): boolean {
+  const host = info.get('master_host');
+  return (
+    info.get('role') === 'slave' &&
+    (host === source.host || host === source.address) &&
+    numberIn(info, 'master_port') === source.port
+  );
+}

@@ -1,0 +1,124 @@
+import { expect, test } from 'vitest';
+import { Secret } from '../../../src/secret.ts';
+import {
+  begin,
+  doorOf,
+  objectsOn,
+  postgresJob,
+  shortWaits,
+  startSource,
+  startTarget,
+  testPorts,
+  until,
+} from '../ground.ts';
+
+const table = 'CREATE TABLE t (id int PRIMARY KEY); INSERT INTO t VALUES (1)';
+
+test('17 to 18 over TLS on IPv6, where the source lets nobody in without', async () => {
+  const [source, target] = await Promise.all([
+    startSource({
+      version: 17,
+      tls: true,
+      settings: { listen_addresses: '*' },
+      hba: ['hostssl all all ::1/128 scram-sha-256'],
+    }),
+    startTarget({ version: 18 }),
+  ]);
+  await source.query(table);
+  const door = doorOf(source, { host: '::1', ssl: 'require' });
+  const migration = begin(postgresJob(door, doorOf(target)));
+  await until(migration, ({ status }) => status === 'syncing');
+  expect(await target.query('SELECT id FROM t')).toEqual([{ id: 1 }]);
+  expect(await source.query('SELECT DISTINCT s.ssl FROM pg_stat_ssl s JOIN pg_stat_replication r USING (pid)')).toEqual(
+    [{ ssl: true }],
+  );
+  await migration.stop();
+  const plain = begin(postgresJob(doorOf(source, { host: '::1' }), doorOf(target)));
+  expect(await plain.ended).toMatchObject({ status: 'error', reason: expect.stringContaining('no encryption') });
+});
+
+test('a source that is newer than the target, or is the target, is refused before anything is made', async () => {
+  const [older, newer] = await Promise.all([startTarget({ version: 16 }), startSource({ version: 17 })]);
+  const down = await begin(postgresJob(doorOf(newer), doorOf(older))).ended;
+  expect(down).toMatchObject({
+    status: 'error',
+    reason: expect.stringMatching(/^the source is PostgreSQL 17\..*newer/),
+  });
+  const self = await begin(postgresJob(doorOf(newer), doorOf(newer))).ended;
+  expect(self).toMatchObject({ status: 'error', reason: 'source and target are the same server' });
+  expect(await objectsOn(newer)).toEqual([]);
+});
+
+test('a target without workers says so instead of waiting for ever', async () => {
+  const [source, target] = await Promise.all([
+    startSource(),
+    startTarget({ settings: { max_logical_replication_workers: 2 } }),
+  ]);
+  await source.query('CREATE DATABASE second');
+  const migration = begin(postgresJob(doorOf(source), doorOf(target)));
+  const state = await until(
+    migration,
+    ({ status, databases }) => status === 'syncing' && databases.some(({ error }) => error !== undefined),
+  );
+  expect(state.reason).toContain('max_logical_replication_workers is 2');
+  await migration.stop();
+  expect(await objectsOn(source)).toEqual([]);
+});
+
+test('a transaction that is open on the source holds up the slot, and stopping leaves no statement that would make it later', async () => {
+  const [source, target] = await Promise.all([startSource(), startTarget()]);
+  await source.query(table);
+  const blocker = source.query('BEGIN; INSERT INTO t VALUES (3); SELECT pg_sleep(4); COMMIT');
+  blocker.catch(() => {});
+  const migration = begin(postgresJob(doorOf(source), doorOf(target)));
+  await until(migration, ({ databases }) => databases.some(({ phase }) => phase === 'connecting'));
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  await migration.stop();
+  expect(await objectsOn(source)).toEqual([]);
+  await blocker;
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  expect(await objectsOn(source)).toEqual([]);
+});
+
+test('two weeks of the virtual clock end it, whatever the real one says', async () => {
+  const [source, target] = await Promise.all([startSource(), startTarget()]);
+  let now = 0;
+  const migration = begin(
+    postgresJob(doorOf(source), doorOf(target), { deadline: 1000 }),
+    testPorts({ now: () => now }),
+  );
+  await until(migration, ({ status }) => status === 'syncing');
+  now = 1000;
+  expect(await migration.ended).toMatchObject({ status: 'canceled', reason: 'max_duration' });
+  expect(await objectsOn(source)).toEqual([]);
+});
+
+test('what is written right before the clock jumps past the idle minute is not lost', async () => {
+  const [source, target] = await Promise.all([startSource(), startTarget()]);
+  await source.query(table);
+  let now = 0;
+  const job = postgresJob(doorOf(source), doorOf(target), { finishWhenIdle: true });
+  const migration = begin(job, testPorts({ now: () => now, waits: { ...shortWaits, poll: 30 } }));
+  await until(migration, ({ status }) => status === 'syncing');
+  for (let id = 2; id < 12; id++) {
+    await new Promise((resolve) => setTimeout(resolve, 150));
+    await source.query(`INSERT INTO t VALUES (${id})`);
+    if (id === 11) now += 60_000;
+  }
+  const late = setInterval(() => {
+    now += 60_000;
+  }, 500);
+  expect(await migration.ended).toMatchObject({ status: 'done', reason: undefined });
+  clearInterval(late);
+  expect(await target.query('SELECT count(*)::int AS n FROM t')).toEqual([{ n: 11 }]);
+  expect(await objectsOn(source)).toEqual([]);
+});
+
+test('a source that nobody can enter ends it at once, in words without the password', async () => {
+  const target = await startTarget();
+  const nobody = doorOf(target, { port: 1, password: new Secret('s3cretWord') });
+  expect(await begin(postgresJob(nobody, doorOf(target))).ended).toMatchObject({ status: 'error' });
+  const wrong = await begin(postgresJob(doorOf(target, { password: new Secret('s3cretWord') }), doorOf(target))).ended;
+  expect(wrong.reason).toContain('authentication failed');
+  expect(wrong.reason).not.toContain('s3cretWord');
+});

@@ -1,0 +1,55 @@
+import { expect, test } from 'vitest';
+import { memoryJournal } from '../../../src/engine/journal.ts';
+import { type CopySession, connect } from '../../../src/postgresql/connection.ts';
+import { QueryError } from '../../../src/postgresql/failure.ts';
+import { begin, objectsOn, subscriptionsOn, testPorts, until } from '../../engine/ground.ts';
+import { pair } from '../../engine/pair.ts';
+
+const servers = pair();
+
+/** Every session counts its statements together with the others, and the nth of them fails. */
+function failingAt(nth: number, how: 'refused' | 'cut') {
+  let count = 0;
+  const failing = async (...[door, options]: Parameters<typeof connect>): Promise<CopySession> => {
+    const session = await connect(door, options);
+    return {
+      ...session,
+      async query(text, limit) {
+        count += 1;
+        if (count !== nth) return session.query(text, limit);
+        if (how === 'refused') throw new QueryError('XX000', 'it fails on purpose', false);
+        // The server goes on with a statement whose sender has gone.
+        const sent = session.query(text, limit).catch(() => {});
+        await session.end();
+        await sent;
+        throw new QueryError('ECONNRESET', 'it was cut on purpose', true);
+      },
+    };
+  };
+  return { connect: failing, reached: () => count >= nth };
+}
+
+test.each(['refused', 'cut'] as const)(
+  'whatever statement is %s, nothing is left on the source and no subscription on the target',
+  async (how) => {
+    const { source, target, fresh, job } = servers();
+    const endings = new Map<string, number>();
+    for (let nth = 1; ; nth++) {
+      await fresh('d', 'CREATE TABLE t (id int PRIMARY KEY); INSERT INTO t SELECT generate_series(1, 10)');
+      const failing = failingAt(nth, how);
+      const journal = memoryJournal();
+      const migration = begin(await job(['d']), testPorts({ connectPostgres: failing.connect, journal }));
+      await until(migration, ({ status }) => status !== 'running').catch(() => {});
+      const atFirst = migration.state().status;
+      expect([nth, await migration.stop()]).toEqual([nth, []]);
+      expect([nth, await objectsOn(source)]).toEqual([nth, []]);
+      expect([nth, await subscriptionsOn(target)]).toEqual([nth, []]);
+      expect([nth, journal.pending()]).toEqual([nth, []]);
+      endings.set(atFirst, (endings.get(atFirst) ?? 0) + 1);
+      if (!failing.reached()) break;
+    }
+    expect(endings.get('error') ?? 0).toBeGreaterThan(10);
+    expect(endings.get('syncing') ?? 0).toBeGreaterThan(5);
+  },
+  300_000,
+);
