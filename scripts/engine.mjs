@@ -1,5 +1,6 @@
 // `npm run test:engine`: migrations of real servers. `--kills N` kills a sandbox so often in the middle of one, `--full` moves
-// 10 databases of 20 tables of 10,000 rows while they are written to, `--size 3x4x1000` others.
+// 10 databases of 20 tables of 10,000 rows while they are written to and lets every single statement fail, `--size 3x4x1000`
+// moves others.
 import { parseArgs } from 'node:util';
 import { suite } from './suite.mjs';
 
@@ -10,6 +11,7 @@ const size = values.full ? '10x20x10000' : values.size;
 const env = {
   ...(values.kills === undefined ? {} : { CLOUDCTL_TEST_KILLS: values.kills }),
   ...(size === undefined ? {} : { CLOUDCTL_TEST_SIZE: size }),
+  ...(values.full ? { CLOUDCTL_TEST_STRIDE: '1' } : {}),
 };
 const counts = [
   await suite(['--project', 'unit', 'test/engine'], env),
