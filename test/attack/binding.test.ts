@@ -5,8 +5,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { errorOf } from '../e2e/login/machine.ts';
 import { freePorts } from '../e2e/login/ports.ts';
+import { head, hear, listening } from '../loopback/wire.ts';
 import { authorityFor } from './authority.ts';
-import { computerOf, head, hear, listening, navigation } from './victim.ts';
+import { computerOf, navigation } from './victim.ts';
 
 describe('binding and lifetime', () => {
   test('rule 1: only literal loopback addresses are bound', async () => {

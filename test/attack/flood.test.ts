@@ -5,8 +5,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { makeFolders } from '../fixtures/folders.ts';
 import { startSandbox } from '../fixtures/sandbox.ts';
+import { head, listening } from '../loopback/wire.ts';
 import { authorityFor } from './authority.ts';
-import { computerOf, exchange, head, listening, navigation } from './victim.ts';
+import { computerOf, exchange, navigation } from './victim.ts';
 
 /** Resident megabytes of a process. */
 function memory(pid: number): number {

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { errorOf } from '../e2e/login/machine.ts';
+import { head, protectedAnswer, type RawAnswer } from '../loopback/wire.ts';
 import { accessToken, authorityFor } from './authority.ts';
-import { computerOf, head, isProtected, navigation, type RawAnswer, type Victim } from './victim.ts';
+import { computerOf, navigation, type Victim } from './victim.ts';
 
 /** A login by the implicit flow, with the nonce of its bridge page. */
 async function bridged(): Promise<{ readonly victim: Victim; readonly nonce: string; readonly page: RawAnswer }> {
@@ -36,7 +37,7 @@ function relay(victim: Victim, body: object, changes: Readonly<Record<string, st
 describe('the implicit flow', () => {
   test('rule 30: it is opt-in and warned of; the bridge alone may run its script and speak to its own origin', async () => {
     const { victim, page } = await bridged();
-    isProtected(page);
+    protectedAnswer(page);
     const policy = page.headers.get('content-security-policy') ?? '';
     expect(policy).toContain("connect-src 'self'");
     expect(policy).toMatch(/script-src 'sha256-[^']+'/);
@@ -85,7 +86,7 @@ describe('the implicit flow', () => {
         name,
         refused: true,
       });
-      isProtected(answer);
+      protectedAnswer(answer);
     }
     expect((await victim.raw(relay(victim, body))).status).toBe(200);
     expect((await victim.running.ended).code).toBe(0);

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { head, protectedAnswer } from '../loopback/wire.ts';
 import { authorityFor } from './authority.ts';
-import { type Computer, computerOf, head, isProtected, navigation, type Victim } from './victim.ts';
+import { type Computer, computerOf, navigation, type Victim } from './victim.ts';
 
 /** Attacks on one login in waiting: each is refused with its status, and the genuine redirect still ends it. */
 async function withstands(
@@ -12,7 +13,7 @@ async function withstands(
   for (const [name, attack, status] of rows) {
     const answer = await victim.raw(attack(victim));
     expect({ name, status: answer.status }).toEqual({ name, status });
-    isProtected(answer);
+    protectedAnswer(answer);
     expect(answer.text).not.toContain(victim.state);
   }
   expect(authority.tokenRequests()).toEqual([]);

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { errorOf } from '../e2e/login/machine.ts';
 import { reply } from '../fixtures/broken-server.ts';
+import { protectedAnswer, type RawAnswer } from '../loopback/wire.ts';
 import { type Authority, authorityFor, code, goodGrant } from './authority.ts';
-import { computerOf, isProtected, navigation, type RawAnswer, type Victim } from './victim.ts';
+import { computerOf, navigation, type Victim } from './victim.ts';
 
 /** A response that ends the login: what the tab is told, and what the program says with `-o json`. */
 async function endsWith(
@@ -20,9 +21,9 @@ async function endsWith(
   const victim = await computer.login(['-o', 'json', ...words]);
   const redirect = await victim.get(target(victim), ...navigation);
   expect(redirect.status).toBe(303);
-  isProtected(redirect);
+  protectedAnswer(redirect);
   const page = await victim.get(redirect.headers.get('location') ?? '', ...navigation);
-  isProtected(page);
+  protectedAnswer(page);
   const ran = await victim.running.ended;
   expect(ran.stdout).toBe('');
   const status = await computer.run(['auth', 'token']);
@@ -93,7 +94,7 @@ describe('state, code, error', () => {
     const answers = await Promise.all(Array.from({ length: 20 }, () => victim.get(victim.genuine, ...navigation)));
     const statuses = answers.map(({ status }) => status).sort();
     expect(statuses).toEqual([303, ...Array.from({ length: 19 }, () => 410)]);
-    for (const answer of answers) isProtected(answer);
+    for (const answer of answers) protectedAnswer(answer);
     const taken = answers.find(({ status }) => status === 303);
     await victim.get(taken?.headers.get('location') ?? '', ...navigation);
     expect((await victim.running.ended).code).toBe(0);
@@ -175,9 +176,9 @@ describe('state, code, error', () => {
       '//',
       '/callback/fragment',
     ];
-    for (const target of targets) isProtected(await victim.get(target));
-    isProtected(await victim.raw('POST / HTTP/1.1\r\n\r\n'));
-    isProtected(await victim.raw('nonsense\r\n\r\n'));
+    for (const target of targets) protectedAnswer(await victim.get(target));
+    protectedAnswer(await victim.raw('POST / HTTP/1.1\r\n\r\n'));
+    protectedAnswer(await victim.raw('nonsense\r\n\r\n'));
     await victim.completes();
   });
 

@@ -7,8 +7,9 @@ import { errorOf } from '../e2e/login/machine.ts';
 import { reply, serverFor } from '../fixtures/broken-server.ts';
 import { lacks } from '../fixtures/needs.ts';
 import { terminal } from '../fixtures/terminal.ts';
+import { head } from '../loopback/wire.ts';
 import { type Authority, accessToken, authorityFor, clientSecret, code, goodGrant, refreshToken } from './authority.ts';
-import { type Computer, computerOf, navigation, type Victim } from './victim.ts';
+import { type Computer, computerOf, exchange, navigation, type Victim } from './victim.ts';
 
 /** Follows the genuine redirect to the end, whatever the end is. */
 async function redirected(victim: Victim): ReturnType<Computer['run']> {
@@ -94,7 +95,7 @@ describe('secrets and transport', () => {
     try {
       while (!existsSync(seen)) await sleep(20);
       const { host, port, pathname } = new URL(readFileSync(seen, 'utf8'));
-      const { exchange, head } = await import('./victim.ts');
+
       const visit = () => exchange(Number(port), '127.0.0.1', head('GET', pathname, `Host: ${host}`, ...navigation));
       const first = await visit();
       expect(first.status).toBe(303);

@@ -1,9 +1,10 @@
-import { connect, type Socket } from 'node:net';
+import { connect } from 'node:net';
 import { expect, onTestFinished } from 'vitest';
 import { freePorts } from '../e2e/login/ports.ts';
 import { type Ran, type Running, type RunOptions, run, start } from '../fixtures/cli.ts';
 import { type Environment, type Folders, makeFolders } from '../fixtures/folders.ts';
 import { authorizationUrl } from '../fixtures/login.ts';
+import { head, hear, type RawAnswer } from '../loopback/wire.ts';
 import { type Authority, accessToken, clientSecret, code, refreshToken } from './authority.ts';
 
 /** A person's computer with the built program on it; whatever was printed is searched for secrets when the test ends. */
@@ -32,14 +33,6 @@ export interface Victim {
   get(target: string, ...headers: readonly string[]): Promise<RawAnswer>;
   /** The genuine redirect and the page behind it; the login must be untouched by all that was sent before. */
   completes(): Promise<Ran>;
-}
-
-export interface RawAnswer {
-  /** 0 when nothing came back. */
-  readonly status: number;
-  readonly headers: Headers;
-  readonly body: string;
-  readonly text: string;
 }
 
 export async function computerOf(authority: Authority, more: Environment = {}, host = '127.0.0.1'): Promise<Computer> {
@@ -118,65 +111,11 @@ export const navigation: readonly string[] = [
   'Sec-Fetch-Dest: document',
 ];
 
-export function head(method: string, target: string, ...headers: readonly string[]): string {
-  return `${method} ${target} HTTP/1.1\r\n${headers.map((line) => `${line}\r\n`).join('')}\r\n`;
-}
-
+/** Bytes as they are on a connection of their own; what came back until its end, 15 s at most. */
 export function exchange(port: number, host: string, bytes: string | Buffer): Promise<RawAnswer> {
   const socket = connect({ port, host });
+  const limit = setTimeout(() => socket.destroy(), 15_000);
   const heard = hear(socket);
   socket.write(bytes);
-  return heard;
-}
-
-/** Everything said on a socket until its end, 15 s at most. */
-export function hear(socket: Socket): Promise<RawAnswer> {
-  return new Promise((resolve) => {
-    const chunks: Buffer[] = [];
-    const timer = setTimeout(() => socket.destroy(), 15_000);
-    socket.on('data', (chunk) => chunks.push(chunk));
-    socket.on('error', () => undefined);
-    socket.on('close', () => {
-      clearTimeout(timer);
-      resolve(parse(Buffer.concat(chunks).toString('latin1')));
-    });
-  });
-}
-
-/** Whether anybody listens there. */
-export function listening(port: number, host = '127.0.0.1'): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect({ port, host });
-    socket.on('connect', () => {
-      socket.destroy();
-      resolve(true);
-    });
-    socket.on('error', () => resolve(false));
-  });
-}
-
-/** Rule 27, asked of every answer whatever its status. */
-export function isProtected({ headers, text }: RawAnswer): void {
-  const policy = headers.get('content-security-policy') ?? '';
-  for (const part of ["default-src 'none'", "frame-ancestors 'none'", "form-action 'none'"])
-    expect(policy).toContain(part);
-  expect(policy).not.toContain('unsafe');
-  expect(headers.get('cache-control')).toBe('no-store');
-  expect(headers.get('referrer-policy')).toBe('no-referrer');
-  expect(headers.get('x-content-type-options')).toBe('nosniff');
-  expect(headers.get('x-frame-options')).toBe('DENY');
-  expect(headers.get('cross-origin-opener-policy')).toBe('same-origin');
-  expect(headers.get('cross-origin-resource-policy')).toBe('same-origin');
-  expect(text.toLowerCase()).not.toContain('access-control-');
-}
-
-function parse(text: string): RawAnswer {
-  const end = text.indexOf('\r\n\r\n');
-  const [first = '', ...lines] = text.slice(0, Math.max(end, 0)).split('\r\n');
-  const headers = new Headers();
-  for (const line of lines) {
-    const colon = line.indexOf(':');
-    headers.append(line.slice(0, colon), line.slice(colon + 1).trim());
-  }
-  return { status: Number(first.split(' ')[1] ?? 0), headers, body: end < 0 ? '' : text.slice(end + 4), text };
+  return heard.finally(() => clearTimeout(limit));
 }
