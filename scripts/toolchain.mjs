@@ -19,6 +19,8 @@ const programs = {
   openssl: 'openssl',
   zsh: 'zsh',
   fish: 'fish',
+  dash: 'dash',
+  jq: 'jq',
   pgbouncer: 'pgbouncer',
   'redis-server': 'redis-server',
   'redis-cli': 'redis-tools',

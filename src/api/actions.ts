@@ -1,6 +1,6 @@
 import { isRecord, type JsonRecord, numberOf, textOf } from '../json.ts';
 import type { Api } from './client.ts';
-import { listAll } from './pages.ts';
+import { listPages, type Portion, type Wish } from './pages.ts';
 
 /** An action as the API sent it, with the fields we rely on. */
 export interface Action {
@@ -10,13 +10,15 @@ export interface Action {
   readonly raw: JsonRecord;
 }
 
-export function listActions(api: Api, pageSize: number): AsyncGenerator<Action> {
-  return listAll(api, {
+/** Actions, a page at a time. */
+export function listActions(api: Api, wish: Wish<Action> = {}): AsyncGenerator<Portion<Action>> {
+  return listPages(api, {
     path: '/v2/actions',
     key: 'actions',
     decode: decodeAction,
-    idOf: (action) => action.id,
-    pageSize,
+    idOf: ({ id }) => id,
+    bornAt: ({ raw }) => textOf(raw, 'started_at'),
+    wish,
   });
 }
 

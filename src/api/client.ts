@@ -3,7 +3,7 @@ import { parseJson } from '../json.ts';
 import { readBody } from '../platform/body.ts';
 import type { Clock } from '../platform/host.ts';
 import { type Answer, failureCode, type Send, SendError } from '../platform/send.ts';
-import type { Secret } from '../secret.ts';
+import { type Secret, withoutSecrets } from '../secret.ts';
 import { type ApiAnswer, isTokenRefused, mayBeTokenRefused, notJson, problem } from './problem.ts';
 
 export interface ApiDeps {
@@ -26,14 +26,19 @@ export interface ApiRequest {
   readonly path: string;
   /** JSON text. */
   readonly body?: string;
+  /** Ends it in place of the deadline. */
+  readonly signal?: AbortSignal;
 }
 
 export interface Api {
   readonly baseOrigin: string;
   /** One request, with the token renewed once if it is refused; safe requests are repeated after a failure on the way. */
   request(request: ApiRequest): Promise<ApiAnswer>;
-  /** The decoded body of a success; everything else is an error. `undefined` for an empty body. */
-  json(request: ApiRequest): Promise<unknown>;
+  /**
+   * The decoded body of a success; everything else is an error. `undefined` for an empty body.
+   * `read` takes the place of JSON.parse, for who wants to know more of the answer or less of its body.
+   */
+  json(request: ApiRequest, read?: (answer: ApiAnswer) => ReturnType<typeof parseJson>): Promise<unknown>;
 }
 
 /** Answers are at most this long: 200 droplets are about 1 MiB. */
@@ -59,12 +64,12 @@ export function createApi(deps: ApiDeps): Api {
   return {
     baseOrigin: deps.baseOrigin,
     request,
-    json: async (call) => {
+    json: async (call, read = ({ body }) => parseJson(body)) => {
       const answer = await request(call);
       if (answer.status < 200 || answer.status >= 300)
         throw problem(answer, call.method, withoutQuery(call.path), deps.login);
       if (answer.body === '') return undefined;
-      const json = parseJson(answer.body);
+      const json = read(answer);
       if (!json.ok) throw notJson(answer, call.method, withoutQuery(call.path));
       return json.value;
     },
@@ -107,7 +112,7 @@ async function once(deps: ApiDeps, call: ApiRequest, token: Secret): Promise<Api
       ...(call.body === undefined ? {} : { 'content-type': 'application/json' }),
     },
     ...(call.body === undefined ? {} : { body: call.body }),
-    signal: AbortSignal.timeout(deps.timeout),
+    signal: call.signal ?? AbortSignal.timeout(deps.timeout),
     redirect: 'manual',
   });
   const body = await readBody(answer, bodyLimit);
@@ -118,16 +123,20 @@ async function once(deps: ApiDeps, call: ApiRequest, token: Secret): Promise<Api
       // Who sent something that changes things must know that it may have been done.
       { cause: new SendError('connection', true, 'the answer was not read to its end') },
     );
+  const requestId = answer.headers.get('x-request-id');
   return {
     status: answer.status,
     contentType: (answer.headers.get('content-type') ?? '').split(';')[0]?.trim() ?? '',
-    requestId: answer.headers.get('x-request-id') ?? undefined,
-    retryAfter: retryAfter(answer, deps.clock.now()),
-    body,
+    requestId: requestId === null ? undefined : withoutSecrets(requestId, [token]),
+    retryAfter: retryAfter(answer, dateOf(answer) ?? deps.clock.now()),
+    date: dateOf(answer),
+    limit: limitOf(answer),
+    // Data is the caller's as it is; the text of an error is ours to print.
+    body: answer.status < 400 ? body : withoutSecrets(body, [token]),
   };
 }
 
-/** Whole seconds, from either form of Retry-After (RFC 9110 §10.2.3), else from `ratelimit-reset` in epoch seconds. */
+/** Whole seconds, from either form of Retry-After (RFC 9110 §10.2.3), else from `ratelimit-reset` in epoch seconds. `now`: the server's. */
 function retryAfter(answer: Answer, now: number): number | undefined {
   if (answer.status !== 429) return undefined;
   const after = answer.headers.get('retry-after');
@@ -138,11 +147,29 @@ function retryAfter(answer: Answer, now: number): number | undefined {
   return Number.isFinite(reset) ? Math.max(0, Math.ceil(reset - now / 1000)) : undefined;
 }
 
+function dateOf({ headers }: Answer): number | undefined {
+  const time = Date.parse(headers.get('date') ?? '');
+  return Number.isNaN(time) ? undefined : time;
+}
+
+function limitOf({ headers }: Answer): ApiAnswer['limit'] {
+  const [remaining = '', reset = ''] = ['ratelimit-remaining', 'ratelimit-reset'].map(
+    (name) => headers.get(name) ?? '',
+  );
+  const isTold = /^\d+$/.test(remaining) && /^\d+$/.test(reset);
+  return isTold ? { remaining: Number(remaining), reset: Number(reset) } : undefined;
+}
+
 function withoutQuery(path: string): string {
   return path.split('?')[0] ?? path;
 }
 
-/** What helps against a certificate that is not trusted. */
+/** What helps against a handshake that failed: most often it is the certificate that is not trusted. */
+export function tlsCureFor({ noTls }: SendError): string {
+  if (!noTls) return tlsCure;
+  return 'check the port with `cloudctl config list`; a server on this machine may be given as `http://`';
+}
+
 export const tlsCure =
   'the certificate must be valid for this name; NODE_EXTRA_CA_CERTS names a file of further authorities';
 
@@ -150,7 +177,7 @@ export const tlsCure =
 export function unreachable(error: SendError): CliError {
   const code = failureCode(error);
   const hints = {
-    tls: tlsCure,
+    tls: tlsCureFor(error),
     timeout: 'try again, or allow more time with `--timeout 60s`',
     unreachable: 'check the network and the address with `cloudctl config list`',
   };

@@ -1,6 +1,6 @@
 import { isRecord, type JsonRecord, numberOf, textOf } from '../json.ts';
 import type { Api } from './client.ts';
-import { listAll } from './pages.ts';
+import { listPages, type Portion, type Wish } from './pages.ts';
 
 /** A droplet as the API sent it, with the fields we rely on. */
 export interface Droplet {
@@ -14,12 +14,23 @@ export interface DropletFilter {
   readonly tag?: string;
 }
 
-export function listDroplets(api: Api, filter: DropletFilter, pageSize: number): AsyncGenerator<Droplet> {
+/** Droplets, a page at a time; the filter is the server's. */
+export function listDroplets(
+  api: Api,
+  filter: DropletFilter,
+  wish: Wish<Droplet> = {},
+): AsyncGenerator<Portion<Droplet>> {
   const query = new URLSearchParams();
   if (filter.name !== undefined) query.set('name', filter.name);
   if (filter.tag !== undefined) query.set('tag_name', filter.tag);
-  const path = query.size === 0 ? '/v2/droplets' : `/v2/droplets?${query}`;
-  return listAll(api, { path, key: 'droplets', decode: decodeDroplet, idOf: (droplet) => droplet.id, pageSize });
+  return listPages(api, {
+    path: query.size === 0 ? '/v2/droplets' : `/v2/droplets?${query}`,
+    key: 'droplets',
+    decode: decodeDroplet,
+    idOf: ({ id }) => id,
+    bornAt: ({ raw }) => textOf(raw, 'created_at'),
+    wish,
+  });
 }
 
 export function decodeDroplet(json: unknown): Droplet | undefined {

@@ -1,6 +1,8 @@
 import { CliError } from '../errors.ts';
-import { isRecord, numberOf, textOf } from '../json.ts';
+import { parseJson } from '../json.ts';
 import type { Api } from './client.ts';
+import { fetchPage, incomplete, type Page } from './page.ts';
+import { createSurvey, type Survey } from './survey.ts';
 
 export interface ListRequest<T> {
   /** Path without `page` and `per_page`; may carry other parameters. */
@@ -8,96 +10,135 @@ export interface ListRequest<T> {
   /** The key that holds the items. */
   readonly key: string;
   readonly decode: (item: unknown) => T | undefined;
-  readonly idOf: (item: T) => string | number;
-  /** 1 to 200. */
-  readonly pageSize: number;
+  readonly idOf: (item: T) => number;
+  /** When the item came to be, ISO 8601. */
+  readonly bornAt: (item: T) => string | undefined;
+  readonly wish: Wish<T>;
+}
+
+/** What a caller wants of a list. */
+export interface Wish<T> {
+  /** At most so many items, and no request for more. */
+  readonly limit?: number | undefined;
+  /** 1 to 200 (200). */
+  readonly pageSize?: number;
+  /** Only these; judged here, after the server has given them. */
+  readonly matches?: ((item: T) => boolean) | undefined;
+  /** Told when a page is there and another one follows. */
+  readonly onProgress?: ((read: number, total: number | undefined) => void) | undefined;
+}
+
+/** Some items of a list. What is not asked for is not made: a hundred thousand objects are most of what a list costs. */
+export interface Portion<T> {
+  /** As the JSON texts they came as, each on one line. */
+  readonly texts: readonly string[];
+  readonly items: () => readonly T[];
 }
 
 /** Pages without anything new before a list that never ends is given up. */
 const emptyPages = 10;
-
-interface Page {
-  readonly items: readonly unknown[];
-  readonly total: number | undefined;
-  /** Path and query of the next page. */
-  readonly next: string | undefined;
-}
+/** Passes over a list that does not hold still. */
+const passes = 5;
+/** The server's times are whole seconds, and those of its parts differ a little. */
+const slackMs = 5_000;
 
 /**
  * Every item of a list, page after page, the next page asked for while this one is used.
- * Items that move to a later page while we read come once. Fewer items than `meta.total` at the end is an error, never silence.
+ * Items that others create or delete meanwhile may be there or not; of all others each comes once, and if that cannot be
+ * made sure it is an error, never silence. See survey.ts for how it is known.
  */
-export async function* listAll<T>(api: Api, list: ListRequest<T>): AsyncGenerator<T> {
-  const seen = new Set<string | number>();
+export async function* listPages<T>(api: Api, list: ListRequest<T>): AsyncGenerator<Portion<T>> {
+  const survey = createSurvey();
+  const demand: Demand = { left: list.wish.limit ?? Number.POSITIVE_INFINITY };
+  for (const size of pageSizes(list.wish)) {
+    yield* onePass(api, list, size, survey, demand);
+    if (demand.left <= 0) return;
+    const verdict = survey.verdict();
+    if (verdict === 'complete') return;
+    if (verdict === 'short')
+      throw incomplete(list.path, survey.metInPass, demand.total, 'the pages held fewer items than meta.total');
+    survey.beginPass();
+    demand.since = undefined;
+  }
+  throw incomplete(list.path, survey.met, demand.total, `it changed while it was read, ${passes} times over`);
+}
+
+interface Demand {
+  /** Items still wanted. */
+  left: number;
+  /** What was created from then on came while the pass went on; the server's time. */
+  since?: number | undefined;
+  total?: number | undefined;
+}
+
+/** The first pass in the size that was asked for; each later one is cut at other places. */
+function pageSizes({ limit, pageSize = 200, matches }: Wish<never>): readonly number[] {
+  // What is filtered here may be far down the list: small pages would be many requests.
+  const first = limit === undefined || matches !== undefined ? pageSize : fitting(limit, pageSize);
+  return [first, ...[200, 199, 198, 197, 196].filter((size) => size !== first)].slice(0, passes);
+}
+
+/** As many requests as needed, and no larger ones than needed. */
+function fitting(limit: number, most: number): number {
+  return Math.ceil(limit / Math.ceil(limit / most));
+}
+
+async function* onePass<T>(
+  api: Api,
+  list: ListRequest<T>,
+  size: number,
+  survey: Survey,
+  demand: Demand,
+): AsyncGenerator<Portion<T>> {
   const start = new URL(list.path, api.baseOrigin);
   start.searchParams.set('page', '1');
-  start.searchParams.set('per_page', String(list.pageSize));
+  start.searchParams.set('per_page', String(size));
   let ahead: Promise<Page> | undefined = fetchPage(api, list.key, `${start.pathname}${start.search}`);
   const visited = new Set<string>();
-  let total: number | undefined;
-  let empty = 0;
-  while (ahead !== undefined) {
+  for (let empty = 0; ahead !== undefined; ) {
     const page: Page = await ahead;
-    total = page.total;
-    const { next } = page;
+    const { next, total } = page;
+    demand.total = total;
+    demand.since ??= (page.date ?? Number.POSITIVE_INFINITY) - slackMs;
+    const before = survey.metInPass;
+    survey.beginPage(total);
+    const fresh = freshOf(list, page, survey, demand);
+    demand.left -= fresh.texts.length;
+    const isWanted = survey.endPage(next === undefined) && demand.left > 0;
     if (next !== undefined && visited.has(next))
-      throw incomplete(list.path, seen.size, total, `the page ${next} came twice`);
+      throw incomplete(list.path, survey.met, total, `the page ${next} came twice`);
     if (next !== undefined) visited.add(next);
-    ahead = next === undefined ? undefined : fetchPage(api, list.key, next);
+    ahead = next === undefined || !isWanted ? undefined : fetchPage(api, list.key, next);
     // If the reader stops early, nobody awaits the page that was asked for ahead: its failure must not end the program.
     ahead?.catch(() => undefined);
-    const before = seen.size;
-    for (const raw of page.items) {
-      const item = list.decode(raw);
-      if (item === undefined)
-        throw new CliError('api_error', `could not read ${list.path}: an item of "${list.key}" is not understood`);
-      const id = list.idOf(item);
-      if (seen.has(id)) continue;
-      seen.add(id);
-      yield item;
+    if (ahead !== undefined) {
+      list.wish.onProgress?.(survey.met, total);
+      // It leaves now, and not when this page has been worked on.
+      await new Promise(setImmediate);
     }
-    empty = seen.size > before ? 0 : empty + 1;
-    if (empty >= emptyPages && next !== undefined)
-      throw incomplete(list.path, seen.size, total, `${emptyPages} pages in a row brought nothing new`);
+    if (fresh.texts.length > 0) yield fresh;
+    empty = survey.metInPass > before ? 0 : empty + 1;
+    if (empty >= emptyPages && ahead !== undefined)
+      throw incomplete(list.path, survey.met, total, `${emptyPages} pages in a row brought nothing new`);
   }
-  if (total !== undefined && seen.size < total)
-    throw incomplete(list.path, seen.size, total, 'the pages held fewer items than meta.total');
 }
 
-async function fetchPage(api: Api, key: string, path: string): Promise<Page> {
-  const json = await api.json({ method: 'GET', path });
-  const items = isRecord(json) ? json[key] : undefined;
-  if (!isRecord(json) || !Array.isArray(items)) {
-    throw new CliError('api_error', `could not read ${path.split('?')[0]}: the answer has no list "${key}"`, {
-      hint: 'check base_url with `cloudctl config list`',
-    });
-  }
-  const meta = isRecord(json.meta) ? json.meta : {};
-  return { items, total: numberOf(meta, 'total'), next: nextPath(api.baseOrigin, json.links) };
+/** The items of the page that were never met and are wanted. */
+function freshOf<T>(list: ListRequest<T>, page: Page, survey: Survey, { since, left }: Demand): Portion<T> {
+  const { matches } = list.wish;
+  const isFresh = (text: string): boolean => {
+    const item = decodeText(list, text);
+    const isNewcomer = Date.parse(list.bornAt(item) ?? '') >= (since ?? Number.POSITIVE_INFINITY);
+    return survey.meet(list.idOf(item), isNewcomer) && matches?.(item) !== false;
+  };
+  const texts = page.texts.filter(isFresh).slice(0, left);
+  return { texts, items: () => texts.map((text) => decodeText(list, text)) };
 }
 
-/** `links.pages.next`, followed only on the base origin. */
-export function nextPath(baseOrigin: string, links: unknown): string | undefined {
-  const pages = isRecord(links) && isRecord(links.pages) ? links.pages : {};
-  const next = textOf(pages, 'next');
-  if (next === undefined || next === '') return undefined;
-  const url = URL.canParse(next, baseOrigin) ? new URL(next, baseOrigin) : undefined;
-  if (url === undefined || url.origin !== baseOrigin) {
-    throw new CliError('api_error', 'could not read the next page: its link leaves the base origin', {
-      detail: `${url?.origin ?? 'not a URL'} is not ${baseOrigin}; the token was not sent there`,
-    });
-  }
-  return `${url.pathname}${url.search}`;
-}
-
-/** The error of a list that ended before it was whole. */
-export function incomplete(path: string, got: number, total: number | undefined, why: string): CliError {
-  return new CliError(
-    'incomplete_list',
-    `could not read all of ${path}: ${got} of ${total ?? 'an unknown number'} items`,
-    {
-      detail: why,
-      hint: 'run the command again',
-    },
-  );
+function decodeText<T>({ decode, path, key }: ListRequest<T>, text: string): T {
+  const json = parseJson(text);
+  const item = json.ok ? decode(json.value) : undefined;
+  if (item === undefined)
+    throw new CliError('api_error', `could not read ${path}: an item of "${key}" is not understood`);
+  return item;
 }

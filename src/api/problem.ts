@@ -8,6 +8,10 @@ export interface ApiAnswer {
   readonly requestId: string | undefined;
   /** Seconds to wait, from `retry-after` or else `ratelimit-reset`, with a 429. */
   readonly retryAfter: number | undefined;
+  /** The server's own time, in whole seconds but as milliseconds since the epoch. */
+  readonly date?: number | undefined;
+  /** `ratelimit-remaining` and `ratelimit-reset`, the latter in epoch seconds. */
+  readonly limit?: { readonly remaining: number; readonly reset: number } | undefined;
   readonly body: string;
 }
 

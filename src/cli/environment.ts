@@ -20,6 +20,8 @@ export const environment: readonly VariableSpec[] = [
   { name: 'CLOUDCTL_CONFIG_DIR', description: 'folder of config.json' },
   { name: 'CLOUDCTL_STATE_DIR', description: 'folder of locks, ledgers and baselines' },
   { name: 'CLOUDCTL_SOURCE', description: 'as --source of the db commands' },
+  { name: 'CLOUDCTL_REHEARSE_INTO', description: 'as --into of db rehearse' },
+  { name: 'CLOUDCTL_REHEARSE_INTO_PASSWORD', description: 'password of that server' },
   { name: 'CLOUDCTL_CLUSTER_NAME', description: 'as --cluster name=URL of sandbox start, without showing it' },
   { name: 'CLOUDCTL_SANDBOX_ADMIN_URL', description: 'where the sandbox commands find the sandbox' },
   { name: 'CLOUDCTL_SANDBOX_ADMIN_TOKEN', description: 'the admin token of the sandbox' },

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { text as readAll } from 'node:stream/consumers';
 import type { Api } from '../api/client.ts';
-import { incomplete, nextPath } from '../api/pages.ts';
+import { incomplete, nextPath } from '../api/page.ts';
 import { notJson, problem } from '../api/problem.ts';
 import type { CommandSpec } from '../cli/command.ts';
 import type { Context } from '../context.ts';

@@ -16,6 +16,11 @@ export function configPath(folder: string): string {
   return join(folder, 'config.json');
 }
 
+/** What excludes two writers: beside the file, because programs with different state folders may share it. */
+export function configLock(folder: string): string {
+  return join(folder, '.config.lock');
+}
+
 /** Reads config.json; no file is an empty configuration, a damaged one is an error with its line. Synchronous: it stands on the fast path. */
 export function readConfig(folder: string): Config {
   const path = configPath(folder);

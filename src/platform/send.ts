@@ -24,11 +24,14 @@ export class SendError extends Error {
   override readonly name = 'SendError';
   readonly kind: SendFailure;
   readonly sent: boolean;
+  /** With `tls`: the server answered, but does not speak TLS on this port. */
+  readonly noTls: boolean;
 
-  constructor(kind: SendFailure, sent: boolean, message: string) {
+  constructor(kind: SendFailure, sent: boolean, message: string, noTls = false) {
     super(message);
     this.kind = kind;
     this.sent = sent;
+    this.noTls = noTls;
   }
 }
 

@@ -245,6 +245,27 @@ describe('another try', () => {
   });
 });
 
+it.each([
+  [true, 'http://'],
+  [false, 'NODE_EXTRA_CA_CERTS'],
+])('a failed handshake (no TLS at the other end: %s) has the hint that helps', async (noTls, hint) => {
+  const send: Send = async () => {
+    throw new SendError('tls', false, 'no', noTls);
+  };
+  await expect(apiWith({ send }).api.request(get)).rejects.toMatchObject({
+    code: 'tls',
+    hint: expect.stringContaining(hint),
+  });
+});
+
+it("an answer tells the server's time, and no time when its Date is none", async () => {
+  const headers = { date: 'Thu, 01 Jan 2026 00:01:00 GMT' };
+  answering(() => HttpResponse.json({}, { headers }));
+  expect((await apiWith({}).api.request(get)).date).toBe(Date.parse('2026-01-01T00:01:00Z'));
+  answering(() => HttpResponse.json({}, { headers: { date: 'now' } }));
+  expect((await apiWith({}).api.request(get)).date).toBeUndefined();
+});
+
 describe('the time to wait after a 429', () => {
   const now = Date.parse('2026-01-01T00:00:00Z');
   it.each([
@@ -290,6 +311,34 @@ describe('over a real connection', () => {
       response.on('close', () => clearInterval(timer));
     });
     await expect((await real(origin, 200)).request(get)).rejects.toMatchObject({ code: 'timeout', exitCode: 6 });
+  });
+
+  it('a request with a signal of its own has no other limit', async () => {
+    const { origin } = await serverFor((seen, response) => {
+      if (seen.url.includes('slow')) setTimeout(() => reply(response, 200, {}), 300);
+    });
+    const own = new AbortController();
+    const api = await real(origin, 100);
+    expect((await api.request({ method: 'POST', path: '/slow', signal: own.signal })).status).toBe(200);
+    const never = api.request({ method: 'POST', path: '/never', signal: own.signal });
+    own.abort();
+    await expect(never).rejects.toMatchObject({ cause: { kind: 'aborted', sent: expect.any(Boolean) } });
+  });
+
+  it.each([
+    [
+      { 'ratelimit-remaining': '7', 'ratelimit-reset': '1800000000' },
+      { remaining: 7, reset: 1_800_000_000 },
+    ],
+    [{ 'ratelimit-remaining': '7' }, undefined],
+    [{ 'ratelimit-remaining': '-1', 'ratelimit-reset': 'soon' }, undefined],
+  ])('%j tell the rate limit as %j', async (headers, limit) => {
+    const { origin } = await serverFor((_, response) =>
+      reply(response, 200, {}, { ...headers, date: 'Thu, 01 Jan 2026 00:00:00 GMT' }),
+    );
+    const answer = await (await real(origin)).request(get);
+    expect(answer.limit).toEqual(limit);
+    expect(answer.date).toBe(Date.parse('2026-01-01T00:00:00Z'));
   });
 
   it('a GET survives an answer that was cut off once', async () => {

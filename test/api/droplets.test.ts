@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { listActions } from '../../src/api/actions.ts';
 import type { Api } from '../../src/api/client.ts';
 import { decodeCreated, decodeDroplet, listDroplets } from '../../src/api/droplets.ts';
+import { apiOf } from './shelf.ts';
 
 describe('a droplet', () => {
   it('keeps what the API sent', () => {
@@ -39,17 +40,9 @@ describe('the answer of a creation', () => {
 });
 
 async function pathOf(list: (api: Api) => AsyncGenerator<unknown>): Promise<string | undefined> {
-  let asked: string | undefined;
-  const api: Api = {
-    baseOrigin: 'https://api.example',
-    request: () => Promise.reject(new Error('not used')),
-    json: async ({ path }) => {
-      asked = path;
-      return { droplets: [], actions: [] };
-    },
-  };
+  const api = apiOf(() => ({ droplets: [], actions: [] }));
   await list(api).next();
-  return asked;
+  return api.asked[0];
 }
 
 it.each([
@@ -57,9 +50,9 @@ it.each([
   [{ tag: 'a b' }, '/v2/droplets?tag_name=a+b&page=1&per_page=200'],
   [{ name: 'web&1' }, '/v2/droplets?name=web%261&page=1&per_page=200'],
 ])('droplets with %j are asked for by %s', async (filter, path) => {
-  expect(await pathOf((api) => listDroplets(api, filter, 200))).toBe(path);
+  expect(await pathOf((api) => listDroplets(api, filter))).toBe(path);
 });
 
 it('actions are asked for by the page', async () => {
-  expect(await pathOf((api) => listActions(api, 50))).toBe('/v2/actions?page=1&per_page=50');
+  expect(await pathOf((api) => listActions(api, { pageSize: 50 }))).toBe('/v2/actions?page=1&per_page=50');
 });

@@ -1,27 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { Api, ApiRequest } from '../../src/api/client.ts';
-import { listAll, nextPath } from '../../src/api/pages.ts';
+import type { Wish } from '../../src/api/pages.ts';
 import { CliError } from '../../src/errors.ts';
+import { apiOf as apiBy, apiOver, idsOf as ids, listing, type Thing } from './shelf.ts';
 
 const origin = 'https://api.example';
-
-/** An API whose pages are given by path; it counts what it was asked. */
-function apiOf(pages: Readonly<Record<string, unknown>>): Api & { readonly asked: string[] } {
-  const asked: string[] = [];
-  const json = async ({ path }: ApiRequest): Promise<unknown> => {
-    asked.push(path);
-    const page = pages[path];
-    if (page instanceof Error) throw page;
-    if (page === undefined) throw new CliError('not_found', `no page ${path}`);
-    return page;
-  };
-  return {
-    baseOrigin: origin,
-    asked,
-    json,
-    request: () => Promise.reject(new Error('not used')),
-  };
-}
+const apiOf = (pages: Readonly<Record<string, unknown>>) => apiBy((path) => pages[path]);
 
 function page(ids: readonly number[], total: number | undefined, next?: string) {
   return {
@@ -29,20 +12,6 @@ function page(ids: readonly number[], total: number | undefined, next?: string) 
     links: next === undefined ? {} : { pages: { next, last: next } },
     meta: total === undefined ? {} : { total },
   };
-}
-
-function listing(api: Api, path = '/v2/things', pageSize = 2) {
-  const decode = (item: unknown) =>
-    typeof item === 'object' && item !== null && 'id' in item && typeof item.id === 'number'
-      ? { id: item.id }
-      : undefined;
-  return listAll(api, { path, key: 'things', decode, idOf: ({ id }) => id, pageSize });
-}
-
-async function ids(items: AsyncIterable<{ readonly id: number }>): Promise<readonly number[]> {
-  const all: number[] = [];
-  for await (const { id } of items) all.push(id);
-  return all;
 }
 
 const first = '/v2/things?page=1&per_page=2';
@@ -62,7 +31,7 @@ describe('a list', () => {
 
   it('keeps the other parameters of its path', async () => {
     const api = apiOf({ '/v2/things?tag_name=a+b&page=1&per_page=2': page([], 0) });
-    expect(await ids(listing(api, '/v2/things?tag_name=a+b'))).toEqual([]);
+    expect(await ids(listing(api, { pageSize: 2 }, '/v2/things?tag_name=a+b'))).toEqual([]);
   });
 
   it('asks for the next page before this one is used', async () => {
@@ -73,21 +42,25 @@ describe('a list', () => {
   });
 
   it('gives an item that moved to a later page once', async () => {
-    const api = apiOf({ [first]: page([1, 2], 3, second), [second]: page([2, 3], 3) });
+    const api = apiOf({ [first]: page([1, 2], 3, second), [second]: page([2, 3], 4) });
     expect(await ids(listing(api))).toEqual([1, 2, 3]);
   });
 
-  it('that holds fewer items than it says is an error, never silence', async () => {
-    const api = apiOf({ [first]: page([1, 2], 4, second), [second]: page([3], 4) });
+  it('that holds fewer items than it says, whenever it is read, is an error, never silence', async () => {
+    const api = apiBy((path) =>
+      path === first ? page([1, 2], 4, second) : page(path === second ? [3] : [1, 2, 3], 4),
+    );
     await expect(ids(listing(api))).rejects.toMatchObject({
       code: 'incomplete_list',
       exitCode: 1,
       message: 'could not read all of /v2/things: 3 of 4 items',
+      detail: 'the pages held fewer items than meta.total',
     });
+    expect(api.asked).toHaveLength(3);
   });
 
   it('whose doubled items make up the count is an error as well', async () => {
-    const api = apiOf({ [first]: page([1, 2], 4, second), [second]: page([2, 1], 4) });
+    const api = apiBy((path) => (path === first ? page([1, 2], 4, second) : page([2, 1], 4)));
     await expect(ids(listing(api))).rejects.toMatchObject({ code: 'incomplete_list' });
   });
 
@@ -141,30 +114,67 @@ describe('a list', () => {
   });
 });
 
-describe('the link to the next page', () => {
-  it.each([
-    [{ pages: { next: `${origin}/v2/things?page=2` } }, '/v2/things?page=2'],
-    [{ pages: { next: '/v2/things?page=2' } }, '/v2/things?page=2'],
-    [{ pages: { next: '?page=2' } }, '/?page=2'],
-    [{ pages: { next: '' } }, undefined],
-    [{ pages: { last: `${origin}/x` } }, undefined],
-    [{ pages: [] }, undefined],
-    [{}, undefined],
-    [null, undefined],
-    ['text', undefined],
-  ])('of %j is %j', (links, path) => {
-    expect(nextPath(origin, links)).toBe(path);
+function shelfOf(count: number) {
+  const things: Thing[] = Array.from({ length: count }, (_, at) => ({ id: at + 1 }));
+  return { things, order: 'oldest first' as const, turn: () => undefined, now: () => 0 };
+}
+
+const odd = ({ id }: Thing): boolean => id % 2 === 1;
+
+describe('a limit', () => {
+  it.each<[Wish<Thing>, number, readonly string[]]>([
+    [{ limit: 1 }, 1, ['1:1']],
+    [{ limit: 200 }, 200, ['1:200']],
+    [{ limit: 250 }, 250, ['1:125', '2:125']],
+    [{ limit: 401 }, 401, ['1:134', '2:134', '3:134']],
+    [{ limit: 5, pageSize: 2 }, 5, ['1:2', '2:2', '3:2']],
+    [{ limit: 100, matches: odd }, 100, ['1:200']],
+    [{ limit: 101, matches: odd }, 101, ['1:200', '2:200']],
+    [{ limit: 5_000 }, 1_000, ['1:200', '2:200', '3:200', '4:200', '5:200']],
+  ])('of %j is met by as few and as small requests as can be', async (wish, count, asked) => {
+    const api = apiOver(shelfOf(1_000));
+    expect(await ids(listing(api, wish))).toHaveLength(count);
+    const pages = api.asked.map((path) => new URL(path, origin).searchParams);
+    expect(pages.map((query) => `${query.get('page')}:${query.get('per_page')}`)).toEqual(asked);
   });
 
-  it.each([
-    'https://evil.example/v2/things?page=2',
-    'http://api.example/v2/things?page=2',
-    'https://api.example:8443/v2/things?page=2',
-    '//evil.example/v2',
-    'https://api.example.evil.example/',
-    'data:text/plain,x',
-    'http://',
-  ])('%s leaves the base origin and is not followed', (next) => {
-    expect(() => nextPath(origin, { pages: { next } })).toThrow(/leaves the base origin/);
+  it('that is met asks for nothing more, though the list changed', async () => {
+    const shelf = shelfOf(1_000);
+    const api = apiOver({ ...shelf, turn: () => void shelf.things.shift() });
+    expect(await ids(listing(api, { limit: 4, pageSize: 2 }))).toHaveLength(4);
+    expect(api.asked).toHaveLength(2);
   });
 });
+
+describe('a page', () => {
+  it('is asked for one ahead of the reader, and no more', async () => {
+    const api = apiOver(shelfOf(100));
+    const items = listing(api, { pageSize: 10 });
+    await items.next();
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(api.asked).toHaveLength(2);
+    await items.return(undefined);
+  });
+
+  it('is told of while another follows', async () => {
+    const told: unknown[] = [];
+    const wish: Wish<Thing> = { pageSize: 2, onProgress: (read, total) => told.push([read, total]) };
+    await ids(listing(apiOver(shelfOf(5)), wish));
+    expect(told).toEqual([
+      [2, 5],
+      [4, 5],
+    ]);
+  });
+
+  it('gives its items as the texts they came as, and only those that are wanted', async () => {
+    const [portion] = await all(listing(apiOver(shelfOf(5)), { matches: odd }));
+    expect(portion?.texts).toEqual(['{"id":1}', '{"id":3}', '{"id":5}']);
+    expect(portion?.items()).toEqual([{ id: 1 }, { id: 3 }, { id: 5 }]);
+  });
+});
+
+async function all<T>(items: AsyncIterable<T>): Promise<readonly T[]> {
+  const list: T[] = [];
+  for await (const item of items) list.push(item);
+  return list;
+}

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { globMatcher, take, where } from '../../src/api/select.ts';
+import { globMatcher } from '../../src/api/select.ts';
 
 describe('a pattern for names', () => {
   it.each([
@@ -42,33 +42,4 @@ describe('a pattern for names', () => {
   it('with a range that runs backwards is no pattern', () => {
     expect(() => globMatcher('[z-a]')).toThrow(SyntaxError);
   });
-});
-
-async function* numbers(asked: number[]) {
-  for (let at = 1; ; at++) {
-    asked.push(at);
-    yield at;
-  }
-}
-
-async function all<T>(items: AsyncIterable<T>): Promise<readonly T[]> {
-  const list: T[] = [];
-  for await (const item of items) list.push(item);
-  return list;
-}
-
-it('a limit asks the source for no more than it gives', async () => {
-  const asked: number[] = [];
-  expect(await all(take(numbers(asked), 3))).toEqual([1, 2, 3]);
-  expect(asked).toEqual([1, 2, 3]);
-});
-
-it('a limit counts what passed the filter', async () => {
-  const even = where(numbers([]), (item) => item % 2 === 0);
-  expect(await all(take(even, 2))).toEqual([2, 4]);
-});
-
-it('no limit gives everything', async () => {
-  const three = take(numbers([]), 3);
-  expect(await all(take(three, undefined))).toEqual([1, 2, 3]);
 });

@@ -300,3 +300,23 @@ test('what a person must see is shown with --quiet as well, and cannot act on th
   await output.show('https://auth.example/v1/oauth/authorize?client_id=x\u001b[2J');
   expect([stdout.text(), stderr.text()]).toEqual(['', 'https://auth.example/v1/oauth/authorize?client_id=x\n']);
 });
+
+test('ndjson of a query that looks at each row by itself is printed as the rows come', async () => {
+  const { output, stdout } = outputOf({ format: 'ndjson', query: await compileQuery('[].name') });
+  const seen: string[] = [];
+  const rows = (async function* () {
+    for (const row of droplets) {
+      yield row;
+      seen.push(stdout.text());
+    }
+  })();
+  await output.list(rows, view);
+  expect(seen).toEqual(['"web"\n', '"web"\n"db"\n']);
+});
+
+test('columns can be judged before there is anything to list, unless a query makes others', async () => {
+  expect(() => outputOf({ format: 'json', columns: ['Nope'] }).output.checkColumns(view)).toThrow(/unknown column/);
+  expect(() => outputOf({ format: 'json', columns: ['id'] }).output.checkColumns(view)).not.toThrow();
+  const query = await compileQuery('[].{n: name}');
+  expect(() => outputOf({ format: 'json', columns: ['n'], query }).output.checkColumns(view)).not.toThrow();
+});

@@ -95,3 +95,30 @@ test.each([80, undefined])('with --quiet there is nothing (columns: %s)', async 
   await progress.stop('done');
   expect(stderr.text()).toBe('');
 });
+
+test('a count shows when it takes a while, and tells how many of how many', async () => {
+  const stderr = fakeSink(80);
+  const clock = fakeClock();
+  const progress = createProgress({ stderr, clock, quiet: false, unicode: false });
+  const count = progress.count('droplets');
+  count(200, 3000);
+  await clock.pass(300);
+  expect(stderr.text()).toBe('');
+  count(400, 3000);
+  await drawn(stderr, 1);
+  count(600, undefined);
+  await clock.pass(100);
+  await progress.stop();
+  expect(stderr.text()).toBe(`${erase}| 400 of 3000 droplets${erase}/ 600 droplets${erase}`);
+});
+
+test('a count off a terminal is silent for ten seconds', async () => {
+  const stderr = fakeSink();
+  const clock = fakeClock();
+  const count = createProgress({ stderr, clock, quiet: false }).count('actions');
+  for (const done of [200, 400, 600]) {
+    count(done, 9000);
+    await clock.pass(5_000);
+  }
+  expect(stderr.text()).toBe('600 of 9000 actions\n');
+});

@@ -33,3 +33,30 @@ test('an expression that does not fit the data is a usage error, too', async () 
   expect(() => query(5)).toThrow(expect.objectContaining({ code: 'usage' }));
   await expect(compileQuery('nofunction(@)').then((unknown) => unknown([]))).rejects.toMatchObject({ code: 'usage' });
 });
+
+test.each([
+  ['[].name', true],
+  ['[*].{n: name}', true],
+  ["[?status=='active']", true],
+  ["[?status=='active'].tags[]", true],
+  ["[].name | [?starts_with(@, 'a')]", true],
+  ['@', true],
+  ['[0].name', false],
+  ['[:2].name', false],
+  ['length(@)', false],
+  ['sort_by(@, &id)', false],
+  ['[].name | [0]', false],
+  ['[].name | length(@)', false],
+  ['[?contains($[].name, name)]', false],
+  ['{all: [].name}', false],
+])('%s looks at each element by itself: %s', async (text, isItemwise) => {
+  const query = await compileQuery(text);
+  expect(query.isItemwise).toBe(isItemwise);
+  const list = [
+    { id: 1, name: 'a', status: 'active', tags: ['x', 'y'] },
+    { id: 2, name: 'ab', status: 'off', tags: [] },
+    { id: 3, name: 'b', status: 'active', tags: ['z'] },
+  ];
+  const parts = [list.slice(0, 1), list.slice(1)].map((part) => query(part));
+  if (isItemwise) expect(parts.flat()).toEqual(query(list));
+});

@@ -279,6 +279,7 @@ describe('TLS', () => {
       expect(await failure(send(Number(host.split(':')[1]), certificates.ca))).toMatchObject({
         kind: 'tls',
         sent: false,
+        noTls: host === plain,
       });
     }
   });

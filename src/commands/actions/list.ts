@@ -1,7 +1,8 @@
 import { type Action, listActions } from '../../api/actions.ts';
-import { take, where } from '../../api/select.ts';
+import type { Portion } from '../../api/pages.ts';
 import type { ListView } from '../../cli/columns.ts';
 import type { CommandSpec, Words } from '../../cli/command.ts';
+import type { Pages } from '../../cli/listing.ts';
 import { wholeNumber } from '../../cli/number.ts';
 import type { Context } from '../../context.ts';
 import { usage } from '../../errors.ts';
@@ -47,11 +48,16 @@ export const list: CommandSpec<Context> = {
     const limit =
       words.text('limit') === undefined ? undefined : wholeNumber(words.text('limit') ?? '', '--limit', { min: 1 });
     const matches = filterOf(words);
+    const isFiltered = filters.some((name) => words.text(name) !== undefined);
+    context.output.checkColumns(view);
     const api = await context.api(context.settings());
-    // What is filtered here may be far down the list: small pages would be many requests.
-    const filtered = filters.some((name) => words.text(name) !== undefined);
-    const actions = where(listActions(api, filtered ? pageSize : Math.min(pageSize, limit ?? pageSize)), matches);
-    await context.output.list(rows(take(actions, limit)), view);
+    const actions = listActions(api, {
+      limit,
+      pageSize,
+      matches: isFiltered ? matches : undefined,
+      onProgress: context.progress.count('actions'),
+    });
+    await context.output.pages(rows(actions), view).finally(() => context.progress.stop());
     return 0;
   },
 };
@@ -88,8 +94,8 @@ function timeOf(words: Words, option: string): number | undefined {
   return time;
 }
 
-async function* rows(actions: AsyncIterable<Action>): AsyncGenerator<JsonRecord> {
-  for await (const action of actions) yield action.raw;
+async function* rows(portions: AsyncIterable<Portion<Action>>): Pages<JsonRecord> {
+  for await (const { items, texts } of portions) yield { rows: () => items().map(({ raw }) => raw), texts };
 }
 
 function regionOf(row: JsonRecord): string | undefined {

@@ -1,7 +1,9 @@
 import { type Droplet, listDroplets } from '../../api/droplets.ts';
-import { globMatcher, take, where } from '../../api/select.ts';
+import type { Portion } from '../../api/pages.ts';
+import { globMatcher } from '../../api/select.ts';
 import type { Cell, ListView } from '../../cli/columns.ts';
 import type { CommandSpec } from '../../cli/command.ts';
+import type { Pages } from '../../cli/listing.ts';
 import { wholeNumber } from '../../cli/number.ts';
 import type { Context } from '../../context.ts';
 import { usage } from '../../errors.ts';
@@ -49,21 +51,24 @@ export const list: CommandSpec<Context> = {
     const tag = words.text('tag');
     const limit =
       words.text('limit') === undefined ? undefined : wholeNumber(words.text('limit') ?? '', '--limit', { min: 1 });
-    const matches = glob === undefined ? () => true : matcherOf(glob);
+    const matches = glob === undefined ? undefined : matcherOf(glob);
+    context.output.checkColumns(view);
     const api = await context.api(context.settings());
-    const filtered = glob !== undefined || region !== undefined;
-    const pageSize = Math.min(200, filtered ? 200 : (limit ?? 200));
-    const droplets = where(
-      listDroplets(api, tag === undefined ? {} : { tag }, pageSize),
-      ({ name, raw }) => matches(name) && (region === undefined || slugOf(raw.region) === region),
-    );
-    await context.output.list(rows(take(droplets, limit)), view);
+    const droplets = listDroplets(api, tag === undefined ? {} : { tag }, {
+      limit,
+      matches:
+        matches === undefined && region === undefined
+          ? undefined
+          : ({ name, raw }) => matches?.(name) !== false && (region === undefined || slugOf(raw.region) === region),
+      onProgress: context.progress.count('droplets'),
+    });
+    await context.output.pages(rows(droplets), view).finally(() => context.progress.stop());
     return 0;
   },
 };
 
-async function* rows(droplets: AsyncIterable<Droplet>): AsyncGenerator<JsonRecord> {
-  for await (const droplet of droplets) yield droplet.raw;
+async function* rows(portions: AsyncIterable<Portion<Droplet>>): Pages<JsonRecord> {
+  for await (const { items, texts } of portions) yield { rows: () => items().map(({ raw }) => raw), texts };
 }
 
 function matcherOf(glob: string): (name: string) => boolean {

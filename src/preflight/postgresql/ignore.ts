@@ -1,7 +1,6 @@
 import { usage } from '../../errors.ts';
+import { didYouMean, type Nearest, quoted } from '../misspelt.ts';
 import type { Database } from './asks/databases.ts';
-
-type Nearest = (word: string, known: readonly string[]) => string | undefined;
 
 /**
  * The databases to migrate. Throws a CliError (usage) for a name in `ignore_dbs` that no database has: with a slip in it the
@@ -20,16 +19,6 @@ export function chosen(
   return left;
 }
 
-/** Throws a CliError (usage) for an id in `--accept` that no check has. */
-export function refuseUnknownIds(accepted: readonly string[], ids: readonly string[], nearest: Nearest): void {
-  const strange = accepted.filter((id) => !ids.includes(id));
-  if (strange.length === 0) return;
-  throw usage(
-    `no check is called ${strange.map(quoted).join(', ')}`,
-    didYouMean(strange, ids, nearest) ?? 'take the ids from the report, as in --accept wal-rate',
-  );
-}
-
 /** Never migrated, so naming them does no harm. */
 const alwaysIgnored = new Set(['template0', 'template1']);
 
@@ -43,13 +32,4 @@ function notThere(strange: readonly string[], names: readonly string[], nearest:
     didYouMean(strange, names, nearest) ?? 'name databases exactly as the server does, upper and lower case included',
     `databases of the source: ${told}`,
   );
-}
-
-function didYouMean(strange: readonly string[], known: readonly string[], nearest: Nearest): string | undefined {
-  const near = strange.flatMap((word) => nearest(word, known) ?? []);
-  return near.length === 0 ? undefined : `did you mean ${near.map(quoted).join(', ')}?`;
-}
-
-function quoted(word: string): string {
-  return `"${word}"`;
 }

@@ -2,6 +2,7 @@ import { CliError } from '../../errors.ts';
 import type { Clock } from '../../platform/host.ts';
 import type { PostgresSource } from '../../postgresql/source.ts';
 import type { Finding } from '../finding.ts';
+import { refuseUnknownIds } from '../misspelt.ts';
 import type { IgnoreAdvice, Report } from '../report.ts';
 import { type Conclusion, conclude } from '../verdict.ts';
 import type { Wish } from '../wish.ts';
@@ -15,7 +16,6 @@ import { copyOf, copyTime, largestTables } from './estimate.ts';
 import { serverFinding } from './findings.ts';
 import { readAnswer } from './gather.ts';
 import type { Ground } from './ground.ts';
-import { refuseUnknownIds } from './ignore.ts';
 import { type Survey, survey } from './survey.ts';
 import { mayBlock } from './weights.ts';
 

@@ -6,7 +6,7 @@ import { commandLine } from '../../redis/quote.ts';
 import type { RedisSource } from '../../redis/source.ts';
 import { flavorNames, serverVersion } from '../../redis/version.ts';
 import { encode } from '../../redis/wire.ts';
-import { refuseUnknownIds } from '../postgresql/ignore.ts';
+import { refuseUnknownIds } from '../misspelt.ts';
 import type { DatabaseVerdict, Report } from '../report.ts';
 import { conclude } from '../verdict.ts';
 import type { Wish } from '../wish.ts';

@@ -1,7 +1,11 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { configLock } from '../../../src/config/file.ts';
+import { run } from '../../../src/main.ts';
+import { tryAcquire } from '../../../src/platform/lock.ts';
 import { startProgram } from '../../fixtures/cli.ts';
+import { makeFolders } from '../../fixtures/folders.ts';
 import { testHost } from '../../fixtures/host.ts';
 import { bundleProgram } from '../../platform/bundle.ts';
 import { cloudctl } from '../ground.ts';
@@ -131,5 +135,28 @@ describe('two writers at once', () => {
     writeFileSync(join(host.folders.config, 'config.json'), '{"profiles":{"default":{"scope":"read","new":1}}}');
     await cloudctl(host, ['config', 'set', 'flow', 'code']);
     expect(host.readConfig().raw).toEqual({ profiles: { default: { new: 1, scope: 'read', flow: 'code' } } });
+  });
+});
+
+describe('two programs that share a config folder', () => {
+  it('wait for each other, though each has a state folder of its own', async () => {
+    const base = testHost();
+    const other = makeFolders();
+    onTestFinished(() => other.remove());
+    const host = { ...base, folders: { ...base.folders, state: other.state } };
+    const held = tryAcquire(configLock(base.folders.config));
+    let isOver = false;
+    const ended = run(['config', 'set', 'scope', 'read'], host).then((code) => {
+      isOver = true;
+      return code;
+    });
+    // Time enough to write, if nothing held it back.
+    for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setTimeout(resolve, 10));
+    expect([isOver, base.readConfig().profiles.size]).toEqual([false, 0]);
+    base.writeConfig({ profiles: { work: { scope: 'read' } } });
+    held?.release();
+    for (; !isOver; base.clock.advance(100)) await new Promise((resolve) => setTimeout(resolve, 5));
+    expect(await ended).toBe(0);
+    expect([...base.readConfig().profiles.keys()].sort()).toEqual(['default', 'work']);
   });
 });

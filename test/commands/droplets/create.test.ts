@@ -299,6 +299,21 @@ describe('--resume', () => {
     expect((await cloudctl(host, ['droplets', 'create', '--resume', ledger, ...words])).code).toBe(0);
   });
 
+  it('of a batch that another account began is refused', async () => {
+    const { host, sandbox, ledger } = await begun();
+    const lines = readFileSync(ledger, 'utf8').split('\n');
+    writeFileSync(
+      ledger,
+      [JSON.stringify({ ...JSON.parse(lines[0] ?? ''), account: 'a' }), ...lines.slice(1)].join('\n'),
+    );
+    await seedSession(host, sandbox, { record: { accountUuid: 'b' } });
+    const ran = await cloudctl(host, ['droplets', 'create', '--resume', ledger]);
+    expect(ran).toMatchObject({ code: 2, out: '' });
+    expect(ran.err).toMatch(/the ledger belongs to another account/);
+    await seedSession(host, sandbox, { record: { accountUuid: 'a' } });
+    expect((await cloudctl(host, ['droplets', 'create', '--resume', ledger])).code).toBe(0);
+  });
+
   it('of a ledger that is not there is refused', async () => {
     const { host } = await loggedIn();
     const ran = await cloudctl(host, ['droplets', 'create', '--resume', join(host.place.work, 'no.jsonl')]);

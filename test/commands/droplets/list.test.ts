@@ -103,6 +103,63 @@ describe('droplets list', () => {
     );
   });
 
+  it('with a limit asks for what it gives and no more', async () => {
+    const { host, sandbox } = await loggedIn();
+    const paths: string[] = [];
+    const send: typeof host.send = async (options) => {
+      const real = await host.send(options);
+      return (url, init) => {
+        paths.push(url.replace(sandbox.ready.base_url, ''));
+        return real(url, init);
+      };
+    };
+    await cloudctl(host, ['droplets', 'list', '--limit', '2', '-o', 'json'], { send });
+    await cloudctl(host, ['droplets', 'list', '*', '--limit', '1', '-o', 'json'], { send });
+    expect(paths).toEqual(['/v2/droplets?page=1&per_page=2', '/v2/droplets?page=1&per_page=200']);
+  });
+
+  it('judges the columns before the session', async () => {
+    const sandbox = await sandboxFor();
+    const host = testHost();
+    host.writeConfig({ profiles: { default: profileOf(sandbox) } });
+    for (const what of ['droplets', 'actions']) {
+      const ran = await cloudctl(host, [what, 'list', '--format', 'Nope']);
+      expect(ran).toMatchObject({ code: 2, out: '', err: expect.stringContaining('unknown column "Nope"') });
+    }
+  });
+
+  it('loses none that stayed, and cries no wolf, while others create and delete all the time', async () => {
+    const { host, sandbox } = await loggedIn();
+    const { world } = sandbox;
+    const account = sandbox.ready.users[0]?.uuid ?? '';
+    const blueprint = { region: 'nyc3', size: 's-1vcpu-1gb', image: 155_133_621, tags: [], features: [] };
+    const names = Array.from({ length: 900 }, (_, at) => `old-${at}`);
+    const born = world.createDroplets(account, names, blueprint).map(({ droplet }) => droplet);
+    const victims = born.filter((_, at) => at % 3 === 0);
+    let pages = 0;
+    const send: typeof host.send = async (options) => {
+      const real = await host.send(options);
+      return (url, init) => {
+        pages += 1;
+        // One goes and one comes: the total stays what it was.
+        for (const victim of pages < 12 ? victims.splice(0, 1 + (pages % 3)) : []) {
+          world.deleteDroplet(victim);
+          world.createDroplets(account, ['new'], blueprint);
+        }
+        return real(url, init);
+      };
+    };
+    const ran = await cloudctl(host, ['droplets', 'list', '-o', 'ndjson'], { send });
+    expect(ran).toMatchObject({ code: 0, err: '' });
+    const ids = ran.out
+      .trim()
+      .split('\n')
+      .map((line): number => JSON.parse(line).id);
+    expect(new Set(ids).size).toBe(ids.length);
+    const missing = born.filter(({ id }) => world.droplet(id) !== undefined && !ids.includes(id));
+    expect(missing).toEqual([]);
+  });
+
   it('of nothing is an empty array', async () => {
     const { host } = await loggedIn();
     expect((await cloudctl(host, ['droplets', 'list', 'no-*', '-o', 'json'])).out).toBe('[]\n');

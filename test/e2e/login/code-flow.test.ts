@@ -132,7 +132,7 @@ describe.skipIf(lacks('chromium'))('the code flow', () => {
     const words = [
       'droplets',
       'create',
-      'web-1',
+      'never-1',
       '--size',
       's-1vcpu-1gb',
       '--image',
@@ -147,7 +147,7 @@ describe.skipIf(lacks('chromium'))('the code flow', () => {
     expect(json.code).toBe(4);
     expect(errorOf(json)).toMatchObject({ code: 'scope_too_small', exit_code: 4 });
     expect(errorOf(json).hint).toContain('--scope "read write"');
-    expect(json.json()).toMatchObject([{ name: 'web-1', status: 'failed' }]);
+    expect(json.json()).toMatchObject([{ name: 'never-1', status: 'failed' }]);
     const tries = await here.requests('POST /v2/droplets');
     expect(tries.filter(({ status }) => status !== 403)).toEqual([]);
   });

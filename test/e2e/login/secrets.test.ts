@@ -22,7 +22,7 @@ describe.skipIf(lacks('chromium'))('what the program prints', () => {
         ['auth', 'status', '--check'],
         ['auth', 'list'],
         ['actions', 'list'],
-        ['droplets', 'create', 'web-1', '--size', 's-1vcpu-1gb', '--image', 'debian-12-x64', '--region', 'ams3'],
+        ['droplets', 'create', 'web-1', '--size', 's-1vcpu-1gb', '--image', 'debian-12-x64', '--if-exists', 'create'],
         ['api', 'GET', '/v2/droplets'],
         ['config', 'list'],
         ...(flow === 'code' ? [['auth', 'refresh']] : []),

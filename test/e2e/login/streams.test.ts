@@ -13,7 +13,7 @@ const commands: readonly { readonly words: readonly string[]; readonly data: Reg
   { words: ['auth', 'refresh'], data: /maya@example\.com/ },
   { words: ['actions', 'list'], data: /create/ },
   { words: ['droplets', 'list'], data: /ams3|nyc3|fra1/ },
-  { words: ['droplets', 'create', 'web-1', 'web-2', ...create], data: /web-1[\s\S]*web-2/ },
+  { words: ['droplets', 'create', 'web-1', 'web-2', '--if-exists', 'create', ...create], data: /web-1[\s\S]*web-2/ },
   { words: ['api', 'GET', '/v2/droplets'], data: /"droplets"/ },
   { words: ['config', 'list'], data: /auth_url/ },
   { words: ['config', 'path'], data: /config/ },

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { nearest } from '../../../src/cli/suggest.ts';
-import { chosen, refuseUnknownIds } from '../../../src/preflight/postgresql/ignore.ts';
+import { chosen } from '../../../src/preflight/postgresql/ignore.ts';
 import { database } from './facts.ts';
 
 const databases = ['app', 'billing', 'postgres'].map((name) => database(name));
@@ -22,13 +22,6 @@ test('a name that no database has ends the run, with the one that was meant', ()
 
 test('names are compared as the server does, upper and lower case included', () => {
   expect(() => chosen(databases, ['Postgres'], nearest)).toThrow('"Postgres"');
-});
-
-test('an id in --accept that no check has ends the run', () => {
-  expect(() => refuseUnknownIds(['wal-rat'], ['wal-rate', 'wal-level'], nearest)).toThrow(
-    expect.objectContaining({ code: 'usage', hint: 'did you mean "wal-rate"?' }),
-  );
-  expect(() => refuseUnknownIds(['wal-rate'], ['wal-rate'], nearest)).not.toThrow();
 });
 
 test('something must be left to migrate', () => {

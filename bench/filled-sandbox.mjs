@@ -1,0 +1,69 @@
+// A sandbox process for the benches, with as many droplets as are asked for. Posting 100,000 of them would take longer than
+// what is measured, so this process runs the sandbox itself and fills its world from inside.
+import { fork } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { build } from 'esbuild';
+import { root } from '../scripts/suite.mjs';
+
+const self = fileURLToPath(import.meta.url);
+
+/** Resolves with its origin, an access token with write scope, the environment of a client, and its end. */
+export async function filledSandbox(droplets) {
+  const folder = mkdtempSync(join(tmpdir(), 'cloudctl-bench-'));
+  // Where the packages that it imports are found.
+  const cache = join(root, 'node_modules/.cache/cloudctl');
+  mkdirSync(cache, { recursive: true });
+  const bundle = join(mkdtempSync(join(cache, 'bench-')), 'sandbox.mjs');
+  const entryPoints = [join(root, 'src/sandbox/server.ts')];
+  const options = { bundle: true, platform: 'node', format: 'esm', packages: 'external' };
+  await build({ ...options, entryPoints, outfile: bundle });
+  const child = fork(self, [bundle, String(droplets)]);
+  const ended = new Promise((resolve) => child.once('close', resolve));
+  const ready = await new Promise((resolve, reject) => {
+    child.once('message', resolve);
+    child.once('close', () => reject(new Error('the sandbox ended before it was ready')));
+  });
+  const folders = { CLOUDCTL_CONFIG_DIR: join(folder, 'config'), CLOUDCTL_STATE_DIR: join(folder, 'state') };
+  return {
+    ...ready,
+    env: {
+      PATH: process.env.PATH,
+      HOME: folder,
+      ...folders,
+      CLOUDCTL_BASE_URL: ready.origin,
+      CLOUDCTL_ACCESS_TOKEN: ready.token,
+    },
+    stop: async () => {
+      child.kill('SIGTERM');
+      await ended;
+      for (const made of [folder, dirname(bundle)]) rmSync(made, { recursive: true, force: true });
+    },
+  };
+}
+
+if (process.argv[1] === self) await serve(process.argv[2], Number(process.argv[3]));
+
+async function serve(bundle, droplets) {
+  const { startSandbox } = await import(pathToFileURL(bundle).href);
+  // Created an hour ago: what is as new as the list itself would be counted as created meanwhile.
+  let ago = 3_600_000;
+  const sandbox = await startSandbox({ now: () => Date.now() - ago, rateLimit: '100000000/h' });
+  const { ready, world } = sandbox;
+  const [{ uuid, email }] = ready.users;
+  const names = Array.from({ length: droplets }, (_, at) => `web-${at + 1}`);
+  const blueprint = { region: 'nyc3', size: 's-1vcpu-1gb', image: 155_133_621, tags: ['bench'], features: [] };
+  world.createDroplets(uuid, names, blueprint);
+  ago = 0;
+  const answer = await fetch(new URL('/_sandbox/tokens', ready.admin_url), {
+    method: 'POST',
+    headers: { 'x-admin-token': ready.admin_token },
+    body: JSON.stringify({ user: email, scope: 'read write' }),
+  });
+  const { access_token: token } = await answer.json();
+  // Whoever started it may be killed: nothing is left running then.
+  process.once('disconnect', () => process.exit());
+  process.send({ origin: ready.base_url, token, total: world.droplets(uuid).length });
+}

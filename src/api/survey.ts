@@ -1,0 +1,135 @@
+/** complete: nothing was missed. again: items may have slipped past. short: the server promises items that it does not give. */
+export type Verdict = 'complete' | 'again' | 'short';
+
+/**
+ * Keeps account of a list that others change while its pages are read, in one pass or more.
+ *
+ * An item is lost when it moves to a page that was already read. In a list that is newest first only a deletion does that,
+ * and the total falls from one page to the next. In one that is oldest first a creation can hide the fall, but the created
+ * item itself is met at the end. So a pass is whole without more when the total never fell, grew by every newcomer that was
+ * met, and at least the first total was met.
+ *
+ * Otherwise the passes together must tell. Two items that stood side by side on a page had nothing between them, and what is
+ * created stands before or behind all others: when such pairs lead from the beginning of the list to its end, every item
+ * that was there all the time was met, however much the list goes on changing.
+ */
+export interface Survey {
+  /** Begins another pass, whose pages are to be cut at other places. */
+  beginPass(): void;
+  beginPage(total: number | undefined): void;
+  /** Whether the item was never met before. */
+  meet(id: number, isNewcomer: boolean): boolean;
+  /** `isLast` says that nothing follows. Returns whether there is a reason to read on. */
+  endPage(isLast: boolean): boolean;
+  verdict(): Verdict;
+  /** Items met in all passes, and in this one. */
+  readonly met: number;
+  readonly metInPass: number;
+}
+
+export function createSurvey(): Survey {
+  /** Every item that was met, with the one that stood behind it. */
+  const next = new Map<number, number>();
+  const metNow = new Set<number>();
+  let pass: Pass = { ...emptyPass };
+  let before: Pass | undefined;
+  let neighbour = beginning;
+  /** Up to here pairs lead without a gap. */
+  let front = beginning;
+
+  const met = (): number => next.size - (next.has(beginning) ? 1 : 0);
+  const metInPass = (): number => (before === undefined ? met() : metNow.size);
+  const isUnbroken = (): boolean => {
+    for (let at = next.get(front) ?? unknown; !Number.isNaN(at); at = next.get(front) ?? unknown) {
+      front = at;
+      if (front === end) return true;
+    }
+    return front === end;
+  };
+  return {
+    get met() {
+      return met();
+    },
+    get metInPass() {
+      return metInPass();
+    },
+    beginPass() {
+      before = { ...pass, met: metInPass() };
+      pass = { ...emptyPass };
+      metNow.clear();
+    },
+    beginPage(total) {
+      pass.pages += 1;
+      neighbour = pass.pages === 1 ? beginning : unknown;
+      if (total === undefined) return;
+      pass.first ??= total;
+      pass.fell ||= total < (pass.last ?? total);
+      pass.least = Math.min(total, pass.least ?? total);
+      pass.last = total;
+    },
+    meet(id, isNewcomer) {
+      const isNew = !next.has(id);
+      if (isNewcomer && (before === undefined ? isNew : !metNow.has(id))) pass.newcomers += 1;
+      if (isNew) {
+        next.set(id, unknown);
+        pass.fresh += 1;
+      }
+      if (before !== undefined) metNow.add(id);
+      if (!Number.isNaN(neighbour)) next.set(neighbour, id);
+      neighbour = id;
+      return isNew;
+    },
+    endPage(isLast) {
+      if (isLast && !Number.isNaN(neighbour)) next.set(neighbour, end);
+      return before === undefined || before.isShort || !isUnbroken();
+    },
+    verdict() {
+      pass.isShort = metInPass() < (pass.least ?? 0);
+      if (!isDoubtful(pass, metInPass())) return 'complete';
+      if (before === undefined) return 'again';
+      const isStill = pass.fresh === 0 && metNow.size === before.met;
+      if (before.isShort && pass.isShort && isStill) return 'short';
+      // It may have led to an item that was deleted since: another way may lead around it.
+      front = beginning;
+      return isUnbroken() ? 'complete' : 'again';
+    },
+  };
+}
+
+interface Pass {
+  pages: number;
+  /** Totals of the first and the last page, and the least of all. */
+  first: number | undefined;
+  last: number | undefined;
+  least: number | undefined;
+  /** Whether a page had a lower total than the one before it. */
+  fell: boolean;
+  /** Items met that were created since the first page was read. */
+  newcomers: number;
+  /** Items that no pass before this one met. */
+  fresh: number;
+  /** When it is over: items met, and whether they were fewer than the least total. */
+  met: number;
+  isShort: boolean;
+}
+
+function isDoubtful({ pages, first, last, fell, newcomers }: Pass, met: number): boolean {
+  if (first === undefined || last === undefined) return false;
+  const isFallHidden = pages > 1 && last - first < newcomers;
+  return fell || isFallHidden || met < first;
+}
+
+const emptyPass: Pass = {
+  pages: 0,
+  first: undefined,
+  last: undefined,
+  least: undefined,
+  fell: false,
+  newcomers: 0,
+  fresh: 0,
+  met: 0,
+  isShort: false,
+};
+const beginning = Number.NEGATIVE_INFINITY;
+const end = Number.POSITIVE_INFINITY;
+const unknown = Number.NaN;

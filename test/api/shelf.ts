@@ -1,0 +1,88 @@
+import type { Api } from '../../src/api/client.ts';
+import { listPages, type Wish } from '../../src/api/pages.ts';
+import type { ApiAnswer } from '../../src/api/problem.ts';
+import { CliError } from '../../src/errors.ts';
+import { parseJson } from '../../src/json.ts';
+
+export const origin = 'https://api.example';
+
+export interface Thing {
+  readonly id: number;
+  readonly created_at?: string;
+}
+
+export interface AskedApi extends Api {
+  readonly asked: string[];
+}
+
+/** An API that answers paths with bodies, as JSON text; it notes what it was asked. */
+export function apiOf(answer: (path: string) => unknown, date?: () => number): AskedApi {
+  const asked: string[] = [];
+  return {
+    baseOrigin: origin,
+    asked,
+    json: async ({ path }, read = ({ body }) => parseJson(body)) => {
+      asked.push(path);
+      const page = answer(path);
+      if (page instanceof Error) throw page;
+      if (page === undefined) throw new CliError('not_found', `no page ${path}`);
+      const read_ = read(answerOf(JSON.stringify(page), date?.()));
+      return read_.ok ? read_.value : undefined;
+    },
+    request: () => Promise.reject(new Error('not used')),
+  };
+}
+
+function answerOf(body: string, date: number | undefined): ApiAnswer {
+  return { status: 200, contentType: 'application/json', requestId: undefined, retryAfter: undefined, date, body };
+}
+
+/** A list that changes: `turn` is called before each page that is read after the first. */
+export interface Shelf {
+  readonly things: Thing[];
+  readonly order: 'oldest first' | 'newest first';
+  readonly turn: () => void;
+  readonly now: () => number;
+  /** The size a page really has. */
+  readonly sizeOf?: (asked: number) => number;
+}
+
+export function apiOver(shelf: Shelf): AskedApi {
+  const respond = (path: string): unknown => {
+    if (api.asked.length > 1) shelf.turn();
+    const { pathname, searchParams } = new URL(path, origin);
+    const asked = Number(searchParams.get('per_page'));
+    const [page, size] = [Number(searchParams.get('page')), shelf.sizeOf?.(asked) ?? asked];
+    const things = shelf.order === 'oldest first' ? shelf.things : [...shelf.things].reverse();
+    const isLast = page * size >= things.length;
+    return {
+      things: things.slice((page - 1) * size, page * size),
+      links: isLast ? {} : { pages: { next: `${origin}${pathname}?page=${page + 1}&per_page=${asked}` } },
+      meta: { total: things.length },
+    };
+  };
+  const api = apiOf(respond, shelf.now);
+  return api;
+}
+
+export function listing(api: Api, wish: Wish<Thing> = { pageSize: 2 }, path = '/v2/things') {
+  return listPages(api, {
+    path,
+    key: 'things',
+    decode,
+    idOf: ({ id }) => id,
+    bornAt: (thing) => thing.created_at,
+    wish,
+  });
+}
+
+export async function idsOf(portions: ReturnType<typeof listing>): Promise<readonly number[]> {
+  const all: number[] = [];
+  for await (const { items } of portions) all.push(...items().map(({ id }) => id));
+  return all;
+}
+
+function decode(item: unknown): Thing | undefined {
+  if (typeof item !== 'object' || item === null || !('id' in item) || typeof item.id !== 'number') return undefined;
+  return { id: item.id, ...('created_at' in item ? { created_at: String(item.created_at) } : {}) };
+}

@@ -1,0 +1,97 @@
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { lacks } from '../../fixtures/needs.ts';
+import { buildProgram, type Ground, groundFor, type Row } from './ground.ts';
+
+interface Example {
+  readonly title: string;
+  readonly script: string;
+}
+
+interface Printed {
+  readonly stdout: string;
+  readonly stderr: string;
+  /** A file the script has written. */
+  file(name: string): string;
+}
+
+const page = readFileSync(new URL('../../../docs/scripting.md', import.meta.url), 'utf8');
+const examples: readonly Example[] = page.split(/^## /m).flatMap((section) =>
+  [...section.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, script = '']) => {
+    return { title: section.slice(0, section.indexOf('\n')), script };
+  }),
+);
+
+/** What is true after the example of each section. */
+const outcomes: Readonly<Record<string, (ground: Ground, printed: Printed) => void>> = {
+  'From a file': (ground) => {
+    expect(ground.counts(['app-01', 'app-02', 'store-01'])).toEqual([1, 1, 1]);
+  },
+  'From another program': (ground) => {
+    expect(ground.counts(['node-001', 'node-040', 'app-01', 'app-05', 'node-041'])).toEqual([1, 1, 1, 1, 0]);
+  },
+  'Look first': (ground, { file }) => {
+    expect(JSON.parse(file('plan.json'))).toHaveLength(3);
+    expect(file('plan.json')).toContain('$(cloudctl auth token)');
+    expect(ground.counts(['app-01'])).toEqual([0]);
+  },
+  'Wait, and take the ids': (_, { stdout }) => {
+    expect(stdout.trim().split('\n')).toEqual(['"active"', '"active"', '"active"']);
+  },
+  'Go on until it is done': (ground, { file }) => {
+    const rows: readonly Row[] = JSON.parse(file('rows.json'));
+    expect(rows.map(({ status }) => status)).toEqual(Array(40).fill('created'));
+    expect(ground.counts(rows.map(({ name }) => name))).toEqual(Array(40).fill(1));
+    expect(ground.sandbox.faults.list().map(({ remaining }) => remaining)).toEqual([0]);
+  },
+  'Rows as they come, into jq': (ground, { stdout, file }) => {
+    const lines = stdout.trim().split('\n').sort();
+    expect(lines).toHaveLength(12);
+    expect(lines[0]).toBe(`app-01 ${ground.ids('app-01')[0]}`);
+    expect(file('rows.ndjson').trim().split('\n')).toHaveLength(12);
+  },
+  'Run it again every night': (ground) => {
+    expect(ground.counts(['app-01', 'app-03', 'app-05'])).toEqual([1, 1, 1]);
+  },
+  'Proof of whose it is': (ground) => {
+    expect(ground.counts(['app-01', 'app-02', 'app-03'])).toEqual([1, 1, 1]);
+  },
+};
+
+describe.skipIf(lacks('jq', 'dash', 'bash'))('docs/scripting.md', () => {
+  beforeAll(buildProgram);
+
+  it('has an example in each section the test knows, and no other', () => {
+    expect(examples.map(({ title }) => title)).toEqual(Object.keys(outcomes));
+  });
+
+  it.each(examples.flatMap((example) => ['bash', 'dash'].map((shell) => ({ ...example, shell }))))(
+    '$title, in $shell',
+    async ({ title, script, shell }) => {
+      const ground = await groundFor();
+      if (title === 'Go on until it is done') {
+        const match = { method: 'POST', path: '/v2/droplets' };
+        ground.sandbox.faults.add({ match, action: 'status', status: 403, nth: 2 });
+      }
+      const ran = await ground.shell(shell, script, { PATH: `${programs(ground)}:${process.env.PATH}` });
+      expect(ran).toMatchObject({ code: 0 });
+      const file = (name: string): string => readFileSync(join(ground.work, name), 'utf8');
+      outcomes[title]?.(ground, { ...ran, file });
+    },
+  );
+});
+
+/** `cloudctl` as a person has it on the path, and a `sleep` that is short. */
+function programs(ground: Ground): string {
+  const folder = join(ground.work, 'bin');
+  mkdirSync(folder);
+  for (const [name, text] of [
+    ['cloudctl', `exec ${ground.command} "$@"`],
+    ['sleep', ':'],
+  ] as const) {
+    writeFileSync(join(folder, name), `#!/bin/sh\n${text}\n`);
+    chmodSync(join(folder, name), 0o755);
+  }
+  return folder;
+}
