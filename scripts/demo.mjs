@@ -1,4 +1,4 @@
-// `npm run demo`: two stories, for real, on the embedded sandbox: droplets, and the migration of a database. Nothing is left behind in the person's own folders.
+// `npm run demo`: two stories, for real, on the embedded sandbox: droplets, and the migration of a database from its first verdict to its end. Nothing is left behind in the person's own folders.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { styleText } from 'node:util';
 import { build } from './build.mjs';
 import { databaseStory } from './demo-database.mjs';
+import { startServers } from './demo-servers.mjs';
 import { visit } from './page-visitor.mjs';
 import { startSandbox } from './sandbox.mjs';
 import { root } from './suite.mjs';
@@ -24,13 +25,17 @@ const env = {
 const begun = Date.now();
 tell('Building cloudctl …');
 await build();
-tell('Starting the sandbox: an authorization server, a resource API and a control panel, on this machine.');
 const { CLOUDCTL_PROFILE: _later, ...sandboxEnv } = env;
-const sandbox = await startSandbox(sandboxEnv);
+let servers;
+let sandbox;
 try {
+  servers = await startServers(tell);
+  tell('Starting the sandbox: an authorization server, a resource API and a control panel, on this machine.');
+  sandbox = await startSandbox({ ...sandboxEnv, ...servers?.environment });
   await story(sandbox.ready);
 } finally {
-  await sandbox.stop();
+  await sandbox?.stop();
+  await servers?.stop();
   rmSync(folder, { recursive: true, force: true });
 }
 
@@ -53,10 +58,10 @@ async function story({ auth_url: authUrl, base_url: baseUrl, users, clusters }) 
     'nyc3',
   ]);
   await command(['droplets', 'list']);
-  await databaseStory({ clusters, folder, tell, command });
+  if (servers !== undefined) await databaseStory({ ...servers, clusters, folder, tell, command });
   await command(['auth', 'logout']);
   tell(`
-That was the whole story, in ${((Date.now() - begun) / 1000).toFixed(1)} s; the sandbox is stopped and its folder removed.
+That was the whole story, in ${((Date.now() - begun) / 1000).toFixed(1)} s; all servers are stopped and their folders removed.
 To go on by yourself:
   npm link                                             # puts cloudctl on your path
   cloudctl sandbox start                               # leave it running; it prints whom to sign in as

@@ -1,4 +1,5 @@
 import { usage } from '../errors.ts';
+import { indexNames } from './name-index.ts';
 
 /** What the service takes as the name of a droplet. */
 const valid = /^[a-zA-Z0-9]([a-zA-Z0-9.-]*[a-zA-Z0-9])?$/;
@@ -10,10 +11,15 @@ const most = 1_000_000;
  * Blank, invalid or duplicate names are one usage error that names each, before any request.
  */
 export function expandNames(patterns: readonly string[]): readonly string[] {
-  const names = patterns.flatMap((pattern) => expand(pattern.trim()));
+  const names: string[] = [];
+  for (const pattern of patterns) {
+    const word = pattern.trim();
+    if (word.includes('{')) for (const name of expand(word)) names.push(name);
+    else names.push(word);
+  }
   if (names.length > most) throw usage(`names are more than ${most}`);
   const invalid = names.filter((name) => !valid.test(name) || name.length > longest);
-  const twice = repeated(names);
+  const twice = indexNames(names).repeated.filter((name) => name !== '');
   if (invalid.length > 0) {
     const blamed = listed(invalid.map((name) => (name === '' ? '(blank)' : name)));
     throw usage(
@@ -53,17 +59,6 @@ function range(inner: string): readonly string[] | undefined {
   const width = padded ? Math.max(from.length, to.length) : 0;
   const step = start <= end ? 1 : -1;
   return Array.from({ length: Math.abs(end - start) + 1 }, (_, at) => String(start + at * step).padStart(width, '0'));
-}
-
-/** Each once; a blank is no name that could be repeated. */
-function repeated(names: readonly string[]): readonly string[] {
-  const seen = new Set<string>();
-  const twice = new Set<string>();
-  for (const name of names) {
-    if (seen.has(name) && name !== '') twice.add(name);
-    seen.add(name);
-  }
-  return [...twice];
 }
 
 function listed(names: readonly string[]): string {

@@ -1,114 +1,73 @@
 import { describe, expect, it } from 'vitest';
-import type { Api, ApiRequest } from '../../src/api/client.ts';
-import { createApi } from '../../src/api/client.ts';
+import type { ApiRequest } from '../../src/api/client.ts';
 import type { ApiAnswer } from '../../src/api/problem.ts';
-import { type Attributes, createBatch, createRequests, type NameResult } from '../../src/batch/create.ts';
+import { createBatch } from '../../src/batch/create.ts';
+import type { BatchEvent } from '../../src/batch/event.ts';
+import { createLine } from '../../src/batch/line.ts';
+import { createLookups } from '../../src/batch/lookup.ts';
 import { expandNames } from '../../src/batch/names.ts';
+import type { NameResult } from '../../src/batch/roster.ts';
+import { waits } from '../../src/batch/waits.ts';
 import { CliError } from '../../src/errors.ts';
-import { undiciSend } from '../../src/platform/network.ts';
 import { SendError } from '../../src/platform/send.ts';
-import { Secret } from '../../src/secret.ts';
-import { closedOrigin, reply, serverFor } from '../fixtures/broken-server.ts';
-import { testClock } from '../fixtures/host.ts';
-import { call, sandboxFor, tokenFor } from '../sandbox/driver.ts';
+import { answer, apiOf, batchOf, hastyClock, ledgerFor, made, namesOf, type ScriptedApi } from './ground.ts';
 
-const attributes: Attributes = { size: 's-1vcpu-1gb', image: 'ubuntu-24-04-x64', region: 'nyc3', extra: {} };
-const login = '`cloudctl auth login`';
-
-function answer(status: number, body: unknown): ApiAnswer {
-  return {
-    status,
-    contentType: 'application/json',
-    requestId: undefined,
-    retryAfter: undefined,
-    body: typeof body === 'string' ? body : JSON.stringify(body),
-  };
+interface Changes {
+  readonly batchSize?: number;
+  readonly concurrency?: number;
+  readonly ending?: AbortSignal;
+  readonly batch?: Partial<BatchEvent>;
 }
 
-function namesOf({ body }: ApiRequest): readonly string[] {
-  const sent: { readonly name?: string; readonly names?: readonly string[] } = JSON.parse(body ?? '');
-  return sent.names ?? [sent.name ?? ''];
-}
-
-/** Everything asked for, with ids that count up from 100. */
-function made(request: ApiRequest): ApiAnswer {
-  const droplets = namesOf(request).map((name, at) => ({ id: 100 + at, name }));
-  return answer(202, { droplets, links: { actions: droplets.map(({ id }) => ({ id: id + 900 })) } });
-}
-
-function apiOf(
-  respond: (request: ApiRequest, at: number) => ApiAnswer | Promise<ApiAnswer>,
-): Api & { readonly sent: ApiRequest[] } {
-  const sent: ApiRequest[] = [];
-  return {
-    baseOrigin: 'https://api.example',
-    sent,
-    json: () => Promise.reject(new Error('not used')),
-    request: async (request) => {
-      sent.push(request);
-      return respond(request, sent.length - 1);
+async function create(api: ScriptedApi, names: readonly string[], changes: Changes = {}) {
+  const ledger = await ledgerFor(batchOf(names, changes.batch));
+  const clock = hastyClock();
+  const line = createLine({ api, clock, pause: waits.pause, onPause: async () => {} });
+  const told: string[] = [];
+  const stopped = await createBatch({
+    ledger,
+    line,
+    lookups: createLookups(line),
+    clock,
+    waits,
+    timeout: 30_000,
+    login: '`cloudctl auth login`',
+    ending: changes.ending ?? new AbortController().signal,
+    ended: new AbortController().signal,
+    batchSize: changes.batchSize ?? 10,
+    concurrency: changes.concurrency ?? 4,
+    onSettled: async (settled) => {
+      told.push(...settled);
     },
-  };
-}
-
-async function create(
-  api: Api,
-  names: readonly string[],
-  options: { readonly batchSize?: number; readonly concurrency?: number } = {},
-) {
-  const told: NameResult[] = [];
-  const outcome = await createBatch(
-    api,
-    names,
-    attributes,
-    {
-      batchSize: 10,
-      concurrency: 4,
-      ...options,
-      onResult: async (results) => {
-        told.push(...results);
-      },
-    },
-    login,
-  );
-  return { ...outcome, told };
+  });
+  return { stopped, told, results: [...ledger.roster.rows()], clock, ledger };
 }
 
 function statuses(results: readonly NameResult[]): string {
   return results.map(({ status }) => status.charAt(0)).join('');
 }
 
-describe('the requests of a batch', () => {
-  it('hold ten names each, and a single one as name', () => {
-    const requests = createRequests(expandNames(['n{1..21}']), attributes, 10);
-    expect(requests.map(({ names }) => names.length)).toEqual([10, 10, 1]);
-    expect(JSON.parse(requests[0]?.body ?? '')).toMatchObject({ names: expandNames(['n{1..10}']) });
-    expect(JSON.parse(requests[2]?.body ?? '')).toEqual({
-      name: 'n21',
-      region: 'nyc3',
-      size: 's-1vcpu-1gb',
-      image: 'ubuntu-24-04-x64',
-    });
-    expect(requests[0]?.body).not.toContain('"name"');
-  });
+function lost(sent: boolean): Promise<never> {
+  return Promise.reject(new CliError('unreachable', 'cut', { cause: new SendError('connection', sent, 'cut') }));
+}
 
-  it('leave the region out when there is none, and carry further attributes', () => {
-    const [request] = createRequests(['a'], { size: 's', image: 7, extra: { tags: ['x'] } }, 10);
-    expect(JSON.parse(request?.body ?? '')).toEqual({ name: 'a', size: 's', image: 7, tags: ['x'] });
-  });
-});
+/** A list of droplets like those of the batch, created with it. */
+function listed(droplets: readonly { readonly id: number; readonly name: string }[], total?: number): ApiAnswer {
+  const whole = droplets.map((droplet) => ({ created_at: '2026-01-01T00:00:01Z', size_slug: 's', ...droplet }));
+  return answer(200, { droplets: whole, meta: { total: total ?? whole.length } });
+}
 
 describe('a batch', () => {
   it('gives a row for every name, in the order of the names, whatever the order of the answers', async () => {
     const api = apiOf(async (request, at) => {
-      await new Promise((resolve) => setTimeout(resolve, 40 - at * 15));
+      await new Promise((resolve) => setTimeout(resolve, at === 0 ? 1 : 0));
       return made(request);
     });
     const names = expandNames(['n{1..25}']);
     const { results, told } = await create(api, names);
     expect(results.map(({ name }) => name)).toEqual(names);
-    expect(told.map(({ name }) => name)).not.toEqual(names);
-    expect(new Set(told.map(({ name }) => name))).toEqual(new Set(names));
+    expect(statuses(results)).toBe('c'.repeat(25));
+    expect(new Set(told)).toEqual(new Set(names));
   });
 
   it('matches ids by name, not by place', async () => {
@@ -129,78 +88,15 @@ describe('a batch', () => {
   });
 
   it('names no action when it cannot tell whose it is', async () => {
-    const api = apiOf(() =>
-      answer(202, {
-        droplets: [
-          { id: 1, name: 'a' },
-          { id: 2, name: 'b' },
-        ],
-        links: { actions: [{ id: 22 }] },
-      }),
-    );
-    const { results } = await create(api, ['a', 'b']);
-    expect(results).toEqual([
+    const droplets = [
+      { id: 1, name: 'a' },
+      { id: 2, name: 'b' },
+    ];
+    const api = apiOf(() => answer(202, { droplets, links: { actions: [{ id: 22 }] } }));
+    expect((await create(api, ['a', 'b'])).results).toEqual([
       { name: 'a', status: 'created', id: 1 },
       { name: 'b', status: 'created', id: 2 },
     ]);
-  });
-
-  it.each([
-    ['a 500', () => answer(500, { message: 'oops' })],
-    ['a 504', () => answer(504, '')],
-    ['a success that is not understood', () => answer(202, '<html>')],
-    ['a success without droplets', () => answer(202, { links: {} })],
-    [
-      'a broken connection',
-      () => Promise.reject(new CliError('unreachable', 'cut', { cause: new SendError('connection', true, 'cut') })),
-    ],
-    [
-      'an answer that is too long',
-      () =>
-        Promise.reject(new CliError('api_error', 'too long', { cause: new SendError('connection', true, 'too long') })),
-    ],
-  ])('is in doubt about a group after %s, and never sends it again', async (_what, respond) => {
-    const api = apiOf(respond);
-    const { results } = await create(api, ['a', 'b']);
-    expect(statuses(results)).toBe('uu');
-    expect(api.sent).toHaveLength(1);
-  });
-
-  it('is in doubt about the names the answer leaves out', async () => {
-    const api = apiOf(() => answer(202, { droplets: [{ id: 1, name: 'a' }] }));
-    expect(statuses((await create(api, ['a', 'b'])).results)).toBe('cu');
-  });
-
-  it('goes on after a group that was refused, with the words of the server', async () => {
-    const api = apiOf((request, at) =>
-      at === 0 ? answer(422, { id: 'unprocessable_entity', message: 'no such size' }) : made(request),
-    );
-    const { results, stopped } = await create(api, ['a', 'b', 'c'], { batchSize: 1, concurrency: 1 });
-    expect(statuses(results)).toBe('fcc');
-    expect(results[0]).toMatchObject({ error: 'no such size' });
-    expect(stopped).toBeUndefined();
-  });
-
-  it.each([
-    ['a 403', answer(403, { id: 'forbidden' }), 'scope_too_small'],
-    ['a 429', answer(429, {}), 'rate_limited'],
-    ['the limit of droplets', answer(422, { id: 'droplet_limit', message: 'too many' }), 'api_error'],
-  ])('stops after %s, and the names not sent failed', async (_what, refusal, code) => {
-    const api = apiOf((request, at) => (at === 1 ? refusal : made(request)));
-    const { results, stopped, told } = await create(api, ['a', 'b', 'c', 'd'], { batchSize: 1, concurrency: 1 });
-    expect(statuses(results)).toBe('cfff');
-    expect(results[2]).toMatchObject({ error: expect.stringMatching(/^not sent: /) });
-    expect(stopped).toMatchObject({ code });
-    expect(api.sent).toHaveLength(2);
-    expect(told).toHaveLength(4);
-  });
-
-  it('stops when the session has ended', async () => {
-    const api = apiOf(() => Promise.reject(new CliError('needs_login', 'ended')));
-    const { results, stopped } = await create(api, ['a', 'b'], { batchSize: 1, concurrency: 1 });
-    expect(statuses(results)).toBe('ff');
-    expect(stopped).toMatchObject({ code: 'needs_login', exitCode: 4 });
-    expect(api.sent).toHaveLength(1);
   });
 
   it('has no more requests in flight than allowed', async () => {
@@ -208,7 +104,7 @@ describe('a batch', () => {
     let most = 0;
     const api = apiOf(async (request) => {
       most = Math.max(most, ++flying);
-      await new Promise((resolve) => setTimeout(resolve, 5));
+      await new Promise((resolve) => setTimeout(resolve, 1));
       flying -= 1;
       return made(request);
     });
@@ -217,57 +113,216 @@ describe('a batch', () => {
   });
 
   it('lets a mistake of the program through', async () => {
-    await expect(
-      create(
-        apiOf(() => Promise.reject(new TypeError('bug'))),
-        ['a'],
-      ),
-    ).rejects.toThrow(TypeError);
+    const api = apiOf(() => Promise.reject(new TypeError('bug')));
+    await expect(create(api, ['a'])).rejects.toThrow(TypeError);
   });
 });
 
-describe('over a real connection', () => {
-  async function real(baseOrigin: string, token = 'x') {
-    return createApi({
-      baseOrigin,
-      send: await undiciSend({ env: {} }),
-      bearer: async () => new Secret(token),
-      renew: async () => Promise.reject(new CliError('needs_login', 'ended')),
-      clock: testClock(),
-      timeout: 2_000,
-      login,
+describe('a request in doubt', () => {
+  const doubtful: readonly (readonly [string, () => ApiAnswer | Promise<ApiAnswer>])[] = [
+    ['a 500', () => answer(500, { message: 'oops' })],
+    ['a 504', () => answer(504, '')],
+    ['a success that is not understood', () => answer(202, '<html>')],
+    ['a success without droplets', () => answer(202, { links: {} })],
+    ['a broken connection', () => lost(true)],
+  ];
+
+  it.each(doubtful)('after %s is not sent again when its droplets are found', async (_what, respond) => {
+    const found = listed([
+      { id: 1, name: 'a' },
+      { id: 2, name: 'b' },
+    ]);
+    const api = apiOf(respond, () => found);
+    const { results } = await create(api, ['a', 'b']);
+    expect(results).toEqual([
+      { name: 'a', status: 'created', id: 1 },
+      { name: 'b', status: 'created', id: 2 },
+    ]);
+    expect(api.sent).toHaveLength(1);
+  });
+
+  it.each(doubtful)('after %s is sent again once two late lookups found nothing', async (_what, respond) => {
+    const api = apiOf((request, at) => (at === 0 ? respond() : made(request)));
+    const { results, clock } = await create(api, ['a', 'b']);
+    expect(statuses(results)).toBe('cc');
+    expect(api.sent).toHaveLength(2);
+    expect(clock.slept.filter((ms) => ms === waits.settle)).not.toEqual([]);
+  });
+
+  it('is sent three times at most, and then unknown', async () => {
+    const api = apiOf(() => lost(true));
+    const { results } = await create(api, ['a']);
+    expect(results).toEqual([{ name: 'a', status: 'unknown', error: 'cut; sent 3 times, and not found' }]);
+    expect(api.sent).toHaveLength(3);
+  });
+
+  it('is never sent again when some of its names are there', async () => {
+    const api = apiOf(
+      () => lost(true),
+      () => listed([{ id: 1, name: 'a' }]),
+    );
+    const { results } = await create(api, ['a', 'b']);
+    expect(statuses(results)).toBe('cu');
+    expect(api.sent).toHaveLength(1);
+  });
+
+  it('is never guessed about when two droplets have the name', async () => {
+    const both = listed([
+      { id: 1, name: 'a' },
+      { id: 2, name: 'a' },
+    ]);
+    const api = apiOf(
+      () => lost(true),
+      () => both,
+    );
+    const { results } = await create(api, ['a']);
+    expect(results[0]).toMatchObject({ status: 'unknown', error: expect.stringContaining('a: 1, 2') });
+    expect(api.sent).toHaveLength(1);
+  });
+
+  it('is decided by the answer that comes late, and not sent again while it may come', async () => {
+    let give: (got: ApiAnswer) => void = () => {};
+    let reads = 0;
+    const api = apiOf(
+      () =>
+        new Promise((resolve) => {
+          give = resolve;
+        }),
+      () => {
+        reads += 1;
+        if (reads === 5) give(answer(202, { droplets: [{ id: 9, name: 'a' }] }));
+        return listed([]);
+      },
+    );
+    const { results } = await create(api, ['a']);
+    expect(results).toEqual([{ name: 'a', status: 'created', id: 9 }]);
+    expect(api.sent).toHaveLength(1);
+    expect(reads).toBe(5);
+  });
+
+  it('about names the answer leaves out is looked up, and not sent again', async () => {
+    const api = apiOf(() => answer(202, { droplets: [{ id: 1, name: 'a' }] }));
+    const { results } = await create(api, ['a', 'b']);
+    expect(statuses(results)).toBe('cu');
+    expect(api.sent).toHaveLength(1);
+  });
+
+  it('is undecided after three lookups that could not be made', async () => {
+    const api = apiOf(
+      () => lost(true),
+      () => answer(503),
+    );
+    const { results } = await create(api, ['a']);
+    expect(results[0]).toMatchObject({ status: 'unknown', error: expect.stringMatching(/could not be looked up/) });
+    expect(api.sent).toHaveLength(1);
+    expect(api.read).toHaveLength(3);
+  });
+
+  it('with a mark is decided by the tag alone', async () => {
+    const marked = listed([
+      { id: 1, name: 'a' },
+      Object.assign(
+        { id: 2, name: 'a' },
+        { tags: ['cloudctl-b1'], size_slug: 'other', created_at: '1999-01-01T00:00:00Z' },
+      ),
+    ]);
+    const api = apiOf(
+      () => lost(true),
+      () => marked,
+    );
+    const { results } = await create(api, ['a'], { batch: { mark: true } });
+    expect(results).toEqual([{ name: 'a', status: 'created', id: 2 }]);
+  });
+});
+
+describe('a request that was certainly not processed', () => {
+  it('is sent again after a 429, when the server said so', async () => {
+    const api = apiOf((request, at) => (at === 0 ? answer(429, {}, { retryAfter: 7 }) : made(request)));
+    const { results, clock } = await create(api, ['a']);
+    expect(statuses(results)).toBe('c');
+    expect(clock.slept).toContain(7_000);
+    expect(api.read).toHaveLength(0);
+  });
+
+  it('stops the batch when nobody can be reached', async () => {
+    const api = apiOf(() => lost(false));
+    const { results, stopped } = await create(api, ['a', 'b'], { batchSize: 1, concurrency: 1 });
+    expect(statuses(results)).toBe('ff');
+    expect(stopped).toMatchObject({ exitCode: 6 });
+    expect(api.sent).toHaveLength(1);
+  });
+
+  it('fails with the words of the server, and the batch goes on', async () => {
+    const api = apiOf((request, at) => (at === 0 ? answer(422, { id: 'x', message: 'no such size' }) : made(request)));
+    const { results, stopped } = await create(api, ['a', 'b', 'c'], { batchSize: 1, concurrency: 1 });
+    expect(statuses(results)).toBe('fcc');
+    expect(results[0]).toMatchObject({ error: 'no such size' });
+    expect(stopped).toBeUndefined();
+  });
+
+  it.each([
+    ['a 403', answer(403, { id: 'forbidden' }), 'scope_too_small'],
+    ['the limit of droplets', answer(422, { id: 'droplet_limit', message: 'too many' }), 'api_error'],
+  ])('stops the batch after %s, and the names after it are not sent', async (_what, refusal, code) => {
+    const api = apiOf((request, at) => (at === 1 ? refusal : made(request)));
+    const { results, stopped } = await create(api, ['a', 'b', 'c', 'd'], { batchSize: 1, concurrency: 1 });
+    expect(statuses(results)).toBe('cfff');
+    expect(stopped).toMatchObject({ code });
+    expect(api.sent).toHaveLength(2);
+  });
+
+  it('stops the batch when the session has ended', async () => {
+    const api = apiOf(() => Promise.reject(new CliError('needs_login', 'ended')));
+    const { results, stopped } = await create(api, ['a', 'b'], { batchSize: 1, concurrency: 1 });
+    expect(statuses(results)).toBe('ff');
+    expect(stopped).toMatchObject({ code: 'needs_login', exitCode: 4 });
+    expect(api.sent).toHaveLength(1);
+  });
+});
+
+describe('the rate limit', () => {
+  const limit = (remaining: number, inSeconds: number) => ({
+    limit: { remaining, reset: Date.parse('2026-01-01T00:00:00Z') / 1000 + inSeconds },
+  });
+
+  it('is kept before it is hit', async () => {
+    const api = apiOf((request, at) => ({ ...made(request), ...(at === 0 ? limit(0, 50) : limit(99, 50)) }));
+    const { results, clock } = await create(api, ['a', 'b', 'c'], { batchSize: 1, concurrency: 1 });
+    expect(statuses(results)).toBe('ccc');
+    expect(clock.slept).toContain(50_000);
+  });
+
+  it('ends the run with exit 5 when the wait would be longer than a quarter of an hour', async () => {
+    const api = apiOf((request) => ({ ...made(request), ...limit(0, 901) }));
+    const { results, stopped } = await create(api, ['a', 'b'], { batchSize: 1, concurrency: 1 });
+    expect(statuses(results)).toBe('cf');
+    expect(stopped).toMatchObject({ code: 'rate_limited', exitCode: 5 });
+    expect(api.sent).toHaveLength(1);
+  });
+});
+
+describe('an interruption', () => {
+  it('sends no new group, and takes the answers of those in flight', async () => {
+    const ending = new AbortController();
+    const api = apiOf((request) => {
+      ending.abort();
+      return made(request);
     });
-  }
-
-  it('every droplet of the sandbox is one of the rows', async () => {
-    const sandbox = await sandboxFor();
-    const { access_token: token } = await tokenFor(sandbox);
-    const { results } = await create(await real(sandbox.ready.base_url, token), expandNames(['node-{01..25}']));
-    const list = JSON.parse((await call(sandbox, token, 'GET', '/v2/droplets?per_page=200')).body);
-    const created = list.droplets
-      .filter(({ name }: { name: string }) => name.startsWith('node-'))
-      .map(({ name, id }: { name: string; id: number }) => [name, id]);
-    const made = results.map((row) => (row.status === 'created' ? [row.name, row.id] : row));
-    expect(made.sort()).toEqual(created.sort());
-    for (const row of results) {
-      const action =
-        row.status === 'created' ? await call(sandbox, token, 'GET', `/v2/actions/${row.action_id}`) : undefined;
-      expect(JSON.parse(action?.body ?? '{}').action).toMatchObject({ resource_id: 'id' in row ? row.id : undefined });
-    }
+    const names = ['a', 'b', 'c'];
+    const { results } = await create(api, names, { batchSize: 1, concurrency: 1, ending: ending.signal });
+    expect(statuses(results)).toBe('cff');
+    expect(api.sent.flatMap(namesOf)).toEqual(['a']);
   });
 
-  it('a server that drops the connection leaves doubt, one that nobody reaches does not', async () => {
-    const { origin } = await serverFor((_, response) => void response.destroy());
-    expect(statuses((await create(await real(origin), ['a'])).results)).toBe('u');
-    const { results, stopped } = await create(await real(await closedOrigin()), ['a']);
-    expect(statuses(results)).toBe('f');
-    expect(stopped).toMatchObject({ code: 'unreachable' });
-  });
-
-  it('an answer that takes too long leaves doubt', async () => {
-    const { origin } = await serverFor((_, response) => void setTimeout(() => reply(response, 202, {}), 5_000).unref());
-    const { results, stopped } = await create(await real(origin), ['a']);
+  it('leaves a doubt to the next run', async () => {
+    const ending = new AbortController();
+    const api = apiOf((): Promise<ApiAnswer> => {
+      ending.abort();
+      return lost(true);
+    });
+    const { results, ledger } = await create(api, ['a'], { ending: ending.signal });
     expect(statuses(results)).toBe('u');
-    expect(stopped).toMatchObject({ code: 'timeout' });
+    expect(ledger.roster.doubts()).toMatchObject([{ names: ['a'], resend: true }]);
+    expect(api.read.map(({ path }: ApiRequest) => path)).toEqual([]);
   });
 });

@@ -1,44 +1,21 @@
-import { readFileSync } from 'node:fs';
-import { text as readAll } from 'node:stream/consumers';
-import { type Attributes, createBatch, createRequests, type NameResult } from '../../batch/create.ts';
-import { expandNames } from '../../batch/names.ts';
-import type { ListView } from '../../cli/columns.ts';
+import { type BatchEvent, ifExists } from '../../batch/event.ts';
+import { createLedger, type Ledger, ledgerPath, openLedger } from '../../batch/ledger.ts';
+import { markOf, withTag } from '../../batch/requests.ts';
 import type { CommandSpec, Words } from '../../cli/command.ts';
 import { wholeNumber } from '../../cli/number.ts';
-import type { Output } from '../../cli/output.ts';
+import type { Settings } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
-import { CliError, type ExitCode, usage } from '../../errors.ts';
-import { parseJson } from '../../json.ts';
+import { usage } from '../../errors.ts';
 import { loginCommand } from '../../session/current.ts';
-
-const view: ListView<NameResult> = {
-  columns: [
-    { name: 'Name', value: (row) => row.name },
-    { name: 'Status', value: (row) => row.status },
-    { name: 'ID', value: (row) => (row.status === 'created' ? row.id : undefined) },
-    { name: 'ActionID', value: (row) => (row.status === 'created' ? row.action_id : undefined) },
-    { name: 'Error', value: (row) => (row.status === 'created' ? undefined : row.error) },
-  ],
-};
-
-interface Planned {
-  readonly method: string;
-  readonly path: string;
-  readonly body: unknown;
-}
-
-const planView: ListView<Planned> = {
-  columns: [
-    { name: 'Method', value: (row) => row.method },
-    { name: 'Path', value: (row) => row.path },
-    { name: 'Body', value: (row) => JSON.stringify(row.body) },
-  ],
-};
+import { plan, planView } from './batch-plan.ts';
+import { batchView } from './batch-report.ts';
+import { runBatch } from './batch-run.ts';
+import { attributesOf, ifExistsOf, namesOf, requireSame } from './batch-words.ts';
 
 export const create: CommandSpec<Context> = {
   summary: 'create droplets, one or many',
   description:
-    'Creates one droplet for every name. Names come from arguments, --names, a file and standard input together; `web-{01..25}` and `{a,b}` expand. One row is printed for every name, whatever happens to it: a name whose fate is not known is `unknown` and is not sent again.',
+    'Creates one droplet for every name, exactly once. Names come from arguments, --names, a file and standard input together; `web-{01..25}` and `{a,b}` expand. What was sent and what became of it is kept in a ledger, whose path is printed first: `--resume LEDGER` goes on after any end, even of the machine, and creates nothing twice.\n\nOne row is printed for every name, whatever happens to it. A request without a complete answer is in doubt: its names are looked up, and are sent again only when it is sure that they are not there. What cannot be decided is `unknown`.',
   arguments: [{ name: 'NAME', description: 'a name, or a pattern such as "web-{01..25}"', variadic: true }],
   options: [
     { name: 'names', value: 'a,b', many: 'list', description: 'names, or patterns of names' },
@@ -57,9 +34,18 @@ export const create: CommandSpec<Context> = {
       many: 'repeat',
       description: 'any other attribute, as in --set tags=\'["web"]\'',
     },
-    { name: 'dry-run', description: 'print the requests and send nothing' },
+    { name: 'wait', description: 'wait until the droplets are active' },
+    { name: 'dry-run', description: 'print the requests, also as curl commands, and send nothing' },
     { name: 'batch-size', value: 'N', description: 'names in one request, 1 to 10 (10)' },
     { name: 'concurrency', value: 'N', description: 'requests in flight, 1 to 32 (4)' },
+    {
+      name: 'if-exists',
+      value: 'WHAT',
+      choices: ifExists,
+      description: 'when droplets have some of the names: fail, skip those names, or create more (fail)',
+    },
+    { name: 'mark', description: 'tag every droplet with the id of this batch: proof of whose it is' },
+    { name: 'resume', value: 'LEDGER', description: 'go on with the batch of this ledger', completes: 'file' },
   ],
   examples: [
     {
@@ -75,132 +61,97 @@ export const create: CommandSpec<Context> = {
       command:
         'seq -f node-%03g 1 40 | cloudctl droplets create --names-from - --size s-1vcpu-1gb --image ubuntu-24-04-x64 -o ndjson',
     },
+    {
+      text: 'Go on with a batch that was interrupted',
+      command: 'cloudctl droplets create --resume ~/.local/state/cloudctl/batches/3f9c2a61d0b7.jsonl',
+    },
   ],
   run: async (context, words) => {
-    const names = expandNames([
-      ...words.args,
-      ...words.list('names'),
-      ...(await namesFrom(context, words.text('names-from'))),
-    ]);
-    if (names.length === 0)
-      throw usage('names are missing', 'give them as arguments, with --names or with --names-from');
-    const attributes = attributesOf(words);
+    const { output } = context;
     const batchSize = wholeNumber(words.text('batch-size') ?? '10', '--batch-size', { min: 1, max: 10 });
     const concurrency = wholeNumber(words.text('concurrency') ?? '4', '--concurrency', { min: 1, max: 32 });
-    const { output } = context;
-    if (words.flag('dry-run')) {
-      const plan = createRequests(names, attributes, batchSize).map(
-        ({ method, path, body }): Planned => ({ method, path, body: decoded(body) }),
-      );
-      await output.list(plan, planView);
+    const path = words.text('resume');
+    if (words.flag('dry-run')) output.checkColumns(planView);
+    else output.checkColumns(batchView);
+    if (path === undefined && words.flag('dry-run')) {
+      const settings = context.settings();
+      const { attributes, names } = await wished(context, words, settings);
+      const where = { batchSize, baseUrl: settings.values.base_url, profile: settings.profileName };
+      await output.list(plan(names, attributes, where), planView);
       return 0;
     }
-    const settings = context.settings();
-    const login = loginCommand(settings.profileName);
-    const api = await context.api(settings);
-    const stream = output.format === 'ndjson';
-    const { progress } = context;
-    let known = 0;
-    await progress.show(`0 of ${names.length} droplets`);
-    const onResult = async (results: readonly NameResult[]): Promise<void> => {
-      known += results.length;
-      if (stream) await output.list(results, view);
-      await progress.show(`${known} of ${names.length} droplets`);
-    };
-    const outcome = await createBatch(api, names, attributes, { batchSize, concurrency, onResult }, login).finally(() =>
-      progress.stop(),
-    );
-    if (!stream) await output.list(outcome.results, view);
-    return conclude(output, outcome.results, outcome.stopped);
+    const ledger = path === undefined ? await begin(context, words) : await openLedger(path);
+    try {
+      if (path !== undefined) await requireSame(context, words, ledger.roster.batch);
+      const settings = context.settings();
+      await requireSamePlace(context, settings, ledger.roster.batch);
+      if (words.flag('dry-run')) {
+        const { batch, missing } = ledger.roster;
+        const where = { batchSize, baseUrl: batch.base_url, profile: batch.profile };
+        await output.list(plan(missing(), batch.attributes, where), planView);
+        return 0;
+      }
+      await output.show(`ledger: ${ledger.path}`);
+      return await runBatch(context, ledger, { batchSize, concurrency, settings, wait: words.flag('wait') });
+    } finally {
+      await ledger.close();
+    }
   },
 };
 
-/** Exit 0 when every name was created; else the error that stopped it, 5 when some were created or are in doubt, 1 when none. */
-async function conclude(
-  output: Output,
-  results: readonly NameResult[],
-  stopped: CliError | undefined,
-): Promise<ExitCode> {
-  const count = (status: NameResult['status']): number => results.filter((result) => result.status === status).length;
-  const [created, failed, unknown] = [count('created'), count('failed'), count('unknown')];
-  if (created === results.length) {
-    await output.note(`${created} created.`);
-    return 0;
-  }
-  if (created === 0 && unknown === 0) throw stopped ?? noneCreated(results);
-  const reason = stopped === undefined ? '' : `; stopped: ${stopped.message}`;
-  await output.error(
-    new CliError('batch_partial', `${created} of ${results.length} droplets were created`, {
-      detail: `${failed} failed, ${unknown} unknown${reason}`,
-      hint:
-        unknown > 0
-          ? 'look for the unknown ones with `cloudctl droplets list` before creating them again'
-          : stopped?.hint,
-    }),
-  );
-  return 5;
-}
-
-function noneCreated(results: readonly NameResult[]): CliError {
-  const reasons = [...new Set(results.map((result) => (result.status === 'created' ? '' : result.error)))];
-  return new CliError('api_error', 'no droplet was created', { detail: reasons.slice(0, 5).join('; ') });
-}
-
-async function namesFrom(context: Context, file: string | undefined): Promise<readonly string[]> {
-  if (file === undefined) return [];
-  const text = file === '-' ? await readAll(context.host.stdin) : readNames(file);
-  const lines = text.replace(/^\uFEFF/, '').split(/\r?\n/);
-  // The newline at the end of the last line begins no name.
-  return lines.at(-1) === '' ? lines.slice(0, -1) : lines;
-}
-
-function readNames(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    throw usage(
-      `could not read the names: ${error instanceof Error ? error.message : String(error)}`,
-      'name a file that can be read, as in `--names-from names.txt`',
-    );
-  }
-}
-
-function attributesOf(words: Words): Attributes {
-  const size = words.text('size');
-  const image = words.text('image');
-  const region = words.text('region');
-  const missing = [size === undefined ? '--size' : undefined, image === undefined ? '--image' : undefined].filter(
-    (option) => option !== undefined,
-  );
-  if (size === undefined || image === undefined)
-    throw usage(
-      `${missing.join(' and ')} ${missing.length === 1 ? 'is' : 'are'} missing`,
-      'give them as in `--size s-1vcpu-1gb --image ubuntu-24-04-x64`',
-    );
+/** What was typed, as a batch of its own. */
+async function wished(context: Context, words: Words, settings: Settings): Promise<BatchEvent> {
+  const names = await namesOf(context, words);
+  if (names.length === 0) throw usage('names are missing', 'give them as arguments, with --names or with --names-from');
+  const typed = attributesOf(words);
+  const id = Buffer.from(context.host.random(6)).toString('hex');
+  const mark = words.flag('mark');
+  const attributes = mark ? withTag(typed, markOf(id)) : typed;
+  if (attributes === undefined)
+    throw usage('--set tags is no list of texts', 'write it as in `--set tags=\'["web"]\'`, since --mark adds a tag');
   return {
-    size,
-    image: /^\d+$/.test(image) ? Number(image) : image,
-    ...(region === undefined ? {} : { region }),
-    extra: Object.fromEntries(words.list('set').map(attribute)),
+    event: 'batch',
+    v: 1,
+    id,
+    at: new Date(context.host.clock.now()).toISOString(),
+    profile: settings.profileName,
+    base_url: settings.values.base_url ?? '',
+    if_exists: ifExistsOf(words),
+    mark,
+    attributes,
+    names,
   };
 }
 
-function attribute(text: string): readonly [string, unknown] {
-  const at = text.indexOf('=');
-  const key = text.slice(0, Math.max(at, 0));
-  const reserved = ['name', 'names', 'size', 'image', 'region'];
-  const json = parseJson(text.slice(at + 1));
-  if (!/^[a-z][a-z0-9_]*$/.test(key) || !json.ok)
-    throw usage(
-      '--set is not KEY=JSON',
-      'as in `--set tags=\'["web"]\'` or `--set ipv6=true`; text needs its quotes: `--set user_data=\'"…"\'`',
-    );
-  if (reserved.includes(key))
-    throw usage(`--set cannot give ${key}`, key.startsWith('name') ? 'names are arguments' : `use --${key}`);
-  return [key, json.value];
+async function begin(context: Context, words: Words): Promise<Ledger> {
+  const settings = context.settings();
+  const batch = await wished(context, words, settings);
+  const account = await accountOf(context, settings);
+  // What keeps a batch from ever beginning is found before it has a ledger.
+  await context.api(settings);
+  const whole = account === undefined ? batch : { ...batch, account };
+  return createLedger(ledgerPath(context.host.folders.state, batch.id), whole);
 }
 
-function decoded(body: string | undefined): unknown {
-  const json = parseJson(body ?? '');
-  return json.ok ? json.value : undefined;
+/** Elsewhere nothing of this batch would be found, and all of it would be created again. */
+async function requireSamePlace(context: Context, settings: Settings, batch: BatchEvent): Promise<void> {
+  const { profile, base_url, account } = batch;
+  const detail = `the batch was begun with profile "${profile}" at ${base_url}`;
+  if (settings.profileName !== profile)
+    throw usage('--profile contradicts the ledger', `give it as in \`--profile ${profile}\``, detail);
+  if (settings.values.base_url !== base_url)
+    throw usage('--base-url contradicts the ledger', `give it as in \`--base-url ${base_url}\``, detail);
+  const now = account === undefined ? undefined : await accountOf(context, settings);
+  if (now !== undefined && now !== account)
+    throw usage(
+      'the ledger belongs to another account',
+      `log in to it: ${loginCommand(profile)}`,
+      `begun as ${account}, logged in as ${now}`,
+    );
+}
+
+/** An access token of the environment does not tell whose it is. */
+async function accountOf(context: Context, settings: Settings): Promise<string | undefined> {
+  if (settings.accessToken !== undefined) return undefined;
+  return (await context.session(settings).record()).accountUuid;
 }

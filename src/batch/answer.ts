@@ -1,0 +1,56 @@
+import type { ApiRequest } from '../api/client.ts';
+import { type Created, decodeCreated } from '../api/droplets.ts';
+import { type ApiAnswer, problem, problemBody } from '../api/problem.ts';
+import type { CliError } from '../errors.ts';
+import { parseJson } from '../json.ts';
+import { SendError } from '../platform/send.ts';
+import type { CreatedRow } from './event.ts';
+
+/** What the end of a request says about its names. */
+export type Fate =
+  | { readonly kind: 'created'; readonly rows: readonly CreatedRow[] }
+  /** Certainly not processed, and to be repeated when the server allows it. */
+  | { readonly kind: 'throttled'; readonly error: string }
+  /** Certainly not created. With `stop` no other request would fare better. */
+  | { readonly kind: 'failed'; readonly error: string; readonly stop?: CliError }
+  | { readonly kind: 'doubt'; readonly error: string };
+
+/** Of a complete answer. */
+export function fateOf(
+  request: ApiRequest & { readonly names: readonly string[] },
+  answer: ApiAnswer,
+  login: string,
+): Fate {
+  const { status } = answer;
+  if (status >= 200 && status < 300) {
+    const json = parseJson(answer.body);
+    const created = json.ok ? decodeCreated(json.value) : undefined;
+    const rows = created === undefined ? [] : matched(request.names, created);
+    return rows.length === 0 ? { kind: 'doubt', error: 'the answer is not understood' } : { kind: 'created', rows };
+  }
+  const refused = problem(answer, request.method, request.path, login);
+  if (status === 429) return { kind: 'throttled', error: refused.message };
+  if (status >= 500) return { kind: 'doubt', error: refused.message };
+  const error = refused.detail ?? refused.message;
+  const stops = status === 403 || problemBody(answer).id === 'droplet_limit';
+  return { kind: 'failed', error, ...(stops ? { stop: refused } : {}) };
+}
+
+/** Of a request without one. A session that ended or a server that nobody reaches stops the batch; both left nothing behind. */
+export function fateOfFailure(error: CliError): Fate {
+  const sent = error.cause instanceof SendError && error.cause.sent;
+  return sent ? { kind: 'doubt', error: error.message } : { kind: 'failed', error: error.message, stop: error };
+}
+
+/** A row for each name the answer tells of; by name, not by place, though the order is kept. */
+function matched(names: readonly string[], { droplets, actionIds }: Created): readonly CreatedRow[] {
+  // Actions have no names: they belong to the droplets by place, if there is one for each.
+  const actionOf = (at: number): number | undefined =>
+    actionIds.length === droplets.length ? actionIds[at] : undefined;
+  const byName = new Map(droplets.map(({ name, id }, at) => [name, { id, action: actionOf(at) }]));
+  return names.flatMap((name) => {
+    const made = byName.get(name);
+    if (made === undefined) return [];
+    return [{ name, id: made.id, ...(made.action === undefined ? {} : { action_id: made.action }) }];
+  });
+}

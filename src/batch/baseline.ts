@@ -1,0 +1,43 @@
+import { CliError } from '../errors.ts';
+import type { Clock } from '../platform/host.ts';
+import type { BaselineEvent } from './event.ts';
+import { stamp } from './investigate.ts';
+import type { Ledger } from './ledger.ts';
+import type { Line } from './line.ts';
+import type { Lookups } from './lookup.ts';
+
+export interface BaselineDeps {
+  readonly ledger: Pick<Ledger, 'record' | 'roster'>;
+  readonly line: Line;
+  readonly lookups: Lookups;
+  readonly clock: Clock;
+  readonly ending: AbortSignal;
+}
+
+const tries = 3;
+
+/** The ids that bear one of the names before anything is sent; on the disk when it resolves, and taken only once. */
+export async function takeBaseline({ ledger, line, lookups, clock, ending }: BaselineDeps): Promise<BaselineEvent> {
+  const { batch, baseline, has } = ledger.roster;
+  const { names } = batch;
+  const known = baseline();
+  if (known !== undefined) return known;
+  for (let attempt = 1; attempt <= tries; attempt++) {
+    const { conclusive, droplets } = await lookups.find({ names, has }, ending);
+    if (!conclusive) continue;
+    const date = line.serverDate();
+    const met = [...droplets].filter(([, bearers]) => bearers.length > 0);
+    const event: BaselineEvent = {
+      event: 'baseline',
+      ...stamp(clock),
+      ...(date === undefined ? {} : { server_date: new Date(date).toISOString() }),
+      existing: Object.fromEntries(met.map(([name, bearers]) => [name, bearers.map(({ id }) => id)])),
+    };
+    await ledger.record(event, true);
+    return event;
+  }
+  throw new CliError('incomplete_list', 'could not see which of the names are taken', {
+    detail: `the list of droplets changed while it was read, ${tries} times`,
+    hint: 'run the command again',
+  });
+}

@@ -1,0 +1,151 @@
+import { isRecord, type JsonRecord, numberOf, parseJson, textOf } from '../json.ts';
+import type { Attributes } from './requests.ts';
+
+/** One line of a ledger. `at` is this machine's time, `server_date` the last Date header before it, both ISO 8601. */
+export type LedgerEvent = BatchEvent | BaselineEvent | SendingEvent | CreatedEvent | FailedEvent | UnknownEvent;
+
+export const ifExists = ['fail', 'skip', 'create'] as const;
+export type IfExists = (typeof ifExists)[number];
+
+/** The first line: what is to be made. The attributes are as sent, the mark's tag among them. */
+export interface BatchEvent {
+  readonly event: 'batch';
+  readonly v: 1;
+  readonly id: string;
+  readonly at: string;
+  readonly profile: string;
+  readonly base_url: string;
+  /** UUID of the person who was logged in, as far as it was known. */
+  readonly account?: string;
+  readonly if_exists: IfExists;
+  readonly mark: boolean;
+  readonly attributes: Attributes;
+  readonly names: readonly string[];
+}
+
+/** What bore one of the names before anything was sent. */
+export interface BaselineEvent {
+  readonly event: 'baseline';
+  readonly at: string;
+  readonly server_date?: string;
+  readonly existing: Readonly<Record<string, readonly number[]>>;
+}
+
+/** On the disk before its request leaves. */
+export interface SendingEvent {
+  readonly event: 'sending';
+  readonly at: string;
+  readonly group: number;
+  readonly server_date?: string;
+  readonly names: readonly string[];
+}
+
+export interface CreatedRow {
+  readonly name: string;
+  readonly id: number;
+  readonly action_id?: number;
+}
+
+/** `adopted`: found by a lookup, not told by an answer. */
+export interface CreatedEvent {
+  readonly event: 'created';
+  readonly at: string;
+  readonly group: number;
+  readonly adopted?: true;
+  readonly rows: readonly CreatedRow[];
+}
+
+/** Certainly not created. */
+export interface FailedEvent {
+  readonly event: 'failed';
+  readonly at: string;
+  readonly group: number;
+  readonly names: readonly string[];
+  readonly error: string;
+}
+
+/** `resend`: a later run may send them again once it is sure that they are not there. */
+export interface UnknownEvent {
+  readonly event: 'unknown';
+  readonly at: string;
+  readonly group: number;
+  readonly names: readonly string[];
+  readonly error: string;
+  readonly resend: boolean;
+}
+
+export function encodeEvent(event: LedgerEvent): string {
+  return `${JSON.stringify(event)}\n`;
+}
+
+/** undefined for a line that is no event of this version. */
+export function decodeEvent(line: string): LedgerEvent | undefined {
+  const json = parseJson(line);
+  if (!json.ok || !isRecord(json.value)) return undefined;
+  const record = json.value;
+  const at = textOf(record, 'at');
+  if (at === undefined) return undefined;
+  if (record.event === 'batch') return decodeBatch(record, at);
+  if (record.event === 'baseline') {
+    const { existing } = record;
+    if (!isRecord(existing) || !isIdLists(existing)) return undefined;
+    return { event: 'baseline', at, ...dateOf(record), existing };
+  }
+  const group = numberOf(record, 'group');
+  return group === undefined ? undefined : decodeGroupEvent(record, at, group);
+}
+
+function decodeGroupEvent(record: JsonRecord, at: string, group: number): LedgerEvent | undefined {
+  const { event, names, rows, resend } = record;
+  if (event === 'created') {
+    if (!Array.isArray(rows) || !rows.every(isCreatedRow)) return undefined;
+    return { event, at, group, ...(record.adopted === true ? { adopted: true } : {}), rows };
+  }
+  if (!isTexts(names)) return undefined;
+  if (event === 'sending') return { event, at, group, ...dateOf(record), names };
+  const error = textOf(record, 'error');
+  if (error === undefined) return undefined;
+  if (event === 'failed') return { event, at, group, names, error };
+  return event === 'unknown' && typeof resend === 'boolean' ? { event, at, group, names, error, resend } : undefined;
+}
+
+function decodeBatch(record: JsonRecord, at: string): BatchEvent | undefined {
+  const id = textOf(record, 'id');
+  const profile = textOf(record, 'profile');
+  const base_url = textOf(record, 'base_url');
+  const if_exists = ifExists.find((one) => one === record.if_exists);
+  const attributes = decodeAttributes(record.attributes);
+  const account = textOf(record, 'account');
+  const { v, mark, names } = record;
+  if (id === undefined || profile === undefined || base_url === undefined || if_exists === undefined) return undefined;
+  if (v !== 1 || typeof mark !== 'boolean' || attributes === undefined || !isTexts(names)) return undefined;
+  const known = account === undefined ? {} : { account };
+  return { event: 'batch', v, id, at, profile, base_url, ...known, if_exists, mark, attributes, names };
+}
+
+function decodeAttributes(json: unknown): Attributes | undefined {
+  if (!isRecord(json) || !isRecord(json.extra)) return undefined;
+  const size = textOf(json, 'size');
+  const image = textOf(json, 'image') ?? numberOf(json, 'image');
+  const region = textOf(json, 'region');
+  if (size === undefined || image === undefined) return undefined;
+  return { size, image, ...(region === undefined ? {} : { region }), extra: json.extra };
+}
+
+function dateOf(record: JsonRecord): { readonly server_date?: string } {
+  const date = textOf(record, 'server_date');
+  return date === undefined ? {} : { server_date: date };
+}
+
+function isTexts(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((one) => typeof one === 'string');
+}
+
+function isIdLists(value: JsonRecord): value is Readonly<Record<string, readonly number[]>> {
+  return Object.values(value).every((ids) => Array.isArray(ids) && ids.every((id) => typeof id === 'number'));
+}
+
+function isCreatedRow(value: unknown): value is CreatedRow {
+  if (!isRecord(value) || textOf(value, 'name') === undefined || numberOf(value, 'id') === undefined) return false;
+  return value.action_id === undefined || typeof value.action_id === 'number';
+}

@@ -1,0 +1,119 @@
+import { CliError } from '../errors.ts';
+import { type Fate, fateOf, fateOfFailure } from './answer.ts';
+import { type InvestigationDeps, investigate, type Suspects, stamp } from './investigate.ts';
+import type { Line } from './line.ts';
+import type { Overdue } from './overdue.ts';
+import { createRequest } from './requests.ts';
+
+export interface GroupDeps extends InvestigationDeps {
+  readonly line: Line;
+  readonly overdue: Overdue;
+  /** The command that logs this profile in, in backquotes. */
+  readonly login: string;
+  /** Something stopped the batch: nothing more is sent, but what was sent is looked for. */
+  readonly stopped: () => boolean;
+}
+
+export interface Group {
+  readonly id: number;
+  readonly names: readonly string[];
+  /** An earlier process sent its request; the connection ended with that process at the latest. */
+  readonly inDoubt: boolean;
+}
+
+/** Creates the names of a group; resolves, once their fate is recorded or the run has ended, with what stops the batch. */
+export async function createGroup(group: Group, deps: GroupDeps): Promise<CliError | undefined> {
+  const { clock } = deps;
+  let suspects = group.inDoubt ? leftBehind(group, clock.now()) : undefined;
+  let sends = suspects?.sends ?? 0;
+  for (;;) {
+    let fate: Fate | undefined;
+    let names = group.names;
+    if (suspects === undefined) {
+      const sent = await send(group, deps);
+      sends += 1;
+      const { late, done } = deps.overdue.begin();
+      fate = await Promise.race([sent.answer, late]).finally(done);
+      if (fate === undefined) {
+        suspects = { ...suspectsOf(group, names, sends, clock.now()), answer: sent.answer, closedAt: undefined };
+        const finding = await investigate(suspects, deps).finally(sent.abandon);
+        if (finding.kind === 'over') return undefined;
+        if (finding.kind === 'answered') ({ fate, names } = finding);
+      }
+    } else {
+      const finding = await investigate(suspects, deps);
+      if (finding.kind === 'over') return undefined;
+    }
+    suspects = undefined;
+    if (fate === undefined || fate.kind === 'throttled') {
+      // Certainly not processed: it is sent again, unless nothing is to be sent any more.
+      if (fate?.kind === 'throttled') sends -= 1;
+      if (fate !== undefined || deps.stopped()) await fail(group, fate?.error ?? 'looked for, and not there', deps);
+      if (deps.stopped() || deps.ending.aborted) return undefined;
+      continue;
+    }
+    if (fate.kind === 'failed') {
+      await fail(group, fate.error, deps);
+      return fate.stop;
+    }
+    const left = fate.kind === 'created' ? await keep(group, fate, names, deps) : names;
+    if (left.length === 0) return undefined;
+    const error = fate.kind === 'doubt' ? fate.error : 'the answer does not name it';
+    suspects = { ...suspectsOf(group, left, sends, clock.now()), error };
+  }
+}
+
+interface Sent {
+  readonly answer: Promise<Fate>;
+  /** Closes the connection: the answer would change nothing any more. */
+  readonly abandon: () => void;
+}
+
+/** Sends the request, once the server allows it and the ledger knows of it. */
+async function send({ id, names }: Group, { line, ledger, login, clock, ending, ended }: GroupDeps): Promise<Sent> {
+  // Waiting for the rate limit is no doubt, so the ledger says nothing yet.
+  await line.turn(ending);
+  const date = line.serverDate();
+  const dated = date === undefined ? {} : { server_date: new Date(date).toISOString() };
+  await ledger.record({ event: 'sending', ...stamp(clock), group: id, ...dated, names }, true);
+  const own = new AbortController();
+  const abandon = (): void => own.abort();
+  if (ended.aborted) abandon();
+  ended.addEventListener('abort', abandon);
+  const request = { ...createRequest(names, ledger.roster.batch.attributes), signal: own.signal };
+  const answer = line
+    .request(request)
+    .then(
+      (got) => fateOf(request, got, login),
+      (error: unknown) => {
+        if (error instanceof CliError) return fateOfFailure(error);
+        throw error;
+      },
+    )
+    .finally(() => ended.removeEventListener('abort', abandon));
+  return { answer, abandon };
+}
+
+/** Records what was created; the names that were not told of. */
+async function keep(
+  { id }: Group,
+  { rows }: Extract<Fate, { kind: 'created' }>,
+  names: readonly string[],
+  { ledger, clock }: GroupDeps,
+): Promise<readonly string[]> {
+  await ledger.record({ event: 'created', ...stamp(clock), group: id, rows }, false);
+  return names.filter((name) => !rows.some((row) => row.name === name));
+}
+
+async function fail({ id, names }: Group, error: string, { ledger, clock }: GroupDeps): Promise<void> {
+  await ledger.record({ event: 'failed', ...stamp(clock), group: id, names, error }, false);
+}
+
+function suspectsOf({ id }: Group, names: readonly string[], sends: number, now: number): Suspects {
+  return { group: id, names, since: now, closedAt: now, answer: undefined, error: 'no answer came in time', sends };
+}
+
+function leftBehind(group: Group, now: number): Suspects {
+  const error = 'it was sent by a process that ended before the answer came';
+  return { ...suspectsOf(group, group.names, 1, now), error };
+}

@@ -1,0 +1,169 @@
+import { closeSync, existsSync, fdatasync, openSync, readFileSync, rmSync, truncateSync, writeSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { CliError, usage } from '../errors.ts';
+import { createWithRoom, ensureFolder } from '../platform/files.ts';
+import { type HeldLock, tryAcquire } from '../platform/lock.ts';
+import { type BatchEvent, decodeEvent, encodeEvent, type LedgerEvent } from './event.ts';
+import { createRoster, type Roster } from './roster.ts';
+
+/** The file of a batch, held by this process alone until it is closed. */
+export interface Ledger {
+  readonly path: string;
+  readonly roster: Roster;
+  /** Adds the event to file and roster; with `durable` it is on the disk when this resolves. */
+  record(event: LedgerEvent, durable: boolean): Promise<void>;
+  close(): Promise<void>;
+  /** Removes it: nothing was sent, and nothing is to be resumed. */
+  discard(): Promise<void>;
+}
+
+export function ledgerPath(stateFolder: string, batchId: string): string {
+  return join(stateFolder, 'batches', `${batchId}.jsonl`);
+}
+
+/** A new ledger with its first line on the disk. */
+export async function createLedger(path: string, batch: BatchEvent): Promise<Ledger> {
+  ensureFolder(dirname(path));
+  const lock = takeLock(path);
+  try {
+    createWithRoom(path, encodeEvent(batch), 0).close();
+    return await opened(path, lock, createRoster(batch));
+  } catch (error) {
+    lock.release();
+    throw cannotWrite(path, error);
+  }
+}
+
+/** The ledger as an earlier process left it; its last line, if it was torn, is cut off. */
+export async function openLedger(path: string): Promise<Ledger> {
+  if (!existsSync(path))
+    throw usage(`there is no ledger ${path}`, 'the command that began the batch printed its path first, on stderr');
+  const lock = takeLock(path);
+  try {
+    return await opened(path, lock, readLedger(path));
+  } catch (error) {
+    lock.release();
+    throw error instanceof CliError ? error : cannotWrite(path, error);
+  }
+}
+
+/** The roster of a ledger's whole lines. */
+function readLedger(path: string): Roster {
+  const bytes = readFileSync(path);
+  const end = bytes.lastIndexOf(0x0a) + 1;
+  let roster: Roster | undefined;
+  let number = 0;
+  for (let from = 0; from < end; ) {
+    const to = bytes.indexOf(0x0a, from);
+    const event = decodeEvent(bytes.toString('utf8', from, to));
+    number += 1;
+    from = to + 1;
+    if (event === undefined || (event.event === 'batch') !== (number === 1)) throw damaged(path, number);
+    if (event.event === 'batch') roster = createRoster(event);
+    else roster?.apply(event);
+  }
+  if (roster === undefined) throw damaged(path, 1);
+  // A line without its end was never relied upon: what must be on the disk before a request leaves is there whole.
+  if (end < bytes.length) truncateSync(path, end);
+  return roster;
+}
+
+async function opened(path: string, lock: HeldLock, roster: Roster): Promise<Ledger> {
+  const descriptor = openSync(path, 'a', 0o600);
+  const sync = grouped(
+    () => new Promise<void>((done, fail) => fdatasync(descriptor, (error) => (error ? fail(error) : done()))),
+  );
+  let broken: CliError | undefined;
+  let closing: Promise<void> | undefined;
+
+  const write = async (event: LedgerEvent, durable: boolean): Promise<void> => {
+    try {
+      if (broken !== undefined) throw broken;
+      // At once, so that what was learned outlives this process; only the disk is waited for.
+      writeAll(descriptor, encodeEvent(event));
+      if (durable) await sync();
+    } catch (error) {
+      // After half a line nothing more may follow it.
+      broken ??= cannotWrite(path, error);
+      throw broken;
+    }
+  };
+  const close = (): Promise<void> => {
+    closing ??= sync()
+      .catch(() => {})
+      .then(() => {
+        broken ??= cannotWrite(path, new Error('it is closed'));
+        closeSync(descriptor);
+        lock.release();
+      });
+    return closing;
+  };
+  return {
+    path,
+    roster,
+    async record(event, durable) {
+      if (event.event === 'sending') {
+        // A request that could not be announced is never sent.
+        await write(event, durable);
+        return roster.apply(event);
+      }
+      // What became of a request is true, written or not.
+      roster.apply(event);
+      await write(event, durable);
+    },
+    close,
+    async discard() {
+      rmSync(path, { force: true });
+      rmSync(`${path}.lock`, { force: true });
+      await close();
+    },
+  };
+}
+
+/** Those who come while it runs share the next run, since that one began before what they wait for. */
+function grouped(work: () => Promise<void>): () => Promise<void> {
+  let running: Promise<void> = Promise.resolve();
+  let next: Promise<void> | undefined;
+  return () => {
+    next ??= running
+      .catch(() => {})
+      .then(() => {
+        next = undefined;
+        running = work();
+        return running;
+      });
+    return next;
+  };
+}
+
+function writeAll(descriptor: number, text: string): void {
+  const bytes = Buffer.from(text, 'utf8');
+  for (let done = 0; done < bytes.length; ) done += writeSync(descriptor, bytes, done);
+}
+
+/** Beside the ledger, for a lock on the file itself would keep it from being read on some systems. */
+function takeLock(path: string): HeldLock {
+  const lock = tryAcquire(`${path}.lock`);
+  if (lock !== undefined) return lock;
+  throw new CliError('busy', 'another cloudctl is at work on this batch', {
+    detail: `it holds the lock ${path}.lock`,
+    hint: 'wait for it to end, or end it, and run the command again',
+  });
+}
+
+function damaged(path: string, line: number): CliError {
+  return new CliError('config_invalid', `ledger is damaged: line ${line} is no event of a batch`, {
+    detail: `${path}:${line}`,
+    hint: 'mend that line, or remove it if you know what it said',
+  });
+}
+
+function cannotWrite(path: string, error: unknown): CliError {
+  if (error instanceof CliError) return error;
+  const reason = error instanceof Error ? error.message : String(error);
+  return new CliError('internal', `could not write the ledger: ${reason}`, {
+    detail: path,
+    hint: 'make room, or set CLOUDCTL_STATE_DIR to another folder',
+    cause: error,
+  });
+}

@@ -1,0 +1,72 @@
+import type { Api, ApiRequest } from '../api/client.ts';
+import type { ApiAnswer } from '../api/problem.ts';
+import { CliError } from '../errors.ts';
+import type { Clock } from '../platform/host.ts';
+import { type Allowance, afterAnswer, afterSending, unlimited, waitFor } from './pace.ts';
+
+/** The way to the server: every request of a batch takes its turn here. */
+export interface Line {
+  readonly baseOrigin: string;
+  /** Waits until the server allows a request. A wait that is too long, or was ended by the signal, is an error. */
+  turn(signal: AbortSignal): Promise<void>;
+  /** To be sent in its turn. */
+  request(request: ApiRequest): Promise<ApiAnswer>;
+  /** The server's clock as it last told, in milliseconds. */
+  readonly serverDate: () => number | undefined;
+}
+
+export interface LineOptions {
+  readonly api: Api;
+  readonly clock: Clock;
+  /** The longest wait for the rate limit, in milliseconds. */
+  readonly pause: number;
+  /** Called before a wait of more than a second. */
+  readonly onPause: (ms: number) => Promise<void>;
+}
+
+export function createLine({ api, clock, pause, onPause }: LineOptions): Line {
+  let allowance: Allowance = unlimited;
+  let inFlight = 0;
+  let refusals = 0;
+  let refusedSince: number | undefined;
+  let date: number | undefined;
+
+  return {
+    baseOrigin: api.baseOrigin,
+    async turn(signal) {
+      for (;;) {
+        signal.throwIfAborted();
+        const wait = waitFor(allowance, clock.now());
+        if (wait <= 0) break;
+        // A server that answers 429 again and again is not waited for longer than one that says so at once.
+        const waited = refusedSince === undefined ? 0 : clock.now() - refusedSince;
+        if (wait + waited > pause) throw tooLong(wait);
+        if (wait > 1_000) await onPause(wait);
+        await clock.sleep(wait, signal);
+      }
+      allowance = afterSending(allowance, clock.now());
+    },
+    async request(request) {
+      inFlight += 1;
+      const answer = await api.request(request).finally(() => {
+        inFlight -= 1;
+      });
+      const now = clock.now();
+      refusals = answer.status === 429 ? refusals + 1 : 0;
+      const { status, retryAfter, limit, date: told } = answer;
+      const headers = { status, retryAfter, remaining: limit?.remaining, reset: limit?.reset, date: told };
+      allowance = afterAnswer(allowance, headers, now, inFlight, refusals);
+      refusedSince = status === 429 ? (refusedSince ?? now) : undefined;
+      date = told ?? date;
+      return answer;
+    },
+    serverDate: () => date,
+  };
+}
+
+function tooLong(ms: number): CliError {
+  return new CliError('rate_limited', 'the rate limit is reached', {
+    detail: `the server takes the next request in ${Math.ceil(ms / 60_000)} min`,
+    exitCode: 5,
+  });
+}

@@ -1,0 +1,56 @@
+import type { Clock } from '../platform/host.ts';
+
+/** Tells when answers are overdue: one timer for all requests in flight, since each has the same time. */
+export interface Overdue {
+  /** Of a request that is sent now: `late` resolves when its answer is overdue, or is not awaited any longer. */
+  begin(): { readonly late: Promise<undefined>; readonly done: () => void };
+  close(): void;
+}
+
+interface Flight {
+  readonly due: number;
+  readonly tell: (late: undefined) => void;
+}
+
+/** `ms`: how long an answer may take. `ended`: no answer is awaited any longer. */
+export function createOverdue(clock: Clock, ms: number, ended: AbortSignal): Overdue {
+  // In the order in which they are due.
+  const flying = new Set<Flight>();
+  const closing = new AbortController();
+  let watching = false;
+
+  const watch = async (): Promise<void> => {
+    watching = true;
+    for (let [first] = flying; first !== undefined && !closing.signal.aborted; [first] = flying) {
+      await clock.sleep(Math.max(0, first.due - clock.now()), closing.signal).catch(() => {});
+      const now = clock.now();
+      for (const flight of flying) {
+        if (flight.due > now) break;
+        flying.delete(flight);
+        flight.tell(undefined);
+      }
+    }
+    watching = false;
+  };
+  const end = (): void => {
+    for (const { tell } of flying) tell(undefined);
+    flying.clear();
+  };
+  ended.addEventListener('abort', end);
+  return {
+    begin() {
+      let flight: Flight | undefined;
+      const late = new Promise<undefined>((tell) => {
+        if (ended.aborted) return tell(undefined);
+        flight = { due: clock.now() + ms, tell };
+        flying.add(flight);
+      });
+      if (!watching) void watch();
+      return { late, done: () => void (flight !== undefined && flying.delete(flight)) };
+    },
+    close() {
+      ended.removeEventListener('abort', end);
+      closing.abort();
+    },
+  };
+}

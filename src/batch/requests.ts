@@ -1,0 +1,52 @@
+import type { ApiRequest } from '../api/client.ts';
+
+/** What every droplet of the batch has in common; `extra` are attributes the API knows and we do not. */
+export interface Attributes {
+  readonly size: string;
+  readonly image: string | number;
+  readonly region?: string;
+  readonly extra: Readonly<Record<string, unknown>>;
+}
+
+/** A request of the batch with the names it creates. */
+export interface GroupRequest extends ApiRequest {
+  readonly names: readonly string[];
+  readonly body: string;
+}
+
+/** The requests a batch sends, in order. */
+export function createRequests(
+  names: readonly string[],
+  attributes: Attributes,
+  batchSize: number,
+): readonly GroupRequest[] {
+  return groupsOf(names, batchSize).map((group) => createRequest(group, attributes));
+}
+
+/** A single name is sent as `name`, several as `names` (spec.md §2). */
+export function createRequest(names: readonly string[], attributes: Attributes): GroupRequest {
+  const body = JSON.stringify({
+    ...(names.length === 1 ? { name: names[0] } : { names }),
+    ...(attributes.region === undefined ? {} : { region: attributes.region }),
+    size: attributes.size,
+    image: attributes.image,
+    ...attributes.extra,
+  });
+  return { names, method: 'POST', path: '/v2/droplets', body };
+}
+
+function groupsOf(names: readonly string[], size: number): readonly (readonly string[])[] {
+  return Array.from({ length: Math.ceil(names.length / size) }, (_, at) => names.slice(at * size, (at + 1) * size));
+}
+
+/** The tag of `--mark`: it belongs to one batch and so proves whose a droplet is. */
+export function markOf(batchId: string): string {
+  return `cloudctl-${batchId}`;
+}
+
+/** The same attributes with one more tag; `undefined` when the tags that were given are no list of texts. */
+export function withTag(attributes: Attributes, tag: string): Attributes | undefined {
+  const { tags = [] } = attributes.extra;
+  if (!Array.isArray(tags) || !tags.every((one) => typeof one === 'string')) return undefined;
+  return { ...attributes, extra: { ...attributes.extra, tags: [...tags, tag] } };
+}

@@ -1,0 +1,168 @@
+import type { BaselineEvent, BatchEvent, LedgerEvent } from './event.ts';
+import { indexNames } from './name-index.ts';
+
+/** What is printed for a name (contract.md §7). */
+export type NameResult =
+  | { readonly name: string; readonly status: 'created'; readonly id: number; readonly action_id?: number }
+  | { readonly name: string; readonly status: 'skipped'; readonly id?: number }
+  | { readonly name: string; readonly status: 'failed' | 'unknown'; readonly error: string };
+
+/** Names of one request whose fate is not known. */
+export interface Doubt {
+  readonly group: number;
+  readonly names: readonly string[];
+  /** The server's time, in milliseconds, before the first of the requests that may have created them. */
+  readonly since: number | undefined;
+  readonly resend: boolean;
+}
+
+export type Counts = Readonly<Record<NameResult['status'] | 'missing', number>>;
+
+/** Where a batch stands: its ledger, folded. It holds a few bytes for each name, and no row. */
+export interface Roster {
+  readonly batch: BatchEvent;
+  readonly baseline: () => BaselineEvent | undefined;
+  apply(event: LedgerEvent): void;
+  readonly has: (name: string) => boolean;
+  /** Where a name stands among the names. */
+  readonly position: (name: string) => number;
+  /** The row of a name; `notSent` is the error of those that never were. */
+  row(name: string, notSent?: string): NameResult;
+  rows(notSent?: string): Generator<NameResult>;
+  readonly doubts: () => readonly Doubt[];
+  /** Certainly not there and wanted, in order. */
+  readonly missing: () => readonly string[];
+  readonly counts: () => Counts;
+  /** The id belongs to a row of this batch. */
+  claimed(id: number): boolean;
+  readonly nextGroup: () => number;
+}
+
+const missing = 0;
+const doubtful = 1;
+const created = 2;
+const failed = 3;
+const skipped = 4;
+
+export function createRoster(batch: BatchEvent): Roster {
+  const { names } = batch;
+  const { positionOf } = indexNames(names);
+  const states = new Uint8Array(names.length);
+  const ids = new Float64Array(names.length);
+  const actions = new Float64Array(names.length);
+  const errors = new Map<number, string>();
+  const doubts = new Map<number, Doubt>();
+  let baseline: BaselineEvent | undefined;
+  let groups = 0;
+
+  const mark = (name: string, state: number, error?: string): number | undefined => {
+    const at = positionOf(name);
+    if (at === -1) return undefined;
+    states[at] = state;
+    if (error === undefined) errors.delete(at);
+    else errors.set(at, error);
+    return at;
+  };
+  const settle = (group: number, settled: readonly string[], rest: boolean): void => {
+    const doubt = doubts.get(group);
+    if (doubt === undefined) return;
+    const left = doubt.names.filter((name) => !settled.includes(name));
+    if (left.length === 0 || !rest) doubts.delete(group);
+    // Part of a request is there, so all of it was done: its other names must not be sent again.
+    else doubts.set(group, { ...doubt, names: left, resend: false });
+  };
+  const take = (first: BaselineEvent): void => {
+    baseline = first;
+    if (batch.if_exists !== 'skip') return;
+    for (const [name, [id]] of Object.entries(first.existing)) {
+      const at = mark(name, skipped);
+      if (at !== undefined) ids[at] = id ?? 0;
+    }
+  };
+
+  const rowAt = (at: number, notSent: string): NameResult => {
+    const name = names[at] ?? '';
+    const [id = 0, action = 0] = [ids[at], actions[at]];
+    switch (states[at]) {
+      case created:
+        return { name, status: 'created', id, ...(action === 0 ? {} : { action_id: action }) };
+      case skipped:
+        return { name, status: 'skipped', ...(id === 0 ? {} : { id }) };
+      case doubtful:
+        return { name, status: 'unknown', error: errors.get(at) ?? 'no complete answer came' };
+      default:
+        return { name, status: 'failed', error: errors.get(at) ?? notSent };
+    }
+  };
+
+  return {
+    batch,
+    baseline: () => baseline,
+    apply(event) {
+      if ('group' in event) groups = Math.max(groups, event.group);
+      switch (event.event) {
+        case 'batch':
+          return;
+        case 'baseline':
+          // The first one counts: a later one would call our own droplets old.
+          return baseline === undefined ? take(event) : undefined;
+        case 'sending': {
+          const before = doubts.get(event.group);
+          const since = before?.since ?? timeOf(event.server_date);
+          doubts.set(event.group, { group: event.group, names: event.names, since, resend: before?.resend ?? true });
+          for (const name of event.names) mark(name, doubtful);
+          return;
+        }
+        case 'created': {
+          for (const row of event.rows) {
+            const at = mark(row.name, created);
+            if (at === undefined) continue;
+            ids[at] = row.id;
+            actions[at] = row.action_id ?? 0;
+          }
+          const told = event.rows.map(({ name }) => name);
+          return settle(event.group, told, true);
+        }
+        case 'failed':
+          for (const name of event.names) mark(name, failed, event.error);
+          return settle(event.group, event.names, false);
+        case 'unknown': {
+          const since = doubts.get(event.group)?.since;
+          doubts.set(event.group, { group: event.group, names: event.names, since, resend: event.resend });
+          for (const name of event.names) mark(name, doubtful, event.error);
+          return;
+        }
+        default:
+          return event satisfies never;
+      }
+    },
+    has: (name) => positionOf(name) !== -1,
+    position: positionOf,
+    row: (name, notSent = 'not sent') => rowAt(positionOf(name), notSent),
+    *rows(notSent = 'not sent') {
+      for (let at = 0; at < names.length; at++) yield rowAt(at, notSent);
+    },
+    doubts: () => [...doubts.values()],
+    missing: () => names.filter((_, at) => states[at] === missing || states[at] === failed),
+    counts: () => {
+      const count = (state: number): number => states.reduce((sum, one) => sum + (one === state ? 1 : 0), 0);
+      return {
+        created: count(created),
+        skipped: count(skipped),
+        unknown: count(doubtful),
+        failed: count(failed),
+        missing: count(missing),
+      };
+    },
+    claimed: (id) => ids.includes(id),
+    nextGroup: () => {
+      groups += 1;
+      return groups;
+    },
+  };
+}
+
+function timeOf(date: string | undefined): number | undefined {
+  const time = date === undefined ? Number.NaN : Date.parse(date);
+  return Number.isNaN(time) ? undefined : time;
+}

@@ -1,0 +1,51 @@
+import { type Droplet, decodeDroplet } from '../api/droplets.ts';
+import { nextPath } from '../api/page.ts';
+import type { ApiAnswer } from '../api/problem.ts';
+import { CliError } from '../errors.ts';
+import { isRecord, numberOf, parseJson } from '../json.ts';
+import type { Line } from './line.ts';
+
+export interface DropletPage {
+  readonly droplets: readonly Droplet[];
+  /** `meta.total` */
+  readonly total: number | undefined;
+  /** Path and query of the page after it. */
+  readonly next: string | undefined;
+}
+
+export const pageSize = 200;
+
+/** Every page of a list of droplets as the server gives them, paced; what they are worth is for the reader to judge. */
+export async function* readPages(line: Line, path: string, signal: AbortSignal): AsyncGenerator<DropletPage> {
+  const visited = new Set<string>();
+  let at: string | undefined = `${path}${path.includes('?') ? '&' : '?'}page=1&per_page=${pageSize}`;
+  // A page that comes again leads nowhere.
+  while (at !== undefined && !visited.has(at)) {
+    visited.add(at);
+    const page: DropletPage = await readPage(line, at, signal);
+    yield page;
+    at = page.next;
+  }
+}
+
+export async function readPage(line: Line, path: string, signal: AbortSignal): Promise<DropletPage> {
+  let answer: ApiAnswer;
+  do {
+    await line.turn(signal);
+    answer = await line.request({ method: 'GET', path });
+    // The line waits until the server allows another.
+  } while (answer.status === 429);
+  const json = answer.status === 200 ? parseJson(answer.body) : undefined;
+  const body = json?.ok === true && isRecord(json.value) ? json.value : undefined;
+  const items = body?.droplets;
+  const droplets = Array.isArray(items) ? items.map(decodeDroplet) : undefined;
+  if (body === undefined || droplets === undefined || !droplets.every((droplet) => droplet !== undefined))
+    throw new CliError('api_error', 'could not look up droplets: the answer is not understood', {
+      detail: `status ${answer.status}, ${answer.contentType}`,
+      hint: 'check base_url with `cloudctl config list`',
+      status: answer.status,
+      requestId: answer.requestId,
+    });
+  const meta = isRecord(body.meta) ? body.meta : {};
+  return { droplets, total: numberOf(meta, 'total'), next: nextPath(line.baseOrigin, body.links) };
+}

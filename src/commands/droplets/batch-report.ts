@@ -1,0 +1,145 @@
+import { bar, figures, passesTenth } from '../../batch/progress.ts';
+import type { NameResult, Roster } from '../../batch/roster.ts';
+import type { ListView } from '../../cli/columns.ts';
+import type { Pages } from '../../cli/listing.ts';
+import type { Context } from '../../context.ts';
+import { CliError, type ExitCode } from '../../errors.ts';
+import type { SignalName } from '../../platform/host.ts';
+import { interrupted } from '../../session/defer-signals.ts';
+import { quoted } from './batch-plan.ts';
+import { streamOf } from './batch-stream.ts';
+
+export const batchView: ListView<NameResult> = {
+  columns: [
+    { name: 'Name', value: (row) => row.name },
+    { name: 'Status', value: (row) => row.status },
+    { name: 'ID', value: (row) => ('id' in row ? row.id : undefined) },
+    { name: 'ActionID', value: (row) => (row.status === 'created' ? row.action_id : undefined) },
+    { name: 'Error', value: (row) => ('error' in row ? row.error : undefined) },
+  ],
+};
+
+/** What a run tells while it lasts. */
+export interface Telling {
+  settled(names: readonly string[]): Promise<void>;
+  /** The rows that were not told yet. */
+  end(notSent: string): Promise<void>;
+}
+
+/** Rows as they become known with ndjson, all at the end in the other formats; progress on stderr. */
+export async function tellBatch(context: Context, roster: Roster): Promise<Telling> {
+  const { output, progress, host } = context;
+  const stream =
+    output.format === 'ndjson' ? streamOf((groups: Groups) => output.pages(sheets(groups), batchView)) : undefined;
+  const total = roster.batch.names.length;
+  const told = new Uint8Array(stream === undefined ? 0 : total);
+  const started = host.clock.now();
+  const before = roster.counts().created;
+  let known = before;
+  const tell = async (rows: readonly NameResult[]): Promise<void> => {
+    if (stream === undefined || rows.length === 0) return;
+    for (const { name } of rows) told[roster.position(name)] = 1;
+    await stream.push(rows);
+  };
+  const tellAll = async (rows: Iterable<NameResult>, isWanted: (row: NameResult) => boolean): Promise<void> => {
+    let some: NameResult[] = [];
+    for (const row of rows) {
+      if (isWanted(row)) some.push(row);
+      if (some.length < 100) continue;
+      await tell(some);
+      some = [];
+    }
+    await tell(some);
+  };
+  const show = async (previous: number): Promise<void> => {
+    const standing = { created: known, total, fresh: known - before, elapsed: host.clock.now() - started };
+    if (host.stderr.isTTY) await progress.show(bar(standing));
+    else if (passesTenth(previous, known, total)) await output.note(figures(standing));
+  };
+  await tellAll(roster.rows(), ({ status }) => status === 'created' || status === 'skipped');
+  await show(known);
+  return {
+    async settled(names) {
+      // A row without its error was not sent: why, is known at the end.
+      const rows = names.map((name) => roster.row(name, ''));
+      await tell(rows.filter((row) => !('error' in row) || row.error !== ''));
+      const previous = known;
+      known += rows.filter(({ status }) => status === 'created').length;
+      await show(previous);
+    },
+    async end(notSent) {
+      await progress.stop();
+      if (stream === undefined) return output.list(roster.rows(notSent), batchView);
+      await tellAll(roster.rows(notSent), ({ name }) => told[roster.position(name)] === 0);
+      await stream.end();
+    },
+  };
+}
+
+type Groups = AsyncIterable<readonly NameResult[]>;
+
+async function* sheets(groups: Groups): Pages<NameResult> {
+  for await (const rows of groups) yield { rows: () => rows };
+}
+
+/** The command that goes on with what is left. */
+export function resumeCommand(context: Context, path: string): string {
+  const { globals } = context;
+  const { profileName } = context.settings();
+  const typed = ['auth-url', 'base-url'].flatMap((option) => {
+    const text = globals.text(option);
+    return text === undefined ? [] : [`--${option}`, quoted(text)];
+  });
+  const profile = profileName === 'default' ? [] : ['--profile', profileName];
+  return ['cloudctl droplets create --resume', quoted(path), ...profile, ...typed].join(' ');
+}
+
+export interface Ending {
+  readonly roster: Roster;
+  readonly stopped: CliError | undefined;
+  readonly signal: SignalName | undefined;
+  readonly resume: string;
+}
+
+/** Exit 0 when every name is there; else the error that stopped it, 5 when some were created or are in doubt, 1 when none. */
+export async function conclude({ output }: Context, ending: Ending): Promise<ExitCode> {
+  const { roster, stopped, signal, resume } = ending;
+  const { created, skipped, failed, missing, unknown } = roster.counts();
+  const total = roster.batch.names.length;
+  const left = failed + missing + unknown;
+  if (signal === undefined && left === 0) {
+    // All is created; what failed then is the waiting.
+    if (stopped !== undefined) throw stopped;
+    await output.note(`${created} created${skipped === 0 ? '' : `, ${skipped} skipped`}.`);
+    return 0;
+  }
+  const hint = `\`${resume}\``;
+  const summary = `${created} created, ${failed + missing} failed, ${unknown} unknown${skipped === 0 ? '' : `, ${skipped} skipped`}`;
+  if (signal !== undefined) {
+    const { message, exitCode } = interrupted(signal);
+    throw new CliError('cancelled', message, { exitCode, detail: summary, ...(left === 0 ? {} : { hint }) });
+  }
+  if (created === 0 && unknown === 0) {
+    const error = stopped ?? noneCreated(roster);
+    if (error.hint !== undefined) await output.note(`go on with: ${resume}`);
+    throw error.hint === undefined ? withHint(error, hint) : error;
+  }
+  const reason = stopped === undefined ? '' : `; stopped: ${stopped.message}`;
+  await output.error(
+    new CliError('batch_partial', `${created} of ${total} droplets were created`, {
+      detail: `${summary}${reason}`,
+      hint,
+    }),
+  );
+  return 5;
+}
+
+function withHint({ code, message, detail, status, requestId, exitCode, cause }: CliError, hint: string): CliError {
+  return new CliError(code, message, { detail, hint, status, requestId, exitCode, cause });
+}
+
+function noneCreated(roster: Roster): CliError {
+  const reasons = new Set<string>();
+  for (const row of roster.rows()) if ('error' in row) reasons.add(row.error);
+  return new CliError('api_error', 'no droplet was created', { detail: [...reasons].slice(0, 5).join('; ') });
+}

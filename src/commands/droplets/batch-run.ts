@@ -1,0 +1,90 @@
+import { type ActiveOptions, untilActive } from '../../batch/active.ts';
+import { takeBaseline } from '../../batch/baseline.ts';
+import { createBatch } from '../../batch/create.ts';
+import type { Ledger } from '../../batch/ledger.ts';
+import { createLine } from '../../batch/line.ts';
+import { createLookups } from '../../batch/lookup.ts';
+import type { Roster } from '../../batch/roster.ts';
+import { waitsHere } from '../../batch/waits.ts';
+import { formatDuration } from '../../cli/duration.ts';
+import type { Settings } from '../../config/settings.ts';
+import type { Context } from '../../context.ts';
+import { CliError, type ExitCode, usage } from '../../errors.ts';
+import { loginCommand } from '../../session/current.ts';
+import { conclude, resumeCommand, tellBatch } from './batch-report.ts';
+import { listen } from './batch-signals.ts';
+
+export interface RunOptions {
+  readonly batchSize: number;
+  readonly concurrency: number;
+  readonly settings: Settings;
+  readonly wait: boolean;
+}
+
+/** Does what is left of a batch, tells it, and gives the exit code. */
+export async function runBatch(context: Context, ledger: Ledger, options: RunOptions): Promise<ExitCode> {
+  const { progress, host } = context;
+  const { clock } = host;
+  const waits = waitsHere(host.env);
+  const api = await context.api(options.settings);
+  const onPause = (ms: number): Promise<void> => progress.show(`waiting ${formatDuration(ms)} for the rate limit`);
+  const line = createLine({ api, clock, pause: waits.pause, onPause });
+  const signals = listen(host, waits.interrupt);
+  const { ending, ended } = signals;
+  const login = loginCommand(options.settings.profileName);
+  const means = { ledger, line, lookups: createLookups(line), clock, waits, ending, ended, login };
+  let stopped: CliError | undefined;
+  try {
+    const telling = await tellBatch(context, ledger.roster);
+    try {
+      if (isFinished(ledger.roster)) await context.output.note('this batch is finished: nothing is left to send');
+      else {
+        await takeBaseline(means);
+        await requireFree(ledger);
+        const { timeout } = context;
+        stopped = await createBatch({ ...means, ...options, timeout, onSettled: telling.settled });
+      }
+      if (options.wait && !ending.aborted)
+        await waitFor(context, ledger.roster, { line, clock, poll: waits.poll, signal: ending });
+    } catch (error) {
+      if (error instanceof CliError && error.code !== 'usage') stopped = error;
+      else if (!ending.aborted) throw error;
+    }
+    await telling.end(`not sent: ${stopped?.message ?? 'interrupted'}`);
+  } finally {
+    await progress.stop();
+    signals.stop();
+  }
+  const resume = resumeCommand(context, ledger.path);
+  return conclude(context, { roster: ledger.roster, stopped, signal: signals.heard(), resume });
+}
+
+function isFinished(roster: Roster): boolean {
+  const { missing, failed, unknown } = roster.counts();
+  return roster.baseline() !== undefined && missing + failed + unknown === 0;
+}
+
+/** With `--if-exists fail` no droplet may have one of the names. */
+async function requireFree(ledger: Ledger): Promise<void> {
+  const { batch, baseline } = ledger.roster;
+  const taken = Object.entries(baseline()?.existing ?? {});
+  if (batch.if_exists !== 'fail' || taken.length === 0) return;
+  await ledger.discard();
+  const told = taken.slice(0, 20).map(([name, ids]) => `${name} (${ids.join(', ')})`);
+  const more = taken.length > told.length ? ` and ${taken.length - told.length} more` : '';
+  throw usage(
+    `${taken.length === 1 ? '1 name is' : `${taken.length} names are`} taken by droplets that exist`,
+    'leave them out with `--if-exists skip`, or create more of the same name with `--if-exists create`',
+    `${told.join(', ')}${more}`,
+  );
+}
+
+async function waitFor(context: Context, roster: Roster, means: Omit<ActiveOptions, 'onLook'>): Promise<void> {
+  const { progress, output } = context;
+  const onLook = (active: number, total: number): Promise<void> =>
+    progress.show(`${active} of ${total} droplets active`);
+  const gone = await untilActive(roster, { ...means, onLook });
+  if (gone.length === 0) return;
+  const told = gone.length > 20 ? `${gone.slice(0, 20).join(', ')} and ${gone.length - 20} more` : gone.join(', ');
+  await output.warn(`not there any more: ${told}`);
+}

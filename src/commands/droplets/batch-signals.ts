@@ -1,0 +1,43 @@
+import type { Host, SignalName } from '../../platform/host.ts';
+
+/** How a person ends a batch. */
+export interface Interruptions {
+  /** Nothing more is to be sent. */
+  readonly ending: AbortSignal;
+  /** What is in flight is not awaited any longer. */
+  readonly ended: AbortSignal;
+  readonly heard: () => SignalName | undefined;
+  stop(): void;
+}
+
+/** The first signal lets requests in flight end for so long; a second one does not. */
+export function listen({ signals, clock, stdout }: Host, patience: number): Interruptions {
+  const ending = new AbortController();
+  const ended = new AbortController();
+  const over = new AbortController();
+  let heard: SignalName | undefined;
+  const end = (): void => {
+    ending.abort();
+    clock.sleep(patience, over.signal).then(
+      () => ended.abort(),
+      () => {},
+    );
+  };
+  const stopListening = signals.listen((name) => {
+    if (heard !== undefined) return ended.abort();
+    heard = name;
+    end();
+  });
+  // Nobody reads the rows any more: what is left can be resumed.
+  stdout.closed?.addEventListener('abort', end);
+  return {
+    ending: ending.signal,
+    ended: ended.signal,
+    heard: () => heard,
+    stop() {
+      stopListening();
+      stdout.closed?.removeEventListener('abort', end);
+      over.abort();
+    },
+  };
+}

@@ -1,0 +1,104 @@
+import { describe, expect, it } from 'vitest';
+import type { LedgerEvent } from '../../src/batch/event.ts';
+import { createRoster, type Roster } from '../../src/batch/roster.ts';
+import { batchOf } from './ground.ts';
+
+const at = '2026-01-01T00:00:00.000Z';
+
+function rosterOf(names: readonly string[], ...events: readonly LedgerEvent[]): Roster {
+  const roster = createRoster(batchOf(names));
+  for (const event of events) roster.apply(event);
+  return roster;
+}
+
+const sending = (group: number, ...names: string[]): LedgerEvent => ({
+  event: 'sending',
+  at,
+  group,
+  names,
+  server_date: at,
+});
+const created = (group: number, ...rows: { name: string; id: number }[]): LedgerEvent => ({
+  event: 'created',
+  at,
+  group,
+  rows,
+});
+
+describe('the roster of a batch', () => {
+  it('wants every name at first', () => {
+    const roster = rosterOf(['a', 'b']);
+    expect(roster.missing()).toEqual(['a', 'b']);
+    expect([...roster.rows('not sent: x')]).toEqual([
+      { name: 'a', status: 'failed', error: 'not sent: x' },
+      { name: 'b', status: 'failed', error: 'not sent: x' },
+    ]);
+  });
+
+  it('is in doubt about what was sent and has no result', () => {
+    const roster = rosterOf(['a', 'b', 'c'], sending(1, 'a', 'b'));
+    expect(roster.missing()).toEqual(['c']);
+    expect(roster.doubts()).toEqual([{ group: 1, names: ['a', 'b'], since: Date.parse(at), resend: true }]);
+    expect(roster.row('a')).toMatchObject({ status: 'unknown' });
+  });
+
+  it('keeps the time before the first request of a group that was sent again', () => {
+    const later: LedgerEvent = {
+      event: 'sending',
+      at,
+      group: 1,
+      names: ['a'],
+      server_date: '2026-01-01T01:00:00.000Z',
+    };
+    expect(rosterOf(['a'], sending(1, 'a'), later).doubts()[0]?.since).toBe(Date.parse(at));
+  });
+
+  it('forbids to send the rest of a request of which part is there', () => {
+    const roster = rosterOf(['a', 'b'], sending(1, 'a', 'b'), created(1, { name: 'a', id: 5 }));
+    expect(roster.doubts()).toMatchObject([{ names: ['b'], resend: false }]);
+    expect(roster.claimed(5)).toBe(true);
+    expect(roster.claimed(6)).toBe(false);
+  });
+
+  it('wants again what certainly failed', () => {
+    const roster = rosterOf(['a'], sending(1, 'a'), { event: 'failed', at, group: 1, names: ['a'], error: 'no' });
+    expect(roster.missing()).toEqual(['a']);
+    expect(roster.doubts()).toEqual([]);
+    expect(roster.row('a')).toEqual({ name: 'a', status: 'failed', error: 'no' });
+  });
+
+  it('takes the first baseline only', () => {
+    const first: LedgerEvent = { event: 'baseline', at, existing: {} };
+    const second: LedgerEvent = { event: 'baseline', at, existing: { a: [1] } };
+    expect(rosterOf(['a'], first, second).baseline()).toBe(first);
+  });
+
+  it('skips what was there before when it is told to', () => {
+    const roster = createRoster(batchOf(['a', 'b'], { if_exists: 'skip' }));
+    roster.apply({ event: 'baseline', at, existing: { b: [4, 5] } });
+    expect([...roster.rows()][1]).toEqual({ name: 'b', status: 'skipped', id: 4 });
+    expect(roster.missing()).toEqual(['a']);
+  });
+
+  it('numbers groups on from those it has', () => {
+    const roster = rosterOf(['a', 'b'], sending(7, 'a'));
+    expect([roster.nextGroup(), roster.nextGroup()]).toEqual([8, 9]);
+  });
+
+  it('counts every name once', () => {
+    const roster = rosterOf(
+      ['a', 'b', 'c', 'd'],
+      sending(1, 'a'),
+      created(1, { name: 'a', id: 1 }),
+      sending(2, 'b'),
+      sending(3, 'c'),
+      { event: 'failed', at, group: 3, names: ['c'], error: 'no' },
+    );
+    expect(roster.counts()).toEqual({ created: 1, unknown: 1, failed: 1, missing: 1, skipped: 0 });
+  });
+
+  it('holds names that objects know as well', () => {
+    const roster = rosterOf(['constructor', 'toString'], sending(1, 'constructor'));
+    expect(roster.missing()).toEqual(['toString']);
+  });
+});

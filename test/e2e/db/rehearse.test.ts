@@ -1,0 +1,295 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { RehearsalReport } from '../../../src/rehearsal/report.ts';
+import { arrives, objectsOn, startSource, startTarget, subscriptionsOn } from '../../engine/ground.ts';
+import { type Ran, type RunOptions, run, start } from '../../fixtures/cli.ts';
+import { type Folders, makeFolders } from '../../fixtures/folders.ts';
+import { lacks } from '../../fixtures/needs.ts';
+import type { Postgres } from '../../fixtures/postgres.ts';
+import { startRedis } from '../../fixtures/redis.ts';
+
+const secrets = { source: 'S3cret-of-source', target: 'S3cret-of-target' };
+let folders: Folders;
+let source: Postgres;
+let target: Postgres;
+
+beforeAll(async () => {
+  [source, target] = await Promise.all([
+    startSource({ version: 14, password: secrets.source }),
+    startTarget({ version: 18, password: secrets.target }),
+  ]);
+  await source.query('CREATE ROLE app LOGIN');
+});
+
+afterAll(async () => {
+  await Promise.all([source?.stop(), target?.stop()]);
+});
+
+beforeEach(async () => {
+  folders = makeFolders();
+  for (const server of [source, target]) await server.query('DROP DATABASE IF EXISTS shop WITH (FORCE)');
+  await source.query('CREATE DATABASE shop');
+  await source.query(
+    `CREATE TABLE customers (id serial PRIMARY KEY, name text);
+     INSERT INTO customers (name) SELECT 'customer ' || n FROM generate_series(1, 3000) n;
+     CREATE TABLE visits (id int PRIMARY KEY); INSERT INTO visits SELECT generate_series(1, 40); GRANT SELECT ON visits TO app`,
+    'shop',
+  );
+  return () => folders.remove();
+});
+
+/** Holds on the source and not on the target: its copy fails there for ever. */
+const stuck = `CREATE FUNCTION old() RETURNS bool LANGUAGE sql AS $$ SELECT current_setting('server_version_num')::int < 150000 $$;
+  CREATE TABLE picky (id int PRIMARY KEY, CHECK (public.old())); INSERT INTO picky VALUES (1), (2)`;
+
+const words = (...more: readonly string[]) => {
+  const [from, to] = [source.url('shop'), target.url('postgres')];
+  return ['db', 'rehearse', '--source', from, '--disable-ssl', '--into', to, '--accept', 'listen-addresses', ...more];
+};
+const asked = (): RunOptions => {
+  const env = { PGPASSWORD: secrets.source, CLOUDCTL_REHEARSE_INTO_PASSWORD: secrets.target };
+  return { folders, env, limit: 110_000 };
+};
+
+async function leftovers(): Promise<readonly string[]> {
+  const databases = await target.query(
+    "SELECT datname FROM pg_database WHERE datname <> 'postgres' AND NOT datistemplate",
+  );
+  const roles = await target.query('SELECT rolname FROM pg_roles WHERE oid >= 16384');
+  const records = rehearsals().filter((name) => name.endsWith('.json'));
+  return [
+    ...(await objectsOn(source)),
+    ...(await subscriptionsOn(target)),
+    ...databases.map(({ datname }) => `database ${datname}`),
+    ...roles.map(({ rolname }) => `role ${rolname}`),
+    ...records,
+  ];
+}
+
+function rehearsals(): readonly string[] {
+  try {
+    return readdirSync(join(folders.state, 'rehearsals'));
+  } catch {
+    return [];
+  }
+}
+
+function expectNoSecrets({ stdout, stderr }: Ran): void {
+  for (const secret of Object.values(secrets)) expect(stdout + stderr).not.toContain(secret);
+}
+
+test('a healthy one from 14 into 18: every row is there, and nothing of it is left on either side', async () => {
+  const file = join(folders.work, 'rehearsal.json');
+  const ran = await run(words('--yes', '-o', 'json', '--report', file), asked());
+  expect(ran).toMatchObject({ code: 0 });
+  const report = ran.json<RehearsalReport>();
+  expect(report).toMatchObject({
+    ok: true,
+    method: 'continuous',
+    failures: [],
+    left: [],
+    preflight: { verdict: 'continuous' },
+  });
+  expect(report.target.version).toMatch(/^18\./);
+  const shop = report.databases.find(({ name }) => name === 'shop');
+  expect(shop?.tables).toEqual([
+    { name: 'public.customers', rows_source: 3000, rows_target: 3000, state: 'equal' },
+    { name: 'public.visits', rows_source: 40, rows_target: 40, state: 'equal' },
+  ]);
+  expect(shop?.sequences).toEqual([
+    { name: 'public.customers_id_seq', source: '3000', target: '3000', state: 'equal' },
+  ]);
+  expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual(report);
+  expect(ran.stderr).toContain('The continuous migration will run.');
+  expectNoSecrets(ran);
+  expect(await leftovers()).toEqual([]);
+});
+
+test('rows that are written while it counts are not taken for a loss', async () => {
+  const running = start(words('--yes', '-o', 'json'), asked());
+  let isOver = false;
+  void running.ended.then(() => {
+    isOver = true;
+  });
+  while (!isOver) await source.query("INSERT INTO customers (name) VALUES ('new')", 'shop');
+  const ran = await running.ended;
+  expect(ran.stderr).not.toContain('would have failed');
+  expect(ran.code).toBe(0);
+  expect(await leftovers()).toEqual([]);
+});
+
+test('a table that fails on the target is named, with what the target said', async () => {
+  await source.query(stuck, 'shop');
+  const ran = await run(words('--yes', '--patience', '5s'), asked());
+  expect(ran.code).toBe(1);
+  expect(ran.stdout).toContain('The migration would have failed: 1 reason');
+  expect(ran.stdout).toMatch(/Would have failed\n {2}shop: public\.picky: .*violates check constraint "picky_check"/);
+  expect(ran.stderr).toMatch(/error: the migration would have failed\ndetail: shop: public\.picky: /);
+  expectNoSecrets(ran);
+  expect(await leftovers()).toEqual([]);
+});
+
+test('Ctrl-C in the middle leaves nothing', async () => {
+  await source.query(stuck, 'shop');
+  const running = start(words('--yes'), asked());
+  await arrives(async () => (await subscriptionsOn(target)).length === 2, 'both subscriptions');
+  running.kill('SIGINT');
+  const ran = await running.ended;
+  expect(ran).toMatchObject({ code: 130, stdout: '' });
+  expect(ran.stderr).toContain('error: the rehearsal was ended\ndetail: what it made was removed');
+  expect(await leftovers()).toEqual([]);
+});
+
+test('what a killed one has left is removed by the next, from a record without a secret', async () => {
+  await source.query(stuck, 'shop');
+  const running = start(words('--yes'), asked());
+  await arrives(async () => (await subscriptionsOn(target)).length === 2, 'both subscriptions');
+  running.kill('SIGKILL');
+  await running.ended;
+  expect((await leftovers()).length).toBeGreaterThan(5);
+  const [name] = rehearsals().filter((one) => one.endsWith('.json'));
+  const record = join(folders.state, 'rehearsals', name!);
+  const text = readFileSync(record, 'utf8');
+  for (const secret of Object.values(secrets)) expect(text).not.toContain(secret);
+  expect(statSync(record).mode & 0o077).toBe(0);
+  // Another pair of servers only says the command.
+  const other = await run(
+    ['db', 'rehearse', '--source', 'postgres://u@127.0.0.1:1/d', '--into', target.url('postgres'), '--yes'],
+    asked(),
+  );
+  expect(other.stderr).toMatch(
+    /was cut off; this removes what it left: cloudctl db rehearse --source postgres:\/\/postgres@127\.0\.0\.1:\d+\/shop/,
+  );
+  await source.query('DROP TABLE picky', 'shop');
+  const next = await run(words('--yes'), asked());
+  expect(next.stderr).toContain('An earlier rehearsal was cut off: removing what it left.');
+  expect(next.code).toBe(0);
+  expect(await leftovers()).toEqual([]);
+});
+
+test('--keep leaves the copies, and nothing on the source', async () => {
+  const ran = await run(words('--yes', '--keep'), asked());
+  expect(ran.code).toBe(0);
+  expect(ran.stdout).toContain('the copies stay on the target (--keep)');
+  expect(await target.query('SELECT count(*) AS rows FROM customers', 'shop')).toEqual([{ rows: '3000' }]);
+  expect(await objectsOn(source)).toEqual([]);
+  expect(await subscriptionsOn(target)).toEqual([]);
+  const again = await run(words('--yes'), asked());
+  expect(again.code).toBe(3);
+  expect(again.stderr).toMatch(/error: the target is not empty where the rehearsal would write\ndetail: shop holds /);
+  expect(await target.query('SELECT count(*) AS rows FROM customers', 'shop')).toEqual([{ rows: '3000' }]);
+  await target.query('DROP DATABASE shop');
+  await target.query('DROP ROLE app');
+});
+
+test('an existing database that is empty is filled, and is there and empty afterwards', async () => {
+  await target.query('CREATE DATABASE shop');
+  const [before] = await target.query("SELECT oid FROM pg_database WHERE datname = 'shop'");
+  const ran = await run(words('--yes'), asked());
+  expect(ran.code).toBe(0);
+  expect(await target.query("SELECT oid FROM pg_database WHERE datname = 'shop'")).toEqual([before]);
+  expect(
+    await target.query("SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace", 'shop'),
+  ).toEqual([]);
+  expect(await objectsOn(source)).toEqual([]);
+});
+
+test('when only a dump is possible, the dump is rehearsed', async () => {
+  const cold = await startSource({ version: 14, password: secrets.source, settings: { wal_level: 'replica' } });
+  await cold.query('CREATE DATABASE cold');
+  await cold.query('CREATE TABLE t (id int); INSERT INTO t SELECT generate_series(1, 500)', 'cold');
+  const from = ['--source', cold.url('cold'), '--disable-ssl', '--into', target.url('postgres')];
+  const ran = await run(['db', 'rehearse', ...from, '--accept', 'listen-addresses', '--yes', '-o', 'json'], asked());
+  expect(ran.code).toBe(0);
+  expect(ran.json<RehearsalReport>()).toMatchObject({ ok: true, method: 'dump' });
+  expect(ran.stderr).toContain('The dump is rehearsed');
+  const typed = await run(['db', 'rehearse', ...from, '--method', 'continuous', '--yes'], asked());
+  expect(typed.code).toBe(3);
+  expect(await leftovers()).toEqual([]);
+  await cold.stop();
+});
+
+describe('it is refused before anything is made', () => {
+  test('without a terminal and without --yes', async () => {
+    const ran = await run(words(), asked());
+    expect(ran).toMatchObject({ code: 2, stdout: '' });
+    expect(ran.stderr).toContain('hint: confirm with `--yes`');
+  });
+
+  test('into the source itself, or an older server, or another engine', async () => {
+    const same = ['db', 'rehearse', '--source', source.url('shop'), '--disable-ssl', '--yes'];
+    const env = { PGPASSWORD: secrets.source };
+    const itself = await run(
+      [
+        ...same,
+        '--into',
+        `postgres://postgres@localhost:${source.port}/postgres`,
+        '--accept',
+        'listen-addresses,self-target',
+      ],
+      { ...asked(), env },
+    );
+    expect(itself.code).toBe(2);
+    expect(itself.stderr).toContain('source and target are the same server');
+    const back = [
+      'db',
+      'rehearse',
+      '--source',
+      target.url('postgres'),
+      '--disable-ssl',
+      '--into',
+      source.url('postgres'),
+      '--yes',
+    ];
+    const older = await run(back, {
+      ...asked(),
+      env: { PGPASSWORD: secrets.target, CLOUDCTL_REHEARSE_INTO_PASSWORD: secrets.source },
+    });
+    expect(older.code).toBe(3);
+    expect(older.stderr).toContain('version-not-newer');
+    const other = await run([...same, '--into', 'redis://127.0.0.1:1'], asked());
+    expect(other.code).toBe(2);
+    expect(await objectsOn(source)).toEqual([]);
+  });
+
+  test('a password in --into is warned of, and never printed', async () => {
+    const [from, to] = [source.url('shop'), target.url('postgres').replace('postgres@', `postgres:${secrets.target}@`)];
+    const ran = await run(
+      ['db', 'rehearse', '--source', from, '--disable-ssl', '--into', to, '--method', 'dump', '--strict', '--yes'],
+      asked(),
+    );
+    expect(ran.stderr).toContain('warning: a password in --into is visible');
+    expectNoSecrets(ran);
+  });
+});
+
+test.skipIf(lacks('redis-server'))(
+  'Redis: the target follows, is compared, and is empty and alone afterwards',
+  async () => {
+    const [from, to] = await Promise.all([startRedis(), startRedis()]);
+    try {
+      for (let at = 0; at < 50; at++) from.cli('SET', `key:${at}`, 'x');
+      from.cli('-n', '3', 'SET', 'other', 'y');
+      const address = ['--source', `redis://${from.host}:${from.port}`, '--into', `redis://${to.host}:${to.port}`];
+      const ran = await run(['db', 'rehearse', ...address, '--yes', '-o', 'json'], { folders, limit: 90_000 });
+      expect(ran.code).toBe(0);
+      expect(ran.json<RehearsalReport>()).toMatchObject({
+        ok: true,
+        databases: [
+          { name: 'db0', tables: [{ name: 'keys', rows_source: 50, rows_target: 50, state: 'equal' }] },
+          { name: 'db3', tables: [{ rows_source: 1, rows_target: 1 }] },
+        ],
+      });
+      expect(to.cli('DBSIZE')).toBe('0');
+      expect(to.cli('ROLE')).toMatch(/^master/);
+      to.cli('SET', 'mine', '1');
+      const refused = await run(['db', 'rehearse', ...address, '--yes'], { folders, limit: 90_000 });
+      expect(refused.code).toBe(3);
+      expect(refused.stderr).toContain('database 0 holds 1 keys');
+      expect(to.cli('GET', 'mine')).toBe('1');
+    } finally {
+      await Promise.all([from.stop(), to.stop()]);
+    }
+  },
+);
