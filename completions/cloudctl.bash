@@ -40,12 +40,12 @@ _cloudctl() {
         -*=*) ;;
         -*)
           case $path:$word in
-            *:--profile | *:-o | *:--output | *:--format | *:--query | *:--auth-url | *:--base-url | *:--timeout | /auth/setup:--client-id | /auth/setup:--callback-url | /auth/setup:--scope | /auth/setup:--flow | /auth/setup:--issuer | /auth/setup:--token-params | /auth/setup:--credential-store | /auth/login:--flow | /auth/login:--scope | /auth/login:--prompt | /auth/login:--account-hint | /auth/login:--login-timeout | /auth/login:--token-params | /auth/login:--credential-store | /actions:--page-size | /actions:--limit | /actions:--status | /actions:--type | /actions:--resource-type | /actions:--region | /actions:--after | /actions:--before | /actions/list:--page-size | /actions/list:--limit | /actions/list:--status | /actions/list:--type | /actions/list:--resource-type | /actions/list:--region | /actions/list:--after | /actions/list:--before | /droplets:--region | /droplets:--tag | /droplets:--limit | /droplets/list:--region | /droplets/list:--tag | /droplets/list:--limit | /droplets/create:--names | /droplets/create:--names-from | /droplets/create:--size | /droplets/create:--image | /droplets/create:--region | /droplets/create:--set | /droplets/create:--batch-size | /droplets/create:--concurrency | /droplets/create:--if-exists | /droplets/create:--resume | /db/preflight:--source | /db/preflight:--engine | /db/preflight:--host | /db/preflight:--port | /db/preflight:--dbname | /db/preflight:--username | /db/preflight:--ignore-dbs | /db/preflight:--ca-file | /db/preflight:--target-version | /db/preflight:--target-extensions | /db/preflight:--method | /db/preflight:--accept | /db/preflight:--source-disk-free | /db/preflight:--target-memory | /db/preflight:--deadline | /db/preflight:--report | /db/preflight:--fix-sql | /db/preflight:--undo-sql | /db/preflight:--baseline | /db/migrate:--source | /db/migrate:--engine | /db/migrate:--host | /db/migrate:--port | /db/migrate:--dbname | /db/migrate:--username | /db/migrate:--ignore-dbs | /db/migrate:--ca-file | /db/migrate:--target-version | /db/migrate:--target-extensions | /db/migrate:--method | /db/migrate:--accept | /db/migrate:--source-disk-free | /db/migrate:--target-memory | /db/migrate:--deadline | /db/migrate:--report | /db/migrate:--fix-sql | /db/migrate:--undo-sql | /db/migrate:--baseline | /db/migrate:--interval | /db/migrate:--slot | /db/watch:--source | /db/watch:--engine | /db/watch:--host | /db/watch:--port | /db/watch:--dbname | /db/watch:--username | /db/watch:--ignore-dbs | /db/watch:--ca-file | /db/watch:--interval | /db/watch:--slot | /db/sequences:--source | /db/sequences:--engine | /db/sequences:--host | /db/sequences:--port | /db/sequences:--dbname | /db/sequences:--username | /db/sequences:--ignore-dbs | /db/sequences:--ca-file | /api:--data | /sandbox/start:--port | /sandbox/start:--api-port | /sandbox/start:--host | /sandbox/start:--callback-url | /sandbox/start:--app | /sandbox/start:--seed | /sandbox/start:--state | /sandbox/start:--consent | /sandbox/start:--cluster | /sandbox/start:--rate-limit | /sandbox/start:--droplet-limit | /sandbox/start:--unknown-token-status | /sandbox/env:--admin-url | /sandbox/clock:--admin-url | /sandbox/faults/add:--match | /sandbox/faults/add:--grant-type | /sandbox/faults/add:--action | /sandbox/faults/add:--nth | /sandbox/faults/add:--times | /sandbox/faults/add:--delay | /sandbox/faults/add:--status | /sandbox/faults/add:--admin-url | /sandbox/faults/list:--admin-url | /sandbox/faults/clear:--admin-url | /sandbox/requests:--endpoint | /sandbox/requests:--wait | /sandbox/requests:--admin-url | /sandbox/token:--user | /sandbox/token:--scope | /sandbox/token:--team | /sandbox/token:--client-id | /sandbox/token:--admin-url | /sandbox/snapshot:--admin-url | /sandbox/restore:--admin-url | /sandbox/reset:--admin-url) option=$word ;;
+            *:--profile | *:-o | *:--output | *:--format | *:--query | *:--auth-url | *:--base-url | *:--timeout | /auth/setup:--client-id | /auth/setup:--callback-url | /auth/setup:--scope | /auth/setup:--flow | /auth/setup:--issuer | /auth/setup:--token-params | /auth/setup:--credential-store | /auth/login:--flow | /auth/login:--scope | /auth/login:--prompt | /auth/login:--account-hint | /auth/login:--login-timeout | /auth/login:--token-params | /auth/login:--credential-store | /actions:--page-size | /actions:--limit | /actions:--status | /actions:--type | /actions:--resource-type | /actions:--region | /actions:--after | /actions:--before | /actions/list:--page-size | /actions/list:--limit | /actions/list:--status | /actions/list:--type | /actions/list:--resource-type | /actions/list:--region | /actions/list:--after | /actions/list:--before | /droplets:--region | /droplets:--tag | /droplets:--limit | /droplets/list:--region | /droplets/list:--tag | /droplets/list:--limit | /droplets/create:--names | /droplets/create:--names-from | /droplets/create:--size | /droplets/create:--image | /droplets/create:--region | /droplets/create:--set | /droplets/create:--batch-size | /droplets/create:--concurrency | /droplets/create:--if-exists | /droplets/create:--resume | /db/preflight:--source | /db/preflight:--engine | /db/preflight:--host | /db/preflight:--port | /db/preflight:--dbname | /db/preflight:--username | /db/preflight:--ignore-dbs | /db/preflight:--ca-file | /db/preflight:--target-version | /db/preflight:--target-extensions | /db/preflight:--method | /db/preflight:--accept | /db/preflight:--source-disk-free | /db/preflight:--target-memory | /db/preflight:--deadline | /db/preflight:--report | /db/preflight:--fix-sql | /db/preflight:--undo-sql | /db/preflight:--baseline | /db/migrate:--source | /db/migrate:--engine | /db/migrate:--host | /db/migrate:--port | /db/migrate:--dbname | /db/migrate:--username | /db/migrate:--ignore-dbs | /db/migrate:--ca-file | /db/migrate:--target-version | /db/migrate:--target-extensions | /db/migrate:--method | /db/migrate:--accept | /db/migrate:--source-disk-free | /db/migrate:--target-memory | /db/migrate:--deadline | /db/migrate:--report | /db/migrate:--fix-sql | /db/migrate:--undo-sql | /db/migrate:--baseline | /db/migrate:--interval | /db/migrate:--slot | /db/watch:--source | /db/watch:--engine | /db/watch:--host | /db/watch:--port | /db/watch:--dbname | /db/watch:--username | /db/watch:--ignore-dbs | /db/watch:--ca-file | /db/watch:--interval | /db/watch:--slot | /db/rehearse:--source | /db/rehearse:--engine | /db/rehearse:--host | /db/rehearse:--port | /db/rehearse:--dbname | /db/rehearse:--username | /db/rehearse:--ignore-dbs | /db/rehearse:--ca-file | /db/rehearse:--into | /db/rehearse:--method | /db/rehearse:--accept | /db/rehearse:--source-disk-free | /db/rehearse:--deadline | /db/rehearse:--patience | /db/rehearse:--interval | /db/rehearse:--report | /db/rehearse:--fix-sql | /db/rehearse:--undo-sql | /db/sequences:--source | /db/sequences:--engine | /db/sequences:--host | /db/sequences:--port | /db/sequences:--dbname | /db/sequences:--username | /db/sequences:--ignore-dbs | /db/sequences:--ca-file | /api:--data | /sandbox/start:--port | /sandbox/start:--api-port | /sandbox/start:--host | /sandbox/start:--callback-url | /sandbox/start:--app | /sandbox/start:--seed | /sandbox/start:--state | /sandbox/start:--consent | /sandbox/start:--cluster | /sandbox/start:--rate-limit | /sandbox/start:--droplet-limit | /sandbox/start:--unknown-token-status | /sandbox/env:--admin-url | /sandbox/clock:--admin-url | /sandbox/faults/add:--match | /sandbox/faults/add:--grant-type | /sandbox/faults/add:--action | /sandbox/faults/add:--nth | /sandbox/faults/add:--times | /sandbox/faults/add:--delay | /sandbox/faults/add:--status | /sandbox/faults/add:--admin-url | /sandbox/faults/list:--admin-url | /sandbox/faults/clear:--admin-url | /sandbox/requests:--endpoint | /sandbox/requests:--wait | /sandbox/requests:--admin-url | /sandbox/token:--user | /sandbox/token:--scope | /sandbox/token:--team | /sandbox/token:--client-id | /sandbox/token:--admin-url | /sandbox/snapshot:--admin-url | /sandbox/restore:--admin-url | /sandbox/reset:--admin-url) option=$word ;;
           esac
           ;;
         *)
           case $place:${path%/}/$word in
-            0:/auth | 0:/auth/setup | 0:/auth/login | 0:/auth/status | 0:/auth/token | 0:/auth/refresh | 0:/auth/logout | 0:/auth/list | 0:/auth/switch | 0:/actions | 0:/actions/list | 0:/droplets | 0:/droplets/list | 0:/droplets/create | 0:/db | 0:/db/preflight | 0:/db/migrate | 0:/db/watch | 0:/db/sequences | 0:/api | 0:/config | 0:/config/get | 0:/config/set | 0:/config/unset | 0:/config/list | 0:/config/path | 0:/doctor | 0:/completion | 0:/sandbox | 0:/sandbox/start | 0:/sandbox/env | 0:/sandbox/clock | 0:/sandbox/faults | 0:/sandbox/faults/add | 0:/sandbox/faults/list | 0:/sandbox/faults/clear | 0:/sandbox/requests | 0:/sandbox/token | 0:/sandbox/snapshot | 0:/sandbox/restore | 0:/sandbox/reset) path=${path%/}/$word ;;
+            0:/auth | 0:/auth/setup | 0:/auth/login | 0:/auth/status | 0:/auth/token | 0:/auth/refresh | 0:/auth/logout | 0:/auth/list | 0:/auth/switch | 0:/actions | 0:/actions/list | 0:/droplets | 0:/droplets/list | 0:/droplets/create | 0:/db | 0:/db/preflight | 0:/db/migrate | 0:/db/watch | 0:/db/rehearse | 0:/db/sequences | 0:/api | 0:/config | 0:/config/get | 0:/config/set | 0:/config/unset | 0:/config/list | 0:/config/path | 0:/doctor | 0:/completion | 0:/sandbox | 0:/sandbox/start | 0:/sandbox/env | 0:/sandbox/clock | 0:/sandbox/faults | 0:/sandbox/faults/add | 0:/sandbox/faults/list | 0:/sandbox/faults/clear | 0:/sandbox/requests | 0:/sandbox/token | 0:/sandbox/snapshot | 0:/sandbox/restore | 0:/sandbox/reset) path=${path%/}/$word ;;
             *) place=$((place + 1)) ;;
           esac
           ;;
@@ -169,6 +169,23 @@ redis
 WORDS
         ;;
       /db/watch:--ca-file) _cloudctl_files -f ;;
+      /db/rehearse:--engine)
+        _cloudctl_words <<'WORDS'
+postgresql
+redis
+WORDS
+        ;;
+      /db/rehearse:--ca-file) _cloudctl_files -f ;;
+      /db/rehearse:--method)
+        _cloudctl_words <<'WORDS'
+continuous
+dump
+scan
+WORDS
+        ;;
+      /db/rehearse:--report) _cloudctl_files -f ;;
+      /db/rehearse:--fix-sql) _cloudctl_files -f ;;
+      /db/rehearse:--undo-sql) _cloudctl_files -f ;;
       /db/sequences:--engine)
         _cloudctl_words <<'WORDS'
 postgresql
@@ -415,6 +432,34 @@ WORDS
 --show-queries
 WORDS
         ;;
+      /db/rehearse)
+        _cloudctl_words <<'WORDS'
+--source
+--engine
+--host
+--port
+--dbname
+--username
+--password-stdin
+--disable-ssl
+--ignore-dbs
+--ca-file
+--into
+--method
+--accept
+--strict
+--probe
+--source-disk-free
+--deadline
+--show-queries
+--keep
+--patience
+--interval
+--report
+--fix-sql
+--undo-sql
+WORDS
+        ;;
       /db/sequences)
         _cloudctl_words <<'WORDS'
 --source
@@ -564,6 +609,7 @@ WORDS
 preflight
 migrate
 watch
+rehearse
 sequences
 WORDS
         ;;

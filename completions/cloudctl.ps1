@@ -173,7 +173,7 @@ Register-ArgumentCompleter -Native -CommandName 'cloudctl' -ScriptBlock {
       Places = @(@{ Variadic = $true; Value = @{ Kind = 'nothing' } })
     }
     '/db' = @{
-      Commands = [ordered]@{ 'preflight' = 'tell the truth about a source database before anything is touched'; 'migrate' = 'start the online migration of an external database into a cluster'; 'watch' = 'follow a migration from its source, and see what would break it'; 'sequences' = 'print the statements that set the target''s sequences at cut-over' }
+      Commands = [ordered]@{ 'preflight' = 'tell the truth about a source database before anything is touched'; 'migrate' = 'start the online migration of an external database into a cluster'; 'watch' = 'follow a migration from its source, and see what would break it'; 'rehearse' = 'do the whole migration into a server of your own, compare, and remove it again'; 'sequences' = 'print the statements that set the target''s sequences at cut-over' }
       Options = [ordered]@{}
       Places = @()
     }
@@ -263,6 +263,36 @@ Register-ArgumentCompleter -Native -CommandName 'cloudctl' -ScriptBlock {
         '--until-idle' = @{ Text = 'end with exit 0 once nothing is left to replicate'; Value = $null }
         '--slot' = @{ Text = 'the migration''s replication slot, or ADDRESS:PORT of its replica, where that cannot be told'; Value = @{ Kind = 'nothing' } }
         '--show-queries' = @{ Text = 'print on stderr all that is sent to the source'; Value = $null }
+      }
+      Places = @()
+    }
+    '/db/rehearse' = @{
+      Commands = [ordered]@{  }
+      Options = [ordered]@{
+        '--source' = @{ Text = 'postgres://USER@HOST:PORT/DBNAME or redis://HOST:PORT'; Value = @{ Kind = 'nothing' } }
+        '--engine' = @{ Text = 'when there is no URL'; Value = @{ Kind = 'words'; Words = @('postgresql', 'redis') } }
+        '--host' = @{ Text = 'public name or address of the source, or a connection string'; Value = @{ Kind = 'nothing' } }
+        '--port' = @{ Text = 'its port (5432 or 6379)'; Value = @{ Kind = 'nothing' } }
+        '--dbname' = @{ Text = 'its database (PostgreSQL)'; Value = @{ Kind = 'nothing' } }
+        '--username' = @{ Text = 'its user'; Value = @{ Kind = 'nothing' } }
+        '--password-stdin' = @{ Text = 'read the password from standard input'; Value = $null }
+        '--disable-ssl' = @{ Text = 'connect without TLS, here and from the service'; Value = $null }
+        '--ignore-dbs' = @{ Text = 'databases to leave out (PostgreSQL)'; Value = @{ Kind = 'nothing' } }
+        '--ca-file' = @{ Text = 'certificates that sign that of the source'; Value = @{ Kind = 'file' } }
+        '--into' = @{ Text = 'the server that is filled: postgres://USER@HOST:PORT/DBNAME or redis://HOST:PORT'; Value = @{ Kind = 'nothing' } }
+        '--method' = @{ Text = 'the method that must be possible (continuous)'; Value = @{ Kind = 'words'; Words = @('continuous', 'dump', 'scan') } }
+        '--accept' = @{ Text = 'waive findings by id; the report records it'; Value = @{ Kind = 'nothing' } }
+        '--strict' = @{ Text = 'warnings block as well'; Value = $null }
+        '--probe' = @{ Text = 'allow checks that write or fork on the source; the report says what they did'; Value = $null }
+        '--source-disk-free' = @{ Text = 'free space on the disk of the source, which SQL cannot tell'; Value = @{ Kind = 'nothing' } }
+        '--deadline' = @{ Text = 'the limit of the whole preflight (60s)'; Value = @{ Kind = 'nothing' } }
+        '--show-queries' = @{ Text = 'print on stderr all that is sent to the source'; Value = $null }
+        '--keep' = @{ Text = 'leave the copies on the target'; Value = $null }
+        '--patience' = @{ Text = 'without any progress for so long it counts as failed (60s)'; Value = @{ Kind = 'nothing' } }
+        '--interval' = @{ Text = 'between two looks of the watch (1s)'; Value = @{ Kind = 'nothing' } }
+        '--report' = @{ Text = 'write the report there as JSON'; Value = @{ Kind = 'file' } }
+        '--fix-sql' = @{ Text = 'write one script that cures what can be cured'; Value = @{ Kind = 'file' } }
+        '--undo-sql' = @{ Text = 'write the script that restores what was observed'; Value = @{ Kind = 'file' } }
       }
       Places = @()
     }

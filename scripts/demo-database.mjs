@@ -22,7 +22,9 @@ export async function databaseStory({ source, target, clusters, folder, tell, co
   tell('\nNow it is ready. First a rehearsal into a server of our own, which removes again all it makes:');
   const into = ['--into', `postgres://postgres@127.0.0.1:${target.port}/postgres`];
   await command(['db', 'rehearse', ...from, ...into, '--accept', 'listen-addresses', '--yes'], { env });
-  tell('\nAll would go well, and the source was judged twice by now. The migration itself, into the cluster of the sandbox:');
+  tell(
+    '\nAll would go well, and the source was judged twice by now. The migration itself, into the cluster of the sandbox:',
+  );
   await command(['db', 'migrate', cluster.uuid, ...from, '--skip-preflight', '--yes'], { env });
   tell('\nIt runs. Seen from the source, until nothing is left to replicate; meanwhile the shop gets a new customer:');
   const watched = command(['db', 'watch', ...from, '--interval', '1s', '--until-idle'], { env });

@@ -52,7 +52,7 @@ function tell(figures) {
   for (const { store, values: is } of 'kills') {
     const kills = is.usable + is.undelivered + is.unkept + is.unexplained + is.busy;
     console.log(
-      `${store}: ${kills} SIGKILLs within ${is.duration} ms (${is.survived} came too late): usable ${is.usable}, ` +
+      `${store}: ${kills} SIGKILLs within ${is.duration} ms (${is.survived} more came too late): usable ${is.usable}, ` +
         `needs_login with a commit never delivered ${is.undelivered}, ` +
         `with one that left the server and was not kept ${is.unkept}, ` +
         `otherwise ${is.unexplained}, busy ${is.busy}`,

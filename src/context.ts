@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { type Api, createApi } from './api/client.ts';
 import { createSandboxAdmin, type SandboxAdminApi } from './api/sandbox.ts';
 import { wantsColor } from './cli/color.ts';
@@ -9,7 +8,7 @@ import { createProgress, type Progress } from './cli/progress.ts';
 import { createPrompts, type Prompts } from './cli/prompts.ts';
 import { compileQuery } from './cli/query.ts';
 import { cleanLines } from './cli/sanitize.ts';
-import { type Config, readConfig } from './config/file.ts';
+import { type Config, configLock, readConfig } from './config/file.ts';
 import { sandboxAdmin } from './config/sandbox.ts';
 import { resolveSettings, type Settings, type TypedOptions } from './config/settings.ts';
 import { storedSession } from './context/session.ts';
@@ -102,7 +101,7 @@ export async function createContext(host: Host, globals: Words): Promise<Context
   const lock = (path: string): Promise<HeldLock> =>
     acquireLock(path, { waitMs: 45_000, clock: host.clock, random: host.random });
   const changeConfig = async <T>(change: (config: Config) => T): Promise<T> => {
-    const held = await lock(join(host.folders.state, 'config.lock'));
+    const held = await lock(configLock(host.folders.config));
     try {
       return change(readConfig(host.folders.config));
     } finally {

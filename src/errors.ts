@@ -35,6 +35,7 @@ export const exitCodes = {
   batch_partial: 5,
   preflight_blocked: 3,
   source_unreachable: 3,
+  rehearsal_failed: 1,
   cancelled: 130,
   internal: 1,
 } as const;

@@ -30,6 +30,7 @@ const codes = {
     'api_error',
     'not_found',
     'incomplete_list',
+    'rehearsal_failed',
     'internal',
   ],
   6: ['unreachable', 'tls', 'timeout'],

@@ -42,6 +42,10 @@ export const commands: Tree<Context> = {
       'follow a migration from its source, and see what would break it',
       async () => (await import('./db/watch.ts')).watch,
     ),
+    rehearse: leaf(
+      'do the whole migration into a server of your own, compare, and remove it again',
+      async () => (await import('./db/rehearse.ts')).rehearse,
+    ),
     sequences: leaf(
       "print the statements that set the target's sequences at cut-over",
       async () => (await import('./db/sequences.ts')).sequences,

@@ -19,6 +19,8 @@ export interface PostgresJob extends Order {
   readonly source: PostgresSource;
   readonly target: PostgresSource;
   readonly ignoreDbs: readonly string[];
+  /** `dump`: replication is not even tried; absent: it is, and dumped where the source does not allow it. */
+  readonly method?: 'continuous' | 'dump';
 }
 
 export interface RedisJob extends Order {

@@ -6,7 +6,7 @@ export const floors: readonly (readonly string[])[] = [
   ['main'],
   ['commands'],
   ['context'],
-  ['session', 'batch', 'preflight', 'watch', 'engine', 'doctor'],
+  ['session', 'batch', 'preflight', 'watch', 'engine', 'rehearsal', 'doctor'],
   ['oauth', 'loopback', 'api', 'postgresql', 'redis', 'cli', 'config'],
   ['platform'],
   ['errors', 'secret', 'json', 'version'],

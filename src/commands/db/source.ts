@@ -107,14 +107,18 @@ function warnOfArgument(context: Context): Promise<void> {
   );
 }
 
-/** Enter alone is no password, for sources that trust this address. */
-async function asked(context: Context, variable: string): Promise<Secret | undefined> {
+/** Enter alone is no password, for servers that trust this address. */
+export async function asked(
+  context: Context,
+  variable: string,
+  whose: 'source' | 'target' = 'source',
+): Promise<Secret | undefined> {
   if (!context.prompts.interactive) return undefined;
   const password = await context.prompts.askSecret({
-    name: 'password of the source',
-    option: '--password-stdin',
+    name: `password of the ${whose}`,
+    ...(whose === 'source' ? { option: '--password-stdin' } : {}),
     variable,
-    message: 'Password of the source (hidden; Enter for none)',
+    message: `Password of the ${whose} (hidden; Enter for none)`,
   });
   return password.reveal() === '' ? undefined : password;
 }

@@ -101,10 +101,11 @@ async function makeSchema(
 
 /** Falls back to the dump when the source does not allow replication (insufficient_privilege), and for no other reason. */
 async function connectBoth(
-  { ports, source, subscribing, stop }: Run,
+  { job, ports, source, subscribing, stop }: Run,
   entry: PostgresEntry,
   progress: Progress,
 ): Promise<Method> {
+  if (job.method === 'dump') return 'dump';
   const opening = { name: entry.name, signal: stop };
   try {
     await within(entry.source, ports, opening, (session) => publish(session, entry.name, source.version));

@@ -30,8 +30,9 @@ export async function dump({ source, target, ports, signal, name }: Dump, progre
         progress.tables = [...rows.values()];
       };
       progress.tables = [...rows.values()];
-      await withoutTriggers(to);
+      const silenced = await withoutTriggers(to);
       for (const table of tables) await copyTable(from, to, table, show);
+      for (const statement of silenced) await to.query(statement);
       progress.phase = 'finishing';
       progress.warnings.push(...(await bringRest(from, to)));
       await from.query('COMMIT');
@@ -69,9 +70,18 @@ async function listTables(session: CopySession): Promise<readonly Table[]> {
   }));
 }
 
-/** As replication does: no trigger fires, and foreign keys hold in the end without an order of tables. Who may not say so goes without. */
-async function withoutTriggers(session: CopySession): Promise<void> {
+/** Resolves with the statements that wake up what was silenced. As replication does: no trigger fires, and foreign keys hold in the end without an order of tables. Who may not say so goes without. */
+async function withoutTriggers(session: CopySession): Promise<readonly string[]> {
   await session.query("SET session_replication_role = 'replica'").catch(() => {});
+  // Those of the kinds ALWAYS and REPLICA fire all the same, and the rows they made come with the others.
+  const triggers = await rowsOf(
+    session,
+    `SELECT format('ALTER TABLE %s DISABLE TRIGGER %I', tgrelid::regclass, tgname) AS off,
+       format('ALTER TABLE %s ENABLE %s TRIGGER %I', tgrelid::regclass, CASE tgenabled WHEN 'A' THEN 'ALWAYS' ELSE 'REPLICA' END, tgname) AS back
+     FROM pg_trigger WHERE tgenabled IN ('A', 'R') AND NOT tgisinternal`,
+  );
+  for (const { off } of triggers) await session.query(off ?? '');
+  return triggers.map(({ back }) => back ?? '');
 }
 
 async function copyTable(

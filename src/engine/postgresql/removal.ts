@@ -113,7 +113,9 @@ async function removeSlots(session: CopySession, entry: PostgresEntry, { of }: C
 }
 
 async function removePublication(session: CopySession, entry: PostgresEntry): Promise<void> {
-  await session.query(`DROP PUBLICATION IF EXISTS ${quoteIdentifier(entry.name)}`);
+  // A server that takes no writes would refuse to remove even what is not there.
+  const found = await oneValue(session, `SELECT 1 FROM pg_publication WHERE pubname = ${quoteLiteral(entry.name)}`);
+  if (found !== undefined) await session.query(`DROP PUBLICATION IF EXISTS ${quoteIdentifier(entry.name)}`);
 }
 
 /**

@@ -16,6 +16,10 @@ export interface FrameOptions {
   readonly lags: readonly number[];
   readonly paint: Paint;
   readonly ruler: Ruler;
+  /** What Ctrl-C does, where it is not the watch alone that ends. */
+  readonly foot?: string;
+  /** Instead of the line that tells when the service stops it. */
+  readonly until?: string;
 }
 
 /** The picture of one look: what is broken comes before what goes well, and all of it fits. */
@@ -35,7 +39,8 @@ function framed(sighting: Sighting, options: FrameOptions): readonly string[] {
   const width = Math.max(10, columns - 1);
   const head = headOf(sighting, options, width);
   const broken = brokenOf(sighting, options, width);
-  const foot = [options.paint.dim(options.ruler.shorten('Ctrl-C ends the watch; the migration goes on', width))];
+  const bottom = options.foot ?? 'Ctrl-C ends the watch; the migration goes on';
+  const foot = [options.paint.dim(options.ruler.shorten(bottom, width))];
   const left = Math.max(0, rows - head.length - foot.length - 2);
   // At least a third is for the databases: a flood of violations must not hide them.
   const violations = cutLines(broken, Math.max(4, Math.ceil((left * 2) / 3)), options.paint);
@@ -49,7 +54,11 @@ function framed(sighting: Sighting, options: FrameOptions): readonly string[] {
   return [...head, ...gap(violations), ...gap(databases), '', ...foot].slice(-Math.max(1, rows));
 }
 
-function headOf(sighting: Sighting, { title, lags, paint, ruler }: FrameOptions, width: number): readonly string[] {
+function headOf(
+  sighting: Sighting,
+  { title, lags, paint, ruler, until }: FrameOptions,
+  width: number,
+): readonly string[] {
   const { phase, percent, bytes_done: done, bytes_total: total, lag_bytes: lag } = sighting;
   const state = `${phaseWords[phase]}  ${percent.toFixed(1)} %`;
   const name = ruler.shorten(clean(title), Math.max(8, width - state.length - 2));
@@ -69,7 +78,7 @@ function headOf(sighting: Sighting, { title, lags, paint, ruler }: FrameOptions,
     `${paint.bold(name)}${pad}${inkOf(phase, paint)(state)}`,
     `${inkOf(phase, paint)(whole.full)}${paint.dim(whole.empty)}  ${amounts}`,
     `${paint.cyan(spark)}${' '.repeat(Math.max(0, room - spark.length))}  ${behind}`,
-    paint.dim(ruler.shorten(deadlineWords(sighting), width)),
+    paint.dim(ruler.shorten(until ?? deadlineWords(sighting), width)),
     ...(sighting.notes ?? []).map((note) => paint.dim(ruler.shorten(clean(note), width))),
   ];
 }

@@ -8,6 +8,7 @@ import { type Folders, makeFolders } from '../../fixtures/folders.ts';
 import { lacks } from '../../fixtures/needs.ts';
 import type { Postgres } from '../../fixtures/postgres.ts';
 import { startRedis } from '../../fixtures/redis.ts';
+import { terminal } from '../../fixtures/terminal.ts';
 
 const secrets = { source: 'S3cret-of-source', target: 'S3cret-of-target' };
 let folders: Folders;
@@ -137,7 +138,7 @@ test('Ctrl-C in the middle leaves nothing', async () => {
   running.kill('SIGINT');
   const ran = await running.ended;
   expect(ran).toMatchObject({ code: 130, stdout: '' });
-  expect(ran.stderr).toContain('error: the rehearsal was ended\ndetail: what it made was removed');
+  expect(ran.stderr).toContain('error: the rehearsal was ended\ndetail: nothing of it is left');
   expect(await leftovers()).toEqual([]);
 });
 
@@ -293,3 +294,22 @@ test.skipIf(lacks('redis-server'))(
     }
   },
 );
+
+test.skipIf(lacks('tmux'))('in a terminal it says what it will make, asks, and draws how far it is', async () => {
+  await source.query(stuck, 'shop');
+  const shown = await terminal(words(), { ...asked(), columns: 100, rows: 30 });
+  const question = await shown.waitFor(/Begin the rehearsal\?/);
+  expect(question).toMatch(/On the source \S+ it makes a publication and a replication slot in 2 databases/);
+  expect(question).toMatch(
+    /On the target \S+ it makes the databases shop, makes the roles of the source, fills the empty/,
+  );
+  expect(await objectsOn(source)).toEqual([]);
+  await shown.press('y', 'Enter');
+  const picture = await shown.waitFor(/rehearsal of 127\.0\.0\.1:\d+\/shop[\s\S]*copying/);
+  expect(picture).toContain('Ctrl-C ends the rehearsal and removes what it made');
+  await shown.press('C-c');
+  expect(await shown.ended()).toBe(130);
+  expect(await shown.screen()).toContain('nothing of it is left');
+  expect(await leftovers()).toEqual([]);
+  await shown.close();
+});
