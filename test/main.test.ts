@@ -152,10 +152,12 @@ const typed: Readonly<Record<string, readonly string[]>> = {
   completion: ['bash'],
   'sandbox clock': ['now'],
   'sandbox token': ['--user', 'maya@example.com'],
+  'sandbox faults add': ['--match', 'GET /v2/nothing', '--action', 'status'],
+  'sandbox snapshot': ['-'],
 };
 
 /** Commands whose standard output is data that is no JSON, or that need servers of another kind. */
-const elsewhere = /^(db|doctor|auth token|config get|config path|completion|sandbox (start|env|clock|token))\b/;
+const elsewhere = /^(db|doctor|auth token|config get|config path|completion|sandbox (start|env|clock|token|restore))\b/;
 
 function pathsOf(tree: Readonly<Record<string, Branch<Context> | Leaf<Context>>>, above = ''): readonly string[] {
   return Object.entries(tree).flatMap(([name, node]) =>

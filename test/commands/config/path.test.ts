@@ -40,15 +40,12 @@ describe('a damaged config.json', () => {
     expect(readFileSync(join(host.folders.config, 'config.json'), 'utf8')).toBe(damaged);
   });
 
-  it.each([
-    [['config', 'path']],
-    [['completion', 'bash']],
-    [['--version']],
-    [['--help']],
-    [['droplets', 'create', 'a', '--size', 's', '--image', 'i', '--dry-run']],
-  ])('does not stop %j, which does not need it', async (words) => {
-    const host = testHost();
-    host.writeConfig(damaged);
-    expect((await cloudctl(host, words)).code).toBe(0);
-  });
+  it.each([[['config', 'path']], [['completion', 'bash']], [['--version']], [['--help']]])(
+    'does not stop %j, which does not need it',
+    async (words) => {
+      const host = testHost();
+      host.writeConfig(damaged);
+      expect((await cloudctl(host, words)).code).toBe(0);
+    },
+  );
 });
