@@ -15,6 +15,7 @@ import { storedSession } from './context/session.ts';
 import { formatOf, globalOptions } from './context/typed.ts';
 import { CliError, usage } from './errors.ts';
 import type { Client } from './oauth/token-endpoint.ts';
+import { bounded } from './platform/bounded.ts';
 import type { Host, SendOptions } from './platform/host.ts';
 import { acquireLock, type HeldLock } from './platform/lock.ts';
 import type { Send } from './platform/send.ts';
@@ -95,8 +96,12 @@ export async function createContext(host: Host, globals: Words): Promise<Context
   });
   const trace = globals.flag('trace') ? (line: string): void => void stderr.write(`${cleanLines(line)}\n`) : undefined;
   const requireSafe = (): void => refuseHazard(host);
-  const send = async (options: Pick<SendOptions, 'fresh'> = {}): Promise<Send> =>
-    host.send({ env: host.env, trace, ...options });
+  const send = async (options: Pick<SendOptions, 'fresh'> = {}): Promise<Send> => {
+    const sending = await host.send({ env: host.env, trace, ...options });
+    // The token endpoint has a deadline of its own (refresh.md step 7), which a person may shorten. Calls of the API carry theirs.
+    const isShortened = options.fresh === true && globals.text('timeout') !== undefined;
+    return isShortened ? bounded(sending, timeout) : sending;
+  };
   const place = (profile: string): Place => placeOf(host.folders.state, profile);
   const lock = (path: string): Promise<HeldLock> =>
     acquireLock(path, { waitMs: 45_000, clock: host.clock, random: host.random });

@@ -1,4 +1,4 @@
-import { tlsCure } from '../api/client.ts';
+import { tlsCureFor } from '../api/client.ts';
 import { CliError, type ErrorCode } from '../errors.ts';
 import type { AuthorizationError, Judgement } from '../oauth/authorization-response.ts';
 import type { Grant } from '../oauth/grant.ts';
@@ -96,7 +96,7 @@ async function sendOnceUnlessUnsent(
 function notReached(deps: ExchangeDeps, error: SendError): CliError {
   const code = failureCode(error);
   return new CliError(code, `could not exchange the authorization code: ${error.message}`, {
-    hint: code === 'tls' ? tlsCure : `start again with ${deps.login} when the server can be reached`,
+    hint: code === 'tls' ? tlsCureFor(error) : `start again with ${deps.login} when the server can be reached`,
     cause: error,
   });
 }
