@@ -12,6 +12,8 @@ export interface Database {
   /** `b`, `c` or `i`; the latter two have a locale of their own. */
   readonly provider: string;
   readonly locale: string | null;
+  /** Tailoring of an ICU collation, since 16. */
+  readonly rules: string | null;
 }
 
 /** Every database of the source but templates and those to be left out. */
@@ -38,6 +40,7 @@ function read(row: Row, encodings: ReadonlyMap<string | null | undefined, string
     ctype: row.datctype ?? 'C',
     provider: row.datlocprovider ?? 'c',
     locale: row.datlocale ?? row.daticulocale ?? null,
+    rules: row.daticurules ?? null,
   };
 }
 
@@ -50,13 +53,14 @@ export async function createDatabase(session: CopySession, database: Database): 
   const found = await oneValue(session, `SELECT 1 FROM pg_database WHERE datname = ${quoteLiteral(database.name)}`);
   if (found !== undefined) return [];
   const bare = `CREATE DATABASE ${quoteIdentifier(database.name)} TEMPLATE template0 ENCODING ${quoteLiteral(database.encoding)}`;
+  const release = Number(await oneValue(session, 'SHOW server_version_num')) / 10_000;
   try {
-    await session.query(`${bare} ${localeWords(database)}`, makingLimit);
+    await session.query(`${bare} ${localeWords(database, release)}`, makingLimit);
     return [];
   } catch (error) {
     if (!unknownLocale.has(codeOf(error) ?? '')) throw error;
   }
-  await session.query(`${bare} LC_COLLATE 'C' LC_CTYPE 'C'`, makingLimit);
+  await session.query(`${bare} LC_COLLATE 'C' LC_CTYPE 'C'${libc(release)}`, makingLimit);
   return [`the target does not know the locale ${database.locale ?? database.collate}: texts are sorted by C`];
 }
 
@@ -65,12 +69,17 @@ const makingLimit = 300_000;
 /** wrong_object_type, invalid_parameter_value, undefined_object, feature_not_supported. */
 const unknownLocale: ReadonlySet<string> = new Set(['42809', '22023', '42704', '0A000']);
 
-function localeWords({ collate, ctype, provider, locale }: Database): string {
+function localeWords({ collate, ctype, provider, locale, rules }: Database, release: number): string {
   const words = `LC_COLLATE ${quoteLiteral(collate)} LC_CTYPE ${quoteLiteral(ctype)}`;
-  if (locale === null || provider === 'c') return words;
-  return provider === 'i'
-    ? `${words} LOCALE_PROVIDER icu ICU_LOCALE ${quoteLiteral(locale)}`
-    : `${words} LOCALE_PROVIDER builtin BUILTIN_LOCALE ${quoteLiteral(locale)}`;
+  if (locale === null || provider === 'c') return `${words}${libc(release)}`;
+  if (provider !== 'i') return `${words} LOCALE_PROVIDER builtin BUILTIN_LOCALE ${quoteLiteral(locale)}`;
+  const tailored = rules === null ? '' : ` ICU_RULES ${quoteLiteral(rules)}`;
+  return `${words} LOCALE_PROVIDER icu ICU_LOCALE ${quoteLiteral(locale)}${tailored}`;
+}
+
+/** Since 15 a target may have been made with another provider, which its template would hand on. */
+function libc(release: number): string {
+  return release >= 15 ? ' LOCALE_PROVIDER libc' : '';
 }
 
 /** Tables of people in this database; those of extensions are not theirs. */
