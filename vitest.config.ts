@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config';
 /** Suites about what breaks: the built program under faults and attacks, and migrations of real servers. */
 const hard = ['test/attack/**/*.test.ts', 'test/faults/**/*.test.ts', 'test/truth/**/*.test.ts'];
 
-// The unit project runs the sources; the others run the built bundle against real servers, so they are serial and patient.
+// The unit project runs the sources; the others run the built bundle against real servers, so they are patient: two files at a time, each with servers and folders of its own.
 export default defineConfig({
   test: {
     maxWorkers: 2,
@@ -25,7 +25,6 @@ export default defineConfig({
           environment: 'node',
           testTimeout: 120_000,
           hookTimeout: 120_000,
-          fileParallelism: false,
         },
       },
       {
@@ -36,7 +35,6 @@ export default defineConfig({
           environment: 'node',
           testTimeout: 300_000,
           hookTimeout: 120_000,
-          fileParallelism: false,
         },
       },
     ],
