@@ -12,15 +12,34 @@ import {
   realpathSync,
   renameSync,
   rmSync,
+  statSync,
   unlinkSync,
   writeFileSync,
   writeSync,
 } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 
-/** Makes the folder and its parents, for this user alone. */
+/**
+ * Makes the folder and its parents, for this user alone. Step by step: `recursive` tries for ever where a file system
+ * answers every new name with ENOENT, as /proc does.
+ */
 export function ensureFolder(path: string): void {
-  mkdirSync(path, { recursive: true, mode: 0o700 });
+  if (makeFolder(path)) return;
+  ensureFolder(dirname(path));
+  if (!makeFolder(path)) throw new Error(`the folder ${path} cannot be made where it is`);
+}
+
+/** False when its parent is missing. */
+function makeFolder(path: string): boolean {
+  try {
+    mkdirSync(path, { mode: 0o700 });
+    return true;
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    if (code === 'EEXIST' && statSync(path).isDirectory()) return true;
+    if (code === 'ENOENT' && dirname(path) !== path) return false;
+    throw error;
+  }
 }
 
 /** The file's text; undefined when there is no such file. Every other failure is thrown. */

@@ -36,6 +36,11 @@ afterEach(() => rmSync(folder, { recursive: true }));
 const modeOf = (name: string) => statSync(name).mode & 0o777;
 
 describe('folders and reading', () => {
+  it.skipIf(process.platform !== 'linux')('a folder where none can be made is an error, not an endless try', () => {
+    expect(() => ensureFolder('/proc/nothing/below')).toThrow(/nothing/);
+    expect(() => ensureFolder('/dev/null/below')).toThrow(/ENOTDIR/);
+  });
+
   it('a folder and its parents are for the user alone, and one that is there is left as it is', () => {
     const deep = join(folder, 'a', 'b');
     ensureFolder(deep);
