@@ -1,7 +1,7 @@
 // `npm run test:faults`: sessions under kills, stops, full disks, bad networks and crowds, and the figures that prove it:
 // `--rounds 10` of `--processes 50` on an expired token and `--kills 250` at random moments, each for the keychain and for
 // the file store, and both widths of K7 from `--refreshes 100`.
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -33,23 +33,24 @@ try {
 
 /** The last figures of each store: a test that is run a second time tells them again. */
 function figuresOf(path) {
+  if (!existsSync(path)) return [];
   const lines = readFileSync(path, 'utf8').trim().split('\n');
   const last = new Map(lines.map((line) => JSON.parse(line)).map((one) => [`${one.what} ${one.store}`, one]));
   return [...last.values()];
 }
 
 function tell(figures) {
-  const of = (what) => figures.filter((one) => one.what === what);
+  const about = (what) => figures.filter((one) => one.what === what);
   console.log('');
-  for (const { store, values: is } of 'rounds') {
+  for (const { store, values: is } of about('rounds')) {
     const much = is.most === 1 ? '1 refresh' : `up to ${is.most} refreshes`;
     console.log(
       `${store}: ${is.processes} processes x ${is.rounds} rounds: ${much} per round at the server, ${is.successes} successes`,
     );
   }
-  const successes = of('rounds').reduce((sum, one) => sum + one.values.successes, 0);
+  const successes = about('rounds').reduce((sum, one) => sum + one.values.successes, 0);
   console.log(`in all: ${successes} successes`);
-  for (const { store, values: is } of 'kills') {
+  for (const { store, values: is } of about('kills')) {
     const kills = is.usable + is.undelivered + is.unkept + is.unexplained + is.busy;
     console.log(
       `${store}: ${kills} SIGKILLs within ${is.duration} ms (${is.survived} more came too late): usable ${is.usable}, ` +
@@ -58,7 +59,7 @@ function tell(figures) {
         `otherwise ${is.unexplained}, busy ${is.busy}`,
     );
   }
-  for (const { store, values: is } of 'widths') {
+  for (const { store, values: is } of about('widths')) {
     console.log(`${store}, K7 until write(2) returned: ${spread(is.written)}`);
     console.log(`${store}, K7 until fdatasync(2) returned: ${spread(is.synced)}`);
   }

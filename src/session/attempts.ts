@@ -1,4 +1,4 @@
-import { tlsCure } from '../api/client.ts';
+import { tlsCureFor } from '../api/client.ts';
 import { CliError } from '../errors.ts';
 import {
   processTokenAnswer,
@@ -8,6 +8,7 @@ import {
   type TokenResult,
 } from '../oauth/token-endpoint.ts';
 import type { Clock } from '../platform/host.ts';
+import { runningTimeout } from '../platform/running-time.ts';
 import { type Answer, failureCode, type Send, SendError } from '../platform/send.ts';
 import { pass, type Reached } from './points.ts';
 
@@ -53,7 +54,7 @@ export async function attempts(
     };
     try {
       const send = observed(await deps.send(), deps, onWhole);
-      const raw = await sendTokenRequest(send, request, AbortSignal.any([deadline, AbortSignal.timeout(30_000)]));
+      const raw = await sendTokenRequest(send, request, AbortSignal.any([deadline, runningTimeout(30_000)]));
       onWhole(raw);
       if (raw.status !== 429 && raw.status < 500) return { kind: 'answered', raw };
       const isOver = raw.status === 429 ? ++unsent > 2 : ++doubts > 1;
@@ -115,7 +116,7 @@ function unreachable(error: SendError, inDoubt: boolean): CliError {
     detail: inDoubt
       ? 'whether the server renewed it is not known; the session was kept, and the next command finds out'
       : 'the session was kept',
-    hint: code === 'tls' ? tlsCure : 'run the command again when the server can be reached',
+    hint: code === 'tls' ? tlsCureFor(error) : 'run the command again when the server can be reached',
   });
 }
 

@@ -8,6 +8,7 @@ export async function deferSignals<T>(signals: Signals, work: () => Promise<T>):
     caught ??= signal;
   });
   const [outcome] = await Promise.allSettled([work()]);
+  await round();
   stop();
   // However the work ended, the person has asked for another end.
   if (caught !== undefined) throw interrupted(caught);
@@ -19,4 +20,13 @@ export function interrupted(signal: 'SIGINT' | 'SIGTERM' | 'SIGHUP'): CliError {
   return signal === 'SIGTERM'
     ? new CliError('cancelled', 'terminated', { exitCode: 143 })
     : new CliError('cancelled', signal === 'SIGINT' ? 'interrupted' : 'the terminal was closed');
+}
+
+/**
+ * The event loop comes round once: a signal that came while the work did not let go of the thread is heard only then, and
+ * would be lost with the last listener.
+ */
+async function round(): Promise<void> {
+  // The first is due before the loop looks at what has come, the second after.
+  for (let turn = 0; turn < 2; turn++) await new Promise((resolve) => setImmediate(resolve));
 }

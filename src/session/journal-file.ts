@@ -1,8 +1,10 @@
+import { processTokenAnswer } from '../oauth/token-endpoint.ts';
 import { ensureFolder, prepareReplacement, type Replacement, readTextIfAny, removeDurably } from '../platform/files.ts';
-import type { Journal, Room, Seen } from './journal.ts';
+import type { Journal, ReserveOptions, Room, Seen } from './journal.ts';
 import { type Place, temporariesOf } from './place.ts';
 import { pass } from './points.ts';
 import { type CredentialRecord, decodeRecord, encodeRecord } from './record.ts';
+import { renewed } from './renew.ts';
 
 /** Creates the temporary that becomes the record; a test swaps it to let it fail. */
 export type Prepare = (path: string, reserve: number) => Replacement;
@@ -18,7 +20,7 @@ export function createFileJournal(place: Place, prepare: Prepare = prepareReplac
     reserve(record, options) {
       ensureFolder(place.folder);
       const replacement = prepare(place.credentialFile, roomFor(record));
-      return roomOf(replacement, options);
+      return roomOf(replacement, record, options);
     },
     tidy(stored) {
       const seen = look(place, stored);
@@ -68,21 +70,38 @@ function readIfPossible(path: string): string | undefined {
   }
 }
 
-function roomOf(replacement: Replacement, deps: Parameters<Journal['reserve']>[1]): Room {
+function roomOf(replacement: Replacement, old: CredentialRecord, options: ReserveOptions): Room {
+  let state: 'prepared' | 'committed' | 'refused' = 'prepared';
+  const put = (record: CredentialRecord): void => {
+    // However it ends, the temporary is gone.
+    state = 'refused';
+    const text = `${encodeRecord(record).reveal()}\n`;
+    replacement.commit(text, (stage) => pass(options, stage === 'written' ? 'K7-written' : 'K8-sealed'));
+    state = 'committed';
+  };
   return {
-    // The record is made at once, and writing it is the commit: there is nothing to keep before.
-    keep: () => false,
+    // Nothing has to be sealed here, so the commit itself need not wait until the connection tells its end.
+    keep(body) {
+      const answer = processTokenAnswer({ status: 200, contentType: '', body });
+      if (answer.kind !== 'granted') return false;
+      try {
+        put(renewed(old, answer.grant, options.now));
+      } catch {
+        // The grant is in memory still, and is written once more.
+      }
+      return state === 'committed';
+    },
     async commit(record, write) {
       try {
-        const text = `${encodeRecord(record).reveal()}\n`;
-        replacement.commit(text, (stage) => pass(deps, stage === 'written' ? 'K7-written' : 'K8-sealed'));
-        return { kind: 'done' };
+        if (state === 'prepared') put(record);
       } catch {
         // What is stored decides, and the old record is worthless now: one more try can only help.
-        return write();
       }
+      return state === 'committed' ? { kind: 'done' } : write();
     },
-    drop: () => replacement.abandon(),
+    drop() {
+      if (state === 'prepared') replacement.abandon();
+    },
     leave: () => undefined,
   };
 }

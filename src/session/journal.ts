@@ -37,7 +37,7 @@ export interface ReserveOptions extends Reached {
 }
 
 export interface Room {
-  /** Makes the body of a success safe before it is understood; false when the disk refused. */
+  /** Makes the body of a success safe at its last byte, before anything else is done; false when that could not be. */
   keep(body: string): boolean;
   /** The commit, for which the keychain's journal uses `write` alone. `unavailable` leaves what was kept. */
   commit<T>(record: CredentialRecord, write: () => Promise<T>): Promise<T | { readonly kind: 'done' }>;

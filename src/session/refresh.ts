@@ -2,6 +2,7 @@ import { CliError } from '../errors.ts';
 import { type Client, processTokenAnswer, type RawAnswer, refreshRequest } from '../oauth/token-endpoint.ts';
 import type { Signals } from '../platform/host.ts';
 import type { HeldLock } from '../platform/lock.ts';
+import { runningTimeout } from '../platform/running-time.ts';
 import type { Secret } from '../secret.ts';
 import { type AttemptDeps, attempts, isSuccess, notGranted } from './attempts.ts';
 import { type Found, needsLogin, writeRecord } from './current.ts';
@@ -56,7 +57,7 @@ export async function refreshSession(deps: RefreshDeps, cause: RefreshCause): Pr
 async function renewIfDue(deps: RefreshDeps, items: Items, cause: RefreshCause): Promise<Renewal> {
   const found = await recover(deps, items);
   const { record } = found;
-  const deadline = AbortSignal.timeout(budget);
+  const deadline = runningTimeout(budget);
   if (found.inDoubt && cause.kind === 'due') {
     const fate = await deps.probe(record.accessToken, AbortSignal.any([deadline, AbortSignal.timeout(10_000)]));
     const isAlive = secondsLeft(record, deps.clock.now()) > 0;

@@ -369,6 +369,24 @@ describe('the commit of a refresh', () => {
     expect(deps.warnings).toEqual([]);
   });
 
+  it('is made at the last byte that was announced, before the connection tells its end', async () => {
+    const { deps, stored } = await ground(await closedOrigin());
+    const body = JSON.stringify(granted);
+    const seen: unknown[] = [];
+    const send = async () => async () => ({
+      status: 200,
+      headers: { get: (name: string) => (name === 'content-length' ? String(body.length) : null) },
+      text: async () => body,
+      body: (async function* () {
+        yield Buffer.from(body);
+        seen.push(stored()?.gen);
+        throw new SendError('connection', true, 'it was reset');
+      })(),
+    });
+    expect((await refreshSession({ ...deps, send }, due)).record.gen).toBe(2);
+    expect(seen).toEqual([2]);
+  });
+
   it('that the prepared file refuses is made a second time', async () => {
     const { origin } = await serverFor(grants);
     const { deps, stored, place } = await ground(origin);

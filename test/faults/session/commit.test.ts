@@ -1,0 +1,166 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { processesOf } from '../../fixtures/processes.ts';
+import { type SecretService, startSecretService } from '../../fixtures/secret-service.ts';
+import { type Ground, makeGround } from './ground.ts';
+import { commits, endOf, errorOf, hidden, holds, killedAt, list, next, stoppedAt } from './judge.ts';
+import { describeStores, noKeyring } from './stores.ts';
+
+interface Trouble {
+  readonly what: string;
+  begin(service: SecretService, ground: Ground): void | Promise<void>;
+  end(service: SecretService): void | Promise<void>;
+  /** The next command cannot ask it either. */
+  readonly lasts: boolean;
+}
+
+const troubles: readonly Trouble[] = [
+  { what: 'hangs', begin: (service) => service.pause(), end: (service) => service.resume(), lasts: true },
+  { what: 'is locked', begin: (service) => service.lock(), end: (service) => service.restart(), lasts: true },
+  { what: 'is gone', begin: (service) => service.end(), end: (service) => service.restart(), lasts: true },
+  { what: 'loses its helper', begin: (_, ground) => killHelper(ground), end: () => undefined, lasts: false },
+];
+
+function killHelper({ folders }: Ground): void {
+  const helpers = processesOf(folders).filter(({ argv }) => argv.some((word) => word.endsWith('keychain.cjs')));
+  expect(helpers).toHaveLength(1);
+  for (const { pid } of helpers) process.kill(pid, 'SIGKILL');
+}
+
+describe.skipIf(noKeyring).concurrent('the keychain at the commit', () => {
+  test.for(troubles)(
+    'K9: the keychain $what: the command succeeds and says so, the next one stores',
+    async (trouble, context) => {
+      const service = await startSecretService();
+      context.onTestFinished(() => service.stop());
+      const ground = await makeGround('keychain', { service, test: context });
+      const running = await stoppedAt(ground, 'K9-storing');
+      hidden(ground);
+      await trouble.begin(service, ground);
+      running.kill('SIGCONT');
+      const ran = await running.ended;
+      expect(endOf(ran)).toBe('usable');
+      if (trouble.lasts) {
+        expect(ran.stderr).toContain('warning: the renewed session is not in the keychain, it is kept sealed');
+        expect(ground.beside()).toHaveLength(1);
+        const blind = await ground.run(list);
+        expect([blind.code, errorOf(blind)]).toEqual([1, 'keychain_unavailable']);
+        expect(ground.beside()).toHaveLength(1);
+      }
+      await trouble.end(service);
+      expect(await next(ground)).toBe('usable');
+      expect(commits(ground)).toHaveLength(1);
+      await holds(ground);
+      expect(ground.beside()).toEqual([]);
+    },
+  );
+});
+
+type Damage = readonly [what: string, damage: (bytes: Buffer) => Buffer];
+
+function cut(at: number): (bytes: Buffer) => Buffer {
+  return (bytes) => bytes.subarray(0, at < 0 ? bytes.length + at : at);
+}
+
+function flip(at: (bytes: Buffer) => number): (bytes: Buffer) => Buffer {
+  return (bytes) => {
+    const torn = Buffer.from(bytes);
+    const place = at(bytes);
+    torn[place] = (torn[place] ?? 0) ^ 1;
+    return torn;
+  };
+}
+
+/** Where the sealed answer begins: behind line 1. */
+const behind = (bytes: Buffer): number => bytes.indexOf('\n') + 1;
+
+const damages: readonly Damage[] = [
+  ['empty', cut(0)],
+  ['cut in line 1', cut(20)],
+  ['cut behind line 1', (bytes) => bytes.subarray(0, behind(bytes))],
+  ['cut in the answer', (bytes) => bytes.subarray(0, behind(bytes) + 200)],
+  ['without its last byte', cut(-1)],
+  ['half zeros', (bytes) => Buffer.from(bytes).fill(0, Math.floor(bytes.length / 2))],
+  ['a bit of line 1 flipped', flip(() => 12)],
+  ['a bit of the nonce flipped', flip(behind)],
+  ['a bit of the tag flipped', flip((bytes) => behind(bytes) + 12)],
+  ['a bit of the answer flipped', flip((bytes) => behind(bytes) + 60)],
+  ['the last bit flipped', flip((bytes) => bytes.length - 1)],
+];
+
+interface Status {
+  readonly state: string;
+  readonly pending_write: boolean;
+}
+
+describeStores('a damaged file', ({ store, make }) => {
+  const fileOf = (ground: Ground): string => {
+    const [name = '', ...more] = ground.beside();
+    expect(more).toEqual([]);
+    return join(ground.place.folder, name);
+  };
+  const some = store === 'keychain' ? damages : damages.filter((_, at) => at % 3 === 0);
+
+  test('K11: torn before anything was sent, it costs nothing', async (context) => {
+    const ground = await make(context);
+    await killedAt(ground, 'K2-reserved');
+    const path = fileOf(ground);
+    const whole = readFileSync(path);
+    for (const [what, damage] of some.filter((_, at) => at % 3 === 0)) {
+      writeFileSync(path, damage(whole));
+      expect([what, await next(ground)]).toEqual([what, 'usable']);
+    }
+    expect((await ground.run(['auth', 'refresh'])).code).toBe(0);
+    await holds(ground);
+    expect(ground.beside()).toEqual([]);
+  });
+
+  test('K11: torn when the record was stored, it is removed and changes nothing', async (context) => {
+    const ground = await make(context);
+    await killedAt(ground, 'K8-sealed');
+    const path = fileOf(ground);
+    const whole = readFileSync(path);
+    expect(await next(ground)).toBe('usable');
+    for (const [what, damage] of some.filter((_, at) => at % 3 === 1)) {
+      writeFileSync(path, damage(whole));
+      expect([what, await next(ground)]).toEqual([what, 'usable']);
+      await holds(ground);
+    }
+    writeFileSync(path, whole);
+    await ground.expire();
+    expect(await next(ground)).toBe('usable');
+    await holds(ground);
+    expect(ground.beside()).toEqual([]);
+  });
+
+  test('K11: a sealed answer that is torn is never taken for one, and is taken again when it is whole', async (context) => {
+    const ground = await make(context);
+    await killedAt(ground, 'K8-sealed');
+    const path = fileOf(ground);
+    const whole = readFileSync(path);
+    for (const [what, damage] of some) {
+      writeFileSync(path, damage(whole));
+      const status = await ground.run(['auth', 'status', '-o', 'json']);
+      const { state, pending_write } = status.json<Status>();
+      // The file store's record has no seal: what is behind its end may be cut off.
+      const { gen } = (await ground.item()) ?? {};
+      expect([what, gen]).toEqual([what, 1]);
+      if (store === 'keychain') expect([what, state, pending_write]).toEqual([what, 'in_doubt', false]);
+    }
+    writeFileSync(path, whole);
+    expect(await next(ground)).toBe('usable');
+    expect(commits(ground)).toHaveLength(1);
+    await holds(ground);
+    expect(ground.beside()).toEqual([]);
+  });
+
+  test('K11: an answer that the disk has lost is asked for, and the end of the session told', async (context) => {
+    const ground = await make(context);
+    await killedAt(ground, 'K8-sealed');
+    const path = fileOf(ground);
+    writeFileSync(path, Buffer.from(readFileSync(path)).fill(0, store === 'keychain' ? 150 : 100));
+    expect(await next(ground)).toBe('needs_login');
+    await holds(ground, { lost: 1 });
+  });
+});

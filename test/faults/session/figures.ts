@@ -1,0 +1,25 @@
+import { appendFileSync } from 'node:fs';
+
+/** How much is done: `npm run test:faults` asks for all of it, the normal suite for a part. */
+export const amount = {
+  processes: numberOf('CLOUDCTL_TEST_PROCESSES', 10),
+  rounds: numberOf('CLOUDCTL_TEST_ROUNDS', 1),
+  kills: numberOf('CLOUDCTL_TEST_KILLS', 12),
+  refreshes: numberOf('CLOUDCTL_TEST_REFRESHES', 3),
+};
+
+export interface Figures {
+  readonly what: 'rounds' | 'kills' | 'widths';
+  readonly store: string;
+  readonly values: Readonly<Record<string, number | readonly number[]>>;
+}
+
+/** For scripts/faults.mjs, which prints them. */
+export function tell(figures: Figures): void {
+  const path = process.env.CLOUDCTL_TEST_FIGURES;
+  if (path !== undefined) appendFileSync(path, `${JSON.stringify(figures)}\n`);
+}
+
+function numberOf(variable: string, usual: number): number {
+  return Number(process.env[variable] ?? usual);
+}

@@ -1,0 +1,80 @@
+import { expect, test } from 'vitest';
+import { expireAtServer, type StoreKind } from './ground.ts';
+import { commits, type End, holds, killedAt, next } from './judge.ts';
+import { describeStores } from './stores.ts';
+
+interface Kill {
+  readonly title: string;
+  readonly point: string;
+  /** Refreshes the server has carried out by then. */
+  readonly committed: 0 | 1;
+  readonly end: End;
+  readonly only?: StoreKind;
+}
+
+const kill = (title: string, point: string, committed: 0 | 1, end: End, only?: StoreKind): Kill => ({
+  title,
+  point,
+  committed,
+  end,
+  ...(only === undefined ? {} : { only }),
+});
+
+/** Where the program is killed, and what the next command finds. */
+const kills: readonly Kill[] = [
+  kill('K1: killed while it waits for the lock', 'K1-waiting', 0, 'usable'),
+  kill('K1: killed when it has just locked', 'K1-locked', 0, 'usable'),
+  kill('K2: killed when the place for the answer is made, and nothing sent', 'K2-reserved', 0, 'usable'),
+  kill('K3: killed when the request is given to the network', 'K3-sending', 0, 'usable'),
+  kill('K6: killed at the head of the answer', 'K6-answering', 1, 'needs_login'),
+  kill('K6: killed at the first piece of the body', 'K6-partial', 1, 'needs_login'),
+  kill('K7: killed when the body is read, and nothing of it written', 'K7-read', 1, 'needs_login'),
+  kill('K7: killed when write(2) has returned', 'K7-written', 1, 'usable'),
+  kill('K8: killed when the answer is on the disk', 'K8-sealed', 1, 'usable'),
+  kill('K9: killed when the keychain is about to be asked', 'K9-storing', 1, 'usable', 'keychain'),
+  kill('K10: killed when the record is stored', 'K10-stored', 1, 'usable'),
+  kill('K10: killed when everything is tidied, and the lock still held', 'K10-cleared', 1, 'usable'),
+];
+
+describeStores('a killed refresh', ({ store, make }) => {
+  const own = kills.filter(({ only = store }) => only === store);
+
+  test.for(own)('$title', async ({ point, committed, end }, context) => {
+    const ground = await make(context);
+    await killedAt(ground, point);
+    expect(commits(ground)).toHaveLength(committed);
+    expect(await next(ground)).toBe(end);
+    await holds(ground, { lost: end === 'usable' ? 0 : 1 });
+    // What was not sent, or not answered, leaves a doubt until the next refresh.
+    if (ground.beside().length > 0) {
+      expect(commits(ground)).toEqual([]);
+      expect((await ground.run(['auth', 'refresh'])).code).toBe(0);
+      await holds(ground);
+    }
+    expect(ground.beside()).toEqual([]);
+  });
+
+  test.for([
+    ['K2', 'K2-reserved'],
+    ['K3', 'K3-sending'],
+  ] as const)('%s: killed there when the access token is dead at the server as well', async ([, point], context) => {
+    const ground = await make(context);
+    expireAtServer(ground.sandbox);
+    await killedAt(ground, point);
+    expect(commits(ground)).toHaveLength(0);
+    expect(await next(ground)).toBe('usable');
+    expect(commits(ground)).toHaveLength(1);
+    await holds(ground);
+    expect(ground.beside()).toEqual([]);
+  });
+
+  test.for(['R-promoting', 'R-promoted'])('K10: killed again at %s', async (point, context) => {
+    const ground = await make(context);
+    await killedAt(ground, 'K8-sealed');
+    await killedAt(ground, point);
+    expect(await next(ground)).toBe('usable');
+    expect(commits(ground)).toHaveLength(1);
+    await holds(ground);
+    expect(ground.beside()).toEqual([]);
+  });
+});

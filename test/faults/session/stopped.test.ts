@@ -1,0 +1,89 @@
+import { setTimeout as after } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { commits, type End, endOf, errorOf, hidden, holds, list, next, stoppedAt, until } from './judge.ts';
+import { describeStores } from './stores.ts';
+
+/** The 45 s that a waiter waits are over in 3. */
+const hurried = { env: { TEST_CLOCK: '{"rate":15}' } };
+
+describeStores('a stopped or interrupted refresh', ({ store, make }) => {
+  test('K13: while its holder is stopped nobody steals the lock; who waits ends busy, and nothing is lost', async (context) => {
+    const ground = await make(context);
+    const holder = await stoppedAt(ground, store === 'keychain' ? 'K9-storing' : 'K3-sending');
+    hidden(ground);
+    const sent = commits(ground).length;
+    const ends = await Promise.all(
+      Array.from({ length: store === 'keychain' ? 10 : 4 }, async (): Promise<End> => next(ground, hurried)),
+    );
+    expect(ends).toEqual(ends.map(() => 'busy'));
+    expect(commits(ground)).toHaveLength(sent);
+    holder.kill('SIGCONT');
+    expect(endOf(await holder.ended)).toBe('usable');
+    expect(await next(ground)).toBe('usable');
+    expect(commits(ground)).toHaveLength(1);
+    await holds(ground);
+    expect(ground.beside()).toEqual([]);
+  });
+
+  test('K13: an answer that came while its reader was stopped for longer than it may wait is taken', async (context) => {
+    const ground = await make(context);
+    const match = { method: 'POST', path: '/v1/oauth/token' };
+    ground.sandbox.faults.add({ match, action: 'delay', delay: 1_000 });
+    // The 30 s of a request are over in 3.
+    const running = ground.start(list, { env: { ...(store === 'file' ? { TEST_CLOCK: '{"timers":10}' } : {}) } });
+    await after(0);
+    await until(() => ground.sandbox.faults.list()[0]?.applied === 1, 'the request', running);
+    running.kill('SIGSTOP');
+    await until(() => commits(ground).length === 1, 'the commit');
+    await after(store === 'file' ? 3_500 : 0);
+    running.kill('SIGCONT');
+    const ran = await running.ended;
+    expect([endOf(ran), commits(ground).length]).toEqual(['usable', 1]);
+    await holds(ground);
+    expect(ground.beside()).toEqual([]);
+  });
+
+  const points = [
+    'K3-sending',
+    'K6-answering',
+    'K6-partial',
+    'K7-read',
+    'K8-sealed',
+    'K9-storing',
+    'K10-stored',
+    'K10-cleared',
+  ];
+  const own = points.filter((point) => store === 'keychain' || point !== 'K9-storing');
+  const cases = own.map((point, at) => {
+    const signal = (at + (store === 'file' ? 1 : 0)) % 2 === 0 ? ('SIGINT' as const) : ('SIGTERM' as const);
+    return { signal, point };
+  });
+  test.for(cases)('K14: $signal at $point: ends after the commit', async ({ signal, point }, context) => {
+    const ground = await make(context);
+    const running = await stoppedAt(ground, point);
+    running.kill(signal);
+    running.kill('SIGCONT');
+    const ran = await running.ended;
+    expect([ran.code, ran.signal, ran.stdout]).toEqual([signal === 'SIGINT' ? 130 : 143, null, '']);
+    expect(errorOf(ran)).toBe('cancelled');
+    await holds(ground);
+    expect((await ground.item())?.gen).toBe(2);
+    expect(ground.beside()).toEqual([]);
+    expect(commits(ground)).toHaveLength(1);
+  });
+
+  test('K14: both signals, twice each, while the server takes its time', async (context) => {
+    const ground = await make(context);
+    const match = { method: 'POST', path: '/v1/oauth/token' };
+    ground.sandbox.faults.add({ match, action: 'delay', delay: 500 });
+    const running = ground.start(list);
+    await until(() => ground.sandbox.faults.list()[0]?.applied === 1, 'the request', running);
+    for (const signal of ['SIGTERM', 'SIGINT', 'SIGTERM', 'SIGINT'] as const) {
+      running.kill(signal);
+      await after(50);
+    }
+    expect((await running.ended).code).toBe(143);
+    expect((await ground.item())?.gen).toBe(2);
+    await holds(ground);
+  });
+});
