@@ -1,4 +1,4 @@
-import { pass, warn } from '../finding.ts';
+import { fail, pass, warn } from '../finding.ts';
 import { markedFunctions, untrustedLanguages } from './asks/functions.ts';
 import { superusers } from './asks/superusers.ts';
 import { databaseCheck } from './check.ts';
@@ -9,12 +9,29 @@ export const untrustedLang = databaseCheck({
   id: 'untrusted-lang',
   title: 'no function is written in an untrusted language',
   asks: { untrustedLanguages, markedFunctions },
-  judge({ untrustedLanguages, markedFunctions }) {
+  judge({ untrustedLanguages, markedFunctions }, _database, _ground, { targetExtensions }) {
     const functions = markedFunctions.filter(({ untrusted }) => untrusted !== undefined);
     if (untrustedLanguages.length + functions.length === 0) return pass('none');
-    const languages = [...new Set([...untrustedLanguages, ...functions.map(({ untrusted }) => untrusted ?? '')])];
+    const languages = [
+      ...new Set([...untrustedLanguages.map(({ name }) => name), ...functions.map(({ untrusted }) => untrusted ?? '')]),
+    ];
     const [first = ''] = languages;
-    return warn(`${languages.join(', ')}; ${count(functions.length, 'function')}`, {
+    const lost = untrustedLanguages.filter(
+      ({ name, bare }) => bare && targetExtensions?.includes(name.toLowerCase()) === false,
+    );
+    const observed = `${languages.join(', ')}; ${count(functions.length, 'function')}`;
+    if (lost.length > 0) {
+      return fail(['continuous', 'dump'], observed, {
+        required: 'languages that the target has an extension for',
+        detail: `No extension has made ${lost.map(({ name }) => name).join(', ')} here, so the restore asks for the extension of that name: "extension "${lost[0]?.name}" is not available".`,
+        objects: lost.map(({ name }) => name),
+        fix: {
+          by: 'who owns the schema',
+          text: `Where nothing needs it any more: ${lost.map(({ name }) => `DROP LANGUAGE "${name.replaceAll('"', '""')}"`).join('; ')}.`,
+        },
+      });
+    }
+    return warn(observed, {
       required: 'trusted languages only, such as sql and plpgsql',
       detail: `A managed target has no superuser to make them: "language "${first}" does not exist" or "permission denied for language ${first}". The restore goes on, and they and what needs them are missing.${unlisted(functions)}`,
       objects: shown(functions).map(({ name, untrusted }) => `${name} (${untrusted})`),

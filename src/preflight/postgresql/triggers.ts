@@ -1,5 +1,5 @@
 import { quoteIdentifier } from '../../postgresql/quote.ts';
-import { pass, warn } from '../finding.ts';
+import { fail, pass, warn } from '../finding.ts';
 import { applyTriggers, eventTriggers } from './asks/triggers.ts';
 import { databaseCheck } from './check.ts';
 import { shown, unlisted } from './names.ts';
@@ -14,7 +14,8 @@ export const alwaysTriggers = databaseCheck({
     // A REPLICA trigger is silent here; made an ordinary one it would begin to fire.
     const statement = (table: string, way: string, name: string) =>
       `ALTER TABLE ${table} ${way} TRIGGER ${quoteIdentifier(name)}`;
-    return warn(count(applyTriggers.length, 'trigger'), {
+    const acting = applyTriggers.filter(({ acts }) => acts);
+    const more = {
       required: 'none with ENABLE ALWAYS or ENABLE REPLICA',
       detail: `On the target they fire for every row copied and every change applied, though they have fired here: rows of an audit table come twice, or collide ("duplicate key value violates unique constraint"), and the copy is tried again for ever.${unlisted(applyTriggers)}`,
       objects: shown(applyTriggers).map(
@@ -29,7 +30,11 @@ export const alwaysTriggers = databaseCheck({
         by: 'the owner of the tables, or a superuser',
         text: 'Make them ordinary triggers (those of the kind REPLICA: disable them) before the schema is copied, and restore them here and on the target after the cut-over. Not where this server is itself a subscriber and needs them.',
       },
-    });
+    };
+    // What only gives the row back changes nothing, however often it fires.
+    return acting.length === 0
+      ? warn(count(applyTriggers.length, 'trigger'), more)
+      : fail(['continuous'], `${count(applyTriggers.length, 'trigger')}, ${acting.length} of them with effects`, more);
   },
 });
 

@@ -41,8 +41,8 @@ export type Entry =
 export interface Rate {
   /** Bytes of the replication stream; undefined: the server does not tell. */
   readonly writes: number | undefined;
-  /** `stream`: measured on the replication stream; `network`: all that came in, so never less. */
-  readonly source: 'stream' | 'network';
+  /** `stream`: measured on the replication stream; `writes`: what came in, most of it writes; `network`: the same, of whatever kind. */
+  readonly source: 'stream' | 'writes' | 'network';
   readonly evicted: number;
   readonly expired: number;
 }

@@ -29,5 +29,5 @@ export function rateText(ground: Ground, bytesText: (bytes: number) => string): 
   const { rate } = ground;
   if (rate?.writes === undefined) return 'the write rate could not be measured';
   if (rate.writes === 0) return 'nothing written while it was watched';
-  return `${rate.source === 'stream' ? '' : 'at most '}${bytesText(rate.writes)}/s written`;
+  return `${rate.source === 'network' ? 'at most ' : ''}${bytesText(rate.writes)}/s written`;
 }

@@ -137,7 +137,13 @@ async function survey(
         probe = await probePsync(dialled, { limit: 15_000, signal }, (words) => tally.said(commandLine(...words)));
       }
     };
-    const watching = { clock, interval: rateInterval, signal, heard: tally.heard, sent: tally.bytes };
+    const watching = {
+      clock,
+      interval: rateInterval,
+      signal,
+      heard: tally.heard,
+      sent: () => ({ bytes: tally.bytes(), commands: tally.count() }),
+    };
     const { rate, waited } = await watchRate(session, watching, look);
     return { answers, rate, sample, probe, waited };
   } finally {

@@ -4,7 +4,7 @@ import { CommandError } from '../../redis/failure.ts';
 import type { Info } from '../../redis/info.ts';
 import { info } from './asks/info.ts';
 import type { Rate } from './ground.ts';
-import { rateOf } from './rate.ts';
+import { rateOf, type Said } from './rate.ts';
 
 export interface Watched {
   readonly rate: Rate | undefined;
@@ -19,8 +19,8 @@ export interface Watching {
   readonly signal: AbortSignal;
   /** Sends nothing by itself: hears what is sent. */
   readonly heard: (words: Words) => void;
-  /** Bytes sent so far, all of ours. */
-  readonly sent: () => number;
+  /** So far. */
+  readonly sent: () => Said;
 }
 
 /** Two readings of INFO; `meanwhile` uses the time in between, whatever becomes of them. */
@@ -32,9 +32,9 @@ export async function watchRate(
   const read = async (): Promise<Reading | undefined> => {
     const words = info.words({ user: 'default' });
     heard(words);
-    const bytes = sent();
+    const said = sent();
     try {
-      return { facts: info.decode(await session.send(words)), at: clock.now(), sent: bytes };
+      return { facts: info.decode(await session.send(words)), at: clock.now(), said };
     } catch (error) {
       // The checks that ask INFO tell why it has no answer.
       if (error instanceof CommandError) return undefined;
@@ -52,13 +52,17 @@ export async function watchRate(
   const after = waited === undefined ? undefined : await read();
   if (after === undefined) return { rate: undefined, waited: waited ?? 0 };
   const seconds = Math.max(1, after.at - before.at) / 1000;
-  return { rate: rateOf(before.facts, after.facts, seconds, after.sent - before.sent), waited: waited ?? 0 };
+  return { rate: rateOf(before.facts, after.facts, seconds, between(before.said, after.said)), waited: waited ?? 0 };
 }
 
 interface Reading {
   readonly facts: Info;
   /** Milliseconds since the epoch. */
   readonly at: number;
-  /** Bytes of ours before it. */
-  readonly sent: number;
+  /** Of ours, before it. */
+  readonly said: Said;
+}
+
+function between(before: Said, after: Said): Said {
+  return { bytes: after.bytes - before.bytes, commands: after.commands - before.commands };
 }

@@ -114,7 +114,7 @@ const table: readonly Judged[] = [
   },
   {
     what: 'a language',
-    ...both(untrustedLang, { untrustedLanguages: ['plpython3u'], markedFunctions: [] }),
+    ...both(untrustedLang, { untrustedLanguages: [{ name: 'plpython3u', bare: false }], markedFunctions: [] }),
     verdict: 'warn',
   },
   {
@@ -265,8 +265,8 @@ test('tables that refer to each other in a circle end all the same', () => {
 
 test('a trigger of the kind REPLICA is disabled, since it would begin to fire here', () => {
   const applyTriggers = [
-    { table: 'public.t', name: 'The "Audit"', always: true },
-    { table: 'public.t', name: 'mirror', always: false },
+    { table: 'public.t', name: 'The "Audit"', always: true, acts: false },
+    { table: 'public.t', name: 'mirror', always: false, acts: false },
   ];
   expect(alwaysTriggers.judge({ applyTriggers }, 'd1', ground(), wish()).fix).toMatchObject({
     sql: ['ALTER TABLE public.t ENABLE TRIGGER "The ""Audit"""', 'ALTER TABLE public.t DISABLE TRIGGER "mirror"'],
@@ -275,6 +275,20 @@ test('a trigger of the kind REPLICA is disabled, since it would begin to fire he
       'ALTER TABLE public.t ENABLE REPLICA TRIGGER "mirror"',
     ],
   });
+});
+
+test('a trigger that fires where changes are applied blocks when it has effects', () => {
+  const judged = (acts: boolean) =>
+    short(
+      alwaysTriggers.judge(
+        { applyTriggers: [{ table: 'public.t', name: 'audit', always: true, acts }] },
+        'd1',
+        ground(),
+        wish(),
+      ),
+    );
+  expect(judged(false)).toBe('warn');
+  expect(judged(true)).toBe('fail continuous');
 });
 
 test('remains of a rebuild are dropped, and every other index is built again', () => {

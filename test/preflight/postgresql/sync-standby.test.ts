@@ -2,23 +2,34 @@ import { expect, test } from 'vitest';
 import { syncStandbyNames } from '../../../src/preflight/postgresql/sync-standby.ts';
 import { ground, settings, short, wish } from './facts.ts';
 
-function judge(value: string, applications: readonly string[] = []) {
+function judge(value: string, applications: readonly string[] = [], commit = 'on') {
   const senders = applications.map((application) => ({ user: 'r', application, syncState: 'quorum' }));
-  const facts = { settings: settings({ synchronous_standby_names: { value, context: 'sighup' } }), senders };
+  const names = { synchronous_standby_names: { value, context: 'sighup' }, synchronous_commit: commit };
+  const facts = { settings: settings(names), senders };
   return syncStandbyNames.judge(facts, ground(), wish());
 }
 
 test.each([
   { value: '', verdict: 'pass' },
-  { value: 's1, s2', verdict: 'pass' },
-  { value: 'ANY 1 (s1, s2)', verdict: 'pass' },
-  { value: '"*"', verdict: 'pass' },
+  { value: 's1, s2', standbys: ['s1'], verdict: 'pass' },
+  { value: 'ANY 1 (s1, s2)', standbys: ['s2'], verdict: 'pass' },
+  { value: 'FIRST 2 (s1, s2)', standbys: ['s1', 's2'], verdict: 'pass' },
+  { value: 'FIRST 2 (s1, s2)', standbys: ['s1'], verdict: 'fail continuous' },
+  { value: 's1', verdict: 'fail continuous' },
+  { value: 's1', commit: 'local', verdict: 'pass' },
+  { value: '"*"', standbys: ['*'], verdict: 'pass' },
   { value: '*', verdict: 'fail continuous' },
   { value: 'ANY 1 (*)', verdict: 'fail continuous' },
   { value: 'FIRST 2 (s1, *)', verdict: 'fail continuous' },
   { value: '2 (*)', verdict: 'fail continuous' },
-])('synchronous_standby_names $value: $verdict', ({ value, verdict }) => {
-  expect(short(judge(value))).toBe(verdict);
+])('synchronous_standby_names $value, with $standbys: $verdict', ({ value, standbys, commit, verdict }) => {
+  expect(short(judge(value, standbys, commit))).toBe(verdict);
+});
+
+test('whose state is hidden is not said to be away', () => {
+  const senders = [{ user: 'r', application: 's1', syncState: undefined }];
+  const facts = { settings: settings({ synchronous_standby_names: 's1', synchronous_commit: 'on' }), senders };
+  expect(syncStandbyNames.judge(facts, ground(), wish()).status).toBe('pass');
 });
 
 test('the cure names the standbys that confirm now, as many as before', () => {

@@ -182,7 +182,17 @@ const table: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
   },
   'psync-command': {
     there: { status: 'pass' },
-    'SYNC alone': { server: healthy({ more: { lacks: ['psync'] } }), status: 'warn', says: 'SYNC' },
+    'SYNC alone': {
+      server: healthy({ more: { lacks: ['psync'] }, config: { 'repl-diskless-sync': 'no' } }),
+      status: 'warn',
+      says: 'SYNC',
+    },
+    'SYNC alone, without the disk': {
+      server: healthy({ more: { lacks: ['psync'] }, config: { 'repl-diskless-sync': 'yes' } }),
+      status: 'fail',
+      blocks: ['continuous'],
+      says: 'never come',
+    },
     neither: { server: healthy({ more: { lacks: ['psync', 'sync'] } }), status: 'fail', blocks: ['continuous'] },
     'neither, and no SCAN': {
       server: healthy({ more: { lacks: ['psync', 'sync', 'scan'] } }),

@@ -151,7 +151,8 @@ function suite(program: 'redis' | 'valkey'): void {
       const tried = await preflight(server, {}, { probe: true });
       expect(tried.finding('psync-command').observed).toMatch(/^PSYNC was refused: ERR unknown command/);
     });
-    await withRedis({ program, config: renamed.slice(0, 1) }, async (server) => {
+    const overDisk = [...renamed.slice(0, 1), 'repl-diskless-sync no'];
+    await withRedis({ program, config: overDisk }, async (server) => {
       const { report, finding } = await preflight(server);
       expect(report.verdict).toBe('continuous');
       expect(finding('psync-command').status).toBe('warn');

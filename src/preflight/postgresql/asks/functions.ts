@@ -31,16 +31,28 @@ export const markedFunctions: Ask<readonly MarkedFunction[]> = {
   grant: grantMonitor,
 };
 
-/** Names of procedural languages in which a function can do anything. */
-export const untrustedLanguages: Ask<readonly string[]> = {
+/** A procedural language in which a function can do anything. */
+export interface UntrustedLanguage {
+  readonly name: string;
+  /** Made without an extension, over the handler of one: a dump writes CREATE LANGUAGE alone, which means the extension of that name. */
+  readonly bare: boolean;
+}
+
+/** 2612 is pg_language; what initdb has made is older than 16384. */
+export const untrustedLanguages: Ask<readonly UntrustedLanguage[]> = {
   id: 'languages',
   scope: 'database',
   when: (known) => hasLanguage(known(overview)),
-  sql: () => 'SELECT lanname FROM pg_language WHERE lanispl AND NOT lanpltrusted',
-  decode: (rows) => rows.map((row) => textIn(row, 'lanname')),
+  sql: () =>
+    `SELECT l.lanname, NOT ${isMember('2612', 'l.oid')} AND (l.lanplcallfoid < '16384' OR ${isMember('1255', 'l.lanplcallfoid')}) AS bare FROM pg_language l WHERE l.lanispl AND NOT l.lanpltrusted`,
+  decode: (rows) => rows.map((row) => ({ name: textIn(row, 'lanname'), bare: truthIn(row, 'bare') })),
   absent: [],
   grant: grantMonitor,
 };
+
+function isMember(catalogue: string, oid: string): string {
+  return `EXISTS (SELECT FROM pg_depend d WHERE d.classid = '${catalogue}' AND d.objid = ${oid} AND d.deptype = 'e')`;
+}
 
 /** A language comes with an extension, or with a handler. */
 function hasLanguage(seen: Overview | undefined): boolean {

@@ -9,6 +9,8 @@ export interface ApplyTrigger {
   readonly name: string;
   /** ENABLE ALWAYS; otherwise ENABLE REPLICA, which does not fire in a session of an application. */
   readonly always: boolean;
+  /** Its function does more than give the row back. */
+  readonly acts: boolean;
 }
 
 export const applyTriggers: Ask<readonly ApplyTrigger[]> = {
@@ -16,12 +18,20 @@ export const applyTriggers: Ask<readonly ApplyTrigger[]> = {
   scope: 'database',
   when: (known) => known(overview)?.functions ?? true,
   sql: () =>
-    "SELECT tgrelid::regclass AS name, tgname, tgenabled = 'A' AS always FROM pg_trigger WHERE (tgenabled = 'A' OR tgenabled = 'R') AND NOT tgisinternal",
+    `SELECT t.tgrelid::regclass AS name, t.tgname, t.tgenabled = 'A' AS always, p.prosrc !~* '${givesBack}' AS acts FROM pg_trigger t JOIN pg_proc p ON p.oid = t.tgfoid WHERE (t.tgenabled = 'A' OR t.tgenabled = 'R') AND NOT t.tgisinternal`,
   decode: (rows) =>
-    rows.map((row) => ({ table: textIn(row, 'name'), name: textIn(row, 'tgname'), always: truthIn(row, 'always') })),
+    rows.map((row) => ({
+      table: textIn(row, 'name'),
+      name: textIn(row, 'tgname'),
+      always: truthIn(row, 'always'),
+      acts: truthIn(row, 'acts'),
+    })),
   absent: [],
   grant: grantMonitor,
 };
+
+/** A role can make a backslash mean something else, so there is none. */
+const givesBack = '^[[:space:]]*begin[[:space:]]+return[[:space:]]+(new|old)[^a-z0-9_"]*end[^a-z0-9_"]*$';
 
 /** Names; those that an extension brings are left out: it brings them on the target too. 3466 is pg_event_trigger. */
 export const eventTriggers: Ask<readonly string[]> = {

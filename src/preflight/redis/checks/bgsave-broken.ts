@@ -1,11 +1,11 @@
 import type { Info } from '../../../redis/info.ts';
-import { isAtLeast, serverVersion } from '../../../redis/version.ts';
 import { type Fix, fail, pass, warn } from '../../finding.ts';
 import { bytesText } from '../../formats/shared.ts';
 import { known, maybe } from '../ask.ts';
 import { type Config, dataFolder, replication } from '../asks/config.ts';
 import { info } from '../asks/info.ts';
 import { check } from '../check.ts';
+import { disklessOf } from '../diskless.ts';
 import { setting } from '../fixes.ts';
 import { loadOf } from '../load.ts';
 
@@ -17,13 +17,7 @@ export const bgsaveBroken = check({
   asks: { server: info, settings: maybe(replication), folder: maybe(dataFolder) },
   judge({ server, settings, folder }, _ground, wish) {
     const status = server.get('rdb_last_bgsave_status') ?? 'no BGSAVE yet';
-    const told = known<Config, undefined>(settings, undefined)?.get('repl-diskless-sync');
-    const version = serverVersion(server);
-    // 7.0 turned it on; a Valkey never had it off.
-    const isDiskless =
-      told === undefined
-        ? version?.flavor === 'valkey' || (version !== undefined && isAtLeast(version, 7, 0))
-        : told === 'yes';
+    const { told, isDiskless } = disklessOf(settings, server);
     const disk = diskTrouble(server, isDiskless, wish.sourceDiskFree);
     if (status !== 'err') {
       return disk === undefined

@@ -2,9 +2,12 @@ import type { Info } from '../../../redis/info.ts';
 import { type Fix, fail, type Outcome, pass, warn } from '../../finding.ts';
 import { type Answer, maybe } from '../ask.ts';
 import { commands } from '../asks/commands.ts';
+import { replication } from '../asks/config.ts';
 import { info } from '../asks/info.ts';
 import { check, every } from '../check.ts';
+import { disklessOf } from '../diskless.ts';
 import { unanswered } from '../findings.ts';
+import { setting } from '../fixes.ts';
 import type { Ground } from '../ground.ts';
 import { probeText } from '../probe.ts';
 
@@ -13,8 +16,8 @@ export const psyncCommand = check({
   title: 'the server has PSYNC',
   needs: 'entry',
   mayBlock: every,
-  asks: { known: maybe(commands), server: maybe(info) },
-  judge({ known, server }, ground) {
+  asks: { known: maybe(commands), server: maybe(info), settings: maybe(replication) },
+  judge({ known, server, settings }, ground) {
     const tried = byProbe(ground);
     if (tried !== undefined) return tried;
     if (known.kind !== 'known') return unanswered(known);
@@ -22,6 +25,9 @@ export const psyncCommand = check({
     const canScan = value.has('scan') && value.has('dump');
     if (value.has('psync')) return pass('PSYNC is there');
     if (value.has('sync')) {
+      const facts = server.kind === 'known' ? server.value : undefined;
+      const { told, isDiskless } = disklessOf(settings, facts);
+      if (isDiskless) return silentStream(told, server, facts);
       return warn('PSYNC is not there, SYNC is', {
         required: 'PSYNC',
         detail: 'A replica falls back to SYNC: every break of the connection, however short, copies everything again.',
@@ -39,6 +45,23 @@ export const psyncCommand = check({
     );
   },
 });
+
+/**
+ * A replica that came by SYNC confirms its copy once. Where the source sends it without the disk, that may be a moment too early:
+ * then the link is up, and nothing that is written ever comes.
+ */
+function silentStream(told: string | undefined, server: Answer<Info>, facts: Info | undefined): Outcome {
+  const text = 'Copies over the disk begin to stream by themselves.';
+  return fail(['continuous'], `PSYNC is not there, SYNC is; repl-diskless-sync is ${told ?? 'yes by default'}`, {
+    required: 'PSYNC, or repl-diskless-sync no',
+    detail:
+      'A replica that came by SYNC confirms its copy once only. When that reaches the source before it has seen the copy end, the link is up and the changes never come.',
+    fix:
+      told === undefined || facts === undefined
+        ? unrename(['PSYNC'], server)
+        : setting('repl-diskless-sync', 'no', told, facts, text),
+  });
+}
 
 /** What the server did when it was really asked is worth more than what it lists. */
 function byProbe({ probe }: Ground): Outcome | undefined {

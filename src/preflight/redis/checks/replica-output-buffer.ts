@@ -91,7 +91,7 @@ function arithmetic(hard: number, limit: Limit, load: Load, ground: Ground) {
     wanted: Math.max(filled * 3, rate.writes * 60),
     isEnough: !isOverHard && !isOverSoft && (hard === 0 || hard >= rate.writes * 60),
     // Measured on the network it is only the most it can be, and proves nothing.
-    isHopeless: hard > 0 && hard < rate.writes * 60 && rate.source === 'stream',
+    isHopeless: hard > 0 && hard < rate.writes * 60 && rate.source !== 'network',
     text,
   };
 }

@@ -1,0 +1,291 @@
+import { brokenOn } from '../../../preflight/postgresql/broken-databases.ts';
+import type { PostgresCase } from '../case.ts';
+
+/** Those that an application leaves alone, as the counters say. */
+const quiet: Readonly<Record<string, readonly string[]>> = {
+  keyless_quiet: ['t'],
+  nothing: ['t'],
+  dropped_index: ['t'],
+  broken_index: ['t'],
+  usable_index: ['t'],
+  leaves: ['bare leaf'],
+  inherited: ['child'],
+  generated_key: ['t'],
+  full_generated: ['u', 't'],
+  keyless_json: ['t'],
+};
+
+/** What is found when it is known which extensions the target has. */
+const foundToo: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  untrusted: { 'untrusted-lang': 'fail continuous+dump' },
+};
+
+/** Two values that are not equal to nothing: a comparison with nothing needs no operator. */
+const values: Readonly<Record<string, string>> = {
+  json: `'{"a":1}'`,
+  xml: "'<a/>'",
+  'json[]': `ARRAY['1'::json]`,
+  point: "'(1,2)'",
+  polygon: "'((0,0),(1,1),(1,0))'",
+  'box[]': "ARRAY['((0,0),(1,1))'::box]",
+  json_word: "'1'",
+  pair: `ROW(1, ARRAY['1'::json_word])`,
+  jsonpath: "'$.a'",
+  refcursor: "'r'",
+  pair_word: `ROW(1, ARRAY['1'::json_word])::pair`,
+};
+
+/** Rows for the tables that are compared by all of their columns. */
+function compared(setup: readonly string[]): readonly string[] {
+  const found = setup.flatMap((text) => /^CREATE TABLE t \(a int, (?:b|"the doc") (\S+)\)$/.exec(text)?.[1] ?? []);
+  return found
+    .flatMap((type) => values[type] ?? [])
+    .map((value) => `INSERT INTO t VALUES (1, ${value}), (2, ${value})`);
+}
+
+const inQuick: ReadonlySet<string> = new Set([
+  'healthy',
+  'keyless',
+  'keyless_quiet',
+  'full_json',
+  'unlogged',
+  'identity',
+]);
+
+/** Every database that the tests of the checks break, as a case; those of a release that has more of them too. */
+export const brokenCases: readonly PostgresCase[] = [
+  ...brokenOn(15).map((one) => caseOf(one, 15)),
+  ...brokenOn(18)
+    .filter(({ since = 0 }) => since >= 18)
+    .map((one) => caseOf(one, 18)),
+];
+
+function caseOf({ database, setup, found }: ReturnType<typeof brokenOn>[number], from: 15 | 18): PostgresCase {
+  const blocking = Object.entries({ ...found, ...foundToo[database] }).filter(([, words]) => words.startsWith('fail'));
+  const needsMore = [...setup].some((text) => text.includes('"Fast Disk"') || text.includes(' TO bare'));
+  return {
+    name: `broken database ${database}`,
+    verdict: blocking.some(([, words]) => words.endsWith('dump'))
+      ? 'blocked'
+      : blocking.length > 0
+        ? 'dump'
+        : 'continuous',
+    because: blocking.map(([id]) => id),
+    from,
+    to: from === 15 ? 17 : 18,
+    databases: [database],
+    setup: [...setup, ...compared(setup)],
+    quiet: quiet[database] ?? [],
+    ...(inQuick.has(database) ? { quick: true } : {}),
+    ...(needsMore ? { first: preparations(database), settings: { allow_in_place_tablespaces: 'on' } } : {}),
+  };
+}
+
+function preparations(database: string): readonly string[] {
+  return database === 'elsewhere'
+    ? ['CREATE TABLESPACE "Fast Disk" LOCATION \'\'']
+    : ["CREATE ROLE bare LOGIN PASSWORD 'secret'"];
+}
+
+/** What is inside of a database, and how it is called. */
+export const databaseCases: readonly PostgresCase[] = [
+  {
+    name: 'partitions with rows, keyed',
+    verdict: 'continuous',
+    setup: [
+      'CREATE TABLE p (a int, b text, PRIMARY KEY (a)) PARTITION BY RANGE (a)',
+      'CREATE TABLE p_1 PARTITION OF p FOR VALUES FROM (0) TO (100) PARTITION BY LIST (a)',
+      'CREATE TABLE p_1_rest PARTITION OF p_1 DEFAULT',
+      'CREATE TABLE p_2 PARTITION OF p FOR VALUES FROM (100) TO (200)',
+      "INSERT INTO p SELECT n, 'x' FROM generate_series(1, 199) n",
+    ],
+    app: [
+      "INSERT INTO p VALUES (0, 'new')",
+      'UPDATE p SET a = 150000 WHERE a = -1',
+      'UPDATE p SET b = NULL WHERE a = 120',
+    ],
+  },
+  {
+    name: 'inheritance, keyed',
+    verdict: 'continuous',
+    setup: [
+      'CREATE TABLE parent (a int PRIMARY KEY)',
+      'CREATE TABLE child (b int, PRIMARY KEY (a)) INHERITS (parent)',
+      'INSERT INTO parent VALUES (1), (2)',
+      'INSERT INTO child VALUES (3, 3), (4, 4)',
+    ],
+    app: ['INSERT INTO child VALUES (5, 5)', 'UPDATE parent SET a = a + 10'],
+  },
+  {
+    name: 'identity, generated, serial, exclusion, deferrable constraints',
+    verdict: 'continuous',
+    setup: [
+      'CREATE EXTENSION btree_gist',
+      'CREATE TABLE a (id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY, n int, twice int GENERATED ALWAYS AS (n * 2) STORED)',
+      'INSERT INTO a (n) SELECT generate_series(1, 20)',
+      'CREATE TABLE s (id bigserial PRIMARY KEY, a int REFERENCES a DEFERRABLE INITIALLY DEFERRED, u int UNIQUE DEFERRABLE)',
+      'INSERT INTO s (a, u) SELECT n, n FROM generate_series(1, 20) n',
+      'CREATE TABLE booked (room int, during tsrange, id int PRIMARY KEY, EXCLUDE USING gist (room WITH =, during WITH &&))',
+      "INSERT INTO booked VALUES (1, '[2026-01-01,2026-01-02)', 1), (1, '[2026-01-02,2026-01-03)', 2)",
+    ],
+    app: ['INSERT INTO a (n) VALUES (100)', 'INSERT INTO s (a, u) VALUES (1, 100)', 'UPDATE s SET u = u + 1'],
+  },
+  {
+    name: 'enums, domains, composites, arrays, ranges',
+    verdict: 'continuous',
+    setup: [
+      "CREATE TYPE mood AS ENUM ('good', 'so so', 'Bad')",
+      'CREATE DOMAIN word AS text CHECK (length(value) < 10)',
+      'CREATE TYPE pair AS (l int, r text[])',
+      'CREATE TABLE kinds (id int PRIMARY KEY, m mood[], w word, p pair[], r numrange, j jsonb, x json, c char(5), b bit varying(8), h inet)',
+      `INSERT INTO kinds VALUES (1, '{good,"so so"}', 'w', ARRAY[ROW(1, '{a,"b,c"}')::pair], '[1.5,2)', '{"a":[1,null]}', '{"b" : 1}', 'ab', B'101', '10.0.0.0/8')`,
+    ],
+    app: ["UPDATE kinds SET x = '{\"z\":2}', m = '{}'"],
+  },
+  {
+    name: 'big rows and rows in pieces',
+    verdict: 'continuous',
+    quick: true,
+    setup: [
+      'CREATE TABLE big (id int PRIMARY KEY, a text, b bytea)',
+      'ALTER TABLE big ALTER a SET STORAGE EXTERNAL',
+      "INSERT INTO big SELECT n, repeat(md5(n::text), 50000), convert_to(repeat(md5(n::text), 3000), 'UTF8') FROM generate_series(1, 8) n",
+    ],
+    app: ["UPDATE big SET b = 'x' WHERE id = 4"],
+  },
+  {
+    name: 'names that need quotes',
+    verdict: 'continuous',
+    quick: true,
+    databases: ['My-DB "x" \'y\' ä$'],
+    setup: [
+      `CREATE SCHEMA "S p.a""ce"`,
+      `CREATE TABLE "S p.a""ce"."T'able, (x)" ("Col umn" int PRIMARY KEY, "select" text)`,
+      `CREATE TABLE "group" ("order" int PRIMARY KEY)`,
+      `CREATE TABLE "${'n'.repeat(63)}" (id int PRIMARY KEY)`,
+    ],
+  },
+  { name: 'a long name', verdict: 'continuous', databases: ['d'.repeat(63)] },
+  {
+    name: 'event triggers, rules, triggers, functions, views',
+    verdict: 'continuous',
+    setup: [
+      'CREATE TABLE log (id serial PRIMARY KEY, what text)',
+      'CREATE TABLE t (a int PRIMARY KEY)',
+      'CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN INSERT INTO public.log (what) VALUES (TG_OP); RETURN NEW; END$$',
+      'CREATE TRIGGER noting AFTER INSERT OR UPDATE ON t FOR EACH ROW EXECUTE FUNCTION note()',
+      "CREATE RULE also AS ON DELETE TO t DO ALSO INSERT INTO log (what) VALUES ('rule')",
+      'CREATE FUNCTION watch() RETURNS event_trigger LANGUAGE plpgsql AS $$BEGIN END$$',
+      'CREATE EVENT TRIGGER watching ON ddl_command_end EXECUTE FUNCTION watch()',
+      'INSERT INTO t VALUES (1), (2), (3)',
+      'CREATE MATERIALIZED VIEW mv AS SELECT count(*) AS n FROM t',
+      'CREATE VIEW v AS SELECT * FROM mv',
+    ],
+    app: ['INSERT INTO t VALUES (10)', 'DELETE FROM t WHERE a = 3'],
+  },
+  {
+    name: 'a trigger that always fires and writes',
+    verdict: 'dump',
+    because: ['always-triggers'],
+    setup: [
+      'CREATE TABLE audit (id serial PRIMARY KEY, what int UNIQUE)',
+      'CREATE TABLE t (a int PRIMARY KEY)',
+      'CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN INSERT INTO public.audit (what) VALUES (NEW.a); RETURN NEW; END$$',
+      'CREATE TRIGGER noting AFTER INSERT ON t FOR EACH ROW EXECUTE FUNCTION note()',
+      'ALTER TABLE t ENABLE ALWAYS TRIGGER noting',
+      'INSERT INTO t VALUES (1), (2), (3)',
+    ],
+    app: ['INSERT INTO t VALUES (10)'],
+  },
+  {
+    name: 'a trigger for replicas that writes',
+    verdict: 'dump',
+    because: ['always-triggers'],
+    setup: [
+      'CREATE TABLE audit (id serial PRIMARY KEY, what int)',
+      'CREATE TABLE t (a int PRIMARY KEY)',
+      'CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN INSERT INTO public.audit (what) VALUES (NEW.a); RETURN NEW; END$$',
+      'CREATE TRIGGER noting AFTER INSERT ON t FOR EACH ROW EXECUTE FUNCTION note()',
+      'ALTER TABLE t ENABLE REPLICA TRIGGER noting',
+      'INSERT INTO t VALUES (1), (2), (3)',
+    ],
+    app: ['INSERT INTO t VALUES (10)'],
+  },
+  {
+    name: 'an extension that the target does not have',
+    verdict: 'blocked',
+    because: ['extensions'],
+    setup: ['CREATE EXTENSION adminpack'],
+  },
+  {
+    name: 'extensions that the target has',
+    verdict: 'continuous',
+    setup: [
+      'CREATE EXTENSION hstore',
+      'CREATE EXTENSION citext',
+      'CREATE EXTENSION pg_trgm',
+      'CREATE TABLE t (c citext PRIMARY KEY, h hstore)',
+      `INSERT INTO t VALUES ('A', 'a=>1')`,
+      'CREATE INDEX ON t USING gin (c gin_trgm_ops)',
+    ],
+    app: ["INSERT INTO t VALUES ('b', 'x=>NULL')"],
+  },
+  {
+    name: 'a database in LATIN1',
+    verdict: 'continuous',
+    create: { d1: "ENCODING 'LATIN1' TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C'" },
+    setup: ['CREATE TABLE t (id int PRIMARY KEY, a text)', "INSERT INTO t VALUES (1, 'äöü ÿ')"],
+    app: ["INSERT INTO t VALUES (10, 'é')"],
+  },
+  {
+    name: 'a database in SQL_ASCII with any bytes',
+    verdict: 'continuous',
+    create: { d1: "ENCODING 'SQL_ASCII' TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C'" },
+    setup: ['CREATE TABLE t (id int PRIMARY KEY, a text)', "INSERT INTO t VALUES (1, E'\\\\xff\\\\xe4')"],
+  },
+  {
+    name: 'a database that sorts by ICU',
+    verdict: 'continuous',
+    create: { d1: "TEMPLATE template0 LOCALE_PROVIDER icu ICU_LOCALE 'de-u-co-phonebk'" },
+    setup: ['CREATE TABLE t (a text PRIMARY KEY)', "INSERT INTO t VALUES ('ä'), ('a'), ('z')"],
+  },
+  {
+    name: 'a database that takes nobody',
+    verdict: 'blocked',
+    because: ['db-noconnect'],
+    quick: true,
+    databases: ['d1', 'd2'],
+    last: ['ALTER DATABASE d2 ALLOW_CONNECTIONS false'],
+  },
+  {
+    name: 'a database with a limit of no connection, for a superuser',
+    verdict: 'continuous',
+    last: ['ALTER DATABASE d1 CONNECTION LIMIT 0'],
+  },
+  {
+    name: 'keys of all kinds together, without primary keys',
+    verdict: 'continuous',
+    setup: [
+      'CREATE TABLE by_index (a int NOT NULL, b text)',
+      'CREATE UNIQUE INDEX by_a ON by_index (a)',
+      'ALTER TABLE by_index REPLICA IDENTITY USING INDEX by_a',
+      'INSERT INTO by_index VALUES (1), (2), (3)',
+      'CREATE TABLE whole (a int, b text)',
+      'ALTER TABLE whole REPLICA IDENTITY FULL',
+      'INSERT INTO whole VALUES (1), (1), (2), (NULL)',
+    ],
+    app: [
+      "UPDATE whole SET b = 'x' WHERE a = 1",
+      'DELETE FROM whole WHERE a IS NULL',
+      'UPDATE by_index SET a = 20 WHERE a = 2',
+    ],
+  },
+  {
+    name: 'a table without a key in one of two databases',
+    verdict: 'dump',
+    because: ['replica-identity'],
+    databases: ['d1', 'd2'],
+    setup: ['CREATE TABLE t (a int)', 'INSERT INTO t VALUES (1), (2)', 'UPDATE t SET a = a + 1'],
+  },
+  ...brokenCases,
+];

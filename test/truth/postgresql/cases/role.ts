@@ -1,0 +1,195 @@
+import type { PostgresCase } from '../case.ts';
+
+const door = { username: 'someone' };
+const plain = "CREATE ROLE someone LOGIN PASSWORD 'secret'";
+const root = "CREATE ROLE someone LOGIN SUPERUSER PASSWORD 'secret'";
+const reader = 'GRANT pg_read_all_data TO someone';
+const big = 'CREATE TABLE big AS SELECT repeat(md5(n::text), 32) AS a FROM generate_series(1, 80000) n';
+
+/** What the role may do, and what is glued to it. */
+export const roleCases: readonly PostgresCase[] = [
+  {
+    name: 'a role that may read everything',
+    verdict: 'dump',
+    because: ['superuser'],
+    quick: true,
+    first: [plain, reader],
+    door,
+  },
+  {
+    name: 'a role that may replicate and read everything',
+    verdict: 'dump',
+    because: ['superuser'],
+    first: [`${plain} REPLICATION`, reader],
+    door,
+  },
+  {
+    name: 'a role without rights',
+    verdict: 'blocked',
+    because: ['superuser', 'dump-privs'],
+    quick: true,
+    first: [plain],
+    door,
+  },
+  {
+    name: 'a role that may not use a schema',
+    verdict: 'blocked',
+    because: ['dump-privs'],
+    first: [plain],
+    setup: [
+      'CREATE SCHEMA hidden',
+      'CREATE TABLE hidden.t (a int PRIMARY KEY)',
+      'GRANT SELECT ON hidden.t, base TO someone',
+    ],
+    door,
+  },
+  {
+    name: 'a role that may not connect to one database',
+    verdict: 'blocked',
+    because: ['db-noconnect'],
+    databases: ['d1', 'd2'],
+    first: [plain, reader],
+    last: ['REVOKE CONNECT ON DATABASE d2 FROM PUBLIC'],
+    door,
+  },
+  {
+    name: 'row-level security that is forced, for a superuser',
+    verdict: 'continuous',
+    setup: [
+      'CREATE TABLE held (a int PRIMARY KEY)',
+      'INSERT INTO held VALUES (1), (2)',
+      'ALTER TABLE held ENABLE ROW LEVEL SECURITY',
+      'ALTER TABLE held FORCE ROW LEVEL SECURITY',
+      'CREATE POLICY few ON held USING (a > 1)',
+    ],
+  },
+  {
+    name: 'row-level security that hides rows',
+    verdict: 'blocked',
+    because: ['rls'],
+    first: [plain, reader],
+    setup: [
+      'CREATE TABLE held (a int PRIMARY KEY)',
+      'INSERT INTO held VALUES (1), (2)',
+      'ALTER TABLE held ENABLE ROW LEVEL SECURITY',
+      'CREATE POLICY few ON held USING (a > 1)',
+    ],
+    door,
+  },
+  {
+    name: 'row-level security that the role may bypass',
+    verdict: 'dump',
+    first: [`${plain} BYPASSRLS`, reader],
+    setup: [
+      'CREATE TABLE held (a int PRIMARY KEY)',
+      'INSERT INTO held VALUES (1), (2)',
+      'ALTER TABLE held ENABLE ROW LEVEL SECURITY',
+      'CREATE POLICY few ON held USING (a > 1)',
+    ],
+    door,
+  },
+  {
+    name: 'a role that is read-only',
+    verdict: 'dump',
+    because: ['role-readonly'],
+    first: [root, 'ALTER ROLE someone SET default_transaction_read_only = on'],
+    door,
+  },
+  {
+    name: 'a database that is read-only',
+    verdict: 'dump',
+    because: ['role-readonly'],
+    databases: ['d1', 'd2'],
+    last: ['ALTER DATABASE d2 SET default_transaction_read_only = on'],
+  },
+  {
+    name: 'a statement_timeout of an hour',
+    verdict: 'continuous',
+    first: [root, "ALTER ROLE someone SET statement_timeout = '1h'"],
+    door,
+  },
+  {
+    name: 'a statement_timeout shorter than the biggest copy',
+    verdict: 'dump',
+    because: ['role-timeouts'],
+    first: [root, "ALTER ROLE someone SET statement_timeout = '60ms'"],
+    setup: [big],
+    quiet: ['big'],
+    door,
+  },
+  {
+    name: 'a transaction_timeout shorter than the biggest copy',
+    verdict: 'dump',
+    because: ['role-timeouts'],
+    from: 17,
+    to: 18,
+    first: [root, "ALTER ROLE someone SET transaction_timeout = '60ms'"],
+    setup: [big],
+    quiet: ['big'],
+    door,
+  },
+  {
+    name: 'timeouts of idle sessions of one second',
+    verdict: 'continuous',
+    first: [
+      root,
+      "ALTER ROLE someone SET idle_session_timeout = '1s'",
+      "ALTER ROLE someone SET idle_in_transaction_session_timeout = '1s'",
+      "ALTER ROLE someone SET lock_timeout = '1s'",
+    ],
+    door,
+  },
+  {
+    name: 'a role with one connection',
+    verdict: 'continuous',
+    first: [`${root} CONNECTION LIMIT 1`],
+    door,
+  },
+  {
+    name: 'a role with no connection',
+    verdict: 'blocked',
+    because: ['tcp-connect'],
+    first: [`${plain} CONNECTION LIMIT 0`, reader],
+    door,
+  },
+  {
+    name: 'a search_path that leads astray',
+    verdict: 'continuous',
+    first: [root, 'ALTER ROLE someone SET search_path = astray, pg_catalog'],
+    setup: [
+      'CREATE SCHEMA astray',
+      'CREATE TABLE astray.pg_class (relname text PRIMARY KEY)',
+      'CREATE TABLE astray.base (id int PRIMARY KEY, other int)',
+      "CREATE FUNCTION astray.current_database() RETURNS name LANGUAGE sql AS $$SELECT 'astray'::name$$",
+    ],
+    door,
+  },
+  {
+    name: 'settings that change how values are written',
+    verdict: 'continuous',
+    first: [
+      root,
+      "ALTER ROLE someone SET datestyle = 'German'",
+      "ALTER ROLE someone SET intervalstyle = 'sql_standard'",
+      'ALTER ROLE someone SET extra_float_digits = -5',
+      "ALTER ROLE someone SET bytea_output = 'escape'",
+      "ALTER ROLE someone SET client_encoding = 'LATIN1'",
+      'ALTER ROLE someone SET quote_all_identifiers = on',
+      'ALTER ROLE someone SET standard_conforming_strings = off',
+      "ALTER ROLE someone SET default_transaction_isolation = 'serializable'",
+      "ALTER ROLE someone SET timezone = 'Asia/Kathmandu'",
+    ],
+    setup: [
+      'CREATE TABLE kinds (id int PRIMARY KEY, d date, i interval, f float8, b bytea, t text, z timestamptz)',
+      "INSERT INTO kinds VALUES (1, '2026-02-03', '-1 day 02:03:04', 0.1::float8 + 0.2::float8, '\\\\x00ff27', '日本 ☃ \\\\n ''x''', '2026-02-03 04:05:06.789+00')",
+    ],
+    door,
+  },
+  {
+    name: 'a role that becomes another one at once',
+    verdict: 'dump',
+    because: ['superuser'],
+    first: [root, 'CREATE ROLE weak', 'GRANT pg_read_all_data TO weak', 'ALTER ROLE someone SET role = weak'],
+    door,
+  },
+];

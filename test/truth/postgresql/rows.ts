@@ -1,0 +1,185 @@
+import pg from 'pg';
+import { quoteIdentifier, quoteLiteral } from '../../../src/postgresql/quote.ts';
+import type { Postgres } from '../../fixtures/postgres.ts';
+
+/** Through the socket as the superuser, whatever settings a database has; a statement that takes longer than `limit` fails. */
+export async function within<T>(
+  server: Postgres,
+  database: string,
+  work: (session: pg.Client) => Promise<T>,
+  limit = 20_000,
+): Promise<T> {
+  const session = new pg.Client({
+    host: server.folder,
+    port: server.port,
+    user: 'postgres',
+    database,
+    query_timeout: limit,
+    options: '-c default_transaction_read_only=off -c search_path=public -c client_encoding=UTF8',
+  });
+  session.on('error', () => {});
+  await session.connect();
+  try {
+    return await work(session);
+  } finally {
+    await session.end();
+  }
+}
+
+interface Table {
+  readonly name: string;
+  readonly quoted: string;
+  readonly unlogged: boolean;
+  /** A column that can be written; undefined: there is none. */
+  readonly column: string | undefined;
+}
+
+/** Tables of people, those of extensions left out. */
+async function tablesIn(session: pg.Client): Promise<readonly Table[]> {
+  const { rows } = await session.query(`
+    SELECT n.nspname AS schema, c.relname AS name, c.relpersistence = 'u' AS unlogged, (SELECT a.attname FROM pg_attribute a
+      WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = '' AND a.attidentity <> 'a'
+      ORDER BY a.attnum LIMIT 1) AS "column"
+    FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+    WHERE c.relkind = 'r' AND c.relpersistence <> 't' AND n.nspname !~ '^pg_' AND n.nspname <> 'information_schema'
+    AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e')
+    ORDER BY c.oid`);
+  return rows.map(({ schema, name, unlogged, column }) => ({
+    name: schema === 'public' ? String(name) : `${schema}.${name}`,
+    quoted: `${quoteIdentifier(String(schema))}.${quoteIdentifier(String(name))}`,
+    unlogged: unlogged === true,
+    column: column == null ? undefined : quoteIdentifier(String(column)),
+  }));
+}
+
+/** Two rows for every empty table that takes them: what has to be told is made up by type, the rest is left to its default. */
+export async function fill(server: Postgres, database: string): Promise<void> {
+  await within(server, database, async (session) => {
+    for (const { quoted } of await tablesIn(session)) {
+      const { rows: columns } = await session.query(
+        `SELECT attname, format_type(atttypid, NULL) AS type FROM pg_attribute a WHERE attrelid = ${quoteLiteral(quoted)}::regclass
+         AND attnum > 0 AND NOT attisdropped AND attnotnull AND NOT atthasdef AND attidentity = '' AND attgenerated = ''`,
+      );
+      const { rows: held } = await session.query(`SELECT 1 FROM ONLY ${quoted} LIMIT 1`);
+      if (held.length > 0) continue;
+      for (const at of [1, 2]) {
+        const values = columns.map(({ type }) =>
+          /int|numeric|oid/.test(String(type)) ? at : madeUp(String(type), at),
+        );
+        const names = columns.map(({ attname }) => quoteIdentifier(String(attname)));
+        const rest = names.length === 0 ? 'DEFAULT VALUES' : `(${names.join(', ')}) VALUES (${values.join(', ')})`;
+        await session.query(`INSERT INTO ${quoted} ${rest}`).catch(() => {});
+      }
+    }
+  });
+}
+
+function madeUp(type: string, at: number): string {
+  return type === 'uuid' ? `'00000000-0000-0000-0000-00000000000${at}'` : `'w${at}'`;
+}
+
+/** What the application says: it writes every table it may, but those it is said to leave alone. */
+export async function statementsOf(
+  server: Postgres,
+  database: string,
+  quiet: readonly string[],
+  own: readonly string[],
+): Promise<readonly string[]> {
+  return within(server, database, async (session) => {
+    const all = (await tablesIn(session)).flatMap(({ name, quoted, column }) => {
+      if (name === 'base' || quiet.includes(name)) return [];
+      const one = `WHERE ctid = (SELECT ctid FROM ONLY ${quoted} LIMIT 1)`;
+      const update = column === undefined ? [] : [`UPDATE ONLY ${quoted} SET ${column} = ${column} ${one}`];
+      return [...update, `DELETE FROM ONLY ${quoted} ${one}`];
+    });
+    const possible: string[] = [];
+    for (const statement of [...usual, ...own, ...all])
+      if (await isPossible(session, statement)) possible.push(statement);
+    return possible;
+  });
+}
+
+const usual = [
+  "INSERT INTO base VALUES (100001, 'canary')",
+  "UPDATE base SET t = 'changed' WHERE id = 1",
+  'DELETE FROM base WHERE id = 2',
+];
+
+/** What fails without a migration proves nothing against it. */
+async function isPossible(session: pg.Client, statement: string): Promise<boolean> {
+  await session.query('BEGIN');
+  try {
+    await session.query(statement);
+    // What is checked at the end of a transaction only would fail there.
+    await session.query('SET CONSTRAINTS ALL IMMEDIATE');
+    return true;
+  } catch {
+    return false;
+  } finally {
+    await session.query('ROLLBACK');
+  }
+}
+
+/** Says them, each in a transaction of its own. Resolves with what the application would complain of. */
+export async function speak(
+  server: Postgres,
+  database: string,
+  statements: readonly string[],
+): Promise<readonly string[]> {
+  const complaints: string[] = [];
+  for (const statement of statements) {
+    try {
+      await within(server, database, (session) => session.query(statement), commitLimit);
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      complaints.push(`${statement.slice(0, 60)}: ${why === 'Query read timeout' ? 'the commit was delayed' : why}`);
+    }
+  }
+  return complaints;
+}
+
+/** A commit that takes longer is delayed. */
+const commitLimit = 4000;
+
+/** Tables whose rows are not the same on both sides; large objects and unlogged tables only where nothing announced their loss. */
+export async function differences(
+  source: Postgres,
+  target: Postgres,
+  database: string,
+  announced: readonly string[],
+): Promise<readonly string[]> {
+  const isAnnounced = (what: string) => announced.some((text) => text.includes(what));
+  const tables = await within(source, database, tablesIn);
+  const wanted = tables.filter(({ unlogged }) => !unlogged || !isAnnounced('unlogged'));
+  const [here, there] = await Promise.all([contents(source, database, wanted), contents(target, database, wanted)]);
+  const differing = wanted.filter((_table, at) => here[at] !== there[at]);
+  const objects = isAnnounced('large object') ? [] : await largeObjects(source, target, database);
+  return [...differing.map(({ name }) => `${name} differs`), ...objects];
+}
+
+async function contents(server: Postgres, database: string, tables: readonly Table[]): Promise<readonly string[]> {
+  return within(server, database, async (session) => {
+    const found: string[] = [];
+    for (const { quoted } of tables) {
+      found.push(
+        await session
+          .query(
+            `SELECT count(*) || ' ' || coalesce(md5(string_agg(md5(convert_to(the_row::text, 'UTF8')), '' ORDER BY md5(convert_to(the_row::text, 'UTF8')))), '') AS all_rows
+             FROM ONLY ${quoted} AS the_row`,
+          )
+          .then(
+            ({ rows }) => String(rows[0]?.all_rows),
+            (error: unknown) => `unreadable on ${server.port}: ${error}`,
+          ),
+      );
+    }
+    return found;
+  });
+}
+
+async function largeObjects(source: Postgres, target: Postgres, database: string): Promise<readonly string[]> {
+  const [here, there] = await Promise.all(
+    [source, target].map((server) => server.query('SELECT count(*) AS n FROM pg_largeobject_metadata', database)),
+  );
+  return here?.[0]?.n === there?.[0]?.n ? [] : ['large objects are missing'];
+}

@@ -1,0 +1,31 @@
+import type { Wish } from '../../../src/preflight/wish.ts';
+import type { RedisSource } from '../../../src/redis/source.ts';
+import type { RedisOptions, RedisServer } from '../../fixtures/redis.ts';
+import type { Best } from '../row.ts';
+
+export interface Prepared {
+  /** Where the application of this source writes, if not to it: a replica has a primary, a cluster several. */
+  readonly primaries?: readonly RedisServer[];
+  end?(): Promise<void>;
+}
+
+export interface RedisCase {
+  readonly name: string;
+  readonly verdict: Best;
+  readonly because?: readonly string[];
+  readonly quick?: true;
+  /** Redis 7.0 unless told. */
+  readonly source?: RedisOptions;
+  /** Valkey 8 unless told. */
+  readonly target?: (source: RedisServer) => RedisOptions;
+  /** Keys in these databases; 0 and 3 unless told. */
+  readonly filled?: readonly number[];
+  /** Of the default user, whom the application is. */
+  readonly password?: string;
+  readonly door?: Partial<RedisSource>;
+  /** When the keys are there. */
+  readonly last?: readonly (readonly string[])[];
+  readonly before?: (source: RedisServer) => Promise<Prepared>;
+  readonly wish?: Partial<Wish>;
+  readonly differs?: { readonly truth: Best; readonly why: string };
+}

@@ -1,0 +1,99 @@
+import { systemClock } from '../../../src/platform/clock.ts';
+import { preflightRedis } from '../../../src/preflight/redis/run.ts';
+import type { Report } from '../../../src/preflight/report.ts';
+import type { RedisSource } from '../../../src/redis/source.ts';
+import { redisDoor } from '../../engine/ground.ts';
+import { type RedisOptions, type RedisServer, startRedis } from '../../fixtures/redis.ts';
+import { wish } from '../../preflight/redis/wish.ts';
+import type { Row } from '../row.ts';
+import type { RedisCase } from './case.ts';
+import { type Entrance, entranceOf, fill, scan, sizes, sizesOfAll } from './keys.ts';
+import { migrate, type Plan } from './migrate.ts';
+
+const named = { redis: 'redis-7.0', valkey: 'valkey-8' } as const;
+
+/** The verdict first, then the target really follows; where that fails, every key is read and written. */
+export async function runCase(one: RedisCase, patience: number): Promise<Row> {
+  const begun = performance.now();
+  const servers: RedisServer[] = [];
+  const start = async (options: RedisOptions) => {
+    const server = await startRedis(options);
+    servers.push(server);
+    return server;
+  };
+  const source = await start(one.source ?? {});
+  const into: RedisOptions = one.target?.(source) ?? { program: 'valkey' };
+  const databases = one.filled ?? [0, 3];
+  const prepared = await one.before?.(source);
+  try {
+    const primaries = (prepared?.primaries ?? [source]).map((server) => entranceOf(server, one.password));
+    const filled = prepared?.primaries === undefined ? primaries : [];
+    for (const entrance of filled) for (const db of databases) await fill(entrance, db);
+    for (const words of one.last ?? []) source.cli(...words);
+    const door = redisDoor(source, { ssl: source.ca === undefined ? 'disable' : 'require', ...one.door });
+    const program = into.program ?? 'redis';
+    const report = await judge(one, door, named[program]);
+    const target = await start(into);
+    const plan: Plan = { door, target, into: entranceOf(target), primaries, databases, patience };
+    const continuous = await migrate(plan);
+    const second = continuous.length === 0 ? undefined : await start(into);
+    const scanned = second === undefined ? undefined : await copy(plan, door, second, prepared?.primaries);
+    const truth = continuous.length === 0 ? 'continuous' : scanned?.length === 0 ? 'scan' : 'blocked';
+    const blockers = report.findings.filter(({ status, blocks }) => status === 'fail' && blocks.length > 0);
+    return {
+      engine: 'redis',
+      name: one.name,
+      versions: `${named[one.source?.program ?? 'redis']} -> ${named[program]}`,
+      verdict: report.verdict,
+      reasons: [...new Set(blockers.map(({ id }) => id))],
+      truth,
+      course: [...continuous.map((why) => `continuous: ${why}`), ...(scanned ?? []).map((why) => `scan: ${why}`)],
+      databases: [],
+      remarks: [],
+      ...(one.differs === undefined ? {} : { explained: one.differs.why }),
+      seconds: Math.round((performance.now() - begun) / 1000),
+    };
+  } finally {
+    await prepared?.end?.();
+    await Promise.all(servers.map((server) => server.stop()));
+  }
+}
+
+function judge(one: RedisCase, door: RedisSource, targetVersion: string): Promise<Report> {
+  return preflightRedis({
+    source: door,
+    wish: wish({ targetVersion, disableSsl: door.ssl === 'disable', now: Date.now(), ...one.wish }),
+    clock: systemClock,
+    nearest: () => undefined,
+    deadline: 20_000,
+    rateInterval: 500,
+  });
+}
+
+/** As the user of the migration; of a cluster shard by shard. */
+async function copy(
+  { primaries, databases }: Plan,
+  door: RedisSource,
+  target: RedisServer,
+  shards: readonly RedisServer[] = [],
+): Promise<readonly string[]> {
+  const isCluster = shards.length > 1;
+  const from: readonly Entrance[] = isCluster
+    ? primaries
+    : [
+        {
+          host: door.host,
+          port: door.port,
+          username: door.username,
+          password: door.password?.reveal(),
+          tls: door.ssl === 'require',
+        },
+      ];
+  try {
+    await scan(from, entranceOf(target), databases);
+    const [here, there] = [await sizesOfAll(primaries), await sizes(entranceOf(target))];
+    return here === there ? [] : [`the source has ${here}, the target ${there}`];
+  } catch (error) {
+    return [`${error instanceof Error ? error.message : error}`];
+  }
+}

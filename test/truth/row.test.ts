@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest';
+import { disagreements, relationOf, worst } from './row.ts';
+
+test.each([
+  ['continuous', 'continuous', 'true'],
+  ['dump', 'dump', 'true'],
+  ['blocked', 'blocked', 'true'],
+  ['continuous', 'dump', 'false continuous'],
+  ['continuous', 'blocked', 'false continuous'],
+  ['dump', 'blocked', 'false promise'],
+  ['scan', 'blocked', 'false promise'],
+  ['dump', 'continuous', 'false blocked'],
+  ['blocked', 'scan', 'false blocked'],
+] as const)('%s was said and %s was true: %s', (verdict, truth, relation) => {
+  expect(relationOf({ verdict, truth })).toBe(relation);
+});
+
+test('a server is as good as its worst database', () => {
+  expect(worst(['continuous', 'dump', 'continuous'])).toBe('dump');
+  expect(worst(['dump', 'blocked'])).toBe('blocked');
+  expect(worst([])).toBe('continuous');
+});
+
+test('a database of which something else was said than came true is named, whichever way it was wrong', () => {
+  const databases = [
+    { name: 'd1', verdict: 'dump', truth: 'continuous' },
+    { name: 'd2', verdict: 'continuous', truth: 'continuous' },
+    { name: 'd3', verdict: 'continuous', truth: 'blocked' },
+  ] as const;
+  expect(disagreements({ databases })).toEqual([
+    'd1: dump was said, continuous was true',
+    'd3: continuous was said, blocked was true',
+  ]);
+});
