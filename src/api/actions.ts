@@ -15,6 +15,7 @@ export function listActions(api: Api, wish: Wish<Action> = {}): AsyncGenerator<P
   return listPages(api, {
     path: '/v2/actions',
     key: 'actions',
+    members: ['id', 'status', 'type', 'started_at'],
     decode: decodeAction,
     idOf: ({ id }) => id,
     bornAt: ({ raw }) => textOf(raw, 'started_at'),

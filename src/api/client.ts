@@ -1,6 +1,6 @@
 import { CliError } from '../errors.ts';
 import { parseJson } from '../json.ts';
-import { readBody } from '../platform/body.ts';
+import { readBytes } from '../platform/body.ts';
 import type { Clock } from '../platform/host.ts';
 import { type Answer, failureCode, type Send, SendError } from '../platform/send.ts';
 import { type Secret, withoutSecrets } from '../secret.ts';
@@ -36,9 +36,17 @@ export interface Api {
   request(request: ApiRequest): Promise<ApiAnswer>;
   /**
    * The decoded body of a success; everything else is an error. `undefined` for an empty body.
-   * `read` takes the place of JSON.parse, for who wants to know more of the answer or less of its body.
+   * `read` takes the place of JSON.parse, for who wants to know more of the answer or less of its body, whose bytes it gets.
    */
-  json(request: ApiRequest, read?: (answer: ApiAnswer) => ReturnType<typeof parseJson>): Promise<unknown>;
+  json(request: ApiRequest, read?: ReadAnswer): Promise<unknown>;
+}
+
+export type ReadAnswer = (answer: ApiAnswer, bytes: Buffer) => ReturnType<typeof parseJson>;
+
+interface Received {
+  readonly answer: ApiAnswer;
+  /** Its body as it came. */
+  readonly bytes: Buffer;
 }
 
 /** Answers are at most this long: 200 droplets are about 1 MiB. */
@@ -46,30 +54,30 @@ const bodyLimit = 64 * 1024 * 1024;
 const tries = 3;
 
 export function createApi(deps: ApiDeps): Api {
-  const request = async (call: ApiRequest): Promise<ApiAnswer> => {
+  const receive = async (call: ApiRequest): Promise<Received> => {
     const token = await deps.bearer();
     const first = await patiently(deps, call, token);
-    if (!(await isRefused(deps, first, call.path, token))) return first;
+    if (!(await isRefused(deps, first.answer, call.path, token))) return first;
     // A refused token changed nothing, whatever the method: with another one the request is sent once more.
     const other = await deps.renew(token);
     const second = await patiently(deps, call, other);
-    if (!(await isRefused(deps, second, call.path, other))) return second;
+    if (!(await isRefused(deps, second.answer, call.path, other))) return second;
     throw new CliError('token_refused', 'the resource API refused the access token', {
       detail: `${deps.baseOrigin} does not know it, though it was just renewed`,
       hint: deps.login,
-      status: second.status,
-      requestId: second.requestId,
+      status: second.answer.status,
+      requestId: second.answer.requestId,
     });
   };
   return {
     baseOrigin: deps.baseOrigin,
-    request,
+    request: async (call) => (await receive(call)).answer,
     json: async (call, read = ({ body }) => parseJson(body)) => {
-      const answer = await request(call);
+      const { answer, bytes } = await receive(call);
       if (answer.status < 200 || answer.status >= 300)
         throw problem(answer, call.method, withoutQuery(call.path), deps.login);
-      if (answer.body === '') return undefined;
-      const json = read(answer);
+      if (bytes.length === 0) return undefined;
+      const json = read(answer, bytes);
       if (!json.ok) throw notJson(answer, call.method, withoutQuery(call.path));
       return json.value;
     },
@@ -81,18 +89,20 @@ async function isRefused(deps: ApiDeps, answer: ApiAnswer, path: string, token: 
   if (isTokenRefused(answer, path)) return true;
   if (!mayBeTokenRefused(answer, path)) return false;
   const collection = '/v2/actions?page=1&per_page=1';
-  return isTokenRefused(await patiently(deps, { method: 'GET', path: collection }, token), collection);
+  const { answer: second } = await patiently(deps, { method: 'GET', path: collection }, token);
+  return isTokenRefused(second, collection);
 }
 
 /** Repeats only what is safe to repeat: GET and HEAD after any failure on the way, others when they were never sent. */
-async function patiently(deps: ApiDeps, call: ApiRequest, token: Secret): Promise<ApiAnswer> {
+async function patiently(deps: ApiDeps, call: ApiRequest, token: Secret): Promise<Received> {
   const safe = call.method === 'GET' || call.method === 'HEAD';
   for (let attempt = 1; ; attempt++) {
     const last = attempt === tries;
     try {
-      const answer = await once(deps, call, token);
-      const again = safe && (answer.status === 502 || answer.status === 503 || answer.status === 504);
-      if (!again || last) return answer;
+      const received = await once(deps, call, token);
+      const { status } = received.answer;
+      const again = safe && (status === 502 || status === 503 || status === 504);
+      if (!again || last) return received;
     } catch (error) {
       if (!(error instanceof SendError)) throw error;
       const again =
@@ -103,7 +113,7 @@ async function patiently(deps: ApiDeps, call: ApiRequest, token: Secret): Promis
   }
 }
 
-async function once(deps: ApiDeps, call: ApiRequest, token: Secret): Promise<ApiAnswer> {
+async function once(deps: ApiDeps, call: ApiRequest, token: Secret): Promise<Received> {
   const answer = await deps.send(`${deps.baseOrigin}${call.path}`, {
     method: call.method,
     headers: {
@@ -115,24 +125,32 @@ async function once(deps: ApiDeps, call: ApiRequest, token: Secret): Promise<Api
     signal: call.signal ?? AbortSignal.timeout(deps.timeout),
     redirect: 'manual',
   });
-  const body = await readBody(answer, bodyLimit);
-  if (body === undefined)
+  const bytes = await readBytes(answer, bodyLimit);
+  if (bytes === undefined)
     throw new CliError(
       'api_error',
       `could not ${call.method} ${withoutQuery(call.path)}: the answer is longer than 64 MiB`,
       // Who sent something that changes things must know that it may have been done.
       { cause: new SendError('connection', true, 'the answer was not read to its end') },
     );
+  return { answer: told(answer, bytes, deps.clock.now(), token), bytes };
+}
+
+function told(answer: Answer, bytes: Buffer, now: number, token: Secret): ApiAnswer {
   const requestId = answer.headers.get('x-request-id');
+  const date = dateOf(answer);
   return {
     status: answer.status,
     contentType: (answer.headers.get('content-type') ?? '').split(';')[0]?.trim() ?? '',
     requestId: requestId === null ? undefined : withoutSecrets(requestId, [token]),
-    retryAfter: retryAfter(answer, dateOf(answer) ?? deps.clock.now()),
-    date: dateOf(answer),
+    retryAfter: retryAfter(answer, date ?? now),
+    date,
     limit: limitOf(answer),
-    // Data is the caller's as it is; the text of an error is ours to print.
-    body: answer.status < 400 ? body : withoutSecrets(body, [token]),
+    get body() {
+      const body = bytes.toString('utf8');
+      // Data is the caller's as it is; the text of an error is ours to print.
+      return answer.status < 400 ? body : withoutSecrets(body, [token]);
+    },
   };
 }
 

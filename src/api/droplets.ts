@@ -26,6 +26,7 @@ export function listDroplets(
   return listPages(api, {
     path: query.size === 0 ? '/v2/droplets' : `/v2/droplets?${query}`,
     key: 'droplets',
+    members: ['id', 'name', 'created_at'],
     decode: decodeDroplet,
     idOf: ({ id }) => id,
     bornAt: ({ raw }) => textOf(raw, 'created_at'),

@@ -1,12 +1,16 @@
 import { CliError } from '../errors.ts';
 import { isRecord, numberOf, parseJson, textOf } from '../json.ts';
 import type { Api } from './client.ts';
-import { splitList } from './split-list.ts';
+import type { Splitter } from './split-list.ts';
 
 /** One page of a list, as one answer of the server has it. */
 export interface Page {
-  /** Its items as JSON texts, each on one line. */
-  readonly texts: readonly string[];
+  /** Its items, with those of their members alone that were asked for where the page could be taken apart. */
+  readonly skims: readonly unknown[];
+  /** The whole item at that place. */
+  readonly item: (at: number) => unknown;
+  /** The items at these places as JSON texts, each on a line of its own. */
+  readonly lines: (places: readonly number[]) => Uint8Array;
   /** `meta.total` */
   readonly total: number | undefined;
   /** Path and query of the next page. */
@@ -15,31 +19,66 @@ export interface Page {
   readonly date: number | undefined;
 }
 
-/** Reads one page; `key` is what holds its items. */
-export async function fetchPage(api: Api, key: string, path: string): Promise<Page> {
+/** Reads one page; `key` is what holds its items, `split` takes them out. */
+export async function fetchPage(api: Api, key: string, path: string, splitter: Splitter): Promise<Page> {
   let date: number | undefined;
-  let texts: readonly string[] = [];
-  const json = await api.json({ method: 'GET', path }, (answer) => {
+  let split: (Items & { readonly rest: string }) | undefined;
+  const json = await api.json({ method: 'GET', path }, (answer, bytes) => {
     date = answer.date;
-    const split = splitList(answer.body, key);
-    texts = split?.texts ?? [];
+    split = splitItems(bytes, splitter);
     return parseJson(split?.rest ?? answer.body);
   });
-  const items = isRecord(json) ? json[key] : undefined;
-  if (!isRecord(json) || !Array.isArray(items)) {
+  const list = isRecord(json) ? json[key] : undefined;
+  if (!isRecord(json) || !Array.isArray(list)) {
     throw new CliError('api_error', `could not read ${path.split('?')[0]}: the answer has no list "${key}"`, {
       hint: 'check base_url with `cloudctl config list`',
     });
   }
   const meta = isRecord(json.meta) ? json.meta : {};
+  const { skims, item, lines } = split ?? parsedItems(list);
+  return { skims, item, lines, total: numberOf(meta, 'total'), next: nextPath(api.baseOrigin, json.links), date };
+}
+
+type Items = Pick<Page, 'skims' | 'item' | 'lines'>;
+
+function splitItems(bytes: Buffer, splitter: Splitter): (Items & { rest: string }) | undefined {
+  const split = splitter(bytes);
+  const skims = split === undefined ? undefined : parseJson(split.skimmed);
+  if (split === undefined || skims?.ok !== true || !Array.isArray(skims.value)) return undefined;
+  const { spans, rest } = split;
+  const span = (at: number): readonly [number, number] => [spans[2 * at] ?? 0, spans[2 * at + 1] ?? 0];
   return {
-    // A list that could not be taken apart, or holds more than objects, is taken as it was parsed.
-    texts: texts.length === items.length ? texts : items.map((item) => JSON.stringify(item)),
-    total: numberOf(meta, 'total'),
-    next: nextPath(api.baseOrigin, json.links),
-    date,
+    skims: skims.value,
+    item: (at) => JSON.parse(bytes.toString('utf8', ...span(at))),
+    lines: (places) => linesOf(bytes, places.map(span)),
+    rest,
   };
 }
+
+/** A list that could not be taken apart, or holds more than objects, is taken as it was parsed. */
+function parsedItems(list: readonly unknown[]): Items {
+  return {
+    skims: list,
+    item: (at) => list[at],
+    lines: (places) => Buffer.from(places.map((at) => `${JSON.stringify(list[at])}\n`).join('')),
+  };
+}
+
+/** Items that stand side by side stay where they are, and what parts them becomes a line break. */
+function linesOf(bytes: Buffer, spans: readonly (readonly [number, number])[]): Uint8Array {
+  const [first, last] = [spans[0], spans.at(-1)];
+  if (
+    first !== undefined &&
+    last !== undefined &&
+    spans.every(([, end], at) => (spans[at + 1]?.[0] ?? end + 1) === end + 1)
+  ) {
+    for (const [, end] of spans) bytes[end] = lineBreak;
+    return bytes.subarray(first[0], last[1] + 1);
+  }
+  return Buffer.concat(spans.flatMap(([from, end]) => [bytes.subarray(from, end), Buffer.from('\n')]));
+}
+
+const lineBreak = 0x0a;
 
 /** `links.pages.next`, followed only on the base origin. */
 export function nextPath(baseOrigin: string, links: unknown): string | undefined {

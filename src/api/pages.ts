@@ -1,7 +1,7 @@
 import { CliError } from '../errors.ts';
-import { parseJson } from '../json.ts';
 import type { Api } from './client.ts';
 import { fetchPage, incomplete, type Page } from './page.ts';
+import { createSplitter } from './split-list.ts';
 import { createSurvey, type Survey } from './survey.ts';
 
 export interface ListRequest<T> {
@@ -9,6 +9,8 @@ export interface ListRequest<T> {
   readonly path: string;
   /** The key that holds the items. */
   readonly key: string;
+  /** What `decode`, `idOf` and `bornAt` look at: an item may be without the rest when these are called. */
+  readonly members: readonly string[];
   readonly decode: (item: unknown) => T | undefined;
   readonly idOf: (item: T) => number;
   /** When the item came to be, ISO 8601. */
@@ -31,7 +33,7 @@ export interface Wish<T> {
 /** Some items of a list. What is not asked for is not made: a hundred thousand objects are most of what a list costs. */
 export interface Portion<T> {
   /** As the JSON texts they came as, each on one line. */
-  readonly texts: readonly string[];
+  readonly lines: () => Uint8Array;
   readonly items: () => readonly T[];
 }
 
@@ -93,7 +95,9 @@ async function* onePass<T>(
   const start = new URL(list.path, api.baseOrigin);
   start.searchParams.set('page', '1');
   start.searchParams.set('per_page', String(size));
-  let ahead: Promise<Page> | undefined = fetchPage(api, list.key, `${start.pathname}${start.search}`);
+  const splitter = createSplitter(list.key, list.members);
+  const pageAt = (path: string): Promise<Page> => fetchPage(api, list.key, path, splitter);
+  let ahead: Promise<Page> | undefined = pageAt(`${start.pathname}${start.search}`);
   const visited = new Set<string>();
   for (let empty = 0; ahead !== undefined; ) {
     const page: Page = await ahead;
@@ -103,12 +107,12 @@ async function* onePass<T>(
     const before = survey.metInPass;
     survey.beginPage(total);
     const fresh = freshOf(list, page, survey, demand);
-    demand.left -= fresh.texts.length;
+    demand.left -= fresh.length;
     const isWanted = survey.endPage(next === undefined) && demand.left > 0;
     if (next !== undefined && visited.has(next))
       throw incomplete(list.path, survey.met, total, `the page ${next} came twice`);
     if (next !== undefined) visited.add(next);
-    ahead = next === undefined || !isWanted ? undefined : fetchPage(api, list.key, next);
+    ahead = next === undefined || !isWanted ? undefined : pageAt(next);
     // If the reader stops early, nobody awaits the page that was asked for ahead: its failure must not end the program.
     ahead?.catch(() => undefined);
     if (ahead !== undefined) {
@@ -116,28 +120,29 @@ async function* onePass<T>(
       // It leaves now, and not when this page has been worked on.
       await new Promise(setImmediate);
     }
-    if (fresh.texts.length > 0) yield fresh;
+    if (fresh.length > 0)
+      yield { lines: () => page.lines(fresh), items: () => fresh.map((at) => decoded(list, page.item(at))) };
     empty = survey.metInPass > before ? 0 : empty + 1;
     if (empty >= emptyPages && ahead !== undefined)
       throw incomplete(list.path, survey.met, total, `${emptyPages} pages in a row brought nothing new`);
   }
 }
 
-/** The items of the page that were never met and are wanted. */
-function freshOf<T>(list: ListRequest<T>, page: Page, survey: Survey, { since, left }: Demand): Portion<T> {
+/** The places on the page of items that were never met and are wanted. */
+function freshOf<T>(list: ListRequest<T>, page: Page, survey: Survey, { since, left }: Demand): readonly number[] {
   const { matches } = list.wish;
-  const isFresh = (text: string): boolean => {
-    const item = decodeText(list, text);
+  const fresh: number[] = [];
+  for (const [at, skim] of page.skims.entries()) {
+    const item = decoded(list, skim);
     const isNewcomer = Date.parse(list.bornAt(item) ?? '') >= (since ?? Number.POSITIVE_INFINITY);
-    return survey.meet(list.idOf(item), isNewcomer) && matches?.(item) !== false;
-  };
-  const texts = page.texts.filter(isFresh).slice(0, left);
-  return { texts, items: () => texts.map((text) => decodeText(list, text)) };
+    if (!survey.meet(list.idOf(item), isNewcomer)) continue;
+    if (matches === undefined || matches(decoded(list, page.item(at)))) fresh.push(at);
+  }
+  return fresh.slice(0, left);
 }
 
-function decodeText<T>({ decode, path, key }: ListRequest<T>, text: string): T {
-  const json = parseJson(text);
-  const item = json.ok ? decode(json.value) : undefined;
+function decoded<T>({ decode, path, key }: ListRequest<T>, json: unknown): T {
+  const item = decode(json);
   if (item === undefined)
     throw new CliError('api_error', `could not read ${path}: an item of "${key}" is not understood`);
   return item;

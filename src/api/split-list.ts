@@ -1,63 +1,111 @@
-/** The text of a JSON object, with the objects of one of its lists taken out. */
+import { createFamiliar, type Familiar } from './familiar.ts';
+import { none, type ReadMember, skipArray, skipBlanks, skipObject, skipValue } from './json-scan.ts';
+
+/** The text of a JSON object, with the objects of one of its lists found in it. */
 export interface SplitList {
-  /** Each object of the list as the JSON text it came as. */
-  readonly texts: readonly string[];
-  /** The text with `null` in place of each of them. */
+  /** Where each of them begins and ends: two numbers for each. */
+  readonly spans: readonly number[];
+  /** The JSON text of an array of them with only the members that were asked for, as often as they stand there. */
+  readonly skimmed: string;
+  /** The text with an empty list in place of this one. */
   readonly rest: string;
 }
 
+export type Splitter = (bytes: Buffer) => SplitList | undefined;
+
 /**
- * Takes the list under `key` apart before anything is parsed. Its items can then be parsed one by one and forgotten, which
- * keeps the heap small, and be printed as they came: writing them anew costs as much as reading them, and numbers beyond
- * 2^53 would not stay what they are. Whether it is JSON at all is for the parser: the text is, if the rest and each item are.
- * undefined: it stands on several lines, or there are two such lists, of which JSON.parse would take the last.
+ * Takes the list under `key` apart without making values of it, which is most of what reading it costs: its objects can be
+ * printed as they came, and numbers beyond 2^53 stay what they are.
+ * undefined: it is no JSON, stands on several lines, holds more than objects, or there are two such lists, of which
+ * JSON.parse would take the last.
  */
-export function splitList(text: string, key: string): SplitList | undefined {
-  if (text.includes('\n') || text.includes('\r')) return undefined;
-  const name = JSON.stringify(key);
-  const texts: string[] = [];
-  const between: string[] = [];
-  let [lists, depth, start, end] = [0, 0, 0, 0];
-  let isWanted = false;
-  for (let at = 0; at < text.length; at++) {
-    switch (text.charCodeAt(at)) {
-      case quote: {
-        const closing = closingQuote(text, at);
-        if (depth === 1 && text.charCodeAt(closing + 1) === colon) isWanted = text.slice(at, closing + 1) === name;
-        at = closing;
-        break;
-      }
-      case openBracket:
-        if (depth === 1 && isWanted) lists += 1;
-        depth += 1;
-        break;
-      case openBrace:
-        if (depth === 2) start = at;
-        depth += 1;
-        break;
-      case closeBrace:
-        depth -= 1;
-        if (depth !== 2 || !isWanted) break;
-        between.push(text.slice(end, start));
-        end = at + 1;
-        texts.push(text.slice(start, end));
-        break;
-      case closeBracket:
-        depth -= 1;
+export function createSplitter(key: string, members: readonly string[]): Splitter {
+  const familiar: Familiar[] = [];
+  return (bytes) => splitList(bytes, key, members, (length) => (familiar[length] ??= createFamiliar()));
+}
+
+function splitList(
+  bytes: Buffer,
+  key: string,
+  members: readonly string[],
+  familiarAt: (nameLength: number) => Familiar,
+): SplitList | undefined {
+  const isEscaped = bytes.includes(backslash);
+  const isList = nameTest(bytes, key, isEscaped);
+  const isWanted = members.map((member) => nameTest(bytes, member, isEscaped));
+  const spans: number[] = [];
+  const kept: number[] = [];
+  const ends: number[] = [];
+  const list: number[] = [];
+
+  const readMember: ReadMember = (from, name, nameEnd) => {
+    const end =
+      bytes[from] === openBrace ? skipFamiliar(familiarAt(nameEnd - name), bytes, from) : skipValue(bytes, from, 2);
+    for (const is of isWanted) if (is(name, nameEnd)) kept.push(name, end);
+    return end;
+  };
+  const readItem = (from: number): number => {
+    if (bytes[from] !== openBrace) return none;
+    const end = skipObject(bytes, from, readMember);
+    spans.push(from, end);
+    ends.push(kept.length);
+    return end;
+  };
+  const start = skipBlanks(bytes, 0);
+  if (bytes[start] !== openBrace) return undefined;
+  const end = skipObject(bytes, start, (from, name, nameEnd) => {
+    if (!isList(name, nameEnd)) return skipValue(bytes, from);
+    if (list.length > 0 || bytes[from] !== openBracket) return none;
+    const listEnd = skipArray(bytes, from, readItem);
+    list.push(from, listEnd);
+    return listEnd;
+  });
+  if (end === none || skipBlanks(bytes, end) !== bytes.length) return undefined;
+  const [listStart = 0, listEnd = 0] = list;
+  const before = bytes.toString('utf8', 0, listStart);
+  const rest = list.length === 0 ? bytes.toString('utf8') : `${before}[]${bytes.toString('utf8', listEnd)}`;
+  return { spans, skimmed: skimmedOf(bytes, kept, ends), rest };
+}
+
+function skipFamiliar(familiar: Familiar, bytes: Buffer, from: number): number {
+  const known = familiar.endOf(bytes, from);
+  if (known !== none) return known;
+  const end = skipValue(bytes, from, 2);
+  if (end !== none) familiar.learn(bytes, from, end);
+  return end;
+}
+
+/** Whether the name between two places is this one. */
+function nameTest(bytes: Buffer, name: string, isEscaped: boolean): (from: number, end: number) => boolean {
+  const quoted = Buffer.from(JSON.stringify(name));
+  return (from, end) => {
+    if (isEscaped && bytes.subarray(from, end).includes(backslash))
+      return JSON.parse(bytes.toString('utf8', from, end)) === name;
+    if (end - from !== quoted.length) return false;
+    for (let at = 1; at < quoted.length; at++) if (bytes[from + at] !== quoted[at]) return false;
+    return true;
+  };
+}
+
+function skimmedOf(bytes: Buffer, kept: readonly number[], ends: readonly number[]): string {
+  let size = 2 + 3 * ends.length + kept.length;
+  for (let at = 0; at < kept.length; at += 2) size += (kept[at + 1] ?? 0) - (kept[at] ?? 0);
+  const skim = Buffer.allocUnsafe(size);
+  let to = 0;
+  skim[to++] = openBracket;
+  let at = 0;
+  for (const end of ends) {
+    if (to > 1) skim[to++] = comma;
+    skim[to++] = openBrace;
+    for (const first = at; at < end; at += 2) {
+      if (at > first) skim[to++] = comma;
+      for (let from = kept[at] ?? 0; from < (kept[at + 1] ?? 0); from++) skim[to++] = bytes[from] ?? 0;
     }
+    skim[to++] = closeBrace;
   }
-  return lists > 1 ? undefined : { texts, rest: [...between, text.slice(end)].join('null') };
+  skim[to++] = closeBracket;
+  return skim.toString('utf8', 0, to);
 }
 
-function closingQuote(text: string, opening: number): number {
-  for (let at = text.indexOf('"', opening + 1); at !== -1; at = text.indexOf('"', at + 1)) {
-    let before = at - 1;
-    while (text.charCodeAt(before) === backslash) before -= 1;
-    // An even number of backslashes escapes nothing but themselves.
-    if ((at - before) % 2 === 1) return at;
-  }
-  return text.length;
-}
-
-const [quote, backslash, colon] = [34, 92, 58];
-const [openBracket, closeBracket, openBrace, closeBrace] = [91, 93, 123, 125];
+const [backslash, comma] = [0x5c, 0x2c];
+const [openBracket, closeBracket, openBrace, closeBrace] = [0x5b, 0x5d, 0x7b, 0x7d];

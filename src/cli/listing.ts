@@ -1,6 +1,6 @@
 import type { Cell, Column } from './columns.ts';
 import { jsonElements } from './formats/json.ts';
-import { ndjsonLines, ndjsonOf } from './formats/ndjson.ts';
+import { ndjsonLines, printableLines } from './formats/ndjson.ts';
 import { yamlDocument } from './formats/yaml.ts';
 import { dataOf } from './present.ts';
 
@@ -10,14 +10,14 @@ export interface ListingOptions<T> {
   /** Whether they were asked for: then JSON and YAML hold them alone. */
   readonly wanted: readonly string[] | undefined;
   readonly header: boolean;
-  readonly write: (text: string) => Promise<void>;
+  readonly write: (data: string | Uint8Array) => Promise<void>;
 }
 
 /** Rows that come together. */
 export interface Sheet<T> {
   readonly rows: () => readonly T[];
-  /** The rows as JSON texts without a line break, where they came as such and need not be written again. */
-  readonly texts?: readonly string[];
+  /** The rows as JSON texts, each on one line, where they came as such and need not be written again. */
+  readonly lines?: () => Uint8Array;
 }
 
 export type Pages<T> = AsyncGenerator<Sheet<T>>;
@@ -25,8 +25,9 @@ export type Pages<T> = AsyncGenerator<Sheet<T>>;
 /** Lines that are printed as their page comes; a slow reader slows the pages down. */
 export async function streamNdjson<T>(pages: Pages<T>, { picked, wanted, write }: ListingOptions<T>): Promise<void> {
   const data = dataOf(picked, wanted);
-  for await (const { rows, texts } of pages) {
-    await write(wanted === undefined && texts !== undefined ? ndjsonOf(texts) : ndjsonLines(rows().map(data)));
+  for await (const { rows, lines } of pages) {
+    const isAsItCame = wanted === undefined && lines !== undefined;
+    await write(isAsItCame ? printableLines(lines()) : ndjsonLines(rows().map(data)));
   }
 }
 

@@ -63,7 +63,7 @@ export type Rows<T> = AsyncIterable<T> | Iterable<T>;
 export function createOutput(options: OutputOptions): Output {
   const { stdout, stderr, format, columns, query, quiet, color } = options;
   const wanted = columns === undefined || columns.length === 0 ? undefined : columns;
-  const write = (text: string): Promise<void> => stdout.write(text);
+  const write = (data: string | Uint8Array): Promise<void> => stdout.write(data);
   const pages: Output['pages'] = async (rows, view) => {
     if (query !== undefined) {
       if (format === 'ndjson' && query.isItemwise && wanted === undefined)

@@ -1,17 +1,19 @@
-import { StringDecoder } from 'node:string_decoder';
 import type { Answer } from './send.ts';
 
-/** Reads a body of at most `limit` bytes as UTF-8; undefined when it is longer. Compressed bodies arrive decoded. */
-export async function readBody(answer: Answer, limit: number): Promise<string | undefined> {
-  if (answer.body === null) return '';
-  const decoder = new StringDecoder('utf8');
-  let text = '';
+/** Reads a body of at most `limit` bytes; undefined when it is longer. Compressed bodies arrive decoded. */
+export async function readBytes({ body }: Answer, limit: number): Promise<Buffer | undefined> {
+  const chunks: Uint8Array[] = [];
   let size = 0;
-  for await (const chunk of answer.body) {
+  for await (const chunk of body ?? []) {
     size += chunk.byteLength;
     // Leaving the loop cancels the stream, so a server cannot make us swallow more.
     if (size > limit) return undefined;
-    text += decoder.write(chunk);
+    chunks.push(chunk);
   }
-  return text + decoder.end();
+  return Buffer.concat(chunks, size);
+}
+
+/** The same as UTF-8. */
+export async function readBody(answer: Answer, limit: number): Promise<string | undefined> {
+  return (await readBytes(answer, limit))?.toString('utf8');
 }

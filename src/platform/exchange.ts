@@ -1,37 +1,78 @@
-import type { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import { version } from '../version.ts';
+import { createInflow, type Inflow } from './inflow.ts';
 import type { Answer, SendInit } from './send.ts';
-import { request } from './undici.ts';
 
 /** An answer whose body, null where there can be none, is not compressed any more. */
 export type Response = Pick<Answer, 'status' | 'headers' | 'body'>;
 
+export interface Attempt {
+  /** Whether undici ever began to write the request: no error code tells that, since all of them occur on both sides of it. */
+  sent: boolean;
+}
+
 /**
- * One request and its answer as fetch has them, and sent once whatever is answered. Not by fetch itself: its streams cost
- * more than all else on the way of a large answer.
+ * One request and its answer as fetch has them, and sent once whatever is answered. Not by fetch itself, nor by undici's own
+ * `request`: their streams cost more than all else on the way of an answer.
  */
-export async function exchange(dispatcher: Dispatcher, url: URL, init: SendInit): Promise<Response> {
-  const { method, headers, body, signal } = init;
-  signal.throwIfAborted();
+export async function exchange(dispatcher: Dispatcher, url: URL, init: SendInit, attempt: Attempt): Promise<Response> {
+  init.signal.throwIfAborted();
   refuseOddities(url, init);
-  const sending = request.call(dispatcher, {
+  const { status, headers, body } = await dispatched(dispatcher, url, init, attempt);
+  const get = (name: string): string | null => textOf(headers[name.toLowerCase()]);
+  const isGzip = get('content-encoding')?.trim().toLowerCase() === 'gzip';
+  return { status, headers: { get }, body: isGzip && body !== null ? await unzipped(body) : body };
+}
+
+interface Arrived {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly body: AsyncIterable<Uint8Array> | null;
+}
+
+function dispatched(dispatcher: Dispatcher, url: URL, init: SendInit, attempt: Attempt): Promise<Arrived> {
+  const { method, headers, body, signal } = init;
+  const request: Dispatcher.DispatchOptions = {
     origin: url.origin,
     path: `${url.pathname}${url.search}`,
     method,
     headers: { 'accept-encoding': 'gzip', 'user-agent': `cloudctl/${version}`, ...headers },
     body: body ?? null,
-    signal,
+  };
+  return new Promise((resolve, reject) => {
+    let inflow: Inflow | undefined;
+    let abort = (_reason: Error): void => {};
+    const done = (): void => signal.removeEventListener('abort', onAbort);
+    const fail = (error: unknown): void => {
+      done();
+      reject(error);
+      inflow?.fail(error);
+    };
+    // A dispatcher that still waits for a connection is not waited for: a deadline holds there as well.
+    const onAbort = (): void => {
+      fail(signal.reason);
+      abort(signal.reason);
+    };
+    signal.addEventListener('abort', onAbort, { once: true });
+    dispatcher.dispatch(request, {
+      onRequestStart(controller) {
+        attempt.sent = true;
+        abort = (reason) => controller.abort(reason);
+        if (signal.aborted) abort(signal.reason);
+      },
+      onResponseStart(controller, status, answered) {
+        if (status < 200) return;
+        if (method !== 'HEAD' && status !== 204 && status !== 205 && status !== 304) inflow = createInflow(controller);
+        resolve({ status, headers: answered, body: inflow?.chunks ?? null });
+      },
+      onResponseData: (_, chunk) => inflow?.push(chunk),
+      onResponseEnd() {
+        done();
+        inflow?.end();
+      },
+      onResponseError: (_, error) => fail(error),
+    });
   });
-  const answer = await unlessAborted(sending, signal);
-  const { statusCode: status } = answer;
-  const get = (name: string): string | null => textOf(answer.headers[name.toLowerCase()]);
-  if (method === 'HEAD' || status === 204 || status === 205 || status === 304) {
-    answer.body.resume();
-    return { status, headers: { get }, body: null };
-  }
-  const isGzip = get('content-encoding')?.trim().toLowerCase() === 'gzip';
-  return { status, headers: { get }, body: isGzip ? await unzipped(answer.body) : answer.body };
 }
 
 /** What fetch refuses and a dispatcher sends without a word, or leaves out. The words stay here: see network.ts. */
@@ -40,21 +81,12 @@ function refuseOddities({ username, password }: URL, { method, body }: SendInit)
   if (body !== undefined && (method === 'GET' || method === 'HEAD')) throw new TypeError(`${method} has a body`);
 }
 
-/** A dispatcher looks at the signal once it has a connection; a deadline does not wait for that. */
-function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const onAbort = (): void => reject(signal.reason);
-    signal.addEventListener('abort', onAbort, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
-  });
-}
-
 function textOf(value: string | string[] | undefined): string | null {
   return Array.isArray(value) ? value.join(', ') : (value ?? null);
 }
 
-async function unzipped(stream: Readable): Promise<AsyncIterable<Uint8Array>> {
+async function unzipped(body: AsyncIterable<Uint8Array>): Promise<AsyncIterable<Uint8Array>> {
   const [{ pipeline }, { createGunzip }] = await Promise.all([import('node:stream'), import('node:zlib')]);
   // Whoever reads meets the error itself.
-  return pipeline(stream, createGunzip(), () => {});
+  return pipeline(body, createGunzip(), () => {});
 }

@@ -25,11 +25,11 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface Sink {
   /**
-   * Resolves once the text was taken. A closed pipe is no failure: the rest is dropped, and the program ends quietly
+   * Resolves once the text, or its UTF-8, was taken. A closed pipe is no failure: the rest is dropped, and the program ends quietly
    * as soon as nobody listens for signals. Standard output alone rejects, with a CliError, when data is lost for
    * another reason (a full disk).
    */
-  write(text: string): Promise<void>;
+  write(data: string | Uint8Array): Promise<void>;
   readonly isTTY: boolean;
   /** Columns of the terminal; undefined when it is none. */
   readonly columns: number | undefined;

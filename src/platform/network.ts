@@ -35,9 +35,9 @@ export async function undiciSend(options: NetworkOptions): Promise<Send> {
     };
     const failure = (error: unknown) =>
       failureOf(error, { sent: attempt.sent, origin: target.origin, signal: init.signal });
-    const dispatcher = pool.enter(attempt);
+    const dispatcher = pool.enter();
     try {
-      const response = await exchange(dispatcher, target, init);
+      const response = await exchange(dispatcher, target, init, attempt);
       if (response.body === null) await leave();
       return answer(response, failure, leave);
     } catch (error) {

@@ -1,7 +1,7 @@
 import type { Dispatcher } from 'undici';
 import { createConnector } from './connect.ts';
 import type { HttpProxy } from './proxy.ts';
-import { Agent, DecoratorHandler } from './undici.ts';
+import { Agent } from './undici.ts';
 
 export interface PoolOptions {
   readonly proxyFor: (url: URL) => HttpProxy | undefined;
@@ -13,15 +13,10 @@ export interface PoolOptions {
 /** Connections of requests, and how many requests are on them. */
 export interface Pool {
   /** To be called once for each request. */
-  enter(attempt: Attempt): Dispatcher;
+  enter(): Dispatcher;
   /** To be called once its answer was read, or failed. */
   leave(): void;
   destroy(): Promise<void>;
-}
-
-export interface Attempt {
-  /** Whether undici ever began to write the request: no error code tells that, since all of them occur on both sides of it. */
-  sent: boolean;
 }
 
 export function createPool({ proxyFor, connectLimit, ca }: PoolOptions): Pool {
@@ -39,9 +34,9 @@ export function createPool({ proxyFor, connectLimit, ca }: PoolOptions): Pool {
   });
   let requests = 0;
   return {
-    enter(attempt) {
+    enter() {
       requests += 1;
-      return agent.compose(noting(attempt));
+      return agent;
     },
     leave() {
       requests -= 1;
@@ -49,22 +44,5 @@ export function createPool({ proxyFor, connectLimit, ca }: PoolOptions): Pool {
       if (requests === 0) connector.abandon();
     },
     destroy: () => agent.destroy(),
-  };
-}
-
-function noting(attempt: Attempt): Dispatcher.DispatcherComposeInterceptor {
-  return (dispatch) => (request, handler) => {
-    const inner = new DecoratorHandler(handler);
-    return dispatch(request, {
-      onRequestStart: (controller, context) => {
-        attempt.sent = true;
-        inner.onRequestStart(controller, context);
-      },
-      onRequestUpgrade: (...upgrade) => inner.onRequestUpgrade(...upgrade),
-      onResponseStart: (...start) => inner.onResponseStart(...start),
-      onResponseData: (...data) => inner.onResponseData(...data),
-      onResponseEnd: (...end) => inner.onResponseEnd(...end),
-      onResponseError: (...failure) => inner.onResponseError(...failure),
-    });
   };
 }

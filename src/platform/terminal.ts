@@ -38,11 +38,11 @@ export function streamSink(stream: () => Output, options: SinkOptions): Sink {
   };
   return {
     closed: closed.signal,
-    write: (text) =>
+    write: (data) =>
       new Promise((resolve, reject) => {
         if (closed.signal.aborted) return resolve();
-        // The callback comes when the system has taken the text, so a slow reader slows the writer down.
-        opened().write(text, (error) => {
+        // The callback comes when the system has taken it, so a slow reader slows the writer down.
+        opened().write(data, (error) => {
           const failure = error == null ? undefined : onFailure(error);
           if (failure === undefined) resolve();
           else reject(failure);

@@ -26,7 +26,8 @@ export function apiOf(answer: (path: string) => unknown, date?: () => number): A
       const page = answer(path);
       if (page instanceof Error) throw page;
       if (page === undefined) throw new CliError('not_found', `no page ${path}`);
-      const read_ = read(answerOf(JSON.stringify(page), date?.()));
+      const body = JSON.stringify(page);
+      const read_ = read(answerOf(body, date?.()), Buffer.from(body));
       return read_.ok ? read_.value : undefined;
     },
     request: () => Promise.reject(new Error('not used')),
@@ -69,6 +70,7 @@ export function listing(api: Api, wish: Wish<Thing> = { pageSize: 2 }, path = '/
   return listPages(api, {
     path,
     key: 'things',
+    members: ['id', 'created_at'],
     decode,
     idOf: ({ id }) => id,
     bornAt: (thing) => thing.created_at,

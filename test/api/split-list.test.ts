@@ -1,30 +1,72 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { splitList } from '../../src/api/split-list.ts';
+import { createSplitter, type SplitList } from '../../src/api/split-list.ts';
+
+/** The list taken apart by a splitter of its own, with the texts of its objects. */
+function splitOf(text: string, key = 'droplets', members: readonly string[] = []) {
+  return withTexts(Buffer.from(text), createSplitter(key, members)(Buffer.from(text)));
+}
+
+function withTexts(bytes: Buffer, split: SplitList | undefined) {
+  if (split === undefined) return undefined;
+  const { spans, skimmed, rest } = split;
+  const begins = spans.filter((_, at) => at % 2 === 0);
+  return { texts: begins.map((from, at) => bytes.toString('utf8', from, spans[2 * at + 1])), skimmed, rest };
+}
 
 it('a list is taken apart into its objects, to the letter, and what remains', () => {
   const text =
-    '{"a":{"droplets":[{"x":1}]},"droplets":[{"id":12345678901234567890,"n":"}\\"]"},{}],"meta":{"total":2}}';
-  expect(splitList(text, 'droplets')).toEqual({
+    '{"a":{"droplets":[{"x":1}]},"droplets":[{"id":12345678901234567890,"n":"}\\"]"}, {}],"meta":{"total":2}}';
+  expect(splitOf(text)).toEqual({
     texts: ['{"id":12345678901234567890,"n":"}\\"]"}', '{}'],
-    rest: '{"a":{"droplets":[{"x":1}]},"droplets":[null,null],"meta":{"total":2}}',
+    skimmed: '[{},{}]',
+    rest: '{"a":{"droplets":[{"x":1}]},"droplets":[],"meta":{"total":2}}',
   });
+});
+
+it('the members that are asked for are given of each object, and no others', () => {
+  const text = '{"droplets":[{"n":{"id":7},"id":1,"name":"é","x":0},{"\\u0069d":2,"id":3},{"ids":4}]}';
+  const split = splitOf(text, 'droplets', ['name', 'id']);
+  expect(split?.skimmed).toBe('[{"id":1,"name":"é"},{"\\u0069d":2,"id":3},{}]');
 });
 
 it('any list of objects, whatever is in them and around them, comes together again', () => {
   const object = fc.dictionary(fc.string(), fc.jsonValue());
   fc.assert(
     fc.property(fc.array(object), fc.dictionary(fc.string(), fc.jsonValue()), fc.string(), (list, around, key) => {
-      const split = splitList(JSON.stringify({ ...around, [key]: list }), key);
-      const whole = JSON.parse(JSON.stringify({ ...around, [key]: list }));
-      expect(split?.texts.map((text) => JSON.parse(text))).toEqual(whole[key]);
-      expect(JSON.parse(split?.rest ?? '')).toEqual({ ...whole, [key]: list.map(() => null) });
+      const members = Object.keys(list[0] ?? {}).slice(0, 2);
+      const text = JSON.stringify({ ...around, [key]: list });
+      const split = splitOf(text, key, members);
+      const whole = JSON.parse(text);
+      expect(split?.texts.map((one) => JSON.parse(one))).toEqual(whole[key]);
+      expect(JSON.parse(split?.rest ?? '')).toEqual({ ...whole, [key]: [] });
+      const wanted = (one: object) =>
+        Object.fromEntries(Object.entries(one).filter(([name]) => members.includes(name)));
+      expect(JSON.parse(split?.skimmed ?? '')).toEqual(whole[key].map(wanted));
+    }),
+  );
+});
+
+it('pages of like objects are taken apart as if each were the first', () => {
+  const image = (slug: string) => ({ slug, regions: Array.from({ length: 60 }, (_, at) => `region-${at}`) });
+  const kinds = ['a', 'b', 'c', 'd', 'e', 'f', 'ä', 'g"'].map(image);
+  const split = createSplitter('droplets', ['id', 'image']);
+  fc.assert(
+    fc.property(fc.array(fc.tuple(fc.nat(), fc.constantFrom(...kinds), fc.constantFrom(...kinds))), (drawn) => {
+      const droplets = drawn.map(([id, one, other]) => ({ image: one, id, other, i2345: one }));
+      const bytes = Buffer.from(JSON.stringify({ droplets, meta: {} }));
+      const page = withTexts(bytes, split(bytes));
+      expect(page?.texts).toEqual(droplets.map((droplet) => JSON.stringify(droplet)));
+      expect(JSON.parse(page?.skimmed ?? '')).toEqual(
+        droplets.map((droplet) => ({ id: droplet.id, image: droplet.image })),
+      );
     }),
   );
 });
 
 it('what is no JSON stays none, and ends', () => {
   const text = '{"droplets":[{"id":1,"name":"a\\\\"},{"id":2}],"meta":{"total":2}}';
+  const damage = fc.constantFrom('', '"', '{', '}', '[', ']', ',', '\\', 'x');
   const isJson = (part: string): boolean => {
     try {
       JSON.parse(part);
@@ -34,28 +76,27 @@ it('what is no JSON stays none, and ends', () => {
     }
   };
   fc.assert(
-    fc.property(
-      fc.nat(text.length),
-      fc.nat(3),
-      fc.constantFrom('', '"', '{', '}', '[', ']', ',', '\\', 'x'),
-      (at, cut, put) => {
-        const damaged = text.slice(0, at) + put + text.slice(at + cut);
-        const split = splitList(damaged, 'droplets');
-        if (split === undefined || isJson(damaged)) return;
-        expect([split.rest, ...split.texts].every(isJson)).toBe(false);
-      },
-    ),
+    fc.property(fc.nat(text.length), fc.nat(3), damage, (at, cut, put) => {
+      const damaged = text.slice(0, at) + put + text.slice(at + cut);
+      if (!isJson(damaged)) expect(splitOf(damaged)).toBeUndefined();
+    }),
     { numRuns: 2_000 },
   );
 });
 
-it.each(['{"droplets":[{}],\n"meta":{}}', '{"droplets":[{}],\r"meta":{}}', '{"droplets":[{}],"droplets":[{},{}]}'])(
-  '%j is left to the parser',
-  (text) => {
-    expect(splitList(text, 'droplets')).toBeUndefined();
-  },
-);
+it.each([
+  '{"droplets":[{}],\n"meta":{}}',
+  '{"droplets":[{}],\r"meta":{}}',
+  '{"droplets":[{}],"droplets":[{},{}]}',
+  '{"droplets":[{}],"droplet\\u0073":[{},{}]}',
+  '{"droplets":{}}',
+  '{"droplets":[{},1]}',
+  '[{"droplets":[{}]}]',
+])('%j is left to the parser', (text) => {
+  expect(splitOf(text)).toBeUndefined();
+});
 
 it('an object without such a list has no texts and stays whole', () => {
-  expect(splitList('{"meta":{"total":0}}', 'droplets')).toEqual({ texts: [], rest: '{"meta":{"total":0}}' });
+  const text = '{"meta":{"total":0}}';
+  expect(splitOf(text)).toEqual({ texts: [], skimmed: '[]', rest: text });
 });

@@ -10,15 +10,16 @@ const picked = [{ name: 'ID', value: ({ id }: Row) => id }];
 /** Two pages, and what was written before the second was asked for. */
 function listing(written: string[], seen: { first?: string }) {
   async function* pages(): Pages<Row> {
-    yield { rows: () => [{ id: 1 }, { id: 2 }], texts: ['{"id":1.0}', '{"id":2}'] };
+    yield { rows: () => [{ id: 1 }, { id: 2 }], lines: () => Buffer.from('{"id":1.0}\n{"id":2}\n') };
     seen.first = written.join('');
     yield { rows: () => [{ id: 3 }] };
   }
-  const write = async (text: string): Promise<void> => void written.push(text);
+  const write = async (data: string | Uint8Array): Promise<void> =>
+    void written.push(Buffer.from(data).toString('utf8'));
   return { pages: pages(), options: { picked, wanted: undefined, header: true, write } };
 }
 
-it('ndjson takes over the texts of a page and prints it in one piece before it asks for the next', async () => {
+it('ndjson takes over the lines of a page and prints it in one piece before it asks for the next', async () => {
   const [written, seen]: [string[], { first?: string }] = [[], {}];
   const { pages, options } = listing(written, seen);
   await streamNdjson(pages, options);

@@ -3,7 +3,7 @@ import { createLive } from '../../src/cli/live.ts';
 
 function ground() {
   const writes: string[] = [];
-  return { writes, live: createLive({ write: async (text) => void writes.push(text) }) };
+  return { writes, live: createLive({ write: async (text) => void writes.push(String(text)) }) };
 }
 
 it('each picture is one write that erases behind itself and moves no line', async () => {

@@ -13,8 +13,8 @@ export function fakeSink(columns?: number): FakeSink {
     columns,
     writes,
     text: () => writes.join(''),
-    write: async (text) => {
-      writes.push(text);
+    write: async (data) => {
+      writes.push(Buffer.from(data).toString('utf8'));
     },
   };
 }

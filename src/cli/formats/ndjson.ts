@@ -1,3 +1,4 @@
+import { isAscii } from 'node:buffer';
 import { escapeUnprintable } from '../sanitize.ts';
 
 /** One JSON text on one line (https://github.com/ndjson/ndjson-spec). */
@@ -7,10 +8,13 @@ export function ndjsonLine(data: unknown): string {
 
 /** The same of many, in one piece. */
 export function ndjsonLines(many: readonly unknown[]): string {
-  return ndjsonOf(many.map((data) => JSON.stringify(data) ?? 'null'));
+  return escapeUnprintable(many.map((data) => `${JSON.stringify(data) ?? 'null'}\n`).join(''));
 }
 
-/** The same of JSON texts that have no line break in them. */
-export function ndjsonOf(texts: readonly string[]): string {
-  return escapeUnprintable([...texts, ''].join('\n'));
+/** The same of such lines as they came from elsewhere; most of them need nothing, which is cheap to see. */
+export function printableLines(lines: Uint8Array): string | Uint8Array {
+  if (isAscii(lines) && !lines.includes(deleteCharacter)) return lines;
+  return escapeUnprintable(Buffer.from(lines).toString('utf8'));
 }
+
+const deleteCharacter = 0x7f;

@@ -95,7 +95,7 @@ function timeOf(words: Words, option: string): number | undefined {
 }
 
 async function* rows(portions: AsyncIterable<Portion<Action>>): Pages<JsonRecord> {
-  for await (const { items, texts } of portions) yield { rows: () => items().map(({ raw }) => raw), texts };
+  for await (const { items, lines } of portions) yield { rows: () => items().map(({ raw }) => raw), lines };
 }
 
 function regionOf(row: JsonRecord): string | undefined {

@@ -68,7 +68,7 @@ export const list: CommandSpec<Context> = {
 };
 
 async function* rows(portions: AsyncIterable<Portion<Droplet>>): Pages<JsonRecord> {
-  for await (const { items, texts } of portions) yield { rows: () => items().map(({ raw }) => raw), texts };
+  for await (const { items, lines } of portions) yield { rows: () => items().map(({ raw }) => raw), lines };
 }
 
 function matcherOf(glob: string): (name: string) => boolean {

@@ -1,0 +1,144 @@
+/** What a scan gives where no JSON value stands. */
+export const none = -1;
+
+/** Is given where a value begins, and gives where it ends, or `none`. */
+export type ReadValue = (from: number) => number;
+/** The same for a value of an object: `key` and `keyEnd` tell where its name stands, with its quotes. */
+export type ReadMember = (from: number, key: number, keyEnd: number) => number;
+
+/**
+ * Where the JSON value that begins at `from` ends, or `none` (https://datatracker.ietf.org/doc/html/rfc8259). A text with
+ * line breaks outside of its strings, or with values in values in values without end, counts as none.
+ */
+export function skipValue(bytes: Uint8Array, from: number, depth = 0): number {
+  switch (bytes[from]) {
+    case quote:
+      return skipString(bytes, from);
+    case openBrace:
+      return skipObject(bytes, from, undefined, depth);
+    case openBracket:
+      return skipArray(bytes, from, undefined, depth);
+    case letterT:
+      return skipWord(bytes, from, 'true');
+    case letterF:
+      return skipWord(bytes, from, 'false');
+    case letterN:
+      return skipWord(bytes, from, 'null');
+    default:
+      return skipNumber(bytes, from);
+  }
+}
+
+export function skipObject(bytes: Uint8Array, from: number, read?: ReadMember, depth = 0): number {
+  if (depth > deepest) return none;
+  let at = skipBlanks(bytes, from + 1);
+  if (bytes[at] === closeBrace) return at + 1;
+  for (;;) {
+    if (bytes[at] !== quote) return none;
+    const keyEnd = skipString(bytes, at);
+    if (keyEnd === none) return none;
+    const middle = skipBlanks(bytes, keyEnd);
+    if (bytes[middle] !== colon) return none;
+    const value = skipBlanks(bytes, middle + 1);
+    const end = read === undefined ? skipValue(bytes, value, depth + 1) : read(value, at, keyEnd);
+    if (end === none) return none;
+    at = skipBlanks(bytes, end);
+    if (bytes[at] === closeBrace) return at + 1;
+    if (bytes[at] !== comma) return none;
+    at = skipBlanks(bytes, at + 1);
+  }
+}
+
+export function skipArray(bytes: Uint8Array, from: number, read?: ReadValue, depth = 0): number {
+  if (depth > deepest) return none;
+  let at = skipBlanks(bytes, from + 1);
+  if (bytes[at] === closeBracket) return at + 1;
+  for (;;) {
+    const end = read === undefined ? skipValue(bytes, at, depth + 1) : read(at);
+    if (end === none) return none;
+    at = skipBlanks(bytes, end);
+    if (bytes[at] === closeBracket) return at + 1;
+    if (bytes[at] !== comma) return none;
+    at = skipBlanks(bytes, at + 1);
+  }
+}
+
+export function skipBlanks(bytes: Uint8Array, from: number): number {
+  let at = from;
+  for (let byte = bytes[at]; byte === space || byte === tab; byte = bytes[at]) at++;
+  return at;
+}
+
+function skipString(bytes: Uint8Array, from: number): number {
+  for (let at = from + 1; at < bytes.length; at++) {
+    // Almost every byte stands for itself.
+    while (isPlain[bytes[at] ?? 0] === 1) at++;
+    const byte = bytes[at];
+    if (byte === quote) return at + 1;
+    if (byte !== backslash) return none;
+    at += 1;
+    const escaped = bytes[at] ?? 0;
+    if (escaped === letterU) {
+      for (const end = at + 4; at < end; at++) if (!isHex(bytes[at + 1] ?? 0)) return none;
+    } else if (!escapes.includes(escaped)) return none;
+  }
+  return none;
+}
+
+function skipNumber(bytes: Uint8Array, from: number): number {
+  const whole = bytes[from] === minus ? from + 1 : from;
+  let at = bytes[whole] === zero ? whole + 1 : skipDigits(bytes, whole);
+  if (at !== none && bytes[at] === point) at = skipDigits(bytes, at + 1);
+  if (at === none || (bytes[at] !== letterE && bytes[at] !== capitalE)) return at;
+  const isSigned = bytes[at + 1] === minus || bytes[at + 1] === plus;
+  return skipDigits(bytes, isSigned ? at + 2 : at + 1);
+}
+
+function skipDigits(bytes: Uint8Array, from: number): number {
+  let at = from;
+  while (isDigit(bytes[at] ?? 0)) at++;
+  return at === from ? none : at;
+}
+
+function skipWord(bytes: Uint8Array, from: number, word: string): number {
+  for (let at = 0; at < word.length; at++) if (bytes[from + at] !== word.charCodeAt(at)) return none;
+  return from + word.length;
+}
+
+function isDigit(byte: number): boolean {
+  return byte >= zero && byte <= zero + 9;
+}
+
+function isHex(byte: number): boolean {
+  const letter = byte | 0x20;
+  return isDigit(byte) || (letter >= 0x61 && letter <= 0x66);
+}
+
+/** Deeper ones are left to a parser that needs no stack for them. */
+const deepest = 200;
+const tab = 0x09;
+const space = 0x20;
+const quote = 0x22;
+const backslash = 0x5c;
+const colon = 0x3a;
+const comma = 0x2c;
+const openBracket = 0x5b;
+const closeBracket = 0x5d;
+const openBrace = 0x7b;
+const closeBrace = 0x7d;
+const plus = 0x2b;
+const minus = 0x2d;
+const point = 0x2e;
+const zero = 0x30;
+const letterE = 0x65;
+const capitalE = 0x45;
+const letterF = 0x66;
+const letterN = 0x6e;
+const letterT = 0x74;
+const letterU = 0x75;
+/** What may follow a backslash, but for `u` and its four digits. */
+const escapes = Buffer.from('"\\/bfnrt');
+/** Whether a byte is none that ends a string, escapes in it, or may not stand in it. */
+const isPlain = Uint8Array.from({ length: 256 }, (_, byte) =>
+  Number(byte >= space && byte !== quote && byte !== backslash),
+);
