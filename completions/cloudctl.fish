@@ -312,7 +312,7 @@ complete -c cloudctl -n '__cloudctl_at /sandbox/start/' -l callback-url -x -d 'a
 complete -c cloudctl -n '__cloudctl_at /sandbox/start/' -l app -x -d 'register one more application'
 complete -c cloudctl -n '__cloudctl_at /sandbox/start/' -l seed -x -d 'the same ids and secrets at every start'
 complete -c cloudctl -n '__cloudctl_at /sandbox/start/' -l state -x -a '(__fish_complete_directories)' -d 'keep everything in this folder, so that the next start goes on, after a crash as well (memory)'
-complete -c cloudctl -n '__cloudctl_at /sandbox/start/' -l consent -x -d '"approve EMAIL", deny or ask: answers the consent page by itself (ask)'
+complete -c cloudctl -n '__cloudctl_at /sandbox/start/' -l consent -x -d '"approve EMAIL", "approve EMAIL TEAM", deny or ask: answers the consent page by itself (ask)'
 complete -c cloudctl -n '__cloudctl_at /sandbox/start/' -l cluster -x -d 'a server (postgres://, redis://) that migrations into this cluster really fill'
 complete -c cloudctl -n '__cloudctl_at /sandbox/start/' -l finish-when-idle -d 'such a migration ends when nothing was left to replicate for 60 s'
 complete -c cloudctl -n '__cloudctl_at /sandbox/start/' -l rate-limit -x -d 'enforce limits on the virtual clock, as in 5000/h,250/m'

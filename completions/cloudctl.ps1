@@ -375,7 +375,7 @@ Register-ArgumentCompleter -Native -CommandName 'cloudctl' -ScriptBlock {
         '--app' = @{ Text = 'register one more application'; Value = @{ Kind = 'nothing' } }
         '--seed' = @{ Text = 'the same ids and secrets at every start'; Value = @{ Kind = 'nothing' } }
         '--state' = @{ Text = 'keep everything in this folder, so that the next start goes on, after a crash as well (memory)'; Value = @{ Kind = 'folder' } }
-        '--consent' = @{ Text = '"approve EMAIL", deny or ask: answers the consent page by itself (ask)'; Value = @{ Kind = 'nothing' } }
+        '--consent' = @{ Text = '"approve EMAIL", "approve EMAIL TEAM", deny or ask: answers the consent page by itself (ask)'; Value = @{ Kind = 'nothing' } }
         '--cluster' = @{ Text = 'a server (postgres://, redis://) that migrations into this cluster really fill'; Value = @{ Kind = 'nothing' } }
         '--finish-when-idle' = @{ Text = 'such a migration ends when nothing was left to replicate for 60 s'; Value = $null }
         '--rate-limit' = @{ Text = 'enforce limits on the virtual clock, as in 5000/h,250/m'; Value = @{ Kind = 'nothing' } }

@@ -1,4 +1,3 @@
-import { createSandboxAdmin } from '../../api/sandbox.ts';
 import type { CommandSpec, Words } from '../../cli/command.ts';
 import { wholeNumber } from '../../cli/number.ts';
 import { writeProfile } from '../../config/file.ts';
@@ -14,6 +13,7 @@ import { Secret } from '../../secret.ts';
 import { writeClientSecret } from '../../session/client-secret.ts';
 import { readStored } from '../../session/current.ts';
 import { exposed, readClusters } from './clusters.ts';
+import { scriptConsent } from './consent.ts';
 
 type Ready = Sandbox['ready'];
 
@@ -42,7 +42,7 @@ export const start: CommandSpec<Context> = {
     {
       name: 'consent',
       value: 'SCRIPT',
-      description: '"approve EMAIL", deny or ask: answers the consent page by itself (ask)',
+      description: '"approve EMAIL", "approve EMAIL TEAM", deny or ask: answers the consent page by itself (ask)',
     },
     {
       name: 'cluster',
@@ -66,7 +66,7 @@ export const start: CommandSpec<Context> = {
     { text: 'Try everything without an account', command: 'cloudctl sandbox start' },
     {
       text: 'In CI: no pages, any port, machine-readable',
-      command: 'cloudctl sandbox start -o json --consent "approve ada@example.com" &',
+      command: 'cloudctl sandbox start -o json --consent "approve maya@example.com" &',
     },
     {
       text: 'Keep people, tokens and droplets from one day to the next',
@@ -86,10 +86,10 @@ export const start: CommandSpec<Context> = {
       });
     });
     try {
+      const consent = words.text('consent');
+      if (consent !== undefined) await scriptConsent(await context.send(), ready, consent);
       writeSandboxPlace(host.folders.state, ready);
       if (!words.flag('no-profile')) await writeSandboxProfile(context, ready);
-      const consent = words.text('consent');
-      if (consent !== undefined) await scriptConsent(context, ready, consent);
       await output.text(
         output.format === 'json' || output.format === 'ndjson' ? JSON.stringify(ready) : welcome(ready),
       );
@@ -214,14 +214,6 @@ async function writeSandboxProfile(context: Context, ready: Ready): Promise<void
   }
   await writeClientSecret(store, binding, new Secret(ready.client_secret));
   await context.changeConfig((config) => writeProfile(context.host.folders.config, config, 'sandbox', values));
-}
-
-async function scriptConsent(context: Context, ready: Ready, script: string): Promise<void> {
-  const [mode = '', user, team] = script.split(/\s+/);
-  const body = { mode, ...(user === undefined ? {} : { user }), ...(team === undefined ? {} : { team }) };
-  // Its own token: the environment may still hold that of another sandbox.
-  const admin = createSandboxAdmin(await context.send(), ready.admin_url, ready.admin_token);
-  await admin.call('POST', '/consent', body);
 }
 
 function welcome(ready: Ready): string {

@@ -18,7 +18,7 @@ export const token: CommandSpec<Context> = {
     {
       text: 'Use it with any tool',
       command:
-        'CLOUDCTL_ACCESS_TOKEN=$(cloudctl sandbox token --user ada@example.com) cloudctl --profile sandbox droplets list',
+        'CLOUDCTL_ACCESS_TOKEN=$(cloudctl sandbox token --user maya@example.com) cloudctl --profile sandbox droplets list',
     },
   ],
   run: async (context, words) => {

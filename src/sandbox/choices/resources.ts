@@ -27,6 +27,12 @@ export const RESOURCE_CHOICES: readonly Choice[] = [
     choice: '403 forbidden, judged before the path; nothing is changed.',
   },
   {
+    id: 'trailing-slash',
+    section: '4.5',
+    question: 'A path with one slash at its end',
+    choice: 'The same as without it; with more it is 404.',
+  },
+  {
     id: 'api-errors',
     section: '7',
     question: 'Errors of the resource API',

@@ -12,9 +12,12 @@ import { bearerOf, type Caller, identify, scopeOf } from '../v2/gate.ts';
 import { forbidden, notFound, problem } from '../v2/problems.ts';
 import { type Ticket, ticketHeaders } from '../v2/rate-limit.ts';
 
+/** Older clients of the API write `/v2/droplets/` wherever they write `/v2/droplets`. */
+const routed = createRouter(ROUTES.api);
+
 /** The origin of the resource API. The caller is judged before the path, so that a refused one learns nothing by probing. */
 export const apiSide: Side<ApiRoute> = {
-  router: createRouter(ROUTES.api),
+  router: (method, path) => routed(method, path.replace(/(?<=[^/])\/$/, '')),
   respond: (match, request, service) => {
     const identity = identify(request, service);
     const known = identity.known ? identity.caller.accessToken : 'anonymous';

@@ -102,6 +102,9 @@ describe('sandbox start', () => {
     ['--rate-limit', 'fast'],
     ['--seed', '-1'],
     ['--unknown-token-status', '500'],
+    ['--consent', 'approve nobody@example.com'],
+    ['--consent', 'perhaps'],
+    ['--consent', ''],
   ])('%s %s is a usage error and leaves nothing behind', async (option, value) => {
     const host = testHost();
     const ran = await cloudctl(host, ['sandbox', 'start', `${option}=${value}`]);

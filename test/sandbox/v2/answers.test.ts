@@ -32,7 +32,8 @@ describe('every answer of the resource API', () => {
     for (const path of [
       '/',
       '/v2',
-      '/v2/droplets/',
+      '/v2/',
+      '/v2/droplets//',
       '/v2/droplets/1/2',
       '/v2//droplets',
       '/v2/Droplets',
@@ -46,6 +47,20 @@ describe('every answer of the resource API', () => {
     const put = await call(sandbox, access_token, 'PUT', '/v2/droplets', {});
     expect([put.status, put.headers.allow]).toEqual([405, 'GET, HEAD, POST']);
     expect((await call(sandbox, access_token, 'DELETE', '/v2/actions')).headers.allow).toBe('GET, HEAD');
+  });
+
+  it('one slash at the end of a path changes nothing, as older clients write it', async () => {
+    const sandbox = await sandboxFor();
+    const { access_token } = await tokenFor(sandbox, { scope: 'read write' });
+    const wish = { name: 'slash', size: 's-1vcpu-1gb', image: 'ubuntu-24-04-x64' };
+    const made = await call(sandbox, access_token, 'POST', '/v2/droplets/', wish);
+    expect(made.status).toBe(202);
+    const { id } = JSON.parse(made.body).droplet;
+    const one = await call(sandbox, access_token, 'GET', `/v2/droplets/${id}/`);
+    expect([one.status, JSON.parse(one.body).droplet.name]).toEqual([200, 'slash']);
+    const page = JSON.parse((await call(sandbox, access_token, 'GET', '/v2/droplets/?per_page=1')).body);
+    const next = new URL(page.links.pages.next);
+    expect((await call(sandbox, access_token, 'GET', next.pathname + next.search)).status).toBe(200);
   });
 
   it('tells the virtual time in Date', async () => {
