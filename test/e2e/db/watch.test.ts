@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Sighting } from '../../../src/watch/sighting.ts';
 import { reply, serverFor } from '../../fixtures/broken-server.ts';
@@ -91,6 +92,8 @@ test('Ctrl-C ends the watch with 130, and says how to come back', async () => {
   const running = start(words('--interval', '1s', '-o', 'json'), asked());
   const lines = start(words('--interval', '1s'), asked());
   await lines.waitFor('stdout', /streaming 100\.0 %/);
+  // The other says nothing before its end: by now it has looked at least once.
+  await sleep(2000);
   lines.kill('SIGINT');
   const ran = await lines.ended;
   expect(ran.code).toBe(130);
