@@ -116,7 +116,8 @@ export function processTokenAnswer(raw: RawAnswer): TokenResult {
 
 /** undefined: revoked (spec.md §4.4; https://www.rfc-editor.org/rfc/rfc7009#section-2.2); otherwise what was answered instead. */
 export function processRevocation(raw: RawAnswer): string | undefined {
-  if (raw.status === 200) return undefined;
+  // Some servers have nothing to say beside it, and say so by 204.
+  if (raw.status === 200 || raw.status === 204) return undefined;
   const result = processTokenAnswer(raw);
   if (result.kind === 'refused') return `the authorization server answered ${result.error}`;
   return result.kind === 'malformed'

@@ -182,6 +182,7 @@ describe('an answer of the token endpoint', () => {
   it.each([
     [raw(200, '{}'), undefined],
     [raw(200, ''), undefined],
+    [raw(204, '', ''), undefined],
     [raw(400, '{"error":"unsupported_token_type"}'), 'the authorization server answered unsupported_token_type'],
     [raw(307, ''), 'the answer is not understood: it redirected (status 307), which a token endpoint never does'],
     [raw(404, '<html>', 'text/html'), 'the answer is not understood: it is text/html, status 404, not JSON'],

@@ -126,6 +126,13 @@ function unready(code: string): { readonly detail: string; readonly fix: { reado
           'It took the connection and closed it without a word: a load balancer without a server behind it, or a server that is ending.',
         fix: { text: 'Check what listens on that port, and look into the log of the server.' },
       };
+    case 'P0001':
+      return {
+        detail: 'The password was right, and a trigger of the server on logins raised this.',
+        fix: {
+          text: 'Let the role past the login event trigger (ALTER EVENT TRIGGER … DISABLE ends it for everybody).',
+        },
+      };
     case ownCodes.aborted:
       return {
         detail: 'The time for the whole run was over before the server let us in.',

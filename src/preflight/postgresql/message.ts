@@ -8,7 +8,8 @@ export function readOnly(queries: readonly string[], version?: number): string {
     'BEGIN READ ONLY',
     "SET LOCAL statement_timeout='15s'",
     "SET LOCAL lock_timeout='1s'",
-    'SET LOCAL search_path=pg_catalog',
+    // Unless it is named, pg_temp comes first: a temporary pg_class of a login trigger or a pooled session would answer.
+    'SET LOCAL search_path=pg_catalog,pg_temp',
     ...(version !== undefined && version >= jitSince ? ['SET LOCAL jit=off'] : []),
   ];
   return [...guards, ...queries, 'COMMIT'].join('; ');

@@ -4,8 +4,21 @@ import { basename, dirname, join } from 'node:path';
 
 /** Makes the folder for this user alone and lists what is in it. */
 export function ownFolder(path: string): readonly string[] {
-  mkdirSync(path, { recursive: true, mode: 0o700 });
+  makeFolders(path);
   return readdirSync(path);
+}
+
+/** Step by step: `recursive` tries for ever where a file system answers every new name with ENOENT, as /proc does. */
+function makeFolders(path: string, parents = true): void {
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    if (code === 'EEXIST' && statSync(path).isDirectory()) return;
+    if (code !== 'ENOENT' || !parents || dirname(path) === path) throw error;
+    makeFolders(dirname(path));
+    makeFolders(path, false);
+  }
 }
 
 export function closeToOthers(path: string): void {

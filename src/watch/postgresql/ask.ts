@@ -91,7 +91,8 @@ function before(version: number): readonly string[] {
     'BEGIN READ ONLY',
     "SET LOCAL statement_timeout='5s'",
     "SET LOCAL lock_timeout='500ms'",
-    'SET LOCAL search_path=pg_catalog',
+    // Unless it is named, pg_temp comes first, with whatever a login trigger or a pooled session left there.
+    'SET LOCAL search_path=pg_catalog,pg_temp',
     ...(version < 110_000 ? [] : ['SET LOCAL jit=off']),
   ];
 }

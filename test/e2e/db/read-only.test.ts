@@ -12,7 +12,7 @@ const frame = new Set([
   'BEGIN READ ONLY',
   "SET LOCAL statement_timeout='15s'",
   "SET LOCAL lock_timeout='1s'",
-  'SET LOCAL search_path=pg_catalog',
+  'SET LOCAL search_path=pg_catalog,pg_temp',
   'SET LOCAL jit=off',
   'COMMIT',
   'ROLLBACK',

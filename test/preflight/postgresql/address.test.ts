@@ -26,6 +26,7 @@ test('a private address blocks both methods', () => {
 test.each([
   ['57P03', /Wait/],
   ['53300', /max_connections/],
+  ['P0001', /login event trigger/],
   ['ETIMEDOUT', /log of the server/],
   ['ECONNRESET', /log of the server/],
   ['XX000', /log of the server/],

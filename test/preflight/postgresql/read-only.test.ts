@@ -40,3 +40,20 @@ test.each([14, 18] as const)(
   },
   60_000,
 );
+
+test('what a login trigger leaves in the session does not answer for the catalogue', async () => {
+  const server = await startPostgres({
+    version: 17,
+    settings: ready,
+    setup: [
+      'CREATE TABLE t (id int PRIMARY KEY)',
+      'CREATE FUNCTION shade() RETURNS event_trigger LANGUAGE plpgsql AS $$BEGIN CREATE TEMP TABLE IF NOT EXISTS pg_class (x int); END$$',
+      'CREATE EVENT TRIGGER shade ON login EXECUTE FUNCTION shade()',
+    ],
+  });
+  const { findings } = await preflight(server);
+  expect(
+    findings.filter(({ status, observed }) => status === 'unknown' && observed.includes('does not exist')),
+  ).toEqual([]);
+  expect(findings.find(({ id }) => id === 'replica-identity')?.status).toBe('pass');
+}, 60_000);

@@ -151,6 +151,11 @@ describe('a sandbox with a state folder', () => {
     await expect(start(join(folder, 'thesis.txt'))).rejects.toThrow(/could not use .*thesis\.txt/);
   });
 
+  it('refuses a place where no folder can be made, instead of trying for ever', async () => {
+    const nowhere = existsSync('/proc/self') ? '/proc/cloudctl/state' : '/dev/null/state';
+    await expect(startSandbox({ state: nowhere })).rejects.toThrow(StateError);
+  });
+
   it('keeps its secrets where only its user can read them', async () => {
     const folder = join(makeFolder(), 'state');
     mkdirSync(folder, { mode: 0o755 });
