@@ -46,10 +46,12 @@ export const doctor: CommandSpec<Context> = {
     await context.progress.stop();
     const report = reportOf(findings);
     const { output, globals } = context;
-    const shaped = globals.text('query') !== undefined || globals.list('format').length > 0;
-    if (output.format === 'table' && !shaped) await output.text(linesOf(findings));
-    else if (output.format === 'table' || output.format === 'csv') await output.list(findings, view);
-    else await output.object(report, { columns: [] });
+    const queried = globals.text('query') !== undefined;
+    const picked = globals.list('format').length > 0;
+    if (output.format === 'table' && !queried && !picked) await output.text(linesOf(findings));
+    // Columns are those of a finding; the report itself is the object that scripts read and query.
+    else if (!queried && (picked || output.format === 'csv')) await output.list(findings, view);
+    else await output.object(report, { columns: [{ name: 'Ok', value: ({ ok }) => ok }] });
     const failed = findings.filter(({ status }) => status === 'failed');
     if (report.ok) await output.note('Nothing found that would stop a login.');
     else await output.note(`${failed.length} would stop a login: ${failed.map(({ id }) => id).join(', ')}.`);

