@@ -32,7 +32,7 @@ export interface ApiRequest {
 
 export interface Api {
   readonly baseOrigin: string;
-  /** One request, with the token renewed once if it is refused; safe requests are repeated after a failure on the way. */
+  /** One request, with the token renewed if it is refused; safe requests are repeated after a failure on the way. */
   request(request: ApiRequest): Promise<ApiAnswer>;
   /**
    * The decoded body of a success; everything else is an error. `undefined` for an empty body.
@@ -52,22 +52,20 @@ interface Received {
 /** Answers are at most this long: 200 droplets are about 1 MiB. */
 const bodyLimit = 64 * 1024 * 1024;
 const tries = 3;
+/** Two, because a sibling process may renew the session again before the first new token is used. */
+const renewalsAtMost = 2;
 
 export function createApi(deps: ApiDeps): Api {
   const receive = async (call: ApiRequest): Promise<Received> => {
-    const token = await deps.bearer();
-    const first = await patiently(deps, call, token);
-    if (!(await isRefused(deps, first.answer, call.path, token))) return first;
-    // A refused token changed nothing, whatever the method: with another one the request is sent once more.
-    const other = await deps.renew(token);
-    const second = await patiently(deps, call, other);
-    if (!(await isRefused(deps, second.answer, call.path, other))) return second;
-    throw new CliError('token_refused', 'the resource API refused the access token', {
-      detail: `${deps.baseOrigin} does not know it, though it was just renewed`,
-      hint: deps.login,
-      status: second.answer.status,
-      requestId: second.answer.requestId,
-    });
+    let token = await deps.bearer();
+    for (let renewals = 0; ; renewals++) {
+      const received = await patiently(deps, call, token);
+      const { answer } = received;
+      if (!(await isRefused(deps, answer, call.path, token))) return received;
+      if (renewals === renewalsAtMost) throw stillRefused(deps, answer);
+      // A refused token changed nothing, whatever the method: with another one the request is sent once more.
+      token = await deps.renew(token);
+    }
   };
   return {
     baseOrigin: deps.baseOrigin,
@@ -82,6 +80,15 @@ export function createApi(deps: ApiDeps): Api {
       return json.value;
     },
   };
+}
+
+function stillRefused(deps: ApiDeps, { status, requestId }: ApiAnswer): CliError {
+  return new CliError('token_refused', 'the resource API refused the access token', {
+    detail: `${deps.baseOrigin} does not know it, though it was just renewed`,
+    hint: deps.login,
+    status,
+    requestId,
+  });
 }
 
 /** Where a missing thing and an unknown token look the same (spec.md §5.7), a collection, which cannot be missing, tells which it was. */

@@ -37,13 +37,14 @@ export async function streamCsv<T>(
   { picked, header, write }: ListingOptions<T>,
   record: (cells: readonly Cell[]) => string,
 ): Promise<void> {
-  if (header) await write(record(picked.map(({ name }) => name)));
-  for await (const { rows } of pages)
-    await write(
-      rows()
-        .map((row) => record(picked.map(({ value }) => value(row))))
-        .join(''),
-    );
+  // With the first rows, so that a list that cannot be read at all leaves nothing behind.
+  let head = header ? record(picked.map(({ name }) => name)) : '';
+  for await (const { rows } of pages) {
+    const lines = rows().map((row) => record(picked.map(({ value }) => value(row))));
+    await write(head + lines.join(''));
+    head = '';
+  }
+  if (head !== '') await write(head);
 }
 
 /** One array, printed when it is whole. Until then it is held as text, which is smaller than the objects it was made of. */

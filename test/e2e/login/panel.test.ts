@@ -17,7 +17,7 @@ describe.skipIf(lacks('chromium'))('an application that the person revokes in th
     expect((await machine.run(['droplets', 'list', '-o', 'json'])).code).toBe(0);
 
     await visitor.open(sandbox.panel_url);
-    await visitor.page.getByRole('link', { name: 'My applications' }).click();
+    await visitor.page.getByRole('link', { name: 'My applications' }).first().click();
     expect(await visitor.text()).toContain('Sandbox CLI');
     expect(await visitor.text()).toContain(`For the team ${team.name}`);
     await visitor.page.getByRole('button', { name: 'Revoke Sandbox CLI' }).click();
