@@ -64,7 +64,9 @@ export function createApi(deps: ApiDeps): Api {
       if (!(await isRefused(deps, answer, call.path, token))) return received;
       if (renewals === renewalsAtMost) throw stillRefused(deps, answer);
       // A refused token changed nothing, whatever the method: with another one the request is sent once more.
-      token = await deps.renew(token);
+      const other = await deps.renew(token);
+      if (other.reveal() === token.reveal()) throw stillRefused(deps, answer);
+      token = other;
     }
   };
   return {

@@ -134,7 +134,27 @@ describe('a refused token', () => {
     expect(await Promise.all(seen.map((request) => request.text()))).toEqual([post.body, post.body]);
   });
 
-  it('that is refused again ends with an error, after two requests', async () => {
+  it('that a sibling process has renewed once more meanwhile is followed', async () => {
+    const seen = answering(unknownToken, unknownToken, ok);
+    const tokens = [new Secret('second-token'), new Secret('third-token')];
+    const { api } = apiWith({ renew: async () => tokens.shift() ?? new Secret('') });
+    expect(await api.json(get)).toEqual({ actions: [] });
+    expect(seen.map((request) => request.headers.get('authorization'))).toEqual([
+      'Bearer old-token',
+      'Bearer second-token',
+      'Bearer third-token',
+    ]);
+  });
+
+  it('of a server that refuses every one ends with an error, after three requests', async () => {
+    const seen = answering(unknownToken);
+    let made = 0;
+    const { api } = apiWith({ renew: async () => new Secret(`token-${made++}`) });
+    await expect(api.request(get)).rejects.toMatchObject({ code: 'token_refused', exitCode: 4 });
+    expect([seen.length, made]).toEqual([3, 2]);
+  });
+
+  it('that is refused again, and for which there is no other, ends with an error', async () => {
     const seen = answering(unknownToken);
     const { api, refused } = apiWith();
     await expect(api.request(get)).rejects.toMatchObject({
@@ -143,7 +163,7 @@ describe('a refused token', () => {
       hint: '`cloudctl auth login`',
     });
     expect(seen).toHaveLength(2);
-    expect(refused).toHaveLength(1);
+    expect(refused).toEqual(['old-token', 'new-token']);
   });
 
   it('that cannot be renewed ends with the error of the session', async () => {
