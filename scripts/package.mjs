@@ -18,7 +18,7 @@ const wanted = [
   'dist/main.js',
   'dist/THIRD-PARTY-NOTICES.txt',
 ];
-const allowed = /^(package\.json|LICENSE|README\.md|CHANGELOG\.md|(bin|dist|completions|docs)\/.+)$/;
+const allowed = /^(package\.json|LICENSE|README\.md|CHANGELOG\.md|SECURITY\.md|(bin|dist|completions|docs)\/.+)$/;
 
 /**
  * Checks the package as others get it: publint's rules, the list of its files, and an installation from the tarball that
