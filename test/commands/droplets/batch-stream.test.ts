@@ -1,0 +1,75 @@
+import { expect, it } from 'vitest';
+import { streamOf } from '../../../src/commands/droplets/batch-stream.ts';
+
+const tick = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+/** A stream whose reader notes what it is given, and waits after each until it is told to go on. */
+function ground(most?: number) {
+  const given: (readonly number[])[] = [];
+  const pauses: (() => void)[] = [];
+  const stream = streamOf<number>(
+    async (batches) => {
+      for await (const rows of batches) given.push(rows);
+    },
+    {
+      pause: (over) =>
+        new Promise((resolve) => {
+          pauses.push(resolve);
+          over.addEventListener('abort', () => resolve());
+        }),
+      ...(most === undefined ? {} : { most }),
+    },
+  );
+  return { given, stream, goOn: () => pauses.shift()?.() };
+}
+
+it('the first rows are given at once, and those that come during the pause together after it', async () => {
+  const { given, stream, goOn } = ground();
+  await stream.push([1]);
+  await tick();
+  await stream.push([2, 3]);
+  await stream.push([4]);
+  await tick();
+  expect(given).toEqual([[1]]);
+  goOn();
+  await tick();
+  expect(given).toEqual([[1], [2, 3, 4]]);
+});
+
+it('the end cuts the pause short and leaves no row behind', async () => {
+  const { given, stream } = ground();
+  await stream.push([1]);
+  await tick();
+  await stream.push([2]);
+  await stream.end();
+  expect(given).toEqual([[1], [2]]);
+  await ground().stream.end();
+});
+
+it('who brings rows waits while too many wait for the reader', async () => {
+  const { given, stream, goOn } = ground(2);
+  await stream.push([1]);
+  await tick();
+  let isTaken = false;
+  const pushed = stream.push([2, 3, 4]).then(() => {
+    isTaken = true;
+  });
+  await tick();
+  expect(isTaken).toBe(false);
+  goOn();
+  await pushed;
+  expect(given).toEqual([[1], [2, 3, 4]]);
+});
+
+it('what ended the reader is told to whoever waits, whoever comes later, and at the end', async () => {
+  const reason = new Error('the disk is full');
+  const stream = streamOf<number>(
+    async (batches) => {
+      for await (const _ of batches) throw reason;
+    },
+    { pause: async () => {}, most: 0 },
+  );
+  await expect(stream.push([1])).rejects.toBe(reason);
+  await expect(stream.push([2])).rejects.toBe(reason);
+  await expect(stream.end()).rejects.toBe(reason);
+});
