@@ -10,7 +10,7 @@ import { root } from '../scripts/suite.mjs';
 
 const self = fileURLToPath(import.meta.url);
 
-/** Resolves with its origin, an access token with write scope, the environment of a client, and its end. */
+/** Resolves with its origin, an access token with write scope, the environment of a client, how to slow it down, and its end. */
 export async function filledSandbox(droplets) {
   const folder = mkdtempSync(join(tmpdir(), 'cloudctl-bench-'));
   // Where the packages that it imports are found.
@@ -35,6 +35,16 @@ export async function filledSandbox(droplets) {
       ...folders,
       CLOUDCTL_BASE_URL: ready.origin,
       CLOUDCTL_ACCESS_TOKEN: ready.token,
+    },
+    /** From now on each such request takes so many milliseconds. */
+    slow: async (method, path, delay) => {
+      const fault = { match: { method, path }, action: 'delay', times: 1_000_000, delay };
+      const answer = await fetch(new URL('/_sandbox/faults', ready.adminUrl), {
+        method: 'POST',
+        headers: { 'x-admin-token': ready.adminToken },
+        body: JSON.stringify(fault),
+      });
+      if (answer.status !== 201) throw new Error(`the sandbox answered ${answer.status}: ${await answer.text()}`);
     },
     stop: async () => {
       child.kill('SIGTERM');
@@ -65,5 +75,6 @@ async function serve(bundle, droplets) {
   const { access_token: token } = await answer.json();
   // Whoever started it may be killed: nothing is left running then.
   process.once('disconnect', () => process.exit());
-  process.send({ origin: ready.base_url, token, total: world.droplets(uuid).length });
+  const admin = { adminUrl: ready.admin_url, adminToken: ready.admin_token };
+  process.send({ origin: ready.base_url, token, total: world.droplets(uuid).length, ...admin });
 }

@@ -1,6 +1,6 @@
 import { CliError } from '../errors.ts';
 import { parseJson } from '../json.ts';
-import { readBytes } from '../platform/body.ts';
+import { type Body, receiveBody } from '../platform/body.ts';
 import type { Clock } from '../platform/host.ts';
 import { type Answer, failureCode, type Send, SendError } from '../platform/send.ts';
 import { type Secret, withoutSecrets } from '../secret.ts';
@@ -34,19 +34,10 @@ export interface Api {
   readonly baseOrigin: string;
   /** One request, with the token renewed if it is refused; safe requests are repeated after a failure on the way. */
   request(request: ApiRequest): Promise<ApiAnswer>;
-  /**
-   * The decoded body of a success; everything else is an error. `undefined` for an empty body.
-   * `read` takes the place of JSON.parse, for who wants to know more of the answer or less of its body, whose bytes it gets.
-   */
-  json(request: ApiRequest, read?: ReadAnswer): Promise<unknown>;
-}
-
-export type ReadAnswer = (answer: ApiAnswer, bytes: Buffer) => ReturnType<typeof parseJson>;
-
-interface Received {
-  readonly answer: ApiAnswer;
-  /** Its body as it came. */
-  readonly bytes: Buffer;
+  /** The same, where everything but a success is an error. */
+  success(request: ApiRequest): Promise<ApiAnswer>;
+  /** The decoded body of a success. `undefined` for an empty body. */
+  json(request: ApiRequest): Promise<unknown>;
 }
 
 /** Answers are at most this long: 200 droplets are about 1 MiB. */
@@ -56,12 +47,11 @@ const tries = 3;
 const renewalsAtMost = 2;
 
 export function createApi(deps: ApiDeps): Api {
-  const receive = async (call: ApiRequest): Promise<Received> => {
+  const request = async (call: ApiRequest): Promise<ApiAnswer> => {
     let token = await deps.bearer();
     for (let renewals = 0; ; renewals++) {
-      const received = await patiently(deps, call, token);
-      const { answer } = received;
-      if (!(await isRefused(deps, answer, call.path, token))) return received;
+      const answer = await patiently(deps, call, token);
+      if (!(await isRefused(deps, answer, call.path, token))) return answer;
       if (renewals === renewalsAtMost) throw stillRefused(deps, answer);
       // A refused token changed nothing, whatever the method: with another one the request is sent once more.
       const other = await deps.renew(token);
@@ -69,15 +59,19 @@ export function createApi(deps: ApiDeps): Api {
       token = other;
     }
   };
+  const success = async (call: ApiRequest): Promise<ApiAnswer> => {
+    const answer = await request(call);
+    if (answer.status >= 200 && answer.status < 300) return answer;
+    throw problem(answer, call.method, withoutQuery(call.path), deps.login);
+  };
   return {
     baseOrigin: deps.baseOrigin,
-    request: async (call) => (await receive(call)).answer,
-    json: async (call, read = ({ body }) => parseJson(body)) => {
-      const { answer, bytes } = await receive(call);
-      if (answer.status < 200 || answer.status >= 300)
-        throw problem(answer, call.method, withoutQuery(call.path), deps.login);
-      if (bytes.length === 0) return undefined;
-      const json = read(answer, bytes);
+    request,
+    success,
+    json: async (call) => {
+      const answer = await success(call);
+      if (answer.raw.size === 0) return undefined;
+      const json = parseJson(answer.body);
       if (!json.ok) throw notJson(answer, call.method, withoutQuery(call.path));
       return json.value;
     },
@@ -98,20 +92,20 @@ async function isRefused(deps: ApiDeps, answer: ApiAnswer, path: string, token: 
   if (isTokenRefused(answer, path)) return true;
   if (!mayBeTokenRefused(answer, path)) return false;
   const collection = '/v2/actions?page=1&per_page=1';
-  const { answer: second } = await patiently(deps, { method: 'GET', path: collection }, token);
+  const second = await patiently(deps, { method: 'GET', path: collection }, token);
   return isTokenRefused(second, collection);
 }
 
 /** Repeats only what is safe to repeat: GET and HEAD after any failure on the way, others when they were never sent. */
-async function patiently(deps: ApiDeps, call: ApiRequest, token: Secret): Promise<Received> {
+async function patiently(deps: ApiDeps, call: ApiRequest, token: Secret): Promise<ApiAnswer> {
   const safe = call.method === 'GET' || call.method === 'HEAD';
   for (let attempt = 1; ; attempt++) {
     const last = attempt === tries;
     try {
-      const received = await once(deps, call, token);
-      const { status } = received.answer;
+      const answer = await once(deps, call, token);
+      const { status } = answer;
       const again = safe && (status === 502 || status === 503 || status === 504);
-      if (!again || last) return received;
+      if (!again || last) return answer;
     } catch (error) {
       if (!(error instanceof SendError)) throw error;
       const again =
@@ -122,7 +116,7 @@ async function patiently(deps: ApiDeps, call: ApiRequest, token: Secret): Promis
   }
 }
 
-async function once(deps: ApiDeps, call: ApiRequest, token: Secret): Promise<Received> {
+async function once(deps: ApiDeps, call: ApiRequest, token: Secret): Promise<ApiAnswer> {
   const answer = await deps.send(`${deps.baseOrigin}${call.path}`, {
     method: call.method,
     headers: {
@@ -134,33 +128,49 @@ async function once(deps: ApiDeps, call: ApiRequest, token: Secret): Promise<Rec
     signal: call.signal ?? AbortSignal.timeout(deps.timeout),
     redirect: 'manual',
   });
-  const bytes = await readBytes(answer, bodyLimit);
-  if (bytes === undefined)
+  const body = await receiveBody(answer, bodyLimit);
+  if (body === undefined)
     throw new CliError(
       'api_error',
       `could not ${call.method} ${withoutQuery(call.path)}: the answer is longer than 64 MiB`,
       // Who sent something that changes things must know that it may have been done.
       { cause: new SendError('connection', true, 'the answer was not read to its end') },
     );
-  return { answer: told(answer, bytes, deps.clock.now(), token), bytes };
+  return new Told(answer, body, deps.clock.now(), token);
 }
 
-function told(answer: Answer, bytes: Buffer, now: number, token: Secret): ApiAnswer {
-  const requestId = answer.headers.get('x-request-id');
-  const date = dateOf(answer);
-  return {
-    status: answer.status,
-    contentType: (answer.headers.get('content-type') ?? '').split(';')[0]?.trim() ?? '',
-    requestId: requestId === null ? undefined : withoutSecrets(requestId, [token]),
-    retryAfter: retryAfter(answer, date ?? now),
-    date,
-    limit: limitOf(answer),
-    get body() {
-      const body = bytes.toString('utf8');
-      // Data is the caller's as it is; the text of an error is ours to print.
-      return answer.status < 400 ? body : withoutSecrets(body, [token]);
-    },
-  };
+/** A class, because an object with getters of its own has a hidden class of its own, which outlives it. */
+class Told implements ApiAnswer {
+  readonly status: number;
+  readonly contentType: string;
+  readonly retryAfter: number | undefined;
+  readonly date: number | undefined;
+  readonly limit: ApiAnswer['limit'];
+  readonly raw: Body;
+  readonly #answer: Answer;
+  readonly #token: Secret;
+
+  constructor(answer: Answer, raw: Body, now: number, token: Secret) {
+    this.status = answer.status;
+    this.contentType = (answer.headers.get('content-type') ?? '').split(';')[0]?.trim() ?? '';
+    this.date = dateOf(answer);
+    this.retryAfter = retryAfter(answer, this.date ?? now);
+    this.limit = limitOf(answer);
+    this.raw = raw;
+    this.#answer = answer;
+    this.#token = token;
+  }
+
+  get requestId(): string | undefined {
+    const requestId = this.#answer.headers.get('x-request-id');
+    return requestId === null ? undefined : withoutSecrets(requestId, [this.#token]);
+  }
+
+  get body(): string {
+    const text = this.raw.bytes().toString('utf8');
+    // Data is the caller's as it is; the text of an error is ours to print.
+    return this.status < 400 ? text : withoutSecrets(text, [this.#token]);
+  }
 }
 
 /** Whole seconds, from either form of Retry-After (RFC 9110 §10.2.3), else from `ratelimit-reset` in epoch seconds. `now`: the server's. */

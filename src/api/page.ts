@@ -1,6 +1,7 @@
 import { CliError } from '../errors.ts';
 import { isRecord, numberOf, parseJson, textOf } from '../json.ts';
-import type { Api } from './client.ts';
+import type { Body } from '../platform/body.ts';
+import { type ApiAnswer, notJson } from './problem.ts';
 import type { Splitter } from './split-list.ts';
 
 /** One page of a list, as one answer of the server has it. */
@@ -19,25 +20,49 @@ export interface Page {
   readonly date: number | undefined;
 }
 
-/** Reads one page; `key` is what holds its items, `split` takes them out. */
-export async function fetchPage(api: Api, key: string, path: string, splitter: Splitter): Promise<Page> {
-  let date: number | undefined;
-  let split: (Items & { readonly rest: string }) | undefined;
-  const json = await api.json({ method: 'GET', path }, (answer, bytes) => {
-    date = answer.date;
-    split = splitItems(bytes, splitter);
-    return parseJson(split?.rest ?? answer.body);
-  });
-  const list = isRecord(json) ? json[key] : undefined;
-  if (!isRecord(json) || !Array.isArray(list)) {
-    throw new CliError('api_error', `could not read ${path.split('?')[0]}: the answer has no list "${key}"`, {
+/** Understands the answer to a request for `path`; `key` is what holds its items, `splitter` takes them out. */
+export function readPage(baseOrigin: string, { key, path }: PageSource, answer: ApiAnswer, splitter: Splitter): Page {
+  const split = splitItems(answer.raw.bytes(), splitter);
+  const json = answer.raw.size === 0 ? undefined : parseJson(split?.rest ?? answer.body);
+  const [plainPath = path] = path.split('?');
+  if (json?.ok === false) throw notJson(answer, 'GET', plainPath);
+  const page = json?.value;
+  const list = isRecord(page) ? page[key] : undefined;
+  if (!isRecord(page) || !Array.isArray(list)) {
+    throw new CliError('api_error', `could not read ${plainPath}: the answer has no list "${key}"`, {
       hint: 'check base_url with `cloudctl config list`',
     });
   }
-  const meta = isRecord(json.meta) ? json.meta : {};
+  const meta = isRecord(page.meta) ? page.meta : {};
   const { skims, item, lines } = split ?? parsedItems(list);
-  return { skims, item, lines, total: numberOf(meta, 'total'), next: nextPath(api.baseOrigin, json.links), date };
+  return {
+    skims,
+    item,
+    lines,
+    total: numberOf(meta, 'total'),
+    next: nextPath(baseOrigin, page.links),
+    date: answer.date,
+  };
 }
+
+export interface PageSource {
+  readonly key: string;
+  readonly path: string;
+}
+
+/**
+ * The next page, told from the last bytes of this one, where a list usually has its links; undefined also when they stand
+ * elsewhere. What follows the last `"links":` is an object's end only if that was a name of the outermost object: no page
+ * that can be read has another next one.
+ */
+export function nextAtEnd(baseOrigin: string, body: Body): string | undefined {
+  const tail = body.end(longestEnd);
+  const at = tail.lastIndexOf('"links":');
+  const json = at === -1 ? undefined : parseJson(`{${tail.toString('utf8', at)}`);
+  return json?.ok === true && isRecord(json.value) ? nextPath(baseOrigin, json.value.links) : undefined;
+}
+
+const longestEnd = 4096;
 
 type Items = Pick<Page, 'skims' | 'item' | 'lines'>;
 

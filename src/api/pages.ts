@@ -1,6 +1,7 @@
 import { CliError } from '../errors.ts';
 import type { Api } from './client.ts';
-import { fetchPage, incomplete, type Page } from './page.ts';
+import { incomplete, nextAtEnd, type Page, readPage } from './page.ts';
+import type { ApiAnswer } from './problem.ts';
 import { createSplitter } from './split-list.ts';
 import { createSurvey, type Survey } from './survey.ts';
 
@@ -96,11 +97,15 @@ async function* onePass<T>(
   start.searchParams.set('page', '1');
   start.searchParams.set('per_page', String(size));
   const splitter = createSplitter(list.key, list.members);
-  const pageAt = (path: string): Promise<Page> => fetchPage(api, list.key, path, splitter);
-  let ahead: Promise<Page> | undefined = pageAt(`${start.pathname}${start.search}`);
   const visited = new Set<string>();
-  for (let empty = 0; ahead !== undefined; ) {
-    const page: Page = await ahead;
+  let asked: Asked | undefined = await ask(api, `${start.pathname}${start.search}`);
+  for (let empty = 0; asked !== undefined; ) {
+    const { path, answer }: Asked = asked;
+    const answered: ApiAnswer = await answer;
+    // While there is no doubt that another page is wanted, it is asked for before this one is understood.
+    const soon = survey.isFirstPass && demand.left > size ? nextAtEnd(api.baseOrigin, answered.raw) : undefined;
+    const early: Asked | undefined = soon === undefined || visited.has(soon) ? undefined : await ask(api, soon);
+    const page = readPage(api.baseOrigin, { key: list.key, path }, answered, splitter);
     const { next, total } = page;
     demand.total = total;
     demand.since ??= (page.date ?? Number.POSITIVE_INFINITY) - slackMs;
@@ -112,29 +117,40 @@ async function* onePass<T>(
     if (next !== undefined && visited.has(next))
       throw incomplete(list.path, survey.met, total, `the page ${next} came twice`);
     if (next !== undefined) visited.add(next);
-    ahead = next === undefined || !isWanted ? undefined : pageAt(next);
-    // If the reader stops early, nobody awaits the page that was asked for ahead: its failure must not end the program.
-    ahead?.catch(() => undefined);
-    if (ahead !== undefined) {
-      list.wish.onProgress?.(survey.met, total);
-      // It leaves now, and not when this page has been worked on.
-      await new Promise(setImmediate);
-    }
+    asked = next === undefined || !isWanted ? undefined : (early ?? (await ask(api, next)));
+    if (asked !== undefined) list.wish.onProgress?.(survey.met, total);
     if (fresh.length > 0)
       yield { lines: () => page.lines(fresh), items: () => fresh.map((at) => decoded(list, page.item(at))) };
     empty = survey.metInPass > before ? 0 : empty + 1;
-    if (empty >= emptyPages && ahead !== undefined)
+    if (empty >= emptyPages && asked !== undefined)
       throw incomplete(list.path, survey.met, total, `${emptyPages} pages in a row brought nothing new`);
   }
+}
+
+interface Asked {
+  readonly path: string;
+  readonly answer: Promise<ApiAnswer>;
+}
+
+async function ask(api: Api, path: string): Promise<Asked> {
+  const answer = api.success({ method: 'GET', path });
+  // If the reader stops early, nobody awaits it: its failure must not end the program.
+  answer.catch(() => undefined);
+  // It leaves now, and not when the page before it has been worked on.
+  for (let turn = 0; turn < turnsToLeave; turn++) await new Promise(setImmediate);
+  return { path, answer };
 }
 
 /** The places on the page of items that were never met and are wanted. */
 function freshOf<T>(list: ListRequest<T>, page: Page, survey: Survey, { since, left }: Demand): readonly number[] {
   const { matches } = list.wish;
   const fresh: number[] = [];
+  let [bornAt, isNewcomer]: [string | undefined, boolean] = [undefined, false];
   for (const [at, skim] of page.skims.entries()) {
     const item = decoded(list, skim);
-    const isNewcomer = Date.parse(list.bornAt(item) ?? '') >= (since ?? Number.POSITIVE_INFINITY);
+    const born = list.bornAt(item);
+    // Many stand side by side that were made within the same second.
+    if (born !== bornAt) [bornAt, isNewcomer] = [born, Date.parse(born ?? '') >= (since ?? Number.POSITIVE_INFINITY)];
     if (!survey.meet(list.idOf(item), isNewcomer)) continue;
     if (matches === undefined || matches(decoded(list, page.item(at)))) fresh.push(at);
   }
@@ -147,3 +163,4 @@ function decoded<T>({ decode, path, key }: ListRequest<T>, json: unknown): T {
     throw new CliError('api_error', `could not read ${path}: an item of "${key}" is not understood`);
   return item;
 }
+const turnsToLeave = 3;

@@ -1,5 +1,6 @@
 import { CliError } from '../errors.ts';
 import { isRecord, parseJson, textOf } from '../json.ts';
+import type { Body } from '../platform/body.ts';
 
 /** An answer of the resource API, read to its end. */
 export interface ApiAnswer {
@@ -12,7 +13,10 @@ export interface ApiAnswer {
   readonly date?: number | undefined;
   /** `ratelimit-remaining` and `ratelimit-reset`, the latter in epoch seconds. */
   readonly limit?: { readonly remaining: number; readonly reset: number } | undefined;
+  /** As text; that of an error is without the secrets that were sent. */
   readonly body: string;
+  /** As it came. */
+  readonly raw: Body;
 }
 
 /** `{id, message}` of an error body; clients judge by status, so both may be absent. */
@@ -21,7 +25,7 @@ export interface ProblemBody {
   readonly message?: string;
 }
 
-export function problemBody(answer: ApiAnswer): ProblemBody {
+export function problemBody(answer: Pick<ApiAnswer, 'body'>): ProblemBody {
   const json = parseJson(answer.body);
   if (!json.ok || !isRecord(json.value)) return {};
   const id = textOf(json.value, 'id');
@@ -33,7 +37,7 @@ export function problemBody(answer: ApiAnswer): ProblemBody {
  * A refused access token: every 401, and a 4xx with `id=not_found` on a collection, which cannot be missing (spec.md §5.7).
  * The answer to HEAD has no body to say so: there a 404 is enough.
  */
-export function isTokenRefused(answer: ApiAnswer, path: string): boolean {
+export function isTokenRefused(answer: Pick<ApiAnswer, 'status' | 'body'>, path: string): boolean {
   if (answer.status === 401) return true;
   if (answer.status < 400 || answer.status >= 500 || !isCollection(path)) return false;
   return answer.body === '' ? answer.status === 404 : problemBody(answer).id === 'not_found';

@@ -21,18 +21,26 @@ export type Splitter = (bytes: Buffer) => SplitList | undefined;
  */
 export function createSplitter(key: string, members: readonly string[]): Splitter {
   const familiar: Familiar[] = [];
-  return (bytes) => splitList(bytes, key, members, (length) => (familiar[length] ??= createFamiliar()));
+  const [isKey, isMember] = [nameTest([key]), nameTest(members)];
+  return (bytes) => {
+    const isEscaped = bytes.includes(backslash);
+    return splitList(bytes, {
+      isList: (from, end) => isKey(bytes, from, end, isEscaped),
+      isWanted: (from, end) => isMember(bytes, from, end, isEscaped),
+      familiarAt: (length) => (familiar[length] ??= createFamiliar()),
+    });
+  };
 }
 
-function splitList(
-  bytes: Buffer,
-  key: string,
-  members: readonly string[],
-  familiarAt: (nameLength: number) => Familiar,
-): SplitList | undefined {
-  const isEscaped = bytes.includes(backslash);
-  const isList = nameTest(bytes, key, isEscaped);
-  const isWanted = members.map((member) => nameTest(bytes, member, isEscaped));
+interface Splitting {
+  /** Whether the name between two places is that of the list. */
+  readonly isList: (from: number, end: number) => boolean;
+  /** Whether it is a member that was asked for. */
+  readonly isWanted: (from: number, end: number) => boolean;
+  readonly familiarAt: (nameLength: number) => Familiar;
+}
+
+function splitList(bytes: Buffer, { isList, isWanted, familiarAt }: Splitting): SplitList | undefined {
   const spans: number[] = [];
   const kept: number[] = [];
   const ends: number[] = [];
@@ -41,7 +49,7 @@ function splitList(
   const readMember: ReadMember = (from, name, nameEnd) => {
     const end =
       bytes[from] === openBrace ? skipFamiliar(familiarAt(nameEnd - name), bytes, from) : skipValue(bytes, from, 2);
-    for (const is of isWanted) if (is(name, nameEnd)) kept.push(name, end);
+    if (isWanted(name, nameEnd)) kept.push(name, end);
     return end;
   };
   const readItem = (from: number): number => {
@@ -75,16 +83,28 @@ function skipFamiliar(familiar: Familiar, bytes: Buffer, from: number): number {
   return end;
 }
 
-/** Whether the name between two places is this one. */
-function nameTest(bytes: Buffer, name: string, isEscaped: boolean): (from: number, end: number) => boolean {
-  const quoted = Buffer.from(JSON.stringify(name));
-  return (from, end) => {
+type NameTest = (bytes: Buffer, from: number, end: number, isEscaped: boolean) => boolean;
+
+/** Whether the name between two places is one of these. */
+function nameTest(names: readonly string[]): NameTest {
+  const quoted = names.map((name) => Buffer.from(JSON.stringify(name)));
+  /** Most names are told apart by how long they are. */
+  const isLength: boolean[] = [];
+  for (const { length } of quoted) isLength[length] = true;
+  return (bytes, from, end, isEscaped) => {
     if (isEscaped && bytes.subarray(from, end).includes(backslash))
-      return JSON.parse(bytes.toString('utf8', from, end)) === name;
-    if (end - from !== quoted.length) return false;
-    for (let at = 1; at < quoted.length; at++) if (bytes[from + at] !== quoted[at]) return false;
-    return true;
+      return names.includes(JSON.parse(bytes.toString('utf8', from, end)));
+    if (isLength[end - from] !== true) return false;
+    for (const name of quoted) if (standsAt(bytes, name, from, end)) return true;
+    return false;
   };
+}
+
+/** Byte by byte, which is quicker for so few than to ask the system. */
+function standsAt(bytes: Buffer, name: Buffer, from: number, end: number): boolean {
+  if (name.length !== end - from) return false;
+  for (let at = 1; at < name.length; at++) if (bytes[from + at] !== name[at]) return false;
+  return true;
 }
 
 function skimmedOf(bytes: Buffer, kept: readonly number[], ends: readonly number[]): string {

@@ -22,6 +22,8 @@ export interface Survey {
   /** `isLast` says that nothing follows. Returns whether there is a reason to read on. */
   endPage(isLast: boolean): boolean;
   verdict(): Verdict;
+  /** A page of the first pass is never the last one that is wanted before the list ends. */
+  readonly isFirstPass: boolean;
   /** Items met in all passes, and in this one. */
   readonly met: number;
   readonly metInPass: number;
@@ -52,6 +54,9 @@ export function createSurvey(): Survey {
     },
     get metInPass() {
       return metInPass();
+    },
+    get isFirstPass() {
+      return before === undefined;
     },
     beginPass() {
       before = { ...pass, met: metInPass() };

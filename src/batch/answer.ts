@@ -1,8 +1,7 @@
 import type { ApiRequest } from '../api/client.ts';
-import { type Created, decodeCreated } from '../api/droplets.ts';
+import { type Created, readCreated } from '../api/droplets.ts';
 import { type ApiAnswer, problem, problemBody } from '../api/problem.ts';
 import type { CliError } from '../errors.ts';
-import { parseJson } from '../json.ts';
 import { SendError } from '../platform/send.ts';
 import type { CreatedRow } from './event.ts';
 
@@ -23,8 +22,7 @@ export function fateOf(
 ): Fate {
   const { status } = answer;
   if (status >= 200 && status < 300) {
-    const json = parseJson(answer.body);
-    const created = json.ok ? decodeCreated(json.value) : undefined;
+    const created = readCreated(answer.raw.bytes());
     const rows = created === undefined ? [] : matched(request.names, created);
     return rows.length === 0 ? { kind: 'doubt', error: 'the answer is not understood' } : { kind: 'created', rows };
   }

@@ -1,7 +1,16 @@
 import type { Answer } from './send.ts';
 
-/** Reads a body of at most `limit` bytes; undefined when it is longer. Compressed bodies arrive decoded. */
-export async function readBytes({ body }: Answer, limit: number): Promise<Buffer | undefined> {
+/** A body that was read to its end, compressed ones decoded. It stays in pieces until it is wanted as a whole. */
+export interface Body {
+  /** In bytes. */
+  readonly size: number;
+  readonly bytes: () => Buffer;
+  /** The last bytes, at most so many. */
+  readonly end: (length: number) => Buffer;
+}
+
+/** Reads a body of at most `limit` bytes; undefined when it is longer. */
+export async function receiveBody({ body }: Answer, limit: number): Promise<Body | undefined> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of body ?? []) {
@@ -10,10 +19,31 @@ export async function readBytes({ body }: Answer, limit: number): Promise<Buffer
     if (size > limit) return undefined;
     chunks.push(chunk);
   }
-  return Buffer.concat(chunks, size);
+  return bodyOf(chunks);
 }
 
 /** The same as UTF-8. */
 export async function readBody(answer: Answer, limit: number): Promise<string | undefined> {
-  return (await readBytes(answer, limit))?.toString('utf8');
+  return (await receiveBody(answer, limit))?.bytes().toString('utf8');
+}
+
+export function bodyOf(chunks: readonly Uint8Array[]): Body {
+  const size = chunks.reduce((sum, { byteLength }) => sum + byteLength, 0);
+  let pieces = chunks;
+  const joined = (): Buffer => {
+    const [only] = pieces;
+    if (pieces.length === 1 && Buffer.isBuffer(only)) return only;
+    const whole = Buffer.concat(pieces, size);
+    pieces = [whole];
+    return whole;
+  };
+  return {
+    size,
+    bytes: joined,
+    end(length) {
+      const last = pieces.at(-1) ?? new Uint8Array();
+      const bytes = last.byteLength < length ? joined() : Buffer.from(last.buffer, last.byteOffset, last.byteLength);
+      return bytes.subarray(Math.max(0, bytes.length - length));
+    },
+  };
 }

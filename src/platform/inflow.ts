@@ -18,43 +18,52 @@ export interface Inflow {
 const most = 1024 * 1024;
 
 export function createInflow(source: Source): Inflow {
-  const waiting: Uint8Array[] = [];
-  let size = 0;
-  let ending: { readonly error?: unknown } | undefined;
-  let wake = (): void => {};
-
-  async function* chunks(): AsyncGenerator<Uint8Array> {
-    try {
-      for (;;) {
-        const chunk = waiting.shift();
-        if (chunk !== undefined) {
-          size -= chunk.byteLength;
-          yield chunk;
-        } else if (ending === undefined) {
-          source.resume();
-          await new Promise<void>((resolve) => {
-            wake = resolve;
-          });
-        } else if ('error' in ending) throw ending.error;
-        else return;
-      }
-    } finally {
-      if (ending === undefined) source.abort(new Error('nobody reads the rest'));
-    }
-  }
-  const end = (how: { readonly error?: unknown }): void => {
-    ending ??= how;
-    wake();
+  const flow: Flow = { waiting: [], size: 0, ending: undefined, wake: () => {} };
+  const end = (how: Ending): void => {
+    flow.ending ??= how;
+    flow.wake();
   };
   return {
     push(chunk) {
-      waiting.push(chunk);
-      size += chunk.byteLength;
-      if (size > most) source.pause();
-      wake();
+      flow.waiting.push(chunk);
+      flow.size += chunk.byteLength;
+      if (flow.size > most) source.pause();
+      flow.wake();
     },
     end: () => end({}),
     fail: (error) => end({ error }),
-    chunks: chunks(),
+    chunks: read(source, flow),
   };
+}
+
+interface Flow {
+  readonly waiting: Uint8Array[];
+  size: number;
+  ending: Ending | undefined;
+  wake: () => void;
+}
+
+interface Ending {
+  readonly error?: unknown;
+}
+
+/** Stands out here because a generator within a function is a new one at every call, with a hidden class that outlives it. */
+async function* read(source: Source, flow: Flow): AsyncGenerator<Uint8Array> {
+  try {
+    for (;;) {
+      const chunk = flow.waiting.shift();
+      if (chunk !== undefined) {
+        flow.size -= chunk.byteLength;
+        yield chunk;
+      } else if (flow.ending === undefined) {
+        source.resume();
+        await new Promise<void>((resolve) => {
+          flow.wake = resolve;
+        });
+      } else if ('error' in flow.ending) throw flow.ending.error;
+      else return;
+    }
+  } finally {
+    if (flow.ending === undefined) source.abort(new Error('nobody reads the rest'));
+  }
 }

@@ -1,4 +1,4 @@
-import { type ApiAnswer, isTokenRefused } from '../api/problem.ts';
+import { isTokenRefused } from '../api/problem.ts';
 import { readBody } from '../platform/body.ts';
 import { type Send, SendError } from '../platform/send.ts';
 import type { Secret } from '../secret.ts';
@@ -24,9 +24,7 @@ export async function probeToken(
     });
     const body = (await readBody(answer, 1024 * 1024)) ?? '';
     if (answer.status >= 200 && answer.status < 300) return 'accepted';
-    const { status } = answer;
-    const seen: ApiAnswer = { status, body, contentType: '', requestId: undefined, retryAfter: undefined };
-    return isTokenRefused(seen, path) ? 'refused' : 'unknown';
+    return isTokenRefused({ status: answer.status, body }, path) ? 'refused' : 'unknown';
   } catch (error) {
     if (error instanceof SendError) return 'unknown';
     throw error;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { listActions } from '../../src/api/actions.ts';
 import type { Api } from '../../src/api/client.ts';
-import { decodeCreated, decodeDroplet, listDroplets } from '../../src/api/droplets.ts';
+import { decodeDroplet, listDroplets, readCreated } from '../../src/api/droplets.ts';
 import { apiOf } from './shelf.ts';
 
 describe('a droplet', () => {
@@ -16,6 +16,7 @@ describe('a droplet', () => {
 });
 
 describe('the answer of a creation', () => {
+  const created = (json: unknown) => readCreated(Buffer.from(JSON.stringify(json)));
   const [one, two] = [
     { id: 1, name: 'a' },
     { id: 2, name: 'b' },
@@ -23,19 +24,19 @@ describe('the answer of a creation', () => {
 
   it('for one name and for several is the same afterwards', () => {
     const links = { actions: [{ id: 9, rel: 'create' }] };
-    expect(decodeCreated({ droplet: one, links })).toMatchObject({ droplets: [{ id: 1 }], actionIds: [9] });
-    expect(decodeCreated({ droplets: [one, two], links })).toMatchObject({ droplets: [{ id: 1 }, { id: 2 }] });
+    expect(created({ droplet: one, links })).toMatchObject({ droplets: [{ id: 1 }], actionIds: [9] });
+    expect(created({ droplets: [one, two], links })).toMatchObject({ droplets: [{ id: 1 }, { id: 2 }] });
   });
 
   it.each([[{}], [{ links: {} }], [{ links: { actions: 'x' } }], [{ links: { actions: [null, {}, { id: 'x' }] } }]])(
     'with the links %j names no action',
     (more) => {
-      expect(decodeCreated({ droplet: one, ...more })?.actionIds).toEqual([]);
+      expect(created({ droplet: one, ...more })?.actionIds).toEqual([]);
     },
   );
 
   it.each([null, [], {}, { droplet: null }, { droplets: [one, null] }, { droplets: 'x' }])('%j is none', (json) => {
-    expect(decodeCreated(json)).toBeUndefined();
+    expect(created(json)).toBeUndefined();
   });
 });
 

@@ -1,22 +1,20 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { fetchPage, nextPath } from '../../src/api/page.ts';
+import { nextAtEnd, nextPath, readPage } from '../../src/api/page.ts';
 import { createSplitter } from '../../src/api/split-list.ts';
-import { apiOf, origin } from './shelf.ts';
+import { bodyOf } from '../../src/platform/body.ts';
+import { answered } from './answered.ts';
+import { origin } from './shelf.ts';
 
 const splitter = createSplitter('things', ['id']);
-const pageOf = (body: unknown, date?: () => number) =>
-  fetchPage(
-    apiOf(() => body, date),
-    'things',
-    '/v2/things',
-    splitter,
-  );
+const pageOf = (body: unknown, date?: number) =>
+  readPage(origin, { key: 'things', path: '/v2/things?page=1' }, answered(200, body, { date }), splitter);
 
 describe('one page', () => {
-  it('has its items, its total, the way to the next and the time of the server', async () => {
+  it('has its items, its total, the way to the next and the time of the server', () => {
     const things = [{ id: 1, name: 'a' }, { name: 'b' }];
     const body = { things, links: { pages: { next: '/v2/things?page=2' } }, meta: { total: 3 } };
-    const page = await pageOf(body, () => 5_000);
+    const page = pageOf(body, 5_000);
     expect(page).toMatchObject({ skims: [{ id: 1 }, {}], total: 3, next: '/v2/things?page=2', date: 5_000 });
     expect([page.item(0), page.item(1)]).toEqual(things);
   });
@@ -26,16 +24,16 @@ describe('one page', () => {
     [[0, 2], '{"id":1}\n{"id":3}\n'],
     [[1], '{"id":2,"name":"é"}\n'],
     [[], ''],
-  ])('gives the items %j a line each, as often as it is asked', async (places, lines) => {
-    const page = await pageOf({ things: [{ id: 1 }, { id: 2, name: 'é' }, { id: 3 }] });
+  ])('gives the items %j a line each, as often as it is asked', (places, lines) => {
+    const page = pageOf({ things: [{ id: 1 }, { id: 2, name: 'é' }, { id: 3 }] });
     for (const _ of '12') expect(Buffer.from(page.lines(places)).toString()).toBe(lines);
     expect(page.item(1)).toEqual({ id: 2, name: 'é' });
   });
 
   it.each([[[1, 'a', null, [{}]]], [[{ id: 1 }, 2]]])(
     'whose items are not all objects, as %j, has them all',
-    async (things) => {
-      const page = await pageOf({ things });
+    (things) => {
+      const page = pageOf({ things });
       expect(page.skims).toEqual(things);
       expect(things.map((_, at) => page.item(at))).toEqual(things);
       expect(Buffer.from(page.lines(things.map((_, at) => at))).toString()).toBe(
@@ -70,5 +68,50 @@ describe('the link to the next page', () => {
     'http://',
   ])('%s leaves the base origin and is not followed', (next) => {
     expect(() => nextPath(origin, { pages: { next } })).toThrow(/leaves the base origin/);
+  });
+});
+
+describe('the next page, told from the end of this one', () => {
+  const endOf = (text: string) => nextAtEnd(origin, bodyOf([Buffer.from(text)]));
+  const links = '{"pages":{"next":"https://api.example/v2/things?page=2"}}';
+
+  it.each([
+    [`{"things":[],"links":${links},"meta":{"total":3}}`],
+    [`{"things":[{"links":{}}],"links":${links}}`],
+    [`{"links":{},"things":[],"links":${links}}\n`],
+  ])('%s is found', (text) => {
+    expect(endOf(text)).toBe('/v2/things?page=2');
+    // Wherever the pieces are cut that it came in.
+    const bytes = Buffer.from(text);
+    for (let at = 0; at <= bytes.length; at++)
+      expect(nextAtEnd(origin, bodyOf([bytes.subarray(0, at), bytes.subarray(at)]))).toBe('/v2/things?page=2');
+  });
+
+  it.each([
+    ['no links', '{"things":[]}'],
+    ['the last page', '{"things":[],"links":{},"meta":{"total":3}}'],
+    ['an item with links', `{"links":{},"things":[{"links":${links}}]}`],
+    ['links in the text of an item', `{"things":["\\"links\\":${links.replaceAll('"', '\\"')}"]}`],
+    ['half an answer', `{"things":[],"links":${links}`],
+    ['links before a long list', `{"links":${links},"things":[${'0,'.repeat(5_000)}0]}`],
+    ['nothing', ''],
+  ])('is not told of %s', (_what, text) => {
+    expect(endOf(text)).toBeUndefined();
+  });
+
+  it('is what the whole page says, whatever stands in it, or is not told', () => {
+    const member = fc.constantFrom('things', 'links', 'meta', '"links":', 'pages', 'next');
+    const value = fc.jsonValue().map((json) => json);
+    fc.assert(
+      fc.property(
+        fc.array(fc.tuple(member, fc.oneof(value, fc.constant(JSON.parse(links)))), { maxLength: 6 }),
+        (members) => {
+          const text = `{${members.map(([name, json]) => `${JSON.stringify(name)}:${JSON.stringify(json)}`).join(',')}}`;
+          const told = endOf(text);
+          if (told !== undefined) expect(told).toBe(nextPath(origin, JSON.parse(text).links));
+        },
+      ),
+      { numRuns: 2_000 },
+    );
   });
 });

@@ -41,6 +41,21 @@ describe('a list', () => {
     expect(api.asked).toEqual([first, second]);
   });
 
+  it('asks for the next page even before this one is understood', async () => {
+    // Its links are the last that stands in it.
+    const { links } = page([], 3, second);
+    const api = apiOf({ [first]: { things: [{ id: 'x' }], links }, [second]: page([3], 3) });
+    await expect(ids(listing(api))).rejects.toMatchObject({ code: 'api_error' });
+    expect(api.asked).toEqual([first, second]);
+  });
+
+  it('is not asked for more while it is not sure that more is wanted', async () => {
+    const broken = { ...page([1], 3, second), things: [{ id: 'x' }] };
+    const api = apiOf({ [first]: broken, [second]: page([3], 3) });
+    await expect(ids(listing(api, { pageSize: 2, limit: 2 }))).rejects.toMatchObject({ code: 'api_error' });
+    expect(api.asked).toEqual([first]);
+  });
+
   it('gives an item that moved to a later page once', async () => {
     const api = apiOf({ [first]: page([1, 2], 3, second), [second]: page([2, 3], 4) });
     expect(await ids(listing(api))).toEqual([1, 2, 3]);

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { type ApiAnswer, isTokenRefused, notJson, problem, problemBody } from '../../src/api/problem.ts';
+import { answered } from './answered.ts';
 
 const login = '`cloudctl auth login --profile work`';
 
 function answer(status: number, body: unknown = {}, changes: Partial<ApiAnswer> = {}): ApiAnswer {
-  const text = typeof body === 'string' ? body : JSON.stringify(body);
-  return { status, contentType: 'application/json', requestId: 'r-1', retryAfter: undefined, body: text, ...changes };
+  return answered(status, body, { requestId: 'r-1', ...changes });
 }
 
 describe('a refused access token', () => {

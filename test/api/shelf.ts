@@ -1,8 +1,7 @@
 import type { Api } from '../../src/api/client.ts';
 import { listPages, type Wish } from '../../src/api/pages.ts';
-import type { ApiAnswer } from '../../src/api/problem.ts';
 import { CliError } from '../../src/errors.ts';
-import { parseJson } from '../../src/json.ts';
+import { answered } from './answered.ts';
 
 export const origin = 'https://api.example';
 
@@ -21,21 +20,16 @@ export function apiOf(answer: (path: string) => unknown, date?: () => number): A
   return {
     baseOrigin: origin,
     asked,
-    json: async ({ path }, read = ({ body }) => parseJson(body)) => {
+    success: async ({ path }) => {
       asked.push(path);
       const page = answer(path);
       if (page instanceof Error) throw page;
       if (page === undefined) throw new CliError('not_found', `no page ${path}`);
-      const body = JSON.stringify(page);
-      const read_ = read(answerOf(body, date?.()), Buffer.from(body));
-      return read_.ok ? read_.value : undefined;
+      return answered(200, JSON.stringify(page), { date: date?.() });
     },
+    json: () => Promise.reject(new Error('not used')),
     request: () => Promise.reject(new Error('not used')),
   };
-}
-
-function answerOf(body: string, date: number | undefined): ApiAnswer {
-  return { status: 200, contentType: 'application/json', requestId: undefined, retryAfter: undefined, date, body };
 }
 
 /** A list that changes: `turn` is called before each page that is read after the first. */

@@ -6,6 +6,7 @@ import type { ApiAnswer } from '../../src/api/problem.ts';
 import type { BatchEvent } from '../../src/batch/event.ts';
 import { createLedger, type Ledger } from '../../src/batch/ledger.ts';
 import type { Clock } from '../../src/platform/host.ts';
+import { answered } from '../api/answered.ts';
 import { makeFolders } from '../fixtures/folders.ts';
 import type { TestClock } from '../fixtures/host.ts';
 
@@ -40,16 +41,7 @@ export function pathFor(): string {
 }
 
 export function answer(status: number, body: unknown = {}, more: Partial<ApiAnswer> = {}): ApiAnswer {
-  const text = typeof body === 'string' ? body : JSON.stringify(body);
-  return {
-    status,
-    contentType: 'application/json',
-    requestId: undefined,
-    retryAfter: undefined,
-    date: Date.parse('2026-01-01T00:00:00Z'),
-    body: text,
-    ...more,
-  };
+  return answered(status, body, { date: Date.parse('2026-01-01T00:00:00Z'), ...more });
 }
 
 export function namesOf({ body }: ApiRequest): readonly string[] {
@@ -81,6 +73,7 @@ export function apiOf(
     baseOrigin: 'https://api.example',
     sent,
     read,
+    success: () => Promise.reject(new Error('not used')),
     json: () => Promise.reject(new Error('not used')),
     request: async (request) => {
       const [kept, respond] = request.method === 'POST' ? [sent, post] : [read, get];

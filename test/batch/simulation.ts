@@ -12,6 +12,7 @@ import { waits } from '../../src/batch/waits.ts';
 import { CliError } from '../../src/errors.ts';
 import type { Clock } from '../../src/platform/host.ts';
 import { SendError } from '../../src/platform/send.ts';
+import { answered } from '../api/answered.ts';
 
 /** What happens to one request; times in milliseconds from its arrival. */
 export interface Trouble {
@@ -242,20 +243,15 @@ function createWorld(scenario: Scenario) {
       });
     });
   };
-  const answer = (status: number, body: unknown): ApiAnswer => ({
-    status,
-    contentType: 'application/json',
-    requestId: undefined,
-    retryAfter: undefined,
-    date: Math.floor(now / 1000) * 1000,
-    body: typeof body === 'string' ? body : JSON.stringify(body),
-  });
+  const answer = (status: number, body: unknown): ApiAnswer =>
+    answered(status, body, { date: Math.floor(now / 1000) * 1000 });
 
   return {
     made,
     posts: () => posts,
     apiOf: (owner: Process): Api => ({
       baseOrigin: 'https://api.example',
+      success: () => Promise.reject(new Error('not used')),
       json: () => Promise.reject(new Error('not used')),
       request: (request) => {
         if (owner.dead) return never();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readBody } from '../../src/platform/body.ts';
+import { bodyOf, readBody } from '../../src/platform/body.ts';
 import type { Answer } from '../../src/platform/send.ts';
 
 function answering(body: AsyncIterable<Uint8Array> | null): Answer {
@@ -14,6 +14,20 @@ describe('the body of an answer', () => {
     };
     expect(await readBody(answering(pieces()), bytes.length)).toBe('a ✓ b');
     expect(await readBody(answering(null), 0)).toBe('');
+  });
+
+  it.each([
+    [['abc'], 2, 'bc'],
+    [['abc'], 9, 'abc'],
+    [['ab', 'c'], 2, 'bc'],
+    [['ab', '', 'cdef'], 3, 'def'],
+    [[], 3, ''],
+  ])('in the pieces %j has as its last %i bytes %j', (pieces, length, end) => {
+    const body = bodyOf(pieces.map((piece) => Buffer.from(piece)));
+    expect(body.end(length).toString()).toBe(end);
+    expect(body.bytes().toString()).toBe(pieces.join(''));
+    expect(body.size).toBe(pieces.join('').length);
+    expect(body.end(length).toString()).toBe(end);
   });
 
   it('that is longer than allowed is left at once', async () => {

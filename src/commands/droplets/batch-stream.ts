@@ -8,8 +8,8 @@ export interface Stream<T> {
 
 export interface StreamOptions {
   /** Resolves when the reader may be given more: a system call for every few rows costs more than making them. */
-  readonly pause: (over: AbortSignal) => Promise<void>;
-  /** Rows that may wait for the reader. */
+  readonly pause: (cut: AbortSignal) => Promise<void>;
+  /** Rows that may wait for the reader; half of them cut a pause short. */
   readonly most?: number;
 }
 
@@ -20,7 +20,8 @@ export function streamOf<T>(
 ): Stream<T> {
   let waiting: T[] = [];
   let broken: { readonly reason: unknown } | undefined;
-  const over = new AbortController();
+  let isOver = false;
+  let pausing: AbortController | undefined;
   let wake = (): void => {};
   let room = gate();
 
@@ -32,8 +33,9 @@ export function streamOf<T>(
         yield rows;
         room.open();
         room = gate();
-        if (!over.signal.aborted) await pause(over.signal);
-      } else if (over.signal.aborted) return;
+        pausing = new AbortController();
+        if (!isOver && waiting.length < most / 2) await pause(pausing.signal);
+      } else if (isOver) return;
       else
         await new Promise<void>((resolve) => {
           wake = resolve;
@@ -49,11 +51,14 @@ export function streamOf<T>(
     async push(rows) {
       waiting.push(...rows);
       wake();
+      // A batch that is quicker than the pauses is not slowed down by them.
+      if (waiting.length >= most / 2) pausing?.abort();
       while (broken === undefined && waiting.length > most) await room.opened;
       if (broken !== undefined) throw broken.reason;
     },
     end: () => {
-      over.abort();
+      isOver = true;
+      pausing?.abort();
       wake();
       return reading;
     },

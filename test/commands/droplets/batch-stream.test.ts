@@ -12,10 +12,10 @@ function ground(most?: number) {
       for await (const rows of batches) given.push(rows);
     },
     {
-      pause: (over) =>
+      pause: (cut) =>
         new Promise((resolve) => {
           pauses.push(resolve);
-          over.addEventListener('abort', () => resolve());
+          cut.addEventListener('abort', () => resolve());
         }),
       ...(most === undefined ? {} : { most }),
     },
@@ -46,8 +46,32 @@ it('the end cuts the pause short and leaves no row behind', async () => {
   await ground().stream.end();
 });
 
-it('who brings rows waits while too many wait for the reader', async () => {
-  const { given, stream, goOn } = ground(2);
+it('rows that come faster than the pauses cut them short', async () => {
+  const { given, stream } = ground(4);
+  await stream.push([1]);
+  await tick();
+  await stream.push([2]);
+  await tick();
+  expect(given).toEqual([[1]]);
+  await stream.push([3]);
+  await tick();
+  expect(given).toEqual([[1], [2, 3]]);
+});
+
+it('who brings rows waits while too many wait for a slow reader', async () => {
+  const given: (readonly number[])[] = [];
+  let goOn = (): void => {};
+  const stream = streamOf<number>(
+    async (batches) => {
+      for await (const rows of batches) {
+        given.push(rows);
+        await new Promise<void>((resolve) => {
+          goOn = resolve;
+        });
+      }
+    },
+    { pause: async () => {}, most: 2 },
+  );
   await stream.push([1]);
   await tick();
   let isTaken = false;
