@@ -1,6 +1,6 @@
 import type { CliError } from '../errors.ts';
 import { usage } from '../errors.ts';
-import type { ArgumentSpec, CommandSpec, OptionSpec } from './command.ts';
+import type { ArgumentSpec, CommandSpec, OptionSpec, Tree } from './command.ts';
 import { shown } from './sanitize.ts';
 import { nearest } from './suggest.ts';
 import { synopsis } from './synopsis.ts';
@@ -8,10 +8,22 @@ import { splitList } from './words.ts';
 
 /** Wrong words on the command line, in three parts. `path` is the command as typed: `cloudctl droplets create`. */
 
-export function unknownCommand(path: string, word: string, known: readonly string[]): CliError {
-  const meant = nearest(word, known);
+export function unknownCommand<C>(path: string, word: string, children: Tree<C>): CliError {
+  // `cloudctl login`: who leaves out the group knows the command well enough.
+  const below = commandsBelow(children);
+  const near = nearest(word, Object.keys(children)) ?? nearest(word, [...below.keys()]);
+  const meant = below.get(word) ?? (near === undefined ? undefined : (below.get(near) ?? near));
   const hint = meant === undefined ? seeHelp(path) : `did you mean \`${path} ${meant}\`?`;
   return usage(`unknown command "${shown(word)}" for "${path}"`, hint);
+}
+
+/** Commands of the groups among these by their own names, where only one has that name. */
+function commandsBelow<C>(children: Tree<C>): ReadonlyMap<string, string> {
+  const found = Object.entries(children).flatMap(([group, node]) =>
+    node.kind === 'branch' ? Object.keys(node.children).map((name) => [name, `${group} ${name}`] as const) : [],
+  );
+  const isOne = ([name]: readonly [string, string]): boolean => found.filter(([other]) => other === name).length === 1;
+  return new Map(found.filter(isOne));
 }
 
 /** A word that a branch would hand to its fallback, but which looks like a slip: `droplets lst`. */

@@ -170,20 +170,21 @@ function fallFault<C>(from: Fallen<C>, spec: CommandSpec<C>, args: readonly stri
   const path = from.path.join(' ');
   if (names.includes(word)) return misplacedOptions(path, word);
   const places = spec.arguments ?? [];
-  if (args.length > places.length && places.at(-1)?.variadic !== true) return unknownCommand(path, word, names);
+  if (args.length > places.length && places.at(-1)?.variadic !== true)
+    return unknownCommand(path, word, from.branch.children);
   const meant = slipOf(word, names);
   return meant === undefined ? undefined : slippedCommand(path, word, meant, from.branch.fallback ?? meant);
 }
 
 /** `help [COMMAND...]` below a branch; any other words name no command. */
 function helpOf<C>([first = '', ...words]: readonly string[], { branch, path }: Fallen<C>): HelpAsked<C> {
-  if (first !== 'help') throw unknownCommand(path.join(' '), first, Object.keys(branch.children));
+  if (first !== 'help') throw unknownCommand(path.join(' '), first, branch.children);
   let node: Branch<C> | Leaf<C> = branch;
   const reached = [...path];
   for (const word of words) {
     const children: Tree<C> = node.kind === 'branch' ? node.children : {};
     const child: Branch<C> | Leaf<C> | undefined = Object.hasOwn(children, word) ? children[word] : undefined;
-    if (child === undefined) throw unknownCommand(reached.join(' '), word, Object.keys(children));
+    if (child === undefined) throw unknownCommand(reached.join(' '), word, children);
     node = child;
     reached.push(word);
   }

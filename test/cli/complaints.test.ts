@@ -1,18 +1,30 @@
 import { expect, test } from 'vitest';
 import { argumentFault, missingValue, unknownCommand, unknownOption, valueFault } from '../../src/cli/complaints.ts';
+import { testTree } from './tree.ts';
 
 const path = 'cloudctl x';
 const names = { name: 'names', short: 'n', value: 'LIST', description: '' };
 const kind = { name: 'kind', value: 'K', choices: ['fail', 'skip'], description: '' };
 
 test('an unknown command close to a known one suggests it, another points to the help', () => {
-  expect(unknownCommand('cloudctl', 'droplts', ['droplets'])).toMatchObject({
+  expect(unknownCommand('cloudctl', 'droplts', testTree())).toMatchObject({
     code: 'usage',
     exitCode: 2,
     message: 'unknown command "droplts" for "cloudctl"',
     hint: 'did you mean `cloudctl droplets`?',
   });
-  expect(unknownCommand('cloudctl', 'volumes', ['droplets']).hint).toBe('see `cloudctl --help`');
+  expect(unknownCommand('cloudctl', 'volumes', testTree()).hint).toBe('see `cloudctl --help`');
+});
+
+test.each([
+  ['migrate', 'db migrate'],
+  ['migrat', 'db migrate'],
+  ['switch', 'auth switch'],
+  // Two groups have one.
+  ['list', undefined],
+])('%s without its group means %s', (word, meant) => {
+  const hint = meant === undefined ? 'see `cloudctl --help`' : `did you mean \`cloudctl ${meant}\`?`;
+  expect(unknownCommand('cloudctl', word, testTree()).hint).toBe(hint);
 });
 
 test('an unknown option is named without its value, which may be a secret', () => {
