@@ -6,7 +6,7 @@ export function nearest(word: string, known: readonly string[]): string | undefi
   for (const candidate of known) {
     const distance = editDistance(typed, candidate.toLowerCase());
     const longest = Math.max(typed.length, candidate.length);
-    if (distance < bestDistance && distance <= 3 && distance / longest < 0.5) {
+    if (distance < bestDistance && distance <= 3 && 3 * distance <= longest) {
       best = candidate;
       bestDistance = distance;
     }

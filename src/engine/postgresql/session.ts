@@ -64,7 +64,8 @@ const settings = {
   idle_session_timeout: '0',
   default_transaction_read_only: 'off',
   synchronous_commit: 'local',
-  search_path: 'pg_catalog',
+  // Named last: otherwise a temporary table would come before the catalogue.
+  search_path: 'pg_catalog, pg_temp',
   datestyle: 'ISO',
   intervalstyle: 'postgres',
   extra_float_digits: '3',

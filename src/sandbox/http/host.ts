@@ -6,7 +6,16 @@ import type { IncomingMessage } from 'node:http';
  */
 export function hasKnownHost(message: IncomingMessage, port: number): boolean {
   const [host = '', ...more] = message.headersDistinct.host ?? [];
-  return more.length === 0 && LOOPBACK_NAMES.some((name) => isAuthority(host.toLowerCase(), name, port));
+  const meant = (targetOf(message).authority ?? host).toLowerCase();
+  return more.length === 0 && host !== '' && LOOPBACK_NAMES.some((name) => isAuthority(meant, name, port));
+}
+
+/** Path and query as they came; of a target in absolute form, which a server must take as well (RFC 9112 §3.2.2), the authority too. */
+export function targetOf({ url = '/' }: IncomingMessage): { readonly target: string; readonly authority?: string } {
+  const parts = /^https?:\/\/([^/?#]*)(.*)$/i.exec(url);
+  const [, authority, rest = ''] = parts ?? [];
+  if (authority === undefined) return { target: url };
+  return { authority, target: rest.startsWith('/') ? rest : `/${rest}` };
 }
 
 function isAuthority(host: string, name: string, port: number): boolean {

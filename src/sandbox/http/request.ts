@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { targetOf } from './host.ts';
 import { type Parameters, readParameters } from './parameters.ts';
 
 /** One request, read whole. Path and query are the raw bytes of the target: nothing is decoded or folded away. */
@@ -10,7 +11,7 @@ export interface Request {
   /** Every value of a header, however often it came. */
   readonly header: (name: string) => readonly string[];
   readonly body: string;
-  /** The Host header. */
+  /** The Host header, or what the target names in its place. */
   readonly authority: string;
   /** Of query and body together, decoded once. */
   readonly parameters: () => Parameters;
@@ -21,7 +22,7 @@ export interface Request {
 }
 
 export function requestFrom(message: IncomingMessage, body: Buffer): Request {
-  const target = message.url ?? '/';
+  const { target, authority = message.headers.host ?? '' } = targetOf(message);
   const mark = target.indexOf('?');
   const query = mark === -1 ? '' : target.slice(mark + 1);
   const text = body.toString('utf8');
@@ -32,7 +33,7 @@ export function requestFrom(message: IncomingMessage, body: Buffer): Request {
     query,
     header: (name) => message.headersDistinct[name] ?? [],
     body: text,
-    authority: message.headers.host ?? '',
+    authority,
     parameters: () => {
       parameters ??= readParameters(query, text, message.headers['content-type'] ?? '');
       return parameters;

@@ -98,6 +98,22 @@ describe('only loopback authorities are answered', () => {
     }
   });
 
+  it.each([
+    ['GET http://HOST/v2/droplets?page=1', 200],
+    ['GET HTTP://HOST/v2/droplets', 200],
+    ['GET http://HOST', 404],
+    ['GET http://HOST?page=1', 404],
+    ['GET http://evil.example/v2/droplets', 421],
+    ['GET http://HOST@evil.example/v2/droplets', 421],
+    ['GET http:///v2/droplets', 421],
+  ])('of a target in absolute form: %s is %i', async (line, status) => {
+    const sandbox = await sandboxFor();
+    const { access_token } = await tokenFor(sandbox);
+    const { host } = new URL(sandbox.ready.base_url);
+    const head = `${line.replace('HOST', host)} HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${access_token}\r\nConnection: close\r\n\r\n`;
+    expect(await sendBytes(sandbox.ready.base_url, head)).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+  });
+
   it('two Host headers are refused, even if one is right, and an empty one', async () => {
     const sandbox = await sandboxFor();
     const { host } = new URL(sandbox.ready.auth_url);
