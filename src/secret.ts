@@ -37,20 +37,32 @@ export function secretUrl(url: URL): Secret {
 
 /** Text of a server without the secrets that were sent to it, however it spells them: whoever repeats a request must not make us print it. */
 export function withoutSecrets(text: string, secrets: readonly Secret[]): string {
-  return secrets.reduce((left, secret) => {
-    const value = secret.reveal();
-    // A value this short stands in any text by chance, and tells nothing.
-    if (value.length < 8) return left;
-    const bytes = Buffer.from(value);
-    const spellings = [
-      value,
-      encodeURIComponent(value),
-      new URLSearchParams({ '': value }).toString().slice(1),
-      JSON.stringify(value).slice(1, -1),
-      bytes.toString('base64').replace(/=+$/, ''),
-      bytes.toString('base64url'),
-      bytes.toString('hex'),
-    ];
-    return spellings.reduce((rest, spelling) => rest.replaceAll(spelling, secret.shown), left);
-  }, text);
+  return secrets.reduce(
+    (left, secret) => spellingsOf(secret).reduce((rest, spelling) => rest.replaceAll(spelling, secret.shown), left),
+    text,
+  );
+}
+
+/** Kept, because a token goes with thousands of requests and is looked for in every answer. */
+const known = new WeakMap<Secret, readonly string[]>();
+
+function spellingsOf(secret: Secret): readonly string[] {
+  const spellings = known.get(secret) ?? spelled(secret.reveal());
+  known.set(secret, spellings);
+  return spellings;
+}
+
+function spelled(value: string): readonly string[] {
+  // A value this short stands in any text by chance, and tells nothing.
+  if (value.length < 8) return [];
+  const bytes = Buffer.from(value);
+  return [
+    value,
+    encodeURIComponent(value),
+    new URLSearchParams({ '': value }).toString().slice(1),
+    JSON.stringify(value).slice(1, -1),
+    bytes.toString('base64').replace(/=+$/, ''),
+    bytes.toString('base64url'),
+    bytes.toString('hex'),
+  ];
 }

@@ -71,7 +71,7 @@ export function createApi(deps: ApiDeps): Api {
     json: async (call) => {
       const answer = await success(call);
       if (answer.raw.size === 0) return undefined;
-      const json = parseJson(answer.body);
+      const json = parseJson(answer.text());
       if (!json.ok) throw notJson(answer, call.method, withoutQuery(call.path));
       return json.value;
     },
@@ -136,41 +136,28 @@ async function once(deps: ApiDeps, call: ApiRequest, token: Secret): Promise<Api
       // Who sent something that changes things must know that it may have been done.
       { cause: new SendError('connection', true, 'the answer was not read to its end') },
     );
-  return new Told(answer, body, deps.clock.now(), token);
+  return told(answer, body, deps.clock.now(), token);
 }
 
-/** A class, because an object with getters of its own has a hidden class of its own, which outlives it. */
-class Told implements ApiAnswer {
-  readonly status: number;
-  readonly contentType: string;
-  readonly retryAfter: number | undefined;
-  readonly date: number | undefined;
-  readonly limit: ApiAnswer['limit'];
-  readonly raw: Body;
-  readonly #answer: Answer;
-  readonly #token: Secret;
-
-  constructor(answer: Answer, raw: Body, now: number, token: Secret) {
-    this.status = answer.status;
-    this.contentType = (answer.headers.get('content-type') ?? '').split(';')[0]?.trim() ?? '';
-    this.date = dateOf(answer);
-    this.retryAfter = retryAfter(answer, this.date ?? now);
-    this.limit = limitOf(answer);
-    this.raw = raw;
-    this.#answer = answer;
-    this.#token = token;
-  }
-
-  get requestId(): string | undefined {
-    const requestId = this.#answer.headers.get('x-request-id');
-    return requestId === null ? undefined : withoutSecrets(requestId, [this.#token]);
-  }
-
-  get body(): string {
-    const text = this.raw.bytes().toString('utf8');
+// No getters: an object literal with them has a hidden class of its own, which outlives it and all that it knows.
+function told(answer: Answer, raw: Body, now: number, token: Secret): ApiAnswer {
+  const requestId = answer.headers.get('x-request-id');
+  const date = dateOf(answer);
+  return {
+    status: answer.status,
+    contentType: (answer.headers.get('content-type') ?? '').split(';')[0]?.trim() ?? '',
+    requestId: requestId === null ? undefined : withoutSecrets(requestId, [token]),
+    retryAfter: retryAfter(answer, date ?? now),
+    date,
+    limit: limitOf(answer),
     // Data is the caller's as it is; the text of an error is ours to print.
-    return this.status < 400 ? text : withoutSecrets(text, [this.#token]);
-  }
+    text: () => (answer.status < 400 ? textOf(raw) : withoutSecrets(textOf(raw), [token])),
+    raw,
+  };
+}
+
+function textOf(body: Body): string {
+  return body.bytes().toString('utf8');
 }
 
 /** Whole seconds, from either form of Retry-After (RFC 9110 §10.2.3), else from `ratelimit-reset` in epoch seconds. `now`: the server's. */

@@ -23,7 +23,7 @@ export interface Page {
 /** Understands the answer to a request for `path`; `key` is what holds its items, `splitter` takes them out. */
 export function readPage(baseOrigin: string, { key, path }: PageSource, answer: ApiAnswer, splitter: Splitter): Page {
   const split = splitItems(answer.raw.bytes(), splitter);
-  const json = answer.raw.size === 0 ? undefined : parseJson(split?.rest ?? answer.body);
+  const json = answer.raw.size === 0 ? undefined : parseJson(split?.rest ?? answer.text());
   const [plainPath = path] = path.split('?');
   if (json?.ok === false) throw notJson(answer, 'GET', plainPath);
   const page = json?.value;

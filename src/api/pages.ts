@@ -41,7 +41,7 @@ export interface Portion<T> {
 /** Pages without anything new before a list that never ends is given up. */
 const emptyPages = 10;
 /** Passes over a list that does not hold still. */
-const passes = 5;
+const passes = 9;
 /** The server's times are whole seconds, and those of its parts differ a little. */
 const slackMs = 5_000;
 
@@ -78,7 +78,8 @@ interface Demand {
 function pageSizes({ limit, pageSize = 200, matches }: Wish<never>): readonly number[] {
   // What is filtered here may be far down the list: small pages would be many requests.
   const first = limit === undefined || matches !== undefined ? pageSize : fitting(limit, pageSize);
-  return [first, ...[200, 199, 198, 197, 196].filter((size) => size !== first)].slice(0, passes);
+  const others = Array.from({ length: passes }, (_, at) => 200 - at).filter((size) => size !== first);
+  return [first, ...others].slice(0, passes);
 }
 
 /** As many requests as needed, and no larger ones than needed. */

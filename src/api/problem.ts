@@ -13,8 +13,8 @@ export interface ApiAnswer {
   readonly date?: number | undefined;
   /** `ratelimit-remaining` and `ratelimit-reset`, the latter in epoch seconds. */
   readonly limit?: { readonly remaining: number; readonly reset: number } | undefined;
-  /** As text; that of an error is without the secrets that were sent. */
-  readonly body: string;
+  /** Its body as text; that of an error is without the secrets that were sent. */
+  readonly text: () => string;
   /** As it came. */
   readonly raw: Body;
 }
@@ -25,8 +25,8 @@ export interface ProblemBody {
   readonly message?: string;
 }
 
-export function problemBody(answer: Pick<ApiAnswer, 'body'>): ProblemBody {
-  const json = parseJson(answer.body);
+export function problemBody(answer: Pick<ApiAnswer, 'text'>): ProblemBody {
+  const json = parseJson(answer.text());
   if (!json.ok || !isRecord(json.value)) return {};
   const id = textOf(json.value, 'id');
   const message = textOf(json.value, 'message');
@@ -37,16 +37,16 @@ export function problemBody(answer: Pick<ApiAnswer, 'body'>): ProblemBody {
  * A refused access token: every 401, and a 4xx with `id=not_found` on a collection, which cannot be missing (spec.md §5.7).
  * The answer to HEAD has no body to say so: there a 404 is enough.
  */
-export function isTokenRefused(answer: Pick<ApiAnswer, 'status' | 'body'>, path: string): boolean {
+export function isTokenRefused(answer: Pick<ApiAnswer, 'status' | 'text'>, path: string): boolean {
   if (answer.status === 401) return true;
   if (answer.status < 400 || answer.status >= 500 || !isCollection(path)) return false;
-  return answer.body === '' ? answer.status === 404 : problemBody(answer).id === 'not_found';
+  return answer.text() === '' ? answer.status === 404 : problemBody(answer).id === 'not_found';
 }
 
 /** A 404 for a single thing, with `id=not_found` or without a body (HEAD): it may be missing, or the token may be unknown. */
 export function mayBeTokenRefused(answer: ApiAnswer, path: string): boolean {
   if (answer.status !== 404 || isCollection(path)) return false;
-  return answer.body === '' || problemBody(answer).id === 'not_found';
+  return answer.text() === '' || problemBody(answer).id === 'not_found';
 }
 
 /** The error a user should see for an answer that is no success. `profile` and `scope` make the hint exact. */

@@ -32,7 +32,9 @@ export interface Survey {
 export function createSurvey(): Survey {
   /** Every item that was met, with the one that stood behind it. */
   const next = new Map<number, number>();
-  const metNow = new Set<number>();
+  /** In this pass and in the one before it. Not in the first one: all it met is in `next`. */
+  let metNow = new Set<number>();
+  let metBefore: ReadonlySet<number> | undefined;
   let pass: Pass = { ...emptyPass };
   let before: Pass | undefined;
   let neighbour = beginning;
@@ -48,6 +50,11 @@ export function createSurvey(): Survey {
     }
     return front === end;
   };
+  /** Nothing changed that can be seen: the same items in both passes, and one total on all their pages. */
+  const isStill = (last: Pass): boolean =>
+    [last, pass].every(({ fell, first, last: end }) => !fell && first === end && first === pass.first) &&
+    metNow.size === last.met &&
+    [...metNow].every((id) => metBefore?.has(id) ?? pass.fresh === 0);
   return {
     get met() {
       return met();
@@ -59,9 +66,11 @@ export function createSurvey(): Survey {
       return before === undefined;
     },
     beginPass() {
-      before = { ...pass, met: metInPass() };
+      const met = metInPass();
+      metBefore = before === undefined ? undefined : metNow;
+      metNow = new Set();
+      before = { ...pass, met };
       pass = { ...emptyPass };
-      metNow.clear();
     },
     beginPage(total) {
       pass.pages += 1;
@@ -92,8 +101,7 @@ export function createSurvey(): Survey {
       pass.isShort = metInPass() < (pass.least ?? 0);
       if (!isDoubtful(pass, metInPass())) return 'complete';
       if (before === undefined) return 'again';
-      const isStill = pass.fresh === 0 && metNow.size === before.met;
-      if (before.isShort && pass.isShort && isStill) return 'short';
+      if (before.isShort && pass.isShort && isStill(before)) return 'short';
       // It may have led to an item that was deleted since: another way may lead around it.
       front = beginning;
       return isUnbroken() ? 'complete' : 'again';

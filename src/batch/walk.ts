@@ -35,7 +35,7 @@ export async function readPage(line: Line, path: string, signal: AbortSignal): P
     answer = await line.request({ method: 'GET', path });
     // The line waits until the server allows another.
   } while (answer.status === 429);
-  const json = answer.status === 200 ? parseJson(answer.body) : undefined;
+  const json = answer.status === 200 ? parseJson(answer.text()) : undefined;
   const body = json?.ok === true && isRecord(json.value) ? json.value : undefined;
   const items = body?.droplets;
   const droplets = Array.isArray(items) ? items.map(decodeDroplet) : undefined;

@@ -48,11 +48,11 @@ export const api: CommandSpec<Context> = {
     const answer = await client.request({ method, path, ...(body === undefined ? {} : { body }) });
     if (answer.status < 200 || answer.status >= 300)
       throw problem(answer, method, path.split('?')[0] ?? path, loginCommand(settings.profileName));
-    if (answer.body === '') {
+    if (answer.raw.size === 0) {
       await context.output.note(`${answer.status}, no body.`);
       return 0;
     }
-    const json = parseJson(answer.body);
+    const json = parseJson(answer.text());
     if (!json.ok) throw notJson(answer, method, path.split('?')[0] ?? path);
     await context.output.data(json.value);
     return 0;

@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline';
 import { readItem, removeItem, writeItem } from './keychain-entry.ts';
-import type { KeychainRequest } from './keychain-wire.ts';
+import { begun, type KeychainRequest } from './keychain-wire.ts';
 
 // On Windows a Ctrl-C reaches every process of the console; the parent decides what it means.
 process.on('SIGINT', () => {});
@@ -16,6 +16,7 @@ createInterface({ input: process.stdin })
   .on('line', async (line) => {
     const request: KeychainRequest = JSON.parse(line);
     under = request.operation;
+    process.stdout.write(`${begun}\n`);
     const reply = await perform(request);
     under = undefined;
     process.stdout.write(`${JSON.stringify(reply)}\n`);

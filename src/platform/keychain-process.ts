@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { cleaned } from './cleaned.ts';
 import type { Environment } from './host.ts';
-import { decodeReply, type KeychainReply, type KeychainRequest } from './keychain-wire.ts';
+import { begun, decodeReply, type KeychainReply, type KeychainRequest } from './keychain-wire.ts';
 
 export interface HelperOptions {
   readonly env: Environment;
@@ -16,7 +16,8 @@ export interface HelperOptions {
 
 export interface HelperProcess {
   alive(): boolean;
-  ask(request: KeychainRequest): Promise<KeychainReply>;
+  /** `onBegun` is called when the helper, which has to start first, asks the keychain. */
+  ask(request: KeychainRequest, onBegun: () => void): Promise<KeychainReply>;
   /** Ends it from outside and waits until it is gone. */
   kill(): Promise<void>;
   /** Lets it end by itself, which it does at the end of its standard input. */
@@ -33,6 +34,7 @@ export function startHelper({ env, script, node, inherits }: HelperOptions): Hel
     detached: process.platform !== 'win32',
   });
   let waiting: ((reply: KeychainReply) => void) | undefined;
+  let begin = (): void => {};
   let words = '';
   let over = false;
   const gone = new Promise<void>((resolve) => {
@@ -45,6 +47,7 @@ export function startHelper({ env, script, node, inherits }: HelperOptions): Hel
     child.once('close', (status, signal) => end(ended(status ?? signal, words)));
   });
   createInterface({ input: stdout }).on('line', (line) => {
+    if (line === begun) return begin();
     waiting?.(
       decodeReply(line) ?? { kind: 'unavailable', why: 'failed', reason: 'the keychain helper gave an unknown answer' },
     );
@@ -56,8 +59,9 @@ export function startHelper({ env, script, node, inherits }: HelperOptions): Hel
   stdin.on('error', () => {});
   return {
     alive: () => !over,
-    ask: (request) =>
+    ask: (request, onBegun) =>
       new Promise((resolve) => {
+        begin = onBegun;
         waiting = resolve;
         stdin.write(`${JSON.stringify(request)}\n`);
       }),

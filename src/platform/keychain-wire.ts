@@ -7,6 +7,9 @@ export type KeychainRequest =
 
 export type KeychainReply = KeychainFound | KeychainAbsent | KeychainDone | KeychainUnavailable;
 
+/** The line of the helper before it asks the keychain: from then on it is the keychain that is waited for. */
+export const begun = 'begun';
+
 /** Decodes one line of the helper; undefined when it is none of its replies. */
 export function decodeReply(line: string): KeychainReply | undefined {
   const reply = parsed(line);

@@ -53,6 +53,9 @@ const strange: KeychainUnavailable = {
   reason: 'the keychain helper gave an answer to another question',
 };
 
+/** Milliseconds for the helper to start and to load the native client. */
+const starting = 10_000;
+
 async function perform(
   child: HelperProcess,
   request: KeychainRequest,
@@ -60,15 +63,21 @@ async function perform(
 ): Promise<KeychainReply> {
   const waiting = setTimeout(onWaiting, 1000);
   let late: NodeJS.Timeout | undefined;
-  const tooLate = new Promise<'late'>((resolve) => {
-    late = setTimeout(() => resolve('late'), limit);
+  let onBegun = (): void => {};
+  const tooLate = new Promise<KeychainUnavailable>((resolve) => {
+    const allow = (ms: number, reason: string): void => {
+      clearTimeout(late);
+      late = setTimeout(() => resolve({ kind: 'unavailable', why: 'hung', reason }), ms);
+    };
+    // On a machine with much to do the helper may take longer to start than a keychain to answer.
+    allow(Math.max(limit, starting), 'the keychain helper did not start in time');
+    onBegun = () => allow(limit, `the keychain did not answer within ${limit / 1000} s`);
   });
   try {
-    const reply = await Promise.race([child.ask(request), tooLate]);
-    if (reply !== 'late') return reply;
+    const reply = await Promise.race([child.ask(request, onBegun), tooLate]);
     // Reaped before the answer is given: whoever holds a lock for this operation may free it then.
-    await child.kill();
-    return { kind: 'unavailable', why: 'hung', reason: `the keychain did not answer within ${limit / 1000} s` };
+    if (reply.kind === 'unavailable' && reply.why === 'hung') await child.kill();
+    return reply;
   } finally {
     clearTimeout(waiting);
     clearTimeout(late);

@@ -24,7 +24,7 @@ export async function probeToken(
     });
     const body = (await readBody(answer, 1024 * 1024)) ?? '';
     if (answer.status >= 200 && answer.status < 300) return 'accepted';
-    return isTokenRefused({ status: answer.status, body }, path) ? 'refused' : 'unknown';
+    return isTokenRefused({ status: answer.status, text: () => body }, path) ? 'refused' : 'unknown';
   } catch (error) {
     if (error instanceof SendError) return 'unknown';
     throw error;

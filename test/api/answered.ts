@@ -9,7 +9,7 @@ export function answered(status: number, body: unknown = {}, more: Partial<ApiAn
     contentType: 'application/json',
     requestId: undefined,
     retryAfter: undefined,
-    body: text,
+    text: () => text,
     raw: bodyOf([Buffer.from(text)]),
     ...more,
   };

@@ -181,7 +181,8 @@ describe('a helper that was given a lock', () => {
     try {
       const [silent, path] = [join(folder, 'silent.cjs'), join(folder, 'lock')];
       const here = join(folder, 'here');
-      writeFileSync(silent, `require('node:fs').writeFileSync(${JSON.stringify(here)}, ''); process.stdin.resume();`);
+      const signs = `require('node:fs').writeFileSync(${JSON.stringify(here)}, ''); console.log('begun');`;
+      writeFileSync(silent, `${signs} process.stdin.resume();`);
       const lock = tryAcquire(path);
       const helper = helperKeychain({ env: {}, script: silent }).open({ limit: 5_000, under: lock?.descriptor });
       const reading = helper.read(account);
@@ -198,6 +199,20 @@ describe('a helper that was given a lock', () => {
       rmSync(folder, { recursive: true });
     }
   });
+});
+
+it('a helper that starts slowly is not taken for a keychain that does not answer', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'cloudctl-helper-'));
+  try {
+    const slow = join(folder, 'slow.cjs');
+    const answer = `console.log('begun'); console.log('{"kind":"absent"}');`;
+    writeFileSync(slow, `setTimeout(() => process.stdin.on('data', () => { ${answer} }), 700);`);
+    const helper = helperKeychain({ env: {}, script: slow }).open({ limit: 300 });
+    expect(await helper.read(account)).toEqual({ kind: 'absent' });
+    await helper.close();
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });
 
 describe('without any keychain', () => {
