@@ -1,6 +1,7 @@
 import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { begun } from '../../../src/platform/keychain-wire.ts';
 import { bin, node, type Ran, run, startProgram } from '../../fixtures/cli.ts';
 import type { Environment } from '../../fixtures/folders.ts';
 import { type Ground, makeGround, noKeyring, type StoredRecord, setUp } from './ground.ts';
@@ -217,7 +218,7 @@ function item(ground: Ground, account: string): Shelf {
       const request = value === undefined ? { operation: 'remove', account } : { operation: 'write', account, value };
       const helper = startProgram(node, [join(dirname(bin), '../dist/keychain.cjs')], ground);
       helper.child.stdin?.end(`${JSON.stringify(request)}\n`);
-      expect((await helper.ended).json()).toEqual({ kind: 'done' });
+      expect((await helper.ended).stdout).toBe(`${begun}\n{"kind":"done"}\n`);
     },
   };
 }
