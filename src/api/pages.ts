@@ -42,6 +42,8 @@ export interface Portion<T> {
 const emptyPages = 10;
 /** Passes over a list that does not hold still. */
 const passes = 9;
+/** Turns of the event loop before a request is on its way: a connection that was used before is looked at first. */
+const turnsToLeave = 3;
 /** The server's times are whole seconds, and those of its parts differ a little. */
 const slackMs = 5_000;
 
@@ -164,4 +166,3 @@ function decoded<T>({ decode, path, key }: ListRequest<T>, json: unknown): T {
     throw new CliError('api_error', `could not read ${path}: an item of "${key}" is not understood`);
   return item;
 }
-const turnsToLeave = 3;
