@@ -27,8 +27,13 @@ function print(line: string): void {
     // Versions and tokens are ASCII, so bytes are characters.
     while (text !== '') text = text.slice(writeSync(1, text));
   } catch (error) {
-    // Nobody reads any more, which is no failure; a pipe that is full for the moment is waited for.
-    if (!(error instanceof Error && 'code' in error && error.code === 'EPIPE')) process.stdout.write(text);
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    // A pipe that is full for the moment is waited for; that nobody reads any more is no failure.
+    if (code === 'EAGAIN') process.stdout.write(text);
+    else if (code !== 'EPIPE') {
+      process.stderr.write(`error: could not write to standard output: ${code}\n`);
+      process.exitCode = 1;
+    }
   }
 }
 

@@ -3,7 +3,8 @@ export type JsonRecord = Readonly<Record<string, unknown>>;
 /** Decoders begin here: what came from outside is `unknown` until it was looked at. */
 export function parseJson(text: string): { readonly ok: true; readonly value: unknown } | { readonly ok: false } {
   try {
-    return { ok: true, value: JSON.parse(text) };
+    // A mark of the byte order may be passed over (RFC 8259 §8.1).
+    return { ok: true, value: JSON.parse(text.replace(/^\uFEFF/, '')) };
   } catch {
     // The engine's message quotes the text, which may hold a secret: it goes no further.
     return { ok: false };

@@ -108,7 +108,10 @@ function judgeResult(parameters: Parameters, place: 'query' | 'fragment', flow: 
 
 function judgeError(written: string, description: string | undefined): Judgement {
   const error = errors.find((known) => known === written) ?? 'unknown';
-  return { kind: 'error', error, ...(description ? { description } : {}) };
+  // What we have no words for is told by its name.
+  const name = error === 'unknown' && /^[a-z_]{1,64}$/.test(written) ? written : undefined;
+  const told = [name, description].filter((part) => part !== undefined && part !== '').join(': ');
+  return { kind: 'error', error, ...(told === '' ? {} : { description: told }) };
 }
 
 /** https://www.rfc-editor.org/rfc/rfc6749#section-4.2.2; a refresh token never comes this way, so none is taken. */

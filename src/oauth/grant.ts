@@ -34,7 +34,8 @@ export function decodeGrant(json: unknown): Decoded<Grant> {
   const expiresIn = secondsOf(json);
   if (expiresIn === undefined)
     return { ok: false, reason: 'expires_in is missing or not a positive number of seconds' };
-  const refreshToken = json.refresh_token;
+  // An empty one says that there is none.
+  const refreshToken = json.refresh_token === '' ? undefined : json.refresh_token;
   if (
     refreshToken !== undefined &&
     refreshToken !== null &&
@@ -42,7 +43,8 @@ export function decodeGrant(json: unknown): Decoded<Grant> {
   ) {
     return { ok: false, reason: 'refresh_token is not visible ASCII' };
   }
-  const scope = textOf(json, 'scope');
+  const scope = scopeOf(json);
+  if (scope === undefined) return { ok: false, reason: 'scope is neither a text nor a list of texts' };
   const info = isRecord(json.info) ? decodeInfo(json.info) : undefined;
   return {
     ok: true,
@@ -50,10 +52,18 @@ export function decodeGrant(json: unknown): Decoded<Grant> {
       accessToken: new Secret(accessToken),
       ...(typeof refreshToken === 'string' ? { refreshToken: new Secret(refreshToken) } : {}),
       expiresIn,
-      ...(scope === undefined ? {} : { scope }),
+      ...(scope === '' ? {} : { scope }),
       ...(info === undefined ? {} : { info }),
     },
   };
+}
+
+/** Empty when the server names none; undefined when it is nothing that could be compared. Some servers write a list. */
+function scopeOf({ scope = '' }: JsonRecord): string | undefined {
+  if (scope === null) return '';
+  if (typeof scope === 'string') return scope;
+  const isList = Array.isArray(scope) && scope.every((one) => typeof one === 'string');
+  return isList ? scope.join(' ') : undefined;
 }
 
 /** Visible ASCII without spaces: what may stand in a header (RFC 6750 §2.1). Signed tokens of other servers are long. */

@@ -90,6 +90,13 @@ export async function sendTokenRequest(
   return { ...raw, body: withoutSecrets(raw.body, request.secrets) };
 }
 
+/** The error of a server that refuses with a success status, as some do; never of an answer that brings a token as well. */
+function refusalOf(json: unknown): string | undefined {
+  if (!isRecord(json) || json.access_token !== undefined) return undefined;
+  const error = textOf(json, 'error');
+  return error !== undefined && /^[a-z_]{1,64}$/.test(error) ? error : undefined;
+}
+
 /** Understands an answer of the token endpoint (https://www.rfc-editor.org/rfc/rfc6749#section-5). */
 export function processTokenAnswer(raw: RawAnswer): TokenResult {
   const { status } = raw;
@@ -104,6 +111,9 @@ export function processTokenAnswer(raw: RawAnswer): TokenResult {
       reason: `it is ${raw.contentType || 'without a content type'}, status ${status}, not JSON`,
     };
   if (status >= 200 && status < 300) {
+    const refusal = refusalOf(json.value);
+    // Without its description: only answers of another status were cleared of secrets.
+    if (refusal !== undefined) return { kind: 'refused', status, error: refusal };
     const grant = decodeGrant(json.value);
     return grant.ok ? { kind: 'granted', grant: grant.value } : { kind: 'malformed', status, reason: grant.reason };
   }

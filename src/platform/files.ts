@@ -1,5 +1,6 @@
 import {
   closeSync,
+  existsSync,
   fdatasyncSync,
   fsyncSync,
   ftruncateSync,
@@ -65,6 +66,8 @@ export interface Replacement {
 
 export function prepareReplacement(path: string, reserve: number): Replacement {
   const target = throughLinks(path);
+  // A device or a pipe would be replaced by a file.
+  if (existsSync(target) && !statSync(target).isFile()) throw new Error(`${target} is no file`);
   const { descriptor, temporary } = createTemporary(target);
   const discard = () => {
     closeSync(descriptor);

@@ -111,7 +111,7 @@ function busy(path: string, waitMs: number): CliError {
 function cannotLock(path: string, error: unknown): CliError {
   const reason = error instanceof Error ? error.message : String(error);
   return new CliError('internal', `could not lock a file in ${dirname(path)}: ${reason}`, {
-    hint: 'set CLOUDCTL_STATE_DIR to a folder of your own on a local disk',
+    hint: 'it must be a folder of your own on a local disk: CLOUDCTL_CONFIG_DIR and CLOUDCTL_STATE_DIR name another',
     cause: error,
   });
 }

@@ -52,10 +52,11 @@ export function streamSink(stream: () => Output, options: SinkOptions): Sink {
       return opened().isTTY === true;
     },
     get columns() {
-      return opened().isTTY === true ? opened().columns : undefined;
+      // Some terminals, as those of `script` without one of its own, say that they have none.
+      return opened().isTTY === true ? opened().columns || undefined : undefined;
     },
     get rows() {
-      return opened().isTTY === true ? opened().rows : undefined;
+      return opened().isTTY === true ? opened().rows || undefined : undefined;
     },
     onResize(listener) {
       opened().on('resize', listener);

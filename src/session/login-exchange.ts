@@ -125,7 +125,7 @@ function exchangeError(deps: ExchangeDeps, result: Exclude<TokenResult, { kind: 
   if (result.error === 'invalid_client') {
     return new CliError('invalid_client', 'the authorization server does not accept the client ID and secret', {
       detail,
-      hint: '`cloudctl auth setup` sets them',
+      hint: `${setupOf(deps)} sets them; \`token_params\` says where the server wants them`,
       status,
     });
   }
@@ -136,11 +136,19 @@ function exchangeError(deps: ExchangeDeps, result: Exclude<TokenResult, { kind: 
       status,
     });
   }
+  // What a server says that looks for the parameters in the body, and finds none (RFC 6749 §4.1.3).
+  const isElsewhere = result.error === 'invalid_request' && deps.client.tokenParams === 'query';
   return new CliError(
     'api_error',
     `could not exchange the authorization code: the server answered ${deps.clean(result.error)}`,
-    { detail, hint: deps.login, status },
+    { detail, hint: isElsewhere ? `${setupOf(deps, '--token-params body')}, then ${deps.login}` : deps.login, status },
   );
+}
+
+/** The command that sets the same profile up. */
+function setupOf({ login }: ExchangeDeps, option = ''): string {
+  const profile = /--profile \S+[^`\s]/.exec(login)?.[0];
+  return `\`${['cloudctl auth setup', profile, option].filter((word) => word !== undefined && word !== '').join(' ')}\``;
 }
 
 const refusals: Readonly<Record<AuthorizationError, { readonly code: ErrorCode; readonly message: string }>> = {

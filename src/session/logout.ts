@@ -65,20 +65,16 @@ async function end({ journal }: CredentialStore, items: Items): Promise<Ended> {
 
 async function revoke(deps: LogoutDeps, record: CredentialRecord): Promise<LogoutOutcome> {
   const client = await deps.client(record);
-  const request = revokeRequest(client, record.accessToken);
   // spec.md §4.4 allows the token itself as bearer; a server of the other kind authenticates the client instead.
-  const headers = client.tokenParams === 'query' ? { authorization: `Bearer ${record.accessToken.reveal()}` } : {};
-  const answer = await sendTokenRequest(await deps.send(), request, AbortSignal.timeout(30_000), headers);
-  const refusal = processRevocation(answer);
-  if (refusal !== undefined) {
-    return {
-      kind: 'unproven',
-      error: new CliError('api_error', `could not revoke the access token: ${refusal}`, {
-        ...afterwards(record),
-        status: answer.status,
-      }),
-    };
-  }
+  const isOwn = client.tokenParams === 'query';
+  const headers = isOwn ? { authorization: `Bearer ${record.accessToken.reveal()}` } : {};
+  const failed =
+    (await revoked(deps, record, revokeRequest(client, record.accessToken), 'access token', headers)) ??
+    // Elsewhere the refresh token may outlive the access token that came with it (RFC 7009 §2.1).
+    (isOwn || record.refreshToken === undefined
+      ? undefined
+      : await revoked(deps, record, revokeRequest(client, record.refreshToken), 'refresh token'));
+  if (failed !== undefined) return failed;
   if (await deps.isRefused(record)) return { kind: 'revoked' };
   return {
     kind: 'unproven',
@@ -88,6 +84,21 @@ async function revoke(deps: LogoutDeps, record: CredentialRecord): Promise<Logou
       afterwards(record),
     ),
   };
+}
+
+/** Revokes one token; what is to be told when the server did not. */
+async function revoked(
+  deps: LogoutDeps,
+  record: CredentialRecord,
+  request: ReturnType<typeof revokeRequest>,
+  what: string,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<LogoutOutcome | undefined> {
+  const answer = await sendTokenRequest(await deps.send(), request, AbortSignal.timeout(30_000), headers);
+  const refusal = processRevocation(answer);
+  if (refusal === undefined) return undefined;
+  const parts = { ...afterwards(record), status: answer.status };
+  return { kind: 'unproven', error: new CliError('api_error', `could not revoke the ${what}: ${refusal}`, parts) };
 }
 
 function notRevoked(record: CredentialRecord, error: SendError | CliError): CliError {

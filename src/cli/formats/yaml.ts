@@ -2,7 +2,8 @@ import { escapeUnprintable } from '../sanitize.ts';
 
 /** A YAML 1.2 document of the data. */
 export async function yamlDocument(data: unknown): Promise<string> {
-  const { Document, Scalar, visit } = await import('yaml');
+  // It is CommonJS: of its chunk in the bundle only the default is there.
+  const { Document, Scalar, visit } = (await import('yaml')).default;
   const document = new Document(jsonValue(data), { aliasDuplicateObjects: false });
   visit(document, {
     Scalar(_, node) {

@@ -4,7 +4,7 @@ import { duration } from '../../cli/duration.ts';
 import { nearest } from '../../cli/suggest.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usage } from '../../errors.ts';
-import { readTextIfAny, writeAtomically } from '../../platform/files.ts';
+import { readTextIfAny } from '../../platform/files.ts';
 import { type Baseline, type Change, changesSince, decodeBaseline, type Shapes } from '../../preflight/baseline.ts';
 import { fixScript, undoScript } from '../../preflight/fix-text.ts';
 import { renderReport, reportEndings } from '../../preflight/formats/write.ts';
@@ -64,7 +64,7 @@ export async function judge(context: Context, words: Words, source: Source, wish
   }
   const schemas = baselineFile === undefined ? undefined : await shapesOf(context, source, wish, report);
   if (baselineFile !== undefined && baseline === undefined) {
-    writeAtomically(baselineFile, `${JSON.stringify({ ...report, schemas }, null, 2)}\n`);
+    write(baselineFile, `${JSON.stringify({ ...report, schemas }, null, 2)}\n`);
   }
   for (const file of files) write(file, renderReport(file, report, version) ?? '');
   await writeScript(context, words.text('fix-sql'), fixScript(report), 'nothing can be cured by a script');
@@ -82,9 +82,11 @@ export function notPossible(report: Report, fixFile: string | undefined): CliErr
     ),
   ];
   const hint =
-    fixFile === undefined
-      ? 'cures in one script: the same command with `--fix-sql fix.sql`'
-      : `read ${fixFile}, run it section by section, and run the preflight again`;
+    fixScript(report) === undefined
+      ? 'do what the cures say, and run the preflight again'
+      : fixFile === undefined
+        ? 'cures in one script: the same command with `--fix-sql fix.sql`'
+        : `read ${fixFile}, run it section by section, and run the preflight again`;
   return new CliError('preflight_blocked', `the ${report.method} migration is not possible; nothing was sent`, {
     detail:
       reasons.length === 0
@@ -166,6 +168,9 @@ function write(file: string, text: string): void {
   try {
     writeFileSync(file, text);
   } catch (error) {
-    throw usage(`could not write ${file}: ${error instanceof Error ? error.message : String(error)}`);
+    throw usage(
+      `could not write ${file}: ${error instanceof Error ? error.message : String(error)}`,
+      'name a file in a folder that you may write to',
+    );
   }
 }

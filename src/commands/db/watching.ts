@@ -37,18 +37,23 @@ export async function watchMigration(context: Context, watching: Watching): Prom
   const shown = await screenFor(context, sourceName(nameOf(source)), watching.showQueries);
   let ended: Looked | undefined;
   let isIdle = false;
+  const record = readRecord(path);
+  let isKnown = record !== undefined;
   try {
     const options = {
       clock: host.clock,
       signal: end.signal,
       ignoreDbs: watching.ignoreDbs,
       slots: watching.slots,
-      record: readRecord(path),
+      record,
       onSent: (place: string, text: string) => {
         if (watching.showQueries) void output.show(`sent to ${place}: ${text}`, wholeText);
       },
     };
     for await (const looked of watch(source, watching.interval, options)) {
+      // Nothing was ever seen of this source: what keeps us out is more likely mistyped than broken.
+      if (!isKnown && !looked.reached) throw notEntered(looked);
+      isKnown = true;
       tryToRemember(path, source, looked);
       await shown.show(looked.sighting);
       if (looked.ending !== undefined) ended = looked;
@@ -68,6 +73,13 @@ export async function watchMigration(context: Context, watching: Watching): Prom
   throw new CliError('cancelled', 'the watch was ended; the migration goes on', {
     hint: `come back with \`${comeBack(watching)}\``,
     ...(signal === 'SIGINT' ? {} : { exitCode: 143 }),
+  });
+}
+
+function notEntered({ sighting }: Looked): CliError {
+  const seen = sighting.violations[0]?.observed.replace(/^the source has not answered for [^:]+: /, '');
+  return new CliError('source_unreachable', `could not enter the source: ${seen ?? 'it does not answer'}`, {
+    hint: 'the same options with `cloudctl db preflight` tell what to do',
   });
 }
 

@@ -17,7 +17,9 @@ export function notFound(): Answer {
 }
 
 export function forbidden(): Answer {
-  return problem(403, 'You do not have access for the attempted action: the scope of the access token is read.');
+  const message = 'You do not have access for the attempted action: the scope of the access token is read.';
+  // RFC 6750 §3.1.
+  return problem(403, message, { 'www-authenticate': 'Bearer error="insufficient_scope", scope="read write"' });
 }
 
 /** A value that cannot be taken; the message names the field. */
