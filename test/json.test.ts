@@ -5,6 +5,8 @@ it('a text that is no JSON fails without a message that quotes it', () => {
   expect(parseJson('{"access_token": hunter2}')).toEqual({ ok: false });
   expect(parseJson('')).toEqual({ ok: false });
   expect(parseJson('null')).toEqual({ ok: true, value: null });
+  expect(parseJson('\uFEFF{"a":1}')).toEqual({ ok: true, value: { a: 1 } });
+  expect(parseJson('\uFEFF\uFEFF{}')).toEqual({ ok: false });
 });
 
 it.each([

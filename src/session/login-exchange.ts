@@ -125,7 +125,7 @@ function exchangeError(deps: ExchangeDeps, result: Exclude<TokenResult, { kind: 
   if (result.error === 'invalid_client') {
     return new CliError('invalid_client', 'the authorization server does not accept the client ID and secret', {
       detail,
-      hint: `${setupOf(deps)} sets them; \`token_params\` says where the server wants them`,
+      hint: `${setupOf(deps)} sets them`,
       status,
     });
   }

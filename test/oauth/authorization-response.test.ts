@@ -49,8 +49,15 @@ describe('an error of the redirect has a kind of its own', () => {
       description: 'why',
     });
   });
-  test.each(['interaction_required', '', 'ACCESS_DENIED', '__proto__'])('any other is unknown: %s', (error) => {
+  test.each(['', 'ACCESS_DENIED', 'a b', 'x'.repeat(65)])('any other is unknown: %s', (error) => {
     expect(judge(`error=${error}&state=${state}`)).toEqual({ kind: 'error', error: 'unknown' });
+  });
+  test.each([
+    ['error=interaction_required', 'interaction_required'],
+    ['error=invalid_request&error_description=PKCE%20is%20required', 'invalid_request: PKCE is required'],
+    ['error=__proto__', '__proto__'],
+  ])('and is told by its name: %s', (query, description) => {
+    expect(judge(`${query}&state=${state}`)).toEqual({ kind: 'error', error: 'unknown', description });
   });
 });
 

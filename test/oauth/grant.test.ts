@@ -83,11 +83,11 @@ describe('a grant', () => {
     },
   );
 
-  it.each([undefined, null])('with refresh_token %j has none', (token) => {
+  it.each([undefined, null, ''])('with refresh_token %j has none', (token) => {
     expect(decoded({ refresh_token: token })).not.toHaveProperty('refreshToken');
   });
 
-  it.each(['has space', '', 7, {}])('with the refresh token %j is refused', (token) => {
+  it.each(['has space', 7, {}])('with the refresh token %j is refused', (token) => {
     expect(refusal({ ...whole, refresh_token: token })).toMatch(/refresh_token/);
   });
 
@@ -99,9 +99,13 @@ describe('a grant', () => {
     expect(refusal(json)).toMatch(/object/);
   });
 
-  it('that names no scope leaves it open', () => {
-    expect(decoded({ scope: undefined })).not.toHaveProperty('scope');
-    expect(decoded({ scope: null })).not.toHaveProperty('scope');
+  it.each([[undefined], [null], [''], [[]]])('that names no scope, as with %j, leaves it open', (scope) => {
+    expect(decoded({ scope })).not.toHaveProperty('scope');
+  });
+
+  it('may name its scopes in a list, and in nothing that could not be compared', () => {
+    expect(decoded({ scope: ['read', 'write'] }).scope).toBe('read write');
+    for (const scope of [7, {}, ['read', 7], true]) expect(refusal({ ...whole, scope })).toMatch(/scope/);
   });
 
   it.each([undefined, null, 'Maya', []])('with info %j names no account', (info) => {

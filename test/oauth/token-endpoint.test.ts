@@ -167,7 +167,11 @@ describe('an answer of the token endpoint', () => {
     ],
     [raw(401, '{"error":"invalid_client"}'), { kind: 'refused', error: 'invalid_client', status: 401 }],
     [raw(500, '{"error":"server_error"}'), { kind: 'refused', error: 'server_error', status: 500 }],
-    [raw(200, '{"error":"invalid_grant"}'), { kind: 'malformed', status: 200 }],
+    [raw(200, '{"error":"invalid_grant"}'), { kind: 'refused', error: 'invalid_grant', status: 200 }],
+    // What is not cleared of secrets is not told.
+    [raw(200, '{"error":"bad code abc","error_description":"x"}'), { kind: 'malformed', status: 200 }],
+    // A token that came is never thrown away for a word beside it.
+    [raw(200, '{"error":"invalid_grant","access_token":"a"}'), { kind: 'malformed', status: 200 }],
     [raw(200, '<html>', 'text/html'), { kind: 'malformed', reason: 'it is text/html, status 200, not JSON' }],
     [raw(200, '', ''), { kind: 'malformed', reason: 'it is without a content type, status 200, not JSON' }],
     [raw(400, '{"message":"no"}'), { kind: 'malformed', reason: 'it is an error without a code, status 400' }],

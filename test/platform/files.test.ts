@@ -1,4 +1,4 @@
-import { spawnSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import {
   chmodSync,
   lstatSync,
@@ -80,9 +80,15 @@ describe('writing atomically', () => {
     expect(readdirSync(folder)).toEqual(['config.json']);
     rmSync(path);
     mkdirSync(path);
-    expect(() => writeAtomically(path, 'new')).toThrow('EISDIR');
+    expect(() => writeAtomically(path, 'new')).toThrow('is no file');
     expect(readdirSync(folder)).toEqual(['config.json']);
     expect(() => writeAtomically(join(folder, 'no', 'folder'), 'x')).toThrow('ENOENT');
+  });
+
+  it.skipIf(process.platform === 'win32')('never takes the place of a device or a pipe', () => {
+    execFileSync('mkfifo', [path]);
+    expect(() => writeAtomically(path, 'new')).toThrow('is no file');
+    expect(lstatSync(path).isFIFO()).toBe(true);
   });
 
   it('goes past a temporary file that a killed process of the same number left', () => {

@@ -62,11 +62,30 @@ describe('a logout', () => {
   it('authenticates the client instead at a server that wants a form', async () => {
     const [host, sandbox] = [testHost(), await sandboxFor()];
     const { origin, seen } = await serverFor((_, response) => reply(response, 200, {}));
-    await seedSession(host, sandbox, { record: { authOrigin: origin, accessToken: new Secret('at-1') } });
+    const record = { authOrigin: origin, accessToken: new Secret('at-1'), refreshToken: new Secret('rt-1') };
+    await seedSession(host, sandbox, { record });
     const client = { authOrigin: origin, clientId: 'c', clientSecret: new Secret('shh'), tokenParams: 'body' } as const;
     await logout(logoutDeps(host, sandbox, { client: async () => client }), false);
-    expect(seen[0]).toMatchObject({ url: '/v1/oauth/revoke', body: 'token=at-1&client_id=c&client_secret=shh' });
+    // The refresh token as well, which may outlive its access token there.
+    expect(seen.map(({ url, body }) => [url, body])).toEqual([
+      ['/v1/oauth/revoke', 'token=at-1&client_id=c&client_secret=shh'],
+      ['/v1/oauth/revoke', 'token=rt-1&client_id=c&client_secret=shh'],
+    ]);
     expect(seen[0]?.headers.authorization).toBeUndefined();
+  });
+
+  it('says so when the refresh token is not revoked', async () => {
+    const [host, sandbox] = [testHost(), await sandboxFor()];
+    const { origin } = await serverFor((message, response) =>
+      reply(response, message.body.includes('rt-1') ? 503 : 200, {}),
+    );
+    const record = { authOrigin: origin, accessToken: new Secret('at-1'), refreshToken: new Secret('rt-1') };
+    await seedSession(host, sandbox, { record });
+    const client = { authOrigin: origin, clientId: 'c', clientSecret: new Secret('shh'), tokenParams: 'body' } as const;
+    expect(await logout(logoutDeps(host, sandbox, { client: async () => client }), false)).toMatchObject({
+      kind: 'unproven',
+      error: { message: expect.stringMatching(/^could not revoke the refresh token: /) },
+    });
   });
 
   it('with --local tells nobody', async () => {

@@ -3,9 +3,11 @@ import type { CommandSpec, OptionSpec } from '../../cli/command.ts';
 import { writeProfile } from '../../config/file.ts';
 import type { Settings, TypedOptions } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
-import { usage } from '../../errors.ts';
+import { CliError, usage } from '../../errors.ts';
 import { Secret } from '../../secret.ts';
 import { readClientSecret, writeClientSecret } from '../../session/client-secret.ts';
+import { loginCommand } from '../../session/current.ts';
+import { requireAvailable } from '../../session/store.ts';
 import { bindingOf } from '../../session/wiring.ts';
 import { serverOptions, typedOptions } from './profile-options.ts';
 import { askValues } from './setup-questions.ts';
@@ -53,8 +55,33 @@ export interface SetupInput {
 }
 
 /** Completes a profile by asking, stores the secret, then writes the profile. */
-export async function runSetup(context: Context, { typed, secret, again = false }: SetupInput): Promise<void> {
-  const settings = context.settings(typed);
+export async function runSetup(context: Context, input: SetupInput): Promise<void> {
+  const settings = context.settings(input.typed);
+  try {
+    // Before anything is asked: whoever typed all of it would have typed it for nothing.
+    if (context.prompts.interactive)
+      requireAvailable(await context.store(settings).visit((items) => items.read('client')));
+    await complete(context, settings, input);
+  } catch (error) {
+    throw error instanceof CliError && error.code === 'keychain_unavailable' ? inFiles(error, settings) : error;
+  }
+}
+
+/** The same error with the option of this very command, since there may be no profile yet whose setting could be changed. */
+function inFiles(error: CliError, { profileName }: Settings): CliError {
+  const { message, detail, hint } = error;
+  if (hint?.includes('credential_store file') !== true) return error;
+  const command = loginCommand(profileName)
+    .replace('auth login', 'auth setup')
+    .replace(/`$/, ' --credential-store file`');
+  return new CliError(error.code, message, { detail, hint: `${command} keeps sessions in files of mode 0600 instead` });
+}
+
+async function complete(
+  context: Context,
+  settings: Settings,
+  { typed, secret, again = false }: SetupInput,
+): Promise<void> {
   const asking = again && context.prompts.interactive;
   const values = await askValues(context, settings, typed, asking);
   const clientSecret =

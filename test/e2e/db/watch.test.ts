@@ -43,6 +43,20 @@ const words = (...more: readonly string[]) => [
 ];
 const asked = (): RunOptions => ({ folders, env: { PGPASSWORD: pair.source.password }, limit: 90_000 });
 
+test.each([
+  [
+    'a port where nobody listens',
+    () => 'postgres://mover@127.0.0.1:1/shop',
+    /^error: could not enter the source: connection refused/,
+  ],
+  ['a database that is not there', () => pair.source.url('nodb'), /^error: could not enter the source: .*nodb/],
+  ['a Redis that is not there', () => 'redis://127.0.0.1:1', /^error: could not enter the source: connection refused/],
+])('%s is told at once, for nothing was ever seen of it', async (_what, url, message) => {
+  const ran = await run(['db', 'watch', '--source', url(), '--disable-ssl'], asked());
+  expect(ran).toMatchObject({ code: 3, stdout: '' });
+  expect(ran.stderr).toMatch(message);
+});
+
 test('until nothing is left: one object a look, then exit 0, and the source was only read', async () => {
   const ran = await run(words('--interval', '1s', '--until-idle', '-o', 'ndjson', '--show-queries'), asked());
   expect(ran.code).toBe(0);

@@ -101,7 +101,8 @@ describe.skipIf(lacks('tmux'))('what is printed on a terminal', () => {
   });
 
   test('a prompt has no colour with NO_COLOR', async () => {
-    shown = await terminal(['auth', 'setup', '--profile', 'other'], { folders, env: { NO_COLOR: '1' }, columns: 120 });
+    const env = { NO_COLOR: '1', CLOUDCTL_CREDENTIAL_STORE: 'file' };
+    shown = await terminal(['auth', 'setup', '--profile', 'other'], { folders, env, columns: 120 });
     await shown.waitFor(/\? Origin of the authorization server/);
     expect(await shown.screen('colours')).not.toContain(`${sgr}3`);
   });

@@ -115,8 +115,21 @@ describe.skipIf(lacks('tmux'))('auth setup on a terminal', () => {
     expect(storedSecret()).not.toContain('a-wrong-one-5523');
   });
 
+  test('without a place for the secret nothing is asked', async () => {
+    screen = await terminal(['auth', 'setup'], { folders, env: { DBUS_SESSION_BUS_ADDRESS: undefined }, columns: 160 });
+    expect(await screen.ended()).toBe(1);
+    const text = await screen.screen();
+    expect(text).toMatch(/^error: could not use the keychain/m);
+    expect(text).toMatch(/`cloudctl auth setup --credential-store file`/);
+    expect(text).not.toMatch(/\? Origin/);
+  });
+
   const stops = [
-    { at: 'the first question', pattern: /\? Origin of the authorization server/, env: {} },
+    {
+      at: 'the first question',
+      pattern: /\? Origin of the authorization server/,
+      env: { CLOUDCTL_CREDENTIAL_STORE: 'file' },
+    },
     { at: 'a choice', pattern: /❯ read: look/, env: given },
     { at: 'the secret', pattern: /\? Client secret/, env: { ...given, CLOUDCTL_SCOPE: 'read' } },
   ];
