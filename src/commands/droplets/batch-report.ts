@@ -101,16 +101,24 @@ export function resumeCommand(context: Context, path: string): string {
 export interface Ending {
   readonly roster: Roster;
   readonly stopped: CliError | undefined;
+  /** Why rows could not be printed. */
+  readonly unwritten: CliError | undefined;
   readonly signal: SignalName | undefined;
   readonly resume: string;
 }
 
 /** Exit 0 when every name is there; else the error that stopped it, 5 when some were created or are in doubt, 1 when none. */
 export async function conclude({ output }: Context, ending: Ending): Promise<ExitCode> {
-  const { roster, stopped, signal, resume } = ending;
+  const { roster, stopped, unwritten, signal, resume } = ending;
   const { created, skipped, failed, missing, unknown } = roster.counts();
   const total = roster.batch.names.length;
   const left = failed + missing + unknown;
+  if (unwritten !== undefined && signal === undefined && created + unknown > 0) {
+    const { code, message } = unwritten;
+    const detail = `${created} of ${total} droplets were created, not all rows were printed`;
+    throw new CliError(code, message, { detail, hint: `\`${resume}\` prints them`, exitCode: 5 });
+  }
+  if (unwritten !== undefined && signal === undefined) throw unwritten;
   if (signal === undefined && left === 0) {
     // All is created; what failed then is the waiting.
     if (stopped !== undefined) throw stopped;

@@ -34,6 +34,7 @@ export async function runBatch(context: Context, ledger: Ledger, options: RunOpt
   const login = loginCommand(options.settings.profileName);
   const means = { ledger, line, lookups: createLookups(line), clock, waits, ending, ended, login };
   let stopped: CliError | undefined;
+  let unwritten: CliError | undefined;
   try {
     const telling = await tellBatch(context, ledger.roster);
     try {
@@ -50,13 +51,18 @@ export async function runBatch(context: Context, ledger: Ledger, options: RunOpt
       if (error instanceof CliError && error.code !== 'usage') stopped = error;
       else if (!ending.aborted) throw error;
     }
-    await telling.end(`not sent: ${stopped?.message ?? 'interrupted'}`);
+    try {
+      await telling.end(`not sent: ${stopped?.message ?? 'interrupted'}`);
+    } catch (error) {
+      if (!(error instanceof CliError)) throw error;
+      unwritten = error;
+    }
   } finally {
     await progress.stop();
     signals.stop();
   }
   const resume = resumeCommand(context, ledger.path);
-  return conclude(context, { roster: ledger.roster, stopped, signal: signals.heard(), resume });
+  return conclude(context, { roster: ledger.roster, stopped, unwritten, signal: signals.heard(), resume });
 }
 
 function isFinished(roster: Roster): boolean {

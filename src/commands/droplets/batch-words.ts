@@ -78,10 +78,20 @@ function readNames(file: string): string {
   }
 }
 
+/** A variable that was never set is no size: that is found before a ledger is. */
+function nonEmpty(words: Words, option: string): string | undefined {
+  const text = words.text(option);
+  if (text?.trim() === '')
+    throw usage(`--${option} is empty`, `give it a value, as in \`--${option} ${examples[option]}\``);
+  return text;
+}
+
+const examples: Readonly<Record<string, string>> = { size: 's-1vcpu-1gb', image: 'ubuntu-24-04-x64' };
+
 function typedAttributes(words: Words) {
-  const image = words.text('image');
+  const image = nonEmpty(words, 'image');
   return {
-    size: words.text('size'),
+    size: nonEmpty(words, 'size'),
     image: image !== undefined && /^\d+$/.test(image) ? Number(image) : image,
     region: words.text('region'),
     extra: Object.fromEntries(words.list('set').map(attribute)),
