@@ -82,7 +82,7 @@ export async function createContext(host: Host, globals: Words): Promise<Context
     });
   const color = wantsColor({ sink: host.stderr, env: host.env, noColor: globals.flag('no-color') });
   const quiet = globals.flag('quiet');
-  const progress = createProgress({ stderr: host.stderr, clock: host.clock, quiet });
+  const progress = createProgress({ stderr: host.stderr, clock: host.clock, quiet, dumb: host.env.TERM === 'dumb' });
   const stderr = progress.guard(host.stderr);
   const output = createOutput({
     stdout: progress.guard(host.stdout),

@@ -9,6 +9,8 @@ export interface ProgressOptions {
   readonly quiet: boolean;
   /** False for a terminal that knows ASCII only. */
   readonly unicode?: boolean;
+  /** It cannot take a line back: progress is told as where there is no terminal. */
+  readonly dumb?: boolean;
 }
 
 /** Tells on stderr what is going on; one thing at a time. */
@@ -23,9 +25,9 @@ export interface Progress {
   guard(sink: Sink): Sink;
 }
 
-export function createProgress({ stderr, clock, quiet, unicode = true }: ProgressOptions): Progress {
+export function createProgress({ stderr, clock, quiet, unicode = true, dumb = false }: ProgressOptions): Progress {
   if (quiet) return silent;
-  return stderr.isTTY ? spinner(stderr, clock, unicode ? braille : ascii) : plainLines(stderr, clock);
+  return stderr.isTTY && !dumb ? spinner(stderr, clock, unicode ? braille : ascii) : plainLines(stderr, clock);
 }
 
 const braille = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];

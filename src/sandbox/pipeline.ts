@@ -14,7 +14,7 @@ import { withRedirect } from './trace.ts';
 export interface Side<R extends Route> {
   readonly router: Router<R>;
   readonly respond: (match: Match<R>, request: Request, service: Service) => Reply | Promise<Reply>;
-  readonly fail: (status: 413 | 421 | 500, request: Request, service: Service) => Reply;
+  readonly fail: (status: 413 | 415 | 421 | 500, request: Request, service: Service) => Reply;
   /** What the request log may say of a request, known before it is answered. */
   readonly subject: (match: Match<R>, request: Request) => Subject;
   /** Which application and login the request belongs to. */
@@ -39,6 +39,10 @@ export function answer<R extends Route>(
   const match = side.router(request.method, request.path);
   if (body === undefined) {
     return finish(service, { request, subject: {}, match }, side.fail(413, request, service));
+  }
+  // Nothing is unpacked here, and what is packed must not be read as it is (RFC 9110 §15.5.16).
+  if (request.header('content-encoding').some((coding) => coding.trim().toLowerCase() !== 'identity')) {
+    return finish(service, { request, subject: {}, match }, side.fail(415, request, service));
   }
   const placed = match.found === 'route' ? { ...request, captures: match.captures } : request;
   const subject = side.subject(match, placed);

@@ -27,6 +27,14 @@ test('on a terminal one line turns and changes, and is gone in the end', async (
   expect(stderr.text()).toBe(before);
 });
 
+test('on a terminal that cannot take a line back, lines are printed', async () => {
+  const stderr = fakeSink(80);
+  const progress = createProgress({ stderr, clock: fakeClock(), quiet: false, dumb: true });
+  await progress.show('page 1');
+  await progress.stop('done');
+  expect(stderr.text()).toBe('page 1\ndone\n');
+});
+
 test('the line is kept within the terminal', async () => {
   const stderr = fakeSink(12);
   const progress = createProgress({ stderr, clock: fakeClock(), quiet: false });

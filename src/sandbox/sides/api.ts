@@ -64,6 +64,7 @@ function written(answer: Answer, ticket: Ticket): Reply {
 
 const FAILURES = {
   413: 'The request is too large.',
+  415: 'The request body must not be compressed.',
   421: 'This server answers to its loopback address only.',
   500: 'The sandbox has a fault; the request was not carried out.',
 };

@@ -50,6 +50,7 @@ function withCommonHeaders(reply: Reply): Reply {
 const FORBIDDEN = 'The admin API takes the admin token in X-Admin-Token and its own Host only.';
 const FAILURES = {
   413: 'The request is too large.',
+  415: 'The request body must not be compressed.',
   421: 'This server answers to its loopback address only.',
   500: 'The sandbox has a fault; the request was not carried out.',
 };

@@ -56,6 +56,28 @@ describe('nothing that comes in over a socket ends the process', () => {
     expect(meta.total).toBe(3);
   });
 
+  it.each(['gzip', 'br', 'identity, gzip'])(
+    'a body in %s is 415 on both sides, and changes nothing',
+    async (coding) => {
+      const sandbox = await sandboxFor();
+      const { access_token } = await tokenFor(sandbox);
+      const headers = {
+        authorization: `Bearer ${access_token}`,
+        'content-type': 'application/json',
+        'content-encoding': coding,
+      };
+      const body = JSON.stringify({ name: 'a', size: '1gb', image: 'debian-12-x64' });
+      const { base_url, auth_url } = sandbox.ready;
+      expect((await send(base_url, '/v2/droplets', { method: 'POST', headers, body })).status).toBe(415);
+      expect((await send(auth_url, '/v1/oauth/token', { method: 'POST', headers, body })).status).toBe(415);
+      expect(
+        (await send(base_url, '/v2/droplets', { headers: { ...headers, 'content-encoding': 'identity' } })).status,
+      ).toBe(200);
+      const { meta } = JSON.parse((await call(sandbox, access_token, 'GET', '/v2/droplets')).body);
+      expect(meta.total).toBe(3);
+    },
+  );
+
   it('a large body under the limit is read whole', async () => {
     const sandbox = await sandboxFor();
     const { access_token } = await tokenFor(sandbox);

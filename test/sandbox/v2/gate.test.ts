@@ -65,6 +65,7 @@ describe('scope read allows GET and HEAD; anything else is 403 and nothing is ch
         image: 'debian-12-x64',
       });
       expect(answer.status).toBe(403);
+      expect(answer.headers['www-authenticate']).toContain('error="insufficient_scope"');
       expect(JSON.parse(answer.body).id).toBe('forbidden');
     }
     expect(JSON.parse((await call(sandbox, access_token, 'GET', '/v2/droplets')).body)).toEqual(before);
