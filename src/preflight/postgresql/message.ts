@@ -6,6 +6,8 @@
 export function readOnly(queries: readonly string[], version?: number): string {
   const guards = [
     'BEGIN READ ONLY',
+    // A short one of the role ends the session, and what it does to the copies would never be judged.
+    ...(version !== undefined && version >= transactionTimeoutSince ? ["SET LOCAL transaction_timeout='0'"] : []),
     "SET LOCAL statement_timeout='15s'",
     "SET LOCAL lock_timeout='1s'",
     // Unless it is named, pg_temp comes first: a temporary pg_class of a login trigger or a pooled session would answer.
@@ -21,3 +23,4 @@ export function answersOf<T>(sets: readonly T[], queries: number): readonly T[] 
 }
 
 const jitSince = 110000;
+const transactionTimeoutSince = 170000;

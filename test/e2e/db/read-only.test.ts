@@ -10,6 +10,7 @@ const settings = { ...ready, log_statement: 'all', log_replication_commands: 'on
 /** What may stand in a message besides a question. */
 const frame = new Set([
   'BEGIN READ ONLY',
+  "SET LOCAL transaction_timeout='0'",
   "SET LOCAL statement_timeout='15s'",
   "SET LOCAL lock_timeout='1s'",
   'SET LOCAL search_path=pg_catalog,pg_temp',

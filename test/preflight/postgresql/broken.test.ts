@@ -254,6 +254,15 @@ const breaks: readonly Break[] = [
     found: 'warn',
     mend: ['ALTER ROLE migrator RESET transaction_timeout'],
   },
+  {
+    id: 'role-timeouts',
+    what: 'a transaction timeout shorter than the questions themselves',
+    from: 17,
+    break: ["ALTER ROLE migrator SET transaction_timeout = '9ms'"],
+    as: 'migrator',
+    found: 'fail continuous',
+    mend: ['ALTER ROLE migrator RESET transaction_timeout'],
+  },
   { id: 'slot-blockers', what: 'a transaction that wrote', break: ['open'], found: 'warn', mend: ['close'] },
   {
     id: 'dump-quiesced',

@@ -141,3 +141,15 @@ test('a timeout that ends a waiting connection only warns, however short', () =>
   };
   expect(short(roleTimeouts.judge(facts, ground({ copy: copy(1e12) }), wish()))).toBe('warn');
 });
+
+test.each([
+  { what: 'of a millisecond', value: '1', verdict: 'fail continuous' },
+  { what: 'of a second', value: '1000', verdict: 'warn' },
+])('a transaction timeout $what where nothing is to be copied: $verdict', ({ value, verdict }) => {
+  const facts = {
+    settings: settings({ transaction_timeout: { value, unit: 'ms', context: 'user' } }),
+    roleSettings: [],
+    role: role(),
+  };
+  expect(short(roleTimeouts.judge(facts, ground({ copy: copy(0) }), wish()))).toBe(verdict);
+});
