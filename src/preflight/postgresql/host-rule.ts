@@ -23,7 +23,8 @@ export const hostRule = serverCheck({
         fix: openLine(ground, settings),
       });
     }
-    const broken = hostRules.filter(({ error }) => error !== undefined);
+    // A rule that is told together with an error was read and is in force for nobody, as hostssl without ssl; the file loads.
+    const broken = hostRules.filter(({ error, type }) => error !== undefined && type === '');
     if (broken.length > 0) return cannotLoad(broken);
     const far: Caller = {
       address: undefined,

@@ -166,6 +166,12 @@ const breaks: readonly Break[] = [
     break: ['rules host all all 0.0.0.0/0 scram-sha-256', 'broken rules hots all all 0.0.0.0/0 md5'],
     found: 'fail continuous+dump',
   },
+  {
+    id: 'hba-rule',
+    what: 'a line for TLS on a server without it, before one that lets in the own machine',
+    break: ['rules hostssl all all 0.0.0.0/0 reject\nhost all all 127.0.0.1/32 scram-sha-256'],
+    found: 'warn',
+  },
   { id: 'superuser', what: 'a bare role', break: ['SELECT 1'], as: 'bare', found: 'fail continuous' },
   {
     id: 'auth-expiry-window',

@@ -111,11 +111,24 @@ test('from near, only the address that is used decides, and the missing rule is 
 });
 
 test('a line that cannot be read blocks: nobody knows which rules are in force', () => {
-  const broken = { ...rule('host all all 0.0.0.0/0 md5'), line: 7, error: 'invalid connection type "hots"' };
+  const nothing = { type: '', databases: [], users: [], address: '', netmask: undefined, method: '', options: [] };
+  const broken = { ...nothing, line: 7, error: 'invalid connection type "hots"' };
   const facts = { hostRules: [broken], clientAddress: undefined, role: role(), settings: settings({}) };
   const outcome = hostRule.judge(facts, ground(), wish());
   expect(short(outcome)).toBe(blocked);
   expect(outcome.detail).toContain('Line 7: invalid connection type "hots"');
+});
+
+test('a line for TLS on a server without it is read, told with an error, and passed over', () => {
+  const error = 'hostssl record cannot match because SSL is disabled';
+  const lone = { ...rule('hostssl all all 0.0.0.0/0 reject'), error };
+  const facts = { clientAddress: undefined, role: role(), settings: settings({}) };
+  const off = ground({ entry: entered({ ssl: false }) });
+  const judged = (hostRules: readonly HostRule[]) => hostRule.judge({ ...facts, hostRules }, off, wish());
+  expect(short(judged([lone, rule('host all all 0.0.0.0/0 md5', 2)]))).toBe('pass');
+  const outcome = judged([lone]);
+  expect(short(outcome)).toBe(blocked);
+  expect(outcome.detail).toContain('no rule fits');
 });
 
 test('the line to add asks for TLS where TLS is used, and quotes the user where needed', () => {
