@@ -12,18 +12,19 @@ export const invalidIndex = databaseCheck({
   judge({ invalidIndexes }, database, { entry }) {
     if (invalidIndexes.length === 0) return pass('all');
     const isOld = entry.kind === 'entered' && entry.version < 120_000;
-    const isUnique = invalidIndexes.some(({ unique }) => unique);
+    const uniques = invalidIndexes.filter((index) => index.unique && !isRemains(index));
+    const curable = invalidIndexes.filter((index) => !uniques.includes(index));
     return warn(count(invalidIndexes.length, 'index', 'indexes'), {
       required: 'none',
-      detail: `What CREATE INDEX or REINDEX CONCURRENTLY left when it broke off, or is building now. The target builds it as a valid one${isUnique ? ', and a unique one fails there when the rows hold duplicates: "could not create unique index"' : ''}.${unlisted(invalidIndexes)}`,
+      detail: `What CREATE INDEX or REINDEX CONCURRENTLY left when it broke off, or is building now. It is left out on the target, and nothing fails there${uniques.length === 0 ? '' : '; a unique one often broke off because the rows hold duplicates, and the target does not refuse them either'}.${unlisted(invalidIndexes)}`,
       objects: shown(invalidIndexes).map(
         ({ name, table, unique }) => `${name} on ${table}${unique ? ' (unique)' : ''}`,
       ),
       fix: {
-        sql: invalidIndexes.map((index) => cureOf(index, isOld)),
+        ...(curable.length === 0 ? {} : { sql: curable.map((index) => cureOf(index, isOld)) }),
         database,
         by: 'the owner of the tables, or a superuser',
-        text: 'Build it again, or drop it: names that end in _ccnew or _ccold are only remains. There is nothing to undo.',
+        text: `Build it again, or drop it: names that end in _ccnew or _ccold are only remains. ${uniques.length === 0 ? '' : `A unique one is built only where no duplicates are left: remove them and REINDEX, or DROP INDEX (${shown(uniques.map(({ name }) => name)).join(', ')}).${unlisted(uniques)} `}There is nothing to undo.`,
       },
     });
   },
@@ -42,8 +43,16 @@ export const notValid = databaseCheck({
   },
 });
 
-/** Without CONCURRENTLY writers wait: so before 12, and always for an exclusion constraint. */
-function cureOf({ name, exclusion }: InvalidIndex, isOld: boolean): string {
-  if (/_cc(new|old)\d*"?$/.test(name)) return `DROP INDEX IF EXISTS ${name}`;
+/**
+ * Without CONCURRENTLY writers wait: so before 12, and always for an exclusion constraint. A unique index is not built here: over
+ * duplicates it fails, which ends the whole script and leaves another invalid one.
+ */
+function cureOf(index: InvalidIndex, isOld: boolean): string {
+  const { name, exclusion } = index;
+  if (isRemains(index)) return `DROP INDEX IF EXISTS ${name}`;
   return `REINDEX INDEX ${exclusion || isOld ? '' : 'CONCURRENTLY '}${name}`;
+}
+
+function isRemains({ name }: InvalidIndex): boolean {
+  return /_cc(new|old)\d*"?$/.test(name);
 }

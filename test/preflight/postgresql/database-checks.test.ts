@@ -310,6 +310,21 @@ test('remains of a rebuild are dropped, and every other index is built again', (
   ]);
 });
 
+test('a unique index is built by no statement, since duplicates would end the script', () => {
+  const invalidIndexes = [
+    { ...index, name: 'public.u', unique: true },
+    { ...index, name: 'public.u_ccnew', unique: true },
+    index,
+  ];
+  const judged = (only: typeof invalidIndexes) => invalidIndex.judge({ invalidIndexes: only }, 'd1', ground(), wish());
+  const { fix, detail } = judged(invalidIndexes);
+  expect(fix?.sql).toEqual(['DROP INDEX IF EXISTS public.u_ccnew', 'REINDEX INDEX CONCURRENTLY public.i']);
+  expect(fix?.text).toContain('remove them and REINDEX, or DROP INDEX (public.u).');
+  expect(detail).toContain('left out on the target');
+  expect(judged(invalidIndexes.slice(0, 1)).fix?.sql).toBeUndefined();
+  expect(judged([index]).fix?.text).not.toContain('unique');
+});
+
 test('a tablespace is named, of the database itself too', () => {
   const tablespaces = { names: new Map([['16400', 'Fast Disk']]), databases: new Map([['d2', 'Fast Disk']]) };
   const placed = [{ name: 'public.t', tablespace: '16400' }];
