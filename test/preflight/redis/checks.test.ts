@@ -194,6 +194,12 @@ const table: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
       says: 'never come',
     },
     neither: { server: healthy({ more: { lacks: ['psync', 'sync'] } }), status: 'fail', blocks: ['continuous'] },
+    'no PING': {
+      server: healthy({ more: { lacks: ['ping'] } }),
+      status: 'fail',
+      blocks: ['continuous'],
+      says: "unknown command 'PING'",
+    },
     'neither, and no SCAN': {
       server: healthy({ more: { lacks: ['psync', 'sync', 'scan'] } }),
       status: 'fail',

@@ -159,6 +159,20 @@ function suite(program: 'redis' | 'valkey'): void {
     });
   });
 
+  test('PING renamed: no replica ever links, even where PSYNC is answered', () =>
+    withRedis({ program, config: ['rename-command PING ""'] }, async (server) => {
+      for (const probe of [false, true]) {
+        const { report, finding } = await preflight(server, {}, { probe });
+        expect(report.verdict).toBe('scan');
+        expect(finding('psync-command')).toMatchObject({
+          status: 'fail',
+          blocks: ['continuous'],
+          observed: 'PING is not there',
+          fix: { restart: true },
+        });
+      }
+    }));
+
   test('CONFIG hidden: continuous, and not proven', () =>
     withRedis({ program, config: ['rename-command CONFIG ""'] }, async (server) => {
       const { report, finding } = await preflight(server);

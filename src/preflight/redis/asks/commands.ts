@@ -6,6 +6,7 @@ const names = [
   'psync',
   'sync',
   'replconf',
+  'ping',
   'info',
   'config',
   'command',

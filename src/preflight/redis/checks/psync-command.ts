@@ -18,6 +18,9 @@ export const psyncCommand = check({
   mayBlock: every,
   asks: { known: maybe(commands), server: maybe(info), settings: maybe(replication) },
   judge({ known, server, settings }, ground) {
+    if (known.kind === 'known' && !known.value.has('ping') && copies.some((name) => known.value.has(name))) {
+      return noPing(server);
+    }
     const tried = byProbe(ground);
     if (tried !== undefined) return tried;
     if (known.kind !== 'known') return unanswered(known);
@@ -45,6 +48,17 @@ export const psyncCommand = check({
     );
   },
 });
+
+const copies = ['psync', 'sync'];
+
+/** A replica says PING before anything else, and takes no unknown command for an answer. */
+function noPing(server: Answer<Info>): Outcome {
+  return fail(['continuous'], 'PING is not there', {
+    required: 'PING',
+    detail: 'The replica greets with PING, is told "unknown command \'PING\'", and its link stays down for ever.',
+    fix: unrename(['PING'], server),
+  });
+}
 
 /**
  * A replica that came by SYNC confirms its copy once. Where the source sends it without the disk, that may be a moment too early:
