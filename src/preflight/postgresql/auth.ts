@@ -32,9 +32,9 @@ export const authHba = serverCheck({
       ground,
       'auth-hba',
       () => pass('a rule of pg_hba.conf lets it in'),
-      // The file's name stands in the server's words in every language.
+      // The file's name stands in the server's words in every language; a certificate is what a rule asks for too.
       (why) =>
-        why.code !== ownCodes.authentication && !/pg_hba/.test(why.message)
+        why.code !== ownCodes.authentication && !/pg_hba|certificate/.test(why.message)
           ? blocked(why, noLogin(ground.username))
           : blocked(why, hostRule(ground.username)),
     );

@@ -23,6 +23,15 @@ describe('auth-hba', () => {
     expect(fix?.shell).toContain(`host  all  "o""d'd"  0.0.0.0/0  scram-sha-256`);
     expect(fix?.undoShell).toHaveLength(1);
   });
+  test('a certificate is asked for by a rule, not by the role', () => {
+    const { fix, required } = outcomeOf(
+      authHba,
+      refusedWith('28000', 'connection requires a valid client certificate'),
+    );
+    expect(required).toContain('a rule for this user');
+    expect(fix?.sql).toBeUndefined();
+    expect(fix).toMatchObject({ reload: true });
+  });
   test('lets a role log in, and takes that back', () => {
     expect(outcomeOf(authHba, refusedWith('28000', 'role "u" is not permitted to log in')).fix).toMatchObject({
       sql: ['ALTER ROLE "u" LOGIN'],
