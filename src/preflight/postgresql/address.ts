@@ -1,10 +1,9 @@
-import { ownCodes } from '../../postgresql/failure.ts';
 import { fail, info, type Outcome, pass, skip } from '../finding.ts';
 import { judgeConnect } from '../network/connect.ts';
 import { judgeHostParse, judgeIpv6Only, judgePublicAddress, judgeSplitHorizon } from '../network/host.ts';
 import { serverCheck } from './check.ts';
 import type { Ground } from './ground.ts';
-import { blocked, bothMethods, judgeGate } from './refusal.ts';
+import { blocked, bothMethods, judgeGate, unready } from './refusal.ts';
 
 export const hostParse = serverCheck({
   id: 'host-parse',
@@ -98,50 +97,6 @@ const usualPorts: Readonly<Record<number, string>> = {
   6432: 'the port of PgBouncer',
   6543: 'the port of a pooler in transaction mode',
 };
-
-function unready(code: string): { readonly detail: string; readonly fix: { readonly text: string } } {
-  switch (code) {
-    case '57P03':
-      return {
-        detail: 'The server is starting, stopping or recovering.',
-        fix: { text: 'Wait until it takes connections, and run this again.' },
-      };
-    case '53300':
-      return {
-        detail:
-          'Every connection the server, the role or the database may have is taken; the migration would be refused as well.',
-        fix: {
-          text: 'Close idle connections, or raise max_connections (restart), ALTER ROLE … CONNECTION LIMIT or ALTER DATABASE … CONNECTION LIMIT.',
-        },
-      };
-    case ownCodes.timeout:
-      return {
-        detail:
-          'It took the connection and then said nothing: a hung server, a proxy without one behind it, or something else than PostgreSQL.',
-        fix: { text: 'Check what listens on that port, and look into the log of the server.' },
-      };
-    case ownCodes.closed:
-      return {
-        detail:
-          'It took the connection and closed it without a word: a load balancer without a server behind it, or a server that is ending.',
-        fix: { text: 'Check what listens on that port, and look into the log of the server.' },
-      };
-    case 'P0001':
-      return {
-        detail: 'The password was right, and a trigger of the server on logins raised this.',
-        fix: {
-          text: 'Let the role past the login event trigger (ALTER EVENT TRIGGER … DISABLE ends it for everybody).',
-        },
-      };
-    case ownCodes.aborted:
-      return {
-        detail: 'The time for the whole run was over before the server let us in.',
-        fix: { text: 'Give more time with --deadline.' },
-      };
-    default:
-      return { detail: `The server ended the login (${code}).`, fix: { text: 'Look into the log of the server.' } };
-  }
-}
 
 function plain(host: string): string {
   return host.toLowerCase().replace(/\.$/, '');

@@ -3,6 +3,7 @@ import { fail, type Outcome, pass } from '../finding.ts';
 import { databases } from './asks/databases.ts';
 import { databaseCheck, serverCheck } from './check.ts';
 import type { Reach } from './ground.ts';
+import { unready } from './refusal.ts';
 import { count } from './units.ts';
 
 export const dbNoconnect = databaseCheck({
@@ -46,16 +47,24 @@ export const dbNoconnect = databaseCheck({
     }
     const reach = ground.reach.get(database);
     if (reach?.kind === 'refused') {
+      const why = refusalOf(reach.code);
       return fail(['continuous', 'dump'], `refused (${reach.code})`, {
         required: 'a connection',
-        detail: `The server said: "${reach.message}".`,
-        fix: { text: `Let the role in to this database too (hba-rule), ${ignore}` },
+        detail: `The server said: "${reach.message}".${why.detail === undefined ? '' : ` ${why.detail}`}`,
+        fix: { text: `${why.cure} Or leave it out with --ignore-dbs ${database}.` },
       });
     }
     if (reach?.kind === 'entered' && reach.broken === undefined) return pass('entered');
     return notJudged(reach, ignore);
   },
 });
+
+/** A rule of pg_hba.conf refuses with one code alone; every other refusal says what it says of any login. */
+function refusalOf(code: string): { readonly detail?: string; readonly cure: string } {
+  if (code === '28000') return { cure: 'Let the role in to this database too (hba-rule).' };
+  const { detail, fix } = unready(code);
+  return { detail, cure: fix.text };
+}
 
 /** Nobody knows what is in it, and what is not known to be possible must not be called so. */
 function notJudged(reach: Reach | undefined, ignore: string): Outcome {

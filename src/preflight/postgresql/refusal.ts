@@ -39,6 +39,51 @@ export function blocked(why: Refused, more: Omit<Outcome, 'status' | 'blocks' | 
   return fail(bothMethods, why.message, more);
 }
 
+/** Why a server that is there gives no session, by the code of its refusal. */
+export function unready(code: string): { readonly detail: string; readonly fix: { readonly text: string } } {
+  switch (code) {
+    case '57P03':
+      return {
+        detail: 'The server is starting, stopping or recovering.',
+        fix: { text: 'Wait until it takes connections, and run this again.' },
+      };
+    case '53300':
+      return {
+        detail:
+          'Every connection the server, the role or the database may have is taken; the migration would be refused as well.',
+        fix: {
+          text: 'Close idle connections, or raise max_connections (restart), ALTER ROLE … CONNECTION LIMIT or ALTER DATABASE … CONNECTION LIMIT.',
+        },
+      };
+    case ownCodes.timeout:
+      return {
+        detail:
+          'It took the connection and then said nothing: a hung server, a proxy without one behind it, or something else than PostgreSQL.',
+        fix: { text: 'Check what listens on that port, and look into the log of the server.' },
+      };
+    case ownCodes.closed:
+      return {
+        detail:
+          'It took the connection and closed it without a word: a load balancer without a server behind it, or a server that is ending.',
+        fix: { text: 'Check what listens on that port, and look into the log of the server.' },
+      };
+    case 'P0001':
+      return {
+        detail: 'The password was right, and a trigger of the server on logins raised this.',
+        fix: {
+          text: 'Let the role past the login event trigger (ALTER EVENT TRIGGER … DISABLE ends it for everybody).',
+        },
+      };
+    case ownCodes.aborted:
+      return {
+        detail: 'The time for the whole run was over before the server let us in.',
+        fix: { text: 'Give more time with --deadline.' },
+      };
+    default:
+      return { detail: `The server ended the login (${code}).`, fix: { text: 'Look into the log of the server.' } };
+  }
+}
+
 const order: readonly Gate[] = [
   'tcp-connect',
   'tls-negotiate',

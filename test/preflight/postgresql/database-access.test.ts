@@ -27,6 +27,19 @@ test.each([
   },
 );
 
+test.each([
+  { code: '28000', says: /^Let the role in to this database too \(hba-rule\)/ },
+  { code: '53300', says: /^Close idle connections/ },
+  { code: '57P03', says: /^Wait until it takes connections/ },
+  { code: 'XX000', says: /^Look into the log of the server/ },
+])('a refusal with $code has the cure of that code', ({ code, says }) => {
+  const reach = new Map<string, Reach>([['d1', { kind: 'refused', code, message: 'its words' }]]);
+  const outcome = dbNoconnect.judge({ databases: [database('d1')] }, 'd1', ground({ reach }), wish());
+  expect(outcome.detail).toContain('The server said: "its words".');
+  expect(outcome.fix?.text).toMatch(says);
+  expect(outcome.fix?.text).toContain('--ignore-dbs d1');
+});
+
 test('the cures quote the database and the role', () => {
   const reach = new Map<string, Reach>([['My-DB', { kind: 'closed' }]]);
   const facts = { databases: [database('My-DB', { mayConnect: false })] };
