@@ -14,10 +14,13 @@ export const alwaysTriggers = databaseCheck({
     // A REPLICA trigger is silent here; made an ordinary one it would begin to fire.
     const statement = (table: string, way: string, name: string) =>
       `ALTER TABLE ${table} ${way} TRIGGER ${quoteIdentifier(name)}`;
-    const acting = applyTriggers.filter(({ acts }) => acts);
+    const acting = applyTriggers.filter(({ acts, unlogged }) => acts && !unlogged);
+    const later = applyTriggers.some(({ unlogged }) => unlogged)
+      ? ' Those on unlogged tables fire only when these are made logged before.'
+      : '';
     const more = {
       required: 'none with ENABLE ALWAYS or ENABLE REPLICA',
-      detail: `On the target they fire for every row copied and every change applied, though they have fired here: rows of an audit table come twice, or collide ("duplicate key value violates unique constraint"), and the copy is tried again for ever.${unlisted(applyTriggers)}`,
+      detail: `On the target they fire for every row copied and every change applied, though they have fired here: rows of an audit table come twice, or collide ("duplicate key value violates unique constraint"), and the copy is tried again for ever.${later}${unlisted(applyTriggers)}`,
       objects: shown(applyTriggers).map(
         ({ table, name, always }) => `${name} on ${table} (${always ? 'ALWAYS' : 'REPLICA'})`,
       ),

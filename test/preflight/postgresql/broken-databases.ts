@@ -254,6 +254,54 @@ export const brokenDatabases: readonly BrokenDatabase[] = [
     found: { 'always-triggers': 'warn' },
   },
   {
+    database: 'triggers_deaf',
+    setup: [
+      'CREATE TABLE audit (a int PRIMARY KEY)',
+      'CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN INSERT INTO public.audit VALUES (1); RETURN NULL; END$$',
+      'CREATE TABLE t (a int PRIMARY KEY)',
+      'CREATE TRIGGER after_all AFTER UPDATE OR DELETE ON t FOR EACH STATEMENT EXECUTE FUNCTION note()',
+      'ALTER TABLE t ENABLE ALWAYS TRIGGER after_all',
+    ],
+    found: {},
+  },
+  {
+    database: 'triggers_unlogged',
+    setup: [
+      'CREATE TABLE audit (a int PRIMARY KEY)',
+      'CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN INSERT INTO public.audit VALUES (1); RETURN NULL; END$$',
+      'CREATE UNLOGGED TABLE t (a int PRIMARY KEY)',
+      'CREATE TRIGGER noting AFTER INSERT ON t FOR EACH ROW EXECUTE FUNCTION note()',
+      'ALTER TABLE t ENABLE ALWAYS TRIGGER noting',
+    ],
+    found: { unlogged: 'warn', 'always-triggers': 'warn' },
+  },
+  {
+    database: 'triggers_foreign',
+    setup: [
+      'CREATE EXTENSION postgres_fdw',
+      'CREATE SERVER far FOREIGN DATA WRAPPER postgres_fdw',
+      'CREATE FOREIGN TABLE t (a int) SERVER far',
+      'CREATE TABLE audit (a int PRIMARY KEY)',
+      'CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN INSERT INTO public.audit VALUES (1); RETURN NULL; END$$',
+      'CREATE TRIGGER noting AFTER INSERT ON t FOR EACH ROW EXECUTE FUNCTION note()',
+      'ALTER TABLE t ENABLE ALWAYS TRIGGER noting',
+    ],
+    found: { 'foreign-tables': 'info', extensions: 'unknown' },
+  },
+  {
+    database: 'triggers_statement',
+    setup: [
+      'CREATE TABLE audit (a int PRIMARY KEY)',
+      'CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN INSERT INTO public.audit VALUES (1); RETURN NULL; END$$',
+      'CREATE TABLE t (a int PRIMARY KEY)',
+      'INSERT INTO t VALUES (1)',
+      'INSERT INTO audit VALUES (1)',
+      'CREATE TRIGGER noting AFTER INSERT ON t FOR EACH STATEMENT EXECUTE FUNCTION note()',
+      'ALTER TABLE t ENABLE ALWAYS TRIGGER noting',
+    ],
+    found: { 'always-triggers': blocked },
+  },
+  {
     database: 'events',
     setup: [
       'CREATE FUNCTION f() RETURNS event_trigger LANGUAGE plpgsql AS $$BEGIN END$$',

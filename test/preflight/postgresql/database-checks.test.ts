@@ -265,8 +265,8 @@ test('tables that refer to each other in a circle end all the same', () => {
 
 test('a trigger of the kind REPLICA is disabled, since it would begin to fire here', () => {
   const applyTriggers = [
-    { table: 'public.t', name: 'The "Audit"', always: true, acts: false },
-    { table: 'public.t', name: 'mirror', always: false, acts: false },
+    { table: 'public.t', name: 'The "Audit"', always: true, acts: false, unlogged: false },
+    { table: 'public.t', name: 'mirror', always: false, acts: false, unlogged: false },
   ];
   expect(alwaysTriggers.judge({ applyTriggers }, 'd1', ground(), wish()).fix).toMatchObject({
     sql: ['ALTER TABLE public.t ENABLE TRIGGER "The ""Audit"""', 'ALTER TABLE public.t DISABLE TRIGGER "mirror"'],
@@ -278,10 +278,10 @@ test('a trigger of the kind REPLICA is disabled, since it would begin to fire he
 });
 
 test('a trigger that fires where changes are applied blocks when it has effects', () => {
-  const judged = (acts: boolean) =>
+  const judged = (acts: boolean, unlogged = false) =>
     short(
       alwaysTriggers.judge(
-        { applyTriggers: [{ table: 'public.t', name: 'audit', always: true, acts }] },
+        { applyTriggers: [{ table: 'public.t', name: 'audit', always: true, acts, unlogged }] },
         'd1',
         ground(),
         wish(),
@@ -289,6 +289,7 @@ test('a trigger that fires where changes are applied blocks when it has effects'
     );
   expect(judged(false)).toBe('warn');
   expect(judged(true)).toBe('fail continuous');
+  expect(judged(true, true)).toBe('warn');
 });
 
 test('remains of a rebuild are dropped, and every other index is built again', () => {

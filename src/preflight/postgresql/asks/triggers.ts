@@ -11,20 +11,27 @@ export interface ApplyTrigger {
   readonly always: boolean;
   /** Its function does more than give the row back. */
   readonly acts: boolean;
+  /** Nothing is applied to its table, unless that is made logged first. */
+  readonly unlogged: boolean;
 }
 
+/**
+ * Applied changes come row by row, and the copy as one INSERT; nothing comes to foreign tables. The bits of tgtype: 1 FOR EACH
+ * ROW, 4 INSERT, 32 TRUNCATE.
+ */
 export const applyTriggers: Ask<readonly ApplyTrigger[]> = {
   id: 'apply-triggers',
   scope: 'database',
   when: (known) => known(overview)?.functions ?? true,
   sql: () =>
-    `SELECT t.tgrelid::regclass AS name, t.tgname, t.tgenabled = 'A' AS always, p.prosrc !~* '${givesBack}' AS acts FROM pg_trigger t JOIN pg_proc p ON p.oid = t.tgfoid WHERE (t.tgenabled = 'A' OR t.tgenabled = 'R') AND NOT t.tgisinternal`,
+    `SELECT t.tgrelid::regclass AS name, t.tgname, t.tgenabled = 'A' AS always, c.relpersistence = 'u' AS unlogged, p.prosrc !~* '${givesBack}' AS acts FROM pg_trigger t JOIN pg_proc p ON p.oid = t.tgfoid JOIN pg_class c ON c.oid = t.tgrelid WHERE (t.tgenabled = 'A' OR t.tgenabled = 'R') AND NOT t.tgisinternal AND (c.relkind = 'r' OR c.relkind = 'p') AND c.relpersistence <> 't' AND (t.tgtype & 1 <> 0 OR t.tgtype & 36 <> 0)`,
   decode: (rows) =>
     rows.map((row) => ({
       table: textIn(row, 'name'),
       name: textIn(row, 'tgname'),
       always: truthIn(row, 'always'),
       acts: truthIn(row, 'acts'),
+      unlogged: truthIn(row, 'unlogged'),
     })),
   absent: [],
   grant: grantMonitor,
