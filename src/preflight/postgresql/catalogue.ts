@@ -41,6 +41,7 @@ import { sizeEstimate } from './size-estimate.ts';
 import { slotsFree, slotsVsDbs } from './slots.ts';
 import { standbySource } from './standby-source.ts';
 import { syncStandbyNames } from './sync-standby.ts';
+import { systemTablesCheck } from './system-tables.ts';
 import { tablespacesCheck } from './tablespaces.ts';
 import { tlsCert, tlsNegotiate, tlsRequired } from './tls.ts';
 import { alwaysTriggers, eventTriggersCheck } from './triggers.ts';
@@ -108,6 +109,7 @@ export const catalogue: readonly AnyCheck[] = [
   identityColumns,
   extensionsCheck,
   extTables,
+  systemTablesCheck,
   alwaysTriggers,
   eventTriggersCheck,
   untrustedLang,

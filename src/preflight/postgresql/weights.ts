@@ -60,6 +60,7 @@ const weights: Readonly<Record<string, `${Weight}${Weight}`>> = {
   'identity-columns': 'II',
   extensions: 'BB',
   'ext-tables': 'B-',
+  'system-tables': 'BW',
   'always-triggers': 'B-',
   'event-triggers': 'WW',
   'untrusted-lang': 'BB',

@@ -25,6 +25,7 @@ const own = [
   'identity-columns',
   'extensions',
   'ext-tables',
+  'system-tables',
   'always-triggers',
   'event-triggers',
   'untrusted-lang',
@@ -103,6 +104,7 @@ describe.each([14, 18] as const)('on PostgreSQL %i', (version) => {
       expect.arrayContaining([
         'unlogged: the rows of 3 unlogged tables',
         'large_objects: 2 large objects',
+        'system_tables: the rows of 2 tables in schemas of the system',
         'sequences: the values of 2 sequences',
       ]),
     );
@@ -156,9 +158,11 @@ describe.each([14, 18] as const)('on PostgreSQL %i', (version) => {
   }, 60_000);
 
   test('every fix cures, and undo brings back what was observed', async () => {
-    const cured = ['replica-identity', 'full-without-eq', 'unlogged', 'always-triggers'];
+    const cured = ['replica-identity', 'full-without-eq', 'unlogged', 'always-triggers', 'system-tables'];
     const fixes = report.findings.filter(({ id, fix }) => cured.includes(id) && (fix?.sql?.length ?? 0) > 0);
-    expect(new Set(fixes.map(({ id }) => id))).toEqual(new Set(['replica-identity', 'unlogged', 'always-triggers']));
+    expect(new Set(fixes.map(({ id }) => id))).toEqual(
+      new Set(['replica-identity', 'unlogged', 'always-triggers', 'system-tables']),
+    );
     const names = [...new Set(fixes.map(({ database }) => database ?? ''))];
     const before = await states(server, names);
     // Twice: a script that broke off is run again.
@@ -288,7 +292,7 @@ async function states(server: Postgres, names: readonly string[]): Promise<Reado
   const all: Record<string, unknown> = {};
   for (const name of names) {
     all[name] = await server.query(
-      `SELECT c.relname, c.relpersistence, c.relreplident = 'n' OR (c.relreplident = 'i' AND NOT EXISTS (SELECT FROM pg_index i WHERE i.indrelid = c.oid AND i.indisreplident AND i.indisvalid)) AS nothing, c.relreplident IN ('d', 'f') AS other, (SELECT array_agg(tgname::text || tgenabled::text ORDER BY tgname) FROM pg_trigger WHERE tgrelid = c.oid AND NOT tgisinternal) AS triggers FROM pg_class c WHERE c.relkind IN ('r', 'p') AND c.oid >= 16384 ORDER BY 1`,
+      `SELECT c.relname, c.relnamespace::regnamespace::text AS schema, c.relpersistence, c.relreplident = 'n' OR (c.relreplident = 'i' AND NOT EXISTS (SELECT FROM pg_index i WHERE i.indrelid = c.oid AND i.indisreplident AND i.indisvalid)) AS nothing, c.relreplident IN ('d', 'f') AS other, (SELECT array_agg(tgname::text || tgenabled::text ORDER BY tgname) FROM pg_trigger WHERE tgrelid = c.oid AND NOT tgisinternal) AS triggers FROM pg_class c WHERE c.relkind IN ('r', 'p') AND c.oid >= 16384 ORDER BY 1`,
       name,
     );
   }

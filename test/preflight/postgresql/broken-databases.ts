@@ -242,6 +242,16 @@ export const brokenDatabases: readonly BrokenDatabase[] = [
     found: { extensions: 'unknown', 'ext-tables': blocked },
   },
   {
+    database: 'system_tables',
+    setup: [
+      'CREATE TABLE information_schema."The Bookings" (a int PRIMARY KEY)',
+      'INSERT INTO information_schema."The Bookings" VALUES (1)',
+      'CREATE TABLE plain (a int PRIMARY KEY)',
+      'ALTER TABLE plain SET SCHEMA pg_catalog',
+    ],
+    found: { 'system-tables': blocked },
+  },
+  {
     database: 'triggers',
     setup: [
       'CREATE TABLE t (a int PRIMARY KEY)',

@@ -14,6 +14,7 @@ import { partitionsCheck } from '../../../src/preflight/postgresql/partitions.ts
 import { pubExisting, subsExisting } from '../../../src/preflight/postgresql/publications.ts';
 import { removedTypes } from '../../../src/preflight/postgresql/removed-types.ts';
 import { rls } from '../../../src/preflight/postgresql/rls.ts';
+import { systemTablesCheck } from '../../../src/preflight/postgresql/system-tables.ts';
 import { tablespacesCheck } from '../../../src/preflight/postgresql/tablespaces.ts';
 import { alwaysTriggers, eventTriggersCheck } from '../../../src/preflight/postgresql/triggers.ts';
 import { referencedFirst, unlogged } from '../../../src/preflight/postgresql/unlogged.ts';
@@ -104,6 +105,14 @@ const table: readonly Judged[] = [
     ...both(extTables, { filledTables: [{ name: 'public.spatial_ref_sys', extension: 'postgis' }] }),
     verdict: blocked,
     dumped: 'info',
+  },
+  { what: 'no table among those of the system', ...both(systemTablesCheck, { systemTables: [] }), verdict: 'pass' },
+  {
+    what: 'a table among those of the system',
+    ...both(systemTablesCheck, {
+      systemTables: [{ name: 'information_schema.t', schema: 'information_schema', moved: 'public.t' }],
+    }),
+    verdict: blocked,
   },
   { what: 'no event trigger', ...both(eventTriggersCheck, { eventTriggers: [] }), verdict: 'pass' },
   { what: 'an event trigger', ...both(eventTriggersCheck, { eventTriggers: ['e'] }), verdict: 'warn' },

@@ -24,6 +24,8 @@ export interface Overview {
   readonly collations: boolean;
   readonly largeObjects: boolean;
   readonly invalidIndexes: boolean;
+  /** Tables of a person in a schema of the system. */
+  readonly systemTables: boolean;
   /** Constraints that are NOT VALID. */
   readonly unvalidated: boolean;
   /** Commits carry their time. */
@@ -54,6 +56,7 @@ export const overview: Ask<Overview> = {
     collations: truthIn(row, 'collations'),
     largeObjects: truthIn(row, 'large_objects'),
     invalidIndexes: truthIn(row, 'invalid_indexes'),
+    systemTables: truthIn(row, 'system_tables'),
     unvalidated: truthIn(row, 'unvalidated'),
     commitTimes: truthIn(row, 'commit_times'),
   }),
@@ -69,6 +72,7 @@ export const overview: Ask<Overview> = {
     collations: false,
     largeObjects: false,
     invalidIndexes: false,
+    systemTables: false,
     unvalidated: false,
     commitTimes: false,
   },
@@ -90,10 +94,15 @@ function parts(version: number): Readonly<Record<string, string>> {
     collations: "EXISTS (SELECT FROM pg_collation WHERE oid >= '16384')",
     large_objects: 'EXISTS (SELECT FROM pg_largeobject_metadata)',
     invalid_indexes: 'EXISTS (SELECT FROM pg_index WHERE NOT indisvalid)',
+    system_tables: `EXISTS (SELECT FROM pg_class c WHERE ${systemTable})`,
     unvalidated: 'EXISTS (SELECT FROM pg_constraint WHERE NOT convalidated)',
     commit_times: "current_setting('track_commit_timestamp') = 'on'",
   };
 }
+
+/** A publication for all tables has them, and no dump. Temporary tables, which have such a schema too, are of another persistence. */
+export const systemTable =
+  "c.oid >= '16384' AND (c.relkind = 'r' OR c.relkind = 'p') AND c.relpersistence = 'p' AND c.relnamespace IN (SELECT s.oid FROM pg_namespace s WHERE s.nspname = 'information_schema' OR left(s.nspname::text, 3) = 'pg_')";
 
 /** 99 is pg_toast, 1663 pg_default. */
 export const remarkable =
