@@ -37,7 +37,7 @@ export const notValid = databaseCheck({
   judge({ unvalidated }) {
     if (unvalidated.length === 0) return pass('all');
     return info(count(unvalidated.length, 'constraint'), {
-      detail: `Rows from before were never checked against them. They are NOT VALID on the target too, and nothing fails.${unlisted(unvalidated)}`,
+      detail: `Rows from before were never checked against them. They are NOT VALID on the target too, and nothing looks at a foreign key while rows are copied; but a CHECK or a NOT NULL holds for every row that comes, and an old one that violates it ends the copy, each time it is tried. ALTER TABLE … VALIDATE CONSTRAINT tells whether there is one.${unlisted(unvalidated)}`,
       objects: shown(unvalidated),
     });
   },
