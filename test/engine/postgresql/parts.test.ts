@@ -49,7 +49,7 @@ test('no setting of a role cuts a session short, and it is closed whatever happe
     await oneValue(session, 'SHOW statement_timeout'),
     await oneValue(session, 'SHOW search_path'),
   ]);
-  expect(found).toEqual(['0', 'pg_catalog']);
+  expect(found).toEqual(['0', 'pg_catalog, pg_temp']);
   const failure = within(door, testPorts(), { name }, () => Promise.reject(new Error('broken')));
   await expect(failure).rejects.toThrow('broken');
   expect(await source.query(`SELECT 1 FROM pg_stat_activity WHERE application_name = '${name}'`)).toEqual([]);
