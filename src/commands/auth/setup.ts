@@ -63,11 +63,13 @@ export async function runSetup(context: Context, input: SetupInput): Promise<voi
       requireAvailable(await context.store(settings).visit((items) => items.read('client')));
     await complete(context, settings, input);
   } catch (error) {
-    throw error instanceof CliError && error.code === 'keychain_unavailable' ? inFiles(error, settings) : error;
+    if (!(error instanceof CliError) || error.code !== 'keychain_unavailable') throw error;
+    const isNamed = context.globals.text('profile') !== undefined || context.host.env.CLOUDCTL_PROFILE !== undefined;
+    throw isNamed || context.prompts.interactive ? inFiles(error, settings) : error;
   }
 }
 
-/** The same error with the option of this very command, since there may be no profile yet whose setting could be changed. */
+/** The same error with the option of this very command: a profile that is named may not be there yet, to have its setting changed. */
 function inFiles(error: CliError, { profileName }: Settings): CliError {
   const { message, detail, hint } = error;
   if (hint?.includes('credential_store file') !== true) return error;
