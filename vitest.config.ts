@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config';
 /** Suites about what breaks: the built program under faults and attacks, and migrations of real servers. */
 const hard = ['test/attack/**/*.test.ts', 'test/faults/**/*.test.ts', 'test/truth/**/*.test.ts'];
 
-// The unit project runs the sources; the others run the built bundle against real servers, so they are patient: two files at a time, each with servers and folders of its own.
+// The unit project runs the sources; the others run the built bundle against real servers, so they are patient: two files at a time, three of e2e (scripts/test.mjs), each with servers and folders of its own.
 export default defineConfig({
   test: {
     maxWorkers: 2,

@@ -21,9 +21,9 @@ const stages = {
   build: async () => (await build()) && {},
   unit: () => suite(['--project', 'unit']),
   package: () => checkPackage(otherNode('20.18.1'), ci),
-  e2e: () => suite(['--project', 'e2e']),
+  e2e: () => suite(['--project', 'e2e', '--maxWorkers', '3']),
   hard: () => suite(['--project', 'hard', '--passWithNoTests']),
-  'e2e-node24': () => onNode24((env) => suite(['--project', 'e2e'], env)),
+  'e2e-node24': () => onNode24((env) => suite(['--project', 'e2e', '--maxWorkers', '3'], env)),
 };
 
 const total = { passed: 0, failed: 0, skipped: 0 };
