@@ -1,16 +1,16 @@
 // `npm run bench:batch`: how many names a second `droplets create` does, as a part of what a bare loop does that sends the
-// same POSTs over as many connections, and how much memory a hundred times the names cost. Both are processes of their own,
-// measured as what a run of many names takes longer than one of few, so that starting them and reading what exists are left
-// out. Two servers: one that takes a little for each POST, though far less than one behind a network, and one that answers at
-// once, where all that is seen is what the two clients cost; there no bound is set.
+// same POSTs over as many connections, and how much memory a hundred times the names cost. Both are measured as what a run
+// of many names takes longer than one of few, so that starting the program and reading what exists are left out. Two servers:
+// one that answers at once, and one that takes a little for each POST, though far less than one behind a network.
 // `-- --names 3000 --most 20000` measures other numbers.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { Pool } from 'undici';
 import { build } from '../scripts/build.mjs';
 import { filledSandbox } from './filled-sandbox.mjs';
-import { runProgram, runScript } from './program.mjs';
+import { runProgram } from './program.mjs';
 
 const { values } = parseArgs({
   options: { names: { type: 'string', default: '10000' }, most: { type: 'string', default: '100000' } },
@@ -21,33 +21,30 @@ const most = Number(values.most);
 const rounds = 3;
 const [batchSize, connections] = [10, 4];
 const attributes = { size: 's-1vcpu-1gb', image: 'ubuntu-24-04-x64', region: 'nyc3' };
-/** What the server takes for a POST, in milliseconds, and the part of the bare loop's rate that is asked for there. */
-const servers = [
-  { delay: 10, rate: 0.8 },
-  { delay: 0, rate: undefined },
-];
-/** MB that `most` names may take more than `few`. */
-const growthAtMost = 20;
+/** What the server takes for a POST, in milliseconds. */
+const delays = [0, 10];
+/** Part of the bare loop's rate, and MB that `most` names may take more than `few`. */
+const bounds = { rate: 0.8, growth: 20 };
 
 await build();
 const folder = mkdtempSync(join(tmpdir(), 'cloudctl-bench-'));
 try {
   console.log(`${batchSize} names a request, ${connections} requests in flight, node ${process.versions.node}`);
   console.log(`the ${many - few} names after the first ${few}, best of ${rounds}`);
-  for (const server of servers) await compare(server);
+  for (const delay of delays) await compare(delay);
   const memory = [await fresh(few, 0, create), await fresh(most, 0, create)].map((ran) => ran.memory);
   reportMemory(memory);
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }
 
-async function compare({ delay, rate }) {
+async function compare(delay) {
   const [own, bare] = [[], []];
   for (let round = 0; round < rounds; round++) {
-    bare.push((await fresh(many, delay, loop)).seconds - (await fresh(few, delay, loop)).seconds);
+    bare.push((await fresh(many, delay, loop)) - (await fresh(few, delay, loop)));
     own.push((await fresh(many, delay, create)).seconds - (await fresh(few, delay, create)).seconds);
   }
-  reportRate({ delay, rate }, Math.min(...own), Math.min(...bare));
+  reportRate(delay, Math.min(...own), Math.min(...bare));
 }
 
 /** Each run has a sandbox of its own, so that none is slowed down by what another one made. */
@@ -55,40 +52,57 @@ async function fresh(count, delay, work) {
   const sandbox = await filledSandbox(0);
   try {
     if (delay > 0) await sandbox.slow('POST', '/v2/droplets', delay);
-    const file = join(folder, 'names.txt');
-    writeFileSync(file, Array.from({ length: count }, (_, at) => `node-${at + 1}\n`).join(''));
-    return await work(sandbox, file, count);
+    return await work(
+      sandbox,
+      Array.from({ length: count }, (_, at) => `node-${at + 1}`),
+    );
   } finally {
     await sandbox.stop();
   }
 }
 
-function loop({ origin, env }, file) {
-  const how = [file, JSON.stringify(attributes), `${batchSize}`, `${connections}`];
-  return runScript('bench/bare-batch.mjs', how, { ...env, ORIGIN: origin });
+/** Seconds. */
+async function loop({ origin, token }, names) {
+  const pool = new Pool(origin, { connections });
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+  const begun = performance.now();
+  const lane = async () => {
+    for (let group = names.splice(0, batchSize); group.length > 0; group = names.splice(0, batchSize)) {
+      const body = JSON.stringify({ names: group, ...attributes });
+      const answer = await pool.request({ method: 'POST', path: '/v2/droplets', headers, body });
+      await answer.body.text();
+      if (answer.statusCode !== 202) throw new Error(`a POST was answered ${answer.statusCode}`);
+    }
+  };
+  await Promise.all(Array.from({ length: connections }, lane));
+  const seconds = (performance.now() - begun) / 1000;
+  await pool.close();
+  return seconds;
 }
 
-async function create({ env }, file, count) {
+async function create({ env }, names) {
+  const file = join(folder, 'names.txt');
+  writeFileSync(file, `${names.join('\n')}\n`);
   const given = Object.entries(attributes).flatMap(([name, value]) => [`--${name}`, value]);
-  const how = ['--batch-size', `${batchSize}`, '--concurrency', `${connections}`, '-o', 'ndjson'];
+  const how = ['--batch-size', String(batchSize), '--concurrency', String(connections), '-o', 'ndjson'];
   const ran = await runProgram(['droplets', 'create', '--names-from', file, ...given, ...how], env);
-  if (ran.lines !== count) throw new Error(`${ran.lines} rows for ${count} names`);
+  if (ran.lines !== names.length) throw new Error(`${ran.lines} rows for ${names.length} names`);
   return ran;
 }
 
-function reportRate({ delay, rate }, own, bare) {
+function reportRate(delay, own, bare) {
   const ratio = bare / own;
   console.log(`\na server that ${delay === 0 ? 'answers at once' : `takes ${delay} ms`}`);
   line('bare loop', `${Math.round((many - few) / bare)}/s`, '');
-  const verdict = rate === undefined ? '' : `  >= ${rate}  ${judge(ratio >= rate)}`;
-  line('cloudctl droplets create', `${Math.round((many - few) / own)}/s`, `${ratio.toFixed(2)}x${verdict}`);
+  const verdict = `${ratio.toFixed(2)}x  >= ${bounds.rate}  ${judge(ratio >= bounds.rate)}`;
+  line('cloudctl droplets create', `${Math.round((many - few) / own)}/s`, verdict);
 }
 
 function reportMemory([small, large]) {
   const growth = large - small;
   console.log('\npeak memory');
   line(`${few} names`, `${small.toFixed(0)} MB`, '');
-  const limit = `+${growth.toFixed(0)}  <= ${growthAtMost}  ${judge(growth <= growthAtMost)}`;
+  const limit = `+${growth.toFixed(0)}  <= ${bounds.growth}  ${judge(growth <= bounds.growth)}`;
   line(`${most} names`, `${large.toFixed(0)} MB`, limit);
 }
 

@@ -8,13 +8,8 @@ import { root } from '../scripts/suite.mjs';
  * and its resident memory in MB at its highest, where the system tells; rejects when it ends with anything but 0.
  */
 export function runProgram(words, env) {
-  return runScript('bin/cloudctl.cjs', words, env);
-}
-
-/** The same of another script of this project. */
-export function runScript(script, words, env) {
   const begun = performance.now();
-  const child = spawn(process.execPath, [join(root, script), ...words], { env });
+  const child = spawn(process.execPath, [join(root, 'bin/cloudctl.cjs'), ...words], { env });
   let memory = 0;
   const watch = setInterval(() => {
     memory = Math.max(memory, peakOf(child.pid));
@@ -32,7 +27,7 @@ export function runScript(script, words, env) {
     child.on('close', (code) => {
       clearInterval(watch);
       if (code === 0) resolve({ seconds: (performance.now() - begun) / 1000, memory, lines });
-      else reject(new Error(`${script} ${words.slice(0, 2).join(' ')} ended with ${code}: ${said}`));
+      else reject(new Error(`${words.slice(0, 2).join(' ')} ended with ${code}: ${said}`));
     });
   });
 }
