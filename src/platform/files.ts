@@ -1,6 +1,5 @@
 import {
   closeSync,
-  existsSync,
   fdatasyncSync,
   fsyncSync,
   ftruncateSync,
@@ -67,7 +66,7 @@ export interface Replacement {
 export function prepareReplacement(path: string, reserve: number): Replacement {
   const target = throughLinks(path);
   // A device or a pipe would be replaced by a file.
-  if (existsSync(target) && !statSync(target).isFile()) throw new Error(`${target} is no file`);
+  if (statSync(target, { throwIfNoEntry: false })?.isFile() === false) throw new Error(`${target} is no file`);
   const { descriptor, temporary } = createTemporary(target);
   const discard = () => {
     closeSync(descriptor);

@@ -160,7 +160,12 @@ export function accountHint(uuid: string | undefined): string | undefined {
 }
 
 export function loginCommand(profile: string): string {
-  return profile === 'default' ? '`cloudctl auth login`' : `\`cloudctl auth login --profile ${profile}\``;
+  return commandFor(profile, 'auth login');
+}
+
+/** A command for this profile, in backquotes. */
+export function commandFor(profile: string, words: string): string {
+  return `\`cloudctl ${words}${profile === 'default' ? '' : ` --profile ${profile}`}\``;
 }
 
 export async function readOnce(store: CredentialStore, binding: Binding): Promise<Stored> {

@@ -13,6 +13,7 @@ import {
 } from '../oauth/token-endpoint.ts';
 import { failureCode, type Send, SendError } from '../platform/send.ts';
 import type { Secret } from '../secret.ts';
+import { commandFor } from './current.ts';
 
 export interface ExchangeDeps {
   readonly client: Client;
@@ -20,6 +21,7 @@ export interface ExchangeDeps {
   readonly pkce: Pkce | undefined;
   /** Cleans a server's text for the terminal. */
   readonly clean: (text: string) => string;
+  readonly profile: string;
   /** The command that logs this profile in, in backquotes. */
   readonly login: string;
   /** Aborted when nobody waits for the exchange any more. */
@@ -125,7 +127,7 @@ function exchangeError(deps: ExchangeDeps, result: Exclude<TokenResult, { kind: 
   if (result.error === 'invalid_client') {
     return new CliError('invalid_client', 'the authorization server does not accept the client ID and secret', {
       detail,
-      hint: `${setupOf(deps)} sets them`,
+      hint: `${commandFor(deps.profile, 'auth setup')} sets them`,
       status,
     });
   }
@@ -141,14 +143,14 @@ function exchangeError(deps: ExchangeDeps, result: Exclude<TokenResult, { kind: 
   return new CliError(
     'api_error',
     `could not exchange the authorization code: the server answered ${deps.clean(result.error)}`,
-    { detail, hint: isElsewhere ? `${setupOf(deps, '--token-params body')}, then ${deps.login}` : deps.login, status },
+    {
+      detail,
+      hint: isElsewhere
+        ? `${commandFor(deps.profile, 'config set token_params body')}, then ${deps.login}`
+        : deps.login,
+      status,
+    },
   );
-}
-
-/** The command that sets the same profile up. */
-function setupOf({ login }: ExchangeDeps, option = ''): string {
-  const profile = /--profile \S+[^`\s]/.exec(login)?.[0];
-  return `\`${['cloudctl auth setup', profile, option].filter((word) => word !== undefined && word !== '').join(' ')}\``;
 }
 
 const refusals: Readonly<Record<AuthorizationError, { readonly code: ErrorCode; readonly message: string }>> = {

@@ -14,7 +14,6 @@ import { type Binding, type CredentialRecord, decodeRecord } from './record.ts';
 import { type CredentialStore, type Items, requireAvailable } from './store.ts';
 
 export interface SettleDeps extends ExchangeDeps {
-  readonly profile: string;
   readonly binding: Binding;
   readonly store: CredentialStore;
   /** The profile's session lock: taken around the commit alone. */

@@ -6,7 +6,7 @@ import type { Context } from '../../context.ts';
 import { CliError, usage } from '../../errors.ts';
 import { Secret } from '../../secret.ts';
 import { readClientSecret, writeClientSecret } from '../../session/client-secret.ts';
-import { loginCommand } from '../../session/current.ts';
+import { commandFor } from '../../session/current.ts';
 import { requireAvailable } from '../../session/store.ts';
 import { bindingOf } from '../../session/wiring.ts';
 import { serverOptions, typedOptions } from './profile-options.ts';
@@ -73,9 +73,7 @@ export async function runSetup(context: Context, input: SetupInput): Promise<voi
 function inFiles(error: CliError, { profileName }: Settings): CliError {
   const { message, detail, hint } = error;
   if (hint?.includes('credential_store file') !== true) return error;
-  const command = loginCommand(profileName)
-    .replace('auth login', 'auth setup')
-    .replace(/`$/, ' --credential-store file`');
+  const command = commandFor(profileName, 'auth setup --credential-store file');
   return new CliError(error.code, message, { detail, hint: `${command} keeps sessions in files of mode 0600 instead` });
 }
 
