@@ -166,6 +166,14 @@ const cases: readonly Case[] = [
     meanwhile: code,
   },
   {
+    name: 'login: a server that looks for the parameters in the body',
+    exit: 1,
+    code: 'api_error',
+    words: login,
+    env: applicationOf({ auth: await api(refusal('invalid_request', 'grant_type is missing.')) }),
+    meanwhile: code,
+  },
+  {
     name: 'login: a code that is not accepted',
     exit: 4,
     code: 'invalid_grant',
