@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { createSurvey } from '../../src/api/survey.ts';
 import { apiOver, idsOf, listing, type Shelf, type Thing } from './shelf.ts';
 
 /** The sizes of the passes, small enough for a list of twenty to have many pages in each. */
@@ -129,4 +130,26 @@ describe('a list that changes while it is read', () => {
     const ids = idsOf(listing(apiOver({ ...shelf, sizeOf: () => 5 }), { pageSize: 5 }));
     await expect(ids).rejects.toMatchObject({ code: 'incomplete_list', detail: expect.stringContaining('9 times') });
   });
+});
+
+it.each([
+  [[4, 4], [4, 4], 'short'],
+  [[4, 4], [5, 5], 'again'],
+  [[4, 4], [4, 5], 'again'],
+  [[4, 5], [5, 5], 'again'],
+] as const)('three items under the totals %j and then %j are %s', (before, now, verdict) => {
+  const survey = createSurvey();
+  const pass = ([first, last]: readonly [number, number]): void => {
+    survey.beginPage(first);
+    for (const id of [1, 2]) survey.meet(id, false);
+    survey.endPage(false);
+    survey.beginPage(last);
+    survey.meet(3, false);
+    survey.endPage(true);
+  };
+  pass(before);
+  expect(survey.verdict()).toBe('again');
+  survey.beginPass();
+  pass(now);
+  expect(survey.verdict()).toBe(verdict);
 });
