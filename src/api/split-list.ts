@@ -21,13 +21,16 @@ export type Splitter = (bytes: Buffer) => SplitList | undefined;
  */
 export function createSplitter(key: string, members: readonly string[]): Splitter {
   const familiar: Familiar[] = [];
+  const tails = createFamiliar();
   const [isKey, isMember] = [nameTest([key]), nameTest(members)];
   return (bytes) => {
     const isEscaped = bytes.includes(backslash);
     return splitList(bytes, {
       isList: (from, end) => isKey(bytes, from, end, isEscaped),
       isWanted: (from, end) => isMember(bytes, from, end, isEscaped),
+      wanted: members.length,
       familiarAt: (length) => (familiar[length] ??= createFamiliar()),
+      tails,
     });
   };
 }
@@ -37,24 +40,38 @@ interface Splitting {
   readonly isList: (from: number, end: number) => boolean;
   /** Whether it is a member that was asked for. */
   readonly isWanted: (from: number, end: number) => boolean;
+  /** How many members were asked for. */
+  readonly wanted: number;
   readonly familiarAt: (nameLength: number) => Familiar;
+  /** What follows the last of the members that were asked for, to the end of an object. */
+  readonly tails: Familiar;
 }
 
-function splitList(bytes: Buffer, { isList, isWanted, familiarAt }: Splitting): SplitList | undefined {
+function splitList(bytes: Buffer, { isList, isWanted, wanted, familiarAt, tails }: Splitting): SplitList | undefined {
   const spans: number[] = [];
   const kept: number[] = [];
   const ends: number[] = [];
   const list: number[] = [];
+  let isTailKnown = false;
 
   const readMember: ReadMember = (from, name, nameEnd) => {
     const end =
       bytes[from] === openBrace ? skipFamiliar(familiarAt(nameEnd - name), bytes, from) : skipValue(bytes, from, 2);
-    if (isWanted(name, nameEnd)) kept.push(name, end);
-    return end;
+    if (!isWanted(name, nameEnd)) return end;
+    kept.push(name, end);
+    if (end === none || !isComplete()) return end;
+    const tailEnd = tails.endOf(bytes, end);
+    isTailKnown = tailEnd !== none;
+    // The brace that ends the object is left to whoever reads it.
+    return isTailKnown ? tailEnd - 1 : end;
   };
+  const isComplete = (): boolean => kept.length - (ends.at(-1) ?? 0) === 2 * wanted;
   const readItem = (from: number): number => {
     if (bytes[from] !== openBrace) return none;
+    isTailKnown = false;
     const end = skipObject(bytes, from, readMember);
+    // A tail that holds one of them again is none.
+    if (end !== none && isComplete() && !isTailKnown) tails.learn(bytes, kept.at(-1) ?? end, end);
     spans.push(from, end);
     ends.push(kept.length);
     return end;

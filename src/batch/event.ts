@@ -2,7 +2,14 @@ import { isRecord, type JsonRecord, numberOf, parseJson, textOf } from '../json.
 import type { Attributes } from './requests.ts';
 
 /** One line of a ledger. `at` is this machine's time, `server_date` the last Date header before it, both ISO 8601. */
-export type LedgerEvent = BatchEvent | BaselineEvent | SendingEvent | CreatedEvent | FailedEvent | UnknownEvent;
+export type LedgerEvent =
+  | BatchEvent
+  | BaselineEvent
+  | AnnouncedEvent
+  | SendingEvent
+  | CreatedEvent
+  | FailedEvent
+  | UnknownEvent;
 
 export const ifExists = ['fail', 'skip', 'create'] as const;
 export type IfExists = (typeof ifExists)[number];
@@ -31,7 +38,25 @@ export interface BaselineEvent {
   readonly existing: Readonly<Record<string, readonly number[]>>;
 }
 
-/** On the disk before its request leaves. */
+/**
+ * What will be sent next, on the disk before any of it: its `sending` lines need not wait for the disk then. While the machine
+ * runs on, a line that was written is there, whatever becomes of the process; what was announced and has no such line was not sent.
+ */
+export interface AnnouncedEvent {
+  readonly event: 'announced';
+  readonly at: string;
+  /** The start of the machine that wrote it. After another one, all of it is in doubt. */
+  readonly boot: string;
+  readonly server_date?: string;
+  readonly groups: readonly AnnouncedGroup[];
+}
+
+export interface AnnouncedGroup {
+  readonly group: number;
+  readonly names: readonly string[];
+}
+
+/** On the disk, or announced there, before its request leaves. */
 export interface SendingEvent {
   readonly event: 'sending';
   readonly at: string;
@@ -91,8 +116,16 @@ export function decodeEvent(line: string): LedgerEvent | undefined {
     if (!isRecord(existing) || !isIdLists(existing)) return undefined;
     return { event: 'baseline', at, ...dateOf(record), existing };
   }
+  if (record.event === 'announced') return decodeAnnounced(record, at);
   const group = numberOf(record, 'group');
   return group === undefined ? undefined : decodeGroupEvent(record, at, group);
+}
+
+function decodeAnnounced(record: JsonRecord, at: string): AnnouncedEvent | undefined {
+  const boot = textOf(record, 'boot');
+  const { groups } = record;
+  if (boot === undefined || !Array.isArray(groups) || !groups.every(isAnnouncedGroup)) return undefined;
+  return { event: 'announced', at, boot, ...dateOf(record), groups };
 }
 
 function decodeGroupEvent(record: JsonRecord, at: string, group: number): LedgerEvent | undefined {
@@ -143,6 +176,10 @@ function isTexts(value: unknown): value is readonly string[] {
 
 function isIdLists(value: JsonRecord): value is Readonly<Record<string, readonly number[]>> {
   return Object.values(value).every((ids) => Array.isArray(ids) && ids.every((id) => typeof id === 'number'));
+}
+
+function isAnnouncedGroup(value: unknown): value is AnnouncedGroup {
+  return isRecord(value) && numberOf(value, 'group') !== undefined && isTexts(value.names);
 }
 
 function isCreatedRow(value: unknown): value is CreatedRow {

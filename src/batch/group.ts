@@ -1,13 +1,16 @@
 import { CliError } from '../errors.ts';
 import { type Fate, fateOf, fateOfFailure } from './answer.ts';
 import { type InvestigationDeps, investigate, type Suspects, stamp } from './investigate.ts';
-import type { Line } from './line.ts';
+import type { Leash } from './leash.ts';
+import { dated, type Line } from './line.ts';
 import type { Overdue } from './overdue.ts';
 import { createRequest } from './requests.ts';
 
 export interface GroupDeps extends InvestigationDeps {
   readonly line: Line;
   readonly overdue: Overdue;
+  /** Of the lane. */
+  readonly leash: Leash;
   /** The command that logs this profile in, in backquotes. */
   readonly login: string;
   /** Something stopped the batch: nothing more is sent, but what was sent is looked for. */
@@ -19,6 +22,8 @@ export interface Group {
   readonly names: readonly string[];
   /** An earlier process sent its request; the connection ended with that process at the latest. */
   readonly inDoubt: boolean;
+  /** On the disk before its first request. */
+  readonly isAnnounced: boolean;
 }
 
 /** Creates the names of a group; resolves, once their fate is recorded or the run has ended, with what stops the batch. */
@@ -26,14 +31,15 @@ export async function createGroup(group: Group, deps: GroupDeps): Promise<CliErr
   const { clock } = deps;
   let suspects = group.inDoubt ? leftBehind(group, clock.now()) : undefined;
   let sends = suspects?.sends ?? 0;
+  let { isAnnounced } = group;
   for (;;) {
     let fate: Fate | undefined;
     let names = group.names;
     if (suspects === undefined) {
-      const sent = await send(group, deps);
+      const sent = await send(group, isAnnounced, deps);
+      isAnnounced = false;
       sends += 1;
-      const { late, done } = deps.overdue.begin();
-      fate = await Promise.race([sent.answer, late]).finally(done);
+      fate = await deps.overdue.inTime(sent.answer);
       if (fate === undefined) {
         suspects = { ...suspectsOf(group, names, sends, clock.now()), answer: sent.answer, closedAt: undefined };
         const finding = await investigate(suspects, deps).finally(sent.abandon);
@@ -70,28 +76,20 @@ interface Sent {
 }
 
 /** Sends the request, once the server allows it and the ledger knows of it. */
-async function send({ id, names }: Group, { line, ledger, login, clock, ending, ended }: GroupDeps): Promise<Sent> {
+async function send({ id, names }: Group, isAnnounced: boolean, deps: GroupDeps): Promise<Sent> {
+  const { line, ledger, login, clock, ending, leash } = deps;
   // Waiting for the rate limit is no doubt, so the ledger says nothing yet.
   await line.turn(ending);
-  const date = line.serverDate();
-  const dated = date === undefined ? {} : { server_date: new Date(date).toISOString() };
-  await ledger.record({ event: 'sending', ...stamp(clock), group: id, ...dated, names }, true);
-  const own = new AbortController();
-  const abandon = (): void => own.abort();
-  if (ended.aborted) abandon();
-  ended.addEventListener('abort', abandon);
-  const request = { ...createRequest(names, ledger.roster.batch.attributes), signal: own.signal };
-  const answer = line
-    .request(request)
-    .then(
-      (got) => fateOf(request, got, login),
-      (error: unknown) => {
-        if (error instanceof CliError) return fateOfFailure(error);
-        throw error;
-      },
-    )
-    .finally(() => ended.removeEventListener('abort', abandon));
-  return { answer, abandon };
+  await ledger.record({ event: 'sending', ...stamp(clock), group: id, ...dated(line), names }, !isAnnounced);
+  const request = { ...createRequest(names, ledger.roster.batch.attributes), signal: leash.signal() };
+  const answer = line.request(request).then(
+    (got) => fateOf(request, got, login),
+    (error: unknown) => {
+      if (error instanceof CliError) return fateOfFailure(error);
+      throw error;
+    },
+  );
+  return { answer, abandon: leash.cut };
 }
 
 /** Records what was created; the names that were not told of. */

@@ -3,13 +3,18 @@ import { dirname, join } from 'node:path';
 import { CliError, usage } from '../errors.ts';
 import { createWithRoom, ensureFolder } from '../platform/files.ts';
 import { type HeldLock, tryAcquire } from '../platform/lock.ts';
-import { type BatchEvent, decodeEvent, encodeEvent, type LedgerEvent } from './event.ts';
+import { type BatchEvent, decodeEvent, encodeEvent, type LedgerEvent, type SendingEvent } from './event.ts';
 import { createRoster, type Roster } from './roster.ts';
 
 /** The file of a batch, held by this process alone until it is closed. */
 export interface Ledger {
   readonly path: string;
   readonly roster: Roster;
+  /**
+   * This start of the machine, if all that is written to the ledger is there until the next one, whatever becomes of this
+   * process; undefined where that is not sure. Only then groups can be announced.
+   */
+  readonly boot: string | undefined;
   /** Adds the event to file and roster; with `durable` it is on the disk when this resolves. */
   record(event: LedgerEvent, durable: boolean): Promise<void>;
   close(): Promise<void>;
@@ -21,13 +26,16 @@ export function ledgerPath(stateFolder: string, batchId: string): string {
   return join(stateFolder, 'batches', `${batchId}.jsonl`);
 }
 
+/** The start of the machine that a folder's files last until, as the host has it. */
+type BootOf = (folder: string) => string | undefined;
+
 /** A new ledger with its first line on the disk. */
-export async function createLedger(path: string, batch: BatchEvent): Promise<Ledger> {
+export async function createLedger(path: string, batch: BatchEvent, bootOf: BootOf): Promise<Ledger> {
   ensureFolder(dirname(path));
   const lock = takeLock(path);
   try {
     createWithRoom(path, encodeEvent(batch), 0).close();
-    return await opened(path, lock, createRoster(batch));
+    return await opened(path, lock, createRoster(batch), bootOf);
   } catch (error) {
     lock.release();
     throw cannotWrite(path, error);
@@ -35,20 +43,38 @@ export async function createLedger(path: string, batch: BatchEvent): Promise<Led
 }
 
 /** The ledger as an earlier process left it; its last line, if it was torn, is cut off. */
-export async function openLedger(path: string): Promise<Ledger> {
+export async function openLedger(path: string, bootOf: BootOf): Promise<Ledger> {
   if (!existsSync(path))
     throw usage(`there is no ledger ${path}`, 'the command that began the batch printed its path first, on stderr');
   const lock = takeLock(path);
   try {
-    return await opened(path, lock, readLedger(path));
+    const { roster, isWhole } = readLedger(path);
+    const ledger = await opened(path, lock, roster, bootOf);
+    const sendings = presumedSent(roster, isWhole ? ledger.boot : undefined);
+    for (const [at, sending] of sendings.entries()) await ledger.record(sending, at === sendings.length - 1);
+    return ledger;
   } catch (error) {
     lock.release();
     throw error instanceof CliError ? error : cannotWrite(path, error);
   }
 }
 
+/**
+ * Of the groups that were announced those that may have been sent, because the line that would tell it can be lost.
+ * @param boot this start of the machine; undefined when lines are known to be lost
+ */
+export function presumedSent(roster: Roster, boot: string | undefined): readonly SendingEvent[] {
+  return roster.announced().flatMap((one) => (one.boot === boot ? [] : [one.sending]));
+}
+
+interface Read {
+  readonly roster: Roster;
+  /** Its last line has its end. */
+  readonly isWhole: boolean;
+}
+
 /** The roster of a ledger's whole lines. */
-function readLedger(path: string): Roster {
+function readLedger(path: string): Read {
   const bytes = readFileSync(path);
   const end = bytes.lastIndexOf(0x0a) + 1;
   let roster: Roster | undefined;
@@ -64,11 +90,12 @@ function readLedger(path: string): Roster {
   }
   if (roster === undefined) throw damaged(path, 1);
   // A line without its end was never relied upon: what must be on the disk before a request leaves is there whole.
-  if (end < bytes.length) truncateSync(path, end);
-  return roster;
+  const isWhole = end === bytes.length;
+  if (!isWhole) truncateSync(path, end);
+  return { roster, isWhole };
 }
 
-async function opened(path: string, lock: HeldLock, roster: Roster): Promise<Ledger> {
+async function opened(path: string, lock: HeldLock, roster: Roster, bootOf: BootOf): Promise<Ledger> {
   const descriptor = openSync(path, 'a', 0o600);
   const sync = grouped(
     () => new Promise<void>((done, fail) => fdatasync(descriptor, (error) => (error ? fail(error) : done()))),
@@ -101,6 +128,7 @@ async function opened(path: string, lock: HeldLock, roster: Roster): Promise<Led
   return {
     path,
     roster,
+    boot: bootOf(dirname(path)),
     async record(event, durable) {
       if (event.event === 'sending') {
         // A request that could not be announced is never sent.

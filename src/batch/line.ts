@@ -70,3 +70,9 @@ function tooLong(ms: number): CliError {
     exitCode: 5,
   });
 }
+
+/** The server's time for an event of the ledger. */
+export function dated({ serverDate }: Pick<Line, 'serverDate'>): { readonly server_date?: string } {
+  const date = serverDate();
+  return date === undefined ? {} : { server_date: new Date(date).toISOString() };
+}

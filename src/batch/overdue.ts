@@ -2,8 +2,8 @@ import type { Clock } from '../platform/host.ts';
 
 /** Tells when answers are overdue: one timer for all requests in flight, since each has the same time. */
 export interface Overdue {
-  /** Of a request that is sent now: `late` resolves when its answer is overdue, or is not awaited any longer. */
-  begin(): { readonly late: Promise<undefined>; readonly done: () => void };
+  /** The answer of a request that is sent now; undefined once it is overdue, or is not awaited any longer. */
+  inTime<T>(answer: Promise<T>): Promise<T | undefined>;
   close(): void;
 }
 
@@ -38,15 +38,24 @@ export function createOverdue(clock: Clock, ms: number, ended: AbortSignal): Ove
   };
   ended.addEventListener('abort', end);
   return {
-    begin() {
-      let flight: Flight | undefined;
-      const late = new Promise<undefined>((tell) => {
-        if (ended.aborted) return tell(undefined);
-        flight = { due: clock.now() + ms, tell };
-        flying.add(flight);
+    inTime<T>(answer: Promise<T>) {
+      return new Promise<T | undefined>((tell, fail) => {
+        const flight: Flight = { due: clock.now() + ms, tell };
+        if (ended.aborted) tell(undefined);
+        else flying.add(flight);
+        if (!watching) void watch();
+        const done = (): void => void flying.delete(flight);
+        answer.then(
+          (got) => {
+            done();
+            tell(got);
+          },
+          (error: unknown) => {
+            done();
+            fail(error);
+          },
+        );
       });
-      if (!watching) void watch();
-      return { late, done: () => void (flight !== undefined && flying.delete(flight)) };
     },
     close() {
       ended.removeEventListener('abort', end);

@@ -1,4 +1,4 @@
-import type { BaselineEvent, BatchEvent, LedgerEvent } from './event.ts';
+import type { AnnouncedEvent, BaselineEvent, BatchEvent, LedgerEvent, SendingEvent } from './event.ts';
 import { indexNames } from './name-index.ts';
 
 /** What is printed for a name (contract.md §7). */
@@ -16,6 +16,12 @@ export interface Doubt {
   readonly resend: boolean;
 }
 
+/** What would be recorded if it were sent, and the start of the machine that announced it. */
+export interface Announced {
+  readonly boot: string;
+  readonly sending: SendingEvent;
+}
+
 export type Counts = Readonly<Record<NameResult['status'] | 'missing', number>>;
 
 /** Where a batch stands: its ledger, folded. It holds a few bytes for each name, and no row. */
@@ -30,6 +36,8 @@ export interface Roster {
   row(name: string, notSent?: string): NameResult;
   rows(notSent?: string): Generator<NameResult>;
   readonly doubts: () => readonly Doubt[];
+  /** Groups that were announced, of which nothing else is known. */
+  readonly announced: () => readonly Announced[];
   /** Certainly not there and wanted, in order. */
   readonly missing: () => readonly string[];
   readonly counts: () => Counts;
@@ -50,8 +58,11 @@ export function createRoster(batch: BatchEvent): Roster {
   const states = new Uint8Array(names.length);
   const ids = new Float64Array(names.length);
   const actions = new Float64Array(names.length);
+  /** The last group that a name was sent with. */
+  const holders = new Int32Array(names.length);
   const errors = new Map<number, string>();
   const doubts = new Map<number, Doubt>();
+  const announced = new Map<number, Announced>();
   let baseline: BaselineEvent | undefined;
   let groups = 0;
 
@@ -70,6 +81,27 @@ export function createRoster(batch: BatchEvent): Roster {
     if (left.length === 0 || !rest) doubts.delete(group);
     // Part of a request is there, so all of it was done: its other names must not be sent again.
     else doubts.set(group, { ...doubt, names: left, resend: false });
+  };
+  const announce = ({ boot, at, server_date, groups: told }: AnnouncedEvent): void => {
+    const dated = server_date === undefined ? {} : { server_date };
+    for (const one of told) {
+      groups = Math.max(groups, one.group);
+      announced.set(one.group, { boot, sending: { event: 'sending', at, ...dated, ...one } });
+    }
+  };
+  const doubt = ({ group, names: sent, server_date: date }: SendingEvent): void => {
+    const before = doubts.get(group);
+    const since = before?.since ?? timeOf(date);
+    doubts.set(group, { group, names: sent, since, resend: before?.resend ?? true });
+    for (const name of sent) {
+      const at = mark(name, doubtful);
+      if (at !== undefined) holders[at] = group;
+    }
+  };
+  /** A name that was sent again was not there before, even if the line that says so is lost. */
+  const held = ({ group, names: sent, ...rest }: Doubt): Doubt => {
+    const left = sent.filter((name) => holders[positionOf(name)] === group);
+    return { ...rest, group, names: left };
   };
   const take = (first: BaselineEvent): void => {
     baseline = first;
@@ -106,14 +138,13 @@ export function createRoster(batch: BatchEvent): Roster {
         case 'baseline':
           // The first one counts: a later one would call our own droplets old.
           return baseline === undefined ? take(event) : undefined;
-        case 'sending': {
-          const before = doubts.get(event.group);
-          const since = before?.since ?? timeOf(event.server_date);
-          doubts.set(event.group, { group: event.group, names: event.names, since, resend: before?.resend ?? true });
-          for (const name of event.names) mark(name, doubtful);
-          return;
-        }
+        case 'announced':
+          return announce(event);
+        case 'sending':
+          announced.delete(event.group);
+          return doubt(event);
         case 'created': {
+          announced.delete(event.group);
           for (const row of event.rows) {
             const at = mark(row.name, created);
             if (at === undefined) continue;
@@ -124,6 +155,8 @@ export function createRoster(batch: BatchEvent): Roster {
           return settle(event.group, told, true);
         }
         case 'failed':
+          // It was never sent, which says nothing of its names.
+          if (announced.delete(event.group)) return;
           for (const name of event.names) mark(name, failed, event.error);
           return settle(event.group, event.names, false);
         case 'unknown': {
@@ -142,7 +175,8 @@ export function createRoster(batch: BatchEvent): Roster {
     *rows(notSent = 'not sent') {
       for (let at = 0; at < names.length; at++) yield rowAt(at, notSent);
     },
-    doubts: () => [...doubts.values()],
+    doubts: () => [...doubts.values()].map(held).filter(({ names: left }) => left.length > 0),
+    announced: () => [...announced.values()],
     missing: () => names.filter((_, at) => states[at] === missing || states[at] === failed),
     counts: () => {
       const count = (state: number): number => states.reduce((sum, one) => sum + (one === state ? 1 : 0), 0);

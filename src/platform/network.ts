@@ -23,9 +23,15 @@ export async function undiciSend(options: NetworkOptions): Promise<Send> {
   const create = () => createPool({ proxyFor: proxyOf, connectLimit: options.connectLimit ?? 10_000, ca: options.ca });
   const kept = options.fresh === true ? undefined : create();
 
+  // A batch sends thousands of requests to one address.
+  let latest: { readonly url: string; readonly target: URL } | undefined;
+  const targetOf = (url: string): URL => {
+    if (latest?.url !== url) latest = { url, target: parse(url) };
+    return latest.target;
+  };
   const send: Send = async (url, init) => {
     const attempt = { sent: false };
-    const target = parse(url);
+    const target = targetOf(url);
     // A proxy that cannot be used is the user's setting, not a failure of the network.
     proxyOf(target);
     const pool = kept ?? create();

@@ -1,3 +1,4 @@
+import { bootOf } from './boot.ts';
 import { systemClock } from './clock.ts';
 import { platformFolders } from './folders.ts';
 import type { Host } from './host.ts';
@@ -30,6 +31,7 @@ export function systemHost(options: SystemOptions = {}): Host {
     clock: systemClock,
     random: (bytes) => crypto.getRandomValues(new Uint8Array(bytes)),
     folders: platformFolders(env, platform),
+    boot: (folder) => bootOf(folder, platform),
     async send(sendOptions) {
       const { undiciSend } = await import('./network.ts');
       return undiciSend({ ...sendOptions, now: systemClock.now });

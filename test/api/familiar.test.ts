@@ -27,13 +27,12 @@ it('an object that differs anywhere, or is cut off, is none', () => {
   expect(familiar.endOf(bytes.subarray(0, -1), 0)).toBe(none);
 });
 
-it('the latest four are remembered, and neither short ones nor what is no object', () => {
+it('the latest four are remembered, and no short ones', () => {
   const familiar = createFamiliar();
   const learn = (text: string): void => familiar.learn(Buffer.from(text), 0, text.length);
   const isKnown = (text: string): boolean => familiar.endOf(Buffer.from(text), 0) === text.length;
   for (const name of 'abcde') learn(object(name));
   learn('{"a":1}');
-  learn(JSON.stringify('x'.repeat(300)));
   expect([...'abcde'].map((name) => isKnown(object(name)))).toEqual([false, true, true, true, true]);
-  expect([isKnown('{"a":1}'), isKnown(JSON.stringify('x'.repeat(300)))]).toEqual([false, false]);
+  expect(isKnown('{"a":1}')).toBe(false);
 });

@@ -1,8 +1,10 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { ApiRequest } from '../../src/api/client.ts';
 import type { ApiAnswer } from '../../src/api/problem.ts';
 import { createBatch } from '../../src/batch/create.ts';
-import type { BatchEvent } from '../../src/batch/event.ts';
+import { type BatchEvent, decodeEvent, type LedgerEvent } from '../../src/batch/event.ts';
+import type { Ledger } from '../../src/batch/ledger.ts';
 import { createLine } from '../../src/batch/line.ts';
 import { createLookups } from '../../src/batch/lookup.ts';
 import { expandNames } from '../../src/batch/names.ts';
@@ -15,17 +17,26 @@ import { answer, apiOf, batchOf, hastyClock, ledgerFor, made, namesOf, type Scri
 interface Changes {
   readonly batchSize?: number;
   readonly concurrency?: number;
+  readonly ahead?: number;
   readonly ending?: AbortSignal;
   readonly batch?: Partial<BatchEvent>;
+  /** What an earlier process left in the ledger. */
+  readonly left?: readonly LedgerEvent[];
 }
 
 async function create(api: ScriptedApi, names: readonly string[], changes: Changes = {}) {
   const ledger = await ledgerFor(batchOf(names, changes.batch));
+  for (const event of changes.left ?? []) await ledger.record(event, true);
+  const records: { readonly event: LedgerEvent; readonly durable: boolean }[] = [];
+  const record: Ledger['record'] = (event, durable) => {
+    records.push({ event, durable });
+    return ledger.record(event, durable);
+  };
   const clock = hastyClock();
   const line = createLine({ api, clock, pause: waits.pause, onPause: async () => {} });
   const told: string[] = [];
   const stopped = await createBatch({
-    ledger,
+    ledger: { ...ledger, record },
     line,
     lookups: createLookups(line),
     clock,
@@ -36,11 +47,12 @@ async function create(api: ScriptedApi, names: readonly string[], changes: Chang
     ended: new AbortController().signal,
     batchSize: changes.batchSize ?? 10,
     concurrency: changes.concurrency ?? 4,
+    ...(changes.ahead === undefined ? {} : { ahead: changes.ahead }),
     onSettled: async (settled) => {
       told.push(...settled);
     },
   });
-  return { stopped, told, results: [...ledger.roster.rows()], clock, ledger };
+  return { stopped, told, results: [...ledger.roster.rows()], clock, ledger, records };
 }
 
 function statuses(results: readonly NameResult[]): string {
@@ -115,6 +127,67 @@ describe('a batch', () => {
   it('lets a mistake of the program through', async () => {
     const api = apiOf(() => Promise.reject(new TypeError('bug')));
     await expect(create(api, ['a'])).rejects.toThrow(TypeError);
+  });
+});
+
+describe('groups that are sent next', () => {
+  const kinds = (ledger: Ledger): readonly LedgerEvent[] =>
+    readFileSync(ledger.path, 'utf8')
+      .trimEnd()
+      .split('\n')
+      .flatMap((line) => decodeEvent(line) ?? []);
+
+  it('are announced together, before the first of them is sent', async () => {
+    const api = apiOf((request) => made(request));
+    const names = expandNames(['n{1..30}']);
+    const { ledger } = await create(api, names, { batchSize: 1, concurrency: 2, ahead: 4 });
+    const events = kinds(ledger);
+    const known = new Set<number>();
+    for (const one of events) {
+      if (one.event === 'announced') for (const { group } of one.groups) known.add(group);
+      // Each lane has its first request at once.
+      else if (one.event === 'sending' && one.group > 2) expect(known).toContain(one.group);
+    }
+    expect(known.size).toBe(28);
+    expect(events.filter(({ event }) => event === 'announced').length).toBeLessThan(12);
+    expect(events.filter(({ event }) => event === 'sending')).toHaveLength(30);
+    expect(ledger.roster.counts().created).toBe(30);
+  });
+
+  it('and are not, because the batch stops, are withdrawn', async () => {
+    const api = apiOf((_, at) =>
+      answer(at < 5 ? 202 : 403, at < 5 ? { droplets: [{ id: at, name: `n${at + 1}` }] } : {}),
+    );
+    const { ledger, results } = await create(api, expandNames(['n{1..30}']), {
+      batchSize: 1,
+      concurrency: 1,
+      ahead: 8,
+    });
+    expect(ledger.roster.announced()).toEqual([]);
+    expect(ledger.roster.doubts()).toEqual([]);
+    expect(kinds(ledger).filter((one) => one.event === 'failed' && one.error === 'not sent')).not.toHaveLength(0);
+    expect(results.at(-1)).toEqual({ name: 'n30', status: 'failed', error: 'not sent' });
+  });
+});
+
+describe('what was announced', () => {
+  it('by a process that was killed is withdrawn before anything is sent', async () => {
+    const at = '2026-01-01T00:00:00.000Z';
+    const groups = [{ group: 7, names: ['a'] }];
+    const left: LedgerEvent = { event: 'announced', at, boot: 'this boot', groups };
+    const { records } = await create(apiOf(made), ['a', 'b'], { left: [left] });
+    expect(records[0]?.event).toMatchObject({ event: 'failed', group: 7, names: ['a'] });
+    expect(records[1]).toMatchObject({ event: { event: 'sending', group: 8, names: ['a', 'b'] }, durable: true });
+  });
+
+  it('and has to be sent again is synced like what was not', async () => {
+    const busy = answer(429, { id: 'too_many_requests', message: 'slow down' }, { retryAfter: 1 });
+    // The third request is one that was announced.
+    const api = apiOf((request, at) => (at === 2 ? busy : made(request)));
+    const { records } = await create(api, ['a', 'b', 'c', 'd'], { batchSize: 1, concurrency: 1 });
+    const sendings = records.filter(({ event }) => event.event === 'sending');
+    const [first, second] = sendings.filter(({ event }) => 'names' in event && event.names[0] === 'c');
+    expect([first?.durable, second?.durable]).toEqual([false, true]);
   });
 });
 

@@ -1,11 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { lag, type Scenario, simulate, type Trouble } from './simulation.ts';
+import { type Kill, lag, type Scenario, simulate, type Trouble } from './simulation.ts';
 
 const calm: Scenario = {
-  names: ['a', 'b', 'c', 'd', 'e'],
+  names: ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j', 'k'],
   batchSize: 2,
   concurrency: 2,
+  ahead: 1,
   mark: false,
   honoured: true,
   troubles: [],
@@ -28,18 +29,20 @@ const trouble: fc.Arbitrary<Trouble> = fc
   .map((one) => ({ ...one, commit: one.commit === undefined ? undefined : Math.min(one.commit, one.after + lag) }));
 
 const scenario: fc.Arbitrary<Scenario> = fc.record({
-  names: fc.integer({ min: 1, max: 9 }).map((count) => Array.from({ length: count }, (_, at) => `n-${at}`)),
+  names: fc.integer({ min: 1, max: 12 }).map((count) => Array.from({ length: count }, (_, at) => `n-${at}`)),
   batchSize: fc.integer({ min: 1, max: 4 }),
   concurrency: fc.integer({ min: 1, max: 3 }),
+  ahead: fc.integer({ min: 1, max: 4 }),
   mark: fc.boolean(),
   honoured: fc.boolean(),
   troubles: fc.array(trouble, { maxLength: 8 }),
   badReads: fc.array(fc.nat(30), { maxLength: 5 }),
   kills: fc.array(
     fc.record({
-      at: fc.integer({ min: 1, max: 10 }),
+      at: fc.integer({ min: 1, max: 20 }),
       line: fc.constantFrom('lost', 'torn', 'whole'),
       down: fc.integer({ min: 0, max: 20_000 }),
+      power: fc.boolean(),
     }),
     { maxLength: 3 },
   ),
@@ -80,13 +83,18 @@ describe('whatever the server does and whenever the process is killed', () => {
 
   const ends: readonly Trouble['end'][] = ['answer', 'cut', '500', 'garbage', '429', 'unsent'];
   const lines = ['lost', 'torn', 'whole'] as const;
-  it.each(ends.flatMap((end) => lines.map((line) => [end, line] as const)))(
-    'a first answer %s and a process killed at each line in turn, the line %s',
-    async (end, line) => {
-      for (let at = 1; at <= 9; at++) {
+  const fine: Trouble = { commit: 5, end: 'answer', after: 10, hidden: 0 };
+  const deaths = lines.flatMap((line) => [false, true].map((power) => ({ line, power, down: 100 })));
+  it.each(ends.flatMap((end) => deaths.map((death) => [end, death] as const)))(
+    'an answer %s and a death at each line in turn, %j',
+    async (end, death) => {
+      const kills = Array.from({ length: 18 }, (_, at): Kill => ({ at: at + 1, ...death }));
+      for (const kill of kills) {
         for (const commit of [undefined, 5]) {
-          const troubles = [{ commit, end, after: 10, hidden: 0 }];
-          expect(await held({ ...calm, troubles, kills: [{ at, line, down: 100 }] })).toEqual([]);
+          const trouble = { commit, end, after: 10, hidden: 0 };
+          // One group announces itself, the other is announced with those after it.
+          for (const troubles of [[trouble], [fine, fine, trouble]])
+            expect(await held({ ...calm, troubles, kills: [kill] })).toEqual([]);
         }
       }
     },

@@ -29,10 +29,12 @@ export function batchOf(names: readonly string[], changes: Partial<BatchEvent> =
 
 /** A ledger in a folder of the test's own. */
 export async function ledgerFor(batch: BatchEvent): Promise<Ledger> {
-  const ledger = await createLedger(pathFor(), batch);
+  const ledger = await createLedger(pathFor(), batch, thisBoot);
   onTestFinished(() => ledger.close());
   return ledger;
 }
+
+export const thisBoot = (): string => 'this boot';
 
 export function pathFor(): string {
   const folders = makeFolders();

@@ -3,11 +3,12 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decodeEvent, encodeEvent, type LedgerEvent } from '../../src/batch/event.ts';
 import { createLedger, openLedger } from '../../src/batch/ledger.ts';
-import { batchOf, ledgerFor, pathFor } from './ground.ts';
+import { batchOf, ledgerFor, pathFor, thisBoot } from './ground.ts';
 
 const at = '2026-01-01T00:00:00.000Z';
 const events: readonly LedgerEvent[] = [
   { event: 'baseline', at, server_date: at, existing: { a: [1, 2] } },
+  { event: 'announced', at, boot: 'this boot', server_date: at, groups: [{ group: 2, names: ['c'] }] },
   { event: 'sending', at, group: 1, server_date: at, names: ['a', 'b'] },
   { event: 'created', at, group: 1, rows: [{ name: 'a', id: 7, action_id: 8 }] },
   { event: 'created', at, group: 1, adopted: true, rows: [{ name: 'b', id: 9 }] },
@@ -20,7 +21,7 @@ const batch = batchOf(['a', 'b', 'c', 'd'], { if_exists: 'create' });
 
 async function written() {
   const path = pathFor();
-  const ledger = await createLedger(path, batch);
+  const ledger = await createLedger(path, batch, thisBoot);
   for (const event of events) await ledger.record(event, true);
   await ledger.close();
   return { path, rows: [...ledger.roster.rows()] };
@@ -35,7 +36,7 @@ describe('a ledger', () => {
 
   it('opened again tells the same of every name', async () => {
     const { path, rows } = await written();
-    const again = await openLedger(path);
+    const again = await openLedger(path, thisBoot);
     expect([...again.roster.rows()]).toEqual(rows);
     expect(again.roster.doubts()).toMatchObject([{ group: 3, names: ['d'], resend: true }]);
     await again.close();
@@ -43,10 +44,10 @@ describe('a ledger', () => {
 
   it('is held by one process at a time', async () => {
     const path = pathFor();
-    const ledger = await createLedger(path, batch);
-    await expect(openLedger(path)).rejects.toMatchObject({ code: 'busy', exitCode: 1 });
+    const ledger = await createLedger(path, batch, thisBoot);
+    await expect(openLedger(path, thisBoot)).rejects.toMatchObject({ code: 'busy', exitCode: 1 });
     await ledger.close();
-    await (await openLedger(path)).close();
+    await (await openLedger(path, thisBoot)).close();
   });
 
   it('torn at any byte of its end is the ledger without what was torn', async () => {
@@ -55,10 +56,14 @@ describe('a ledger', () => {
     const first = whole.indexOf('\n') + 1;
     for (let length = first; length <= whole.length; length += 7) {
       writeFileSync(path, whole.subarray(0, length));
-      const ledger = await openLedger(path);
+      const ledger = await openLedger(path, thisBoot);
       await ledger.close();
       const kept = whole.subarray(0, whole.lastIndexOf('\n', length - 1) + 1);
-      expect(readFileSync(path).equals(kept)).toBe(true);
+      const now = readFileSync(path);
+      expect(now.subarray(0, kept.length).equals(kept)).toBe(true);
+      // What was announced may have been sent.
+      const added = now.toString('utf8', kept.length).split('\n').slice(0, -1);
+      for (const line of added) expect(decodeEvent(line)).toMatchObject({ event: 'sending', group: 2 });
     }
   });
 
@@ -66,7 +71,7 @@ describe('a ledger', () => {
     const { path } = await written();
     const whole = readFileSync(path, 'utf8');
     appendFileSync(path, Buffer.alloc(100));
-    await (await openLedger(path)).close();
+    await (await openLedger(path, thisBoot)).close();
     expect(readFileSync(path, 'utf8')).toBe(whole);
   });
 
@@ -80,7 +85,7 @@ describe('a ledger', () => {
     const lines = readFileSync(path, 'utf8').split('\n');
     lines[3] = line;
     writeFileSync(path, lines.join('\n'));
-    await expect(openLedger(path)).rejects.toMatchObject({ code: 'config_invalid', detail: `${path}:4` });
+    await expect(openLedger(path, thisBoot)).rejects.toMatchObject({ code: 'config_invalid', detail: `${path}:4` });
     expect(readFileSync(path, 'utf8')).toBe(lines.join('\n'));
   });
 
@@ -89,14 +94,14 @@ describe('a ledger', () => {
     ['nothing but a torn line', '{"event":"bat'],
   ])('%j is no ledger', async (_what, text) => {
     const path = pathFor();
-    await (await createLedger(path, batch)).close();
+    await (await createLedger(path, batch, thisBoot)).close();
     writeFileSync(path, text);
-    await expect(openLedger(path)).rejects.toMatchObject({ code: 'config_invalid', detail: `${path}:1` });
+    await expect(openLedger(path, thisBoot)).rejects.toMatchObject({ code: 'config_invalid', detail: `${path}:1` });
   });
 
   it('keeps the order of events that are recorded together', async () => {
     const path = pathFor();
-    const ledger = await createLedger(path, batch);
+    const ledger = await createLedger(path, batch, thisBoot);
     await Promise.all(events.map((event, index) => ledger.record(event, index % 3 === 0)));
     await ledger.close();
     expect(readFileSync(path, 'utf8')).toBe([batch, ...events].map(encodeEvent).join(''));
@@ -116,6 +121,76 @@ describe('a ledger', () => {
     await ledger.close();
     await expect(ledger.record({ event: 'sending', at, group: 1, names: ['a'] }, true)).rejects.toThrow();
     expect(ledger.roster.row('a')).toMatchObject({ status: 'failed' });
+  });
+});
+
+describe('what was announced and never sent', () => {
+  const announced: LedgerEvent = {
+    event: 'announced',
+    at,
+    boot: 'this boot',
+    server_date: at,
+    groups: [
+      { group: 1, names: ['a', 'b'] },
+      { group: 2, names: ['c'] },
+    ],
+  };
+  const sent: LedgerEvent = { event: 'sending', at, group: 1, names: ['a', 'b'] };
+  /** As a process leaves it that was killed. */
+  async function left(...lines: readonly LedgerEvent[]): Promise<string> {
+    const path = pathFor();
+    await (await createLedger(path, batch, thisBoot)).close();
+    appendFileSync(path, lines.map(encodeEvent).join(''));
+    return path;
+  }
+  async function opened(path: string, boot: string | undefined) {
+    const ledger = await openLedger(path, () => boot);
+    await ledger.close();
+    return ledger.roster;
+  }
+
+  it('is not in doubt while the machine runs on: every line that was written is there', async () => {
+    const roster = await opened(await left(announced, sent), 'this boot');
+    expect(roster.doubts().map(({ names }) => names)).toEqual([['a', 'b']]);
+    expect(roster.missing()).toEqual(['c', 'd']);
+    expect(roster.nextGroup()).toBe(3);
+  });
+
+  it.each([
+    ['another start of the machine', 'another boot'],
+    ['a machine that does not tell', undefined],
+  ])('is in doubt after %s, since the line that it was sent may be lost', async (_what, boot) => {
+    const path = await left(announced, sent);
+    const roster = await opened(path, boot);
+    expect(roster.doubts()).toEqual([
+      { group: 1, names: ['a', 'b'], since: undefined, resend: true },
+      { group: 2, names: ['c'], since: Date.parse(at), resend: true },
+    ]);
+    expect(roster.missing()).toEqual(['d']);
+    // And whoever opens it next need not find out again.
+    expect((await opened(path, 'this boot')).missing()).toEqual(['d']);
+  });
+
+  it('is in doubt beside a torn line, which may be what is left of several', async () => {
+    const path = await left(announced, sent);
+    appendFileSync(path, encodeEvent({ event: 'sending', at, group: 2, names: ['c'] }).slice(0, 30));
+    expect((await opened(path, 'this boot')).missing()).toEqual(['d']);
+  });
+
+  it('and was withdrawn is not in doubt anywhere', async () => {
+    const withdrawn: LedgerEvent = { event: 'failed', at, group: 2, names: ['c'], error: 'not sent' };
+    const created: LedgerEvent = {
+      event: 'created',
+      at,
+      group: 1,
+      rows: [
+        { name: 'a', id: 1 },
+        { name: 'b', id: 2 },
+      ],
+    };
+    const roster = await opened(await left(announced, sent, withdrawn, created), 'another boot');
+    expect(roster.doubts()).toEqual([]);
+    expect(roster.row('c', 'never')).toEqual({ name: 'c', status: 'failed', error: 'never' });
   });
 });
 

@@ -1,48 +1,63 @@
 import { describe, expect, it } from 'vitest';
-import { createOverdue } from '../../src/batch/overdue.ts';
+import { createOverdue, type Overdue } from '../../src/batch/overdue.ts';
 import { swiftClock } from './ground.ts';
 
-describe('an answer', () => {
-  const told = async (late: Promise<undefined>, ms: number): Promise<boolean> =>
-    Promise.race([late.then(() => true), new Promise<boolean>((resolve) => setTimeout(resolve, ms, false))]);
+/** A request whose answer comes when the test says so. */
+function sent(overdue: Overdue): { readonly told: Promise<string | undefined>; readonly come: () => void } {
+  let come = (): void => {};
+  const answer = new Promise<string>((resolve) => {
+    come = () => resolve('the answer');
+  });
+  return { told: overdue.inTime(answer), come };
+}
 
+describe('an answer', () => {
   it('is overdue when its time is over, each by its own', async () => {
     const clock = swiftClock(100);
     const overdue = createOverdue(clock, 10_000, new AbortController().signal);
-    const first = overdue.begin();
+    const first = sent(overdue);
     await clock.sleep(5_000);
     const begun = clock.now();
-    const second = overdue.begin();
-    await first.late;
-    await second.late;
+    const second = sent(overdue);
+    expect(await first.told).toBeUndefined();
+    expect(await second.told).toBeUndefined();
     expect(clock.now() - begun).toBeGreaterThanOrEqual(10_000);
     overdue.close();
   });
 
   it('that came is never overdue, and those after it still are', async () => {
     const overdue = createOverdue(swiftClock(100), 3_000, new AbortController().signal);
-    const [first, second] = [overdue.begin(), overdue.begin()];
-    first.done();
-    await second.late;
-    expect(await told(first.late, 50)).toBe(false);
+    const [first, second] = [sent(overdue), sent(overdue)];
+    first.come();
+    expect(await second.told).toBeUndefined();
+    expect(await first.told).toBe('the answer');
+    overdue.close();
+  });
+
+  it('that failed in time is a failure, one that fails later is overdue', async () => {
+    const overdue = createOverdue(swiftClock(100), 3_000, new AbortController().signal);
+    await expect(overdue.inTime(Promise.reject(new Error('cut')))).rejects.toThrow('cut');
+    const late = new Promise((_, reject) => setTimeout(reject, 60, new Error('cut')));
+    expect(await overdue.inTime(late)).toBeUndefined();
+    await expect(late).rejects.toThrow('cut');
     overdue.close();
   });
 
   it('is not awaited any longer once all has ended', async () => {
     const ended = new AbortController();
     const overdue = createOverdue(swiftClock(1), 60_000, ended.signal);
-    const before = overdue.begin();
+    const before = sent(overdue);
     ended.abort();
-    await before.late;
-    await overdue.begin().late;
+    expect(await before.told).toBeUndefined();
+    expect(await sent(overdue).told).toBeUndefined();
     overdue.close();
   });
 
   it('is told of again after all others came', async () => {
     const overdue = createOverdue(swiftClock(100), 2_000, new AbortController().signal);
-    overdue.begin().done();
+    sent(overdue).come();
     await new Promise((resolve) => setTimeout(resolve, 40));
-    await overdue.begin().late;
+    expect(await sent(overdue).told).toBeUndefined();
     overdue.close();
   });
 });

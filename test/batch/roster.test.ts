@@ -35,6 +35,14 @@ describe('the roster of a batch', () => {
     ]);
   });
 
+  it('is in doubt about a name once, with the request it was last sent in', () => {
+    const roster = rosterOf(['a', 'b', 'c'], sending(1, 'a', 'b'), sending(2, 'b', 'c'));
+    expect(roster.doubts().map(({ group, names }) => [group, names])).toEqual([
+      [1, ['a']],
+      [2, ['b', 'c']],
+    ]);
+  });
+
   it('is in doubt about what was sent and has no result', () => {
     const roster = rosterOf(['a', 'b', 'c'], sending(1, 'a', 'b'));
     expect(roster.missing()).toEqual(['c']);

@@ -4,7 +4,7 @@ import type { ApiAnswer } from '../../src/api/problem.ts';
 import { takeBaseline } from '../../src/batch/baseline.ts';
 import { createBatch } from '../../src/batch/create.ts';
 import { type BatchEvent, decodeEvent, encodeEvent, type LedgerEvent } from '../../src/batch/event.ts';
-import type { Ledger } from '../../src/batch/ledger.ts';
+import { type Ledger, presumedSent } from '../../src/batch/ledger.ts';
 import { createLine } from '../../src/batch/line.ts';
 import { createLookups } from '../../src/batch/lookup.ts';
 import { createRoster, type Roster } from '../../src/batch/roster.ts';
@@ -29,6 +29,7 @@ export interface Scenario {
   readonly names: readonly string[];
   readonly batchSize: number;
   readonly concurrency: number;
+  readonly ahead: number;
   readonly mark: boolean;
   /** The server filters by `?name=`. */
   readonly honoured: boolean;
@@ -37,9 +38,17 @@ export interface Scenario {
   /** Reads that fail, counted from 0. */
   readonly badReads: readonly number[];
   /** The process is killed at so many-th line of its run, each run in turn. */
-  readonly kills: readonly { readonly at: number; readonly line: 'lost' | 'torn' | 'whole'; readonly down: number }[];
+  readonly kills: readonly Kill[];
   /** Droplets of other names that others create meanwhile. */
   readonly noise: number;
+}
+
+export interface Kill {
+  readonly at: number;
+  readonly line: 'lost' | 'torn' | 'whole';
+  readonly down: number;
+  /** The whole machine is: what no sync waited for is lost, and it starts anew. */
+  readonly power: boolean;
 }
 
 export interface Outcome {
@@ -85,12 +94,19 @@ export async function simulate(scenario: Scenario): Promise<Outcome> {
   // Each thing that goes wrong can cost a run.
   const most = scenario.kills.length + scenario.troubles.length + scenario.badReads.length + 2;
   for (; runs < most; runs++) {
-    const roster = rosterOf(text);
+    const whole = text.slice(0, text.lastIndexOf('\n') + 1);
+    const roster = rosterOf(whole);
     if (roster.baseline() !== undefined && roster.missing().length + roster.doubts().length === 0) break;
-    text = await oneRun(scenario, world, roster, text.slice(0, text.lastIndexOf('\n') + 1), runs);
+    const sendings = presumedSent(roster, whole === text ? bootAt(scenario, runs) : undefined);
+    text = await oneRun(scenario, world, runs, { roster, lines: whole, sendings });
   }
   const made = new Map(names.map((name) => [name, world.made.filter((one) => one.name === name).map(({ id }) => id)]));
   return { roster: rosterOf(text), made, runs, posts: world.posts() };
+}
+
+/** The start of the machine that a run belongs to. */
+function bootAt({ kills }: Scenario, run: number): string {
+  return `boot-${kills.slice(0, run).filter(({ power }) => power).length}`;
 }
 
 function rosterOf(text: string): Roster {
@@ -108,30 +124,43 @@ function rosterOf(text: string): Roster {
   return roster;
 }
 
+interface Left {
+  readonly roster: Roster;
+  /** The whole lines of the ledger. */
+  readonly lines: string;
+  /** What is recorded first of all. */
+  readonly sendings: readonly LedgerEvent[];
+}
+
 /** One process, from its start to its end or to its death; gives the ledger as it leaves it. */
-async function oneRun(scenario: Scenario, world: World, roster: Roster, before: string, run: number): Promise<string> {
+async function oneRun(scenario: Scenario, world: World, run: number, left: Left): Promise<string> {
   const kill = scenario.kills[run];
-  let text = before;
+  const { roster } = left;
+  let text = left.lines;
+  let synced = left.lines;
   let lines = 0;
   let died: () => void = () => {};
   const death = new Promise<'dead'>((resolve) => {
     died = () => resolve('dead');
   });
   const process = { dead: false };
-  const ledger: Pick<Ledger, 'record' | 'roster'> = {
+  const ledger: Pick<Ledger, 'record' | 'roster' | 'boot'> = {
     roster,
-    record: async (event: LedgerEvent) => {
+    boot: bootAt(scenario, run),
+    record: async (event: LedgerEvent, durable) => {
       const line = encodeEvent(event);
       lines += 1;
       if (process.dead) return never();
       if (kill !== undefined && lines === kill.at) {
         process.dead = true;
+        if (kill.power) text = synced;
         text += { lost: '', torn: line.slice(0, line.length >> 1), whole: line }[kill.line];
         world.hangUp(process);
         died();
         return never();
       }
       text += line;
+      if (durable) synced = text;
       roster.apply(event);
     },
   };
@@ -140,10 +169,12 @@ async function oneRun(scenario: Scenario, world: World, roster: Roster, before: 
   const line = createLine({ api, clock, pause: waits.pause, onPause: async () => {} });
   const [ending, ended] = [new AbortController().signal, new AbortController().signal];
   const means = { ledger, line, lookups: createLookups(line), clock, waits, ending, ended, login: '`login`' };
-  const { batchSize, concurrency } = scenario;
-  const work = takeBaseline(means).then(() =>
-    createBatch({ ...means, batchSize, concurrency, timeout: 30_000, onSettled: async () => {} }),
-  );
+  const { batchSize, concurrency, ahead } = scenario;
+  const work = (async () => {
+    for (const sending of left.sendings) await ledger.record(sending, true);
+    await takeBaseline(means);
+    await createBatch({ ...means, batchSize, concurrency, ahead, timeout: 30_000, onSettled: async () => {} });
+  })();
   const settled = work.catch((error: unknown) => {
     if (!(error instanceof CliError)) throw error;
   });
@@ -262,12 +293,16 @@ function createWorld(scenario: Scenario) {
       now: () => now,
       sleep: (ms, signal) =>
         new Promise((resolve, reject) => {
-          const cancel = later(ms, () => (owner.dead ? undefined : resolve()));
-          if (signal?.aborted) return reject(signal.reason);
-          signal?.addEventListener('abort', () => {
+          const stop = (): void => {
             cancel();
-            reject(signal.reason);
+            reject(signal?.reason);
+          };
+          const cancel = later(ms, () => {
+            signal?.removeEventListener('abort', stop);
+            if (!owner.dead) resolve();
           });
+          if (signal?.aborted) return stop();
+          signal?.addEventListener('abort', stop);
         }),
     }),
     hangUp: (owner: Process) => {

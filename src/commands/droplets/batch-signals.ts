@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { Host, SignalName } from '../../platform/host.ts';
 
 /** How a person ends a batch. */
@@ -15,6 +16,8 @@ export function listen({ signals, clock, stdout }: Host, patience: number): Inte
   const ending = new AbortController();
   const ended = new AbortController();
   const over = new AbortController();
+  // Each lane listens to them, and Node calls more than ten a leak.
+  setMaxListeners(0, ending.signal, ended.signal);
   let heard: SignalName | undefined;
   const end = (): void => {
     ending.abort();

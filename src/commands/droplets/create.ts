@@ -80,7 +80,7 @@ export const create: CommandSpec<Context> = {
       await output.list(plan(names, attributes, where), planView);
       return 0;
     }
-    const ledger = path === undefined ? await begin(context, words) : await openLedger(path);
+    const ledger = path === undefined ? await begin(context, words) : await openLedger(path, context.host.boot);
     try {
       if (path !== undefined) await requireSame(context, words, ledger.roster.batch);
       const settings = context.settings();
@@ -130,7 +130,8 @@ async function begin(context: Context, words: Words): Promise<Ledger> {
   // What keeps a batch from ever beginning is found before it has a ledger.
   await context.api(settings);
   const whole = account === undefined ? batch : { ...batch, account };
-  return createLedger(ledgerPath(context.host.folders.state, batch.id), whole);
+  const { folders, boot } = context.host;
+  return createLedger(ledgerPath(folders.state, batch.id), whole, boot);
 }
 
 /** Elsewhere nothing of this batch would be found, and all of it would be created again. */
