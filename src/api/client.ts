@@ -83,7 +83,7 @@ function stillRefused(deps: ApiDeps, { status, requestId }: ApiAnswer): CliError
     detail: `${deps.baseOrigin} does not know it, though it was just renewed`,
     hint: deps.login,
     status,
-    requestId,
+    requestId: requestId(),
   });
 }
 
@@ -141,12 +141,14 @@ async function once(deps: ApiDeps, call: ApiRequest, token: Secret): Promise<Api
 
 // No getters: an object literal with them has a hidden class of its own, which outlives it and all that it knows.
 function told(answer: Answer, raw: Body, now: number, token: Secret): ApiAnswer {
-  const requestId = answer.headers.get('x-request-id');
   const date = dateOf(answer);
   return {
     status: answer.status,
-    contentType: (answer.headers.get('content-type') ?? '').split(';')[0]?.trim() ?? '',
-    requestId: requestId === null ? undefined : withoutSecrets(requestId, [token]),
+    contentType: () => (answer.headers.get('content-type') ?? '').split(';')[0]?.trim() ?? '',
+    requestId: () => {
+      const id = answer.headers.get('x-request-id');
+      return id === null ? undefined : withoutSecrets(id, [token]);
+    },
     retryAfter: retryAfter(answer, date ?? now),
     date,
     limit: limitOf(answer),
@@ -177,9 +179,8 @@ function dateOf({ headers }: Answer): number | undefined {
 }
 
 function limitOf({ headers }: Answer): ApiAnswer['limit'] {
-  const [remaining = '', reset = ''] = ['ratelimit-remaining', 'ratelimit-reset'].map(
-    (name) => headers.get(name) ?? '',
-  );
+  const remaining = headers.get('ratelimit-remaining') ?? '';
+  const reset = headers.get('ratelimit-reset') ?? '';
   const isTold = /^\d+$/.test(remaining) && /^\d+$/.test(reset);
   return isTold ? { remaining: Number(remaining), reset: Number(reset) } : undefined;
 }

@@ -5,8 +5,9 @@ import type { Body } from '../platform/body.ts';
 /** An answer of the resource API, read to its end. */
 export interface ApiAnswer {
   readonly status: number;
-  readonly contentType: string;
-  readonly requestId: string | undefined;
+  /** Without its parameters. */
+  readonly contentType: () => string;
+  readonly requestId: () => string | undefined;
   /** Seconds to wait, from `retry-after` or else `ratelimit-reset`, with a 429. */
   readonly retryAfter: number | undefined;
   /** The server's own time, in whole seconds but as milliseconds since the epoch. */
@@ -51,7 +52,8 @@ export function mayBeTokenRefused(answer: ApiAnswer, path: string): boolean {
 
 /** The error a user should see for an answer that is no success. `profile` and `scope` make the hint exact. */
 export function problem(answer: ApiAnswer, method: string, path: string, login: string): CliError {
-  const { status, requestId } = answer;
+  const { status } = answer;
+  const requestId = answer.requestId();
   const said = problemBody(answer).message;
   const what = `${method} ${path}`;
   const parts = { status, requestId };
@@ -62,7 +64,7 @@ export function problem(answer: ApiAnswer, method: string, path: string, login: 
       hint: 'check base_url with `cloudctl config list`',
     });
   }
-  if (said === undefined && status >= 400 && answer.contentType !== 'application/json')
+  if (said === undefined && status >= 400 && answer.contentType() !== 'application/json')
     return notJson(answer, method, path);
   switch (status) {
     case 401:
@@ -102,12 +104,12 @@ function againLater(requestId: string | undefined): string {
 
 /** An answer that is not JSON where JSON is promised: a proxy's or a portal's page, most likely. */
 export function notJson(answer: ApiAnswer, method: string, path: string): CliError {
-  const type = answer.contentType === '' ? 'no content type' : answer.contentType;
+  const type = answer.contentType() || 'no content type';
   return new CliError('api_error', `could not ${method} ${path}: the answer is not JSON`, {
     detail: `status ${answer.status}, ${type}: the page of a proxy or a portal, most likely`,
     hint: 'check base_url with `cloudctl config list`',
     status: answer.status,
-    requestId: answer.requestId,
+    requestId: answer.requestId(),
   });
 }
 

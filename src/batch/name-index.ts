@@ -16,7 +16,8 @@ export function indexNames(names: readonly string[]): NameIndex {
       slot = (slot + 1) & (slots.length - 1);
     return slot;
   };
-  for (const [at, name] of names.entries()) {
+  for (let at = 0; at < names.length; at++) {
+    const name = names[at] ?? '';
     const slot = find(name);
     if (slots[slot] === -1) slots[slot] = at;
     else repeated.add(name);

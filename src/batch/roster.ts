@@ -34,7 +34,9 @@ export interface Roster {
   readonly position: (name: string) => number;
   /** The row of a name; `notSent` is the error of those that never were. */
   row(name: string, notSent?: string): NameResult;
-  rows(notSent?: string): Generator<NameResult>;
+  rows(notSent?: string, isWanted?: (at: number) => boolean): Generator<NameResult>;
+  /** Created, or skipped. */
+  readonly isThere: (at: number) => boolean;
   readonly doubts: () => readonly Doubt[];
   /** Groups that were announced, of which nothing else is known. */
   readonly announced: () => readonly Announced[];
@@ -172,9 +174,10 @@ export function createRoster(batch: BatchEvent): Roster {
     has: (name) => positionOf(name) !== -1,
     position: positionOf,
     row: (name, notSent = 'not sent') => rowAt(positionOf(name), notSent),
-    *rows(notSent = 'not sent') {
-      for (let at = 0; at < names.length; at++) yield rowAt(at, notSent);
+    *rows(notSent = 'not sent', isWanted = () => true) {
+      for (let at = 0; at < names.length; at++) if (isWanted(at)) yield rowAt(at, notSent);
     },
+    isThere: (at) => states[at] === created || states[at] === skipped,
     doubts: () => [...doubts.values()].map(held).filter(({ names: left }) => left.length > 0),
     announced: () => [...announced.values()],
     missing: () => names.filter((_, at) => states[at] === missing || states[at] === failed),

@@ -41,10 +41,10 @@ export async function readPage(line: Line, path: string, signal: AbortSignal): P
   const droplets = Array.isArray(items) ? items.map(decodeDroplet) : undefined;
   if (body === undefined || droplets === undefined || !droplets.every((droplet) => droplet !== undefined))
     throw new CliError('api_error', 'could not look up droplets: the answer is not understood', {
-      detail: `status ${answer.status}, ${answer.contentType}`,
+      detail: `status ${answer.status}, ${answer.contentType()}`,
       hint: 'check base_url with `cloudctl config list`',
       status: answer.status,
-      requestId: answer.requestId,
+      requestId: answer.requestId(),
     });
   const meta = isRecord(body.meta) ? body.meta : {};
   return { droplets, total: numberOf(meta, 'total'), next: nextPath(line.baseOrigin, body.links) };

@@ -6,8 +6,8 @@ export function answered(status: number, body: unknown = {}, more: Partial<ApiAn
   const text = typeof body === 'string' ? body : JSON.stringify(body);
   return {
     status,
-    contentType: 'application/json',
-    requestId: undefined,
+    contentType: () => 'application/json',
+    requestId: () => undefined,
     retryAfter: undefined,
     text: () => text,
     raw: bodyOf([Buffer.from(text)]),

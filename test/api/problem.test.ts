@@ -5,7 +5,7 @@ import { answered } from './answered.ts';
 const login = '`cloudctl auth login --profile work`';
 
 function answer(status: number, body: unknown = {}, changes: Partial<ApiAnswer> = {}): ApiAnswer {
-  return answered(status, body, { requestId: 'r-1', ...changes });
+  return answered(status, body, { requestId: () => 'r-1', ...changes });
 }
 
 describe('a refused access token', () => {
@@ -22,7 +22,7 @@ describe('a refused access token', () => {
     ['a 404 on a single thing', answer(404, missing), '/v2/droplets/7', false],
     ['a 404 on a path that only begins like a collection', answer(404, missing), '/v2/dropletsX', false],
     ['a 404 with another id', answer(404, { id: 'gone' }), '/v2/droplets', false],
-    ['a page of a proxy', answer(404, '<html>', { contentType: 'text/html' }), '/v2/droplets', false],
+    ['a page of a proxy', answer(404, '<html>', { contentType: () => 'text/html' }), '/v2/droplets', false],
     ['a 403', answer(403, { id: 'forbidden' }), '/v2/droplets', false],
     ['a 500 with not_found', answer(500, missing), '/v2/droplets', false],
     ['a 200 with not_found', answer(200, missing), '/v2/droplets', false],
@@ -73,12 +73,12 @@ describe('the error for an answer', () => {
   });
 
   it('of a page that is not JSON names its type and what may stand between', () => {
-    const page = answer(404, '<html>secret page</html>', { contentType: 'text/html' });
+    const page = answer(404, '<html>secret page</html>', { contentType: () => 'text/html' });
     const error = problem(page, 'GET', '/v2/x', login);
     expect(error).toMatchObject({ code: 'api_error', detail: expect.stringMatching(/^status 404, text\/html/) });
     expect(error.hint).toMatch(/base_url/);
     expect(JSON.stringify(error)).not.toContain('secret page');
-    expect(notJson(answer(200, '', { contentType: '' }), 'GET', '/v2/x').detail).toMatch(
+    expect(notJson(answer(200, '', { contentType: () => '' }), 'GET', '/v2/x').detail).toMatch(
       /^status 200, no content type/,
     );
   });

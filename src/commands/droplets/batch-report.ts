@@ -42,10 +42,10 @@ export async function tellBatch(context: Context, roster: Roster): Promise<Telli
     for (const { name } of rows) told[roster.position(name)] = 1;
     await stream.push(rows);
   };
-  const tellAll = async (rows: Iterable<NameResult>, isWanted: (row: NameResult) => boolean): Promise<void> => {
+  const tellAll = async (rows: Iterable<NameResult>): Promise<void> => {
     let some: NameResult[] = [];
     for (const row of rows) {
-      if (isWanted(row)) some.push(row);
+      some.push(row);
       if (some.length < 100) continue;
       await tell(some);
       some = [];
@@ -57,21 +57,21 @@ export async function tellBatch(context: Context, roster: Roster): Promise<Telli
     if (host.stderr.isTTY) await progress.show(bar(standing));
     else if (passesTenth(previous, known, total)) await output.note(figures(standing));
   };
-  await tellAll(roster.rows(), ({ status }) => status === 'created' || status === 'skipped');
+  await tellAll(roster.rows('', roster.isThere));
   await show(known);
   return {
     async settled(names) {
       // A row without its error was not sent: why, is known at the end.
-      const rows = names.map((name) => roster.row(name, ''));
-      await tell(rows.filter((row) => !('error' in row) || row.error !== ''));
+      const rows = names.map((name) => roster.row(name, '')).filter((row) => !('error' in row) || row.error !== '');
+      await tell(rows);
       const previous = known;
-      known += rows.filter(({ status }) => status === 'created').length;
+      for (const { status } of rows) if (status === 'created') known += 1;
       await show(previous);
     },
     async end(notSent) {
       await progress.stop();
       if (stream === undefined) return output.list(roster.rows(notSent), batchView);
-      await tellAll(roster.rows(notSent), ({ name }) => told[roster.position(name)] === 0);
+      await tellAll(roster.rows(notSent, (at) => told[at] === 0));
       await stream.end();
     },
   };
