@@ -72,7 +72,7 @@ export async function createBatch(options: BatchOptions): Promise<CliError | und
   } finally {
     overdue.close();
   }
-  await withdraw(options).catch(failed);
+  await withdraw(options).then(ledger.flush).catch(failed);
   if (fault !== undefined) throw fault.error;
   return stop;
 }

@@ -11,7 +11,7 @@ import type { Waits } from './waits.ts';
 
 export interface InvestigationDeps {
   readonly lookups: Lookups;
-  readonly ledger: Pick<Ledger, 'record' | 'roster' | 'boot'>;
+  readonly ledger: Pick<Ledger, 'record' | 'roster' | 'boot' | 'flush'>;
   readonly clock: Clock;
   readonly waits: Waits;
   /** Nothing more is to be sent. */

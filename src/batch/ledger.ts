@@ -15,8 +15,13 @@ export interface Ledger {
    * process; undefined where that is not sure. Only then groups can be announced.
    */
   readonly boot: string | undefined;
-  /** Adds the event to file and roster; with `durable` it is on the disk when this resolves. */
+  /**
+   * Adds the event to file and roster; with `durable` it is on the disk when this resolves. What was created is written with
+   * the next line, or else at the end of this turn of the event loop: nobody could tell the difference, and it halves the writes.
+   */
   record(event: LedgerEvent, durable: boolean): Promise<void>;
+  /** Writes what was not yet written; throws when it could not be. */
+  flush(): void;
   close(): Promise<void>;
   /** Removes it: nothing was sent, and nothing is to be resumed. */
   discard(): Promise<void>;
@@ -103,20 +108,43 @@ async function opened(path: string, lock: HeldLock, roster: Roster, bootOf: Boot
   let broken: CliError | undefined;
   let closing: Promise<void> | undefined;
 
-  const write = async (event: LedgerEvent, durable: boolean): Promise<void> => {
+  /** Lines that go with the next one. */
+  let held = '';
+
+  const fail = (error: unknown): never => {
+    // After half a line nothing more may follow it.
+    broken ??= cannotWrite(path, error);
+    throw broken;
+  };
+  const flush = (): void => {
+    if (broken !== undefined) throw broken;
+    const text = held;
+    held = '';
     try {
-      if (broken !== undefined) throw broken;
-      // At once, so that what was learned outlives this process; only the disk is waited for.
-      writeAll(descriptor, encodeEvent(event));
-      if (durable) await sync();
+      if (text !== '') writeAll(descriptor, text);
     } catch (error) {
-      // After half a line nothing more may follow it.
-      broken ??= cannotWrite(path, error);
-      throw broken;
+      fail(error);
     }
   };
+  const endOfTurn = (): void => {
+    try {
+      flush();
+    } catch {
+      // Whoever writes next, or flushes, hears of it.
+    }
+  };
+  const write = async (event: LedgerEvent, durable: boolean): Promise<void> => {
+    const canWait = event.event === 'created' && !durable;
+    if (canWait && held === '') setImmediate(endOfTurn);
+    held += encodeEvent(event);
+    if (canWait && broken === undefined) return;
+    flush();
+    if (durable) await sync().catch(fail);
+  };
   const close = (): Promise<void> => {
-    closing ??= sync()
+    closing ??= Promise.resolve()
+      .then(flush)
+      .then(sync)
       .catch(() => {})
       .then(() => {
         broken ??= cannotWrite(path, new Error('it is closed'));
@@ -139,6 +167,7 @@ async function opened(path: string, lock: HeldLock, roster: Roster, bootOf: Boot
       roster.apply(event);
       await write(event, durable);
     },
+    flush,
     close,
     async discard() {
       rmSync(path, { force: true });

@@ -116,6 +116,26 @@ describe('a ledger', () => {
     await expect(ledger.record(first, false)).rejects.toMatchObject({ code: 'internal' });
   });
 
+  it('writes what was created at the end of the turn, or with the next line', async () => {
+    const path = pathFor();
+    const ledger = await createLedger(path, batch, thisBoot);
+    const lines = (): number => readFileSync(path, 'utf8').split('\n').length - 2;
+    const created: LedgerEvent = { event: 'created', at, group: 1, rows: [{ name: 'a', id: 7 }] };
+    await ledger.record(created, false);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(lines()).toBe(1);
+    await ledger.record(created, false);
+    await ledger.record({ event: 'sending', at, group: 2, names: ['b'] }, false);
+    expect(lines()).toBe(3);
+    await ledger.record(created, false);
+    ledger.flush();
+    expect(lines()).toBe(4);
+    await ledger.record(created, false);
+    await ledger.close();
+    expect(lines()).toBe(5);
+    expect(() => ledger.flush()).toThrow(expect.objectContaining({ code: 'internal' }));
+  });
+
   it('that cannot announce a request leaves its names as they were', async () => {
     const ledger = await ledgerFor(batch);
     await ledger.close();

@@ -144,8 +144,9 @@ async function oneRun(scenario: Scenario, world: World, run: number, left: Left)
     died = () => resolve('dead');
   });
   const process = { dead: false };
-  const ledger: Pick<Ledger, 'record' | 'roster' | 'boot'> = {
+  const ledger: Pick<Ledger, 'record' | 'roster' | 'boot' | 'flush'> = {
     roster,
+    flush: () => {},
     boot: bootAt(scenario, run),
     record: async (event: LedgerEvent, durable) => {
       const line = encodeEvent(event);
