@@ -2,7 +2,7 @@ import { CliError } from '../errors.ts';
 import { parseJson } from '../json.ts';
 import { type Body, receiveBody } from '../platform/body.ts';
 import type { Clock } from '../platform/host.ts';
-import { type Answer, failureCode, type Send, SendError } from '../platform/send.ts';
+import { type Answer, failureCode, type Send, SendError, type SendInit } from '../platform/send.ts';
 import { type Secret, withoutSecrets } from '../secret.ts';
 import { type ApiAnswer, isTokenRefused, mayBeTokenRefused, notJson, problem } from './problem.ts';
 
@@ -119,11 +119,7 @@ async function patiently(deps: ApiDeps, call: ApiRequest, token: Secret): Promis
 async function once(deps: ApiDeps, call: ApiRequest, token: Secret): Promise<ApiAnswer> {
   const answer = await deps.send(`${deps.baseOrigin}${call.path}`, {
     method: call.method,
-    headers: {
-      accept: 'application/json',
-      authorization: `Bearer ${token.reveal()}`,
-      ...(call.body === undefined ? {} : { 'content-type': 'application/json' }),
-    },
+    headers: headersOf(token, call.body !== undefined),
     ...(call.body === undefined ? {} : { body: call.body }),
     signal: call.signal ?? AbortSignal.timeout(deps.timeout),
     redirect: 'manual',
@@ -137,6 +133,16 @@ async function once(deps: ApiDeps, call: ApiRequest, token: Secret): Promise<Api
       { cause: new SendError('connection', true, 'the answer was not read to its end') },
     );
   return told(answer, body, deps.clock.now(), token);
+}
+
+/** Thousands of requests go with one token. */
+const headersOfToken = new WeakMap<Secret, readonly SendInit['headers'][]>();
+
+function headersOf(token: Secret, hasBody: boolean): SendInit['headers'] {
+  const bare = { accept: 'application/json', authorization: `Bearer ${token.reveal()}` };
+  const known = headersOfToken.get(token) ?? [bare, { ...bare, 'content-type': 'application/json' }];
+  headersOfToken.set(token, known);
+  return known[Number(hasBody)] ?? bare;
 }
 
 // No getters: an object literal with them has a hidden class of its own, which outlives it and all that it knows.

@@ -100,7 +100,8 @@ async function keep(
   { ledger, clock }: GroupDeps,
 ): Promise<readonly string[]> {
   await ledger.record({ event: 'created', ...stamp(clock), group: id, rows }, false);
-  return names.filter((name) => !rows.some((row) => row.name === name));
+  const isAll = rows.length === names.length && rows.every(({ name }, at) => name === names[at]);
+  return isAll ? [] : names.filter((name) => !rows.some((row) => row.name === name));
 }
 
 async function fail({ id, names }: Group, error: string, { ledger, clock }: GroupDeps): Promise<void> {

@@ -32,7 +32,7 @@ export function ledgerPath(stateFolder: string, batchId: string): string {
 }
 
 /** The start of the machine that a folder's files last until, as the host has it. */
-type BootOf = (folder: string) => string | undefined;
+type BootOf = (folder: string) => Promise<string | undefined>;
 
 /** A new ledger with its first line on the disk. */
 export async function createLedger(path: string, batch: BatchEvent, bootOf: BootOf): Promise<Ledger> {
@@ -101,6 +101,7 @@ function readLedger(path: string): Read {
 }
 
 async function opened(path: string, lock: HeldLock, roster: Roster, bootOf: BootOf): Promise<Ledger> {
+  const boot = await bootOf(dirname(path));
   const descriptor = openSync(path, 'a', 0o600);
   const sync = grouped(
     () => new Promise<void>((done, fail) => fdatasync(descriptor, (error) => (error ? fail(error) : done()))),
@@ -156,7 +157,7 @@ async function opened(path: string, lock: HeldLock, roster: Roster, bootOf: Boot
   return {
     path,
     roster,
-    boot: bootOf(dirname(path)),
+    boot,
     async record(event, durable) {
       if (event.event === 'sending') {
         // A request that could not be announced is never sent.

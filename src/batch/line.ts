@@ -48,9 +48,12 @@ export function createLine({ api, clock, pause, onPause }: LineOptions): Line {
     },
     async request(request) {
       inFlight += 1;
-      const answer = await api.request(request).finally(() => {
+      let answer: ApiAnswer;
+      try {
+        answer = await api.request(request);
+      } finally {
         inFlight -= 1;
-      });
+      }
       const now = clock.now();
       refusals = answer.status === 429 ? refusals + 1 : 0;
       const { status, retryAfter, limit, date: told } = answer;

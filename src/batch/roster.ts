@@ -79,7 +79,8 @@ export function createRoster(batch: BatchEvent): Roster {
   const settle = (group: number, settled: readonly string[], rest: boolean): void => {
     const doubt = doubts.get(group);
     if (doubt === undefined) return;
-    const left = doubt.names.filter((name) => !settled.includes(name));
+    const isAll = settled.length === doubt.names.length && settled.every((name, at) => name === doubt.names[at]);
+    const left = isAll ? [] : doubt.names.filter((name) => !settled.includes(name));
     if (left.length === 0 || !rest) doubts.delete(group);
     // Part of a request is there, so all of it was done: its other names must not be sent again.
     else doubts.set(group, { ...doubt, names: left, resend: false });

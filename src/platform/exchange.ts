@@ -1,12 +1,12 @@
 import type { Dispatcher } from 'undici';
 import { version } from '../version.ts';
-import { createInflow, type Inflow } from './inflow.ts';
+import { createInflow, type Inflow, type Reading } from './inflow.ts';
 import type { Answer, SendInit } from './send.ts';
 
 /** An answer whose body, null where there can be none, is not compressed any more. */
 export type Response = Pick<Answer, 'status' | 'headers' | 'body'>;
 
-export interface Attempt {
+export interface Attempt extends Reading {
   /** Whether undici ever began to write the request: no error code tells that, since all of them occur on both sides of it. */
   sent: boolean;
 }
@@ -20,13 +20,14 @@ export async function exchange(dispatcher: Dispatcher, url: URL, init: SendInit,
   refuseOddities(url, init);
   const { status, headers, body } = await dispatched(dispatcher, url, init, attempt);
   const get = (name: string): string | null => textOf(headers[name.toLowerCase()]);
-  const isGzip = get('content-encoding')?.trim().toLowerCase() === 'gzip';
-  return { status, headers: { get }, body: isGzip && body !== null ? await unzipped(body) : body };
+  return { status, headers: { get }, body: isGzip(headers) && body !== null ? unzipped(body, attempt) : body };
 }
+
+type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
 interface Arrived {
   readonly status: number;
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly headers: Headers;
   readonly body: AsyncIterable<Uint8Array> | null;
 }
 
@@ -36,7 +37,7 @@ function dispatched(dispatcher: Dispatcher, url: URL, init: SendInit, attempt: A
     origin: url.origin,
     path: `${url.pathname}${url.search}`,
     method,
-    headers: { 'accept-encoding': 'gzip', 'user-agent': `cloudctl/${version}`, ...headers },
+    headers: complete(headers),
     body: body ?? null,
   };
   return new Promise((resolve, reject) => {
@@ -62,7 +63,8 @@ function dispatched(dispatcher: Dispatcher, url: URL, init: SendInit, attempt: A
       },
       onResponseStart(controller, status, answered) {
         if (status < 200) return;
-        if (method !== 'HEAD' && status !== 204 && status !== 205 && status !== 304) inflow = createInflow(controller);
+        if (method !== 'HEAD' && status !== 204 && status !== 205 && status !== 304)
+          inflow = createInflow(controller, isGzip(answered) ? unread : attempt);
         resolve({ status, headers: answered, body: inflow?.chunks ?? null });
       },
       onResponseData: (_, chunk) => inflow?.push(chunk),
@@ -85,8 +87,37 @@ function textOf(value: string | string[] | undefined): string | null {
   return Array.isArray(value) ? value.join(', ') : (value ?? null);
 }
 
-async function unzipped(body: AsyncIterable<Uint8Array>): Promise<AsyncIterable<Uint8Array>> {
+function isGzip(headers: Headers): boolean {
+  return textOf(headers['content-encoding'])?.trim().toLowerCase() === 'gzip';
+}
+
+/** Of bytes that are only on their way to be unzipped. */
+const unread: Reading = {
+  failure: (error) => (error instanceof Error ? error : new Error(String(error))),
+  done: async () => {},
+};
+
+async function* unzipped(body: AsyncIterable<Uint8Array>, { failure, done }: Reading): AsyncGenerator<Uint8Array> {
   const [{ pipeline }, { createGunzip }] = await Promise.all([import('node:stream'), import('node:zlib')]);
-  // Whoever reads meets the error itself.
-  return pipeline(body, createGunzip(), () => {});
+  try {
+    // Whoever reads meets the error itself.
+    yield* pipeline(body, createGunzip(), () => {});
+  } catch (error) {
+    throw failure(error);
+  } finally {
+    await done();
+  }
+}
+
+/** The headers of every request, joined with those of one; the same ones come with thousands of requests. */
+const completed = new WeakMap<SendInit['headers'], SendInit['headers']>();
+
+function complete(headers: SendInit['headers']): SendInit['headers'] {
+  const all = completed.get(headers) ?? {
+    'accept-encoding': 'gzip',
+    'user-agent': `cloudctl/${version}`,
+    ...headers,
+  };
+  completed.set(headers, all);
+  return all;
 }

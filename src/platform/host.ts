@@ -15,7 +15,7 @@ export interface Host {
   readonly random: (bytes: number) => Uint8Array;
   readonly folders: Folders;
   /** Names this start of the machine, if all that is written to a file of the folder is there until the next one. */
-  readonly boot: (folder: string) => string | undefined;
+  readonly boot: (folder: string) => Promise<string | undefined>;
   /** Made on first use: the HTTP client costs 55 ms to load. `trace` hears one redacted line a request. */
   readonly send: (options: SendOptions) => Promise<Send>;
   readonly browser: Browser;

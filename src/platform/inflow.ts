@@ -14,10 +14,18 @@ export interface Inflow {
   readonly chunks: AsyncIterable<Uint8Array>;
 }
 
+/** What becomes of it. */
+export interface Reading {
+  /** The reader's error for what ended the source. */
+  readonly failure: (error: unknown) => Error;
+  /** Called once when nothing more is read; the reader waits for it. */
+  readonly done: () => Promise<void>;
+}
+
 /** More than this is not held for a reader who takes his time. */
 const most = 1024 * 1024;
 
-export function createInflow(source: Source): Inflow {
+export function createInflow(source: Source, reading: Reading): Inflow {
   const flow: Flow = { waiting: [], size: 0, ending: undefined, wake: () => {} };
   const end = (how: Ending): void => {
     flow.ending ??= how;
@@ -32,7 +40,7 @@ export function createInflow(source: Source): Inflow {
     },
     end: () => end({}),
     fail: (error) => end({ error }),
-    chunks: read(source, flow),
+    chunks: read(source, flow, reading),
   };
 }
 
@@ -48,7 +56,7 @@ interface Ending {
 }
 
 /** Stands out here because a generator within a function is a new one at every call, with a hidden class that outlives it. */
-async function* read(source: Source, flow: Flow): AsyncGenerator<Uint8Array> {
+async function* read(source: Source, flow: Flow, reading: Reading): AsyncGenerator<Uint8Array> {
   try {
     for (;;) {
       const chunk = flow.waiting.shift();
@@ -60,10 +68,11 @@ async function* read(source: Source, flow: Flow): AsyncGenerator<Uint8Array> {
         await new Promise<void>((resolve) => {
           flow.wake = resolve;
         });
-      } else if ('error' in flow.ending) throw flow.ending.error;
+      } else if ('error' in flow.ending) throw reading.failure(flow.ending.error);
       else return;
     }
   } finally {
     if (flow.ending === undefined) source.abort(new Error('nobody reads the rest'));
+    await reading.done();
   }
 }

@@ -30,7 +30,6 @@ export async function undiciSend(options: NetworkOptions): Promise<Send> {
     return latest.target;
   };
   const send: Send = async (url, init) => {
-    const attempt = { sent: false };
     const target = targetOf(url);
     // A proxy that cannot be used is the user's setting, not a failure of the network.
     proxyOf(target);
@@ -41,11 +40,12 @@ export async function undiciSend(options: NetworkOptions): Promise<Send> {
     };
     const failure = (error: unknown) =>
       failureOf(error, { sent: attempt.sent, origin: target.origin, signal: init.signal });
+    const attempt = { sent: false, failure, done: leave };
     const dispatcher = pool.enter();
     try {
       const response = await exchange(dispatcher, target, init, attempt);
       if (response.body === null) await leave();
-      return answer(response, failure, leave);
+      return answer(response);
     } catch (error) {
       await leave();
       throw failure(error);
@@ -60,7 +60,8 @@ export function fetchSend(fetch: typeof globalThis.fetch): Send {
     const { origin } = parse(url);
     const failure = (error: unknown) => failureOf(error, { sent: true, origin, signal: init.signal });
     try {
-      return answer(await fetch(url, init), failure, async () => {});
+      const { status, headers, body } = await fetch(url, init);
+      return answer({ status, headers, body: body === null ? null : guarded(body, failure) });
     } catch (error) {
       throw failure(error);
     }
@@ -73,11 +74,10 @@ function parse(url: string): URL {
   return new URL(url);
 }
 
-function answer(response: Response, failure: (error: unknown) => SendError, done: () => Promise<void>): Answer {
-  const body = response.body === null ? null : guarded(response.body, failure, done);
+function answer({ status, headers, body }: Response): Answer {
   return {
-    status: response.status,
-    headers: { get: (name) => response.headers.get(name) },
+    status,
+    headers: { get: (name) => headers.get(name) },
     body,
     async text() {
       const chunks: Uint8Array[] = [];
@@ -90,14 +90,11 @@ function answer(response: Response, failure: (error: unknown) => SendError, done
 async function* guarded(
   body: AsyncIterable<Uint8Array>,
   failure: (error: unknown) => SendError,
-  done: () => Promise<void>,
 ): AsyncGenerator<Uint8Array> {
   try {
     yield* body;
   } catch (error) {
     throw failure(error);
-  } finally {
-    await done();
   }
 }
 

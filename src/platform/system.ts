@@ -1,4 +1,3 @@
-import { bootOf } from './boot.ts';
 import { systemClock } from './clock.ts';
 import { platformFolders } from './folders.ts';
 import type { Host } from './host.ts';
@@ -31,7 +30,10 @@ export function systemHost(options: SystemOptions = {}): Host {
     clock: systemClock,
     random: (bytes) => crypto.getRandomValues(new Uint8Array(bytes)),
     folders: platformFolders(env, platform),
-    boot: (folder) => bootOf(folder, platform),
+    async boot(folder) {
+      const { bootOf } = await import('./boot.ts');
+      return bootOf(folder, platform);
+    },
     async send(sendOptions) {
       const { undiciSend } = await import('./network.ts');
       return undiciSend({ ...sendOptions, now: systemClock.now });

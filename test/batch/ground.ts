@@ -34,7 +34,7 @@ export async function ledgerFor(batch: BatchEvent): Promise<Ledger> {
   return ledger;
 }
 
-export const thisBoot = (): string => 'this boot';
+export const thisBoot = async (): Promise<string> => 'this boot';
 
 export function pathFor(): string {
   const folders = makeFolders();

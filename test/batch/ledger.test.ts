@@ -164,7 +164,7 @@ describe('what was announced and never sent', () => {
     return path;
   }
   async function opened(path: string, boot: string | undefined) {
-    const ledger = await openLedger(path, () => boot);
+    const ledger = await openLedger(path, async () => boot);
     await ledger.close();
     return ledger.roster;
   }

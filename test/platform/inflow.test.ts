@@ -9,7 +9,14 @@ function ground() {
     resume: () => void told.push('resume'),
     abort: (reason: Error) => void told.push(`abort: ${reason.message}`),
   };
-  return { told, inflow: createInflow(source) };
+  let done = 0;
+  const reading = {
+    failure: (error: unknown) => new Error(`seen: ${error instanceof Error ? error.message : error}`),
+    done: async () => {
+      done += 1;
+    },
+  };
+  return { told, inflow: createInflow(source, reading), done: () => done };
 }
 
 async function textOf(chunks: AsyncIterable<Uint8Array>): Promise<string> {
@@ -64,4 +71,16 @@ it('a reader who leaves off ends the source, but not one that has ended', async 
     for await (const _ of inflow.chunks) break;
     expect(told).toEqual(expected);
   }
+});
+
+it('its reader is done once, however it ends', async () => {
+  const [whole, broken, left] = [ground(), ground(), ground()];
+  whole.inflow.push(Buffer.from('a'));
+  whole.inflow.end();
+  await textOf(whole.inflow.chunks);
+  broken.inflow.fail(new Error('broken off'));
+  await expect(textOf(broken.inflow.chunks)).rejects.toThrow('seen: broken off');
+  left.inflow.push(Buffer.from('a'));
+  for await (const _ of left.inflow.chunks) break;
+  expect([whole.done(), broken.done(), left.done()]).toEqual([1, 1, 1]);
 });
