@@ -2,13 +2,16 @@
 // same POSTs over as many connections, and how much memory a hundred times the names cost. Both are measured as what a run
 // of many names takes longer than one of few, so that starting the program and reading what exists are left out. Two servers:
 // one that answers at once, and one that takes a little for each POST, though far less than one behind a network.
-// `-- --names 3000 --most 20000` measures other numbers.
+// The loop that is judged by runs in this process, where it has long been compiled; beside it stands the same loop as a program
+// of its own, which begins cold as every run of a client does. `-- --names 3000 --most 20000` measures other numbers.
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { Pool } from 'undici';
 import { build } from '../scripts/build.mjs';
+import { root } from '../scripts/suite.mjs';
+import { bareLoop } from './bare-loop.mjs';
 import { filledSandbox } from './filled-sandbox.mjs';
 import { runProgram } from './program.mjs';
 
@@ -16,11 +19,12 @@ const { values } = parseArgs({
   options: { names: { type: 'string', default: '10000' }, most: { type: 'string', default: '100000' } },
 });
 const few = 1_000;
-const many = few + Number(values.names);
+const some = Number(values.names);
 const most = Number(values.most);
 const rounds = 3;
 const [batchSize, connections] = [10, 4];
 const attributes = { size: 's-1vcpu-1gb', image: 'ubuntu-24-04-x64', region: 'nyc3' };
+const work = { attributes, batchSize, connections };
 /** What the server takes for a POST, in milliseconds. */
 const delays = [0, 10];
 /** Part of the bare loop's rate, and MB that `most` names may take more than `few`. */
@@ -30,21 +34,33 @@ await build();
 const folder = mkdtempSync(join(tmpdir(), 'cloudctl-bench-'));
 try {
   console.log(`${batchSize} names a request, ${connections} requests in flight, node ${process.versions.node}`);
-  console.log(`the ${many - few} names after the first ${few}, best of ${rounds}`);
-  for (const delay of delays) await compare(delay);
+  for (const delay of delays) await compare(delay, few + some);
+  await compare(0, most);
   const memory = [await fresh(few, 0, create), await fresh(most, 0, create)].map((ran) => ran.memory);
   reportMemory(memory);
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }
 
-async function compare(delay) {
-  const [own, bare] = [[], []];
+async function compare(delay, many) {
+  const [own, warm, cold] = [[], [], []];
   for (let round = 0; round < rounds; round++) {
-    bare.push((await fresh(many, delay, loop)) - (await fresh(few, delay, loop)));
+    warm.push((await fresh(many, delay, loop)) - (await fresh(few, delay, loop)));
+    cold.push((await fresh(many, delay, program)) - (await fresh(few, delay, program)));
     own.push((await fresh(many, delay, create)).seconds - (await fresh(few, delay, create)).seconds);
   }
-  reportRate(delay, Math.min(...own), Math.min(...bare));
+  const [seconds, judged, beside] = [own, warm, cold].map((times) => Math.min(...times));
+  console.log(`\nthe ${many - few} names after the first ${few}, best of ${rounds}, ${serverOf(delay)}`);
+  const rate = (taken) => `${Math.round((many - few) / taken)}/s`;
+  line('bare loop', rate(judged), '');
+  line('bare loop as a program', rate(beside), `(cloudctl: ${(beside / seconds).toFixed(2)}x)`);
+  const ratio = judged / seconds;
+  const verdict = `${ratio.toFixed(2)}x  >= ${bounds.rate}  ${judge(ratio >= bounds.rate)}`;
+  line('cloudctl droplets create', rate(seconds), verdict);
+}
+
+function serverOf(delay) {
+  return delay === 0 ? 'a server that answers at once' : `a server that takes ${delay} ms`;
 }
 
 /** Each run has a sandbox of its own, so that none is slowed down by what another one made. */
@@ -62,22 +78,15 @@ async function fresh(count, delay, work) {
 }
 
 /** Seconds. */
-async function loop({ origin, token }, names) {
-  const pool = new Pool(origin, { connections });
-  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
-  const begun = performance.now();
-  const lane = async () => {
-    for (let group = names.splice(0, batchSize); group.length > 0; group = names.splice(0, batchSize)) {
-      const body = JSON.stringify({ names: group, ...attributes });
-      const answer = await pool.request({ method: 'POST', path: '/v2/droplets', headers, body });
-      await answer.body.text();
-      if (answer.statusCode !== 202) throw new Error(`a POST was answered ${answer.statusCode}`);
-    }
-  };
-  await Promise.all(Array.from({ length: connections }, lane));
-  const seconds = (performance.now() - begun) / 1000;
-  await pool.close();
-  return seconds;
+function loop(sandbox, names) {
+  return bareLoop(sandbox, { ...work, names });
+}
+
+/** Seconds, of the loop alone. */
+async function program({ origin, token }, { length: count }) {
+  const words = [join(root, 'bench/bare-loop.mjs'), JSON.stringify({ ...work, count })];
+  const env = { ...process.env, ORIGIN: origin, TOKEN: token };
+  return Number(execFileSync(process.execPath, words, { env, encoding: 'utf8' }));
 }
 
 async function create({ env }, names) {
@@ -88,14 +97,6 @@ async function create({ env }, names) {
   const ran = await runProgram(['droplets', 'create', '--names-from', file, ...given, ...how], env);
   if (ran.lines !== names.length) throw new Error(`${ran.lines} rows for ${names.length} names`);
   return ran;
-}
-
-function reportRate(delay, own, bare) {
-  const ratio = bare / own;
-  console.log(`\na server that ${delay === 0 ? 'answers at once' : `takes ${delay} ms`}`);
-  line('bare loop', `${Math.round((many - few) / bare)}/s`, '');
-  const verdict = `${ratio.toFixed(2)}x  >= ${bounds.rate}  ${judge(ratio >= bounds.rate)}`;
-  line('cloudctl droplets create', `${Math.round((many - few) / own)}/s`, verdict);
 }
 
 function reportMemory([small, large]) {
