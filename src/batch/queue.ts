@@ -1,0 +1,67 @@
+import type { Group, GroupDeps } from './group.ts';
+import { stamp } from './investigate.ts';
+import { dated } from './line.ts';
+
+export interface QueueOptions extends Pick<GroupDeps, 'ledger' | 'line' | 'clock'> {
+  /** Names in one request; 10 is what the service takes. */
+  readonly batchSize: number;
+  /** Requests in flight. */
+  readonly concurrency: number;
+  /** Groups announced for each request in flight (16): enough that no lane waits for the disk. */
+  readonly ahead?: number;
+}
+
+export interface Queue {
+  readonly count: number;
+  readonly take: () => Promise<Group | undefined>;
+}
+
+/**
+ * The groups of the names that are missing, in order. Once every lane has one, those that are next are announced while
+ * answers are awaited, so that the disk is waited for once for many of them.
+ */
+export function createQueue({ ledger, line, clock, batchSize, concurrency, ahead = 16 }: QueueOptions): Queue {
+  const { roster, boot } = ledger;
+  const missing = roster.missing();
+  const announced: Group[] = [];
+  let announcing: Promise<void> = Promise.resolve();
+  let isAnnouncing = false;
+  let next = 0;
+  const cut = (isAnnounced: boolean): Group => {
+    const names = missing.slice(next, next + batchSize);
+    next += batchSize;
+    return { id: roster.nextGroup(), names, inDoubt: false, isAnnounced };
+  };
+  const announce = async (boot: string): Promise<void> => {
+    const groups: Group[] = [];
+    while (announced.length + groups.length < ahead * concurrency && next < missing.length) groups.push(cut(true));
+    const told = groups.map(({ id, names }) => ({ group: id, names }));
+    await ledger.record({ event: 'announced', ...stamp(clock), boot, ...dated(line), groups: told }, true);
+    announced.push(...groups);
+  };
+  const refill = (): void => {
+    const isDue = next >= concurrency * batchSize && announced.length <= (ahead * concurrency) / 2;
+    if (!isDue || isAnnouncing || boot === undefined || next >= missing.length) return;
+    isAnnouncing = true;
+    announcing = announce(boot).finally(() => {
+      isAnnouncing = false;
+    });
+    // Whoever takes the next group hears of it.
+    announcing.catch(() => {});
+  };
+  return {
+    count: Math.ceil(missing.length / batchSize),
+    async take() {
+      if (announced.length === 0) await announcing;
+      const group = announced.shift() ?? (next < missing.length ? cut(false) : undefined);
+      refill();
+      return group;
+    },
+  };
+}
+
+/** What was announced and never sent: a later start of the machine would have to doubt it. */
+export async function withdraw({ ledger, clock }: Pick<QueueOptions, 'ledger' | 'clock'>): Promise<void> {
+  for (const { group, names } of ledger.roster.announced().map(({ sending }) => sending))
+    await ledger.record({ event: 'failed', ...stamp(clock), group, names, error: 'not sent' }, false);
+}
