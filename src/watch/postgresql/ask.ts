@@ -89,6 +89,8 @@ function readOnly(questions: readonly string[], version: number): string {
 function before(version: number): readonly string[] {
   return [
     'BEGIN READ ONLY',
+    // A short one of the role would end the session in the middle of a look.
+    ...(version < 170_000 ? [] : ["SET LOCAL transaction_timeout='0'"]),
     "SET LOCAL statement_timeout='5s'",
     "SET LOCAL lock_timeout='500ms'",
     // Unless it is named, pg_temp comes first, with whatever a login trigger or a pooled session left there.

@@ -35,6 +35,13 @@ it('all questions travel in one read-only message', async () => {
   expect(sent[0]).toMatch(/^BEGIN READ ONLY; SET LOCAL .*; SELECT good; SELECT other; COMMIT$/);
 });
 
+it('no limit of the role ends the session, where the version knows the setting', async () => {
+  const { sent, asking } = server('42501');
+  await ask([good], asking);
+  await ask([good], { ...asking, version: 160_000 });
+  expect(sent.map((text) => text.includes("; SET LOCAL transaction_timeout='0'; "))).toEqual([true, false]);
+});
+
 it('one that is denied costs the others nothing, and is not asked again', async () => {
   const { sent, asking } = server('42501');
   const { read, failure } = await ask([good, bad], asking);
