@@ -30,6 +30,8 @@ export interface Looked {
   readonly idle: number;
   /** The source answered. */
   readonly reached: boolean;
+  /** Why it did not. */
+  readonly outage?: string;
   /** Slots, or replicas, that carry the migration now. */
   readonly carriers: readonly RecordedSlot[];
   /** Nothing will ever come of the migration again: the last look. */

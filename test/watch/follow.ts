@@ -77,7 +77,7 @@ export function followSource(watched: WatchedSource, options: FollowOptions = {}
 }
 
 export function sourceOfPostgres(
-  { host, port, password: own }: Postgres,
+  { host, port, password: own }: Pick<Postgres, 'host' | 'port' | 'password'>,
   dbname: string,
   { username = 'postgres', password = own } = {},
 ): WatchedSource {
@@ -85,7 +85,7 @@ export function sourceOfPostgres(
   return { engine: 'postgresql', source };
 }
 
-export function sourceOfRedis({ host, port }: RedisServer, password?: string): WatchedSource {
+export function sourceOfRedis({ host, port }: Pick<RedisServer, 'host' | 'port'>, password?: string): WatchedSource {
   const secret = password === undefined ? undefined : new Secret(password);
   const source = { host, port, username: undefined, password: secret, db: undefined, ssl: 'disable' } as const;
   return { engine: 'redis', source };

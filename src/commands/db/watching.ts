@@ -76,9 +76,8 @@ export async function watchMigration(context: Context, watching: Watching): Prom
   });
 }
 
-function notEntered({ sighting }: Looked): CliError {
-  const seen = sighting.violations[0]?.observed.replace(/^the source has not answered for [^:]+: /, '');
-  return new CliError('source_unreachable', `could not enter the source: ${seen ?? 'it does not answer'}`, {
+function notEntered({ outage = 'it does not answer' }: Looked): CliError {
+  return new CliError('source_unreachable', `could not enter the source: ${outage}`, {
     hint: 'the same options with `cloudctl db preflight` tell what to do',
   });
 }

@@ -32,6 +32,7 @@ export function watchPostgresql(source: PostgresSource, options: WatchOptions): 
         sighting,
         idle,
         reached: memory.outage === undefined,
+        ...(memory.outage === undefined ? {} : { outage: memory.outage.last.reason }),
         carriers,
         ...(ending === undefined ? {} : { ending }),
       };

@@ -23,7 +23,7 @@ export interface Memory {
   readonly copy: Rate | undefined;
   readonly behind: Rate | undefined;
   readonly idle: number;
-  readonly outage: { readonly since: number } | undefined;
+  readonly outage: { readonly since: number; readonly reason: string } | undefined;
   readonly last: Pick<Sighting, 'percent' | 'bytes_done' | 'bytes_total' | 'lag_bytes'>;
 }
 
@@ -153,7 +153,7 @@ function missed(was: Memory, outage: RedisOutage, { limits, clocked }: Tracking)
   const last = was.window.at(-1);
   return {
     // Who was not reached cannot tell who is connected: only what the source says counts against the target.
-    memory: { ...was, idle: 0, outage: { since }, lastThere: outage.at },
+    memory: { ...was, idle: 0, outage: { since, reason: outage.reason }, lastThere: outage.at },
     sighting: {
       at: new Date(outage.at).toISOString(),
       phase,

@@ -26,6 +26,7 @@ export function watchRedis(source: RedisSource, options: WatchOptions): Watcher 
         sighting,
         idle,
         reached: memory.outage === undefined,
+        ...(memory.outage === undefined ? {} : { outage: memory.outage.reason }),
         carriers: had === undefined || lastThere !== window.at(-1)?.at ? [] : [{ name: had, database: '' }],
         ...(ending === undefined ? {} : { ending }),
       };
