@@ -121,7 +121,7 @@ function afterIdle({ engine }: Source): string {
 }
 
 /** The same words without the password. */
-function comeBack({ source: { engine, source }, ignoreDbs, slots, caFile }: Watching): string {
+function comeBack({ source: { engine, source }, untilIdle, ignoreDbs, slots, caFile }: Watching): string {
   const user = source.username === undefined ? '' : `${encodeURIComponent(source.username)}@`;
   const host = source.host.includes(':') ? `[${source.host}]` : source.host;
   const scheme = engine === 'redis' ? (source.ssl === 'disable' ? 'redis' : 'rediss') : 'postgres';
@@ -132,6 +132,7 @@ function comeBack({ source: { engine, source }, ignoreDbs, slots, caFile }: Watc
     ...(caFile === undefined ? [] : ['--ca-file', caFile]),
     ...(ignoreDbs.length === 0 ? [] : ['--ignore-dbs', ignoreDbs.join(',')]),
     ...slots.flatMap((slot) => ['--slot', slot]),
+    ...(untilIdle ? ['--until-idle'] : []),
   ];
   return `cloudctl db watch --source ${words.map(shellWord).join(' ')}`;
 }

@@ -1,6 +1,19 @@
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
+import { startRedis } from '../../fixtures/redis.ts';
 import { start } from '../ground.ts';
 import { closedPort, machine } from './ground.ts';
+
+it('a watch that was to end by itself is come back to with the same words', async () => {
+  const source = await startRedis();
+  onTestFinished(() => source.stop());
+  const address = `redis://${source.host}:${source.port}`;
+  const watch = start(machine(), ['db', 'watch', '--source', address, '--until-idle']);
+  await watch.says(/waiting/);
+  watch.host.signal('SIGINT');
+  const ran = await watch.ended;
+  expect(ran.code).toBe(130);
+  expect(ran.err).toContain(`hint: come back with \`cloudctl db watch --source ${address} --until-idle\``);
+});
 
 it.each(['redis', 'postgres'])('the first look at a %s source that cannot be entered says why', async (scheme) => {
   const address = `${scheme}://mover@127.0.0.1:${await closedPort()}/0`;
