@@ -4,8 +4,10 @@ import type { DamagedConfig } from './file.ts';
 /** The error of a damaged config.json with its line and column. Loaded only then: the parser with positions is not on any other path. */
 export async function explainDamage(damage: DamagedConfig): Promise<CliError> {
   const { findNodeAtLocation, parseTree, printParseErrorCode } = await import('jsonc-parser');
+  // A mark of the byte order is no damage, and no column either (json.ts passes over it, too).
+  const text = damage.text.replace(/^\uFEFF/, '');
   const errors: { error: number; offset: number; length: number }[] = [];
-  const tree = parseTree(damage.text, errors, { disallowComments: true, allowTrailingComma: false });
+  const tree = parseTree(text, errors, { disallowComments: true, allowTrailingComma: false });
   const first = errors[0];
   const node = tree === undefined ? undefined : findNodeAtLocation(tree, [...damage.at]);
   const offset = damage.reason === undefined ? (first?.offset ?? 0) : (node?.offset ?? 0);
@@ -13,7 +15,7 @@ export async function explainDamage(damage: DamagedConfig): Promise<CliError> {
     damage.reason ??
     (first === undefined ? 'it is not JSON' : `it is not JSON (${inWords(printParseErrorCode(first.error))})`);
   return new CliError('config_invalid', `config file is damaged: ${reason}`, {
-    detail: `${damage.path}:${lineAndColumn(damage.text, offset)}`,
+    detail: `${damage.path}:${lineAndColumn(text, offset)}`,
     hint: 'mend that line; `cloudctl config path` prints where the file is',
   });
 }

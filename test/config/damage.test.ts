@@ -23,6 +23,8 @@ async function told(text: string): Promise<{ readonly message: string; readonly 
 describe('a damaged config.json', () => {
   it.each([
     ['{\n  "current": "work"\n  "profiles": {}\n}', '3:3', /comma expected/],
+    ['\uFEFF{\n  "current": "work"\n  "profiles": {}\n}', '3:3', /comma expected/],
+    ['\uFEFF{"current": 7}', '1:13', /current is not text/],
     ['{"profiles": {}', '1:16', /close brace expected/],
     ['', '1:1', /not JSON/],
     ['not json', '1:1', /not JSON/],

@@ -32,6 +32,15 @@ describe('config.json', () => {
     });
   });
 
+  it('may begin with a mark of the byte order, as some editors write it, which is not written back', () => {
+    const host = testHost();
+    host.writeConfig('\uFEFF{"current": "work", "profiles": {"work": {"scope": "read"}}}');
+    const { config: folder } = host.folders;
+    expect(readConfig(folder).profiles.get('work')).toEqual({ scope: 'read' });
+    writeCurrent(folder, readConfig(folder), 'work');
+    expect(written(folder)).toEqual({ current: 'work', profiles: { work: { scope: 'read' } } });
+  });
+
   it('keeps what a newer version wrote, at every level', () => {
     const host = testHost();
     host.writeConfig({ version: 9, profiles: { work: { later: { deep: [1] }, scope: 'read' }, other: { later: 1 } } });
