@@ -133,7 +133,8 @@ export async function conclude({ output }: Context, ending: Ending): Promise<Exi
   }
   if (created === 0 && unknown === 0) {
     const error = stopped ?? noneCreated(roster);
-    if (error.hint !== undefined) await output.note(`go on with: ${resume}`);
+    if (stopped === undefined) await output.note(`the ledger is kept: \`${resume}\` sends the same again`);
+    else if (error.hint !== undefined) await output.note(`go on with: ${resume}`);
     throw error.hint === undefined ? withHint(error, hint) : error;
   }
   const reason = stopped === undefined ? '' : `; stopped: ${stopped.message}`;
@@ -150,8 +151,12 @@ function withHint({ code, message, detail, status, requestId, exitCode, cause }:
   return new CliError(code, message, { detail, hint, status, requestId, exitCode, cause });
 }
 
+/** The server answered every request with a refusal, so what was asked for is wrong: asked again, it would be refused again. */
 function noneCreated(roster: Roster): CliError {
   const reasons = new Set<string>();
   for (const row of roster.rows()) if ('error' in row) reasons.add(row.error);
-  return new CliError('api_error', 'no droplet was created', { detail: [...reasons].slice(0, 5).join('; ') });
+  return new CliError('api_error', 'no droplet was created', {
+    detail: [...reasons].slice(0, 5).join('; '),
+    hint: 'mend what the server named, and create them with the right words',
+  });
 }

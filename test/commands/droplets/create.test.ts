@@ -139,6 +139,16 @@ describe('the exit status', () => {
     ]);
   });
 
+  it('is 1 when all were refused: what to mend is the hint, for the ledger would only ask for the same', async () => {
+    const { origin, seen } = await forgetful((_, response) => reply(response, 422, { message: 'size is unknown' }));
+    const words = ['n-{1..3}', ...like, '--batch-size', '1'];
+    const ran = await cloudctl(tokenTo(origin), ['droplets', 'create', ...words]);
+    expect(ran.code).toBe(1);
+    expect(seen.filter(({ method }) => method === 'POST')).toHaveLength(3);
+    expect(ran.err).toContain('detail: size is unknown\nhint: mend what the server named');
+    expect(ran.err).toContain(`the ledger is kept: \`cloudctl droplets create --resume ${ledgerOf(ran.err)}\``);
+  });
+
   it('is 5 when some were created', async () => {
     const { host, sandbox } = await loggedIn('read write', { dropletLimit: 5 });
     const { json } = await cloudctl(host, ['droplets', 'list', '-o', 'json']);
