@@ -191,7 +191,10 @@ async function session(context: Context, settings: Settings, storeAnswers: boole
     return [secret, { id: 'session', status: 'warning', observed: stateWords[stored.kind], hint }];
   const state = stateOf(stored.record, context.host.clock.now());
   const until = `${state.replaceAll('_', ' ')}, until ${new Date(stored.record.expiresAt * 1000).toISOString()}`;
-  if (state === 'needs_login') return [secret, { id: 'session', status: 'warning', observed: until, hint }];
+  if (state === 'needs_login') {
+    const again = loginCommand(settings.profileName, stored.record.scope);
+    return [secret, { id: 'session', status: 'warning', observed: until, hint: again }];
+  }
   return [secret, { id: 'session', status: 'ok', observed: until }];
 }
 

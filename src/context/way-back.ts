@@ -46,7 +46,7 @@ export async function comeBack(parts: SessionParts, settings: Settings, binding:
       signals: host.signals,
       requireSafe: parts.requireSafe,
       clean: (text) => clean(text, 300),
-      login: loginCommand(profileName),
+      login: loginCommand(profileName, request.scope),
       onOtherScope: 'refuse',
       writeAccount: (account) => writeAccount(host.folders.config, profileName, account),
       invite: async (way) => {

@@ -1,5 +1,5 @@
 import { CliError } from '../errors.ts';
-import { isKnownScope } from '../oauth/scope.ts';
+import { commandFor, scopeOption, widerScopeOption } from './command-for.ts';
 import {
   type Binding,
   type CredentialRecord,
@@ -127,7 +127,7 @@ export function freshness(record: CredentialRecord, nowMs: number): Freshness {
 export function needsLogin(profile: string, detail: string, session?: LastSession): CliError {
   return new CliError('needs_login', `the session of profile "${profile}" has ended`, {
     detail,
-    hint: `\`${wayBack(profile, session)}\``,
+    hint: wayBack(profile, session),
   });
 }
 
@@ -137,20 +137,12 @@ export interface LastSession {
   readonly accountUuid?: string;
 }
 
-/** The command that logs in again. Only the code flow names its account, and only there a login without a page exists (spec.md §4.1). */
+/** The command that logs in again, with the same scope. Only the code flow names its account, and only there a login without a page exists (spec.md §4.1). */
 function wayBack(profile: string, session: LastSession | undefined): string {
-  const silent = session === undefined ? [] : silently(session);
-  return ['cloudctl auth login', ...silent, ...(profile === 'default' ? [] : [`--profile ${profile}`])].join(' ');
-}
-
-function silently({ scope, accountUuid }: LastSession): readonly string[] {
-  const hint = accountHint(accountUuid);
-  if (hint === undefined) return [];
-  const words = ['--prompt none', `--account-hint ${hint}`];
-  // A server's text is not pasted into a shell unless there is nothing in it that a shell could take for its own.
-  if (!/^[\w.: -]+$/.test(scope)) return words;
-  const any = isKnownScope(scope) ? [] : ['--any-scope'];
-  return [...words, `--scope ${scope.includes(' ') ? `"${scope}"` : scope}`, ...any];
+  const hint = accountHint(session?.accountUuid);
+  if (session === undefined || hint === undefined) return loginCommand(profile, session?.scope);
+  const words = ['auth login --prompt none', `--account-hint ${hint}`, ...scopeOption(session.scope)];
+  return commandFor(profile, words.join(' '));
 }
 
 /** The first 6 characters of an account's UUID (spec.md §4.1, parameter i). */
@@ -159,13 +151,9 @@ export function accountHint(uuid: string | undefined): string | undefined {
   return hint !== undefined && /^[0-9a-f]{6}$/.test(hint) ? hint : undefined;
 }
 
-export function loginCommand(profile: string): string {
-  return commandFor(profile, 'auth login');
-}
-
-/** A command for this profile, in backquotes. */
-export function commandFor(profile: string, words: string): string {
-  return `\`cloudctl ${words}${profile === 'default' ? '' : ` --profile ${profile}`}\``;
+/** `scope`: what was asked for; one that is wider than the default has to be asked for again. */
+export function loginCommand(profile: string, scope?: string): string {
+  return commandFor(profile, ['auth login', ...widerScopeOption(scope)].join(' '));
 }
 
 export async function readOnce(store: CredentialStore, binding: Binding): Promise<Stored> {

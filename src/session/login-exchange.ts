@@ -13,7 +13,7 @@ import {
 } from '../oauth/token-endpoint.ts';
 import { failureCode, type Send, SendError } from '../platform/send.ts';
 import type { Secret } from '../secret.ts';
-import { commandFor } from './current.ts';
+import { commandFor } from './command-for.ts';
 
 export interface ExchangeDeps {
   readonly client: Client;

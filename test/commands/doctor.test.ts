@@ -2,8 +2,10 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import type { DoctorReport } from '../../src/doctor/finding.ts';
+import { encodeRecord } from '../../src/session/record.ts';
+import { createFileStore } from '../../src/session/store-file.ts';
 import { type TestHost, testHost } from '../fixtures/host.ts';
-import { profileOf } from '../fixtures/session.ts';
+import { profileOf, seedSession } from '../fixtures/session.ts';
 import { sandboxFor } from '../sandbox/driver.ts';
 import { cloudctl, login, machineOf } from './ground.ts';
 
@@ -50,6 +52,19 @@ describe('cloudctl doctor', () => {
     expect(findings.find(({ id }) => id === 'session')).toMatchObject({
       status: 'ok',
       observed: expect.stringMatching(/^valid, until \d{4}-/),
+    });
+  });
+
+  test('a session that has ended is had again with its own scope', async () => {
+    const [host, sandbox] = [testHost({ env: secrets }), await sandboxFor()];
+    const { record, place } = await seedSession(host, sandbox, { scope: 'read write' });
+    const { refreshToken: _none, ...bare } = record;
+    await createFileStore(place).visit((items) => items.write('credential', encodeRecord(bare)));
+    host.clock.advance(31 * 86_400_000);
+    const findings = (await cloudctl(host, ['doctor', '-o', 'json'])).json<DoctorReport>().findings;
+    expect(findings.find(({ id }) => id === 'session')).toMatchObject({
+      status: 'warning',
+      hint: '`cloudctl auth login --scope "read write"`',
     });
   });
 

@@ -109,10 +109,14 @@ describe('what the store holds', () => {
   });
 
   it.each([
-    ['default', '`cloudctl auth login`'],
-    ['work', '`cloudctl auth login --profile work`'],
-  ])('of %s is had again by %s', (profile, command) => {
-    expect(loginCommand(profile)).toBe(command);
+    ['default', undefined, '`cloudctl auth login`'],
+    ['default', 'read', '`cloudctl auth login`'],
+    ['work', undefined, '`cloudctl auth login --profile work`'],
+    ['work', 'write read', '`cloudctl auth login --scope "write read" --profile work`'],
+    ['default', 'droplet:read', '`cloudctl auth login --scope droplet:read --any-scope`'],
+    ['default', '$(rm -rf ~)', '`cloudctl auth login`'],
+  ])('of %s with scope %s is had again by %s', (profile, scope, command) => {
+    expect(loginCommand(profile, scope)).toBe(command);
   });
 });
 
@@ -142,6 +146,7 @@ describe('the command that leads back to a session that has ended', () => {
       '`cloudctl auth login --prompt none --account-hint a1b2c3`',
     ],
     ['default', { scope: 'read', accountUuid: 'not-a-uuid' }, '`cloudctl auth login`'],
+    ['work', { scope: 'read write' }, '`cloudctl auth login --scope "read write" --profile work`'],
   ])('of %s after %j is %s', (profile, session, hint) => {
     expect(needsLogin(profile, 'it has ended', session)).toMatchObject({ code: 'needs_login', exitCode: 4, hint });
   });

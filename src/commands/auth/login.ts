@@ -88,7 +88,7 @@ export const login: CommandSpec<Context> = {
     const pasting = terminal || words.flag('paste');
     const around = surroundingsOf(host.env, host.platform);
     const open = !words.flag('no-browser') && request.listen && mayOpenBrowser(around, terminal, host.env.BROWSER);
-    const loginWords = loginCommand(settings.profileName);
+    const loginWords = loginCommand(settings.profileName, request.scope);
     await runLogin(
       {
         profile: settings.profileName,

@@ -6,7 +6,7 @@ import type { Context } from '../../context.ts';
 import { CliError, usage } from '../../errors.ts';
 import { Secret } from '../../secret.ts';
 import { readClientSecret, writeClientSecret } from '../../session/client-secret.ts';
-import { commandFor } from '../../session/current.ts';
+import { commandFor } from '../../session/command-for.ts';
 import { requireAvailable } from '../../session/store.ts';
 import { bindingOf } from '../../session/wiring.ts';
 import { serverOptions, typedOptions } from './profile-options.ts';

@@ -211,7 +211,10 @@ describe('a scope that differs from the one asked for', () => {
     const host = await machineOf(sandbox, { env: environmentOf(sandbox) });
     const ran = await login(host, ['--scope', 'read write', '-o', 'json'], { visit: narrower });
     expect(ran).toMatchObject({ code: 4, out: '' });
-    expect(ran.error()).toMatchObject({ code: 'scope_mismatch', hint: expect.stringContaining('--accept-scope') });
+    expect(ran.error()).toMatchObject({
+      code: 'scope_mismatch',
+      hint: 'keep what is granted with `cloudctl auth login --scope "read write" --accept-scope`',
+    });
     expect(storedRecord(placeOf(host.folders.state, 'default'))).toBeUndefined();
     expect(await requestsOf(sandbox)).toContain('POST /v1/oauth/revoke');
   });
