@@ -130,6 +130,7 @@ export async function createContext(host: Host, globals: Words): Promise<Context
     const at = place(current.profileName);
     if (current.values.credential_store === 'file') return createFileStore(at);
     return createKeychainStore({
+      profile: current.profileName,
       keychain: host.keychain,
       account: lazy(() => keychainAccount(at, host.random)),
       limit: prompts.interactive ? 60_000 : 3_000,

@@ -19,6 +19,7 @@ import { surroundings } from '../platform/environment.ts';
 import { tryAcquire } from '../platform/lock.ts';
 import { proxyFor } from '../platform/proxy.ts';
 import { tokenCallHazard } from '../platform/unsafe-environment.ts';
+import { commandFor } from '../session/command-for.ts';
 import { loginCommand, readOnce } from '../session/current.ts';
 import { stateOf } from '../session/status.ts';
 import { bindingOf } from '../session/wiring.ts';
@@ -161,6 +162,7 @@ async function probeStore(context: Context, settings: Settings): Promise<DoctorF
   if (settings.values.credential_store === 'file') return probeFolder(folder, value);
   return probeKeychain({
     keychain: host.keychain,
+    toFile: commandFor(settings.profileName, 'config set credential_store file'),
     limit: prompts.interactive ? 60_000 : 3_000,
     onWaiting: () => {
       if (prompts.interactive) void output.show('waiting for the keychain to be unlocked');

@@ -5,6 +5,8 @@ import type { DoctorFinding } from './finding.ts';
 
 export interface KeychainProbe {
   readonly keychain: Keychain;
+  /** The command that turns to the file store, in backquotes. */
+  readonly toFile: string;
   /** Milliseconds an operation may take. */
   readonly limit: number;
   readonly onWaiting: () => void;
@@ -18,12 +20,12 @@ export async function probeKeychain(probe: KeychainProbe): Promise<DoctorFinding
   const session = probe.keychain.open({ limit: probe.limit, onWaiting: probe.onWaiting });
   try {
     const written = await session.write(probe.account, probe.value);
-    if (written.kind === 'unavailable') return unavailable(written);
+    if (written.kind === 'unavailable') return unavailable(written, probe);
     const read = await session.read(probe.account);
     const removed = await session.remove(probe.account);
-    if (read.kind === 'unavailable') return unavailable(read);
-    if (removed.kind === 'unavailable') return unavailable(removed);
-    if (read.kind === 'absent' || read.value !== probe.value) return unavailable({ ...forgetful, kind: 'unavailable' });
+    if (read.kind === 'unavailable') return unavailable(read, probe);
+    if (removed.kind === 'unavailable') return unavailable(removed, probe);
+    if (read.kind === 'absent' || read.value !== probe.value) return unavailable(forgetful, probe);
     return { id: 'keychain', status: 'ok', observed: 'an item was written, read back and removed' };
   } finally {
     await session.close();
@@ -52,10 +54,11 @@ export function probeFolder(folder: string, value: string): DoctorFinding {
   }
 }
 
-const forgetful = { why: 'failed', reason: 'what was written could not be read back' } as const;
+const forgetful = { kind: 'unavailable', why: 'failed', reason: 'what was written could not be read back' } as const;
 
-function unavailable({ why, reason }: KeychainUnavailable): DoctorFinding {
-  return { id: 'keychain', status: 'failed', observed: `${states[why]}: ${reason}`, hint: hints[why] };
+function unavailable({ why, reason }: KeychainUnavailable, { toFile }: KeychainProbe): DoctorFinding {
+  const hint = hints[why] ?? `${toFile} keeps sessions in files of mode 0600 instead`;
+  return { id: 'keychain', status: 'failed', observed: `${states[why]}: ${reason}`, hint };
 }
 
 function cure(folder: string): string {
@@ -69,11 +72,8 @@ const states: Readonly<Record<KeychainUnavailable['why'], string>> = {
   failed: 'it could not be used',
 };
 
-const toFile = '`cloudctl config set credential_store file` keeps sessions in files of mode 0600 instead';
-
-const hints: Readonly<Record<KeychainUnavailable['why'], string>> = {
+/** The others are cured by the file store. */
+const hints: Readonly<Partial<Record<KeychainUnavailable['why'], string>>> = {
   locked: 'unlock it (on a server: `gnome-keyring-daemon --unlock`)',
-  missing: toFile,
   hung: 'look for an unlock window, or restart the keychain service',
-  failed: toFile,
 };

@@ -10,7 +10,7 @@ export interface ClientBinding {
 
 /** The stored client secret of exactly this application; undefined when there is none. */
 export async function readClientSecret(store: CredentialStore, binding: ClientBinding): Promise<Secret | undefined> {
-  const item = requireAvailable(await store.visit((items) => items.read('client')));
+  const item = requireAvailable(await store.visit((items) => items.read('client')), store.profile);
   if (item.kind === 'absent') return undefined;
   const json = parseJson(item.value.reveal());
   if (!json.ok || !isRecord(json.value)) return undefined;
@@ -28,5 +28,5 @@ export async function writeClientSecret(store: CredentialStore, binding: ClientB
     auth_origin: binding.authOrigin,
     client_secret: secret.reveal(),
   });
-  requireAvailable(await store.visit((items) => items.write('client', new Secret(text, '[client]'))));
+  requireAvailable(await store.visit((items) => items.write('client', new Secret(text, '[client]'))), store.profile);
 }

@@ -60,7 +60,7 @@ export async function readStored(store: CredentialStore, items: Items, binding: 
 
 /** What was found, or the error that tells why there is nothing. */
 export function requireFound(stored: Stored, profile: string, place: string): Found {
-  const known = requireAvailable(stored);
+  const known = requireAvailable(stored, profile);
   switch (known.kind) {
     case 'found':
       return known;
@@ -96,8 +96,8 @@ export async function writeRecord(
 }
 
 /** Measured before anything is written: a keychain may cut off what it cannot hold. */
-export function requireFits(store: Limited, record: CredentialRecord): void {
-  if (!fits(store, record)) throw keychainError(tooLong(store, record));
+export function requireFits(store: Limited & Pick<CredentialStore, 'profile'>, record: CredentialRecord): void {
+  if (!fits(store, record)) throw keychainError(tooLong(store, record), store.profile);
 }
 
 type Limited = Pick<CredentialStore, 'limit'>;

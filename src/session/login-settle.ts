@@ -120,7 +120,7 @@ async function commit(deps: SettleDeps, grant: Grant, scope: string): Promise<Lo
 /** The session that was stored before ends here, and with its item the key of whatever it has left beside it. */
 async function replace({ store }: SettleDeps, items: Items, record: CredentialRecord): Promise<void> {
   const before = await items.read('credential');
-  requireAvailable(await writeRecord(store, items, record));
+  requireAvailable(await writeRecord(store, items, record), store.profile);
   const old = before.kind === 'found' ? decodeRecord(before.value.reveal()) : undefined;
   if (old !== undefined) store.journal.forget(old.sid);
 }

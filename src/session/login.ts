@@ -49,7 +49,7 @@ export async function login(deps: LoginDeps, request: LoginRequest): Promise<Log
   }
   try {
     // A keychain that is locked or missing must be known before a person goes through the browser.
-    requireAvailable(await deps.store.visit((items) => items.read('credential')));
+    requireAvailable(await deps.store.visit((items) => items.read('credential')), deps.profile);
     return await loginUnlocked(deps, request);
   } finally {
     lock.release();

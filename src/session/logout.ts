@@ -52,13 +52,13 @@ export async function logout(deps: LogoutDeps, local: boolean): Promise<LogoutOu
 type Ended = { readonly kind: 'nothing' } | { readonly kind: 'ended'; readonly record: CredentialRecord | undefined };
 
 /** The item goes first: with it the key is gone, and nothing that lies beside it can ever be opened again. */
-async function end({ journal }: CredentialStore, items: Items): Promise<Ended> {
-  const item = requireAvailable(await items.read('credential'));
+async function end({ journal, profile }: CredentialStore, items: Items): Promise<Ended> {
+  const item = requireAvailable(await items.read('credential'), profile);
   if (item.kind === 'absent') return { kind: 'nothing' };
   const stored = decodeRecord(item.value.reveal());
   // What is revoked is the newest there is: the tokens of an older record are dead already.
   const newest = stored === undefined ? undefined : journal.look(stored).record;
-  requireAvailable(await items.remove('credential'));
+  requireAvailable(await items.remove('credential'), profile);
   if (stored !== undefined) journal.forget(stored.sid);
   return { kind: 'ended', record: newest };
 }

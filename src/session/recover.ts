@@ -23,7 +23,9 @@ export async function recover(deps: RecoverDeps, items: Items): Promise<Found> {
     pass(deps, 'R-promoting');
     const written = await writeRecord(store, items, found.record);
     if (isUnavailable(written)) {
-      await deps.warn(`the renewed session is still not in the ${store.kind}: ${keychainError(written).message}`);
+      await deps.warn(
+        `the renewed session is still not in the ${store.kind}: ${keychainError(written, deps.profile).message}`,
+      );
       return found;
     }
     pass(deps, 'R-promoted');

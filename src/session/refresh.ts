@@ -138,7 +138,7 @@ async function commit(ongoing: Ongoing, next: CredentialRecord): Promise<Credent
   const written = await room.commit(next, () => writeRecord(deps.store, items, next));
   room.leave();
   if (isUnavailable(written)) {
-    const { message, hint } = keychainError(written);
+    const { message, hint } = keychainError(written, deps.profile);
     const fate = isKept
       ? 'it is kept sealed in the state folder, from where later commands go on'
       : 'it ends with this command';

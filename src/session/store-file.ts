@@ -9,6 +9,7 @@ import type { CredentialStore, ItemName, StoreUnavailable } from './store.ts';
 export function createFileStore(place: Place, journal: Journal = createFileJournal(place)): CredentialStore {
   const pathOf = (item: ItemName): string => (item === 'credential' ? place.credentialFile : place.clientFile);
   return {
+    profile: place.profile,
     kind: 'file',
     place: place.credentialFile,
     limit: undefined,

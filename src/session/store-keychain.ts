@@ -5,6 +5,7 @@ import { recordLimit } from './record.ts';
 import type { CredentialStore, ItemName } from './store.ts';
 
 export interface KeychainStoreOptions {
+  readonly profile: string;
   readonly keychain: Keychain;
   /** `<profile>#<id>` (session/place.ts). */
   readonly account: () => string;
@@ -20,6 +21,7 @@ export function createKeychainStore(options: KeychainStoreOptions): CredentialSt
   const accountOf = (item: ItemName): string =>
     item === 'credential' ? options.account() : `${options.account()}:client`;
   return {
+    profile: options.profile,
     kind: 'keychain',
     get place(): string {
       return `${names[options.platform] ?? 'Secret Service'}, service cloudctl, account ${options.account()}`;

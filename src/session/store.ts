@@ -2,6 +2,7 @@ import { CliError } from '../errors.ts';
 import type { KeychainUnavailable } from '../platform/host.ts';
 import type { HeldLock } from '../platform/lock.ts';
 import type { Secret } from '../secret.ts';
+import { commandFor } from './command-for.ts';
 import type { Journal } from './journal.ts';
 
 /** The two items a profile keeps: its session, and the secret of its registered application. */
@@ -29,6 +30,7 @@ export interface Items {
 }
 
 export interface CredentialStore {
+  readonly profile: string;
   readonly kind: 'keychain' | 'file';
   /** Where a person finds it, for `auth status`. */
   readonly place: string;
@@ -46,8 +48,9 @@ export interface CredentialStore {
 /** Throws the error a user should see; an unavailable store is never the same as an empty one. */
 export function requireAvailable<T extends { readonly kind: string }>(
   result: T | StoreUnavailable,
+  profile: string,
 ): Exclude<T, StoreUnavailable> {
-  if (isUnavailable(result)) throw keychainError(result);
+  if (isUnavailable(result)) throw keychainError(result, profile);
   return result as Exclude<T, StoreUnavailable>;
 }
 
@@ -56,14 +59,23 @@ export function isUnavailable(result: { readonly kind: string }): result is Stor
 }
 
 /** Exit 1 with the cure for what is wrong with the keychain. */
-export function keychainError(unavailable: StoreUnavailable): CliError {
-  const { message, hint } = cures[unavailable.why];
-  return new CliError('keychain_unavailable', message, { detail: unavailable.reason, hint });
+export function keychainError({ why, reason }: StoreUnavailable, profile: string): CliError {
+  const { message, hint } = cures[why];
+  return new CliError('keychain_unavailable', message, {
+    detail: reason,
+    hint: typeof hint === 'string' ? hint : hint(commandFor(profile, 'config set credential_store file')),
+  });
 }
 
-const fileStore = '`cloudctl config set credential_store file` keeps sessions in files of mode 0600 instead';
+/** `toFile` is the command that turns to the file store. */
+interface Cure {
+  readonly message: string;
+  readonly hint: string | ((toFile: string) => string);
+}
 
-const cures: Readonly<Record<StoreUnavailable['why'], { readonly message: string; readonly hint: string }>> = {
+const fileStore = (toFile: string): string => `${toFile} keeps sessions in files of mode 0600 instead`;
+
+const cures: Readonly<Record<StoreUnavailable['why'], Cure>> = {
   locked: {
     message: 'could not use the keychain: it is locked',
     hint: 'unlock it (on a server: `gnome-keyring-daemon --unlock`) and run the command again',
@@ -76,7 +88,7 @@ const cures: Readonly<Record<StoreUnavailable['why'], { readonly message: string
   failed: { message: 'could not use the keychain', hint: fileStore },
   too_long: {
     message: 'could not store the session: its tokens are too long for a keychain item',
-    hint: 'keep sessions in files of mode 0600 with `cloudctl config set credential_store file`, then log in again',
+    hint: (toFile) => `keep sessions in files of mode 0600 with ${toFile}, then log in again`,
   },
   file: {
     message: 'could not use the credential file',

@@ -7,7 +7,8 @@ import { makeFolders } from '../fixtures/folders.ts';
 import { memoryKeychain } from '../fixtures/host.ts';
 
 function probe(keychain: Keychain) {
-  return probeKeychain({ keychain, limit: 1000, onWaiting: () => {}, account: 'doctor#1', value: 'v' });
+  const toFile = '`cloudctl to file --profile work`';
+  return probeKeychain({ keychain, toFile, limit: 1000, onWaiting: () => {}, account: 'doctor#1', value: 'v' });
 }
 
 function changed(change: Partial<KeychainSession>): Keychain {
@@ -26,9 +27,9 @@ describe('the keychain', () => {
 
   test.each([
     ['locked', /it is locked: words/, /unlock it/],
-    ['missing', /there is none/, /credential_store file/],
+    ['missing', /there is none/, /^`cloudctl to file --profile work` keeps/],
     ['hung', /in time/, /restart/],
-    ['failed', /could not be used/, /credential_store file/],
+    ['failed', /could not be used/, /^`cloudctl to file --profile work` keeps/],
   ] as const)('%s would stop a login, with its own cure', async (why, observed, hint) => {
     const finding = await probe(changed({ write: async () => ({ kind: 'unavailable', why, reason: 'words' }) }));
     expect(finding).toMatchObject({ status: 'failed', observed: expect.stringMatching(observed) });

@@ -27,14 +27,18 @@ describe('a client secret', () => {
 
   it('in a keychain that cannot be asked is an error, not an absent one', async () => {
     const store = createKeychainStore({
-      keychain: memoryKeychain(new Map(), () => 'locked'),
+      profile: 'work',
+      keychain: memoryKeychain(new Map(), () => 'missing'),
       account: () => 'a',
       limit: 1,
       onWaiting: () => undefined,
       platform: 'linux',
       journal: createWalJournal(placeOf(testHost().folders.state, 'work')),
     });
-    await expect(readClientSecret(store, binding)).rejects.toMatchObject({ code: 'keychain_unavailable' });
+    await expect(readClientSecret(store, binding)).rejects.toMatchObject({
+      code: 'keychain_unavailable',
+      hint: expect.stringContaining('`cloudctl config set credential_store file --profile work`'),
+    });
     await expect(writeClientSecret(store, binding, new Secret('x'))).rejects.toMatchObject({
       code: 'keychain_unavailable',
     });

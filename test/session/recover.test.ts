@@ -324,6 +324,7 @@ describe('a disk that fails', () => {
 function writing(machine: Machine, fails: () => boolean): Machine['store'] {
   const { store } = machine;
   return {
+    profile: store.profile,
     kind: store.kind,
     place: store.place,
     limit: store.limit,

@@ -20,6 +20,7 @@ function keychainStore(
   keychain = memoryKeychain(items, trouble),
 ) {
   return createKeychainStore({
+    profile: 'work',
     keychain,
     account: () => 'work#abc',
     limit: 3_000,
@@ -77,7 +78,7 @@ describe('the file store', () => {
     ]);
     expect(read).toMatchObject({ kind: 'unavailable', why: 'file' });
     expect(written).toMatchObject({ kind: 'unavailable', why: 'file' });
-    expect(() => requireAvailable(read ?? { kind: 'absent' })).toThrow(
+    expect(() => requireAvailable(read ?? { kind: 'absent' }, 'work')).toThrow(
       expect.objectContaining({ code: 'keychain_unavailable', exitCode: 1 }),
     );
     chmodSync(place.folder, 0o700);
@@ -106,6 +107,7 @@ describe('the keychain store', () => {
       open: () => ({ ...memoryKeychain().open({ limit: 1 }), close }),
     };
     const store = createKeychainStore({
+      profile: 'a',
       keychain,
       account: () => 'a',
       limit: 1,
@@ -135,13 +137,13 @@ describe('the keychain store', () => {
 
   it.each([
     ['locked', /it is locked/, /unlock it/],
-    ['missing', /there is none/, /credential_store file/],
+    ['missing', /there is none/, /^`cloudctl config set credential_store file --profile work`/],
     ['hung', /did not answer in time/, /unlock window/],
-    ['failed', /could not use the keychain$/, /credential_store file/],
+    ['failed', /could not use the keychain$/, /^`cloudctl config set credential_store file --profile work`/],
   ] as const)('that is %s has its own message and cure, and never reads as empty', async (why, message, hint) => {
     const read = await keychainStore(new Map(), () => why).visit((items) => items.read('credential'));
     expect(read).toMatchObject({ kind: 'unavailable', why });
-    const error = keychainError({ kind: 'unavailable', why, reason: 'the words of the system' });
+    const error = keychainError({ kind: 'unavailable', why, reason: 'the words of the system' }, 'work');
     expect(error).toMatchObject({ code: 'keychain_unavailable', exitCode: 1, detail: 'the words of the system' });
     expect(error.message).toMatch(message);
     expect(error.hint).toMatch(hint);

@@ -60,7 +60,7 @@ export async function runSetup(context: Context, input: SetupInput): Promise<voi
   try {
     // Before anything is asked: whoever typed all of it would have typed it for nothing.
     if (context.prompts.interactive)
-      requireAvailable(await context.store(settings).visit((items) => items.read('client')));
+      requireAvailable(await context.store(settings).visit((items) => items.read('client')), settings.profileName);
     await complete(context, settings, input);
   } catch (error) {
     if (!(error instanceof CliError) || error.code !== 'keychain_unavailable') throw error;

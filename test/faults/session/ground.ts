@@ -129,6 +129,7 @@ function createGround({ service, ...parts }: Parts): Ground {
     const at = placeOf(folders.state, profile);
     if (store === 'file') return createFileStore(at);
     return createKeychainStore({
+      profile,
       keychain: helperKeychain({ env: service?.env ?? {}, script: join(build, 'keychain.cjs') }),
       account: () => keychainAccount(at, randomBytes),
       limit: 5_000,
