@@ -30,22 +30,29 @@ const keys = [
 ] as const;
 
 export function readSandboxPlace(stateFolder: string): SandboxPlace | undefined {
+  return readSandboxPlaces(stateFolder)[0];
+}
+
+/** The one that was started last, then those that were started before it and have not ended since. */
+export function readSandboxPlaces(stateFolder: string): readonly SandboxPlace[] {
   const text = readTextIfAny(placePath(stateFolder));
   const json = text === undefined ? undefined : parseJson(text);
-  return json?.ok === true ? decodeSandboxPlace(json.value) : undefined;
+  const last = json?.ok === true ? decodeSandboxPlace(json.value) : undefined;
+  if (json?.ok !== true || last === undefined) return [];
+  const earlier = isRecord(json.value) && Array.isArray(json.value.earlier) ? json.value.earlier : [];
+  return [last, ...earlier.flatMap((fields) => decodeSandboxPlace(fields) ?? [])];
 }
 
+/** Written down as the last one; what was known of it is replaced. */
 export function writeSandboxPlace(stateFolder: string, place: SandboxPlace): void {
-  ensureFolder(stateFolder);
-  writeAtomically(
-    placePath(stateFolder),
-    `${JSON.stringify(Object.fromEntries(keys.map((key) => [key, place[key]])), null, 2)}\n`,
-  );
+  writePlaces(stateFolder, [place, ...readSandboxPlaces(stateFolder).filter(isOther(place))]);
 }
 
-/** Forgets it only if it is still this one: another may have been started since. */
+/** Forgets this one, wherever it stands: others may have been started before and since. */
 export function forgetSandboxPlace(stateFolder: string, place: SandboxPlace): void {
-  if (readSandboxPlace(stateFolder)?.admin_token === place.admin_token) removeDurably(placePath(stateFolder));
+  const known = readSandboxPlaces(stateFolder);
+  const left = known.filter(isOther(place));
+  if (left.length < known.length) writePlaces(stateFolder, left);
 }
 
 export interface SandboxAdmin {
@@ -82,6 +89,22 @@ export function decodeSandboxPlace(fields: unknown): SandboxPlace | undefined {
   return entries.every(([, value]) => value !== undefined)
     ? (Object.fromEntries(entries) as unknown as SandboxPlace)
     : undefined;
+}
+
+/** The token alone does not tell: with the same seed two sandboxes have the same. */
+function isOther(one: SandboxPlace): (place: SandboxPlace) => boolean {
+  return (other) => other.admin_token !== one.admin_token || other.admin_url !== one.admin_url;
+}
+
+function writePlaces(stateFolder: string, [last, ...earlier]: readonly SandboxPlace[]): void {
+  if (last === undefined) {
+    removeDurably(placePath(stateFolder));
+    return;
+  }
+  const bare = (place: SandboxPlace): object => Object.fromEntries(keys.map((key) => [key, place[key]]));
+  const json = earlier.length === 0 ? bare(last) : { ...bare(last), earlier: earlier.map(bare) };
+  ensureFolder(stateFolder);
+  writeAtomically(placePath(stateFolder), `${JSON.stringify(json, null, 2)}\n`);
 }
 
 function placePath(stateFolder: string): string {

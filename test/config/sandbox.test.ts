@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import {
   forgetSandboxPlace,
   readSandboxPlace,
+  readSandboxPlaces,
   type SandboxPlace,
   sandboxAdmin,
   writeSandboxPlace,
@@ -36,6 +37,29 @@ describe('the sandbox started last', () => {
     expect(readSandboxPlace(state)?.admin_token).toBe('admin-2');
     forgetSandboxPlace(state, { ...place, admin_token: 'admin-2' });
     expect(readSandboxPlace(state)).toBeUndefined();
+  });
+
+  it('is after its end the one started before it, however many there are and in whatever order they end', () => {
+    const { state } = testHost().folders;
+    const first = { ...place, admin_url: 'http://127.0.0.1:1001' };
+    const second = { ...place, admin_url: 'http://127.0.0.1:1002' };
+    const third = { ...place, admin_url: 'http://127.0.0.1:1003' };
+    for (const one of [first, second, third]) writeSandboxPlace(state, one);
+    expect(readSandboxPlaces(state)).toEqual([third, second, first]);
+    forgetSandboxPlace(state, second);
+    expect(readSandboxPlace(state)).toEqual(third);
+    forgetSandboxPlace(state, third);
+    expect(readSandboxPlaces(state)).toEqual([first]);
+    expect(statSync(join(state, 'sandbox.json')).mode & 0o777).toBe(0o600);
+    forgetSandboxPlace(state, first);
+    expect(readSandboxPlaces(state)).toEqual([]);
+  });
+
+  it('that is written down once more stands there once, with its new values', () => {
+    const { state } = testHost().folders;
+    writeSandboxPlace(state, place);
+    writeSandboxPlace(state, { ...place, client_id: 'other' });
+    expect(readSandboxPlaces(state)).toEqual([{ ...place, client_id: 'other' }]);
   });
 
   it.each(['', '{', '[]', '{}', '{"auth_url":"x"}'])('that is written down as %j is none', (text) => {

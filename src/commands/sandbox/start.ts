@@ -14,6 +14,7 @@ import { writeClientSecret } from '../../session/client-secret.ts';
 import { readStored } from '../../session/current.ts';
 import { exposed, readClusters } from './clusters.ts';
 import { scriptConsent } from './consent.ts';
+import { forgetEnded } from './forget-ended.ts';
 
 type Ready = Sandbox['ready'];
 
@@ -101,6 +102,7 @@ export const start: CommandSpec<Context> = {
     } finally {
       forgetSandboxPlace(host.folders.state, ready);
       await sandbox.close();
+      await forgetEnded(context);
     }
   },
 };

@@ -1,10 +1,11 @@
 import { createServer } from 'node:http';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { readSandboxPlace } from '../../../src/config/sandbox.ts';
+import { readSandboxPlace, writeSandboxPlace } from '../../../src/config/sandbox.ts';
 import { readClientSecret } from '../../../src/session/client-secret.ts';
 import { placeOf } from '../../../src/session/place.ts';
 import { createFileStore } from '../../../src/session/store-file.ts';
 import { testHost } from '../../fixtures/host.ts';
+import { closedPort } from '../db/ground.ts';
 import { cloudctl, login, start, visit } from '../ground.ts';
 import { started } from './ground.ts';
 
@@ -34,6 +35,30 @@ describe('sandbox start', () => {
     expect((await sandbox.ended).code).toBe(0);
     expect(readSandboxPlace(host.folders.state)).toBeUndefined();
     await expect(visit(sandbox.ready.auth_url ?? '')).rejects.toThrow();
+  });
+
+  it('ends, and the one started before it is the one that the other commands talk to', async () => {
+    const host = testHost();
+    const [first, second] = [await started(host), await started(host, ['--no-profile'])];
+    const now = () => cloudctl(host, ['sandbox', 'clock', '-o', 'json']);
+    expect(readSandboxPlace(host.folders.state)?.admin_url).toBe(second.ready.admin_url);
+    second.host.signal('SIGINT');
+    expect((await second.ended).code).toBe(0);
+    expect(readSandboxPlace(host.folders.state)?.admin_url).toBe(first.ready.admin_url);
+    expect((await now()).code).toBe(0);
+    first.host.signal('SIGINT');
+    await first.ended;
+    expect((await now()).error()).toMatchObject({ code: 'not_found' });
+  });
+
+  it('ends, and one that was killed before it is not taken for one that runs', async () => {
+    const host = testHost();
+    const admin_url = `http://127.0.0.1:${await closedPort()}`;
+    const killed = await started(host, ['--no-profile']);
+    writeSandboxPlace(host.folders.state, { ...readSandboxPlace(host.folders.state)!, admin_url });
+    killed.host.signal('SIGINT');
+    await killed.ended;
+    expect(readSandboxPlace(host.folders.state)).toBeUndefined();
   });
 
   it('tells a person where everything is', async () => {
