@@ -46,7 +46,7 @@ function branchParts<C>(path: string, isRoot: boolean, branch: Branch<C>, page: 
   return [
     sentence(branch.summary, page),
     paragraphs(branch.description ?? '', page),
-    section('Usage', [`${path} ${branch.fallback === undefined ? 'COMMAND' : '[COMMAND]'} [OPTIONS]`], page),
+    usage(`${path} ${branch.fallback === undefined ? 'COMMAND' : '[COMMAND]'} [OPTIONS]`, page),
     list('Commands', items, page),
     exampleList(branch.examples ?? [], page),
     list('Global options', optionItems([...globalOptions, ...helpOptions]), page),
@@ -69,12 +69,16 @@ function leafParts<C>(path: string, spec: CommandSpec<C>, page: Page): readonly 
   return [
     sentence(spec.summary, page),
     paragraphs(spec.description ?? '', page),
-    section('Usage', [synopsis(path, spec)], page),
+    usage(synopsis(path, spec), page),
     list('Arguments', places, page),
     list('Options', optionItems(spec.options ?? []), page),
     exampleList(spec.examples ?? [], page),
     list('Global options', optionItems([...globalOptions, ...helpOptions]), page),
   ];
+}
+
+function usage(line: string, page: Page): string {
+  return section('Usage', wrap(line, page.width - 2, 4).split('\n'), page);
 }
 
 function exampleList(examples: readonly ExampleSpec[], page: Page): string {
@@ -110,12 +114,15 @@ function list(title: string, items: readonly Item[], page: Page): string {
   const widest = Math.max(...items.map(({ term }) => term.length));
   const column = Math.min(widest, Math.floor(page.width / 2) - 4);
   const lines = items.flatMap(({ term, text }) => {
-    const [first = '', ...more] = wrap(text, page.width - column - 4, 0).split('\n');
-    const rest = more.map((line) => ' '.repeat(column + 2) + line);
+    // A word too long for its column moves the text to the left: a terminal would cut it.
+    const longest = Math.max(...text.split(' ').map((word) => word.length));
+    const indent = Math.min(column + 2, Math.max(4, page.width - 2 - longest));
+    const [first = '', ...more] = wrap(text, page.width - 2 - indent, 0).split('\n');
+    const rest = more.map((line) => ' '.repeat(indent) + line);
     // A term too long for its column has the line to itself.
-    return term.length > column
-      ? [page.paint.cyan(term), `${' '.repeat(column + 2)}${first}`, ...rest]
-      : [`${page.paint.cyan(term)}${' '.repeat(column - term.length)}  ${first}`, ...rest];
+    return term.length > indent - 2
+      ? [page.paint.cyan(term), `${' '.repeat(indent)}${first}`, ...rest]
+      : [`${page.paint.cyan(term)}${' '.repeat(indent - term.length)}${first}`, ...rest];
   });
   return section(title, lines, page);
 }
