@@ -1,8 +1,9 @@
 import { CliError } from '../errors.ts';
-import { createGroup, type Group, type GroupDeps } from './group.ts';
+import { createGroup, type GroupDeps, settleDoubt } from './group.ts';
 import { createLeash } from './leash.ts';
 import { createOverdue } from './overdue.ts';
-import { createQueue, type QueueOptions, withdraw } from './queue.ts';
+import { createQueue, type Queue, type QueueOptions, withdraw } from './queue.ts';
+import type { Doubt } from './roster.ts';
 
 export interface BatchOptions extends QueueOptions, Omit<GroupDeps, 'stopped' | 'overdue' | 'leash'> {
   /** Milliseconds after which an answer is overdue. */
@@ -26,24 +27,26 @@ export async function createBatch(options: BatchOptions): Promise<CliError | und
     overdue,
     stopped: () => stop !== undefined || fault !== undefined,
   };
-  await withdraw(options);
-  const doubts = roster
-    .doubts()
-    .map(({ group, names }): Group => ({ id: group, names, inDoubt: true, isAnnounced: false }));
-  const fresh = createQueue(options);
-  const count = doubts.length + fresh.count;
   const failed = (error: unknown): undefined => {
     if (error instanceof CliError) stop ??= error;
     else if (!ending.aborted) fault ??= { error };
   };
-  const take = async (): Promise<Group | undefined> => doubts.shift() ?? fresh.take().catch(failed);
-  const worker = async (): Promise<void> => {
+  const tell = (names: readonly string[]): Promise<void> =>
+    // One that fails stops the batch, but not the groups whose answers are awaited.
+    options.onSettled(names).catch((error: unknown) => {
+      fault ??= { error };
+    });
+  const began = options.clock.now();
+  const settle = async (doubt: Doubt): Promise<void> => {
+    if (await settleDoubt(doubt, began, deps)) await tell(doubt.names);
+  };
+  const worker = async (take: Queue['take']): Promise<void> => {
     // A group is told while the next one is sent, and one after the other.
     let telling: Promise<void> = Promise.resolve();
     const leash = createLeash(options.ended);
     const means = { ...deps, leash };
     while (!deps.stopped() && !ending.aborted) {
-      const group = await take();
+      const group = await take().catch(failed);
       if (group === undefined) break;
       try {
         const stopped = await createGroup(group, means);
@@ -52,16 +55,17 @@ export async function createBatch(options: BatchOptions): Promise<CliError | und
         failed(error);
       }
       await telling;
-      // One that fails stops the batch, but not the groups whose answers are awaited.
-      telling = options.onSettled(group.names).catch((error: unknown) => {
-        fault ??= { error };
-      });
+      telling = tell(group.names);
     }
     leash.close();
     await telling;
   };
   try {
-    await Promise.all(Array.from({ length: Math.min(options.concurrency, count) }, worker));
+    await withdraw(options);
+    // All at once, so that they share their waits and lookups, and before anything is sent, so that no list changes meanwhile.
+    await Promise.all(roster.doubts().map((doubt) => settle(doubt).catch(failed)));
+    const { count, take } = createQueue(options);
+    await Promise.all(Array.from({ length: Math.min(options.concurrency, count) }, () => worker(take)));
   } finally {
     overdue.close();
   }

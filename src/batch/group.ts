@@ -5,6 +5,7 @@ import type { Leash } from './leash.ts';
 import { dated, type Line } from './line.ts';
 import type { Overdue } from './overdue.ts';
 import { createRequest } from './requests.ts';
+import type { Doubt } from './roster.ts';
 
 export interface GroupDeps extends InvestigationDeps {
   readonly line: Line;
@@ -20,17 +21,17 @@ export interface GroupDeps extends InvestigationDeps {
 export interface Group {
   readonly id: number;
   readonly names: readonly string[];
-  /** An earlier process sent its request; the connection ended with that process at the latest. */
-  readonly inDoubt: boolean;
   /** On the disk before its first request. */
   readonly isAnnounced: boolean;
 }
 
+type Sought = Pick<Group, 'id' | 'names'>;
+
 /** Creates the names of a group; resolves, once their fate is recorded or the run has ended, with what stops the batch. */
 export async function createGroup(group: Group, deps: GroupDeps): Promise<CliError | undefined> {
   const { clock } = deps;
-  let suspects = group.inDoubt ? leftBehind(group, clock.now()) : undefined;
-  let sends = suspects?.sends ?? 0;
+  let suspects: Suspects | undefined;
+  let sends = 0;
   let { isAnnounced } = group;
   for (;;) {
     let fate: Fate | undefined;
@@ -54,7 +55,7 @@ export async function createGroup(group: Group, deps: GroupDeps): Promise<CliErr
     if (fate === undefined || fate.kind === 'throttled') {
       // Certainly not processed: it is sent again, unless nothing is to be sent any more.
       if (fate?.kind === 'throttled') sends -= 1;
-      if (fate !== undefined || deps.stopped()) await fail(group, fate?.error ?? 'looked for, and not there', deps);
+      if (fate !== undefined || deps.stopped()) await fail(group, fate?.error ?? notThere, deps);
       if (deps.stopped() || deps.ending.aborted) return undefined;
       continue;
     }
@@ -68,6 +69,24 @@ export async function createGroup(group: Group, deps: GroupDeps): Promise<CliErr
     suspects = { ...suspectsOf(group, left, sends, clock.now()), error };
   }
 }
+
+/**
+ * Looks for the names of a request that an earlier process sent; its connection ended with that process at the latest, so
+ * before this one began. True when all that can be known of them is recorded, false when they are certainly not there.
+ */
+export async function settleDoubt(
+  { group, names }: Pick<Doubt, 'group' | 'names'>,
+  began: number,
+  deps: InvestigationDeps,
+): Promise<boolean> {
+  const error = 'it was sent by a process that ended before the answer came';
+  const suspects = { ...suspectsOf({ id: group, names }, names, 1, began), error };
+  if ((await investigate(suspects, deps)).kind === 'over') return true;
+  await fail({ id: group, names }, notThere, deps);
+  return false;
+}
+
+const notThere = 'looked for, and not there';
 
 interface Sent {
   readonly answer: Promise<Fate>;
@@ -104,15 +123,10 @@ async function keep(
   return isAll ? [] : names.filter((name) => !rows.some((row) => row.name === name));
 }
 
-async function fail({ id, names }: Group, error: string, { ledger, clock }: GroupDeps): Promise<void> {
+async function fail({ id, names }: Sought, error: string, { ledger, clock }: InvestigationDeps): Promise<void> {
   await ledger.record({ event: 'failed', ...stamp(clock), group: id, names, error }, false);
 }
 
-function suspectsOf({ id }: Group, names: readonly string[], sends: number, now: number): Suspects {
+function suspectsOf({ id }: Sought, names: readonly string[], sends: number, now: number): Suspects {
   return { group: id, names, since: now, closedAt: now, answer: undefined, error: 'no answer came in time', sends };
-}
-
-function leftBehind(group: Group, now: number): Suspects {
-  const error = 'it was sent by a process that ended before the answer came';
-  return { ...suspectsOf(group, group.names, 1, now), error };
 }

@@ -1,4 +1,14 @@
-import { closeSync, existsSync, fdatasync, openSync, readFileSync, rmSync, truncateSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fdatasync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  truncateSync,
+  writeSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { CliError, usage } from '../errors.ts';
 import { createWithRoom, ensureFolder } from '../platform/files.ts';
@@ -53,9 +63,9 @@ export async function openLedger(path: string, bootOf: BootOf): Promise<Ledger> 
     throw usage(`there is no ledger ${path}`, 'the command that began the batch printed its path first, on stderr');
   const lock = takeLock(path);
   try {
-    const { roster, isWhole } = readLedger(path);
+    const roster = readLedger(path);
     const ledger = await opened(path, lock, roster, bootOf);
-    const sendings = presumedSent(roster, isWhole ? ledger.boot : undefined);
+    const sendings = presumedSent(roster, ledger.boot);
     for (const [at, sending] of sendings.entries()) await ledger.record(sending, at === sendings.length - 1);
     return ledger;
   } catch (error) {
@@ -64,22 +74,13 @@ export async function openLedger(path: string, bootOf: BootOf): Promise<Ledger> 
   }
 }
 
-/**
- * Of the groups that were announced those that may have been sent, because the line that would tell it can be lost.
- * @param boot this start of the machine; undefined when lines are known to be lost
- */
+/** Of the groups that were announced those that may have been sent, because the line that would tell it can be lost. */
 export function presumedSent(roster: Roster, boot: string | undefined): readonly SendingEvent[] {
   return roster.announced().flatMap((one) => (one.boot === boot ? [] : [one.sending]));
 }
 
-interface Read {
-  readonly roster: Roster;
-  /** Its last line has its end. */
-  readonly isWhole: boolean;
-}
-
 /** The roster of a ledger's whole lines. */
-function readLedger(path: string): Read {
+function readLedger(path: string): Roster {
   const bytes = readFileSync(path);
   const end = bytes.lastIndexOf(0x0a) + 1;
   let roster: Roster | undefined;
@@ -95,13 +96,12 @@ function readLedger(path: string): Read {
   }
   if (roster === undefined) throw damaged(path, 1);
   // A line without its end was never relied upon: what must be on the disk before a request leaves is there whole.
-  const isWhole = end === bytes.length;
-  if (!isWhole) truncateSync(path, end);
-  return { roster, isWhole };
+  if (end < bytes.length) truncateSync(path, end);
+  return roster;
 }
 
 async function opened(path: string, lock: HeldLock, roster: Roster, bootOf: BootOf): Promise<Ledger> {
-  const boot = await bootOf(dirname(path));
+  const boot = await bootOf(dirname(realpathSync(path)));
   const descriptor = openSync(path, 'a', 0o600);
   const sync = grouped(
     () => new Promise<void>((done, fail) => fdatasync(descriptor, (error) => (error ? fail(error) : done()))),
@@ -111,11 +111,19 @@ async function opened(path: string, lock: HeldLock, roster: Roster, bootOf: Boot
 
   /** Lines that go with the next one. */
   let held = '';
+  let soon: NodeJS.Timeout | undefined;
 
   const fail = (error: unknown): never => {
     // After half a line nothing more may follow it.
     broken ??= cannotWrite(path, error);
     throw broken;
+  };
+  const syncSoon = (): void => {
+    soon = undefined;
+    // Whoever writes next hears of it.
+    sync()
+      .catch(fail)
+      .catch(() => {});
   };
   const flush = (): void => {
     if (broken !== undefined) throw broken;
@@ -126,6 +134,7 @@ async function opened(path: string, lock: HeldLock, roster: Roster, bootOf: Boot
     } catch (error) {
       fail(error);
     }
+    soon ??= setTimeout(syncSoon, lag);
   };
   const endOfTurn = (): void => {
     try {
@@ -149,6 +158,7 @@ async function opened(path: string, lock: HeldLock, roster: Roster, bootOf: Boot
       .catch(() => {})
       .then(() => {
         broken ??= cannotWrite(path, new Error('it is closed'));
+        clearTimeout(soon);
         closeSync(descriptor);
         lock.release();
       });
@@ -178,6 +188,9 @@ async function opened(path: string, lock: HeldLock, roster: Roster, bootOf: Boot
   };
 }
 
+/** Milliseconds after which a line that nobody waits for is on its way to the disk: what a disk that is torn off can lose. */
+const lag = 20;
+
 /** Those who come while it runs share the next run, since that one began before what they wait for. */
 function grouped(work: () => Promise<void>): () => Promise<void> {
   let running: Promise<void> = Promise.resolve();
@@ -201,10 +214,12 @@ function writeAll(descriptor: number, text: string): void {
 
 /** Beside the ledger, for a lock on the file itself would keep it from being read on some systems. */
 function takeLock(path: string): HeldLock {
-  const lock = tryAcquire(`${path}.lock`);
+  // Under one name, whatever link it was found by.
+  const name = existsSync(path) ? `${realpathSync(path)}.lock` : `${path}.lock`;
+  const lock = tryAcquire(name);
   if (lock !== undefined) return lock;
   throw new CliError('busy', 'another cloudctl is at work on this batch', {
-    detail: `it holds the lock ${path}.lock`,
+    detail: `it holds the lock ${name}`,
     hint: 'wait for it to end, or end it, and run the command again',
   });
 }

@@ -25,6 +25,9 @@ export function createLookups(line: Line): Lookups {
   /** Until an answer holds a droplet of another name, the filter is taken to be honoured: such an answer proves itself. */
   let honoured = true;
   let pages: number | undefined;
+  /** Names that are being looked up one by one. */
+  let named = 0;
+  const lane = lanesOf(lanes);
   let waiting: WantedNames[] = [];
   let scanning: Promise<unknown> = Promise.resolve();
   let next: Promise<Sight> | undefined;
@@ -35,18 +38,20 @@ export function createLookups(line: Line): Lookups {
     let conclusive = true;
     const work = async (): Promise<void> => {
       for (let name = queue.shift(); name !== undefined && honoured; name = queue.shift()) {
-        const page = await readPage(
-          line,
-          `/v2/droplets?name=${encodeURIComponent(name)}&page=1&per_page=${pageSize}`,
-          signal,
-        );
         const bearer = name;
+        const path = `/v2/droplets?name=${encodeURIComponent(bearer)}&page=1&per_page=${pageSize}`;
+        const page = await lane(() => readPage(line, path, signal));
         if (page.droplets.some((droplet) => droplet.name !== bearer)) honoured = false;
         conclusive &&= page.total === new Set(page.droplets.map(({ id }) => id)).size;
         droplets.set(name, page.droplets);
       }
     };
-    await Promise.all(Array.from({ length: Math.min(lanes, names.length) }, work));
+    named += names.length;
+    try {
+      await Promise.all(Array.from({ length: Math.min(lanes, names.length) }, work));
+    } finally {
+      named -= names.length;
+    }
     return honoured ? { conclusive, droplets } : undefined;
   };
 
@@ -69,7 +74,7 @@ export function createLookups(line: Line): Lookups {
   return {
     async find(asked, signal) {
       const { names } = asked;
-      const cheaper = pages === undefined ? names.length <= 1 : names.length < pages;
+      const cheaper = pages === undefined ? named + names.length <= 1 : named + names.length < pages;
       if (honoured && cheaper) {
         const sight = await byName(names, signal);
         if (sight !== undefined) return sight;
@@ -103,4 +108,21 @@ async function scanAll(
   const total = totals.at(-1);
   if (total !== undefined) onTotal(total);
   return { conclusive: total !== undefined && totals[0] === total && met.size === total, droplets };
+}
+
+/** Work that is done so much at a time, whoever asks for it. */
+function lanesOf(free: number): <T>(work: () => Promise<T>) => Promise<T> {
+  let left = free;
+  const waiting: (() => void)[] = [];
+  return async (work) => {
+    if (left > 0) left -= 1;
+    else await new Promise<void>((resolve) => waiting.push(resolve));
+    try {
+      return await work();
+    } finally {
+      const next = waiting.shift();
+      if (next === undefined) left += 1;
+      else next();
+    }
+  };
 }

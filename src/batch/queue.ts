@@ -30,7 +30,7 @@ export function createQueue({ ledger, line, clock, batchSize, concurrency, ahead
   const cut = (isAnnounced: boolean): Group => {
     const names = missing.slice(next, next + batchSize);
     next += batchSize;
-    return { id: roster.nextGroup(), names, inDoubt: false, isAnnounced };
+    return { id: roster.nextGroup(), names, isAnnounced };
   };
   const announce = async (boot: string): Promise<void> => {
     const groups: Group[] = [];

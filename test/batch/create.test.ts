@@ -12,7 +12,17 @@ import type { NameResult } from '../../src/batch/roster.ts';
 import { waits } from '../../src/batch/waits.ts';
 import { CliError } from '../../src/errors.ts';
 import { SendError } from '../../src/platform/send.ts';
-import { answer, apiOf, batchOf, hastyClock, ledgerFor, made, namesOf, type ScriptedApi } from './ground.ts';
+import {
+  answer,
+  apiOf,
+  batchOf,
+  hastyClock,
+  ledgerFor,
+  made,
+  namesOf,
+  type ScriptedApi,
+  swiftClock,
+} from './ground.ts';
 
 interface Changes {
   readonly batchSize?: number;
@@ -20,6 +30,7 @@ interface Changes {
   readonly ahead?: number;
   readonly ending?: AbortSignal;
   readonly batch?: Partial<BatchEvent>;
+  readonly clock?: ReturnType<typeof hastyClock>;
   /** What an earlier process left in the ledger. */
   readonly left?: readonly LedgerEvent[];
 }
@@ -32,7 +43,7 @@ async function create(api: ScriptedApi, names: readonly string[], changes: Chang
     records.push({ event, durable });
     return ledger.record(event, durable);
   };
-  const clock = hastyClock();
+  const clock = changes.clock ?? hastyClock();
   const line = createLine({ api, clock, pause: waits.pause, onPause: async () => {} });
   const told: string[] = [];
   const stopped = await createBatch({
@@ -188,6 +199,38 @@ describe('what was announced', () => {
     const sendings = records.filter(({ event }) => event.event === 'sending');
     const [first, second] = sendings.filter(({ event }) => 'names' in event && event.names[0] === 'c');
     expect([first?.durable, second?.durable]).toEqual([false, true]);
+  });
+});
+
+describe('what an earlier process left in doubt', () => {
+  it('is looked for all at once, before anything is sent', async () => {
+    const names = expandNames(['n{1..100}']);
+    const at = '2026-01-01T00:00:00.000Z';
+    const left = names
+      .slice(0, 60)
+      .map((name, index): LedgerEvent => ({ event: 'sending', at, group: index + 1, names: [name] }));
+    const there = listed(names.slice(0, 20).map((name, index) => ({ id: index + 1, name })));
+    let reads = 0;
+    const api = apiOf(
+      (request) => {
+        reads = Math.max(reads, api.read.length);
+        return made(request);
+      },
+      async () => {
+        await new Promise((resolve) => setTimeout(resolve, 30));
+        return there;
+      },
+    );
+    const clock = { ...swiftClock(), slept: [] };
+    const began = clock.now();
+    const { results } = await create(api, names, { left, batchSize: 1, concurrency: 1, clock });
+    expect(statuses(results)).toBe('c'.repeat(100));
+    expect(results[0]).toMatchObject({ id: 1 });
+    expect(api.sent.map((request) => namesOf(request)[0])).toEqual(names.slice(20));
+    // Two lookups serve all of those that are not there, and their waits are the same.
+    expect(api.read).toHaveLength(reads);
+    expect(reads).toBeLessThan(20);
+    expect(clock.now() - began).toBeLessThan(10 * 30_000);
   });
 });
 

@@ -97,7 +97,7 @@ export async function simulate(scenario: Scenario): Promise<Outcome> {
     const whole = text.slice(0, text.lastIndexOf('\n') + 1);
     const roster = rosterOf(whole);
     if (roster.baseline() !== undefined && roster.missing().length + roster.doubts().length === 0) break;
-    const sendings = presumedSent(roster, whole === text ? bootAt(scenario, runs) : undefined);
+    const sendings = presumedSent(roster, bootAt(scenario, runs));
     text = await oneRun(scenario, world, runs, { roster, lines: whole, sendings });
   }
   const made = new Map(names.map((name) => [name, world.made.filter((one) => one.name === name).map(({ id }) => id)]));
