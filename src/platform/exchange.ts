@@ -18,9 +18,10 @@ export interface Attempt extends Reading {
 export async function exchange(dispatcher: Dispatcher, url: URL, init: SendInit, attempt: Attempt): Promise<Response> {
   init.signal.throwIfAborted();
   refuseOddities(url, init);
-  const { status, headers, body } = await dispatched(dispatcher, url, init, attempt);
+  const { status, headers, inflow } = await dispatched(dispatcher, url, init, attempt);
   const get = (name: string): string | null => textOf(headers[name.toLowerCase()]);
-  return { status, headers: { get }, body: isGzip(headers) && body !== null ? unzipped(body, attempt) : body };
+  const body = isGzip(headers) && inflow !== undefined ? unzipped(inflow, attempt) : inflow?.chunks;
+  return { status, headers: { get }, body: body ?? null };
 }
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
@@ -28,7 +29,8 @@ type Headers = Readonly<Record<string, string | string[] | undefined>>;
 interface Arrived {
   readonly status: number;
   readonly headers: Headers;
-  readonly body: AsyncIterable<Uint8Array> | null;
+  /** undefined where there can be no body. */
+  readonly inflow: Inflow | undefined;
 }
 
 function dispatched(dispatcher: Dispatcher, url: URL, init: SendInit, attempt: Attempt): Promise<Arrived> {
@@ -65,7 +67,7 @@ function dispatched(dispatcher: Dispatcher, url: URL, init: SendInit, attempt: A
         if (status < 200) return;
         if (method !== 'HEAD' && status !== 204 && status !== 205 && status !== 304)
           inflow = createInflow(controller, isGzip(answered) ? unread : attempt);
-        resolve({ status, headers: answered, body: inflow?.chunks ?? null });
+        resolve({ status, headers: answered, inflow });
       },
       onResponseData: (_, chunk) => inflow?.push(chunk),
       onResponseEnd() {
@@ -97,14 +99,16 @@ const unread: Reading = {
   done: async () => {},
 };
 
-async function* unzipped(body: AsyncIterable<Uint8Array>, { failure, done }: Reading): AsyncGenerator<Uint8Array> {
+async function* unzipped(inflow: Inflow, { failure, done }: Reading): AsyncGenerator<Uint8Array> {
   const [{ pipeline }, { createGunzip }] = await Promise.all([import('node:stream'), import('node:zlib')]);
   try {
     // Whoever reads meets the error itself.
-    yield* pipeline(body, createGunzip(), () => {});
+    yield* pipeline(inflow.chunks, createGunzip(), () => {});
   } catch (error) {
     throw failure(error);
   } finally {
+    // What was no gzip at all may never end by itself.
+    inflow.leave();
     await done();
   }
 }

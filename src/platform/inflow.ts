@@ -10,6 +10,8 @@ export interface Inflow {
   push(chunk: Uint8Array): void;
   end(): void;
   fail(error: unknown): void;
+  /** Nobody reads any more, though a reader may still wait for bytes: the source is ended. */
+  leave(): void;
   /** Whoever leaves off reading ends the source. */
   readonly chunks: AsyncIterable<Uint8Array>;
 }
@@ -40,6 +42,10 @@ export function createInflow(source: Source, reading: Reading): Inflow {
     },
     end: () => end({}),
     fail: (error) => end({ error }),
+    leave() {
+      if (flow.ending === undefined) source.abort(new Error('nobody reads the rest'));
+      end({});
+    },
     chunks: read(source, flow, reading),
   };
 }

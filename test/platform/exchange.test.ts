@@ -31,6 +31,21 @@ it('a compressed body that breaks off is a failure, not a shorter body', async (
   expect(failure).toMatchObject({ kind: 'connection', sent: true });
 });
 
+it('the connection of what is no gzip at all is closed, though its answer does not end', async () => {
+  let closed = (): void => {};
+  const isClosed = new Promise<void>((resolve) => {
+    closed = resolve;
+  });
+  const { origin } = await serverFor((_, response) => {
+    response.once('close', closed);
+    response.writeHead(200, { 'content-encoding': 'gzip' }).write('this is no gzip at all');
+  });
+  // As a request of a batch has it: no deadline ends it.
+  const answer = await (await undiciSend({ env: {} }))(origin, { ...get(), signal: new AbortController().signal });
+  await expect(answer.text()).rejects.toMatchObject({ name: 'SendError', sent: true });
+  await isClosed;
+});
+
 it('a header that came twice is one, and one that did not come is null', async () => {
   const { origin } = await serverFor((_, response) => response.setHeader('warning', ['a', 'b']).end());
   const { headers } = await (await undiciSend({ env: {} }))(origin, get());
