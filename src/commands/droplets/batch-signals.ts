@@ -38,7 +38,8 @@ export function listen({ signals, clock, stdout }: Host, patience: number): Inte
     ended: ended.signal,
     heard: () => heard,
     stop() {
-      stopListening();
+      // Where nobody reads any more the program ends, quietly, once nobody listens: what is left to say has to be said first.
+      if (stdout.closed?.aborted !== true) stopListening();
       stdout.closed?.removeEventListener('abort', end);
       over.abort();
     },
