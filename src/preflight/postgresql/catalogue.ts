@@ -36,6 +36,7 @@ import { restartPending } from './restart-pending.ts';
 import { rls } from './rls.ts';
 import { authExpiryWindow, superuser } from './role.ts';
 import { roleReadonly, roleTimeouts } from './role-config.ts';
+import { searchPath } from './search-path.ts';
 import { sequences } from './sequences.ts';
 import { sizeEstimate } from './size-estimate.ts';
 import { slotsFree, slotsVsDbs } from './slots.ts';
@@ -114,6 +115,7 @@ export const catalogue: readonly AnyCheck[] = [
   eventTriggersCheck,
   untrustedLang,
   secdef,
+  searchPath,
   tablespacesCheck,
   supers,
   rolePasswords,

@@ -65,6 +65,7 @@ const weights: Readonly<Record<string, `${Weight}${Weight}`>> = {
   'event-triggers': 'WW',
   'untrusted-lang': 'BB',
   secdef: 'WW',
+  'search-path': 'BB',
   tablespaces: 'WW',
   supers: 'WW',
   'role-passwords': 'II',

@@ -1,0 +1,150 @@
+import type { Ask, Row } from '../ask.ts';
+import { listIn, textIn, truthIn } from './decode.ts';
+import { grantMonitor } from './grants.ts';
+import { overview } from './overview.ts';
+
+/** Something that calls a function of a person for each row that is written. */
+export interface Use {
+  /** The oid of the function. */
+  readonly calls: string;
+  readonly kind: 'check' | 'domain' | 'index' | 'generated';
+  /** `constraint on table`, as it is shown. */
+  readonly name: string;
+  /** Rows are to be copied for which it is called; only tables that are replicated count. */
+  readonly filled: boolean;
+}
+
+/** In a language that looks its names up when it runs. */
+export interface FunctionBody {
+  readonly oid: string;
+  readonly schema: string;
+  readonly name: string;
+  /** Qualified, quoted and with its argument types, as ALTER FUNCTION takes it. */
+  readonly signature: string;
+  readonly language: 'sql' | 'plpgsql';
+  /** Empty for one that was written in the SQL standard's way, whose names were looked up when it was made. */
+  readonly text: string;
+  /** It brings a search_path of its own, which holds for what it calls, too. */
+  readonly hasPath: boolean;
+  /** The planner puts its text in its place, and so reads it before there is a row. */
+  readonly inlined: boolean;
+  /** Oids of what its looked-up names call. */
+  readonly calls: readonly string[];
+}
+
+/** What words of those texts can mean outside of pg_catalog, which every search_path has. */
+export interface Meaning {
+  readonly kind: 'relation' | 'function' | 'type';
+  readonly schema: string;
+  readonly name: string;
+}
+
+const isPresent = (seen: { readonly functions: boolean } | undefined) => seen?.functions ?? true;
+
+export const functionUses: Ask<readonly Use[]> = {
+  id: 'function-uses',
+  scope: 'database',
+  when: (known) => isPresent(known(overview)),
+  sql: (version) => `${dependents} ${uses(version)}`,
+  decode: (rows) =>
+    rows.map((row) => ({
+      calls: textIn(row, 'calls'),
+      kind: kindOf(row),
+      name: textIn(row, 'name'),
+      filled: truthIn(row, 'filled'),
+    })),
+  absent: [],
+  grant: grantMonitor,
+};
+
+export const functionBodies: Ask<readonly FunctionBody[]> = {
+  id: 'function-bodies',
+  scope: 'database',
+  when: (known) => isPresent(known(overview)),
+  sql: (version) =>
+    `${dependents} SELECT p.oid, n.nspname, p.proname, p.oid::regprocedure AS signature, l.lanname, ${bodyOf(version)} AS body, p.proconfig IS NOT NULL AND EXISTS (SELECT FROM unnest(p.proconfig) g WHERE left(g, 12) = 'search_path=') AS has_path, l.lanname = 'sql' AND NOT p.prosecdef AND NOT p.proretset AND p.proconfig IS NULL AS inlined, ${boundCalls(version)} AS calls FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace JOIN pg_language l ON l.oid = p.prolang WHERE ${ours}`,
+  decode: (rows) =>
+    rows.map((row) => ({
+      oid: textIn(row, 'oid'),
+      schema: textIn(row, 'nspname'),
+      name: textIn(row, 'proname'),
+      signature: textIn(row, 'signature'),
+      language: row.lanname === 'sql' ? 'sql' : 'plpgsql',
+      text: textIn(row, 'body'),
+      hasPath: truthIn(row, 'has_path'),
+      inlined: truthIn(row, 'inlined'),
+      calls: listIn(row, 'calls'),
+    })),
+  absent: [],
+  grant: grantMonitor,
+};
+
+/** Names that need quotes may be more than one word, so that all of these are told. */
+export const meanings: Ask<readonly Meaning[]> = {
+  id: 'name-meanings',
+  scope: 'database',
+  when: (known) => isPresent(known(overview)),
+  sql: () =>
+    `${dependents}, w AS (SELECT DISTINCT regexp_split_to_table(lower(p.prosrc), '[^[:alnum:]_$]+') AS word FROM pg_proc p JOIN pg_language l ON l.oid = p.prolang WHERE ${ours}), m AS (SELECT 'relation' AS kind, c.relnamespace AS home, c.relname::text AS name FROM pg_class c WHERE EXISTS (SELECT FROM d) AND c.relkind IN ('r', 'p', 'v', 'm', 'f') AND c.relpersistence <> 't' UNION ALL SELECT 'function', p.pronamespace, p.proname::text FROM pg_proc p WHERE EXISTS (SELECT FROM d) UNION ALL SELECT 'type', t.typnamespace, t.typname::text FROM pg_type t WHERE EXISTS (SELECT FROM d) AND t.typcategory <> 'A' AND (t.typrelid = '0' OR EXISTS (SELECT FROM pg_class c WHERE c.oid = t.typrelid AND c.relkind = 'c'))) SELECT DISTINCT m.kind, n.nspname, m.name FROM m JOIN pg_namespace n ON n.oid = m.home WHERE n.nspname <> 'information_schema' AND left(n.nspname::text, 3) <> 'pg_' AND (m.name IN (SELECT word FROM w) OR (m.name !~ '^[a-z_][a-z0-9_$]*$' AND EXISTS (SELECT FROM w))) AND NOT EXISTS (SELECT FROM m s WHERE s.home = '11' AND s.kind = m.kind AND s.name = m.name)`,
+  decode: (rows) =>
+    rows.map((row) => ({
+      kind: row.kind === 'function' ? 'function' : row.kind === 'type' ? 'type' : 'relation',
+      schema: textIn(row, 'nspname'),
+      name: textIn(row, 'name'),
+    })),
+  absent: [],
+  grant: grantMonitor,
+};
+
+/** A constraint (2606), an index or, before 15, a generated column (1259), and the default of one (2604). */
+const dependent = "IN ('2606', '1259', '2604')";
+
+/**
+ * What depends on functions (1255) that no extension made, by itself or through an operator (2617). Extensions are made by
+ * their own scripts on the target.
+ */
+const dependents = `WITH f AS (SELECT d.classid, d.objid, d.objsubid, d.refobjid AS calls FROM pg_depend d WHERE d.refclassid = '1255' AND d.refobjid >= '16384' AND (d.classid ${dependent} OR d.classid = '2617') AND NOT EXISTS (SELECT FROM pg_depend e WHERE e.classid = '1255' AND e.objid = d.refobjid AND e.deptype = 'e')), d AS (SELECT classid, objid, objsubid, calls FROM f WHERE classid <> '2617' UNION SELECT u.classid, u.objid, u.objsubid, f.calls FROM f JOIN pg_depend u ON u.refclassid = '2617' AND u.refobjid = f.objid WHERE f.classid = '2617' AND u.classid ${dependent})`;
+
+/** Only where anything depends on one at all. */
+const ours =
+  "EXISTS (SELECT FROM d) AND p.oid >= '16384' AND (l.lanname = 'sql' OR l.lanname = 'plpgsql') AND p.prorettype NOT IN ('2279', '3838') AND NOT EXISTS (SELECT FROM pg_depend e WHERE e.classid = '1255' AND e.objid = p.oid AND e.deptype = 'e')";
+
+/** relpages first: the file is looked at only where the catalogue says nothing. */
+const filled = "c.relkind = 'r' AND c.relpersistence = 'p' AND (c.relpages > 0 OR pg_relation_size(c.oid) > 0)";
+
+function uses(version: number): string {
+  const table = "(c.relkind = 'r' OR c.relkind = 'p') AND c.relpersistence <> 't'";
+  const enforced = version < 180_000 ? '' : ' AND k.conenforced';
+  const parts = [
+    `SELECT d.calls, 'check' AS kind, k.conname || ' on ' || c.oid::regclass AS name, ${filled} AS filled FROM d JOIN pg_constraint k ON k.oid = d.objid JOIN pg_class c ON c.oid = k.conrelid WHERE d.classid = '2606' AND k.contype = 'c' AND ${table}${enforced}`,
+    `SELECT d.calls, 'domain', k.conname || ' on ' || k.contypid::regtype, EXISTS (SELECT FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid WHERE a.atttypid = k.contypid AND NOT a.attisdropped AND ${filled}) FROM d JOIN pg_constraint k ON k.oid = d.objid WHERE d.classid = '2606' AND k.contype = 'c' AND k.contypid <> '0'`,
+    `SELECT d.calls, 'index', 'index ' || i.indexrelid::regclass || ' on ' || c.oid::regclass, ${filled} FROM d JOIN pg_index i ON i.indexrelid = d.objid JOIN pg_class c ON c.oid = i.indrelid WHERE d.classid = '1259' AND d.objsubid = '0' AND (i.indisvalid OR c.relkind = 'p') AND ${table}`,
+    ...generated(version, table),
+  ];
+  return parts.join(' UNION ALL ');
+}
+
+/** Until 14 the column itself depends, later its default does. */
+function generated(version: number, table: string): readonly string[] {
+  if (version < 120_000) return [];
+  const column =
+    version < 150_000
+      ? "pg_attribute a ON d.classid = '1259' AND a.attrelid = d.objid AND a.attnum = d.objsubid"
+      : "pg_attrdef f ON d.classid = '2604' AND f.oid = d.objid JOIN pg_attribute a ON a.attrelid = f.adrelid AND a.attnum = f.adnum";
+  return [
+    `SELECT d.calls, 'generated', 'column ' || c.oid::regclass || '.' || quote_ident(a.attname), ${filled} FROM d JOIN ${column} JOIN pg_class c ON c.oid = a.attrelid WHERE a.attgenerated = 's' AND ${table}`,
+  ];
+}
+
+function bodyOf(version: number): string {
+  return version < 140_000 ? 'p.prosrc' : "CASE WHEN p.prosqlbody IS NULL THEN p.prosrc ELSE '' END";
+}
+
+function boundCalls(version: number): string {
+  if (version < 140_000) return 'NULL';
+  return "CASE WHEN p.prosqlbody IS NOT NULL THEN (SELECT json_agg(b.refobjid::text) FROM pg_depend b WHERE b.classid = '1255' AND b.objid = p.oid AND b.refclassid = '1255' AND b.refobjid >= '16384') END";
+}
+
+function kindOf({ kind }: Row): Use['kind'] {
+  return kind === 'domain' || kind === 'index' || kind === 'generated' ? kind : 'check';
+}

@@ -1,0 +1,98 @@
+import { branchedCourse, straightCourse } from './course.ts';
+import { createPlace, type Named } from './place.ts';
+import { isPlain, isSymbol, type Token, tokensOf } from './tokens.ts';
+
+/** A name in the text of a function, where nothing but a relation, a function or a type can stand. */
+export interface Mention {
+  readonly kind: Named['kind'];
+  /** Undefined: whatever the search_path finds. */
+  readonly schema: string | undefined;
+  readonly name: string;
+  /** It stands in no branch, no loop and no string, and no handler hides that it was not found. */
+  readonly certain: boolean;
+}
+
+/** What cannot be told from a column, a variable or an alias is left out. */
+export function mentionsIn(text: string, language: 'sql' | 'plpgsql'): readonly Mention[] {
+  const tokens = tokensOf(text);
+  const isCaught = tokens.some((token, at) => isPlain(token, 'exception') && isPlain(tokens[at + 1], 'when'));
+  const course = language === 'sql' ? straightCourse() : branchedCourse();
+  const place = createPlace();
+  const queries = queriesIn(tokens);
+  const mentions: Mention[] = [];
+  /** The word before the type of a variable. */
+  let variable = -1;
+  for (let at = 0; at < tokens.length; ) {
+    const token = tokens[at]!;
+    if (course.isStart()) {
+      place.restart();
+      if (course.isDeclaring()) variable = at;
+    }
+    course.take(token, place.isOuter());
+    if (token.kind === 'string' && course.isDynamic()) {
+      mentions.push(...mentionsIn(token.text, 'sql').map((mention) => ({ ...mention, certain: false })));
+    }
+    const names = chainAt(tokens, at);
+    if (names.length === 0) {
+      place.pass(tokens, at);
+      at += 1;
+      continue;
+    }
+    const end = at + names.length * 2 - 1;
+    const isType = course.isDeclaring() && at === variable + (isPlain(tokens[variable + 1], 'constant') ? 2 : 1);
+    const found = isType || isPercent(tokens, end) ? typeOf(tokens, end, names) : place.read(tokens, at, end, names);
+    const [last, schema, ...more] = (found?.names ?? []).toReversed();
+    if (found !== undefined && last !== undefined && more.length === 0) {
+      const isQuery = schema === undefined && found.kind !== 'type' && queries.has(last);
+      const certain = course.isReached() && !course.isDynamic() && !isCaught;
+      if (!isQuery) mentions.push({ kind: found.kind, schema, name: last, certain });
+    }
+    if (names.length === 1) place.pass(tokens, at);
+    at = end;
+  }
+  return mentions;
+}
+
+/** `t%ROWTYPE` and `t.a%TYPE` are of a relation; the first word of a declaration like `c CURSOR` is no name. */
+function typeOf(tokens: readonly Token[], end: number, names: readonly string[]): Named | undefined {
+  if (!isPercent(tokens, end)) return { kind: 'type', names };
+  const isRow = isPlain(tokens[end + 1], 'rowtype');
+  const relation = isRow ? names : names.slice(0, -1);
+  return relation.length === 0 ? undefined : { kind: 'relation', names: relation };
+}
+
+function isPercent(tokens: readonly Token[], end: number): boolean {
+  const next = tokens[end + 1];
+  return isSymbol(tokens[end], '%') && (isPlain(next, 'type') || isPlain(next, 'rowtype'));
+}
+
+/** The words of `a.b.c`; none where no word stands. */
+function chainAt(tokens: readonly Token[], from: number): readonly string[] {
+  const names: string[] = [];
+  for (let at = from; ; at += 2) {
+    const token = tokens[at];
+    if (token?.kind !== 'word') return names;
+    names.push(token.text);
+    if (!isSymbol(tokens[at + 1], '.') || tokens[at + 2]?.kind !== 'word') return names;
+  }
+}
+
+/** What WITH names: `q AS (`, `q AS MATERIALIZED (`, `q (a, b) AS (`. */
+function queriesIn(tokens: readonly Token[]): ReadonlySet<string> {
+  const names = new Set<string>();
+  for (const [at, token] of tokens.entries()) {
+    if (!isPlain(token, 'as')) continue;
+    const opens = [1, 2, 3].some(
+      (far) =>
+        isSymbol(tokens[at + far], '(') && tokens.slice(at + 1, at + far).every((one) => queryWords.has(one.text)),
+    );
+    if (!opens) continue;
+    let name = at - 1;
+    if (isSymbol(tokens[name], ')')) while (name > 0 && !isSymbol(tokens[name + 1], '(')) name -= 1;
+    const named = tokens[name];
+    if (named?.kind === 'word') names.add(named.text);
+  }
+  return names;
+}
+
+const queryWords: ReadonlySet<string> = new Set(['not', 'materialized']);

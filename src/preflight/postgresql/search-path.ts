@@ -1,0 +1,42 @@
+import { quoteIdentifier } from '../../postgresql/quote.ts';
+import { fail, pass, warn } from '../finding.ts';
+import { functionBodies, functionUses, meanings } from './asks/evaluated-functions.ts';
+import { lostNames } from './body/lost-names.ts';
+import { databaseCheck } from './check.ts';
+import { shown, unlisted } from './names.ts';
+import { count } from './units.ts';
+
+export const searchPath = databaseCheck({
+  id: 'search-path',
+  title: 'functions called for each row need no search_path',
+  asks: { functionUses, functionBodies, meanings },
+  judge({ functionUses, functionBodies, meanings }, database) {
+    const lost = lostNames(functionUses, functionBodies, meanings);
+    const [first] = lost;
+    if (first === undefined) return pass('all');
+    const functions = [...new Map(lost.map((one) => [one.signature, one])).values()];
+    const curable = functions.filter(({ path }) => path !== undefined);
+    const more = {
+      required: 'names with their schema, or a search_path of the function',
+      detail: `Rows are copied and applied with an empty search_path, where their CHECK constraints, indexes, generated columns and domains call these functions, whose texts name things without a schema: "${first.kind} ${first.kind === 'function' ? `${first.name}(…)` : `"${first.name}"`} does not exist". The copy of the table fails each time it is tried.${unlisted(functions)}`,
+      objects: shown(functions).map(({ signature, kind, name, use }) => `${signature} (${kind} ${name}; ${use})`),
+      fix: {
+        ...(curable.length === 0
+          ? {}
+          : {
+              sql: curable.map(
+                ({ signature, path = [] }) =>
+                  `ALTER FUNCTION ${signature} SET search_path = ${[...path.map(quoteIdentifier), 'pg_temp'].join(', ')}`,
+              ),
+              undo: curable.map(({ signature }) => `ALTER FUNCTION ${signature} RESET search_path`),
+            }),
+        database,
+        by: 'the owner of the functions, or a superuser',
+        text: `Give them a search_path, or write the schemas into their texts. One of SQL with a search_path is no longer put into the query that calls it, which may be slower.${curable.length < functions.length ? ' A name that more than one schema has needs a person who knows which one is meant.' : ''} A CHECK that reads another table may still fail until that has its rows.`,
+      },
+    };
+    const certain = functions.filter(({ fails }) => fails);
+    const observed = count(functions.length, 'function');
+    return certain.length === 0 ? warn(observed, more) : fail(['continuous', 'dump'], observed, more);
+  },
+});
