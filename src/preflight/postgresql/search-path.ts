@@ -14,7 +14,7 @@ export const searchPath = databaseCheck({
     const lost = lostNames(functionUses, functionBodies, meanings);
     const [first] = lost;
     if (first === undefined) return pass('all');
-    const functions = [...new Map(lost.map((one) => [one.signature, one])).values()];
+    const functions = lost.filter(({ signature }, at) => lost.findIndex((one) => one.signature === signature) === at);
     const curable = functions.filter(({ path }) => path !== undefined);
     const more = {
       required: 'names with their schema, or a search_path of the function',

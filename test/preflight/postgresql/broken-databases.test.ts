@@ -30,6 +30,7 @@ const own = [
   'event-triggers',
   'untrusted-lang',
   'secdef',
+  'search-path',
   'tablespaces',
   'encoding',
   'collation',
@@ -92,6 +93,12 @@ describe.each([14, 18] as const)('on PostgreSQL %i', (version) => {
     expect(found(report, 'replica-identity', 'leaves').objects).toEqual(['public."bare leaf" (no usable primary key)']);
     expect(found(report, 'full-without-eq', 'full_json').objects).toEqual(['public.t ("the doc" json)']);
     expect(found(report, 'secdef', 'definer').objects).toEqual(['public."Root"(text,integer[]) (owner postgres)']);
+    expect(found(report, 'search-path', 'search_path').objects).toEqual([
+      'public.is_kind(text) (relation The Kinds; things_kind_check on public.things)',
+    ]);
+    expect(found(report, 'search-path', 'search_path').fix?.sql).toEqual([
+      'ALTER FUNCTION public.is_kind(text) SET search_path = "Other One", pg_temp',
+    ]);
     expect(found(report, 'not-valid', 'constraints').objects).toEqual(['too big on public.t', 'c on public.d']);
     expect(found(report, 'tablespaces', 'elsewhere').objects).toEqual(
       expect.arrayContaining(['public.t (Fast Disk)', 'public.t_pkey (Fast Disk)']),
@@ -158,10 +165,17 @@ describe.each([14, 18] as const)('on PostgreSQL %i', (version) => {
   }, 60_000);
 
   test('every fix cures, and undo brings back what was observed', async () => {
-    const cured = ['replica-identity', 'full-without-eq', 'unlogged', 'always-triggers', 'system-tables'];
+    const cured = [
+      'replica-identity',
+      'full-without-eq',
+      'unlogged',
+      'always-triggers',
+      'system-tables',
+      'search-path',
+    ];
     const fixes = report.findings.filter(({ id, fix }) => cured.includes(id) && (fix?.sql?.length ?? 0) > 0);
     expect(new Set(fixes.map(({ id }) => id))).toEqual(
-      new Set(['replica-identity', 'unlogged', 'always-triggers', 'system-tables']),
+      new Set(['replica-identity', 'unlogged', 'always-triggers', 'system-tables', 'search-path']),
     );
     const names = [...new Set(fixes.map(({ database }) => database ?? ''))];
     const before = await states(server, names);
@@ -293,6 +307,10 @@ async function states(server: Postgres, names: readonly string[]): Promise<Reado
   for (const name of names) {
     all[name] = await server.query(
       `SELECT c.relname, c.relnamespace::regnamespace::text AS schema, c.relpersistence, c.relreplident = 'n' OR (c.relreplident = 'i' AND NOT EXISTS (SELECT FROM pg_index i WHERE i.indrelid = c.oid AND i.indisreplident AND i.indisvalid)) AS nothing, c.relreplident IN ('d', 'f') AS other, (SELECT array_agg(tgname::text || tgenabled::text ORDER BY tgname) FROM pg_trigger WHERE tgrelid = c.oid AND NOT tgisinternal) AS triggers FROM pg_class c WHERE c.relkind IN ('r', 'p') AND c.oid >= 16384 ORDER BY 1`,
+      name,
+    );
+    all[`functions of ${name}`] = await server.query(
+      'SELECT proname, proconfig FROM pg_proc WHERE oid >= 16384 ORDER BY 1',
       name,
     );
   }

@@ -1,7 +1,7 @@
 import type { Ask, Row } from '../ask.ts';
 import { listIn, textIn, truthIn } from './decode.ts';
 import { grantMonitor } from './grants.ts';
-import { overview } from './overview.ts';
+import { called, overview } from './overview.ts';
 
 /** Something that calls a function of a person for each row that is written. */
 export interface Use {
@@ -39,12 +39,10 @@ export interface Meaning {
   readonly name: string;
 }
 
-const isPresent = (seen: { readonly functions: boolean } | undefined) => seen?.functions ?? true;
-
 export const functionUses: Ask<readonly Use[]> = {
   id: 'function-uses',
   scope: 'database',
-  when: (known) => isPresent(known(overview)),
+  when: (known) => known(overview)?.calledFunctions ?? true,
   sql: (version) => `${dependents} ${uses(version)}`,
   decode: (rows) =>
     rows.map((row) => ({
@@ -60,7 +58,7 @@ export const functionUses: Ask<readonly Use[]> = {
 export const functionBodies: Ask<readonly FunctionBody[]> = {
   id: 'function-bodies',
   scope: 'database',
-  when: (known) => isPresent(known(overview)),
+  when: (known) => known(overview)?.calledFunctions ?? true,
   sql: (version) =>
     `${dependents} SELECT p.oid, n.nspname, p.proname, p.oid::regprocedure AS signature, l.lanname, ${bodyOf(version)} AS body, p.proconfig IS NOT NULL AND EXISTS (SELECT FROM unnest(p.proconfig) g WHERE left(g, 12) = 'search_path=') AS has_path, l.lanname = 'sql' AND NOT p.prosecdef AND NOT p.proretset AND p.proconfig IS NULL AS inlined, ${boundCalls(version)} AS calls FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace JOIN pg_language l ON l.oid = p.prolang WHERE ${ours}`,
   decode: (rows) =>
@@ -83,7 +81,7 @@ export const functionBodies: Ask<readonly FunctionBody[]> = {
 export const meanings: Ask<readonly Meaning[]> = {
   id: 'name-meanings',
   scope: 'database',
-  when: (known) => isPresent(known(overview)),
+  when: (known) => known(overview)?.calledFunctions ?? true,
   sql: () =>
     `${dependents}, w AS (SELECT DISTINCT regexp_split_to_table(lower(p.prosrc), '[^[:alnum:]_$]+') AS word FROM pg_proc p JOIN pg_language l ON l.oid = p.prolang WHERE ${ours}), m AS (SELECT 'relation' AS kind, c.relnamespace AS home, c.relname::text AS name FROM pg_class c WHERE EXISTS (SELECT FROM d) AND c.relkind IN ('r', 'p', 'v', 'm', 'f') AND c.relpersistence <> 't' UNION ALL SELECT 'function', p.pronamespace, p.proname::text FROM pg_proc p WHERE EXISTS (SELECT FROM d) UNION ALL SELECT 'type', t.typnamespace, t.typname::text FROM pg_type t WHERE EXISTS (SELECT FROM d) AND t.typcategory <> 'A' AND (t.typrelid = '0' OR EXISTS (SELECT FROM pg_class c WHERE c.oid = t.typrelid AND c.relkind = 'c'))) SELECT DISTINCT m.kind, n.nspname, m.name FROM m JOIN pg_namespace n ON n.oid = m.home WHERE n.nspname <> 'information_schema' AND left(n.nspname::text, 3) <> 'pg_' AND (m.name IN (SELECT word FROM w) OR (m.name !~ '^[a-z_][a-z0-9_$]*$' AND EXISTS (SELECT FROM w))) AND NOT EXISTS (SELECT FROM m s WHERE s.home = '11' AND s.kind = m.kind AND s.name = m.name)`,
   decode: (rows) =>
@@ -96,14 +94,8 @@ export const meanings: Ask<readonly Meaning[]> = {
   grant: grantMonitor,
 };
 
-/** A constraint (2606), an index or, before 15, a generated column (1259), and the default of one (2604). */
-const dependent = "IN ('2606', '1259', '2604')";
-
-/**
- * What depends on functions (1255) that no extension made, by itself or through an operator (2617). Extensions are made by
- * their own scripts on the target.
- */
-const dependents = `WITH f AS (SELECT d.classid, d.objid, d.objsubid, d.refobjid AS calls FROM pg_depend d WHERE d.refclassid = '1255' AND d.refobjid >= '16384' AND (d.classid ${dependent} OR d.classid = '2617') AND NOT EXISTS (SELECT FROM pg_depend e WHERE e.classid = '1255' AND e.objid = d.refobjid AND e.deptype = 'e')), d AS (SELECT classid, objid, objsubid, calls FROM f WHERE classid <> '2617' UNION SELECT u.classid, u.objid, u.objsubid, f.calls FROM f JOIN pg_depend u ON u.refclassid = '2617' AND u.refobjid = f.objid WHERE f.classid = '2617' AND u.classid ${dependent})`;
+/** What calls functions that no extension made, by itself or through an operator. Extensions make theirs on the target, too. */
+const dependents = `WITH f AS (SELECT d.classid, d.objid, d.objsubid, d.refobjid AS calls FROM pg_depend d WHERE ${called} AND NOT EXISTS (SELECT FROM pg_depend e WHERE e.classid = '1255' AND e.objid = d.refobjid AND e.deptype = 'e')), d AS (SELECT classid, objid, objsubid, calls FROM f WHERE classid <> '2617' UNION SELECT u.classid, u.objid, u.objsubid, f.calls FROM f JOIN pg_depend u ON u.refclassid = '2617' AND u.refobjid = f.objid WHERE f.classid = '2617' AND u.classid <> '2617')`;
 
 /** Only where anything depends on one at all. */
 const ours =

@@ -18,6 +18,8 @@ export interface Overview {
   readonly columns: boolean;
   /** Without one there is no event trigger, no trigger of theirs, and no language that anybody uses. */
   readonly functions: boolean;
+  /** A constraint, an index, a generated column or an operator calls one. */
+  readonly calledFunctions: boolean;
   /** Any but those that every new database has. */
   readonly extensions: boolean;
   readonly publications: boolean;
@@ -51,6 +53,7 @@ export const overview: Ask<Overview> = {
     relations: truthIn(row, 'relations'),
     columns: truthIn(row, 'columns'),
     functions: truthIn(row, 'functions'),
+    calledFunctions: truthIn(row, 'called_functions'),
     extensions: truthIn(row, 'extensions'),
     publications: truthIn(row, 'publications'),
     collations: truthIn(row, 'collations'),
@@ -67,6 +70,7 @@ export const overview: Ask<Overview> = {
     relations: false,
     columns: false,
     functions: false,
+    calledFunctions: false,
     extensions: false,
     publications: false,
     collations: false,
@@ -89,6 +93,7 @@ function parts(version: number): Readonly<Record<string, string>> {
     relations: `EXISTS (SELECT FROM pg_class c WHERE c.oid >= '16384' AND c.relnamespace <> '99' AND (${remarkable} OR (c.relkind = 'r' AND (c.relreplident <> 'd' OR NOT ${keyed}))))`,
     columns: marked(version),
     functions: "EXISTS (SELECT FROM pg_proc WHERE oid >= '16384')",
+    called_functions: `EXISTS (SELECT FROM pg_depend d WHERE ${called})`,
     extensions: "EXISTS (SELECT FROM pg_extension WHERE oid >= '16384')",
     publications: version < 100_000 ? 'false' : 'EXISTS (SELECT FROM pg_publication)',
     collations: "EXISTS (SELECT FROM pg_collation WHERE oid >= '16384')",
@@ -99,6 +104,13 @@ function parts(version: number): Readonly<Record<string, string>> {
     commit_times: "current_setting('track_commit_timestamp') = 'on'",
   };
 }
+
+/**
+ * What calls functions (1255) of a person when a row is written: a constraint (2606), an index or, before 15, a generated
+ * column (1259), the default of one (2604), or an operator (2617) in them. Those of extensions are told apart later.
+ */
+export const called =
+  "d.refclassid = '1255' AND d.refobjid >= '16384' AND (d.classid = '2606' OR d.classid = '1259' OR d.classid = '2604' OR d.classid = '2617')";
 
 /** A publication for all tables has them, and no dump. Temporary tables, which have such a schema too, are of another persistence. */
 export const systemTable =

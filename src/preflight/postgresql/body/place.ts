@@ -56,6 +56,7 @@ export function createPlace(): Place {
       if (isSymbol(tokens[end], '(') && !isPlain(before, 'into')) {
         return before === undefined || callsAfter(before) ? { kind: 'function', names } : undefined;
       }
+      if (isPlain(tokens[at], 'only') || isPlain(tokens[at], 'lateral')) return undefined;
       return isRelation(tokens, at, top()) ? { kind: 'relation', names } : undefined;
     },
   };
@@ -64,7 +65,6 @@ export function createPlace(): Place {
 function isRelation(tokens: readonly Token[], at: number, level: Level): boolean {
   const [before, first] = [tokens[at - 1], tokens[at - 2]];
   if (isPlain(before, 'only')) return isRelation(tokens, at - 1, level);
-  if (isPlain(tokens[at], 'only') || isPlain(tokens[at], 'lateral')) return false;
   if (isPlain(before, 'join')) return true;
   if (isPlain(before, 'from')) return level.isList;
   if (isPlain(before, 'into')) return isPlain(first, 'insert') || isPlain(first, 'merge');

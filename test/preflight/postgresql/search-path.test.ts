@@ -1,0 +1,91 @@
+import { expect, test } from 'vitest';
+import type { FunctionBody, Meaning, Use } from '../../../src/preflight/postgresql/asks/evaluated-functions.ts';
+import { searchPath } from '../../../src/preflight/postgresql/search-path.ts';
+import { ground, short, wish } from './facts.ts';
+
+const kinds: Meaning = { kind: 'relation', schema: 'My "S', name: 'kinds' };
+const plain: Meaning = { kind: 'function', schema: 'public', name: 'plain' };
+
+function body(oid: string, text: string, more: Partial<FunctionBody> = {}): FunctionBody {
+  const name = `f${oid}`;
+  const signature = `public.${name}(text)`;
+  return {
+    ...{ oid, schema: 'public', name, signature, language: 'sql', text },
+    ...{ hasPath: false, inlined: true, calls: [], ...more },
+  };
+}
+
+function use(calls: string, more: Partial<Use> = {}): Use {
+  return { calls, kind: 'check', name: 't_check on public.t', filled: true, ...more };
+}
+
+function judged(functionUses: readonly Use[], functionBodies: readonly FunctionBody[], meanings = [kinds, plain]) {
+  return searchPath.judge({ functionUses, functionBodies, meanings }, 'd1', ground(), wish());
+}
+
+const lost = 'SELECT EXISTS (SELECT FROM kinds)';
+
+test('a name that only the search_path finds takes both ways where rows are to be copied', () => {
+  const outcome = judged([use('1')], [body('1', lost)]);
+  expect(short(outcome)).toBe('fail continuous+dump');
+  expect(outcome).toMatchObject({
+    observed: '1 function',
+    objects: ['public.f1(text) (relation kinds; t_check on public.t)'],
+  });
+  expect(outcome.detail).toContain('relation "kinds" does not exist');
+  expect(outcome.fix).toMatchObject({
+    database: 'd1',
+    sql: ['ALTER FUNCTION public.f1(text) SET search_path = "My ""S", pg_temp'],
+    undo: ['ALTER FUNCTION public.f1(text) RESET search_path'],
+  });
+});
+
+test('without rows only what the planner reads at once fails', () => {
+  const empty = (kind: Use['kind'], more: Partial<FunctionBody> = {}) =>
+    short(judged([use('1', { kind, filled: false })], [body('1', lost, more)]));
+  expect(empty('index')).toBe('fail continuous+dump');
+  expect(empty('generated')).toBe('fail continuous+dump');
+  expect(empty('check')).toBe('warn');
+  expect(empty('index', { inlined: false })).toBe('warn');
+  expect(empty('index', { text: `SELECT 1; ${lost}` })).toBe('warn');
+});
+
+test('what nothing calls, names nothing, or has a search_path is no finding', () => {
+  expect(judged([], [body('1', lost)]).status).toBe('pass');
+  expect(judged([use('1')], [body('1', lost)], [plain]).status).toBe('pass');
+  expect(judged([use('1')], [body('1', lost, { hasPath: true })]).status).toBe('pass');
+  expect(judged([use('1')], [body('1', `SET LOCAL search_path = public; ${lost}`)]).status).toBe('pass');
+  expect(judged([use('9')], []).status).toBe('pass');
+});
+
+test('calls are followed, in a circle as well, until a function has a search_path', () => {
+  const called = [body('2', 'SELECT public.f3($1)'), body('3', `SELECT public.f2($1); ${lost}`)];
+  const outcome = judged([use('1')], [body('1', '', { calls: ['2'] }), ...called]);
+  expect(short(outcome)).toBe('fail continuous+dump');
+  expect(outcome.objects).toEqual(['public.f3(text) (relation kinds; t_check on public.t)']);
+  expect(judged([use('1')], [body('1', 'SELECT public.f2($1)', { hasPath: true }), ...called]).status).toBe('pass');
+});
+
+test('one of several functions of a name, a branch and a handler only warn', () => {
+  const several = [body('2', lost), body('3', 'SELECT 1', { name: 'f2' })];
+  expect(judged([use('1')], [body('1', 'SELECT public.f2($1)'), ...several]).status).toBe('warn');
+  const branch = "BEGIN IF $1 = 'a' THEN PERFORM plain($1); END IF; RETURN 1; END";
+  expect(judged([use('1')], [body('1', branch, { language: 'plpgsql' })]).status).toBe('warn');
+});
+
+test('a function that fails for one table and not for another is told once, as failing', () => {
+  const uses = [use('1', { filled: false, name: 'quiet' }), use('1', { name: 'loud' }), use('1', { filled: false })];
+  const outcome = judged(uses, [body('1', lost)]);
+  expect(outcome).toMatchObject({ status: 'fail', objects: ['public.f1(text) (relation kinds; loud)'] });
+  expect(outcome.fix?.sql).toHaveLength(1);
+});
+
+test('a name of several schemas is left to a person', () => {
+  const outcome = judged(
+    [use('1'), use('2')],
+    [body('1', lost), body('2', 'SELECT plain($1)')],
+    [...[kinds, { ...kinds, schema: 'other' }, plain]],
+  );
+  expect(outcome.fix?.sql).toEqual(['ALTER FUNCTION public.f2(text) SET search_path = "public", pg_temp']);
+  expect(outcome.fix?.text).toContain('more than one schema');
+});
