@@ -1,7 +1,7 @@
 import { quoteIdentifier } from '../../postgresql/quote.ts';
 import { fail, pass, warn } from '../finding.ts';
 import { functionBodies, functionUses, meanings } from './asks/evaluated-functions.ts';
-import { lostNames } from './body/lost-names.ts';
+import { type LostName, lostNames } from './body/lost-names.ts';
 import { databaseCheck } from './check.ts';
 import { shown, unlisted } from './names.ts';
 import { count } from './units.ts';
@@ -15,10 +15,11 @@ export const searchPath = databaseCheck({
     const [first] = lost;
     if (first === undefined) return pass('all');
     const functions = lost.filter(({ signature }, at) => lost.findIndex((one) => one.signature === signature) === at);
+    const isCertain = functions.some(({ fails }) => fails);
     const curable = functions.filter(({ path }) => path !== undefined);
     const more = {
       required: 'names with their schema, or a search_path of the function',
-      detail: `Rows are copied and applied with an empty search_path, where their CHECK constraints, indexes, generated columns and domains call these functions, whose texts name things without a schema: "${first.kind} ${first.kind === 'function' ? `${first.name}(…)` : `"${first.name}"`} does not exist". The copy of the table fails each time it is tried.${unlisted(functions)}`,
+      detail: `Rows are copied and applied, and indexes made, with an empty search_path. CHECK constraints, indexes, generated columns and domains call these functions there, whose texts name things without a schema: "${first.kind} ${told(first)} does not exist". ${isCertain ? 'The copy of the table fails each time it is tried.' : 'The copy fails when a row comes for which they do so: their tables have none yet, or the name stands where not every row leads.'}${unlisted(functions)}`,
       objects: shown(functions).map(({ signature, kind, name, use }) => `${signature} (${kind} ${name}; ${use})`),
       fix: {
         ...(curable.length === 0
@@ -35,8 +36,11 @@ export const searchPath = databaseCheck({
         text: `Give them a search_path, or write the schemas into their texts. One of SQL with a search_path is no longer put into the query that calls it, which may be slower.${curable.length < functions.length ? ' A name that more than one schema has needs a person who knows which one is meant.' : ''} A CHECK that reads another table may still fail until that has its rows.`,
       },
     };
-    const certain = functions.filter(({ fails }) => fails);
     const observed = count(functions.length, 'function');
-    return certain.length === 0 ? warn(observed, more) : fail(['continuous', 'dump'], observed, more);
+    return isCertain ? fail(['continuous', 'dump'], observed, more) : warn(observed, more);
   },
 });
+
+function told({ kind, name }: LostName): string {
+  return kind === 'function' ? `${name}(…)` : `"${name}"`;
+}
