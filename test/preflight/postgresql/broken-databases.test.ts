@@ -97,7 +97,7 @@ describe.each([14, 18] as const)('on PostgreSQL %i', (version) => {
       'public.is_kind(text) (relation The Kinds; things_kind_check on public.things)',
     ]);
     expect(found(report, 'search-path', 'search_path').fix?.sql).toEqual([
-      'ALTER FUNCTION public.is_kind(text) SET search_path = "Other One", pg_temp',
+      'ALTER FUNCTION public.is_kind(text) SET search_path = "Other One", "public", pg_temp',
     ]);
     expect(found(report, 'not-valid', 'constraints').objects).toEqual(['too big on public.t', 'c on public.d']);
     expect(found(report, 'tablespaces', 'elsewhere').objects).toEqual(

@@ -35,7 +35,7 @@ test('a name that only the search_path finds takes both ways where rows are to b
   expect(outcome.detail).toContain('relation "kinds" does not exist');
   expect(outcome.fix).toMatchObject({
     database: 'd1',
-    sql: ['ALTER FUNCTION public.f1(text) SET search_path = "My ""S", pg_temp'],
+    sql: ['ALTER FUNCTION public.f1(text) SET search_path = "My ""S", "public", pg_temp'],
     undo: ['ALTER FUNCTION public.f1(text) RESET search_path'],
   });
 });
@@ -88,4 +88,19 @@ test('a name of several schemas is left to a person', () => {
   );
   expect(outcome.fix?.sql).toEqual(['ALTER FUNCTION public.f2(text) SET search_path = "public", pg_temp']);
   expect(outcome.fix?.text).toContain('more than one schema');
+});
+
+test('the search_path serves what the function calls, too', () => {
+  const calls = [
+    body('1', 'SELECT plain($1)', { schema: 'app' }),
+    body('2', lost, { name: 'plain' }),
+    body('3', 'SELECT other.f4($1)', { schema: 'app' }),
+    body('4', lost, { schema: 'other', hasPath: true }),
+  ];
+  expect(judged([use('1')], calls).fix?.sql).toEqual([
+    'ALTER FUNCTION public.f1(text) SET search_path = "My ""S", "public", "app", pg_temp',
+  ]);
+  const doubtful = [kinds, { ...kinds, schema: 'other' }, plain];
+  expect(judged([use('1')], calls, doubtful).fix?.sql).toBeUndefined();
+  expect(judged([use('3')], calls).status).toBe('pass');
 });

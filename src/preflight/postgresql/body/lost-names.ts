@@ -11,7 +11,10 @@ export interface LostName {
   readonly use: string;
   /** The copy fails for certain, and not only when rows come, or when a branch is taken. */
   readonly fails: boolean;
-  /** Schemas that have all such names of the function, each name in one of them alone; undefined: that cannot be told. */
+  /**
+   * A search_path that serves the function and what it calls, which will have it as well; undefined: a name is in several
+   * schemas, so that only a person knows.
+   */
   readonly path: readonly string[] | undefined;
 }
 
@@ -29,8 +32,12 @@ export function lostNames(
 interface Entry {
   readonly body: FunctionBody;
   readonly lost: readonly Mention[];
+  /** With a schema, so that they are found without a search_path. */
   readonly calls: readonly { readonly oid: string; readonly certain: boolean }[];
-  readonly path: readonly string[] | undefined;
+  /** Of all calls, those that need the search_path as well. */
+  readonly reaches: readonly string[];
+  /** Where its names are; undefined: one is in several schemas. */
+  readonly homes: readonly string[] | undefined;
 }
 
 type Library = (oid: string) => Entry | undefined;
@@ -38,38 +45,60 @@ type Library = (oid: string) => Entry | undefined;
 /** Reads a text when it is first asked for: most are called by nothing here. */
 function readAll(bodies: readonly FunctionBody[], meanings: readonly Meaning[]): Library {
   const byOid = new Map(bodies.map((body) => [body.oid, body]));
-  const byName = grouped(bodies, ({ schema, name }) => key('', schema, name));
-  const homes = grouped(meanings, ({ kind, name }) => key(kind, name));
+  const byName = grouped(bodies, ({ schema, name }) => key(schema, name));
+  const named = grouped(meanings, ({ kind, name }) => key(kind, name));
+  // Every relation is a type, too.
+  const homesOf = ({ kind, name }: Mention) => [
+    ...new Set(
+      [kind, ...(kind === 'type' ? ['relation'] : [])]
+        .flatMap((one) => named.get(key(one, name)) ?? [])
+        .map(({ schema }) => schema),
+    ),
+  ];
   const read = new Map<string, Entry>();
   return (oid) => {
     const body = byOid.get(oid);
     if (body === undefined || read.has(oid)) return read.get(oid);
     const mentions = mentionsIn(body.text, body.language);
-    const homesOf = ({ kind, name }: Mention) => [
-      ...(homes.get(key(kind, name)) ?? []),
-      // Every relation is a type, too.
-      ...(kind === 'type' ? (homes.get(key('relation', name)) ?? []) : []),
-    ];
     const lost = mentions.filter((mention) => mention.schema === undefined && homesOf(mention).length > 0);
-    const calls = mentions.flatMap(({ kind, schema, name, certain }) => {
-      const named = kind === 'function' && schema !== undefined ? (byName.get(key('', schema, name)) ?? []) : [];
-      return named.map((one) => ({ oid: one.oid, certain: certain && named.length === 1 }));
+    const called = mentions.filter(({ kind }) => kind === 'function');
+    const calls = called.flatMap(({ schema, name, certain }) => {
+      const all = schema === undefined ? [] : (byName.get(key(schema, name)) ?? []);
+      return all.map((one) => ({ oid: one.oid, certain: certain && all.length === 1 }));
     });
-    const path = new Set<string>();
-    const isPlain = lost.every((mention) => {
-      const schemas = [...new Set(homesOf(mention).map(({ schema }) => schema))];
-      for (const schema of schemas) path.add(schema);
-      return schemas.length === 1;
-    });
+    const reaches = called.flatMap((mention) =>
+      (mention.schema === undefined ? homesOf(mention) : [mention.schema])
+        .flatMap((schema) => byName.get(key(schema, mention.name)) ?? [])
+        .map((one) => one.oid),
+    );
+    const homes = lost.map(homesOf);
     const entry: Entry = {
       body,
       lost,
-      calls: [...calls, ...body.calls.map((called) => ({ oid: called, certain: true }))],
-      path: isPlain ? [...path].sort() : undefined,
+      calls: [...calls, ...body.calls.map((one) => ({ oid: one, certain: true }))],
+      reaches: [...reaches, ...body.calls],
+      homes: homes.every(({ length }) => length === 1) ? homes.flat() : undefined,
     };
     read.set(oid, entry);
     return entry;
   };
+}
+
+/** Operators are not read, so that the places where they usually are belong to it. */
+function pathFor(oid: string, library: Library): readonly string[] | undefined {
+  const homes = new Set<string>();
+  const own: string[] = [];
+  const seen = new Set([oid]);
+  // A set is walked with what is added meanwhile.
+  for (const next of seen) {
+    const entry = library(next);
+    if (entry === undefined || (next !== oid && hasPath(entry.body))) continue;
+    if (entry.homes === undefined) return undefined;
+    for (const home of entry.homes) homes.add(home);
+    for (const one of entry.reaches) seen.add(one);
+    own.push(entry.body.schema);
+  }
+  return [...new Set([...[...homes].sort(), ...own, 'public'])];
 }
 
 /** Follows the calls of one use. A function with a search_path of its own ends the way: what it calls has that path as well. */
@@ -95,7 +124,7 @@ function lostOf(use: Use, library: Library): readonly LostName[] {
         name: mention.name,
         use: use.name,
         fails: certain && mention.certain && (use.filled || isMade),
-        path: entry.path,
+        path: pathFor(next.oid, library),
       });
     }
     queue.push(...entry.calls.map((call) => ({ oid: call.oid, certain: certain && call.certain })));

@@ -54,7 +54,8 @@ export function createPlace(): Place {
       const before = tokens[at - 1];
       if (isSymbol(before, '::') || (top().isCast && isPlain(before, 'as'))) return { kind: 'type', names };
       if (isSymbol(tokens[end], '(') && !isPlain(before, 'into')) {
-        return before === undefined || callsAfter(before) ? { kind: 'function', names } : undefined;
+        const isKeyword = callers.has(tokens[at]!.text) && isPlain(tokens[at], tokens[at]!.text);
+        return !isKeyword && (before === undefined || callsAfter(before)) ? { kind: 'function', names } : undefined;
       }
       if (isPlain(tokens[at], 'only') || isPlain(tokens[at], 'lateral')) return undefined;
       return isRelation(tokens, at, top()) ? { kind: 'relation', names } : undefined;
@@ -102,6 +103,7 @@ const queryWords = words('select delete insert update merge perform values with'
 const listEnds = words(
   'where group order having limit offset fetch union except intersect window returning set loop then for when into',
 );
+/** After these a call may stand, and none of them is the name of one unless it is quoted. */
 const callers = words(
   'all and any assert between by call case distinct else elseif elsif except execute exists filter from having if ilike in intersect is join lateral like limit next not offset on or perform query return returning select set similar some then to union until using values when where while',
 );
