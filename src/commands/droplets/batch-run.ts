@@ -42,6 +42,7 @@ export async function runBatch(context: Context, ledger: Ledger, options: RunOpt
       else {
         await takeBaseline(means);
         await requireFree(ledger);
+        await tellDoubts(context, ledger.roster);
         const { timeout } = context;
         stopped = await createBatch({ ...means, ...options, timeout, onSettled: telling.settled });
       }
@@ -68,6 +69,14 @@ export async function runBatch(context: Context, ledger: Ledger, options: RunOpt
 function isFinished(roster: Roster): boolean {
   const { missing, failed, unknown } = roster.counts();
   return roster.baseline() !== undefined && missing + failed + unknown === 0;
+}
+
+/** Before nothing moves for half a minute. */
+async function tellDoubts({ output }: Context, roster: Roster): Promise<void> {
+  const names = roster.doubts().reduce((sum, doubt) => sum + doubt.names.length, 0);
+  if (names === 0) return;
+  const told = names === 1 ? '1 name' : `${names} names`;
+  await output.note(`looking for ${told} that an earlier run may have sent: up to a minute, before the rest is sent`);
 }
 
 /** With `--if-exists fail` no droplet may have one of the names. */
