@@ -19,8 +19,8 @@ export interface AskContext {
 /** What became of a question. */
 export type Answer<T> =
   | { readonly kind: 'known'; readonly value: T }
-  /** NOPERM; `grant` is the line of redis-cli that would let us ask, `revoke` the one that takes it back. */
-  | { readonly kind: 'denied'; readonly reason: string; readonly grant: string; readonly revoke: string }
+  /** NOPERM; `grant` is the line of redis-cli that would let us ask, `revoke` the one that takes it back, where that is known. */
+  | { readonly kind: 'denied'; readonly reason: string; readonly grant: string; readonly revoke?: string }
   /** The server does not know the command: too old, renamed, or hidden by a provider. */
   | { readonly kind: 'missing'; readonly reason: string }
   /** `broke`: the connection is gone with it. */

@@ -1,8 +1,10 @@
 import type { AnyCheck } from './check.ts';
 import { aclPsync } from './checks/acl-psync.ts';
+import { aclScan } from './checks/acl-scan.ts';
 import { auth } from './checks/auth.ts';
 import { bgsaveBroken } from './checks/bgsave-broken.ts';
 import { bigKeys } from './checks/big-keys.ts';
+import { busyScript } from './checks/busy-script.ts';
 import { clusterSource } from './checks/cluster-source.ts';
 import { databasesCount } from './checks/databases-count.ts';
 import { evictingNow } from './checks/evicting-now.ts';
@@ -42,6 +44,7 @@ export const catalogue: readonly AnyCheck[] = [
   auth,
   psyncCommand,
   aclPsync,
+  aclScan,
   managedBlocked,
   versionNotNewer,
   versionMin,
@@ -52,6 +55,7 @@ export const catalogue: readonly AnyCheck[] = [
   functionsEtc,
   roleReplica,
   loading,
+  busyScript,
   bgsaveBroken,
   forkMemory,
   replicaOutputBuffer,

@@ -50,11 +50,15 @@ export function unanswered(
     case 'skipped':
       return skip(answer.reason);
     case 'failed':
-      return unknown(answer.reason, { text: 'Run it again when the server answers.' });
+      return unknown(answer.reason, {
+        text: isBusy(answer.reason)
+          ? 'A script holds the server up: see busy-script, and run it again when it has ended.'
+          : 'Run it again when the server answers.',
+      });
     case 'denied':
       return unknown(answer.reason, {
         sql: [answer.grant],
-        undo: [answer.revoke],
+        ...(answer.revoke === undefined ? {} : { undo: [answer.revoke] }),
         by: 'an administrator of the source',
         text: 'Let the user ask, and run it again.',
       });
@@ -67,4 +71,9 @@ export function unanswered(
     default:
       return answer satisfies never;
   }
+}
+
+/** What the server says while a script runs longer than it should; nothing else is answered. */
+export function isBusy(reason: string): boolean {
+  return /(^|: )BUSY /.test(reason);
 }

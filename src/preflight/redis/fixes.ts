@@ -20,13 +20,34 @@ export function rewrite(info: Info): readonly string[] {
   return (info.get('config_file') ?? '') === '' ? [] : ['CONFIG REWRITE'];
 }
 
-/** Lets a user do more. `aclFile` is empty when users stand in the configuration. */
-export function grant(user: string, names: readonly string[], aclFile: string, info: Info, text: string): Fix {
+/** What a user is given, and what it had. */
+export interface Grant {
+  readonly user: string;
+  /** Of commands: `psync`. */
+  readonly names: readonly string[];
+  /** Keys of any name. */
+  readonly allKeys?: boolean;
+  /** The patterns of keys it had; undefined: not known. */
+  readonly keysBefore?: readonly string[] | undefined;
+  /** Some of the names may have been allowed before, so that no way back is known. */
+  readonly guessed?: boolean;
+  /** Empty when users stand in the configuration. */
+  readonly aclFile: string;
+  readonly info: Info;
+  readonly text: string;
+}
+
+/** Lets a user do more. */
+export function grant({ user, names, allKeys = false, keysBefore, guessed = false, aclFile, info, text }: Grant): Fix {
   const keep = aclFile === '' ? rewrite(info) : ['ACL SAVE'];
+  const line = (sign: string, keys: readonly string[]) =>
+    commandLine('ACL', 'SETUSER', user, ...names.map((name) => `${sign}${name}`), ...keys);
+  const back = allKeys ? keysBefore && ['resetkeys', ...keysBefore] : [];
+  const isKnown = back !== undefined && !guessed;
   return {
-    sql: [commandLine('ACL', 'SETUSER', user, ...names.map((name) => `+${name}`)), ...keep],
-    undo: [commandLine('ACL', 'SETUSER', user, ...names.map((name) => `-${name}`)), ...keep],
+    sql: [line('+', allKeys ? ['~*'] : []), ...keep],
+    ...(isKnown ? { undo: [line('-', back), ...keep] } : {}),
     by: administrator,
-    text,
+    text: isKnown ? text : `${text} Note what it had before: ${commandLine('ACL', 'GETUSER', user)}.`,
   };
 }

@@ -47,12 +47,16 @@ export async function answered<T>(
       return { kind: 'failed', reason: `${id}: the reply cannot be read`, broke: false };
     const reason = `${id}: ${error.message}`;
     if (error.code === 'NOPERM') {
-      const revoke = permission.split(' ').map((one) => one.replace('+', '-'));
+      // The command is allowed and the key is not: which patterns were there before is not told here.
+      if (/permissions to access/i.test(error.message)) {
+        return { kind: 'denied', reason, grant: commandLine('ACL', 'SETUSER', user, '~*') };
+      }
+      const needed = refusedOf(permission, error.message);
       return {
         kind: 'denied',
         reason,
-        grant: commandLine('ACL', 'SETUSER', user, ...permission.split(' ')),
-        revoke: commandLine('ACL', 'SETUSER', user, ...revoke),
+        grant: commandLine('ACL', 'SETUSER', user, ...needed),
+        revoke: commandLine('ACL', 'SETUSER', user, ...needed.map((one) => one.replace('+', '-'))),
       };
     }
     if (error.code === 'LOADING') return { kind: 'skipped', reason: 'the server is still loading its data' };
@@ -61,4 +65,12 @@ export async function answered<T>(
     // Our own deadline proves nothing about the server.
     return { kind: 'failed', reason, broke: error.lost && error.code !== ownCodes.aborted };
   }
+}
+
+/** Of several permissions the one that was refused, as far as the server names it: only that is granted and taken back. */
+function refusedOf(permission: string, message: string): readonly string[] {
+  const all = permission.split(' ');
+  const [, name] = /'([a-z|]+)' command/i.exec(message) ?? [];
+  const named = all.filter((one) => one === `+${name}`);
+  return named.length > 0 ? named : all;
 }

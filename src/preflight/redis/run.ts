@@ -15,9 +15,9 @@ import { info } from './asks/info.ts';
 import { catalogue } from './catalogue.ts';
 import { type AnyCheck, every } from './check.ts';
 import { enterSource, type WayIn } from './entry.ts';
-import { judgeAll } from './findings.ts';
+import { isBusy, judgeAll } from './findings.ts';
 import { type Answers, answered, gather } from './gather.ts';
-import type { Ground, Probe, Rate } from './ground.ts';
+import type { Entry, Ground, Probe, Rate } from './ground.ts';
 import { loadOf } from './load.ts';
 import { probePsync } from './probe.ts';
 import { type Sample, takeSample } from './sample.ts';
@@ -171,6 +171,7 @@ function report(
     tls,
     entry,
     broken,
+    busy: busyWords(entry, probe, [...answers.values(), sample]),
     rate,
     sample,
     probe,
@@ -208,6 +209,13 @@ function report(
       ? {}
       : { estimate: { seconds_low: Math.ceil(load.shortest), seconds_high: Math.ceil(load.longest) } }),
   };
+}
+
+/** At the door, or in the middle of the questions. */
+function busyWords(entry: Entry, probe: Probe | undefined, answers: readonly Answer<unknown>[]): string | undefined {
+  if (entry.kind === 'entered' && entry.notice?.code === 'BUSY') return entry.notice.message;
+  if (probe?.kind === 'refused' && probe.code === 'BUSY') return probe.message;
+  return answers.flatMap((one) => (one.kind === 'failed' && isBusy(one.reason) ? [one.reason] : []))[0];
 }
 
 function describeServer(facts: Info) {

@@ -234,13 +234,41 @@ const table: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
       blocks: ['continuous'],
       says: '+psync',
     },
-    'may not, nor scan': {
+    'may not, and SYNC comes over the disk': {
       server: healthy({
-        more: { replies: { 'ACL DRYRUN default PSYNC ? -1': 'no', 'ACL DRYRUN default DUMP cloudctl:any:key': 'no' } },
+        config: { 'repl-diskless-sync': 'no' },
+        more: { replies: { 'ACL DRYRUN default PSYNC ? -1': 'no' } },
+      }),
+      status: 'warn',
+      says: 'copies everything again',
+    },
+    'may neither PSYNC nor SYNC': {
+      server: healthy({
+        config: { 'repl-diskless-sync': 'no' },
+        more: { replies: { 'ACL DRYRUN default PSYNC ? -1': 'no', 'ACL DRYRUN default SYNC': 'no' } },
       }),
       status: 'fail',
-      blocks: both,
-      says: '+dump',
+      blocks: ['continuous'],
+    },
+    'may not INFO': {
+      server: healthy({ more: { replies: { INFO: `-${denied} 'info' command` } } }),
+      status: 'fail',
+      blocks: ['continuous'],
+      says: 'ACL SETUSER default +info',
+    },
+    'may not INFO, and nothing else can be asked': {
+      server: healthy({
+        more: {
+          replies: {
+            INFO: `-${denied} 'info' command`,
+            'ACL DRYRUN': `-${denied} 'acl|dryrun'`,
+            'ACL GETUSER': `-${denied} 'acl|getuser'`,
+          },
+        },
+      }),
+      status: 'fail',
+      blocks: ['continuous'],
+      says: 'ACL SETUSER default +psync +replconf +info',
     },
     'may not REPLCONF': {
       server: healthy({ more: { replies: { 'ACL DRYRUN default REPLCONF listening-port 6379': 'no' } } }),
@@ -273,6 +301,73 @@ const table: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
     'tried and refused': {
       ground: { probe: { kind: 'refused', code: 'NOPERM', message: `${denied} 'psync'` } },
       status: 'fail',
+    },
+  },
+  'acl-scan': {
+    'may do it': { status: 'pass', says: 'SCAN' },
+    'may not DUMP': {
+      server: healthy({ more: { replies: { 'ACL DRYRUN default DUMP cloudctl:any:key': 'no' } } }),
+      status: 'fail',
+      blocks: ['scan'],
+      says: 'ACL SETUSER default +dump',
+    },
+    'may not SELECT, and all keys are in database 0': {
+      server: healthy({ more: { replies: { 'ACL DRYRUN default SELECT 0': 'no' } } }),
+      status: 'pass',
+    },
+    'may not SELECT, and keys are elsewhere': {
+      server: healthy({
+        info: { db3: 'keys=1,expires=0,avg_ttl=0' },
+        more: { replies: { 'ACL DRYRUN default SELECT 0': 'no' } },
+      }),
+      status: 'fail',
+      blocks: ['scan'],
+      says: 'ACL SETUSER default +select',
+    },
+    'may SELECT 0 alone': {
+      server: healthy({ info: { db3: 'keys=1,expires=0,avg_ttl=0' } }),
+      ground: { sample: { kind: 'denied', reason: `SCAN: ${denied} the 'select' command`, grant: '' } },
+      status: 'fail',
+      blocks: ['scan'],
+      says: '+select',
+    },
+    'may not read all keys': {
+      server: healthy({
+        more: {
+          replies: {
+            'ACL DRYRUN default DUMP cloudctl:any:key': "User default has no permissions to access the 'k' key",
+          },
+        },
+      }),
+      status: 'fail',
+      blocks: ['scan'],
+      says: 'ACL SETUSER default ~*',
+    },
+    'by the rules of 6.x, not by those for keys': {
+      server: healthy({
+        more: {
+          replies: {
+            'ACL DRYRUN': "-ERR Unknown subcommand 'DRYRUN'",
+            'ACL GETUSER': ['flags', [], 'passwords', [], 'commands', '+@all', 'keys', ['app:*']],
+          },
+        },
+      }),
+      status: 'fail',
+      blocks: ['scan'],
+      says: 'ACL SETUSER default resetkeys ~app:*',
+    },
+    'before there were users': {
+      server: healthy({ info: { redis_version: '5.0.14' }, more: { lacks: ['acl'] } }),
+      status: 'pass',
+      says: 'no users',
+    },
+    'ACL hidden': { server: healthy({ more: { lacks: ['acl'] } }), status: 'unknown' },
+    'one is refused and the rest cannot be asked': {
+      server: healthy({ more: { lacks: ['acl'] } }),
+      ground: { sample: { kind: 'denied', reason: `SCAN: ${denied} the 'scan' command`, grant: '' } },
+      status: 'fail',
+      blocks: ['scan'],
+      says: 'ACL SETUSER default +scan +dump +pttl +type',
     },
   },
   'managed-blocked': {
@@ -432,6 +527,23 @@ const table: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
       status: 'fail',
       blocks: both,
     },
+    'cut off and mute, and INFO is denied': {
+      server: healthy({ more: { replies: { INFO: `-${denied} 'info' command` } } }),
+      ground: { entry: { kind: 'entered', auth: 'open', notice: { code: 'MASTERDOWN', message: '' } } },
+      status: 'fail',
+      blocks: both,
+      says: 'REPLICAOF NO ONE',
+    },
+    'cut off, as the probe was told': {
+      server: healthy({ more: { replies: { INFO: `-${denied} 'info' command` } } }),
+      ground: { probe: { kind: 'refused', code: 'NOMASTERLINK', message: "NOMASTERLINK Can't SYNC" } },
+      status: 'fail',
+      blocks: ['continuous'],
+    },
+    'INFO is denied': {
+      server: healthy({ more: { replies: { INFO: `-${denied} 'info' command` } } }),
+      status: 'unknown',
+    },
     'a Sentinel': {
       server: healthy({ info: { redis_mode: 'sentinel' } }),
       status: 'fail',
@@ -451,6 +563,21 @@ const table: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
       ground: { entry: { kind: 'entered', auth: 'open', notice: { code: 'LOADING', message: '' } } },
       status: 'fail',
     },
+  },
+  'busy-script': {
+    answers: { status: 'pass' },
+    'a script': {
+      ground: { busy: 'BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.' },
+      status: 'fail',
+      blocks: both,
+      says: 'redis-cli SCRIPT KILL',
+    },
+    'a function': {
+      ground: { busy: 'BUSY Redis is busy running a script. You can only call FUNCTION KILL or SHUTDOWN NOSAVE.' },
+      status: 'fail',
+      says: 'redis-cli FUNCTION KILL',
+    },
+    'a module': { ground: { busy: 'BUSY a module is at work' }, status: 'fail', says: 'Wait for the end' },
   },
   'bgsave-broken': {
     ok: { status: 'pass' },

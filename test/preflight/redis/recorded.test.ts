@@ -60,7 +60,7 @@ const table: readonly (readonly [RecordedName, Expected])[] = [
       target: 'redis-7.2',
       fail: { 'psync-command': ['continuous'], 'managed-blocked': ['continuous'] },
       warn: ['renamed-commands'],
-      unknown: ['acl-psync', ...hiddenConfig(), 'maxclients'],
+      unknown: ['acl-psync', 'acl-scan', ...hiddenConfig(), 'maxclients'],
     },
   ],
   [
@@ -80,7 +80,7 @@ const table: readonly (readonly [RecordedName, Expected])[] = [
       host: '10.1.2.3',
       target: 'redis-7.2',
       warn: ['renamed-commands'],
-      unknown: ['acl-psync', 'managed-blocked', ...hiddenConfig()],
+      unknown: ['acl-psync', 'acl-scan', 'managed-blocked', ...hiddenConfig()],
     },
   ],
   [

@@ -46,6 +46,7 @@ export function ground(changes: Partial<Ground> = {}): Ground {
     tls: { offered: 'not_asked' },
     entry: { kind: 'entered', auth: 'password' },
     broken: undefined,
+    busy: undefined,
     rate: { writes: 0, source: 'network', evicted: 0, expired: 0 },
     sample: { kind: 'known', value: { keys: [], isAll: true } },
     probe: undefined,

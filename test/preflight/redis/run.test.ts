@@ -200,7 +200,9 @@ function suite(program: 'redis' | 'valkey'): void {
   test('INFO hidden leaves nothing said to be good that was not seen', () =>
     withRedis({ program, config: ['rename-command INFO ""'] }, async (server) => {
       const { report, finding } = await preflight(server);
-      expect(report).toMatchObject({ verdict: 'continuous', proven: false, databases: [] });
+      // Who migrates reads it all the time.
+      expect(report).toMatchObject({ verdict: 'scan', proven: false, databases: [] });
+      expect(finding('psync-command')).toMatchObject({ status: 'fail', observed: 'INFO is not there' });
       for (const id of ['version-not-newer', 'databases-count', 'role-replica', 'loading']) {
         expect(finding(id), id).toMatchObject({ status: 'unknown' });
       }
@@ -456,20 +458,78 @@ function suite(program: 'redis' | 'valkey'): void {
     }
   });
 
-  test('a server that hangs after it let us in is unknown, never good', async () => {
+  test('a server that a script holds up blocks, names the one command it takes, and what it refused is unknown', async () => {
     const server = await startRedis({ program, config: ['lua-time-limit 100'] });
     try {
       const busy = write(server.port, 'EVAL "while true do end" 0\r\n');
       await eventually(() => server.cli('ping').includes('BUSY'), 'a busy server');
-      const { report } = await preflight(server);
+      for (const probe of [false, true]) {
+        const { report, finding } = await preflight(server, {}, { probe });
+        expect(report).toMatchObject({ verdict: 'blocked', ok: false });
+        expect(finding('busy-script')).toMatchObject({
+          status: 'fail',
+          blocks: ['continuous', 'scan'],
+          fix: { shell: ['redis-cli SCRIPT KILL'] },
+        });
+        expect(finding('busy-script').observed).toMatch(/^BUSY /);
+        expect(finding('role-replica')).toMatchObject({ status: 'unknown' });
+        expect(finding('role-replica').fix?.text).toContain('see busy-script');
+        expect(finding('psync-command').status).toBe('unknown');
+      }
+      const waived = await preflight(server, {}, { accept: ['busy-script'] });
+      expect(waived.report).toMatchObject({ verdict: 'continuous', proven: false });
+      server.cli('script', 'kill');
+      await eventually(() => server.cli('ping') === 'PONG', 'the end of the script');
       busy();
-      expect(report).toMatchObject({ verdict: 'continuous', proven: false });
-      expect(report.summary.unknown).toBeGreaterThan(10);
-      expect(report.findings.find(({ id }) => id === 'role-replica')?.observed).toContain('BUSY');
+      expect(alarms((await preflight(server)).report)).toEqual([]);
     } finally {
       await server.stop();
     }
   });
+
+  test('a function that holds the server up is ended by another command', async () => {
+    const server = await startRedis({ program, config: ['lua-time-limit 100'] });
+    try {
+      const library = 'redis.register_function("f", function() while true do end end)';
+      server.cli('function', 'load', `#!lua name=lib\n${library}`);
+      const busy = write(server.port, 'FCALL f 0\r\n');
+      await eventually(() => server.cli('ping').includes('BUSY'), 'a busy server');
+      const { finding } = await preflight(server);
+      busy();
+      expect(finding('busy-script').fix).toMatchObject({ shell: ['redis-cli FUNCTION KILL'] });
+    } finally {
+      await server.stop();
+    }
+  });
+
+  test('a password that is changed between the questions and the probe is told as that', () =>
+    withRedis({ program, config: ['requirepass before'] }, async (server) => {
+      let changed = false;
+      const parts = { password: new Secret('before') };
+      const { report, finding } = await preflight(server, parts, { probe: true }, 20_000, (text) => {
+        if (changed || !text.startsWith('INFO')) return;
+        changed = true;
+        server.cli('-a', 'before', 'config', 'set', 'requirepass', 'after');
+      });
+      expect(finding('auth')).toMatchObject({ status: 'fail', blocks: ['continuous', 'scan'] });
+      expect(finding('auth').observed).toMatch(/^WRONGPASS /);
+      expect(finding('psync-command').status).toBe('pass');
+      expect(report.verdict).toBe('blocked');
+    }));
+
+  test('a replica that answers nobody is that, though INFO may not be asked', () =>
+    withRedis(
+      {
+        program,
+        config: ['replicaof 127.0.0.1 1', 'replica-serve-stale-data no'],
+        acl: ['user default on nopass ~* &* +@all -info'],
+      },
+      async (server) => {
+        const { report, finding } = await preflight(server);
+        expect(finding('role-replica')).toMatchObject({ status: 'fail', blocks: ['continuous', 'scan'] });
+        expect(report.verdict).toBe('blocked');
+      },
+    ));
 }
 
 function stat(info: string, name: string): string | undefined {

@@ -3,6 +3,8 @@ const categories: Readonly<Record<string, readonly string[]>> = {
   psync: ['admin', 'slow', 'dangerous'],
   sync: ['admin', 'slow', 'dangerous'],
   replconf: ['admin', 'slow', 'dangerous'],
+  info: ['slow', 'dangerous'],
+  select: ['keyspace', 'fast'],
   scan: ['keyspace', 'read', 'slow'],
   dump: ['keyspace', 'read', 'slow'],
   pttl: ['keyspace', 'read', 'fast'],
@@ -21,4 +23,9 @@ export function isGranted(rules: readonly string[], command: string): boolean {
     const concerns = category === undefined ? name === command : belongsTo.has(category);
     return concerns ? sign === '+' : granted;
   }, false);
+}
+
+/** Whether the patterns of ACL GETUSER let a user read keys of any name. Patterns that were not told forbid nothing. */
+export function readsEveryKey(patterns: readonly string[] | undefined): boolean {
+  return patterns === undefined || patterns.some((pattern) => /^(~|%R~|%RW~)\*$/.test(pattern));
 }

@@ -13,6 +13,8 @@ export const auth = check({
   judge(_values, ground, wish) {
     const { entry } = ground;
     if (entry.kind === 'refused') return refused(entry);
+    const again = shutOut(ground);
+    if (again !== undefined) return again;
     if (entry.auth === 'password') return pass(`AUTH as ${ground.user}`);
     if (entry.auth === 'needless') {
       return fail(every, `the server has no password: ${entry.authReply ?? ''}`, {
@@ -31,6 +33,16 @@ export const auth = check({
     });
   },
 });
+
+/** Let in once, and not when the probe came with the same words: somebody changed the password meanwhile. */
+function shutOut({ probe }: Ground): Outcome | undefined {
+  if (probe?.kind !== 'refused' || (probe.code !== 'NOAUTH' && probe.code !== 'WRONGPASS')) return undefined;
+  return fail(every, probe.message, {
+    required: 'AUTH that is answered with OK',
+    detail: 'The first connection was let in and the next one was not: user or password were changed in between.',
+    fix: { text: cure(probe.code, probe.message) },
+  });
+}
 
 /** Everything that is said to us at the door and has no check of its own. */
 function refused(entry: Extract<Ground['entry'], { kind: 'refused' }>): Outcome {

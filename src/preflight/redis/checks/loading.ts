@@ -10,10 +10,13 @@ export const loading = check({
   needs: 'entry',
   mayBlock: every,
   asks: { server: maybe(info) },
-  judge({ server }, { entry }) {
+  judge({ server }, { entry, probe }) {
     const facts = known(server, new Map<string, string>());
     const notice = entry.kind === 'entered' ? entry.notice : undefined;
-    const isLoading = facts.get('loading') === '1' || facts.get('async_loading') === '1' || notice?.code === 'LOADING';
+    const isLoading =
+      facts.get('loading') === '1' ||
+      facts.get('async_loading') === '1' ||
+      [notice, probe].some((one) => one !== undefined && 'code' in one && one.code === 'LOADING');
     if (isLoading) {
       const done = facts.get('loading_loaded_perc');
       const left = facts.get('loading_eta_seconds');
@@ -23,7 +26,7 @@ export const loading = check({
         {
           required: 'loading:0',
           detail: `Until then it answers \`-LOADING\` to everything, and to PSYNC too.`,
-          fix: { text: 'Wait until it has loaded, and run it again.' },
+          fix: { text: 'Wait until INFO persistence says loading:0, and run it again.' },
         },
       );
     }

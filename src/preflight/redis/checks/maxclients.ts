@@ -6,7 +6,7 @@ import { type Config, maxClients } from '../asks/config.ts';
 import { info } from '../asks/info.ts';
 import { check, every } from '../check.ts';
 import { unanswered } from '../findings.ts';
-import { setting } from '../fixes.ts';
+import { administrator, setting } from '../fixes.ts';
 
 export const maxclients = check({
   id: 'maxclients',
@@ -14,15 +14,19 @@ export const maxclients = check({
   needs: 'address',
   mayBlock: every,
   asks: { server: maybe(info), settings: maybe(maxClients) },
-  judge({ server, settings }, { entry }) {
-    if (entry.kind === 'refused') {
-      if (entry.code !== ownCodes.maxClients) return skip(`the server was not entered: ${entry.message}`);
-      return fail(every, entry.message, {
+  judge({ server, settings }, { entry, probe }) {
+    const turnedAway = [entry, probe].find((one) => one?.kind === 'refused' && one.code === ownCodes.maxClients);
+    if (turnedAway?.kind === 'refused') {
+      return fail(every, turnedAway.message, {
         required: 'a free connection',
         detail: 'The target is turned away with the same words.',
-        fix: { text: 'End idle clients (CLIENT LIST, timeout), or raise maxclients.' },
+        fix: {
+          by: administrator,
+          text: 'Nobody new is let in to change it. In a session that is still open: CONFIG SET maxclients with a higher number, or end idle clients (CLIENT LIST, CLIENT KILL ID). Otherwise stop an application that holds connections.',
+        },
       });
     }
+    if (entry.kind === 'refused') return skip(`the server was not entered: ${entry.message}`);
     if (server.kind !== 'known') return unanswered(server);
     const used = numberIn(server.value, 'connected_clients');
     const most =

@@ -1,3 +1,4 @@
+import { ownCodes } from '../../../redis/failure.ts';
 import type { Info } from '../../../redis/info.ts';
 import { type Fix, fail, type Outcome, pass, warn } from '../../finding.ts';
 import { type Answer, maybe } from '../ask.ts';
@@ -21,6 +22,7 @@ export const psyncCommand = check({
     if (known.kind === 'known' && !known.value.has('ping') && copies.some((name) => known.value.has(name))) {
       return noPing(server);
     }
+    if (server.kind === 'missing') return noInfo(server);
     const tried = byProbe(ground);
     if (tried !== undefined) return tried;
     if (known.kind !== 'known') return unanswered(known);
@@ -60,6 +62,15 @@ function noPing(server: Answer<Info>): Outcome {
   });
 }
 
+/** Whoever migrates looks at both sides by INFO all the time. */
+function noInfo(server: Answer<Info>): Outcome {
+  return fail(['continuous'], 'INFO is not there', {
+    required: 'INFO',
+    detail: 'A migration reads version, databases and progress of the source by INFO, and ends when that is unknown.',
+    fix: unrename(['INFO'], server),
+  });
+}
+
 /**
  * A replica that came by SYNC confirms its copy once. Where the source sends it without the disk, that may be a moment too early:
  * then the link is up, and nothing that is written ever comes.
@@ -81,14 +92,25 @@ function silentStream(told: string | undefined, server: Answer<Info>, facts: Inf
 function byProbe({ probe }: Ground): Outcome | undefined {
   if (probe === undefined) return undefined;
   if (probe.kind === 'accepted') return pass(`PSYNC was accepted: ${probe.reply}`, { detail: probeText });
-  // Rights and a lost primary have findings of their own, as has a server that could not be reached again.
-  if (probe.code === 'NOPERM' || probe.code === 'NOMASTERLINK') return undefined;
+  if (judgedElsewhere.has(probe.code)) return undefined;
   return fail(['continuous'], `PSYNC was refused: ${probe.message}`, {
     required: '+FULLRESYNC',
     detail: 'The target gets the same answer.',
     fix: { text: 'Ask who runs the server to allow replication to the outside; otherwise only a scan is left.' },
   });
 }
+
+/** Rights, a lost primary and what passes have findings of their own. */
+const judgedElsewhere: ReadonlySet<string> = new Set([
+  'NOPERM',
+  'NOAUTH',
+  'WRONGPASS',
+  'NOMASTERLINK',
+  'MASTERDOWN',
+  'LOADING',
+  'BUSY',
+  ownCodes.maxClients,
+]);
 
 /** The names are read at start alone. */
 export function unrename(names: readonly string[], server: Answer<Info>): Fix {

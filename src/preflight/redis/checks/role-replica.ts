@@ -1,14 +1,21 @@
 import { fail, pass, warn } from '../../finding.ts';
+import { known, maybe } from '../ask.ts';
 import { info } from '../asks/info.ts';
 import { check, every } from '../check.ts';
+import { unanswered } from '../findings.ts';
 
 export const roleReplica = check({
   id: 'role-replica',
   title: 'the source is a primary',
   needs: 'entry',
   mayBlock: every,
-  asks: { server: info },
-  judge({ server }, { entry }) {
+  asks: { told: maybe(info) },
+  judge({ told }, { entry, probe }) {
+    const isMute = entry.kind === 'entered' && entry.notice?.code === 'MASTERDOWN';
+    const isCut = isMute || (probe?.kind === 'refused' && probe.code === 'NOMASTERLINK');
+    if (told.kind !== 'known' && !isCut) return unanswered(told);
+    // It said so itself, whether INFO may be asked or not.
+    const server = known(told, new Map([['role', 'slave']]));
     if (server.get('redis_mode') === 'sentinel') {
       return fail(every, 'a Sentinel', {
         required: 'the primary it watches',
@@ -17,7 +24,8 @@ export const roleReplica = check({
       });
     }
     if (server.get('role') !== 'slave') return pass('primary');
-    const upstream = `${server.get('master_host') ?? '?'}:${server.get('master_port') ?? '?'}`;
+    const host = server.get('master_host');
+    const upstream = host === undefined ? 'another server' : `${host}:${server.get('master_port') ?? '?'}`;
     const fix = { text: `Give the primary as the source: ${upstream}.` };
     if (server.get('master_link_status') === 'up') {
       return warn(`replica of ${upstream}`, {
@@ -27,7 +35,6 @@ export const roleReplica = check({
         fix,
       });
     }
-    const isMute = entry.kind === 'entered' && entry.notice?.code === 'MASTERDOWN';
     const since = server.get('master_link_down_since_seconds');
     const observed = `replica of ${upstream}, link down${since === undefined || since === '-1' ? '' : ` for ${since} s`}`;
     return fail(isMute ? every : ['continuous'], observed, {
@@ -37,7 +44,9 @@ export const roleReplica = check({
           ? ' Reads are refused too (replica-serve-stale-data no).'
           : ' What a scan would read is as old as the break.'
       }`,
-      fix,
+      fix: {
+        text: `${fix.text} If it is gone for good, REPLICAOF NO ONE makes this one the primary: send it only when nothing writes to the old one any more.`,
+      },
     });
   },
 });
