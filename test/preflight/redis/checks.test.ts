@@ -764,6 +764,18 @@ const table: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
   'renamed-commands': {
     none: { status: 'pass' },
     some: { server: healthy({ more: { lacks: ['cluster', 'sync'] } }), status: 'warn', says: 'SYNC, CLUSTER' },
+    'one that a scan needs': {
+      server: healthy({ more: { lacks: ['sync', 'pttl'] } }),
+      status: 'fail',
+      blocks: ['scan'],
+      says: 'SYNC, PTTL',
+    },
+    'SELECT, and all keys are in database 0': { server: healthy({ more: { lacks: ['select'] } }), status: 'pass' },
+    'SELECT, and keys are elsewhere': {
+      server: healthy({ info: { db3: 'keys=1,expires=0,avg_ttl=0' }, more: { lacks: ['select'] } }),
+      status: 'fail',
+      blocks: ['scan'],
+    },
   },
   'keyspace-notifications': {
     none: { status: 'pass' },

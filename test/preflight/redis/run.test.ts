@@ -159,6 +159,15 @@ function suite(program: 'redis' | 'valkey'): void {
     });
   });
 
+  test('DUMP renamed: a replica is let in, and a scan is not possible', () =>
+    withRedis({ program, config: ['rename-command DUMP ""'], setup: [['set', 'k', 'v']] }, async (server) => {
+      const { report, finding } = await preflight(server);
+      expect(report).toMatchObject({ ok: true, methods: { continuous: true, scan: false } });
+      expect(finding('renamed-commands')).toMatchObject({ status: 'fail', blocks: ['scan'], objects: ['DUMP'] });
+      expect(finding('acl-scan').status).toBe('pass');
+      expect((await preflight(server, {}, { method: 'scan' })).report.ok).toBe(false);
+    }));
+
   test('PING renamed: no replica ever links, even where PSYNC is answered', () =>
     withRedis({ program, config: ['rename-command PING ""'] }, async (server) => {
       for (const probe of [false, true]) {

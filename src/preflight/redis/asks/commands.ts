@@ -11,6 +11,7 @@ const names = [
   'config',
   'command',
   'cluster',
+  'select',
   'scan',
   'dump',
   'pttl',

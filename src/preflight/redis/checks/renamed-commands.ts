@@ -1,6 +1,7 @@
+import { type Info, keyspaceOf } from '../../../redis/info.ts';
 import { isAtLeast, serverVersion } from '../../../redis/version.ts';
-import { pass, warn } from '../../finding.ts';
-import { maybe } from '../ask.ts';
+import { fail, type Outcome, pass, warn } from '../../finding.ts';
+import { type Answer, maybe } from '../ask.ts';
 import { commands } from '../asks/commands.ts';
 import { info } from '../asks/info.ts';
 import { check } from '../check.ts';
@@ -13,7 +14,7 @@ export const renamedCommands = check({
   id: 'renamed-commands',
   title: 'no command was renamed that a migration uses',
   needs: 'entry',
-  mayBlock: [],
+  mayBlock: ['scan'],
   asks: { known: commands, server: maybe(info) },
   judge({ known, server }) {
     const version = server.kind === 'known' ? serverVersion(server.value) : undefined;
@@ -21,6 +22,8 @@ export const renamedCommands = check({
     const lacking = expected
       .filter((name) => !known.has(name) && (name !== 'cluster' || hasClusters))
       .map((name) => name.toUpperCase());
+    const unread = wayOfScan(server).filter((name) => !known.has(name));
+    if (unread.length > 0) return noScan([...lacking, ...unread.map((name) => name.toUpperCase())], server);
     if (lacking.length === 0) return pass('all of them are there');
     return warn(`unknown to the server: ${lacking.join(', ')}`, {
       required: expected.map((name) => name.toUpperCase()).join(' '),
@@ -30,3 +33,18 @@ export const renamedCommands = check({
     });
   },
 });
+
+/** A new connection is in database 0, so only keys elsewhere need SELECT. */
+function wayOfScan(server: Answer<Info>): readonly string[] {
+  const isAlone = server.kind === 'known' && keyspaceOf(server.value).every(({ index }) => index === 0);
+  return [...(isAlone ? [] : ['select']), 'scan', 'dump', 'pttl', 'type'];
+}
+
+function noScan(names: readonly string[], server: Answer<Info>): Outcome {
+  return fail(['scan'], `unknown to the server: ${names.join(', ')}`, {
+    required: 'SELECT SCAN DUMP PTTL TYPE',
+    detail: 'A scan takes every key with these commands. Replication needs none of them.',
+    objects: names,
+    fix: unrename(names, server),
+  });
+}
