@@ -161,7 +161,9 @@ function report(
 ): Described {
   const ssl = source.ssl === 'require';
   const user = entry.kind === 'entered' && entry.auth === 'password' ? (source.username ?? 'default') : 'default';
-  const broken = [...answers.values()].flatMap((one) => (one.kind === 'failed' && one.broke ? [one.reason] : []))[0];
+  const broken = [...answers.values(), sample].flatMap((one) =>
+    one.kind === 'failed' && one.broke ? [one.reason] : [],
+  )[0];
   const ground: Ground = {
     host: source.host,
     port: source.port,

@@ -73,6 +73,12 @@ const table: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
       says: 'bind',
     },
     dropped: { ground: cut('network', 'ETIMEDOUT', 'no answer', 'ETIMEDOUT'), status: 'fail', says: 'firewall' },
+    'hung up': {
+      ground: cut('startup', 'EPIPE', 'the connection was closed by the other side'),
+      status: 'fail',
+      blocks: both,
+      says: 'protected mode (DENIED)',
+    },
     'another service': {
       ground: cut('startup', 'PROTOCOL', 'what answers does not speak'),
       status: 'fail',

@@ -1,3 +1,4 @@
+import { connect } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { describe, expect, test } from 'vitest';
 import { Secret } from '../../../src/secret.ts';
@@ -443,6 +444,12 @@ function suite(program: 'redis' | 'valkey'): void {
       expect(finding('protected-mode')).toMatchObject({ status: 'fail', blocks: ['continuous', 'scan'] });
       expect(finding('auth').status).toBe('skip');
       expect(report.verdict).toBe('blocked');
+      // With a password the refusal may be lost on the way; the blame never falls on the password.
+      const given = await preflight(server, { password: new Secret('given') });
+      expect(given.finding('auth').status).toBe('skip');
+      const told = ['protected-mode', 'redis-connect'].map((id) => given.finding(id));
+      expect(told.filter(({ status }) => status === 'fail')).toHaveLength(1);
+      expect(JSON.stringify(told)).toContain('DENIED');
     }),
   );
 
@@ -524,6 +531,40 @@ function suite(program: 'redis' | 'valkey'): void {
       expect(finding('auth').observed).toMatch(/^WRONGPASS /);
       expect(finding('psync-command').status).toBe('pass');
       expect(report.verdict).toBe('blocked');
+    }));
+
+  test('a user who is deleted while keys are sampled leaves no verdict that anything works', () =>
+    withRedis(
+      {
+        program,
+        acl: ['user default on nopass ~* &* +@all', 'user mover on >pw ~* &* +@all'],
+        setup: [['set', 'k', 'v']],
+      },
+      async (server) => {
+        let deleted = false;
+        const parts = { username: 'mover', password: new Secret('pw') };
+        const { report, finding } = await preflight(server, parts, {}, 20_000, (text) => {
+          if (deleted || !text.startsWith('SELECT')) return;
+          deleted = true;
+          server.cli('acl', 'deluser', 'mover');
+        });
+        expect(finding('redis-connect')).toMatchObject({ status: 'fail', blocks: ['continuous', 'scan'] });
+        expect(finding('redis-connect').detail).toContain('ACL DELUSER');
+        expect(report).toMatchObject({ verdict: 'blocked', ok: false });
+      },
+    ));
+
+  test('a full server behind TLS cannot say so, and is named among the reasons', () =>
+    withRedis({ program, tls: true, config: ['maxclients 1'] }, async (server) => {
+      const held = connect(server.port, '127.0.0.1').on('error', () => {});
+      try {
+        await eventually(async () => {
+          const { report, finding } = await preflight(server);
+          return report.verdict === 'blocked' && JSON.stringify(finding('redis-tls').fix).includes('maxclients');
+        }, 'a full server');
+      } finally {
+        held.destroy();
+      }
     }));
 
   test('a replica that answers nobody is that, though INFO may not be asked', () =>

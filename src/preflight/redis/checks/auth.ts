@@ -3,6 +3,7 @@ import { fail, type Outcome, pass, skip, warn } from '../../finding.ts';
 import { dialsLoopback } from '../../network/host.ts';
 import { check, every } from '../check.ts';
 import type { Ground } from '../ground.ts';
+import { hungUp } from './redis-connect.ts';
 
 export const auth = check({
   id: 'auth',
@@ -61,7 +62,7 @@ const otherChecks: ReadonlySet<string> = new Set([
   ownCodes.onlyTls,
   ownCodes.protocol,
   ownCodes.timeout,
-  ownCodes.closed,
+  ...hungUp,
   ownCodes.aborted,
 ]);
 

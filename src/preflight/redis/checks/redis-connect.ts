@@ -24,7 +24,7 @@ function broken({ broken: reason, port }: Ground): Outcome | undefined {
   return fail(every, `port ${port}: ${reason}`, {
     required: 'a connection that holds',
     detail:
-      'It broke while the source was asked: a restart, a hung server, a proxy that gives up, or somebody who killed it. What was not answered is unknown.',
+      'It broke while the source was asked: a restart, a hung server, a proxy that gives up, or somebody who killed it or took the user away (ACL DELUSER). What was not answered is unknown.',
     fix: { text: 'Look at the log of the server, and run it again.' },
   });
 }
@@ -46,14 +46,27 @@ function mute({ entry, address, port }: Ground): Outcome | undefined {
       fix: { text: 'Give the port of Redis, 6379 unless it was changed.' },
     });
   }
-  if (entry.code !== ownCodes.timeout && entry.code !== ownCodes.closed && entry.code !== ownCodes.aborted) {
-    return undefined;
-  }
+  if (hungUp.has(entry.code)) return closed(entry.message, port);
+  if (entry.code !== ownCodes.timeout && entry.code !== ownCodes.aborted) return undefined;
   return fail(every, `port ${port}: ${entry.message}`, {
     required: 'an answer to PING',
     detail:
-      'The connection is taken and nothing is answered: a hung server, a proxy without a server behind it, or a firewall that lets the handshake pass.',
+      'The connection is taken and nothing is answered: a hung server or one that a script holds up, a proxy without a server behind it, or a firewall that lets the handshake pass.',
     fix: { text: 'Look at the log of the server; redis-cli -h HOST -p PORT PING must answer.' },
+  });
+}
+
+/** A write to a side that has gone fails by the one or the other, as it happens. */
+export const hungUp: ReadonlySet<string> = new Set([ownCodes.closed, 'EPIPE']);
+
+function closed(message: string, port: number): Outcome {
+  return fail(every, `port ${port}: ${message}`, {
+    required: 'an answer to PING',
+    detail:
+      'The connection is taken and closed again: protected mode (DENIED), no free connection (maxclients), a proxy without a server behind it, or a firewall that lets the handshake pass.',
+    fix: {
+      text: 'redis-cli -h HOST -p PORT PING, without a password, shows what the server says; its log tells the rest.',
+    },
   });
 }
 

@@ -50,6 +50,7 @@ function failed(entry: { readonly code: string; readonly message: string }): Out
       fix: { text: 'Give the tls-port of the server, or say disable_ssl: --disable-ssl, or redis:// as the scheme.' },
     });
   }
+  if (entry.message.includes('was closed during the TLS handshake')) return hungUp(entry.message);
   const wantsClient = entry.message.includes('tls-auth-clients');
   return fail(every, entry.message, {
     required: 'a TLS handshake that succeeds',
@@ -63,6 +64,18 @@ function failed(entry: { readonly code: string; readonly message: string }): Out
           text: 'Let clients in without a certificate for the time of the migration (tls-auth-clients optional).',
         }
       : { text: 'Correct the certificate or the --ca-file.' },
+  });
+}
+
+/** Before the handshake a server has no way to say why. */
+function hungUp(observed: string): Outcome {
+  return fail(every, observed, {
+    required: 'a TLS handshake that succeeds',
+    detail:
+      'A server whose connections are all taken (maxclients) hangs up here without a word; so does a proxy without a server behind it, and a version of TLS that one side does not speak.',
+    fix: {
+      text: 'On the server, INFO clients shows connected_clients beside maxclients: end idle clients, or CONFIG SET maxclients higher. If there is room, its log names what it refused.',
+    },
   });
 }
 
