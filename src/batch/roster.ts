@@ -92,14 +92,15 @@ export function createRoster(batch: BatchEvent): Roster {
       announced.set(one.group, { boot, sending: { event: 'sending', at, ...dated, ...one } });
     }
   };
+  const hold = (name: string, group: number, error?: string): void => {
+    const at = mark(name, doubtful, error);
+    if (at !== undefined) holders[at] = group;
+  };
   const doubt = ({ group, names: sent, server_date: date }: SendingEvent): void => {
     const before = doubts.get(group);
     const since = before?.since ?? timeOf(date);
     doubts.set(group, { group, names: sent, since, resend: before?.resend ?? true });
-    for (const name of sent) {
-      const at = mark(name, doubtful);
-      if (at !== undefined) holders[at] = group;
-    }
+    for (const name of sent) hold(name, group);
   };
   /** A name that was sent again was not there before, even if the line that says so is lost. */
   const held = ({ group, names: sent, ...rest }: Doubt): Doubt => {
@@ -165,7 +166,7 @@ export function createRoster(batch: BatchEvent): Roster {
         case 'unknown': {
           const since = doubts.get(event.group)?.since;
           doubts.set(event.group, { group: event.group, names: event.names, since, resend: event.resend });
-          for (const name of event.names) mark(name, doubtful, event.error);
+          for (const name of event.names) hold(name, event.group, event.error);
           return;
         }
         default:
