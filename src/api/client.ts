@@ -25,9 +25,9 @@ export interface ApiRequest {
   /** Path with query, beginning with `/`. */
   readonly path: string;
   /** JSON text. */
-  readonly body?: string;
+  readonly body?: string | undefined;
   /** Ends it in place of the deadline. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 export interface Api {
@@ -51,7 +51,10 @@ export function createApi(deps: ApiDeps): Api {
     let token = await deps.bearer();
     for (let renewals = 0; ; renewals++) {
       const answer = await patiently(deps, call, token);
-      if (!(await isRefused(deps, answer, call.path, token))) return answer;
+      const isRefused =
+        isTokenRefused(answer, call.path) ||
+        (mayBeTokenRefused(answer, call.path) && (await isUnknownToken(deps, token)));
+      if (!isRefused) return answer;
       if (renewals === renewalsAtMost) throw stillRefused(deps, answer);
       // A refused token changed nothing, whatever the method: with another one the request is sent once more.
       const other = await deps.renew(token);
@@ -88,24 +91,31 @@ function stillRefused(deps: ApiDeps, { status, requestId }: ApiAnswer): CliError
 }
 
 /** Where a missing thing and an unknown token look the same (spec.md §5.7), a collection, which cannot be missing, tells which it was. */
-async function isRefused(deps: ApiDeps, answer: ApiAnswer, path: string, token: Secret): Promise<boolean> {
-  if (isTokenRefused(answer, path)) return true;
-  if (!mayBeTokenRefused(answer, path)) return false;
+async function isUnknownToken(deps: ApiDeps, token: Secret): Promise<boolean> {
   const collection = '/v2/actions?page=1&per_page=1';
-  const second = await patiently(deps, { method: 'GET', path: collection }, token);
-  return isTokenRefused(second, collection);
+  const answer = await patiently(deps, { method: 'GET', path: collection }, token);
+  return isTokenRefused(answer, collection);
 }
 
 /** Repeats only what is safe to repeat: GET and HEAD after any failure on the way, others when they were never sent. */
 async function patiently(deps: ApiDeps, call: ApiRequest, token: Secret): Promise<ApiAnswer> {
-  const safe = call.method === 'GET' || call.method === 'HEAD';
+  const { method, path, body, signal } = call;
+  const safe = method === 'GET' || method === 'HEAD';
   for (let attempt = 1; ; attempt++) {
     const last = attempt === tries;
     try {
-      const answer = await once(deps, call, token);
+      const answer = await deps.send(`${deps.baseOrigin}${path}`, {
+        method,
+        headers: headersOf(token, body !== undefined),
+        body,
+        signal: signal ?? AbortSignal.timeout(deps.timeout),
+        redirect: 'manual',
+      });
+      const raw = await receiveBody(answer, bodyLimit);
+      if (raw === undefined) throw tooLong(call);
       const { status } = answer;
       const again = safe && (status === 502 || status === 503 || status === 504);
-      if (!again || last) return answer;
+      if (!again || last) return told(answer, raw, deps.clock.now(), token);
     } catch (error) {
       if (!(error instanceof SendError)) throw error;
       const again =
@@ -116,23 +126,13 @@ async function patiently(deps: ApiDeps, call: ApiRequest, token: Secret): Promis
   }
 }
 
-async function once(deps: ApiDeps, call: ApiRequest, token: Secret): Promise<ApiAnswer> {
-  const answer = await deps.send(`${deps.baseOrigin}${call.path}`, {
-    method: call.method,
-    headers: headersOf(token, call.body !== undefined),
-    ...(call.body === undefined ? {} : { body: call.body }),
-    signal: call.signal ?? AbortSignal.timeout(deps.timeout),
-    redirect: 'manual',
-  });
-  const body = await receiveBody(answer, bodyLimit);
-  if (body === undefined)
-    throw new CliError(
-      'api_error',
-      `could not ${call.method} ${withoutQuery(call.path)}: the answer is longer than 64 MiB`,
-      // Who sent something that changes things must know that it may have been done.
-      { cause: new SendError('connection', true, 'the answer was not read to its end') },
-    );
-  return told(answer, body, deps.clock.now(), token);
+function tooLong({ method, path }: ApiRequest): CliError {
+  return new CliError(
+    'api_error',
+    `could not ${method} ${withoutQuery(path)}: the answer is longer than 64 MiB`,
+    // Who sent something that changes things must know that it may have been done.
+    { cause: new SendError('connection', true, 'the answer was not read to its end') },
+  );
 }
 
 /** Thousands of requests go with one token. */
@@ -179,9 +179,13 @@ function retryAfter(answer: Answer, now: number): number | undefined {
   return Number.isFinite(reset) ? Math.max(0, Math.ceil(reset - now / 1000)) : undefined;
 }
 
+/** Thousands of answers come in the same second. */
+let latest: { readonly text: string; readonly time: number } = { text: '', time: Number.NaN };
+
 function dateOf({ headers }: Answer): number | undefined {
-  const time = Date.parse(headers.get('date') ?? '');
-  return Number.isNaN(time) ? undefined : time;
+  const text = headers.get('date') ?? '';
+  if (text !== latest.text) latest = { text, time: Date.parse(text) };
+  return Number.isNaN(latest.time) ? undefined : latest.time;
 }
 
 function limitOf({ headers }: Answer): ApiAnswer['limit'] {

@@ -54,19 +54,23 @@ const splitCreated = createSplitter('droplets', ['id', 'name']);
 export function readCreated(bytes: Buffer): Created | undefined {
   // Of ten droplets little is wanted, and a batch reads thousands of them.
   const split = splitCreated(bytes);
-  const skims = split === undefined || split.spans.length === 0 ? undefined : parseJson(split.skimmed);
-  const json = parseJson(split === undefined || skims === undefined ? bytes.toString('utf8') : split.rest);
-  if (!json.ok || !isRecord(json.value) || skims?.ok === false) return undefined;
-  return decodeCreated(skims === undefined ? json.value : { ...json.value, droplets: skims.value });
+  const json = parseJson(split?.rest ?? bytes.toString('utf8'));
+  return json.ok && isRecord(json.value) ? decodeCreated(json.value, split?.skims ?? []) : undefined;
 }
 
-function decodeCreated(json: JsonRecord): Created | undefined {
-  const list = Array.isArray(json.droplets) ? json.droplets : [json.droplet];
-  const droplets = list.map(decodeDroplet);
-  if (!droplets.every((droplet) => droplet !== undefined)) return undefined;
+function decodeCreated(json: JsonRecord, skims: readonly JsonRecord[]): Created | undefined {
+  const several = skims.length > 0 ? skims : json.droplets;
+  const droplets: Droplet[] = [];
+  for (const one of Array.isArray(several) ? several : [json.droplet]) {
+    const droplet = decodeDroplet(one);
+    if (droplet === undefined) return undefined;
+    droplets.push(droplet);
+  }
   const links = isRecord(json.links) && Array.isArray(json.links.actions) ? json.links.actions : [];
-  const actionIds = links
-    .map((link) => (isRecord(link) ? numberOf(link, 'id') : undefined))
-    .filter((id) => id !== undefined);
+  const actionIds: number[] = [];
+  for (const link of links) {
+    const id = isRecord(link) ? numberOf(link, 'id') : undefined;
+    if (id !== undefined) actionIds.push(id);
+  }
   return { droplets, actionIds };
 }

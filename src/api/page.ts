@@ -68,12 +68,11 @@ type Items = Pick<Page, 'skims' | 'item' | 'lines'>;
 
 function splitItems(bytes: Buffer, splitter: Splitter): (Items & { rest: string }) | undefined {
   const split = splitter(bytes);
-  const skims = split === undefined ? undefined : parseJson(split.skimmed);
-  if (split === undefined || skims?.ok !== true || !Array.isArray(skims.value)) return undefined;
-  const { spans, rest } = split;
+  if (split === undefined) return undefined;
+  const { spans, skims, rest } = split;
   const span = (at: number): readonly [number, number] => [spans[2 * at] ?? 0, spans[2 * at + 1] ?? 0];
   return {
-    skims: skims.value,
+    skims,
     item: (at) => JSON.parse(bytes.toString('utf8', ...span(at))),
     lines: (places) => linesOf(bytes, places.map(span)),
     rest,

@@ -1,3 +1,4 @@
+import { type JsonRecord, parseJson } from '../json.ts';
 import { createFamiliar, type Familiar } from './familiar.ts';
 import { none, type ReadMember, skipArray, skipBlanks, skipObject, skipValue } from './json-scan.ts';
 
@@ -5,29 +6,32 @@ import { none, type ReadMember, skipArray, skipBlanks, skipObject, skipValue } f
 export interface SplitList {
   /** Where each of them begins and ends: two numbers for each. */
   readonly spans: readonly number[];
-  /** The JSON text of an array of them with only the members that were asked for, as often as they stand there. */
-  readonly skimmed: string;
-  /** The text with an empty list in place of this one. */
+  /** Each of them with only the members that were asked for. */
+  readonly skims: readonly JsonRecord[];
+  /** The text with an empty list in place of this one; what follows the list may yet turn out to be no JSON. */
   readonly rest: string;
 }
 
 export type Splitter = (bytes: Buffer) => SplitList | undefined;
 
 /**
- * Takes the list under `key` apart without making values of it, which is most of what reading it costs: its objects can be
- * printed as they came, and numbers beyond 2^53 stay what they are.
+ * Takes the list under `key` apart without making values of all of it, which is most of what reading it costs: its objects can
+ * be printed as they came, and numbers beyond 2^53 stay what they are.
  * undefined: it is no JSON, stands on several lines, holds more than objects, or there are two such lists, of which
  * JSON.parse would take the last.
  */
 export function createSplitter(key: string, members: readonly string[]): Splitter {
   const familiar: Familiar[] = [];
   const tails = createFamiliar();
-  const [isKey, isMember] = [nameTest([key]), nameTest(members)];
+  const [keyAt, memberAt] = [namesAt([key]), namesAt(members)];
+  const quotedKey = JSON.stringify(key);
   return (bytes) => {
     const isEscaped = bytes.includes(backslash);
     return splitList(bytes, {
-      isList: (from, end) => isKey(bytes, from, end, isEscaped),
-      isWanted: (from, end) => isMember(bytes, from, end, isEscaped),
+      isList: (from, end) => keyAt(bytes, from, end, isEscaped) !== undefined,
+      isLast: (end) => !isEscaped && bytes.indexOf(quotedKey, end) === -1,
+      memberAt: (from, end) => memberAt(bytes, from, end, isEscaped),
+      valueAt: (from, end) => valueAt(bytes, from, end, isEscaped),
       wanted: members.length,
       familiarAt: (length) => (familiar[length] ??= createFamiliar()),
       tails,
@@ -38,8 +42,12 @@ export function createSplitter(key: string, members: readonly string[]): Splitte
 interface Splitting {
   /** Whether the name between two places is that of the list. */
   readonly isList: (from: number, end: number) => boolean;
-  /** Whether it is a member that was asked for. */
-  readonly isWanted: (from: number, end: number) => boolean;
+  /** Whether no other list of that name can follow. */
+  readonly isLast: (end: number) => boolean;
+  /** The name between two places, if it is one of the members that were asked for. */
+  readonly memberAt: (from: number, end: number) => string | undefined;
+  /** What the JSON text between two places says. */
+  readonly valueAt: (from: number, end: number) => unknown;
   /** How many members were asked for. */
   readonly wanted: number;
   readonly familiarAt: (nameLength: number) => Familiar;
@@ -47,49 +55,55 @@ interface Splitting {
   readonly tails: Familiar;
 }
 
-function splitList(bytes: Buffer, { isList, isWanted, wanted, familiarAt, tails }: Splitting): SplitList | undefined {
+function splitList(bytes: Buffer, splitting: Splitting): SplitList | undefined {
+  const { isList, isLast, memberAt, valueAt, wanted, familiarAt, tails } = splitting;
   const spans: number[] = [];
-  const kept: number[] = [];
-  const ends: number[] = [];
-  const list: number[] = [];
-  let isTailKnown = false;
+  const skims: JsonRecord[] = [];
+  let [listStart, listEnd] = [none, none];
+  let skim: Record<string, unknown> = {};
+  // Of the object that is read: how many of its members were asked for, where the last of them ends, and whether what follows is known.
+  let [met, metEnd, isTailKnown, isOver] = [0, 0, false, false];
 
   const readMember: ReadMember = (from, name, nameEnd) => {
     const end =
       bytes[from] === openBrace ? skipFamiliar(familiarAt(nameEnd - name), bytes, from) : skipValue(bytes, from, 2);
-    if (!isWanted(name, nameEnd)) return end;
-    kept.push(name, end);
-    if (end === none || !isComplete()) return end;
+    const member = end === none ? undefined : memberAt(name, nameEnd);
+    if (member === undefined) return end;
+    skim[member] = valueAt(from, end);
+    met += 1;
+    metEnd = end;
+    if (met !== wanted) return end;
     const tailEnd = tails.endOf(bytes, end);
     isTailKnown = tailEnd !== none;
     // The brace that ends the object is left to whoever reads it.
     return isTailKnown ? tailEnd - 1 : end;
   };
-  const isComplete = (): boolean => kept.length - (ends.at(-1) ?? 0) === 2 * wanted;
   const readItem = (from: number): number => {
     if (bytes[from] !== openBrace) return none;
-    isTailKnown = false;
+    skim = {};
+    [met, isTailKnown] = [0, false];
     const end = skipObject(bytes, from, readMember);
     // A tail that holds one of them again is none.
-    if (end !== none && isComplete() && !isTailKnown) tails.learn(bytes, kept.at(-1) ?? end, end);
+    if (end !== none && met === wanted && !isTailKnown) tails.learn(bytes, wanted === 0 ? end : metEnd, end);
     spans.push(from, end);
-    ends.push(kept.length);
+    skims.push(skim);
     return end;
   };
   const start = skipBlanks(bytes, 0);
   if (bytes[start] !== openBrace) return undefined;
   const end = skipObject(bytes, start, (from, name, nameEnd) => {
     if (!isList(name, nameEnd)) return skipValue(bytes, from);
-    if (list.length > 0 || bytes[from] !== openBracket) return none;
-    const listEnd = skipArray(bytes, from, readItem);
-    list.push(from, listEnd);
-    return listEnd;
+    if (listStart !== none || bytes[from] !== openBracket) return none;
+    listStart = from;
+    listEnd = skipArray(bytes, from, readItem);
+    // What follows is read by whoever wants it.
+    isOver = listEnd !== none && isLast(listEnd);
+    return isOver ? none : listEnd;
   });
-  if (end === none || skipBlanks(bytes, end) !== bytes.length) return undefined;
-  const [listStart = 0, listEnd = 0] = list;
-  const before = bytes.toString('utf8', 0, listStart);
-  const rest = list.length === 0 ? bytes.toString('utf8') : `${before}[]${bytes.toString('utf8', listEnd)}`;
-  return { spans, skimmed: skimmedOf(bytes, kept, ends), rest };
+  if (!isOver && (end === none || skipBlanks(bytes, end) !== bytes.length)) return undefined;
+  if (listStart === none) return { spans, skims, rest: bytes.toString('utf8') };
+  const rest = `${bytes.toString('utf8', 0, listStart)}[]${bytes.toString('utf8', listEnd)}`;
+  return { spans, skims, rest };
 }
 
 function skipFamiliar(familiar: Familiar, bytes: Buffer, from: number): number {
@@ -100,20 +114,41 @@ function skipFamiliar(familiar: Familiar, bytes: Buffer, from: number): number {
   return end;
 }
 
-type NameTest = (bytes: Buffer, from: number, end: number, isEscaped: boolean) => boolean;
+/** The JSON text between two places was found to be one. */
+function valueAt(bytes: Buffer, from: number, end: number, isEscaped: boolean): unknown {
+  if (bytes[from] === quote && !isEscaped) return bytes.toString('utf8', from + 1, end - 1);
+  const whole = end - from <= longestNumber ? digitsAt(bytes, from, end) : none;
+  if (whole !== none) return whole;
+  const json = parseJson(bytes.toString('utf8', from, end));
+  return json.ok ? json.value : undefined;
+}
 
-/** Whether the name between two places is one of these. */
-function nameTest(names: readonly string[]): NameTest {
-  const quoted = names.map((name) => Buffer.from(JSON.stringify(name)));
+function digitsAt(bytes: Buffer, from: number, end: number): number {
+  let value = 0;
+  for (let at = from; at < end; at++) {
+    const digit = (bytes[at] ?? 0) - zero;
+    if (digit < 0 || digit > 9) return none;
+    value = value * 10 + digit;
+  }
+  return value;
+}
+
+type NameTest = (bytes: Buffer, from: number, end: number, isEscaped: boolean) => string | undefined;
+
+/** Which of these names stands between two places. */
+function namesAt(names: readonly string[]): NameTest {
+  const quoted = names.map((name) => ({ name, text: Buffer.from(JSON.stringify(name)) }));
   /** Most names are told apart by how long they are. */
   const isLength: boolean[] = [];
-  for (const { length } of quoted) isLength[length] = true;
+  for (const { text } of quoted) isLength[text.length] = true;
   return (bytes, from, end, isEscaped) => {
-    if (isEscaped && bytes.subarray(from, end).includes(backslash))
-      return names.includes(JSON.parse(bytes.toString('utf8', from, end)));
-    if (isLength[end - from] !== true) return false;
-    for (const name of quoted) if (standsAt(bytes, name, from, end)) return true;
-    return false;
+    if (isEscaped && bytes.subarray(from, end).includes(backslash)) {
+      const said = JSON.parse(bytes.toString('utf8', from, end));
+      return names.find((name) => name === said);
+    }
+    if (isLength[end - from] !== true) return undefined;
+    for (const { name, text } of quoted) if (standsAt(bytes, text, from, end)) return name;
+    return undefined;
   };
 }
 
@@ -124,25 +159,7 @@ function standsAt(bytes: Buffer, name: Buffer, from: number, end: number): boole
   return true;
 }
 
-function skimmedOf(bytes: Buffer, kept: readonly number[], ends: readonly number[]): string {
-  let size = 2 + 3 * ends.length + kept.length;
-  for (let at = 0; at < kept.length; at += 2) size += (kept[at + 1] ?? 0) - (kept[at] ?? 0);
-  const skim = Buffer.allocUnsafe(size);
-  let to = 0;
-  skim[to++] = openBracket;
-  let at = 0;
-  for (const end of ends) {
-    if (to > 1) skim[to++] = comma;
-    skim[to++] = openBrace;
-    for (const first = at; at < end; at += 2) {
-      if (at > first) skim[to++] = comma;
-      for (let from = kept[at] ?? 0; from < (kept[at + 1] ?? 0); from++) skim[to++] = bytes[from] ?? 0;
-    }
-    skim[to++] = closeBrace;
-  }
-  skim[to++] = closeBracket;
-  return skim.toString('utf8', 0, to);
-}
-
-const [backslash, comma] = [0x5c, 0x2c];
-const [openBracket, closeBracket, openBrace, closeBrace] = [0x5b, 0x5d, 0x7b, 0x7d];
+/** Digits of a number that has room in a double with certainty. */
+const longestNumber = 15;
+const [quote, zero, backslash] = [0x22, 0x30, 0x5c];
+const [openBracket, openBrace] = [0x5b, 0x7b];

@@ -42,15 +42,15 @@ export function fateOfFailure(error: CliError): Fate {
 
 /** A row for each name the answer tells of; by name, not by place, though the order is kept. */
 function matched(names: readonly string[], { droplets, actionIds }: Created): readonly CreatedRow[] {
-  // Actions have no names: they belong to the droplets by place, if there is one for each.
-  const isPaired = actionIds.length === droplets.length;
-  return names.flatMap((name, at) => {
+  const rows: CreatedRow[] = [];
+  for (const [at, name] of names.entries()) {
     // The order is that of the names, unless a server does otherwise; of two of a name the last one counts.
     const isInPlace = droplets.length === names.length && droplets[at]?.name === name;
     const place = isInPlace ? at : droplets.findLastIndex((one) => one.name === name);
     const id = droplets[place]?.id;
-    if (id === undefined) return [];
-    const action = isPaired ? actionIds[place] : undefined;
-    return [action === undefined ? { name, id } : { name, id, action_id: action }];
-  });
+    // Actions have no names: they belong to the droplets by place, if there is one for each.
+    const action_id = actionIds.length === droplets.length ? actionIds[place] : undefined;
+    if (id !== undefined) rows.push({ name, id, action_id });
+  }
+  return rows;
 }

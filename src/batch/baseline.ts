@@ -1,13 +1,12 @@
 import { CliError } from '../errors.ts';
 import type { Clock } from '../platform/host.ts';
-import type { BaselineEvent } from './event.ts';
-import { stamp } from './investigate.ts';
+import { type BaselineEvent, timeText } from './event.ts';
 import type { Ledger } from './ledger.ts';
 import type { Line } from './line.ts';
 import type { Lookups } from './lookup.ts';
 
 export interface BaselineDeps {
-  readonly ledger: Pick<Ledger, 'record' | 'roster'>;
+  readonly ledger: Pick<Ledger, 'commit' | 'roster'>;
   readonly line: Line;
   readonly lookups: Lookups;
   readonly clock: Clock;
@@ -25,15 +24,14 @@ export async function takeBaseline({ ledger, line, lookups, clock, ending }: Bas
   for (let attempt = 1; attempt <= tries; attempt++) {
     const { conclusive, droplets } = await lookups.find({ names, has }, ending);
     if (!conclusive) continue;
-    const date = line.serverDate();
     const met = [...droplets].filter(([, bearers]) => bearers.length > 0);
     const event: BaselineEvent = {
       event: 'baseline',
-      ...stamp(clock),
-      ...(date === undefined ? {} : { server_date: new Date(date).toISOString() }),
+      at: timeText(clock.now()),
+      server_date: line.serverTime(),
       existing: Object.fromEntries(met.map(([name, bearers]) => [name, bearers.map(({ id }) => id)])),
     };
-    await ledger.record(event, true);
+    await ledger.commit(event);
     return event;
   }
   throw new CliError('incomplete_list', 'could not see which of the names are taken', {

@@ -8,8 +8,8 @@ import type { Doubt } from './roster.ts';
 export interface BatchOptions extends QueueOptions, Omit<GroupDeps, 'stopped' | 'overdue' | 'leash'> {
   /** Milliseconds after which an answer is overdue. */
   readonly timeout: number;
-  /** Called with the names of a group once no more is to be known of them in this run. */
-  readonly onSettled: (names: readonly string[]) => Promise<void>;
+  /** Called with the names of a group once no more is to be known of them in this run; what it gives is waited for. */
+  readonly onSettled: (names: readonly string[]) => Promise<void> | undefined;
 }
 
 /**
@@ -31,18 +31,25 @@ export async function createBatch(options: BatchOptions): Promise<CliError | und
     if (error instanceof CliError) stop ??= error;
     else if (!ending.aborted) fault ??= { error };
   };
-  const tell = (names: readonly string[]): Promise<void> =>
-    // One that fails stops the batch, but not the groups whose answers are awaited.
-    options.onSettled(names).catch((error: unknown) => {
-      fault ??= { error };
-    });
+  // One that fails stops the batch, but not the groups whose answers are awaited.
+  const untold = (error: unknown): void => {
+    fault ??= { error };
+  };
+  const tell = (names: readonly string[]): Promise<void> | undefined => {
+    try {
+      return options.onSettled(names)?.catch(untold);
+    } catch (error) {
+      untold(error);
+      return undefined;
+    }
+  };
   const began = options.clock.now();
   const settle = async (doubt: Doubt): Promise<void> => {
     if (await settleDoubt(doubt, began, deps)) await tell(doubt.names);
   };
   const worker = async (take: Queue['take']): Promise<void> => {
     // A group is told while the next one is sent, and one after the other.
-    let telling: Promise<void> = Promise.resolve();
+    let telling: Promise<void> | undefined;
     const leash = createLeash(options.ended);
     const means = { ...deps, leash };
     while (!deps.stopped() && !ending.aborted) {
@@ -54,14 +61,14 @@ export async function createBatch(options: BatchOptions): Promise<CliError | und
       } catch (error) {
         failed(error);
       }
-      await telling;
+      if (telling !== undefined) await telling;
       telling = tell(group.names);
     }
     leash.close();
     await telling;
   };
   try {
-    await withdraw(options);
+    withdraw(options);
     // All at once, so that they share their waits and lookups, and before anything is sent, so that no list changes meanwhile.
     await Promise.all(roster.doubts().map((doubt) => settle(doubt).catch(failed)));
     const { count, take } = createQueue(options);
@@ -69,7 +76,12 @@ export async function createBatch(options: BatchOptions): Promise<CliError | und
   } finally {
     overdue.close();
   }
-  await withdraw(options).then(ledger.flush).catch(failed);
+  try {
+    withdraw(options);
+    ledger.flush();
+  } catch (error) {
+    failed(error);
+  }
   if (fault !== undefined) throw fault.error;
   return stop;
 }

@@ -34,7 +34,7 @@ export interface BatchEvent {
 export interface BaselineEvent {
   readonly event: 'baseline';
   readonly at: string;
-  readonly server_date?: string;
+  readonly server_date?: string | undefined;
   readonly existing: Readonly<Record<string, readonly number[]>>;
 }
 
@@ -47,7 +47,7 @@ export interface AnnouncedEvent {
   readonly at: string;
   /** The start of the machine that wrote it. After another one, all of it is in doubt. */
   readonly boot: string;
-  readonly server_date?: string;
+  readonly server_date?: string | undefined;
   readonly groups: readonly AnnouncedGroup[];
 }
 
@@ -61,14 +61,14 @@ export interface SendingEvent {
   readonly event: 'sending';
   readonly at: string;
   readonly group: number;
-  readonly server_date?: string;
+  readonly server_date?: string | undefined;
   readonly names: readonly string[];
 }
 
 export interface CreatedRow {
   readonly name: string;
   readonly id: number;
-  readonly action_id?: number;
+  readonly action_id?: number | undefined;
 }
 
 /** `adopted`: found by a lookup, not told by an answer. */
@@ -97,6 +97,15 @@ export interface UnknownEvent {
   readonly names: readonly string[];
   readonly error: string;
   readonly resend: boolean;
+}
+
+/** Many events of a batch are of the same millisecond. */
+let latest: { readonly ms: number; readonly text: string } = { ms: 0, text: '' };
+
+/** Milliseconds since the epoch, as a ledger has them. */
+export function timeText(ms: number): string {
+  if (ms !== latest.ms) latest = { ms, text: new Date(ms).toISOString() };
+  return latest.text;
 }
 
 export function encodeEvent(event: LedgerEvent): string {

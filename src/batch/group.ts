@@ -1,8 +1,9 @@
 import { CliError } from '../errors.ts';
 import { type Fate, fateOf, fateOfFailure } from './answer.ts';
-import { type InvestigationDeps, investigate, type Suspects, stamp } from './investigate.ts';
+import { type SendingEvent, timeText } from './event.ts';
+import { type InvestigationDeps, investigate, type Suspects } from './investigate.ts';
 import type { Leash } from './leash.ts';
-import { dated, type Line } from './line.ts';
+import type { Line } from './line.ts';
 import type { Overdue } from './overdue.ts';
 import { createRequest } from './requests.ts';
 import type { Doubt } from './roster.ts';
@@ -29,7 +30,7 @@ type Sought = Pick<Group, 'id' | 'names'>;
 
 /** Creates the names of a group; resolves, once their fate is recorded or the run has ended, with what stops the batch. */
 export async function createGroup(group: Group, deps: GroupDeps): Promise<CliError | undefined> {
-  const { clock } = deps;
+  const { clock, ledger, line, ending, leash } = deps;
   let suspects: Suspects | undefined;
   let sends = 0;
   let { isAnnounced } = group;
@@ -37,13 +38,20 @@ export async function createGroup(group: Group, deps: GroupDeps): Promise<CliErr
     let fate: Fate | undefined;
     let names = group.names;
     if (suspects === undefined) {
-      const sent = await send(group, isAnnounced, deps);
+      // Waiting for the rate limit is no doubt, so the ledger says nothing yet.
+      const wait = line.turn(ending);
+      if (wait !== undefined) await wait;
+      const sending = sendingOf(group, deps);
+      if (isAnnounced) ledger.record(sending);
+      else await ledger.commit(sending);
+      const answer = send(group, deps);
       isAnnounced = false;
       sends += 1;
-      fate = await deps.overdue.inTime(sent.answer);
+      fate = await deps.overdue.inTime(answer);
       if (fate === undefined) {
-        suspects = { ...suspectsOf(group, names, sends, clock.now()), answer: sent.answer, closedAt: undefined };
-        const finding = await investigate(suspects, deps).finally(sent.abandon);
+        suspects = { ...suspectsOf(group, names, sends, clock.now()), answer, closedAt: undefined };
+        // The answer would change nothing any more.
+        const finding = await investigate(suspects, deps).finally(leash.cut);
         if (finding.kind === 'over') return undefined;
         if (finding.kind === 'answered') ({ fate, names } = finding);
       }
@@ -55,15 +63,15 @@ export async function createGroup(group: Group, deps: GroupDeps): Promise<CliErr
     if (fate === undefined || fate.kind === 'throttled') {
       // Certainly not processed: it is sent again, unless nothing is to be sent any more.
       if (fate?.kind === 'throttled') sends -= 1;
-      if (fate !== undefined || deps.stopped()) await fail(group, fate?.error ?? notThere, deps);
+      if (fate !== undefined || deps.stopped()) fail(group, fate?.error ?? notThere, deps);
       if (deps.stopped() || deps.ending.aborted) return undefined;
       continue;
     }
     if (fate.kind === 'failed') {
-      await fail(group, fate.error, deps);
+      fail(group, fate.error, deps);
       return fate.stop;
     }
-    const left = fate.kind === 'created' ? await keep(group, fate, names, deps) : names;
+    const left = fate.kind === 'created' ? keep(group, fate, names, deps) : names;
     if (left.length === 0) return undefined;
     const error = fate.kind === 'doubt' ? fate.error : 'the answer does not name it';
     suspects = { ...suspectsOf(group, left, sends, clock.now()), error };
@@ -82,49 +90,42 @@ export async function settleDoubt(
   const error = 'it was sent by a process that ended before the answer came';
   const suspects = { ...suspectsOf({ id: group, names }, names, 1, began), error };
   if ((await investigate(suspects, deps)).kind === 'over') return true;
-  await fail({ id: group, names }, notThere, deps);
+  fail({ id: group, names }, notThere, deps);
   return false;
 }
 
 const notThere = 'looked for, and not there';
 
-interface Sent {
-  readonly answer: Promise<Fate>;
-  /** Closes the connection: the answer would change nothing any more. */
-  readonly abandon: () => void;
+function sendingOf({ id, names }: Group, { clock, line }: GroupDeps): SendingEvent {
+  return { event: 'sending', at: timeText(clock.now()), group: id, server_date: line.serverTime(), names };
 }
 
-/** Sends the request, once the server allows it and the ledger knows of it. */
-async function send({ id, names }: Group, isAnnounced: boolean, deps: GroupDeps): Promise<Sent> {
-  const { line, ledger, login, clock, ending, leash } = deps;
-  // Waiting for the rate limit is no doubt, so the ledger says nothing yet.
-  await line.turn(ending);
-  await ledger.record({ event: 'sending', ...stamp(clock), group: id, ...dated(line), names }, !isAnnounced);
-  const request = { ...createRequest(names, ledger.roster.batch.attributes), signal: leash.signal() };
-  const answer = line.request(request).then(
+/** Sends the request, of which the ledger knows. */
+function send({ names }: Group, { line, ledger, login, leash }: GroupDeps): Promise<Fate> {
+  const request = createRequest(names, ledger.roster.batch.attributes, leash.signal());
+  return line.request(request).then(
     (got) => fateOf(request, got, login),
     (error: unknown) => {
       if (error instanceof CliError) return fateOfFailure(error);
       throw error;
     },
   );
-  return { answer, abandon: leash.cut };
 }
 
 /** Records what was created; the names that were not told of. */
-async function keep(
+function keep(
   { id }: Group,
   { rows }: Extract<Fate, { kind: 'created' }>,
   names: readonly string[],
   { ledger, clock }: GroupDeps,
-): Promise<readonly string[]> {
-  await ledger.record({ event: 'created', ...stamp(clock), group: id, rows }, false);
+): readonly string[] {
+  ledger.record({ event: 'created', at: timeText(clock.now()), group: id, rows });
   const isAll = rows.length === names.length && rows.every(({ name }, at) => name === names[at]);
   return isAll ? [] : names.filter((name) => !rows.some((row) => row.name === name));
 }
 
-async function fail({ id, names }: Sought, error: string, { ledger, clock }: InvestigationDeps): Promise<void> {
-  await ledger.record({ event: 'failed', ...stamp(clock), group: id, names, error }, false);
+function fail({ id, names }: Sought, error: string, { ledger, clock }: InvestigationDeps): void {
+  ledger.record({ event: 'failed', at: timeText(clock.now()), group: id, names, error });
 }
 
 function suspectsOf({ id }: Sought, names: readonly string[], sends: number, now: number): Suspects {

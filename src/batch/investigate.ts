@@ -3,7 +3,7 @@ import type { Clock } from '../platform/host.ts';
 import type { Fate } from './answer.ts';
 import { candidates, type Wanted } from './candidate.ts';
 import { judgeDoubt, type Look, type Verdict } from './doubt.ts';
-import type { CreatedRow } from './event.ts';
+import { type CreatedRow, timeText } from './event.ts';
 import type { Ledger } from './ledger.ts';
 import type { Lookups } from './lookup.ts';
 import { markOf } from './requests.ts';
@@ -11,7 +11,7 @@ import type { Waits } from './waits.ts';
 
 export interface InvestigationDeps {
   readonly lookups: Lookups;
-  readonly ledger: Pick<Ledger, 'record' | 'roster' | 'boot' | 'flush'>;
+  readonly ledger: Pick<Ledger, 'record' | 'commit' | 'roster' | 'boot' | 'flush'>;
   readonly clock: Clock;
   readonly waits: Waits;
   /** Nothing more is to be sent. */
@@ -52,7 +52,7 @@ export async function investigate(suspects: Suspects, deps: InvestigationDeps): 
     const verdict = judgeDoubt({ ...now, resend, marked: ledger.roster.batch.mark, looks }, clock.now(), waits);
     if (verdict.kind === 'send') return { kind: 'absent' };
     if (verdict.kind === 'adopt' || verdict.kind === 'unknown') {
-      await settle(verdict, now, deps);
+      settle(verdict, now, deps);
       return { kind: 'over' };
     }
     const until = verdict.kind === 'look' ? verdict.at : verdict.until;
@@ -87,22 +87,18 @@ async function firstOf<T>(
   }
 }
 
-/** This machine's time, as a ledger has it. */
-export function stamp(clock: Clock): { readonly at: string } {
-  return { at: new Date(clock.now()).toISOString() };
-}
-
-async function settle(
+function settle(
   verdict: Extract<Verdict, { kind: 'adopt' | 'unknown' }>,
   { group, names, error }: Suspects,
   { ledger, clock }: InvestigationDeps,
-): Promise<void> {
+): void {
   const rows = [...verdict.ids].map(([name, id]): CreatedRow => ({ name, id }));
-  if (rows.length > 0) await ledger.record({ event: 'created', ...stamp(clock), group, adopted: true, rows }, false);
+  const at = timeText(clock.now());
+  if (rows.length > 0) ledger.record({ event: 'created', at, group, adopted: true, rows });
   if (verdict.kind === 'adopt') return;
   const left = names.filter((name) => !verdict.ids.has(name));
   const told = { names: left, error: `${error}; ${verdict.error}`, resend: verdict.resend };
-  await ledger.record({ event: 'unknown', ...stamp(clock), group, ...told }, false);
+  ledger.record({ event: 'unknown', at, group, ...told });
 }
 
 async function look(suspects: Suspects, deps: InvestigationDeps): Promise<Look> {

@@ -26,10 +26,12 @@ export interface Ledger {
    */
   readonly boot: string | undefined;
   /**
-   * Adds the event to file and roster; with `durable` it is on the disk when this resolves. What was created is written with
-   * the next line, or else at the end of this turn of the event loop: nobody could tell the difference, and it halves the writes.
+   * Adds the event to file and roster; throws when it could not be written. What was created is written with the next line, or
+   * else at the end of this turn of the event loop: nobody could tell the difference, and it halves the writes.
    */
-  record(event: LedgerEvent, durable: boolean): Promise<void>;
+  record(event: LedgerEvent): void;
+  /** The same; it is on the disk when this resolves. */
+  commit(event: LedgerEvent): Promise<void>;
   /** Writes what was not yet written; throws when it could not be. */
   flush(): void;
   close(): Promise<void>;
@@ -66,7 +68,8 @@ export async function openLedger(path: string, bootOf: BootOf): Promise<Ledger> 
     const roster = readLedger(path);
     const ledger = await opened(path, lock, roster, bootOf);
     const sendings = presumedSent(roster, ledger.boot);
-    for (const [at, sending] of sendings.entries()) await ledger.record(sending, at === sendings.length - 1);
+    for (const sending of sendings.slice(0, -1)) ledger.record(sending);
+    for (const last of sendings.slice(-1)) await ledger.commit(last);
     return ledger;
   } catch (error) {
     lock.release();
@@ -143,13 +146,17 @@ async function opened(path: string, lock: HeldLock, roster: Roster, bootOf: Boot
       // Whoever writes next, or flushes, hears of it.
     }
   };
-  const write = async (event: LedgerEvent, durable: boolean): Promise<void> => {
-    const canWait = event.event === 'created' && !durable;
+  const write = (event: LedgerEvent): void => {
+    const canWait = event.event === 'created' && broken === undefined;
     if (canWait && held === '') setImmediate(endOfTurn);
     held += encodeEvent(event);
-    if (canWait && broken === undefined) return;
-    flush();
-    if (durable) await sync().catch(fail);
+    if (!canWait) flush();
+  };
+  const record = (event: LedgerEvent): void => {
+    // What became of a request is true, written or not; one that could not be announced is never sent.
+    if (event.event !== 'sending') roster.apply(event);
+    write(event);
+    if (event.event === 'sending') roster.apply(event);
   };
   const close = (): Promise<void> => {
     closing ??= Promise.resolve()
@@ -168,15 +175,13 @@ async function opened(path: string, lock: HeldLock, roster: Roster, bootOf: Boot
     path,
     roster,
     boot,
-    async record(event, durable) {
-      if (event.event === 'sending') {
-        // A request that could not be announced is never sent.
-        await write(event, durable);
-        return roster.apply(event);
-      }
-      // What became of a request is true, written or not.
-      roster.apply(event);
-      await write(event, durable);
+    record,
+    async commit(event) {
+      if (event.event !== 'sending') roster.apply(event);
+      write(event);
+      flush();
+      await sync().catch(fail);
+      if (event.event === 'sending') roster.apply(event);
     },
     flush,
     close,
@@ -208,8 +213,10 @@ function grouped(work: () => Promise<void>): () => Promise<void> {
 }
 
 function writeAll(descriptor: number, text: string): void {
+  const written = writeSync(descriptor, text);
+  if (written === Buffer.byteLength(text)) return;
   const bytes = Buffer.from(text, 'utf8');
-  for (let done = 0; done < bytes.length; ) done += writeSync(descriptor, bytes, done);
+  for (let done = written; done < bytes.length; ) done += writeSync(descriptor, bytes, done);
 }
 
 /** Beside the ledger, for a lock on the file itself would keep it from being read on some systems. */

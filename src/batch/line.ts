@@ -7,12 +7,15 @@ import { type Allowance, afterAnswer, afterSending, unlimited, waitFor } from '.
 /** The way to the server: every request of a batch takes its turn here. */
 export interface Line {
   readonly baseOrigin: string;
-  /** Waits until the server allows a request. A wait that is too long, or was ended by the signal, is an error. */
-  turn(signal: AbortSignal): Promise<void>;
+  /**
+   * To be waited for before a request; undefined when the server allows one now. A wait that is too long, or was ended by the
+   * signal, is an error.
+   */
+  turn(signal: AbortSignal): Promise<void> | undefined;
   /** To be sent in its turn. */
   request(request: ApiRequest): Promise<ApiAnswer>;
-  /** The server's clock as it last told, in milliseconds. */
-  readonly serverDate: () => number | undefined;
+  /** The server's clock as it last told, for an event of the ledger. */
+  readonly serverTime: () => string | undefined;
 }
 
 export interface LineOptions {
@@ -30,22 +33,28 @@ export function createLine({ api, clock, pause, onPause }: LineOptions): Line {
   let refusals = 0;
   let refusedSince: number | undefined;
   let date: number | undefined;
+  let time: string | undefined;
+
+  const take = (signal: AbortSignal): Promise<void> | undefined => {
+    signal.throwIfAborted();
+    const now = clock.now();
+    const wait = waitFor(allowance, now);
+    if (wait > 0) return patience(wait, signal);
+    allowance = afterSending(allowance, now);
+    return undefined;
+  };
+  const patience = async (wait: number, signal: AbortSignal): Promise<void> => {
+    // A server that answers 429 again and again is not waited for longer than one that says so at once.
+    const waited = refusedSince === undefined ? 0 : clock.now() - refusedSince;
+    if (wait + waited > pause) throw tooLong(wait);
+    if (wait > 1_000) await onPause(wait);
+    await clock.sleep(wait, signal);
+    await take(signal);
+  };
 
   return {
     baseOrigin: api.baseOrigin,
-    async turn(signal) {
-      for (;;) {
-        signal.throwIfAborted();
-        const wait = waitFor(allowance, clock.now());
-        if (wait <= 0) break;
-        // A server that answers 429 again and again is not waited for longer than one that says so at once.
-        const waited = refusedSince === undefined ? 0 : clock.now() - refusedSince;
-        if (wait + waited > pause) throw tooLong(wait);
-        if (wait > 1_000) await onPause(wait);
-        await clock.sleep(wait, signal);
-      }
-      allowance = afterSending(allowance, clock.now());
-    },
+    turn: take,
     async request(request) {
       inFlight += 1;
       let answer: ApiAnswer;
@@ -60,10 +69,11 @@ export function createLine({ api, clock, pause, onPause }: LineOptions): Line {
       const headers = { status, retryAfter, remaining: limit?.remaining, reset: limit?.reset, date: told };
       allowance = afterAnswer(allowance, headers, now, inFlight, refusals);
       refusedSince = status === 429 ? (refusedSince ?? now) : undefined;
+      if (told !== undefined && told !== date) time = new Date(told).toISOString();
       date = told ?? date;
       return answer;
     },
-    serverDate: () => date,
+    serverTime: () => time,
   };
 }
 
@@ -72,10 +82,4 @@ function tooLong(ms: number): CliError {
     detail: `the server takes the next request in ${Math.ceil(ms / 60_000)} min`,
     exitCode: 5,
   });
-}
-
-/** The server's time for an event of the ledger. */
-export function dated({ serverDate }: Pick<Line, 'serverDate'>): { readonly server_date?: string } {
-  const date = serverDate();
-  return date === undefined ? {} : { server_date: new Date(date).toISOString() };
 }

@@ -22,7 +22,14 @@ export function indexNames(names: readonly string[]): NameIndex {
     if (slots[slot] === -1) slots[slot] = at;
     else repeated.add(name);
   }
-  return { positionOf: (name) => slots[find(name)] ?? -1, repeated: [...repeated] };
+  /** Names are asked for in their order, mostly. */
+  let next = 0;
+  const positionOf = (name: string): number => {
+    const at = repeated.size === 0 && names[next] === name ? next : (slots[find(name)] ?? -1);
+    next = at + 1;
+    return at;
+  };
+  return { positionOf, repeated: [...repeated] };
 }
 
 /** FNV-1a (https://datatracker.ietf.org/doc/draft-eastlake-fnv/), with its bits mixed once more, since the low ones are used. */

@@ -1,6 +1,5 @@
+import { timeText } from './event.ts';
 import type { Group, GroupDeps } from './group.ts';
-import { stamp } from './investigate.ts';
-import { dated } from './line.ts';
 
 export interface QueueOptions extends Pick<GroupDeps, 'ledger' | 'line' | 'clock'> {
   /** Names in one request; 10 is what the service takes. */
@@ -36,7 +35,8 @@ export function createQueue({ ledger, line, clock, batchSize, concurrency, ahead
     const groups: Group[] = [];
     while (announced.length + groups.length < ahead * concurrency && next < missing.length) groups.push(cut(true));
     const told = groups.map(({ id, names }) => ({ group: id, names }));
-    await ledger.record({ event: 'announced', ...stamp(clock), boot, ...dated(line), groups: told }, true);
+    const [at, server_date] = [timeText(clock.now()), line.serverTime()];
+    await ledger.commit({ event: 'announced', at, boot, server_date, groups: told });
     announced.push(...groups);
   };
   const refill = (): void => {
@@ -61,7 +61,7 @@ export function createQueue({ ledger, line, clock, batchSize, concurrency, ahead
 }
 
 /** What was announced and never sent: a later start of the machine would have to doubt it. */
-export async function withdraw({ ledger, clock }: Pick<QueueOptions, 'ledger' | 'clock'>): Promise<void> {
+export function withdraw({ ledger, clock }: Pick<QueueOptions, 'ledger' | 'clock'>): void {
   for (const { group, names } of ledger.roster.announced().map(({ sending }) => sending))
-    await ledger.record({ event: 'failed', ...stamp(clock), group, names, error: 'not sent' }, false);
+    ledger.record({ event: 'failed', at: timeText(clock.now()), group, names, error: 'not sent' });
 }

@@ -24,10 +24,10 @@ export function createRequests(
 }
 
 /** A single name is sent as `name`, several as `names` (spec.md §2). */
-export function createRequest(names: readonly string[], attributes: Attributes): GroupRequest {
+export function createRequest(names: readonly string[], attributes: Attributes, signal?: AbortSignal): GroupRequest {
   const named = JSON.stringify(names.length === 1 ? { name: names[0] } : { names });
   const body = `${named.slice(0, -1)},${textOf(attributes).slice(1)}`;
-  return { names, method: 'POST', path: '/v2/droplets', body };
+  return { names, method: 'POST', path: '/v2/droplets', body, signal };
 }
 
 /** The same in all requests of a batch. */

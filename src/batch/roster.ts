@@ -86,10 +86,9 @@ export function createRoster(batch: BatchEvent): Roster {
     else doubts.set(group, { ...doubt, names: left, resend: false });
   };
   const announce = ({ boot, at, server_date, groups: told }: AnnouncedEvent): void => {
-    const dated = server_date === undefined ? {} : { server_date };
     for (const one of told) {
       groups = Math.max(groups, one.group);
-      announced.set(one.group, { boot, sending: { event: 'sending', at, ...dated, ...one } });
+      announced.set(one.group, { boot, sending: { event: 'sending', at, server_date, ...one } });
     }
   };
   const hold = (name: string, group: number, error?: string): void => {
@@ -121,7 +120,7 @@ export function createRoster(batch: BatchEvent): Roster {
     const [id = 0, action = 0] = [ids[at], actions[at]];
     switch (states[at]) {
       case created:
-        return { name, status: 'created', id, ...(action === 0 ? {} : { action_id: action }) };
+        return action === 0 ? { name, status: 'created', id } : { name, status: 'created', id, action_id: action };
       case skipped:
         return { name, status: 'skipped', ...(id === 0 ? {} : { id }) };
       case doubtful:

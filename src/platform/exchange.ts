@@ -1,7 +1,8 @@
 import type { Dispatcher } from 'undici';
 import { version } from '../version.ts';
 import { createInflow, type Inflow, type Reading } from './inflow.ts';
-import type { Answer, SendInit } from './send.ts';
+import type { Answer, AnswerBody, SendInit } from './send.ts';
+import { unwatchSignal, type Watcher, watchSignal } from './signal-watch.ts';
 
 /** An answer whose body, null where there can be none, is not compressed any more. */
 export type Response = Pick<Answer, 'status' | 'headers' | 'body'>;
@@ -15,68 +16,104 @@ export interface Attempt extends Reading {
  * One request and its answer as fetch has them, and sent once whatever is answered. Not by fetch itself, nor by undici's own
  * `request`: their streams cost more than all else on the way of an answer.
  */
-export async function exchange(dispatcher: Dispatcher, url: URL, init: SendInit, attempt: Attempt): Promise<Response> {
-  init.signal.throwIfAborted();
-  refuseOddities(url, init);
-  const { status, headers, inflow } = await dispatched(dispatcher, url, init, attempt);
-  const get = (name: string): string | null => textOf(headers[name.toLowerCase()]);
-  const body = isGzip(headers) && inflow !== undefined ? unzipped(inflow, attempt) : inflow?.chunks;
-  return { status, headers: { get }, body: body ?? null };
+export function exchange(dispatcher: Dispatcher, url: URL, init: SendInit, attempt: Attempt): Promise<Response> {
+  const { method, headers, body = null, signal } = init;
+  return new Promise((resolve, reject) => {
+    signal.throwIfAborted();
+    refuseOddities(url, init);
+    const passage: Passage = {
+      method,
+      signal,
+      attempt,
+      resolve,
+      reject,
+      controller: undefined,
+      inflow: undefined,
+      onAbort,
+      onRequestStart,
+      onResponseStart,
+      onResponseData,
+      onResponseEnd,
+      onResponseError,
+    };
+    watchSignal(signal, passage);
+    const { origin, path } = targetOf(url);
+    dispatcher.dispatch({ origin, path, method, headers: complete(headers), body }, passage);
+  });
+}
+
+/** A request on its way. Its functions are the same for all, and take it as `this`: see inflow.ts. */
+interface Passage extends Watcher, Dispatcher.DispatchHandler {
+  readonly method: string;
+  readonly signal: AbortSignal;
+  readonly attempt: Attempt;
+  readonly resolve: (response: Response) => void;
+  readonly reject: (error: unknown) => void;
+  controller: Dispatcher.DispatchController | undefined;
+  inflow: Inflow | undefined;
+}
+
+/** A dispatcher that still waits for a connection is not waited for: a deadline holds there as well. */
+function onAbort(this: Passage): void {
+  fail(this, this.signal.reason);
+  this.controller?.abort(this.signal.reason);
+}
+
+function onRequestStart(this: Passage, controller: Dispatcher.DispatchController): void {
+  this.attempt.sent = true;
+  this.controller = controller;
+  if (this.signal.aborted) controller.abort(this.signal.reason);
+}
+
+function onResponseStart(
+  this: Passage,
+  controller: Dispatcher.DispatchController,
+  status: number,
+  headers: Headers,
+): void {
+  if (status < 200) return;
+  let body: AnswerBody | null = null;
+  if (this.method !== 'HEAD' && status !== 204 && status !== 205 && status !== 304) {
+    const isZipped = isGzip(headers);
+    this.inflow = createInflow(controller, isZipped ? unread : this.attempt);
+    body = isZipped ? unzipped(this.inflow, this.attempt) : this.inflow;
+  }
+  this.resolve({ status, headers: { get: (name) => textOf(headers[name.toLowerCase()]) }, body });
+}
+
+function onResponseData(this: Passage, _: unknown, chunk: Uint8Array): void {
+  this.inflow?.push(chunk);
+}
+
+function onResponseEnd(this: Passage): void {
+  unwatchSignal(this.signal, this);
+  this.inflow?.end();
+}
+
+function onResponseError(this: Passage, _: unknown, error: Error): void {
+  fail(this, error);
+}
+
+function fail(passage: Passage, error: unknown): void {
+  unwatchSignal(passage.signal, passage);
+  passage.reject(error);
+  passage.inflow?.fail(error);
 }
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
-interface Arrived {
-  readonly status: number;
-  readonly headers: Headers;
-  /** undefined where there can be no body. */
-  readonly inflow: Inflow | undefined;
+/** As a dispatcher wants it; thousands of requests go to one address. */
+const targets = new WeakMap<URL, Target>();
+
+interface Target {
+  readonly origin: string;
+  readonly path: string;
 }
 
-function dispatched(dispatcher: Dispatcher, url: URL, init: SendInit, attempt: Attempt): Promise<Arrived> {
-  const { method, headers, body, signal } = init;
-  const request: Dispatcher.DispatchOptions = {
-    origin: url.origin,
-    path: `${url.pathname}${url.search}`,
-    method,
-    headers: complete(headers),
-    body: body ?? null,
-  };
-  return new Promise((resolve, reject) => {
-    let inflow: Inflow | undefined;
-    let abort = (_reason: Error): void => {};
-    const done = (): void => signal.removeEventListener('abort', onAbort);
-    const fail = (error: unknown): void => {
-      done();
-      reject(error);
-      inflow?.fail(error);
-    };
-    // A dispatcher that still waits for a connection is not waited for: a deadline holds there as well.
-    const onAbort = (): void => {
-      fail(signal.reason);
-      abort(signal.reason);
-    };
-    signal.addEventListener('abort', onAbort, { once: true });
-    dispatcher.dispatch(request, {
-      onRequestStart(controller) {
-        attempt.sent = true;
-        abort = (reason) => controller.abort(reason);
-        if (signal.aborted) abort(signal.reason);
-      },
-      onResponseStart(controller, status, answered) {
-        if (status < 200) return;
-        if (method !== 'HEAD' && status !== 204 && status !== 205 && status !== 304)
-          inflow = createInflow(controller, isGzip(answered) ? unread : attempt);
-        resolve({ status, headers: answered, inflow });
-      },
-      onResponseData: (_, chunk) => inflow?.push(chunk),
-      onResponseEnd() {
-        done();
-        inflow?.end();
-      },
-      onResponseError: (_, error) => fail(error),
-    });
-  });
+function targetOf(url: URL): Target {
+  const target = targets.get(url) ?? { origin: url.origin, path: `${url.pathname}${url.search}` };
+  targets.set(url, target);
+  return target;
 }
 
 /** What fetch refuses and a dispatcher sends without a word, or leaves out. The words stay here: see network.ts. */
@@ -96,14 +133,14 @@ function isGzip(headers: Headers): boolean {
 /** Of bytes that are only on their way to be unzipped. */
 const unread: Reading = {
   failure: (error) => (error instanceof Error ? error : new Error(String(error))),
-  done: async () => {},
+  done: () => undefined,
 };
 
 async function* unzipped(inflow: Inflow, { failure, done }: Reading): AsyncGenerator<Uint8Array> {
   const [{ pipeline }, { createGunzip }] = await Promise.all([import('node:stream'), import('node:zlib')]);
   try {
     // Whoever reads meets the error itself.
-    yield* pipeline(inflow.chunks, createGunzip(), () => {});
+    yield* pipeline(inflow, createGunzip(), () => {});
   } catch (error) {
     throw failure(error);
   } finally {

@@ -34,9 +34,9 @@ export async function undiciSend(options: NetworkOptions): Promise<Send> {
     // A proxy that cannot be used is the user's setting, not a failure of the network.
     proxyOf(target);
     const pool = kept ?? create();
-    const leave = async () => {
+    const leave = (): Promise<void> | undefined => {
       pool.leave();
-      if (pool !== kept) await pool.destroy();
+      return pool === kept ? undefined : pool.destroy();
     };
     const failure = (error: unknown) =>
       failureOf(error, { sent: attempt.sent, origin: target.origin, signal: init.signal });
@@ -60,7 +60,7 @@ export function fetchSend(fetch: typeof globalThis.fetch): Send {
     const { origin } = parse(url);
     const failure = (error: unknown) => failureOf(error, { sent: true, origin, signal: init.signal });
     try {
-      const { status, headers, body } = await fetch(url, init);
+      const { status, headers, body } = await fetch(url, { ...init, body: init.body ?? null });
       return answer({ status, headers, body: body === null ? null : guarded(body, failure) });
     } catch (error) {
       throw failure(error);

@@ -4,7 +4,7 @@ export type Send = (url: string, init: SendInit) => Promise<Answer>;
 export interface SendInit {
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body?: string;
+  readonly body?: string | undefined;
   /** The overall deadline of the request, body included. */
   readonly signal: AbortSignal;
   readonly redirect: 'manual';
@@ -14,7 +14,13 @@ export interface Answer {
   readonly status: number;
   readonly headers: { get(name: string): string | null };
   text(): Promise<string>;
-  readonly body: AsyncIterable<Uint8Array> | null;
+  readonly body: AnswerBody | null;
+}
+
+/** Is read once: by the piece, or all of it where it can be. */
+export interface AnswerBody extends AsyncIterable<Uint8Array> {
+  /** Its pieces to the last one; undefined when they are longer than `limit` bytes. It costs less than to take them one by one. */
+  readonly whole?: (limit: number) => Promise<readonly Uint8Array[] | undefined>;
 }
 
 export type SendFailure = 'name' | 'refused' | 'tls' | 'timeout' | 'aborted' | 'connection';

@@ -37,17 +37,21 @@ interface Changes {
 
 async function create(api: ScriptedApi, names: readonly string[], changes: Changes = {}) {
   const ledger = await ledgerFor(batchOf(names, changes.batch));
-  for (const event of changes.left ?? []) await ledger.record(event, true);
+  for (const event of changes.left ?? []) await ledger.commit(event);
   const records: { readonly event: LedgerEvent; readonly durable: boolean }[] = [];
-  const record: Ledger['record'] = (event, durable) => {
-    records.push({ event, durable });
-    return ledger.record(event, durable);
+  const record: Ledger['record'] = (event) => {
+    records.push({ event, durable: false });
+    ledger.record(event);
+  };
+  const commit: Ledger['commit'] = (event) => {
+    records.push({ event, durable: true });
+    return ledger.commit(event);
   };
   const clock = changes.clock ?? hastyClock();
   const line = createLine({ api, clock, pause: waits.pause, onPause: async () => {} });
   const told: string[] = [];
   const stopped = await createBatch({
-    ledger: { ...ledger, record },
+    ledger: { ...ledger, record, commit },
     line,
     lookups: createLookups(line),
     clock,

@@ -22,7 +22,7 @@ const batch = batchOf(['a', 'b', 'c', 'd'], { if_exists: 'create' });
 async function written() {
   const path = pathFor();
   const ledger = await createLedger(path, batch, thisBoot);
-  for (const event of events) await ledger.record(event, true);
+  for (const event of events) await ledger.commit(event);
   await ledger.close();
   return { path, rows: [...ledger.roster.rows()] };
 }
@@ -111,7 +111,7 @@ describe('a ledger', () => {
   it('keeps the order of events that are recorded together', async () => {
     const path = pathFor();
     const ledger = await createLedger(path, batch, thisBoot);
-    await Promise.all(events.map((event, index) => ledger.record(event, index % 3 === 0)));
+    await Promise.all(events.map((event, index) => (index % 3 === 0 ? ledger.commit(event) : ledger.record(event))));
     await ledger.close();
     expect(readFileSync(path, 'utf8')).toBe([batch, ...events].map(encodeEvent).join(''));
   });
@@ -121,8 +121,8 @@ describe('a ledger', () => {
     await ledger.close();
     const [first] = events;
     if (first === undefined) throw new Error('no event');
-    await expect(ledger.record(first, true)).rejects.toMatchObject({ code: 'internal', detail: ledger.path });
-    await expect(ledger.record(first, false)).rejects.toMatchObject({ code: 'internal' });
+    await expect(ledger.commit(first)).rejects.toMatchObject({ code: 'internal', detail: ledger.path });
+    expect(() => ledger.record(first)).toThrow(expect.objectContaining({ code: 'internal' }));
   });
 
   it('writes what was created at the end of the turn, or with the next line', async () => {
@@ -130,16 +130,16 @@ describe('a ledger', () => {
     const ledger = await createLedger(path, batch, thisBoot);
     const lines = (): number => readFileSync(path, 'utf8').split('\n').length - 2;
     const created: LedgerEvent = { event: 'created', at, group: 1, rows: [{ name: 'a', id: 7 }] };
-    await ledger.record(created, false);
+    ledger.record(created);
     await new Promise((resolve) => setImmediate(resolve));
     expect(lines()).toBe(1);
-    await ledger.record(created, false);
-    await ledger.record({ event: 'sending', at, group: 2, names: ['b'] }, false);
+    ledger.record(created);
+    ledger.record({ event: 'sending', at, group: 2, names: ['b'] });
     expect(lines()).toBe(3);
-    await ledger.record(created, false);
+    ledger.record(created);
     ledger.flush();
     expect(lines()).toBe(4);
-    await ledger.record(created, false);
+    ledger.record(created);
     await ledger.close();
     expect(lines()).toBe(5);
     expect(() => ledger.flush()).toThrow(expect.objectContaining({ code: 'internal' }));
@@ -148,7 +148,9 @@ describe('a ledger', () => {
   it('that cannot announce a request leaves its names as they were', async () => {
     const ledger = await ledgerFor(batch);
     await ledger.close();
-    await expect(ledger.record({ event: 'sending', at, group: 1, names: ['a'] }, true)).rejects.toThrow();
+    const sending: LedgerEvent = { event: 'sending', at, group: 1, names: ['a'] };
+    expect(() => ledger.record(sending)).toThrow();
+    await expect(ledger.commit(sending)).rejects.toThrow();
     expect(ledger.roster.row('a')).toMatchObject({ status: 'failed' });
   });
 });

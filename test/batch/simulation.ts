@@ -132,6 +132,9 @@ interface Left {
   readonly sendings: readonly LedgerEvent[];
 }
 
+/** A process that is dead does nothing more. */
+class Death extends Error {}
+
 /** One process, from its start to its end or to its death; gives the ledger as it leaves it. */
 async function oneRun(scenario: Scenario, world: World, run: number, left: Left): Promise<string> {
   const kill = scenario.kills[run];
@@ -144,25 +147,29 @@ async function oneRun(scenario: Scenario, world: World, run: number, left: Left)
     died = () => resolve('dead');
   });
   const process = { dead: false };
-  const ledger: Pick<Ledger, 'record' | 'roster' | 'boot' | 'flush'> = {
+  const record = (event: LedgerEvent): void => {
+    if (process.dead) throw new Death();
+    const line = encodeEvent(event);
+    lines += 1;
+    if (kill !== undefined && lines === kill.at) {
+      process.dead = true;
+      if (kill.power) text = synced;
+      text += { lost: '', torn: line.slice(0, line.length >> 1), whole: line }[kill.line];
+      world.hangUp(process);
+      died();
+      throw new Death();
+    }
+    text += line;
+    roster.apply(event);
+  };
+  const ledger: Pick<Ledger, 'record' | 'commit' | 'roster' | 'boot' | 'flush'> = {
     roster,
     flush: () => {},
     boot: bootAt(scenario, run),
-    record: async (event: LedgerEvent, durable) => {
-      const line = encodeEvent(event);
-      lines += 1;
-      if (process.dead) return never();
-      if (kill !== undefined && lines === kill.at) {
-        process.dead = true;
-        if (kill.power) text = synced;
-        text += { lost: '', torn: line.slice(0, line.length >> 1), whole: line }[kill.line];
-        world.hangUp(process);
-        died();
-        return never();
-      }
-      text += line;
-      if (durable) synced = text;
-      roster.apply(event);
+    record,
+    commit: async (event) => {
+      record(event);
+      synced = text;
     },
   };
   const clock = world.clockOf(process);
@@ -172,12 +179,12 @@ async function oneRun(scenario: Scenario, world: World, run: number, left: Left)
   const means = { ledger, line, lookups: createLookups(line), clock, waits, ending, ended, login: '`login`' };
   const { batchSize, concurrency, ahead } = scenario;
   const work = (async () => {
-    for (const sending of left.sendings) await ledger.record(sending, true);
+    for (const sending of left.sendings) await ledger.commit(sending);
     await takeBaseline(means);
     await createBatch({ ...means, batchSize, concurrency, ahead, timeout: 30_000, onSettled: async () => {} });
   })();
   const settled = work.catch((error: unknown) => {
-    if (!(error instanceof CliError)) throw error;
+    if (!(error instanceof CliError || error instanceof Death)) throw error;
   });
   await world.until(Promise.race([settled, death]));
   await world.pass(kill?.down ?? 0);

@@ -21,7 +21,8 @@ export const batchView: ListView<NameResult> = {
 
 /** What a run tells while it lasts. */
 export interface Telling {
-  settled(names: readonly string[]): Promise<void>;
+  /** What it gives is to be waited for. */
+  settled(names: readonly string[]): Promise<void> | undefined;
   /** The rows that were not told yet. */
   end(notSent: string): Promise<void>;
 }
@@ -37,10 +38,10 @@ export async function tellBatch(context: Context, roster: Roster): Promise<Telli
   const started = host.clock.now();
   const before = roster.counts().created;
   let known = before;
-  const tell = async (rows: readonly NameResult[]): Promise<void> => {
-    if (stream === undefined || rows.length === 0) return;
+  const tell = (rows: readonly NameResult[]): Promise<void> | undefined => {
+    if (stream === undefined || rows.length === 0) return undefined;
     for (const { name } of rows) told[roster.position(name)] = 1;
-    await stream.push(rows);
+    return stream.push(rows);
   };
   const tellAll = async (rows: Iterable<NameResult>): Promise<void> => {
     let some: NameResult[] = [];
@@ -52,21 +53,27 @@ export async function tellBatch(context: Context, roster: Roster): Promise<Telli
     }
     await tell(some);
   };
-  const show = async (previous: number): Promise<void> => {
+  const show = (previous: number): Promise<void> | undefined => {
+    const isTenth = passesTenth(previous, known, total);
+    if (!host.stderr.isTTY && !isTenth) return undefined;
     const standing = { created: known, total, fresh: known - before, elapsed: host.clock.now() - started };
-    if (host.stderr.isTTY) await progress.show(bar(standing));
-    else if (passesTenth(previous, known, total)) await output.note(figures(standing));
+    return host.stderr.isTTY ? progress.show(bar(standing)) : output.note(figures(standing));
   };
   await tellAll(roster.rows('', roster.isThere));
   await show(known);
   return {
-    async settled(names) {
-      // A row without its error was not sent: why, is known at the end.
-      const rows = names.map((name) => roster.row(name, '')).filter((row) => !('error' in row) || row.error !== '');
-      await tell(rows);
+    settled(names) {
+      const rows: NameResult[] = [];
       const previous = known;
-      for (const { status } of rows) if (status === 'created') known += 1;
-      await show(previous);
+      for (const name of names) {
+        const row = roster.row(name, '');
+        // One without its error was not sent: why, is known at the end.
+        if (!('error' in row) || row.error !== '') rows.push(row);
+        if (row.status === 'created') known += 1;
+      }
+      const room = tell(rows);
+      const shown = show(previous);
+      return room === undefined || shown === undefined ? (room ?? shown) : Promise.all([room, shown]).then(() => {});
     },
     async end(notSent) {
       await progress.stop();

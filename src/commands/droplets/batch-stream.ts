@@ -1,7 +1,7 @@
 /** Rows on their way to a reader that takes them as they come, some at a time. */
 export interface Stream<T> {
-  /** Resolves when the reader is not far behind, so that a slow one slows the batch down. Rejects with what ended it. */
-  push(rows: readonly T[]): Promise<void>;
+  /** To be waited for when the reader is far behind, so that a slow one slows the batch down. Throws, or rejects, with what ended it. */
+  push(rows: readonly T[]): Promise<void> | undefined;
   /** Resolves when the reader has done with the last row. */
   end(): Promise<void>;
 }
@@ -47,14 +47,18 @@ export function streamOf<T>(
     broken = { reason };
     room.open();
   });
+  const roomy = async (): Promise<void> => {
+    while (broken === undefined && waiting.length > most) await room.opened;
+    if (broken !== undefined) throw broken.reason;
+  };
   return {
-    async push(rows) {
-      waiting.push(...rows);
+    push(rows) {
+      for (const row of rows) waiting.push(row);
       wake();
       // A batch that is quicker than the pauses is not slowed down by them.
       if (waiting.length >= most / 2) pausing?.abort();
-      while (broken === undefined && waiting.length > most) await room.opened;
       if (broken !== undefined) throw broken.reason;
+      return waiting.length > most ? roomy() : undefined;
     },
     end: () => {
       isOver = true;

@@ -1,0 +1,15 @@
+import { getEventListeners } from 'node:events';
+import { expect, it } from 'vitest';
+import { unwatchSignal, watchSignal } from '../../src/platform/signal-watch.ts';
+
+it('all who watch a signal are told once, over one listener, and those who left off are not', () => {
+  const control = new AbortController();
+  const told: string[] = [];
+  const watchers = ['a', 'b', 'c'].map((name) => ({ onAbort: () => void told.push(name) }));
+  for (const watcher of watchers) watchSignal(control.signal, watcher);
+  expect(getEventListeners(control.signal, 'abort')).toHaveLength(1);
+  for (const watcher of watchers.slice(1, 2)) unwatchSignal(control.signal, watcher);
+  control.abort();
+  control.abort();
+  expect(told).toEqual(['a', 'c']);
+});
