@@ -24,7 +24,7 @@ export function createSplitter(key: string, members: readonly string[]): Splitte
   const familiar: Familiar[] = [];
   const tails = createFamiliar();
   const [keyAt, memberAt] = [namesAt([key]), namesAt(members)];
-  const quotedKey = JSON.stringify(key);
+  const quotedKey = Buffer.from(JSON.stringify(key));
   return (bytes) => {
     const isEscaped = bytes.includes(backslash);
     return splitList(bytes, {

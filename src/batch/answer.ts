@@ -43,7 +43,8 @@ export function fateOfFailure(error: CliError): Fate {
 /** A row for each name the answer tells of; by name, not by place, though the order is kept. */
 function matched(names: readonly string[], { droplets, actionIds }: Created): readonly CreatedRow[] {
   const rows: CreatedRow[] = [];
-  for (const [at, name] of names.entries()) {
+  for (let at = 0; at < names.length; at++) {
+    const name = names[at] ?? '';
     // The order is that of the names, unless a server does otherwise; of two of a name the last one counts.
     const isInPlace = droplets.length === names.length && droplets[at]?.name === name;
     const place = isInPlace ? at : droplets.findLastIndex((one) => one.name === name);

@@ -6,7 +6,7 @@ export interface QueueOptions extends Pick<GroupDeps, 'ledger' | 'line' | 'clock
   readonly batchSize: number;
   /** Requests in flight. */
   readonly concurrency: number;
-  /** Groups announced for each request in flight (16): enough that no lane waits for the disk. */
+  /** Groups announced for each request in flight (32): enough that no lane waits for the disk. */
   readonly ahead?: number;
 }
 
@@ -19,7 +19,7 @@ export interface Queue {
  * The groups of the names that are missing, in order. Once every lane has one, those that are next are announced while
  * answers are awaited, so that the disk is waited for once for many of them.
  */
-export function createQueue({ ledger, line, clock, batchSize, concurrency, ahead = 16 }: QueueOptions): Queue {
+export function createQueue({ ledger, line, clock, batchSize, concurrency, ahead = 32 }: QueueOptions): Queue {
   const { roster, boot } = ledger;
   const missing = roster.missing();
   const announced: Group[] = [];

@@ -1,4 +1,4 @@
-import type { Answer, AnswerBody } from './send.ts';
+import type { Answer } from './send.ts';
 
 /** A body that was read to its end, compressed ones decoded. It stays in pieces until it is wanted as a whole. */
 export interface Body {
@@ -11,21 +11,15 @@ export interface Body {
 
 /** Reads a body of at most `limit` bytes; undefined when it is longer. */
 export async function receiveBody({ body }: Answer, limit: number): Promise<Body | undefined> {
-  if (body === null) return bodyOf([]);
-  const chunks = await (body.whole?.(limit) ?? collect(body, limit));
-  return chunks === undefined ? undefined : bodyOf(chunks);
-}
-
-async function collect(body: AnswerBody, limit: number): Promise<readonly Uint8Array[] | undefined> {
   const chunks: Uint8Array[] = [];
   let size = 0;
-  for await (const chunk of body) {
+  for await (const chunk of body ?? []) {
     size += chunk.byteLength;
     // Leaving the loop cancels the stream, so a server cannot make us swallow more.
     if (size > limit) return undefined;
     chunks.push(chunk);
   }
-  return chunks;
+  return bodyOf(chunks);
 }
 
 /** The same as UTF-8. */
@@ -34,8 +28,7 @@ export async function readBody(answer: Answer, limit: number): Promise<string | 
 }
 
 export function bodyOf(chunks: readonly Uint8Array[]): Body {
-  let size = 0;
-  for (const { byteLength } of chunks) size += byteLength;
+  const size = chunks.reduce((sum, { byteLength }) => sum + byteLength, 0);
   let pieces = chunks;
   const joined = (): Buffer => {
     const [only] = pieces;

@@ -1,5 +1,3 @@
-import type { AnswerBody } from './send.ts';
-
 /** Where the bytes come from. */
 export interface Source {
   pause(): void;
@@ -7,53 +5,55 @@ export interface Source {
   abort(reason: Error): void;
 }
 
-/** What becomes of it. */
-export interface Reading {
-  /** The reader's error for what ended the source. */
-  readonly failure: (error: unknown) => Error;
-  /** Called once when nothing more is read; the reader waits for what it gives. */
-  readonly done: () => Promise<void> | undefined;
-}
-
-/** Bytes on their way from a source that pushes them to one reader who pulls them; whoever leaves off reading ends the source. */
-export interface Inflow extends AnswerBody {
+/** Bytes on their way from a source that pushes them to one reader who pulls them. */
+export interface Inflow {
   push(chunk: Uint8Array): void;
   end(): void;
   fail(error: unknown): void;
   /** Nobody reads any more, though a reader may still wait for bytes: the source is ended. */
   leave(): void;
+  /** Whoever leaves off reading ends the source. */
+  readonly chunks: AsyncIterable<Uint8Array>;
 }
+
+/** What becomes of it. */
+export interface Reading {
+  /** The reader's error for what ended the source. */
+  readonly failure: (error: unknown) => Error;
+  /** Called once when nothing more is read; the reader waits for it. */
+  readonly done: () => Promise<void>;
+}
+
+/** More than this is not held for a reader who takes his time. */
+const most = 1024 * 1024;
 
 export function createInflow(source: Source, reading: Reading): Inflow {
-  const flow: Flow = {
-    source,
-    reading,
-    waiting: [],
-    size: 0,
-    most,
-    ending: undefined,
-    wake: idle,
-    push,
-    end,
-    fail,
-    leave,
-    whole,
-    [Symbol.asyncIterator]: read,
+  const flow: Flow = { waiting: [], size: 0, ending: undefined, wake: () => {} };
+  const end = (how: Ending): void => {
+    flow.ending ??= how;
+    flow.wake();
   };
-  return flow;
+  return {
+    push(chunk) {
+      flow.waiting.push(chunk);
+      flow.size += chunk.byteLength;
+      if (flow.size > most) source.pause();
+      flow.wake();
+    },
+    end: () => end({}),
+    fail: (error) => end({ error }),
+    leave() {
+      if (flow.ending === undefined) source.abort(new Error('nobody reads the rest'));
+      end({});
+    },
+    chunks: read(source, flow, reading),
+  };
 }
 
-/** Its functions are the same for all, and take it as `this`: thousands of answers come in a second, and a closure for each costs more. */
-interface Flow extends Inflow {
-  readonly source: Source;
-  readonly reading: Reading;
+interface Flow {
   readonly waiting: Uint8Array[];
-  /** Bytes of what waits. */
   size: number;
-  /** The source is paused when more bytes wait. */
-  most: number;
   ending: Ending | undefined;
-  /** Called when something was added, or it has ended. */
   wake: () => void;
 }
 
@@ -61,75 +61,24 @@ interface Ending {
   readonly error?: unknown;
 }
 
-/** More than this is not held for a reader who takes his time. */
-const most = 1024 * 1024;
-const complete: Ending = {};
-const idle = (): void => {};
-
-function push(this: Flow, chunk: Uint8Array): void {
-  this.waiting.push(chunk);
-  this.size += chunk.byteLength;
-  if (this.size > this.most) this.source.pause();
-  this.wake();
-}
-
-function end(this: Flow): void {
-  this.ending ??= complete;
-  this.wake();
-}
-
-function fail(this: Flow, error: unknown): void {
-  this.ending ??= { error };
-  this.wake();
-}
-
-function leave(this: Flow): void {
-  if (this.ending === undefined) this.source.abort(new Error('nobody reads the rest'));
-  this.end();
-}
-
-/** Without the promises that reading by the piece takes. */
-function whole(this: Flow, limit: number): Promise<readonly Uint8Array[] | undefined> {
-  return new Promise((resolve, reject) => {
-    const over = (tell: () => void): void => {
-      const rest = this.reading.done();
-      if (rest === undefined) tell();
-      else rest.then(tell, reject);
-    };
-    this.most = limit;
-    this.wake = () => {
-      const { ending, size, waiting, reading } = this;
-      if (size <= limit && ending === undefined) return;
-      // The source that is left tells that it has ended.
-      this.wake = idle;
-      if (size > limit) {
-        this.leave();
-        over(() => resolve(undefined));
-      } else if (ending !== undefined && 'error' in ending) over(() => reject(reading.failure(ending.error)));
-      else over(() => resolve(waiting));
-    };
-    this.source.resume();
-    this.wake();
-  });
-}
-
-async function* read(this: Flow): AsyncGenerator<Uint8Array> {
+/** Stands out here because a generator within a function is a new one at every call, with a hidden class that outlives it. */
+async function* read(source: Source, flow: Flow, reading: Reading): AsyncGenerator<Uint8Array> {
   try {
     for (;;) {
-      const chunk = this.waiting.shift();
+      const chunk = flow.waiting.shift();
       if (chunk !== undefined) {
-        this.size -= chunk.byteLength;
+        flow.size -= chunk.byteLength;
         yield chunk;
-      } else if (this.ending === undefined) {
-        this.source.resume();
+      } else if (flow.ending === undefined) {
+        source.resume();
         await new Promise<void>((resolve) => {
-          this.wake = resolve;
+          flow.wake = resolve;
         });
-      } else if ('error' in this.ending) throw this.reading.failure(this.ending.error);
+      } else if ('error' in flow.ending) throw reading.failure(flow.ending.error);
       else return;
     }
   } finally {
-    if (this.ending === undefined) this.leave();
-    await this.reading.done();
+    if (flow.ending === undefined) source.abort(new Error('nobody reads the rest'));
+    await reading.done();
   }
 }

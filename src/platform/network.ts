@@ -34,9 +34,9 @@ export async function undiciSend(options: NetworkOptions): Promise<Send> {
     // A proxy that cannot be used is the user's setting, not a failure of the network.
     proxyOf(target);
     const pool = kept ?? create();
-    const leave = (): Promise<void> | undefined => {
+    const leave = async () => {
       pool.leave();
-      return pool === kept ? undefined : pool.destroy();
+      if (pool !== kept) await pool.destroy();
     };
     const failure = (error: unknown) =>
       failureOf(error, { sent: attempt.sent, origin: target.origin, signal: init.signal });

@@ -14,13 +14,7 @@ export interface Answer {
   readonly status: number;
   readonly headers: { get(name: string): string | null };
   text(): Promise<string>;
-  readonly body: AnswerBody | null;
-}
-
-/** Is read once: by the piece, or all of it where it can be. */
-export interface AnswerBody extends AsyncIterable<Uint8Array> {
-  /** Its pieces to the last one; undefined when they are longer than `limit` bytes. It costs less than to take them one by one. */
-  readonly whole?: (limit: number) => Promise<readonly Uint8Array[] | undefined>;
+  readonly body: AsyncIterable<Uint8Array> | null;
 }
 
 export type SendFailure = 'name' | 'refused' | 'tls' | 'timeout' | 'aborted' | 'connection';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { createInflow } from '../../src/platform/inflow.ts';
 
 /** An inflow whose source notes what it is told. */
@@ -12,9 +12,8 @@ function ground() {
   let done = 0;
   const reading = {
     failure: (error: unknown) => new Error(`seen: ${error instanceof Error ? error.message : error}`),
-    done: () => {
+    done: async () => {
       done += 1;
-      return undefined;
     },
   };
   return { told, inflow: createInflow(source, reading), done: () => done };
@@ -30,7 +29,7 @@ it('bytes come out in the order they came in, before and after they are asked fo
   const { inflow } = ground();
   inflow.push(Buffer.from('a'));
   inflow.push(Buffer.from('b'));
-  const text = textOf(inflow);
+  const text = textOf(inflow.chunks);
   await new Promise(setImmediate);
   inflow.push(Buffer.from('c'));
   inflow.end();
@@ -44,7 +43,7 @@ it('a failure comes after the bytes that came before it, and the first end count
   inflow.end();
   const seen: string[] = [];
   const reading = (async () => {
-    for await (const chunk of inflow) seen.push(Buffer.from(chunk).toString());
+    for await (const chunk of inflow.chunks) seen.push(Buffer.from(chunk).toString());
   })();
   await expect(reading).rejects.toThrow('broken off');
   expect([seen, told]).toEqual([['a'], []]);
@@ -54,7 +53,7 @@ it('a source that is faster than its reader is paused until he has caught up', a
   const { inflow, told } = ground();
   for (const _ of '12') inflow.push(Buffer.alloc(600 * 1024));
   expect(told).toEqual(['pause']);
-  const text = textOf(inflow);
+  const text = textOf(inflow.chunks);
   await new Promise(setImmediate);
   expect(told).toEqual(['pause', 'resume']);
   inflow.end();
@@ -69,7 +68,7 @@ it('a reader who leaves off ends the source, but not one that has ended', async 
     const { inflow, told } = ground();
     inflow.push(Buffer.from('a'));
     if (isOver) inflow.end();
-    for await (const _ of inflow) break;
+    for await (const _ of inflow.chunks) break;
     expect(told).toEqual(expected);
   }
 });
@@ -78,60 +77,10 @@ it('its reader is done once, however it ends', async () => {
   const [whole, broken, left] = [ground(), ground(), ground()];
   whole.inflow.push(Buffer.from('a'));
   whole.inflow.end();
-  await textOf(whole.inflow);
+  await textOf(whole.inflow.chunks);
   broken.inflow.fail(new Error('broken off'));
-  await expect(textOf(broken.inflow)).rejects.toThrow('seen: broken off');
+  await expect(textOf(broken.inflow.chunks)).rejects.toThrow('seen: broken off');
   left.inflow.push(Buffer.from('a'));
-  for await (const _ of left.inflow) break;
+  for await (const _ of left.inflow.chunks) break;
   expect([whole.done(), broken.done(), left.done()]).toEqual([1, 1, 1]);
-});
-
-describe('taken as a whole', () => {
-  const pieces = (chunks: readonly Uint8Array[] | undefined) => chunks?.map((chunk) => Buffer.from(chunk).toString());
-
-  it('it is all of its pieces, those before it was asked for and those after', async () => {
-    const { inflow, told, done } = ground();
-    inflow.push(Buffer.from('a'));
-    const taken = inflow.whole?.(3);
-    inflow.push(Buffer.from('bc'));
-    inflow.end();
-    expect(pieces(await taken)).toEqual(['a', 'bc']);
-    expect([told, done()]).toEqual([['resume'], 1]);
-  });
-
-  it('it is left as soon as it is longer than allowed', async () => {
-    const { inflow, told, done } = ground();
-    const taken = inflow.whole?.(2);
-    inflow.push(Buffer.from('abc'));
-    inflow.fail(new Error('left'));
-    expect(await taken).toBeUndefined();
-    expect([told, done()]).toEqual([['resume', 'pause', 'abort: nobody reads the rest'], 1]);
-  });
-
-  it('it fails with the words of its reader, and nothing of it is given', async () => {
-    const { inflow, done } = ground();
-    inflow.push(Buffer.from('a'));
-    inflow.fail(new Error('broken off'));
-    await expect(inflow.whole?.(9)).rejects.toThrow('seen: broken off');
-    expect(done()).toBe(1);
-  });
-
-  it('whoever takes it waits for what becomes of its source', async () => {
-    let release = (): void => {};
-    const closed = new Promise<void>((resolve) => {
-      release = resolve;
-    });
-    const source = { pause: () => {}, resume: () => {}, abort: () => {} };
-    const inflow = createInflow(source, { failure: () => new Error('failed'), done: () => closed });
-    let isTaken = false;
-    const taken = inflow.whole?.(1).then(() => {
-      isTaken = true;
-    });
-    inflow.end();
-    await new Promise(setImmediate);
-    expect(isTaken).toBe(false);
-    release();
-    await taken;
-    expect(isTaken).toBe(true);
-  });
 });

@@ -7,9 +7,9 @@ export interface Stream<T> {
 }
 
 export interface StreamOptions {
-  /** Resolves when the reader may be given more: a system call for every few rows costs more than making them. */
-  readonly pause: (cut: AbortSignal) => Promise<void>;
-  /** Rows that may wait for the reader; half of them cut a pause short. */
+  /** Resolves when the reader may be given more: a system call for every few rows costs more than making them. `over`: there is no more. */
+  readonly pause: (over: AbortSignal) => Promise<void>;
+  /** Rows that may wait for the reader; half of them are not kept waiting by a pause. */
   readonly most?: number;
 }
 
@@ -21,9 +21,14 @@ export function streamOf<T>(
   let waiting: T[] = [];
   let broken: { readonly reason: unknown } | undefined;
   let isOver = false;
-  let pausing: AbortController | undefined;
+  const over = new AbortController();
+  let pausing: Promise<void> | undefined;
   let wake = (): void => {};
   let room = gate();
+  const enough = (): Promise<void> =>
+    new Promise((resolve) => {
+      wake = resolve;
+    });
 
   async function* batches(): AsyncGenerator<readonly T[]> {
     for (;;) {
@@ -33,13 +38,14 @@ export function streamOf<T>(
         yield rows;
         room.open();
         room = gate();
-        pausing = new AbortController();
-        if (!isOver && waiting.length < most / 2) await pause(pausing.signal);
-      } else if (isOver) return;
-      else
-        await new Promise<void>((resolve) => {
-          wake = resolve;
+        // One that was cut short goes on: to end its timer and to start another costs more than the rows.
+        pausing ??= pause(over.signal).finally(() => {
+          pausing = undefined;
+          if (waiting.length > 0) wake();
         });
+        if (!isOver && waiting.length < most / 2) await Promise.race([pausing, enough()]);
+      } else if (isOver) return;
+      else await enough();
     }
   }
   const reading = read(batches());
@@ -54,15 +60,14 @@ export function streamOf<T>(
   return {
     push(rows) {
       for (const row of rows) waiting.push(row);
-      wake();
       // A batch that is quicker than the pauses is not slowed down by them.
-      if (waiting.length >= most / 2) pausing?.abort();
+      if (pausing === undefined || waiting.length >= most / 2) wake();
       if (broken !== undefined) throw broken.reason;
       return waiting.length > most ? roomy() : undefined;
     },
     end: () => {
       isOver = true;
-      pausing?.abort();
+      over.abort();
       wake();
       return reading;
     },
