@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
-  buildProgram,
   chanceOf,
   complete,
   creationFaults,
@@ -16,9 +15,6 @@ import {
 /** `npm run test:batch` makes more of both. */
 const schedules = Number(process.env.CLOUDCTL_TEST_SCHEDULES ?? 1);
 const many = process.env.CLOUDCTL_TEST_SCHEDULES === undefined ? 200 : 1_000;
-
-beforeAll(buildProgram);
-
 function namesOf(count: number): readonly string[] {
   return Array.from({ length: count }, (_, at) => `n-${at}`);
 }

@@ -1,9 +1,7 @@
-import { execFile } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { onTestFinished } from 'vitest';
 import type { FaultSpec } from '../../../src/sandbox/faults/fault.ts';
 import type { Sandbox } from '../../../src/sandbox/server.ts';
@@ -17,13 +15,8 @@ export const like = ['--size', 's-1vcpu-1gb', '--image', 'ubuntu-24-04-x64'];
 
 /** Each of the waits takes so much less than in the product. */
 const haste = '100';
+/** The program whose waits can be shortened; it is built before the tests (scripts/built.mjs). */
 const entry = fileURLToPath(new URL('../../../dist-test/entry.cjs', import.meta.url));
-
-/** Builds the program whose waits can be shortened. */
-export async function buildProgram(): Promise<void> {
-  const script = fileURLToPath(new URL('../../../scripts/build.mjs', import.meta.url));
-  await promisify(execFile)(process.execPath, [script, '--test']);
-}
 
 export interface Row {
   readonly name: string;

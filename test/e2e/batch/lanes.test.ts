@@ -1,23 +1,24 @@
-import { expect, onTestFinished, test } from 'vitest';
-import { run } from '../../fixtures/cli.ts';
-import { makeFolders } from '../../fixtures/folders.ts';
-import { logIn } from '../../fixtures/login.ts';
-import { startSandbox } from '../../fixtures/sandbox.ts';
+import { expect, it } from 'vitest';
+import { groundFor, ledgerOf, like, type Row, trouble } from './ground.ts';
 
-test('32 requests in flight say no more than one does', async () => {
-  const [world, folders] = [makeFolders(), makeFolders()];
-  const sandbox = await startSandbox(world, ['--no-profile', '--consent', 'approve maya@example.com']);
-  onTestFinished(async () => {
-    await sandbox.stop();
-    world.remove();
-    folders.remove();
-  });
-  const { env } = sandbox;
-  expect((await logIn({ folders, env }, ['--scope', 'read write'])).code).toBe(0);
-  const like = ['--size', 's-1vcpu-1gb', '--image', 'ubuntu-24-04-x64', '--region', 'nyc3', '-o', 'ndjson'];
-  const words = ['droplets', 'create', 'n-{1..80}', '--batch-size', '1', '--concurrency', '32', ...like];
-  const ran = await run(words, { folders, env });
+it('32 requests in flight say no more than one does', async () => {
+  const ground = await groundFor();
+  const lanes = ['--batch-size', '1', '--concurrency', '32'];
+  const ran = await ground.run(['droplets', 'create', 'n-{1..80}', ...lanes, ...like, '-o', 'json']);
   expect(ran.code).toBe(0);
-  expect(ran.stdout.match(/"status":"created"/g)).toHaveLength(80);
+  expect(ran.json<Row[]>().filter(({ status }) => status === 'created')).toHaveLength(80);
   expect(ran.stderr.split('\n').filter((line) => !/^(ledger: |\d+\/80 created|80 created\.|$)/.test(line))).toEqual([]);
+});
+
+it('a reader that goes away leaves a batch that is told not to be done: exit 5, and --resume does the rest', async () => {
+  const ground = await groundFor();
+  trouble(ground, [{ action: 'delay', delay: 50 }], { times: 200, among: 200, chance: () => 0 });
+  const words = ['droplets create "left-{1..200}" --batch-size 1', ...like, '-o ndjson'].join(' ');
+  const script = `{ ${ground.command} ${words} || echo "ended with $?" >&2; } | head -n 1`;
+  const ran = await ground.shell('/bin/sh', script, {});
+  expect(ran.stdout.match(/"status":"created"/g)).toHaveLength(1);
+  expect(ran.stderr).toContain('ended with 5');
+  const resumed = await ground.run(['droplets', 'create', '--resume', ledgerOf(ran.stderr), '-o', 'json']);
+  expect(resumed.code).toBe(0);
+  expect(resumed.json<Row[]>().filter(({ status }) => status === 'created')).toHaveLength(200);
 });

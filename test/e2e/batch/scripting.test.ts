@@ -1,8 +1,8 @@
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { lacks } from '../../fixtures/needs.ts';
-import { buildProgram, type Ground, groundFor, type Row } from './ground.ts';
+import { type Ground, groundFor, type Row } from './ground.ts';
 
 interface Example {
   readonly title: string;
@@ -60,8 +60,6 @@ const outcomes: Readonly<Record<string, (ground: Ground, printed: Printed) => vo
 };
 
 describe.skipIf(lacks('jq', 'dash', 'bash'))('docs/scripting.md', () => {
-  beforeAll(buildProgram);
-
   it('has an example in each section the test knows, and no other', () => {
     expect(examples.map(({ title }) => title)).toEqual(Object.keys(outcomes));
   });

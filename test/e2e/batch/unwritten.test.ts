@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { bin, node, run, startProgram } from '../../fixtures/cli.ts';
 import { type Folders, makeFolders } from '../../fixtures/folders.ts';
 import { logIn } from '../../fixtures/login.ts';
@@ -33,31 +33,6 @@ describe.skipIf(process.platform !== 'linux')('a batch whose rows cannot be prin
     });
     expect(resumed.code).toBe(0);
     expect(resumed.stdout.match(/"status":"created"/g)).toHaveLength(5);
-  });
-});
-
-describe.skipIf(process.platform !== 'linux')('a batch whose reader goes away', () => {
-  test('is told not to be done: exit 5, and --resume does the rest', async () => {
-    const [world, folders] = [makeFolders(), makeFolders()];
-    const sandbox = await startSandbox(world, ['--no-profile', '--consent', 'approve maya@example.com']);
-    onTestFinished(async () => {
-      await sandbox.stop();
-      world.remove();
-      folders.remove();
-    });
-    const { env } = sandbox;
-    expect((await logIn({ folders, env }, ['--scope', 'read write'])).code).toBe(0);
-    const slow = ['--match', 'POST /v2/droplets', '--action', 'delay', '--delay', '50ms', '--times', '1000'];
-    expect((await run(['sandbox', 'faults', 'add', ...slow], { folders: world, env })).code).toBe(0);
-    const given = '--size s-1vcpu-1gb --image ubuntu-24-04-x64 --region nyc3 --batch-size 1 -o ndjson';
-    const line = `{ '${node}' '${bin}' droplets create 'left-{1..200}' ${given}; echo "ended with $?" >&2; } | head -n 1`;
-    const ran = await startProgram('/bin/sh', ['-c', line], { folders, env }).ended;
-    expect(ran.stdout.match(/"status":"created"/g)).toHaveLength(1);
-    expect(ran.stderr).toContain('ended with 5');
-    const [, ledger = ''] = /--resume ([^`"\s]+)/.exec(ran.stderr) ?? [];
-    const resumed = await run(['droplets', 'create', '--resume', ledger, '-o', 'ndjson'], { folders, env });
-    expect(resumed.code).toBe(0);
-    expect(resumed.stdout.match(/"status":"created"/g)).toHaveLength(200);
   });
 });
 

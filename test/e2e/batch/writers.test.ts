@@ -1,11 +1,8 @@
-import { beforeAll, describe, expect, it } from 'vitest';
-import { buildProgram, chanceOf, complete, creationFaults, groundFor, like, namesFile, trouble } from './ground.ts';
+import { describe, expect, it } from 'vitest';
+import { chanceOf, complete, creationFaults, groundFor, like, namesFile, trouble } from './ground.ts';
 
 const names = Array.from({ length: 200 }, (_, at) => `n-${at}`);
 const harmful = creationFaults.filter(({ action }) => action !== 'slow_drip' && action !== 'delay');
-
-beforeAll(buildProgram);
-
 describe('two people who create the same names at the same moment', () => {
   it('have two droplets of each with --mark, each the own ones, and nothing is unknown', async () => {
     const ground = await groundFor();
