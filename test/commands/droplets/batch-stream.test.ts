@@ -58,6 +58,20 @@ it('rows that come faster than the pauses cut them short', async () => {
   expect(given).toEqual([[1], [2, 3]]);
 });
 
+it('a pause that rows did not wait for holds for those after them, and its end brings them', async () => {
+  const { given, stream, goOn } = ground(4);
+  await stream.push([1]);
+  await tick();
+  await stream.push([2, 3]);
+  await tick();
+  await stream.push([4]);
+  await tick();
+  expect(given).toEqual([[1], [2, 3]]);
+  goOn();
+  await tick();
+  expect(given).toEqual([[1], [2, 3], [4]]);
+});
+
 it('who brings rows waits while too many wait for a slow reader', async () => {
   const given: (readonly number[])[] = [];
   let goOn = (): void => {};
