@@ -41,7 +41,6 @@ export function streamOf<T>(
         // One that was cut short goes on: to end its timer and to start another costs more than the rows.
         pausing ??= pause(over.signal).finally(() => {
           pausing = undefined;
-          if (waiting.length > 0) wake();
         });
         if (!isOver && waiting.length < most / 2) await Promise.race([pausing, enough()]);
       } else if (isOver) return;
