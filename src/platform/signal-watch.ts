@@ -3,29 +3,46 @@ export interface Watcher {
   onAbort(): void;
 }
 
-/** Those that watch it now. No Set, whose older tables would keep what has left it, and its answer, until the next full collection. */
-const watchers = new WeakMap<AbortSignal, Watcher[]>();
+interface Watch {
+  /** Those that watch it now. No Set, whose older tables would keep what has left it, and its answer, until the next full collection. */
+  readonly all: Watcher[];
+  readonly tell: () => void;
+  /** It has served more than one request. */
+  isShared: boolean;
+}
+
+const watches = new WeakMap<AbortSignal, Watch>();
 
 /**
  * One listener serves all requests that go with a signal: to add and remove one for each takes as long as to write a small
  * request, and more than ten at once are called a leak. What is told is told once.
  */
 export function watchSignal(signal: AbortSignal, watcher: Watcher): void {
-  const known = watchers.get(signal);
-  if (known !== undefined) return void known.push(watcher);
-  const all = [watcher];
-  watchers.set(signal, all);
-  const tell = (): void => {
-    for (const one of all.splice(0)) one.onAbort();
-  };
-  signal.addEventListener('abort', tell, { once: true });
+  const known = watches.get(signal);
+  const watch = known ?? newWatch();
+  watch.all.push(watcher);
+  if (watch.isShared) return;
+  watch.isShared = known !== undefined;
+  watches.set(signal, watch);
+  signal.addEventListener('abort', watch.tell, { once: true });
 }
 
 export function unwatchSignal(signal: AbortSignal, watcher: Watcher): void {
-  const all = watchers.get(signal) ?? [];
-  const at = all.indexOf(watcher);
-  if (at === -1) return;
+  const watch = watches.get(signal);
+  const at = watch?.all.indexOf(watcher) ?? -1;
+  if (watch === undefined || at === -1) return;
+  const { all, tell, isShared } = watch;
   // Whoever came last takes its place.
   const last = all.pop();
   if (last !== undefined && at < all.length) all[at] = last;
+  // A deadline of one request alone would be kept by its listener until it passes.
+  if (all.length === 0 && !isShared) signal.removeEventListener('abort', tell);
+}
+
+function newWatch(): Watch {
+  const all: Watcher[] = [];
+  const tell = (): void => {
+    for (const one of all.splice(0)) one.onAbort();
+  };
+  return { all, tell, isShared: false };
 }

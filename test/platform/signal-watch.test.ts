@@ -13,3 +13,26 @@ it('all who watch a signal are told once, over one listener, and those who left 
   control.abort();
   expect(told).toEqual(['a', 'c']);
 });
+
+it('the deadline of a single request is not held by a listener once that has ended', () => {
+  const { signal } = new AbortController();
+  const watcher = { onAbort: () => {} };
+  watchSignal(signal, watcher);
+  expect(getEventListeners(signal, 'abort')).toHaveLength(1);
+  unwatchSignal(signal, watcher);
+  expect(getEventListeners(signal, 'abort')).toHaveLength(0);
+});
+
+it('a signal that serves one request after the other tells each of them', () => {
+  const control = new AbortController();
+  const told: string[] = [];
+  const watchers = ['a', 'b', 'c', 'd'].map((name) => ({ onAbort: () => void told.push(name) }));
+  for (const watcher of watchers.slice(0, 3)) {
+    watchSignal(control.signal, watcher);
+    unwatchSignal(control.signal, watcher);
+  }
+  for (const watcher of watchers.slice(3)) watchSignal(control.signal, watcher);
+  expect(getEventListeners(control.signal, 'abort')).toHaveLength(1);
+  control.abort();
+  expect(told).toEqual(['d']);
+});
