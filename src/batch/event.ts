@@ -100,7 +100,7 @@ export interface UnknownEvent {
 }
 
 /** Many events of a batch are of the same millisecond. */
-let latest: { readonly ms: number; readonly text: string } = { ms: 0, text: '' };
+let latest: { readonly ms: number; readonly text: string } = { ms: Number.NaN, text: '' };
 
 /** Milliseconds since the epoch, as a ledger has them. */
 export function timeText(ms: number): string {
