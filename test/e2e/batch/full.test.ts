@@ -1,0 +1,37 @@
+import { fileURLToPath } from 'node:url';
+import { expect, it } from 'vitest';
+import { type Ground, groundFor, ledgerOf, like, type Row, trouble } from './ground.ts';
+
+const full = fileURLToPath(new URL('./full.cjs', import.meta.url));
+const names = Array.from({ length: 12 }, (_, at) => `n-${at + 1}`);
+
+function fill(ground: Ground, at: string) {
+  const env = { NODE_OPTIONS: `--require ${full}`, TEST_FULL_AT: at };
+  const words = ['droplets', 'create', 'n-{1..12}', ...like, '--batch-size', '2', '--concurrency', '2', '-o', 'json'];
+  return ground.run(words, { env });
+}
+
+it.each([
+  ['baseline', '"event":"baseline"'],
+  ['announced', '"event":"announced"'],
+  ['sending', '"event":"sending"'],
+  ['created', '"event":"created"'],
+  ['failed', '"event":"failed"'],
+  ['a later sending', '"group":5,"server_date"'],
+])(
+  'a disk that is full when a line is written (%s) stops the batch, and --resume ends it with each name once',
+  async (what, at) => {
+    const ground = await groundFor();
+    if (what === 'failed')
+      trouble(ground, [{ action: 'status', status: 422 }], { times: 1, among: 1, chance: () => 0 });
+    const ran = await fill(ground, at);
+    const there = ground.counts(names);
+    expect(ran.stderr).toContain('could not write the ledger: ENOSPC');
+    expect(ran.code).toBe(there.includes(1) ? 5 : 1);
+    // What was created is told, though the ledger does not know of it.
+    expect(ran.json<Row[]>().map(({ status }) => Number(status === 'created'))).toEqual(there);
+    const resumed = await ground.run(['droplets', 'create', '--resume', ledgerOf(ran.stderr), '-o', 'json']);
+    expect(resumed.code).toBe(0);
+    expect(ground.counts(names)).toEqual(names.map(() => 1));
+  },
+);
