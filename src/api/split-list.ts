@@ -17,8 +17,8 @@ export type Splitter = (bytes: Buffer) => SplitList | undefined;
 /**
  * Takes the list under `key` apart without making values of all of it, which is most of what reading it costs: its objects can
  * be printed as they came, and numbers beyond 2^53 stay what they are.
- * undefined: it is no JSON, stands on several lines, holds more than objects, or there are two such lists, of which
- * JSON.parse would take the last.
+ * undefined: up to the end of the list it is no JSON, or stands on several lines; the list holds more than objects; or there
+ * are two such lists, of which JSON.parse would take the last.
  */
 export function createSplitter(key: string, members: readonly string[]): Splitter {
   const familiar: Familiar[] = [];
@@ -133,10 +133,10 @@ function digitsAt(bytes: Buffer, from: number, end: number): number {
   return value;
 }
 
-type NameTest = (bytes: Buffer, from: number, end: number, isEscaped: boolean) => string | undefined;
+type NameAt = (bytes: Buffer, from: number, end: number, isEscaped: boolean) => string | undefined;
 
 /** Which of these names stands between two places. */
-function namesAt(names: readonly string[]): NameTest {
+function namesAt(names: readonly string[]): NameAt {
   const quoted = names.map((name) => ({ name, text: Buffer.from(JSON.stringify(name)) }));
   /** Most names are told apart by how long they are. */
   const isLength: boolean[] = [];
