@@ -50,7 +50,8 @@ export function afterAnswer(
     closedUntil: allowance.closedUntil,
   };
   if (headers.status !== 429) return next;
-  const told = headers.retryAfter === undefined ? undefined : headers.retryAfter * 1000;
-  const wait = told ?? (headers.reset === undefined ? Math.min(60_000, 1_000 * 2 ** (refusals - 1)) : resetAt - now);
+  const told = headers.retryAfter === undefined ? resetAt - now : headers.retryAfter * 1000;
+  // A time that has come already, refused all the same, tells as little as none: without a wait it would be asked for ever.
+  const wait = told > 0 ? told : Math.min(60_000, 1_000 * 2 ** (refusals - 1));
   return { ...next, closedUntil: Math.max(allowance.closedUntil, now + wait) };
 }

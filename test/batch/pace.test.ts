@@ -46,6 +46,9 @@ describe('what an answer says', () => {
     ['retry-after', { retryAfter: 7 }, 1, 7_000],
     ['the time in ratelimit-reset', { remaining: 0, reset: 30, date: 10_000 }, 1, 20_000],
     ['a second when neither is told', {}, 1, 1_000],
+    ['a second when it may be repeated at once', { retryAfter: 0 }, 1, 1_000],
+    ['longer and longer when that is refused again', { retryAfter: 0 }, 4, 8_000],
+    ['a second when the time in ratelimit-reset is over', { remaining: 0, reset: 30, date: 90_000 }, 1, 1_000],
     ['twice as long each time', {}, 4, 8_000],
     ['a minute at most', {}, 40, 60_000],
   ])('after a 429 is to wait for %s', (_what, headers, refusals, wait) => {
