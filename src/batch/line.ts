@@ -7,6 +7,8 @@ import { type Allowance, afterAnswer, afterSending, unlimited, waitFor } from '.
 /** The way to the server: every request of a batch takes its turn here. */
 export interface Line {
   readonly baseOrigin: string;
+  /** The command that logs this profile in, in backquotes. */
+  readonly login: string;
   /**
    * To be waited for before a request; undefined when the server allows one now. A wait that is too long, or was ended by the
    * signal, is an error.
@@ -20,6 +22,7 @@ export interface Line {
 
 export interface LineOptions {
   readonly api: Api;
+  readonly login: string;
   readonly clock: Clock;
   /** The longest wait for the rate limit, in milliseconds. */
   readonly pause: number;
@@ -27,7 +30,7 @@ export interface LineOptions {
   readonly onPause: (ms: number) => Promise<void>;
 }
 
-export function createLine({ api, clock, pause, onPause }: LineOptions): Line {
+export function createLine({ api, login, clock, pause, onPause }: LineOptions): Line {
   let allowance: Allowance = unlimited;
   let inFlight = 0;
   let refusals = 0;
@@ -54,6 +57,7 @@ export function createLine({ api, clock, pause, onPause }: LineOptions): Line {
 
   return {
     baseOrigin: api.baseOrigin,
+    login,
     turn: take,
     async request(request) {
       inFlight += 1;

@@ -1,6 +1,6 @@
 import { type Droplet, decodeDroplet } from '../api/droplets.ts';
 import { nextPath } from '../api/page.ts';
-import type { ApiAnswer } from '../api/problem.ts';
+import { type ApiAnswer, problem } from '../api/problem.ts';
 import { CliError } from '../errors.ts';
 import { isRecord, numberOf, parseJson } from '../json.ts';
 import type { Line } from './line.ts';
@@ -35,8 +35,9 @@ export async function readPage(line: Line, path: string, signal: AbortSignal): P
     answer = await line.request({ method: 'GET', path });
     // The line waits until the server allows another.
   } while (answer.status === 429);
-  const json = answer.status === 200 ? parseJson(answer.text()) : undefined;
-  const body = json?.ok === true && isRecord(json.value) ? json.value : undefined;
+  if (answer.status !== 200) throw problem(answer, 'GET', '/v2/droplets', line.login);
+  const json = parseJson(answer.text());
+  const body = json.ok && isRecord(json.value) ? json.value : undefined;
   const items = body?.droplets;
   const droplets = Array.isArray(items) ? items.map(decodeDroplet) : undefined;
   if (body === undefined || droplets === undefined || !droplets.every((droplet) => droplet !== undefined))

@@ -17,7 +17,7 @@ async function waited(names: readonly string[], looks: readonly ApiAnswer[], cha
     (_, count) => looks[Math.min(count, looks.length - 1)] ?? answer(500),
   );
   const clock = hastyClock();
-  const line = createLine({ api, clock, pause: 900_000, onPause: async () => {} });
+  const line = createLine({ api, login: '`cloudctl auth login`', clock, pause: 900_000, onPause: async () => {} });
   const told: string[] = [];
   const onLook = async (active: number, total: number): Promise<void> => void told.push(`${active}/${total}`);
   const { signal } = new AbortController();

@@ -48,7 +48,7 @@ async function create(api: ScriptedApi, names: readonly string[], changes: Chang
     return ledger.commit(event);
   };
   const clock = changes.clock ?? hastyClock();
-  const line = createLine({ api, clock, pause: waits.pause, onPause: async () => {} });
+  const line = createLine({ api, login: '`cloudctl auth login`', clock, pause: waits.pause, onPause: async () => {} });
   const told: string[] = [];
   const stopped = await createBatch({
     ledger: { ...ledger, record, commit },

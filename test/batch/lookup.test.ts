@@ -26,7 +26,13 @@ function serve({ droplets, honours, onRead }: Server) {
     return answer(200, { droplets: items, links, meta: { total: all.length } });
   };
   const api = apiOf(() => answer(500), list);
-  const line = createLine({ api, clock: hastyClock(), pause: 900_000, onPause: async () => {} });
+  const line = createLine({
+    api,
+    login: '`cloudctl auth login`',
+    clock: hastyClock(),
+    pause: 900_000,
+    onPause: async () => {},
+  });
   const lookups = createLookups(line);
   const find = async (...names: string[]) => {
     const { conclusive, droplets: found } = await lookups.find(
@@ -124,11 +130,37 @@ describe('a lookup', () => {
       () => answer(500),
       (_, at) => answers[at] ?? answer(500),
     );
-    const line = createLine({ api, clock: hastyClock(), pause: 900_000, onPause: async () => {} });
+    const line = createLine({
+      api,
+      login: '`cloudctl auth login`',
+      clock: hastyClock(),
+      pause: 900_000,
+      onPause: async () => {},
+    });
     const lookups = createLookups(line);
     const a = { names: ['a'], has: (name: string) => name === 'a' };
     const { signal } = new AbortController();
     expect((await lookups.find(a, signal)).conclusive).toBe(true);
     await expect(lookups.find(a, signal)).rejects.toMatchObject({ code: 'api_error' });
+  });
+
+  it.each([
+    ['a scope that is too small', answer(403, { id: 'forbidden' }), { code: 'scope_too_small', exitCode: 4 }],
+    [
+      'a server in trouble',
+      answer(500, { message: 'oops' }),
+      { message: expect.stringContaining('answered 500'), detail: 'oops' },
+    ],
+  ])('says what the server said: %s', async (_what, refusal, error) => {
+    const api = apiOf(
+      () => answer(500),
+      () => refusal,
+    );
+    const login = '`cloudctl auth login`';
+    const lookups = createLookups(
+      createLine({ api, login, clock: hastyClock(), pause: 900_000, onPause: async () => {} }),
+    );
+    const asked = { names: ['a'], has: () => true };
+    await expect(lookups.find(asked, new AbortController().signal)).rejects.toMatchObject(error);
   });
 });

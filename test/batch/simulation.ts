@@ -174,7 +174,7 @@ async function oneRun(scenario: Scenario, world: World, run: number, left: Left)
   };
   const clock = world.clockOf(process);
   const api = world.apiOf(process);
-  const line = createLine({ api, clock, pause: waits.pause, onPause: async () => {} });
+  const line = createLine({ api, login: '`cloudctl auth login`', clock, pause: waits.pause, onPause: async () => {} });
   const [ending, ended] = [new AbortController().signal, new AbortController().signal];
   const means = { ledger, line, lookups: createLookups(line), clock, waits, ending, ended, login: '`login`' };
   const { batchSize, concurrency, ahead } = scenario;

@@ -28,10 +28,10 @@ export async function runBatch(context: Context, ledger: Ledger, options: RunOpt
   const waits = waitsHere(host.env);
   const api = await context.api(options.settings);
   const onPause = (ms: number): Promise<void> => progress.show(`waiting ${formatDuration(ms)} for the rate limit`);
-  const line = createLine({ api, clock, pause: waits.pause, onPause });
+  const login = loginCommand(options.settings.profileName);
+  const line = createLine({ api, login, clock, pause: waits.pause, onPause });
   const signals = listen(host, waits.interrupt);
   const { ending, ended } = signals;
-  const login = loginCommand(options.settings.profileName);
   const means = { ledger, line, lookups: createLookups(line), clock, waits, ending, ended, login };
   let stopped: CliError | undefined;
   let unwritten: CliError | undefined;
