@@ -144,7 +144,8 @@ export async function conclude({ output }: Context, ending: Ending): Promise<Exi
     else if (error.hint !== undefined) await output.note(`go on with: ${resume}`);
     throw error.hint === undefined ? withHint(error, hint) : error;
   }
-  const reason = stopped === undefined ? '' : `; stopped: ${stopped.message}`;
+  const why = [stopped?.message, stopped?.detail].filter((part) => part !== undefined);
+  const reason = why.length === 0 ? '' : `; stopped: ${why.join(': ')}`;
   await output.error(
     new CliError('batch_partial', `${created} of ${total} droplets were created`, {
       detail: `${summary}${reason}`,

@@ -191,6 +191,17 @@ describe('the exit status', () => {
     expect(ran.err).toContain('droplets create --resume');
   });
 
+  it('comes with what the server said of the limit that stopped it', async () => {
+    const { origin } = await forgetful((seen, response) => {
+      if (!seen.body.includes('"b"')) return reply(response, 202, { droplet: { id: 7, name: 'a' } });
+      reply(response, 422, { id: 'droplet_limit', message: 'this exceeds your limit of 1' });
+    });
+    const words = ['droplets', 'create', 'a', 'b', ...like, '--batch-size', '1', '--concurrency', '1', '-o', 'json'];
+    const ran = await cloudctl(tokenTo(origin), words);
+    expect(ran.code).toBe(5);
+    expect(ran.error().detail).toContain('this exceeds your limit of 1');
+  });
+
   it('is 6 when nobody could be reached', async () => {
     const ran = await cloudctl(tokenTo(await closedOrigin()), ['droplets', 'create', 'a', ...like, '-o', 'json']);
     expect(ran.code).toBe(6);
