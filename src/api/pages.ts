@@ -80,7 +80,8 @@ interface Demand {
 function pageSizes({ limit, pageSize = 200, matches }: Wish<never>): readonly number[] {
   // What is filtered here may be far down the list: small pages would be many requests.
   const first = limit === undefined || matches !== undefined ? pageSize : fitting(limit, pageSize);
-  const others = Array.from({ length: passes }, (_, at) => 200 - at).filter((size) => size !== first);
+  // Not each by one less: who deletes one in each pass would move the same two to the ends of two pages every time.
+  const others = Array.from({ length: passes }, (_, at) => 200 - (at * (at + 1)) / 2).filter((size) => size !== first);
   return [first, ...others].slice(0, passes);
 }
 
