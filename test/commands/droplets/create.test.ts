@@ -199,7 +199,7 @@ describe('the exit status', () => {
     const words = ['droplets', 'create', 'a', 'b', ...like, '--batch-size', '1', '--concurrency', '1', '-o', 'json'];
     const ran = await cloudctl(tokenTo(origin), words);
     expect(ran.code).toBe(5);
-    expect(ran.error().detail).toContain('this exceeds your limit of 1');
+    expect(ran.error()).toMatchObject({ detail: expect.stringContaining('this exceeds your limit of 1') });
   });
 
   it('is 6 when nobody could be reached', async () => {
