@@ -15,6 +15,8 @@ export interface Column<T> {
 export interface ListView<T> {
   /** All that are known. */
   readonly columns: readonly Column<T>[];
+  /** Made to be pasted: a table of it is not cut to the terminal. */
+  readonly uncut?: boolean;
 }
 
 /** The columns to print: those of `--format` in its order, else all that are not extra. An unknown name is a usage error. */

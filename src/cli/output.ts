@@ -85,7 +85,8 @@ export function createOutput(options: OutputOptions): Output {
       case 'table': {
         const names = listing.picked.map(({ name }) => name);
         const cells = await holdCells(rows, listing);
-        return write(await table({ kind: 'rows', names, cells, data: [] }, options.header, stdout));
+        const width = view.uncut === true ? undefined : widthOf(stdout);
+        return write(await table({ kind: 'rows', names, cells, data: [] }, options.header, width));
       }
       default:
         return format satisfies never;
@@ -159,14 +160,17 @@ async function print(presented: Presented, { stdout, format, header }: OutputOpt
       return;
     }
     case 'table':
-      return stdout.write(await table(presented, header, stdout));
+      return stdout.write(await table(presented, header, widthOf(stdout)));
     default:
       return format satisfies never;
   }
 }
 
-function table(presented: Presented, header: boolean, { isTTY, columns }: Sink): Promise<string> {
-  const width = isTTY ? columns : undefined;
+function widthOf({ isTTY, columns }: Sink): number | undefined {
+  return isTTY ? columns : undefined;
+}
+
+function table(presented: Presented, header: boolean, width: number | undefined): Promise<string> {
   // One thing is read downwards: a name and its value on each line.
   if (presented.kind === 'object') {
     const lines = presented.cells.map((cell, at) => [...(header ? [presented.names[at] ?? ''] : []), cellText(cell)]);

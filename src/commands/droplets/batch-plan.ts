@@ -17,22 +17,24 @@ export const planView: ListView<Planned> = {
     { name: 'Body', value: (row) => JSON.stringify(row.body) },
     { name: 'Curl', value: (row) => row.curl },
   ],
+  uncut: true,
 };
 
 export interface PlanOptions {
   readonly batchSize: number;
   readonly baseUrl: string | undefined;
-  readonly profile: string;
+  /** The options of the profile and the servers, as a shell needs them to be the same ones. */
+  readonly place: readonly string[];
 }
 
 export function* plan(
   names: readonly string[],
   attributes: Attributes,
-  { batchSize, baseUrl, profile }: PlanOptions,
+  { batchSize, baseUrl, place }: PlanOptions,
 ): Generator<Planned> {
   // Without a base_url yet, the shell has to know it.
   const base = baseUrl === undefined ? '"$CLOUDCTL_BASE_URL"' : quoted(baseUrl);
-  const token = profile === 'default' ? 'cloudctl auth token' : `cloudctl auth token --profile ${profile}`;
+  const token = ['cloudctl auth token', ...place].join(' ');
   for (const { method, path, body } of createRequests(names, attributes, batchSize)) {
     const json = parseJson(body);
     const curl = [

@@ -95,6 +95,11 @@ const breath = 100;
 
 /** The command that goes on with what is left. */
 export function resumeCommand(context: Context, path: string): string {
+  return ['cloudctl droplets create --resume', quoted(path), ...placeWords(context)].join(' ');
+}
+
+/** What another command needs to meet the same profile and servers, quoted for a shell. */
+export function placeWords(context: Context): readonly string[] {
   const { globals } = context;
   const { profileName } = context.settings();
   const typed = ['auth-url', 'base-url'].flatMap((option) => {
@@ -102,7 +107,7 @@ export function resumeCommand(context: Context, path: string): string {
     return text === undefined ? [] : [`--${option}`, quoted(text)];
   });
   const profile = profileName === 'default' ? [] : ['--profile', profileName];
-  return ['cloudctl droplets create --resume', quoted(path), ...profile, ...typed].join(' ');
+  return [...profile, ...typed];
 }
 
 export interface Ending {

@@ -8,7 +8,7 @@ import type { Context } from '../../context.ts';
 import { usage } from '../../errors.ts';
 import { loginCommand } from '../../session/current.ts';
 import { plan, planView } from './batch-plan.ts';
-import { batchView } from './batch-report.ts';
+import { batchView, placeWords } from './batch-report.ts';
 import { runBatch } from './batch-run.ts';
 import { attributesOf, ifExistsOf, namesOf, requireSame } from './batch-words.ts';
 
@@ -76,7 +76,7 @@ export const create: CommandSpec<Context> = {
     if (path === undefined && words.flag('dry-run')) {
       const settings = context.settings();
       const { attributes, names } = await wished(context, words, settings);
-      const where = { batchSize, baseUrl: settings.values.base_url, profile: settings.profileName };
+      const where = { batchSize, baseUrl: settings.values.base_url, place: placeWords(context) };
       await output.list(plan(names, attributes, where), planView);
       return 0;
     }
@@ -87,7 +87,7 @@ export const create: CommandSpec<Context> = {
       await requireSamePlace(context, settings, ledger.roster.batch);
       if (words.flag('dry-run')) {
         const { batch, missing } = ledger.roster;
-        const where = { batchSize, baseUrl: batch.base_url, profile: batch.profile };
+        const where = { batchSize, baseUrl: batch.base_url, place: placeWords(context) };
         await output.list(plan(missing(), batch.attributes, where), planView);
         return 0;
       }

@@ -107,6 +107,22 @@ describe('droplets create', () => {
     expect(await requestsOf(sandbox)).toEqual([]);
   });
 
+  it('with --dry-run cuts no request to the terminal: it is there to be read and pasted', async () => {
+    const words = ['droplets', 'create', 'n-{1..10}', ...like, '--dry-run'];
+    const ran = await cloudctl(testHost(), words, { terminal: 80 });
+    expect(ran.code).toBe(0);
+    expect(ran.out).toMatch(/curl -X POST .*"n-10"\],.*'$/m);
+  });
+
+  it('with --dry-run asks for a token of the address it was given, so that no other one is sent there', async () => {
+    const { host } = await loggedIn();
+    const words = ['droplets', 'create', 'a', ...like, '--dry-run', '-o', 'json'];
+    const elsewhere = await cloudctl(host, [...words, '--base-url', 'http://127.0.0.1:4999']);
+    expect(elsewhere.json<{ curl: string }[]>()[0]?.curl).toContain(
+      '"Authorization: Bearer $(cloudctl auth token --base-url http://127.0.0.1:4999)"',
+    );
+  });
+
   it('with --dry-run prints curl commands that fetch the token themselves', async () => {
     const { host } = await loggedIn();
     const words = ['n-{1..2}', ...like, '--set', 'user_data="it\'s"', '--dry-run', '-o', 'json'];
