@@ -40,7 +40,7 @@ export function readPage(baseOrigin: string, { key, path }: PageSource, answer: 
     item,
     lines,
     total: numberOf(meta, 'total'),
-    next: nextPath(baseOrigin, page.links),
+    next: nextPath(baseOrigin, page.links, path),
     date: answer.date,
   };
 }
@@ -55,11 +55,11 @@ export interface PageSource {
  * elsewhere. What follows the last `"links":` is an object's end only if that was a name of the outermost object: no page
  * that can be read has another next one.
  */
-export function nextAtEnd(baseOrigin: string, body: Body): string | undefined {
+export function nextAtEnd(baseOrigin: string, body: Body, path: string): string | undefined {
   const tail = body.end(longestEnd);
   const at = tail.lastIndexOf('"links":');
   const json = at === -1 ? undefined : parseJson(`{${tail.toString('utf8', at)}`);
-  return json?.ok === true && isRecord(json.value) ? nextPath(baseOrigin, json.value.links) : undefined;
+  return json?.ok === true && isRecord(json.value) ? nextPath(baseOrigin, json.value.links, path) : undefined;
 }
 
 const longestEnd = 4096;
@@ -104,12 +104,13 @@ function linesOf(bytes: Buffer, spans: readonly (readonly [number, number])[]): 
 
 const lineBreak = 0x0a;
 
-/** `links.pages.next`, followed only on the base origin. */
-export function nextPath(baseOrigin: string, links: unknown): string | undefined {
+/** `links.pages.next` of the page at `path`, followed only on the base origin. A relative one begins where that page is (RFC 3986 §5.1.3). */
+export function nextPath(baseOrigin: string, links: unknown, path: string): string | undefined {
   const pages = isRecord(links) && isRecord(links.pages) ? links.pages : {};
   const next = textOf(pages, 'next');
   if (next === undefined || next === '') return undefined;
-  const url = URL.canParse(next, baseOrigin) ? new URL(next, baseOrigin) : undefined;
+  const here = `${baseOrigin}${path}`;
+  const url = URL.canParse(next, here) ? new URL(next, here) : undefined;
   if (url === undefined || url.origin !== baseOrigin) {
     throw new CliError('api_error', 'could not read the next page: its link leaves the base origin', {
       detail: `${url?.origin ?? 'not a URL'} is not ${baseOrigin}; the token was not sent there`,

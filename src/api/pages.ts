@@ -107,7 +107,8 @@ async function* onePass<T>(
     const { path, answer }: Asked = asked;
     const answered: ApiAnswer = await answer;
     // While there is no doubt that another page is wanted, it is asked for before this one is understood.
-    const soon = survey.isFirstPass && demand.left > size ? nextAtEnd(api.baseOrigin, answered.raw) : undefined;
+    const soon: string | undefined =
+      survey.isFirstPass && demand.left > size ? nextAtEnd(api.baseOrigin, answered.raw, path) : undefined;
     const early: Asked | undefined = soon === undefined || visited.has(soon) ? undefined : await ask(api, soon);
     const page = readPage(api.baseOrigin, { key: list.key, path }, answered, splitter);
     const { next, total } = page;

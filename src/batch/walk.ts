@@ -48,5 +48,5 @@ export async function readPage(line: Line, path: string, signal: AbortSignal): P
       requestId: answer.requestId(),
     });
   const meta = isRecord(body.meta) ? body.meta : {};
-  return { droplets, total: numberOf(meta, 'total'), next: nextPath(line.baseOrigin, body.links) };
+  return { droplets, total: numberOf(meta, 'total'), next: nextPath(line.baseOrigin, body.links, path) };
 }

@@ -72,7 +72,7 @@ async function allPages(client: Api, path: string): Promise<readonly unknown[]> 
     if (!isRecord(page) || !Array.isArray(list))
       throw usage('cannot paginate: the answer is no list', 'leave `--paginate` out');
     items.push(...list);
-    next = nextPath(client.baseOrigin, page.links);
+    next = nextPath(client.baseOrigin, page.links, next);
   }
   return items;
 }

@@ -47,7 +47,8 @@ describe('the link to the next page', () => {
   it.each([
     [{ pages: { next: `${origin}/v2/things?page=2` } }, '/v2/things?page=2'],
     [{ pages: { next: '/v2/things?page=2' } }, '/v2/things?page=2'],
-    [{ pages: { next: '?page=2' } }, '/?page=2'],
+    [{ pages: { next: '?page=2' } }, '/v2/things?page=2'],
+    [{ pages: { next: 'things?page=2' } }, '/v2/things?page=2'],
     [{ pages: { next: '' } }, undefined],
     [{ pages: { last: `${origin}/x` } }, undefined],
     [{ pages: [] }, undefined],
@@ -55,7 +56,7 @@ describe('the link to the next page', () => {
     [null, undefined],
     ['text', undefined],
   ])('of %j is %j', (links, path) => {
-    expect(nextPath(origin, links)).toBe(path);
+    expect(nextPath(origin, links, '/v2/things?page=1')).toBe(path);
   });
 
   it.each([
@@ -67,12 +68,12 @@ describe('the link to the next page', () => {
     'data:text/plain,x',
     'http://',
   ])('%s leaves the base origin and is not followed', (next) => {
-    expect(() => nextPath(origin, { pages: { next } })).toThrow(/leaves the base origin/);
+    expect(() => nextPath(origin, { pages: { next } }, '/v2/things?page=1')).toThrow(/leaves the base origin/);
   });
 });
 
 describe('the next page, told from the end of this one', () => {
-  const endOf = (text: string) => nextAtEnd(origin, bodyOf([Buffer.from(text)]));
+  const endOf = (text: string) => nextAtEnd(origin, bodyOf([Buffer.from(text)]), '/v2/things?page=1');
   const links = '{"pages":{"next":"https://api.example/v2/things?page=2"}}';
 
   it.each([
@@ -84,7 +85,7 @@ describe('the next page, told from the end of this one', () => {
     // Wherever the pieces are cut that it came in.
     const bytes = Buffer.from(text);
     for (let at = 0; at <= bytes.length; at++)
-      expect(nextAtEnd(origin, bodyOf([bytes.subarray(0, at), bytes.subarray(at)]))).toBe('/v2/things?page=2');
+      expect(nextAtEnd(origin, bodyOf([bytes.subarray(0, at), bytes.subarray(at)]), '/')).toBe('/v2/things?page=2');
   });
 
   it.each([
@@ -108,7 +109,7 @@ describe('the next page, told from the end of this one', () => {
         (members) => {
           const text = `{${members.map(([name, json]) => `${JSON.stringify(name)}:${JSON.stringify(json)}`).join(',')}}`;
           const told = endOf(text);
-          if (told !== undefined) expect(told).toBe(nextPath(origin, JSON.parse(text).links));
+          if (told !== undefined) expect(told).toBe(nextPath(origin, JSON.parse(text).links, '/v2/things?page=1'));
         },
       ),
       { numRuns: 2_000 },
