@@ -57,9 +57,12 @@ export const list: CommandSpec<Context> = {
     const droplets = listDroplets(api, tag === undefined ? {} : { tag }, {
       limit,
       matches:
-        matches === undefined && region === undefined
+        matches === undefined && region === undefined && tag === undefined
           ? undefined
-          : ({ name, raw }) => matches?.(name) !== false && (region === undefined || slugOf(raw.region) === region),
+          : ({ name, raw }) =>
+              matches?.(name) !== false &&
+              (region === undefined || slugOf(raw.region) === region) &&
+              (tag === undefined || mayHaveTag(raw, tag)),
       onProgress: context.progress.count('droplets'),
     });
     await context.output.pages(rows(droplets), view).finally(() => context.progress.stop());
@@ -69,6 +72,11 @@ export const list: CommandSpec<Context> = {
 
 async function* rows(portions: AsyncIterable<Portion<Droplet>>): Pages<JsonRecord> {
   for await (const { items, lines } of portions) yield { rows: () => items().map(({ raw }) => raw), lines };
+}
+
+/** A server that does not know the filter gives all droplets, and whoever reads the list may delete them. Tags have no case. */
+function mayHaveTag({ tags }: JsonRecord, wanted: string): boolean {
+  return !Array.isArray(tags) || tags.some((tag) => String(tag).toLowerCase() === wanted.toLowerCase());
 }
 
 function matcherOf(glob: string): (name: string) => boolean {

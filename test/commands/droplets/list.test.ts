@@ -96,6 +96,18 @@ describe('droplets list', () => {
     expect(tag.json<Droplet[]>().map(({ name }) => name)).toEqual(['tagged']);
   });
 
+  it('with a tag gives no other droplets where the server does not know the filter', async () => {
+    const droplets = [
+      { id: 1, name: 'a', tags: ['Blue', 'x'] },
+      { id: 2, name: 'b', tags: ['red'] },
+      { id: 3, name: 'c' },
+    ];
+    const { origin } = await serverFor((_, response) => reply(response, 200, { droplets, meta: { total: 3 } }));
+    const host = testHost({ env: { CLOUDCTL_ACCESS_TOKEN: 'x', CLOUDCTL_BASE_URL: origin } });
+    const ran = await cloudctl(host, ['droplets', 'list', '--tag', 'blue', '-o', 'json']);
+    expect(ran.json<Droplet[]>().map(({ name }) => name)).toEqual(['a', 'c']);
+  });
+
   it('with a limit stops there', async () => {
     const { host } = await loggedIn();
     expect((await cloudctl(host, ['droplets', 'list', '--limit', '1', '-o', 'json'])).json<Droplet[]>()).toHaveLength(
