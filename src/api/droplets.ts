@@ -69,7 +69,8 @@ function decodeCreated(json: JsonRecord, skims: readonly JsonRecord[]): Created 
   const links = isRecord(json.links) && Array.isArray(json.links.actions) ? json.links.actions : [];
   const actionIds: number[] = [];
   for (const link of links) {
-    const id = isRecord(link) ? numberOf(link, 'id') : undefined;
+    if (!isRecord(link) || (link.rel !== undefined && link.rel !== 'create')) continue;
+    const id = numberOf(link, 'id');
     if (id !== undefined) actionIds.push(id);
   }
   return { droplets, actionIds };

@@ -28,6 +28,11 @@ describe('the answer of a creation', () => {
     expect(created({ droplets: [one, two], links })).toMatchObject({ droplets: [{ id: 1 }, { id: 2 }] });
   });
 
+  it('counts no action that does something else', () => {
+    const actions = [{ id: 8, rel: 'assign' }, { id: 9, rel: 'create' }, { id: 10 }];
+    expect(created({ droplet: one, links: { actions } })?.actionIds).toEqual([9, 10]);
+  });
+
   it.each([[{}], [{ links: {} }], [{ links: { actions: 'x' } }], [{ links: { actions: [null, {}, { id: 'x' }] } }]])(
     'with the links %j names no action',
     (more) => {
