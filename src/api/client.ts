@@ -114,7 +114,7 @@ async function patiently(deps: ApiDeps, call: ApiRequest, token: Secret): Promis
       const raw = await receiveBody(answer, bodyLimit);
       if (raw === undefined) throw tooLong(call);
       const { status } = answer;
-      const again = safe && (status === 502 || status === 503 || status === 504);
+      const again = safe && (status === 408 || status === 502 || status === 503 || status === 504);
       if (!again || last) return told(answer, raw, deps.clock.now(), token);
     } catch (error) {
       if (!(error instanceof SendError)) throw error;
@@ -179,13 +179,9 @@ function retryAfter(answer: Answer, now: number): number | undefined {
   return Number.isFinite(reset) ? Math.max(0, Math.ceil(reset - now / 1000)) : undefined;
 }
 
-/** Thousands of answers come in the same second. */
-let latest: { readonly text: string; readonly time: number } = { text: '', time: Number.NaN };
-
 function dateOf({ headers }: Answer): number | undefined {
-  const text = headers.get('date') ?? '';
-  if (text !== latest.text) latest = { text, time: Date.parse(text) };
-  return Number.isNaN(latest.time) ? undefined : latest.time;
+  const time = Date.parse(headers.get('date') ?? '');
+  return Number.isNaN(time) ? undefined : time;
 }
 
 function limitOf({ headers }: Answer): ApiAnswer['limit'] {

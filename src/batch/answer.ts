@@ -28,7 +28,8 @@ export function fateOf(
   }
   const refused = problem(answer, request.method, request.path, login);
   if (status === 429) return { kind: 'throttled', error: refused.message };
-  if (status >= 500) return { kind: 'doubt', error: refused.message };
+  // A server that says 408 did not see the request whole, or a proxy before it lost patience: who knows which.
+  if (status >= 500 || status === 408) return { kind: 'doubt', error: refused.message };
   const error = refused.detail ?? refused.message;
   const stops = status === 403 || problemBody(answer).id === 'droplet_limit';
   return { kind: 'failed', error, ...(stops ? { stop: refused } : {}) };

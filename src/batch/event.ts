@@ -99,13 +99,9 @@ export interface UnknownEvent {
   readonly resend: boolean;
 }
 
-/** Many events of a batch are of the same millisecond. */
-let latest: { readonly ms: number; readonly text: string } = { ms: Number.NaN, text: '' };
-
 /** Milliseconds since the epoch, as a ledger has them. */
 export function timeText(ms: number): string {
-  if (ms !== latest.ms) latest = { ms, text: new Date(ms).toISOString() };
-  return latest.text;
+  return new Date(ms).toISOString();
 }
 
 export function encodeEvent(event: LedgerEvent): string {

@@ -204,7 +204,7 @@ describe('a refused token', () => {
 });
 
 describe('another try', () => {
-  it.each([502, 503, 504])('is made for a GET after %d, twice at most', async (status) => {
+  it.each([408, 502, 503, 504])('is made for a GET after %d, twice at most', async (status) => {
     const seen = answering(() => HttpResponse.json({}, { status }));
     const { api, waits } = apiWith();
     expect((await api.request(get)).status).toBe(status);
@@ -218,7 +218,7 @@ describe('another try', () => {
     expect(seen).toHaveLength(1);
   });
 
-  it.each([502, 503, 504])('is not made for a POST after %d', async (status) => {
+  it.each([408, 502, 503, 504])('is not made for a POST after %d', async (status) => {
     const seen = answering(() => HttpResponse.json({}, { status }));
     await apiWith().api.request(post);
     expect(seen).toHaveLength(1);

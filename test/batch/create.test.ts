@@ -242,6 +242,7 @@ describe('a request in doubt', () => {
   const doubtful: readonly (readonly [string, () => ApiAnswer | Promise<ApiAnswer>])[] = [
     ['a 500', () => answer(500, { message: 'oops' })],
     ['a 504', () => answer(504, '')],
+    ['a 408', () => answer(408, '')],
     ['a success that is not understood', () => answer(202, '<html>')],
     ['a success without droplets', () => answer(202, { links: {} })],
     ['a broken connection', () => lost(true)],
