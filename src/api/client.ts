@@ -4,6 +4,7 @@ import { type Body, receiveBody } from '../platform/body.ts';
 import type { Clock } from '../platform/host.ts';
 import { type Answer, failureCode, type Send, SendError, type SendInit } from '../platform/send.ts';
 import { type Secret, withoutSecrets } from '../secret.ts';
+import type { Patience } from './patience.ts';
 import { type ApiAnswer, isTokenRefused, mayBeTokenRefused, notJson, problem } from './problem.ts';
 
 export interface ApiDeps {
@@ -26,6 +27,8 @@ export interface ApiRequest {
   readonly path: string;
   /** JSON text. */
   readonly body?: string | undefined;
+  /** What a 429 is met with where only a success will do; without it that is an error. */
+  readonly patience?: Patience | undefined;
   /** Ends it in place of the deadline. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -63,9 +66,12 @@ export function createApi(deps: ApiDeps): Api {
     }
   };
   const success = async (call: ApiRequest): Promise<ApiAnswer> => {
-    const answer = await request(call);
-    if (answer.status >= 200 && answer.status < 300) return answer;
-    throw problem(answer, call.method, withoutQuery(call.path), deps.login);
+    for (;;) {
+      const answer = await request(call);
+      if (answer.status >= 200 && answer.status < 300) return answer;
+      if (answer.status !== 429 || (await call.patience?.(answer)) !== true)
+        throw problem(answer, call.method, withoutQuery(call.path), deps.login);
+    }
   };
   return {
     baseOrigin: deps.baseOrigin,

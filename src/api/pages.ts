@@ -1,6 +1,7 @@
 import { CliError } from '../errors.ts';
 import type { Api } from './client.ts';
 import { incomplete, nextAtEnd, type Page, readPage } from './page.ts';
+import { createPatience } from './patience.ts';
 import type { ApiAnswer } from './problem.ts';
 import { createSplitter } from './split-list.ts';
 import { createSurvey, type Survey } from './survey.ts';
@@ -27,6 +28,8 @@ export interface Wish<T> {
   readonly pageSize?: number;
   /** Only these; judged here, after the server has given them. */
   readonly matches?: ((item: T) => boolean) | undefined;
+  /** Waits so many milliseconds for the rate limit: a list that has begun is not given up for it. */
+  readonly pause?: ((ms: number) => Promise<void>) | undefined;
   /** Told when a page is there and another one follows. */
   readonly onProgress?: ((read: number, total: number | undefined) => void) | undefined;
 }
@@ -97,6 +100,7 @@ async function* onePass<T>(
   survey: Survey,
   demand: Demand,
 ): AsyncGenerator<Portion<T>> {
+  const { pause } = list.wish;
   const start = new URL(list.path, api.baseOrigin);
   start.searchParams.set('page', '1');
   start.searchParams.set('per_page', String(size));
@@ -109,7 +113,7 @@ async function* onePass<T>(
     // While there is no doubt that another page is wanted, it is asked for before this one is understood.
     const soon: string | undefined =
       survey.isFirstPass && demand.left > size ? nextAtEnd(api.baseOrigin, answered.raw, path) : undefined;
-    const early: Asked | undefined = soon === undefined || visited.has(soon) ? undefined : await ask(api, soon);
+    const early: Asked | undefined = soon === undefined || visited.has(soon) ? undefined : await ask(api, soon, pause);
     const page = readPage(api.baseOrigin, { key: list.key, path }, answered, splitter);
     const { next, total } = page;
     demand.total = total;
@@ -122,7 +126,7 @@ async function* onePass<T>(
     if (next !== undefined && visited.has(next))
       throw incomplete(list.path, survey.met, total, `the page ${next} came twice`);
     if (next !== undefined) visited.add(next);
-    asked = next === undefined || !isWanted ? undefined : (early ?? (await ask(api, next)));
+    asked = next === undefined || !isWanted ? undefined : (early ?? (await ask(api, next, pause)));
     if (asked !== undefined) list.wish.onProgress?.(survey.met, total);
     if (fresh.length > 0)
       yield { lines: () => page.lines(fresh), items: () => fresh.map((at) => decoded(list, page.item(at))) };
@@ -137,8 +141,8 @@ interface Asked {
   readonly answer: Promise<ApiAnswer>;
 }
 
-async function ask(api: Api, path: string): Promise<Asked> {
-  const answer = api.success({ method: 'GET', path });
+async function ask(api: Api, path: string, pause?: Wish<never>['pause']): Promise<Asked> {
+  const answer = api.success({ method: 'GET', path, patience: createPatience(pause) });
   // If the reader stops early, nobody awaits it: its failure must not end the program.
   answer.catch(() => undefined);
   // It leaves now, and not when the page before it has been worked on.

@@ -286,6 +286,28 @@ it("an answer tells the server's time, and no time when its Date is none", async
   expect((await apiWith({}).api.request(get)).date).toBeUndefined();
 });
 
+describe('a 429 where only a success will do', () => {
+  const refusal = (): Response => HttpResponse.json({}, { status: 429, headers: { 'retry-after': '3' } });
+
+  it('is an error without patience', async () => {
+    answering(refusal);
+    await expect(apiWith().api.success(get)).rejects.toMatchObject({ code: 'rate_limited' });
+  });
+
+  it('is asked again as long as the patience lasts', async () => {
+    const met: (number | undefined)[] = [];
+    const patience = async ({ retryAfter }: { readonly retryAfter: number | undefined }): Promise<boolean> => {
+      met.push(retryAfter);
+      return met.length < 3;
+    };
+    const seen = answering(refusal, refusal, () => HttpResponse.json({ ok: true }));
+    expect((await apiWith().api.success({ ...get, patience })).status).toBe(200);
+    expect([seen.length, met]).toEqual([3, [3, 3]]);
+    answering(refusal);
+    await expect(apiWith().api.success({ ...get, patience })).rejects.toMatchObject({ code: 'rate_limited' });
+  });
+});
+
 describe('the time to wait after a 429', () => {
   const now = Date.parse('2026-01-01T00:00:00Z');
   it.each([

@@ -7,6 +7,7 @@ import { wholeNumber } from '../../cli/number.ts';
 import type { Context } from '../../context.ts';
 import { usage } from '../../errors.ts';
 import { isRecord, type JsonRecord, textOf } from '../../json.ts';
+import { limitPause } from '../limit-pause.ts';
 
 const view: ListView<JsonRecord> = {
   columns: [
@@ -56,6 +57,7 @@ export const list: CommandSpec<Context> = {
       pageSize,
       matches: isFiltered ? matches : undefined,
       onProgress: context.progress.count('actions'),
+      pause: limitPause(context),
     });
     await context.output.pages(rows(actions), view).finally(() => context.progress.stop());
     return 0;

@@ -8,6 +8,7 @@ import { wholeNumber } from '../../cli/number.ts';
 import type { Context } from '../../context.ts';
 import { usage } from '../../errors.ts';
 import { isRecord, type JsonRecord, numberOf, textOf } from '../../json.ts';
+import { limitPause } from '../limit-pause.ts';
 
 /** Columns by the names accustomed tools use. */
 const view: ListView<JsonRecord> = {
@@ -64,6 +65,7 @@ export const list: CommandSpec<Context> = {
               (region === undefined || slugOf(raw.region) === region) &&
               (tag === undefined || mayHaveTag(raw, tag)),
       onProgress: context.progress.count('droplets'),
+      pause: limitPause(context),
     });
     await context.output.pages(rows(droplets), view).finally(() => context.progress.stop());
     return 0;

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { reply, serverFor } from '../../fixtures/broken-server.ts';
 import { testHost } from '../../fixtures/host.ts';
 import { profileOf, seedSession } from '../../fixtures/session.ts';
-import { admin, sandboxFor, tokenFor } from '../../sandbox/driver.ts';
+import { admin, MAYA, sandboxFor, tokenFor, userOf } from '../../sandbox/driver.ts';
 import { cloudctl, environmentOf, requestsOf } from '../ground.ts';
 
 interface Droplet {
@@ -16,6 +16,40 @@ async function loggedIn() {
   const [host, sandbox] = [testHost(), await sandboxFor()];
   return { host, sandbox, ...(await seedSession(host, sandbox)) };
 }
+
+describe('the rate limit', () => {
+  const many = async () => {
+    const ground = await loggedIn();
+    const names = Array.from({ length: 500 }, (_, at) => `many-${at}`);
+    const blueprint = { region: 'nyc3', size: 's-1vcpu-1gb', image: 155_133_621, tags: [], features: [] };
+    ground.sandbox.world.createDroplets(userOf(ground.sandbox, MAYA).uuid, names, blueprint);
+    return { ...ground, names };
+  };
+  const match = { method: 'GET', path: '/v2/droplets' };
+
+  it('is waited for in the middle of a list, which is whole then', async () => {
+    const { host, sandbox, names } = await many();
+    for (const nth of [2, 2]) sandbox.faults.add({ match, nth, action: 'rate_limit' });
+    const began = host.clock.now();
+    const ran = await cloudctl(host, ['droplets', 'list', 'many-*', '-o', 'ndjson']);
+    expect(ran.code).toBe(0);
+    const rows: readonly Droplet[] = ran.out
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(rows.map(({ name }) => name).sort()).toEqual([...names].sort());
+    expect(ran.err).toMatch(/^waiting \S+ for the rate limit$/m);
+    expect(host.clock.now()).toBeGreaterThan(began);
+  });
+
+  it('ends a list that has not begun, with the time to try again', async () => {
+    const { host, sandbox } = await many();
+    sandbox.faults.add({ match, action: 'rate_limit' });
+    const ran = await cloudctl(host, ['droplets', 'list']);
+    expect(ran).toMatchObject({ code: 1, out: '' });
+    expect(ran.err).toMatch(/try again in \d+ s/);
+  });
+});
 
 describe('droplets list', () => {
   it('gives the objects of the API as a bare array', async () => {

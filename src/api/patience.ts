@@ -1,0 +1,23 @@
+import type { ApiAnswer } from './problem.ts';
+
+/** Waits until the server allows the request once more; false when that takes too long. */
+export type Patience = (refusal: Pick<ApiAnswer, 'retryAfter'>) => Promise<boolean>;
+
+/** The longest wait for one request, in milliseconds. */
+const longest = 900_000;
+
+/** `pause` waits so many milliseconds; without it there is no patience. One for each request. */
+export function createPatience(pause: ((ms: number) => Promise<void>) | undefined): Patience | undefined {
+  if (pause === undefined) return undefined;
+  let refusals = 0;
+  let waited = 0;
+  return async ({ retryAfter = 0 }) => {
+    // A server that names no time, or one that has come and refuses all the same, is asked less and less often.
+    const ms = retryAfter > 0 ? retryAfter * 1_000 : Math.min(60_000, 1_000 * 2 ** refusals);
+    refusals += 1;
+    waited += ms;
+    if (waited > longest) return false;
+    await pause(ms);
+    return true;
+  };
+}
