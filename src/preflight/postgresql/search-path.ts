@@ -1,6 +1,7 @@
 import { quoteIdentifier } from '../../postgresql/quote.ts';
 import { fail, pass, warn } from '../finding.ts';
 import { functionBodies, functionUses, meanings } from './asks/evaluated-functions.ts';
+import { lostOperators } from './asks/lost-operators.ts';
 import { type LostName, lostNames } from './body/lost-names.ts';
 import { databaseCheck } from './check.ts';
 import { shown, unlisted } from './names.ts';
@@ -9,9 +10,9 @@ import { count } from './units.ts';
 export const searchPath = databaseCheck({
   id: 'search-path',
   title: 'functions called for each row need no search_path',
-  asks: { functionUses, functionBodies, meanings },
-  judge({ functionUses, functionBodies, meanings }, database) {
-    const lost = lostNames(functionUses, functionBodies, meanings);
+  asks: { functionUses, functionBodies, meanings, lostOperators },
+  judge({ functionUses, functionBodies, meanings, lostOperators }, database) {
+    const lost = lostNames(functionUses, functionBodies, meanings, lostOperators);
     const [first] = lost;
     if (first === undefined) return pass('all');
     const functions = lost.filter(({ signature }, at) => lost.findIndex((one) => one.signature === signature) === at);
@@ -19,7 +20,7 @@ export const searchPath = databaseCheck({
     const curable = functions.filter(({ path }) => path !== undefined);
     const more = {
       required: 'names with their schema, or a search_path of the function',
-      detail: `Rows are copied and applied, and indexes made, with an empty search_path. CHECK constraints, indexes, generated columns and domains call these functions there, whose texts name things without a schema: "${first.kind} ${told(first)} does not exist". ${isCertain ? 'The copy of the table fails each time it is tried.' : 'The copy fails when a row comes for which they do so: their tables have none yet, or the name stands where not every row leads.'}${unlisted(functions)}`,
+      detail: `Rows are copied and applied, and indexes made, with an empty search_path. CHECK constraints, indexes, generated columns, domains, keys of partitions and triggers call these functions there, whose texts name things without a schema: "${told(first)}". ${isCertain ? 'What needs them fails each time it is tried.' : 'The copy fails when a row comes for which they do so: their tables have none yet, or the name stands where not every row leads.'}${unlisted(functions)}`,
       objects: shown(functions).map(({ signature, kind, name, use }) => `${signature} (${kind} ${name}; ${use})`),
       fix: {
         ...(curable.length === 0
@@ -37,10 +38,13 @@ export const searchPath = databaseCheck({
       },
     };
     const observed = count(functions.length, 'function');
-    return isCertain ? fail(['continuous', 'dump'], observed, more) : warn(observed, more);
+    if (!isCertain) return warn(observed, more);
+    const isDumped = lost.every(({ fails, onlyContinuous }) => !fails || onlyContinuous);
+    return fail(isDumped ? ['continuous'] : ['continuous', 'dump'], observed, more);
   },
 });
 
 function told({ kind, name }: LostName): string {
-  return kind === 'function' ? `${name}(…)` : `"${name}"`;
+  if (kind === 'operator') return `operator does not exist: … ${name} …`;
+  return `${kind} ${kind === 'function' ? `${name}(…)` : `"${name}"`} does not exist`;
 }

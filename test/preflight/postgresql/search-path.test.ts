@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { FunctionBody, Meaning, Use } from '../../../src/preflight/postgresql/asks/evaluated-functions.ts';
+import type { LostOperator } from '../../../src/preflight/postgresql/asks/lost-operators.ts';
 import { searchPath } from '../../../src/preflight/postgresql/search-path.ts';
 import { ground, short, wish } from './facts.ts';
 
@@ -10,8 +11,8 @@ function body(oid: string, text: string, more: Partial<FunctionBody> = {}): Func
   const name = `f${oid}`;
   const signature = `public.${name}(text)`;
   return {
-    ...{ oid, schema: 'public', name, signature, language: 'sql', text },
-    ...{ hasPath: false, inlined: true, calls: [], ...more },
+    ...{ oid, schema: 'public', name, signature, isView: false, language: 'sql', text },
+    ...{ hasPath: false, inlined: true, calls: [], types: [], names: [], ...more },
   };
 }
 
@@ -19,8 +20,13 @@ function use(calls: string, more: Partial<Use> = {}): Use {
   return { calls, kind: 'check', name: 't_check on public.t', filled: true, ...more };
 }
 
-function judged(functionUses: readonly Use[], functionBodies: readonly FunctionBody[], meanings = [kinds, plain]) {
-  return searchPath.judge({ functionUses, functionBodies, meanings }, 'd1', ground(), wish());
+function judged(
+  functionUses: readonly Use[],
+  functionBodies: readonly FunctionBody[],
+  meanings = [kinds, plain],
+  lostOperators: readonly LostOperator[] = [],
+) {
+  return searchPath.judge({ functionUses, functionBodies, meanings, lostOperators }, 'd1', ground(), wish());
 }
 
 const lost = 'SELECT EXISTS (SELECT FROM kinds)';
@@ -103,4 +109,44 @@ test('the search_path serves what the function calls, too', () => {
   const doubtful = [kinds, { ...kinds, schema: 'other' }, plain];
   expect(judged([use('1')], calls, doubtful).fix?.sql).toBeUndefined();
   expect(judged([use('3')], calls).status).toBe('pass');
+});
+
+const like: LostOperator = { schema: 'extensions', name: '%', left: 'text', right: '' };
+
+test('an operator is lost beside what pg_catalog has none for', () => {
+  const argument = { types: ['text', 'int4'], names: ['word', 'n'] };
+  const told = (text: string) => judged([use('1')], [body('1', text, argument)], [], [like]);
+  for (const text of ["SELECT $1 % 'a'", 'SELECT word % other', "SELECT lower('a')::text % lower('b')"]) {
+    expect(short(told(text)), text).toBe('fail continuous+dump');
+  }
+  for (const text of ['SELECT $2 % 2', 'SELECT n % 2', "SELECT $1 OPERATOR(extensions.%) 'a'", "SELECT 'a' % $1"]) {
+    expect(told(text).status, text).toBe('pass');
+  }
+  expect(told("SELECT $1 % 'a'")).toMatchObject({
+    objects: ['public.f1(text) (operator %; t_check on public.t)'],
+    fix: { sql: ['ALTER FUNCTION public.f1(text) SET search_path = "extensions", "public", pg_temp'] },
+  });
+  expect(told("SELECT $1 % 'a'").detail).toContain('"operator does not exist: … % …"');
+});
+
+test('what triggers call fails where changes are applied, and in no dump', () => {
+  for (const kind of ['trigger', 'event'] as const) {
+    expect(short(judged([use('1', { kind })], [body('1', lost)]))).toBe('fail continuous');
+    expect(short(judged([use('1', { kind }), use('1')], [body('1', lost)]))).toBe('fail continuous+dump');
+  }
+});
+
+test('the key of partitions is read when one is attached', () => {
+  expect(short(judged([use('1', { kind: 'partition', filled: false })], [body('1', lost)]))).toBe(
+    'fail continuous+dump',
+  );
+});
+
+test('calls are followed through views', () => {
+  const view = body('2', '', { name: 'known', isView: true, calls: ['3'] });
+  const called = [view, body('3', lost)];
+  expect(judged([use('1')], [body('1', 'SELECT FROM public.known'), ...called]).objects).toEqual([
+    'public.f3(text) (relation kinds; t_check on public.t)',
+  ]);
+  expect(judged([use('1')], [body('1', 'SELECT public.known()'), ...called]).status).toBe('pass');
 });

@@ -7,18 +7,19 @@ import { called, overview } from './overview.ts';
 export interface Use {
   /** The oid of the function. */
   readonly calls: string;
-  readonly kind: 'check' | 'domain' | 'index' | 'generated';
+  readonly kind: 'check' | 'domain' | 'index' | 'generated' | 'partition' | 'trigger' | 'event';
   /** `constraint on table`, as it is shown. */
   readonly name: string;
   /** Rows are to be copied for which it is called; only tables that are replicated count. */
   readonly filled: boolean;
 }
 
-/** In a language that looks its names up when it runs. */
+/** In a language that looks its names up when it runs; or a view, whose names are looked up, and which calls functions. */
 export interface FunctionBody {
   readonly oid: string;
   readonly schema: string;
   readonly name: string;
+  readonly isView: boolean;
   /** Qualified, quoted and with its argument types, as ALTER FUNCTION takes it. */
   readonly signature: string;
   readonly language: 'sql' | 'plpgsql';
@@ -30,6 +31,10 @@ export interface FunctionBody {
   readonly inlined: boolean;
   /** Oids of what its looked-up names call. */
   readonly calls: readonly string[];
+  /** Of its arguments, as pg_type has them: `_int4`. */
+  readonly types: readonly string[];
+  /** Of its arguments; none where some of them are results. */
+  readonly names: readonly string[];
 }
 
 /** What words of those texts can mean outside of pg_catalog, which every search_path has. */
@@ -60,18 +65,21 @@ export const functionBodies: Ask<readonly FunctionBody[]> = {
   scope: 'database',
   when: (known) => known(overview)?.calledFunctions ?? true,
   sql: (version) =>
-    `${dependents} SELECT p.oid, n.nspname, p.proname, p.oid::regprocedure AS signature, l.lanname, ${bodyOf(version)} AS body, p.proconfig IS NOT NULL AND EXISTS (SELECT FROM unnest(p.proconfig) g WHERE left(g, 12) = 'search_path=') AS has_path, l.lanname = 'sql' AND NOT p.prosecdef AND NOT p.proretset AND p.proconfig IS NULL AS inlined, ${boundCalls(version)} AS calls FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace JOIN pg_language l ON l.oid = p.prolang WHERE ${ours}`,
+    `${dependents} SELECT p.oid, n.nspname, p.proname, p.oid::regprocedure::text AS signature, l.lanname, ${bodyOf(version)} AS body, p.proconfig IS NOT NULL AND EXISTS (SELECT FROM unnest(p.proconfig) g WHERE left(g, 12) = 'search_path=') AS has_path, l.lanname = 'sql' AND NOT p.prosecdef AND NOT p.proretset AND p.proconfig IS NULL AS inlined, ${boundCalls(version)} AS calls, (SELECT json_agg(y.typname ORDER BY g.at) FROM unnest(p.proargtypes) WITH ORDINALITY g (type, at) JOIN pg_type y ON y.oid = g.type) AS types, CASE WHEN p.proallargtypes IS NULL THEN array_to_json(p.proargnames) END AS names FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace JOIN pg_language l ON l.oid = p.prolang WHERE ${ours}${views}`,
   decode: (rows) =>
     rows.map((row) => ({
       oid: textIn(row, 'oid'),
       schema: textIn(row, 'nspname'),
       name: textIn(row, 'proname'),
+      isView: row.lanname === 'view',
       signature: textIn(row, 'signature'),
       language: row.lanname === 'sql' ? 'sql' : 'plpgsql',
       text: textIn(row, 'body'),
       hasPath: truthIn(row, 'has_path'),
       inlined: truthIn(row, 'inlined'),
       calls: listIn(row, 'calls'),
+      types: listIn(row, 'types'),
+      names: listIn(row, 'names'),
     })),
   absent: [],
   grant: grantMonitor,
@@ -83,7 +91,7 @@ export const meanings: Ask<readonly Meaning[]> = {
   scope: 'database',
   when: (known) => known(overview)?.calledFunctions ?? true,
   sql: () =>
-    `${dependents}, w AS (SELECT DISTINCT regexp_split_to_table(lower(p.prosrc), '[^[:alnum:]_$]+') AS word FROM pg_proc p JOIN pg_language l ON l.oid = p.prolang WHERE ${ours}), m AS (SELECT 'relation' AS kind, c.relnamespace AS home, c.relname::text AS name FROM pg_class c WHERE EXISTS (SELECT FROM d) AND c.relkind IN ('r', 'p', 'v', 'm', 'f') AND c.relpersistence <> 't' UNION ALL SELECT 'function', p.pronamespace, p.proname::text FROM pg_proc p WHERE EXISTS (SELECT FROM d) UNION ALL SELECT 'type', t.typnamespace, t.typname::text FROM pg_type t WHERE EXISTS (SELECT FROM d) AND t.typcategory <> 'A' AND (t.typrelid = '0' OR EXISTS (SELECT FROM pg_class c WHERE c.oid = t.typrelid AND c.relkind = 'c'))) SELECT DISTINCT m.kind, n.nspname, m.name FROM m JOIN pg_namespace n ON n.oid = m.home WHERE n.nspname <> 'information_schema' AND left(n.nspname::text, 3) <> 'pg_' AND (m.name IN (SELECT word FROM w) OR (m.name !~ '^[a-z_][a-z0-9_$]*$' AND EXISTS (SELECT FROM w))) AND NOT EXISTS (SELECT FROM m s WHERE s.home = '11' AND s.kind = m.kind AND s.name = m.name)`,
+    `${dependents}, w AS (SELECT DISTINCT regexp_split_to_table(lower(p.prosrc), '[^[:alnum:]_$]+') AS word FROM pg_proc p JOIN pg_language l ON l.oid = p.prolang WHERE ${ours}), m AS (SELECT 'relation' AS kind, c.relnamespace AS home, c.relname::text AS name FROM pg_class c WHERE EXISTS (SELECT FROM d) AND c.relkind IN ('r', 'p', 'v', 'm', 'f', 'S') AND c.relpersistence <> 't' UNION ALL SELECT 'function', p.pronamespace, p.proname::text FROM pg_proc p WHERE EXISTS (SELECT FROM d) UNION ALL SELECT 'type', t.typnamespace, t.typname::text FROM pg_type t WHERE EXISTS (SELECT FROM d) AND t.typcategory <> 'A' AND (t.typrelid = '0' OR EXISTS (SELECT FROM pg_class c WHERE c.oid = t.typrelid AND c.relkind = 'c'))) SELECT DISTINCT m.kind, n.nspname, m.name FROM m JOIN pg_namespace n ON n.oid = m.home WHERE n.nspname <> 'information_schema' AND left(n.nspname::text, 3) <> 'pg_' AND (m.name IN (SELECT word FROM w) OR (m.name !~ '^[a-z_][a-z0-9_$]*$' AND EXISTS (SELECT FROM w))) AND NOT EXISTS (SELECT FROM m s WHERE s.home = '11' AND s.kind = m.kind AND s.name = m.name)`,
   decode: (rows) =>
     rows.map((row) => ({
       kind: row.kind === 'function' ? 'function' : row.kind === 'type' ? 'type' : 'relation',
@@ -95,11 +103,15 @@ export const meanings: Ask<readonly Meaning[]> = {
 };
 
 /** What calls functions that no extension made, by itself or through an operator. Extensions make theirs on the target, too. */
-const dependents = `WITH f AS (SELECT d.classid, d.objid, d.objsubid, d.refobjid AS calls FROM pg_depend d WHERE ${called} AND NOT EXISTS (SELECT FROM pg_depend e WHERE e.classid = '1255' AND e.objid = d.refobjid AND e.deptype = 'e')), d AS (SELECT classid, objid, objsubid, calls FROM f WHERE classid <> '2617' UNION SELECT u.classid, u.objid, u.objsubid, f.calls FROM f JOIN pg_depend u ON u.refclassid = '2617' AND u.refobjid = f.objid WHERE f.classid = '2617' AND u.classid <> '2617')`;
+export const dependents = `WITH f AS (SELECT d.classid, d.objid, d.objsubid, d.refobjid AS calls FROM pg_depend d WHERE ${called} AND NOT EXISTS (SELECT FROM pg_depend e WHERE e.classid = '1255' AND e.objid = d.refobjid AND e.deptype = 'e')), d AS (SELECT classid, objid, objsubid, calls FROM f WHERE classid <> '2617' UNION SELECT u.classid, u.objid, u.objsubid, f.calls FROM f JOIN pg_depend u ON u.refclassid = '2617' AND u.refobjid = f.objid WHERE f.classid = '2617' AND u.classid <> '2617')`;
 
 /** Only where anything depends on one at all. */
-const ours =
-  "EXISTS (SELECT FROM d) AND p.oid >= '16384' AND (l.lanname = 'sql' OR l.lanname = 'plpgsql') AND p.prorettype NOT IN ('2279', '3838') AND NOT EXISTS (SELECT FROM pg_depend e WHERE e.classid = '1255' AND e.objid = p.oid AND e.deptype = 'e')";
+export const ours =
+  "EXISTS (SELECT FROM d) AND p.oid >= '16384' AND (l.lanname = 'sql' OR l.lanname = 'plpgsql') AND p.prorettype <> '2279' AND NOT EXISTS (SELECT FROM pg_depend e WHERE e.classid = '1255' AND e.objid = p.oid AND e.deptype = 'e')";
+
+/** Those over functions of a person, or over other views. 2618 is pg_rewrite. */
+const views =
+  " UNION ALL SELECT v.oid, n.nspname, v.relname, v.oid::regclass::text, 'view', '', false, false, json_agg(b.refobjid::text), NULL, NULL FROM pg_rewrite r JOIN pg_class v ON v.oid = r.ev_class JOIN pg_namespace n ON n.oid = v.relnamespace JOIN pg_depend b ON b.classid = '2618' AND b.objid = r.oid WHERE EXISTS (SELECT FROM d) AND v.oid >= '16384' AND v.relkind = 'v' AND b.refobjid >= '16384' AND b.refobjid <> v.oid AND (b.refclassid = '1255' OR (b.refclassid = '1259' AND EXISTS (SELECT FROM pg_class u WHERE u.oid = b.refobjid AND u.relkind = 'v'))) GROUP BY v.oid, n.nspname, v.relname";
 
 /** relpages first: the file is looked at only where the catalogue says nothing. */
 const filled = "c.relkind = 'r' AND c.relpersistence = 'p' AND (c.relpages > 0 OR pg_relation_size(c.oid) > 0)";
@@ -111,6 +123,10 @@ function uses(version: number): string {
     `SELECT d.calls, 'check' AS kind, k.conname || ' on ' || c.oid::regclass AS name, ${filled} AS filled FROM d JOIN pg_constraint k ON k.oid = d.objid JOIN pg_class c ON c.oid = k.conrelid WHERE d.classid = '2606' AND k.contype = 'c' AND ${table}${enforced}`,
     `SELECT d.calls, 'domain', k.conname || ' on ' || k.contypid::regtype, EXISTS (SELECT FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid WHERE a.atttypid = k.contypid AND NOT a.attisdropped AND ${filled}) FROM d JOIN pg_constraint k ON k.oid = d.objid WHERE d.classid = '2606' AND k.contype = 'c' AND k.contypid <> '0'`,
     `SELECT d.calls, 'index', 'index ' || i.indexrelid::regclass || ' on ' || c.oid::regclass, ${filled} FROM d JOIN pg_index i ON i.indexrelid = d.objid JOIN pg_class c ON c.oid = i.indrelid WHERE d.classid = '1259' AND d.objsubid = '0' AND (i.indisvalid OR c.relkind = 'p') AND ${table}`,
+    `SELECT d.calls, 'partition', 'partition key of ' || c.oid::regclass, EXISTS (WITH RECURSIVE t AS (SELECT c.oid UNION ALL SELECT i.inhrelid FROM pg_inherits i JOIN t ON i.inhparent = t.oid) SELECT FROM t JOIN pg_class c ON c.oid = t.oid WHERE ${filled}) FROM d JOIN pg_class c ON c.oid = d.objid WHERE d.classid = '1259' AND d.objsubid = '0' AND c.relkind = 'p'`,
+    // Of these the function itself is judged elsewhere: here what its WHEN calls.
+    `SELECT d.calls, 'trigger', 'trigger ' || quote_ident(t.tgname) || ' on ' || c.oid::regclass, ${filled} AND t.tgtype & 4 <> 0 FROM d JOIN pg_trigger t ON t.oid = d.objid JOIN pg_class c ON c.oid = t.tgrelid WHERE d.classid = '2620' AND t.tgenabled IN ('A', 'R') AND NOT t.tgisinternal AND ${table}`,
+    `SELECT d.calls, 'event', 'event trigger ' || quote_ident(e.evtname), true FROM d JOIN pg_event_trigger e ON e.oid = d.objid WHERE d.classid = '3466' AND e.evtenabled IN ('O', 'A') AND left(e.evtevent::text, 12) = 'ddl_command_' AND (e.evttags IS NULL OR e.evttags && '{CREATE PUBLICATION,CREATE SUBSCRIPTION}')`,
     ...generated(version, table),
   ];
   return parts.join(' UNION ALL ');
@@ -138,5 +154,7 @@ function boundCalls(version: number): string {
 }
 
 function kindOf({ kind }: Row): Use['kind'] {
-  return kind === 'domain' || kind === 'index' || kind === 'generated' ? kind : 'check';
+  return kinds.find((one) => one === kind) ?? 'check';
 }
+
+const kinds: readonly Use['kind'][] = ['domain', 'index', 'generated', 'partition', 'trigger', 'event'];

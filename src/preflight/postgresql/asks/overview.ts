@@ -107,10 +107,11 @@ function parts(version: number): Readonly<Record<string, string>> {
 
 /**
  * What calls functions (1255) of a person when a row is written: a constraint (2606), an index or, before 15, a generated
- * column (1259), the default of one (2604), or an operator (2617) in them. Those of extensions are told apart later.
+ * column (1259), the default of one (2604), or an operator (2617) in them; and what fires where changes are applied (a trigger,
+ * 2620) or a publication is made (an event trigger, 3466). Those of extensions are told apart later.
  */
 export const called =
-  "d.refclassid = '1255' AND d.refobjid >= '16384' AND (d.classid = '2606' OR d.classid = '1259' OR d.classid = '2604' OR d.classid = '2617')";
+  "d.refclassid = '1255' AND d.refobjid >= '16384' AND (d.classid = '2606' OR d.classid = '1259' OR d.classid = '2604' OR d.classid = '2617' OR d.classid = '3466' OR (d.classid = '2620' AND EXISTS (SELECT FROM pg_trigger t WHERE t.oid = d.objid AND (t.tgenabled = 'A' OR t.tgenabled = 'R'))))";
 
 /** A publication for all tables has them, and no dump. Temporary tables, which have such a schema too, are of another persistence. */
 export const systemTable =

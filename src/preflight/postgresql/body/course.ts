@@ -29,13 +29,21 @@ export function branchedCourse(): Course {
   let cases = 0;
   let isClosed = false;
   let isLabel = false;
+  /** Within a RETURN, and past one that nothing leads around. */
+  let isLeaving = false;
+  let isOver = false;
+  const isReached = () => !isOver && frames.every(({ armed }) => !armed);
   return {
     take(token, isOuter) {
       const text = token.kind === 'string' || (token.kind === 'word' && token.quoted) ? '' : token.text;
       const began = isStart;
       isStart = false;
       if (text === 'execute') isDynamic = true;
+      if (began && text === 'return') isLeaving = true;
+      else if (isLeaving && (text === 'next' || text === 'query')) isLeaving = false;
       if (text === ';' && isOuter) {
+        if (isLeaving && isReached()) isOver = true;
+        isLeaving = false;
         [isStart, isDynamic, isClosed, cases] = [true, false, false, 0];
         return;
       }
@@ -59,7 +67,7 @@ export function branchedCourse(): Course {
       } else if (began && text === '<<') isLabel = true;
       else if (isLabel && text === '>>') [isLabel, isStart] = [false, true];
     },
-    isReached: () => frames.every(({ armed }) => !armed),
+    isReached,
     isDynamic: () => isDynamic,
     isStart: () => isStart,
     isDeclaring: () => isDeclaring,

@@ -1,5 +1,7 @@
 import type { FunctionBody, Meaning, Use } from '../asks/evaluated-functions.ts';
+import type { LostOperator } from '../asks/lost-operators.ts';
 import { type Mention, mentionsIn } from './mentions.ts';
+import type { Operand } from './operands.ts';
 
 /** A name that a function can find only by the search_path of whoever calls it. */
 export interface LostName {
@@ -11,6 +13,8 @@ export interface LostName {
   readonly use: string;
   /** The copy fails for certain, and not only when rows come, or when a branch is taken. */
   readonly fails: boolean;
+  /** Only where a publication is made and changes are applied, and in no dump. */
+  readonly onlyContinuous: boolean;
   /**
    * A search_path that serves the function and what it calls, which will have it as well; undefined: a name is in several
    * schemas, so that only a person knows.
@@ -23,8 +27,9 @@ export function lostNames(
   uses: readonly Use[],
   bodies: readonly FunctionBody[],
   meanings: readonly Meaning[],
+  operators: readonly LostOperator[],
 ): readonly LostName[] {
-  const library = readAll(bodies, meanings);
+  const library = readAll(bodies, meanings, operators);
   const found = uses.flatMap((use) => lostOf(use, library));
   return [...found.filter(({ fails }) => fails), ...found.filter(({ fails }) => !fails)];
 }
@@ -43,35 +48,46 @@ interface Entry {
 type Library = (oid: string) => Entry | undefined;
 
 /** Reads a text when it is first asked for: most are called by nothing here. */
-function readAll(bodies: readonly FunctionBody[], meanings: readonly Meaning[]): Library {
+function readAll(
+  bodies: readonly FunctionBody[],
+  meanings: readonly Meaning[],
+  operators: readonly LostOperator[],
+): Library {
   const byOid = new Map(bodies.map((body) => [body.oid, body]));
-  const byName = grouped(bodies, ({ schema, name }) => key(schema, name));
+  const byName = grouped(bodies, ({ schema, name, isView }) => key(isView ? 'relation' : 'function', schema, name));
   const named = grouped(meanings, ({ kind, name }) => key(kind, name));
   // Every relation is a type, too.
-  const homesOf = ({ kind, name }: Mention) => [
+  const homesOf = ({ kind, name }: Pick<Mention, 'kind' | 'name'>) => [
     ...new Set(
       [kind, ...(kind === 'type' ? ['relation'] : [])]
         .flatMap((one) => named.get(key(one, name)) ?? [])
         .map(({ schema }) => schema),
     ),
   ];
+  const signs = grouped(operators, ({ name, left, right }) => key(name, left, right));
   const read = new Map<string, Entry>();
   return (oid) => {
     const body = byOid.get(oid);
     if (body === undefined || read.has(oid)) return read.get(oid);
     const mentions = mentionsIn(body.text, body.language);
-    const lost = mentions.filter((mention) => mention.schema === undefined && homesOf(mention).length > 0);
-    const called = mentions.filter(({ kind }) => kind === 'function');
-    const calls = called.flatMap(({ schema, name, certain }) => {
-      const all = schema === undefined ? [] : (byName.get(key(schema, name)) ?? []);
+    const placesOf = (mention: Mention) => {
+      if (mention.operands === undefined) return homesOf(mention);
+      const [left, right] = mention.operands.map((operand) => typeOf(body, operand));
+      // What is lost beside anything is lost beside this.
+      const keys = [[left, right], [left], ['', right], []].map(([l = '', r = '']) => key(mention.name, l, r));
+      return [...new Set(keys.flatMap((one) => signs.get(one) ?? []).map(({ schema }) => schema))];
+    };
+    const lost = mentions.filter((mention) => mention.schema === undefined && placesOf(mention).length > 0);
+    const calls = mentions.flatMap(({ kind, schema, name, certain }) => {
+      const all = schema === undefined ? [] : (byName.get(key(kind, schema, name)) ?? []);
       return all.map((one) => ({ oid: one.oid, certain: certain && all.length === 1 }));
     });
-    const reaches = called.flatMap((mention) =>
+    const reaches = mentions.flatMap((mention) =>
       (mention.schema === undefined ? homesOf(mention) : [mention.schema])
-        .flatMap((schema) => byName.get(key(schema, mention.name)) ?? [])
+        .flatMap((schema) => byName.get(key(mention.kind, schema, mention.name)) ?? [])
         .map((one) => one.oid),
     );
-    const homes = lost.map(homesOf);
+    const homes = lost.map(placesOf);
     const entry: Entry = {
       body,
       lost,
@@ -84,7 +100,15 @@ function readAll(bodies: readonly FunctionBody[], meanings: readonly Meaning[]):
   };
 }
 
-/** Operators are not read, so that the places where they usually are belong to it. */
+/** Empty where it is not known. */
+function typeOf({ types, names }: FunctionBody, operand: Operand | undefined): string {
+  if (operand === undefined) return '';
+  if ('type' in operand) return operand.type;
+  const { argument } = operand;
+  return types[argument.startsWith('$') ? Number(argument.slice(1)) - 1 : names.indexOf(argument)] ?? '';
+}
+
+/** Not all operators are told, so that the places where they usually are belong to it. */
 function pathFor(oid: string, library: Library): readonly string[] | undefined {
   const homes = new Set<string>();
   const own: string[] = [];
@@ -115,15 +139,15 @@ function lostOf(use: Use, library: Library): readonly LostName[] {
     const { certain } = next;
     const mention = entry.lost.find((one) => one.certain) ?? entry.lost[0];
     if (mention !== undefined) {
-      // The index of a table without rows is made all the same, and the text of the function is read then.
-      const isMade =
-        isInlined(entry.body) && next.oid === use.calls && (use.kind === 'index' || use.kind === 'generated');
+      // The index of a table without rows is made all the same, and a partition attached, and the text of the function is read then.
+      const isMade = isInlined(entry.body) && next.oid === use.calls && madeAtOnce.has(use.kind);
       found.push({
         signature: entry.body.signature,
         kind: mention.kind,
         name: mention.name,
         use: use.name,
         fails: certain && mention.certain && (use.filled || isMade),
+        onlyContinuous: use.kind === 'trigger' || use.kind === 'event',
         path: pathFor(next.oid, library),
       });
     }
@@ -131,6 +155,8 @@ function lostOf(use: Use, library: Library): readonly LostName[] {
   }
   return found;
 }
+
+const madeAtOnce: ReadonlySet<Use['kind']> = new Set(['index', 'generated', 'partition']);
 
 /** By itself, or because its text sets one. */
 function hasPath({ hasPath, text }: FunctionBody): boolean {

@@ -1,15 +1,19 @@
 import { branchedCourse, straightCourse } from './course.ts';
+import { type Operands, operandsAt } from './operands.ts';
 import { createPlace, type Named } from './place.ts';
-import { isPlain, isSymbol, type Token, tokensOf } from './tokens.ts';
+import { stringNameAt } from './string-names.ts';
+import { chainAt, isPlain, isSymbol, type Token, tokensOf } from './tokens.ts';
 
-/** A name in the text of a function, where nothing but a relation, a function or a type can stand. */
+/** A name in the text of a function, where nothing but a relation, a function, a type or an operator can stand. */
 export interface Mention {
-  readonly kind: Named['kind'];
+  readonly kind: Named['kind'] | 'operator';
   /** Undefined: whatever the search_path finds. */
   readonly schema: string | undefined;
   readonly name: string;
   /** It stands in no branch, no loop and no string, and no handler hides that it was not found. */
   readonly certain: boolean;
+  /** Of an operator. */
+  readonly operands?: Operands;
 }
 
 /** What cannot be told from a column, a variable or an alias is left out. */
@@ -32,6 +36,13 @@ export function mentionsIn(text: string, language: 'sql' | 'plpgsql'): readonly 
     if (token.kind === 'string' && course.isDynamic()) {
       mentions.push(...mentionsIn(token.text, 'sql').map((mention) => ({ ...mention, certain: false })));
     }
+    const certain = course.isReached() && !course.isDynamic() && !isCaught;
+    const inString = named(stringNameAt(tokens, at));
+    if (inString !== undefined) mentions.push({ ...inString, certain });
+    const operands = isPercent(tokens, at) ? undefined : operandsAt(tokens, at);
+    if (operands !== undefined) {
+      mentions.push({ kind: 'operator', schema: undefined, name: token.text, certain, operands });
+    }
     const names = chainAt(tokens, at);
     if (names.length === 0) {
       place.pass(tokens, at);
@@ -41,16 +52,22 @@ export function mentionsIn(text: string, language: 'sql' | 'plpgsql'): readonly 
     const end = at + names.length * 2 - 1;
     const isType = course.isDeclaring() && at === variable + (isPlain(tokens[variable + 1], 'constant') ? 2 : 1);
     const found = isType || isPercent(tokens, end) ? typeOf(tokens, end, names) : place.read(tokens, at, end, names);
-    const [last, schema, ...more] = (found?.names ?? []).toReversed();
-    if (found !== undefined && last !== undefined && more.length === 0) {
-      const isQuery = schema === undefined && found.kind !== 'type' && queries.has(last);
-      const certain = course.isReached() && !course.isDynamic() && !isCaught;
-      if (!isQuery) mentions.push({ kind: found.kind, schema, name: last, certain });
+    const mention = named(found);
+    if (mention !== undefined) {
+      const isQuery = mention.schema === undefined && mention.kind !== 'type' && queries.has(mention.name);
+      // What is declared is looked up before anything runs, so that nothing leads around it.
+      if (!isQuery) mentions.push({ ...mention, certain: certain || course.isDeclaring() });
     }
     if (names.length === 1) place.pass(tokens, at);
     at = end;
   }
   return mentions;
+}
+
+/** A database before the schema is no name that a dump could keep. */
+function named(found: Named | undefined): Pick<Mention, 'kind' | 'schema' | 'name'> | undefined {
+  const [name, schema, ...more] = (found?.names ?? []).toReversed();
+  return found === undefined || name === undefined || more.length > 0 ? undefined : { kind: found.kind, schema, name };
 }
 
 /** `t%ROWTYPE` and `t.a%TYPE` are of a relation; the first word of a declaration like `c CURSOR` is no name. */
@@ -64,17 +81,6 @@ function typeOf(tokens: readonly Token[], end: number, names: readonly string[])
 function isPercent(tokens: readonly Token[], end: number): boolean {
   const next = tokens[end + 1];
   return isSymbol(tokens[end], '%') && (isPlain(next, 'type') || isPlain(next, 'rowtype'));
-}
-
-/** The words of `a.b.c`; none where no word stands. */
-function chainAt(tokens: readonly Token[], from: number): readonly string[] {
-  const names: string[] = [];
-  for (let at = from; ; at += 2) {
-    const token = tokens[at];
-    if (token?.kind !== 'word') return names;
-    names.push(token.text);
-    if (!isSymbol(tokens[at + 1], '.') || tokens[at + 2]?.kind !== 'word') return names;
-  }
 }
 
 /** What WITH names: `q AS (`, `q AS MATERIALIZED (`, `q (a, b) AS (`. */

@@ -25,6 +25,17 @@ export function isSymbol(token: Token | undefined, text: string): boolean {
   return token?.kind === 'symbol' && token.text === text;
 }
 
+/** The words of `a.b.c`; none where no word stands. */
+export function chainAt(tokens: readonly Token[], from: number): readonly string[] {
+  const names: string[] = [];
+  for (let at = from; ; at += 2) {
+    const token = tokens[at];
+    if (token?.kind !== 'word') return names;
+    names.push(token.text);
+    if (!isSymbol(tokens[at + 1], '.') || tokens[at + 2]?.kind !== 'word') return names;
+  }
+}
+
 interface Read {
   readonly token?: Token;
   readonly end: number;
@@ -71,8 +82,15 @@ const escapedString = /[eE]'(?:[^'\\]|\\[\s\S]|'')*(?:'|$)/y;
 const dollar = /\$(?:[A-Za-z_\u0080-\uffff][\w\u0080-\uffff]*)?\$/y;
 const quotedWord = /"(?:[^"]|"")*(?:"|$)/y;
 const plainWord = /[A-Za-z_\u0080-\uffff][\w$\u0080-\uffff]*/y;
-/** Numbers and parameters are symbols, too: they are no names. */
-const symbol = /::|:=|\.\.|\$?\d[\w.]*|<<|>>/y;
+/**
+ * Numbers and parameters are symbols, too: they are no names. An operator ends before a comment, and with + or - only when it
+ * holds a sign that no standard operator has.
+ */
+const signs = '(?:(?!--|/\\*)[-+*/<>=~!@#%^&|`?])*';
+const symbol = new RegExp(
+  `::|:=|\\.\\.|\\$?\\d[\\w.]*|${signs}[~!@#%^&|\`?]${signs}|(?:(?!--|/\\*)[-+*/<>=])*[*/<>=]`,
+  'y',
+);
 
 function matchAt(body: string, at: number, pattern: RegExp): string | undefined {
   pattern.lastIndex = at;

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Mention, mentionsIn } from '../../../../src/preflight/postgresql/body/mentions.ts';
+import type { Operand } from '../../../../src/preflight/postgresql/body/operands.ts';
 import { type Postgres, startPostgres } from '../../../fixtures/postgres.ts';
 
 interface Text {
@@ -42,7 +43,25 @@ const fails: readonly Text[] = [
     text: "BEGIN IF $1 IS NULL THEN RETURN 'x'; END IF; RETURN plain($1); END;",
     lost: ['function plain'],
   },
+  { language: 'sql', text: "SELECT 'kinds'::regclass::text", lost: ['relation kinds'] },
+  { language: 'sql', text: `SELECT CAST('"The Kinds"' AS pg_catalog.regclass)`, lost: ['relation The Kinds'] },
+  {
+    language: 'sql',
+    text: "SELECT regtype 'MOOD', 'plain(text)'::regprocedure",
+    lost: ['type mood', 'function plain'],
+  },
+  { language: 'plpgsql', text: "BEGIN RETURN pg_get_serial_sequence('kinds', 'kind'); END", lost: ['relation kinds'] },
   { language: 'plpgsql', text: 'DECLARE m mood; BEGIN RETURN 1; END', lost: ['type mood'] },
+  {
+    language: 'plpgsql',
+    text: 'BEGIN IF false THEN DECLARE m mood; BEGIN NULL; EXCEPTION WHEN others THEN NULL; END; END IF; RETURN 1; END',
+    lost: ['type mood'],
+  },
+  {
+    language: 'plpgsql',
+    text: 'BEGIN IF $1 IS NULL THEN RETURN 1; END IF; PERFORM kind FROM kinds; RETURN 2; END',
+    lost: ['relation kinds'],
+  },
   { language: 'plpgsql', text: 'DECLARE "x" CONSTANT mood := NULL; BEGIN RETURN 1; END', lost: ['type mood'] },
   { language: 'plpgsql', text: 'DECLARE r kinds%ROWTYPE; BEGIN RETURN 1; END', lost: ['relation kinds'] },
   { language: 'plpgsql', text: 'DECLARE r kinds.kind%TYPE; BEGIN RETURN 1; END', lost: ['relation kinds'] },
@@ -95,6 +114,7 @@ const works: readonly Text[] = [
   { language: 'sql', text: 'SELECT a FROM unnest(ARRAY[1, 2]) AS plain(a)', lost: [] },
   { language: 'sql', text: 'SELECT a FROM unnest(ARRAY[1, 2]) plain(a) GROUP BY a, plain', lost: [] },
   { language: 'sql', text: "SELECT 'good'::public.mood", lost: [] },
+  { language: 'sql', text: "SELECT 'public.kinds'::regclass, 'kinds'::text, lower('kinds')", lost: [] },
   { language: 'sql', text: 'SELECT public.plain($1), 1 AS mood ORDER BY 1, mood', lost: [] },
   { language: 'sql', text: 'SELECT x.kinds FROM (SELECT 1 AS kinds) x, LATERAL (SELECT x.kinds) kinds', lost: [] },
   {
@@ -121,6 +141,7 @@ test('a keyword before a parenthesis is no function, even where one has its name
 
 /** They may fail: it depends on the row, or nobody sees it. */
 const undecided: readonly Text[] = [
+  { language: 'plpgsql', text: 'BEGIN RETURN 1; PERFORM kind FROM kinds; END', lost: ['relation kinds'] },
   {
     language: 'plpgsql',
     text: "BEGIN IF $1 = 'rare' THEN RETURN (SELECT kind FROM kinds); END IF; RETURN 1; END",
@@ -166,6 +187,35 @@ test.each(fails)('it is certain of $text', ({ text, language, lost }) => {
 
 test.each(undecided)('it is not certain of $text', ({ text, language }) => {
   expect(lostOf(mentionsIn(text, language).filter(({ certain }) => certain))).toEqual([]);
+});
+
+test('a RETURN that goes on, or stands in a branch, ends nothing', () => {
+  for (const text of [
+    'BEGIN RETURN NEXT 1; PERFORM kind FROM kinds; END',
+    'BEGIN RETURN QUERY SELECT 1; PERFORM kind FROM kinds; END',
+    'BEGIN IF true THEN RETURN; END IF; PERFORM kind FROM kinds; END',
+  ]) {
+    expect(mentionsIn(text, 'plpgsql'), text).toMatchObject([{ name: 'kinds', certain: true }]);
+  }
+});
+
+const beside: readonly (readonly [text: string, operators: readonly string[]])[] = [
+  ["SELECT $1 ? 'a'", ['$1 ? .']],
+  ["SELECT $1->'a' #> b", ['$1 -> .', '. #> b']],
+  ['SELECT a--1\n@>b /* % */ <-> -1', ['a @> b', 'b <-> .']],
+  ["SELECT 'x'::public.ltree <@ $1::text", ['::ltree <@ ::text']],
+  ['SELECT t.a % b.c', ['. % .']],
+  ['SELECT a OPERATOR(public.%) b', []],
+  ['UPDATE public.t SET a = b WHERE a = b', ['a = b']],
+];
+
+test.each(beside)('beside the operators of %s stands what may be an argument', (text, operators) => {
+  const shown = (operand: Operand | undefined) =>
+    operand === undefined ? '.' : 'type' in operand ? `::${operand.type}` : operand.argument;
+  const found = mentionsIn(text, 'sql').flatMap(({ name, operands }) =>
+    operands === undefined ? [] : [`${shown(operands[0])} ${name} ${shown(operands[1])}`],
+  );
+  expect(found.filter((one) => !one.includes(' - '))).toEqual(operators);
 });
 
 test('a text that breaks off is read to its end', () => {

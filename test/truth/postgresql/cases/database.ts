@@ -1,5 +1,6 @@
 import { brokenOn } from '../../../preflight/postgresql/broken-databases.ts';
 import type { PostgresCase } from '../case.ts';
+import { lostNameCases } from './lost-names.ts';
 
 /** Those that an application leaves alone, as the counters say. */
 const quiet: Readonly<Record<string, readonly string[]>> = {
@@ -349,5 +350,6 @@ export const databaseCases: readonly PostgresCase[] = [
       "INSERT INTO things VALUES (1, 'a'), (2, 'b')",
     ],
   },
+  ...lostNameCases,
   ...brokenCases,
 ];
