@@ -17,14 +17,15 @@ export interface ApplyTrigger {
 
 /**
  * Applied changes come row by row, and the copy as one INSERT; nothing comes to foreign tables. The bits of tgtype: 1 FOR EACH
- * ROW, 4 INSERT, 32 TRUNCATE.
+ * ROW, 2 BEFORE, 4 INSERT, 8 DELETE, 16 UPDATE, 32 TRUNCATE. Before a DELETE there is no NEW to give back, and OLD is not what
+ * came: one that fired here has held the row back here as well.
  */
 export const applyTriggers: Ask<readonly ApplyTrigger[]> = {
   id: 'apply-triggers',
   scope: 'database',
   when: (known) => known(overview)?.functions ?? true,
   sql: () =>
-    `SELECT t.tgrelid::regclass AS name, t.tgname, t.tgenabled = 'A' AS always, c.relpersistence = 'u' AS unlogged, p.prosrc !~* '${givesBack}' AS acts FROM pg_trigger t JOIN pg_proc p ON p.oid = t.tgfoid JOIN pg_class c ON c.oid = t.tgrelid WHERE (t.tgenabled = 'A' OR t.tgenabled = 'R') AND NOT t.tgisinternal AND (c.relkind = 'r' OR c.relkind = 'p') AND c.relpersistence <> 't' AND (t.tgtype & 1 <> 0 OR t.tgtype & 36 <> 0)`,
+    `SELECT t.tgrelid::regclass AS name, t.tgname, t.tgenabled = 'A' AS always, c.relpersistence = 'u' AS unlogged, (p.prosrc !~* '${givesBack}' OR (t.tgenabled = 'R' AND t.tgtype & 3 = 3 AND ((t.tgtype & 8 <> 0 AND p.prosrc ~* 'new') OR (t.tgtype & 20 <> 0 AND p.prosrc ~* 'old')))) AS acts FROM pg_trigger t JOIN pg_proc p ON p.oid = t.tgfoid JOIN pg_class c ON c.oid = t.tgrelid WHERE (t.tgenabled = 'A' OR t.tgenabled = 'R') AND NOT t.tgisinternal AND (c.relkind = 'r' OR c.relkind = 'p') AND c.relpersistence <> 't' AND (t.tgtype & 1 <> 0 OR t.tgtype & 36 <> 0)`,
   decode: (rows) =>
     rows.map((row) => ({
       table: textIn(row, 'name'),
