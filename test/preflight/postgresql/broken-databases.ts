@@ -264,6 +264,21 @@ export const brokenDatabases: readonly BrokenDatabase[] = [
     found: { 'always-triggers': 'warn' },
   },
   {
+    database: 'triggers_withholding',
+    setup: [
+      'CREATE TABLE t (a int PRIMARY KEY)',
+      'CREATE TABLE u (a int PRIMARY KEY)',
+      'INSERT INTO t VALUES (1), (2)',
+      'CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN RETURN NEW; END$$',
+      'CREATE FUNCTION g() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN RETURN OLD; END$$',
+      'CREATE TRIGGER keeping BEFORE DELETE ON t FOR EACH ROW EXECUTE FUNCTION f()',
+      'CREATE TRIGGER leaving BEFORE DELETE ON u FOR EACH ROW EXECUTE FUNCTION g()',
+      'ALTER TABLE t ENABLE REPLICA TRIGGER keeping',
+      'ALTER TABLE u ENABLE REPLICA TRIGGER leaving',
+    ],
+    found: { 'always-triggers': blocked },
+  },
+  {
     database: 'triggers_deaf',
     setup: [
       'CREATE TABLE audit (a int PRIMARY KEY)',

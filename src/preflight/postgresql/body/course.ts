@@ -32,7 +32,6 @@ export function branchedCourse(): Course {
   /** Within a RETURN, and past one that nothing leads around. */
   let isLeaving = false;
   let isOver = false;
-  const isReached = () => !isOver && frames.every(({ armed }) => !armed);
   return {
     take(token, isOuter) {
       const text = token.kind === 'string' || (token.kind === 'word' && token.quoted) ? '' : token.text;
@@ -42,7 +41,7 @@ export function branchedCourse(): Course {
       if (began && text === 'return') isLeaving = true;
       else if (isLeaving && (text === 'next' || text === 'query')) isLeaving = false;
       if (text === ';' && isOuter) {
-        if (isLeaving && isReached()) isOver = true;
+        if (isLeaving && frames.every(({ word }) => word === 'begin')) isOver = true;
         isLeaving = false;
         [isStart, isDynamic, isClosed, cases] = [true, false, false, 0];
         return;
@@ -62,12 +61,13 @@ export function branchedCourse(): Course {
       else if (text === 'end' && cases > 0) cases -= 1;
       else if (cases === 0 && (text === 'then' || text === 'else' || text === 'loop')) {
         const frame = frames.at(-1);
-        if (frame !== undefined && frame.word !== 'begin') frame.armed = true;
+        // ELSE is the usual way, as what follows `IF … THEN RETURN … END IF` is.
+        if (frame !== undefined && frame.word !== 'begin') frame.armed = text !== 'else' || frame.word !== 'if';
         isStart = true;
       } else if (began && text === '<<') isLabel = true;
       else if (isLabel && text === '>>') [isLabel, isStart] = [false, true];
     },
-    isReached,
+    isReached: () => !isOver && frames.every(({ armed }) => !armed),
     isDynamic: () => isDynamic,
     isStart: () => isStart,
     isDeclaring: () => isDeclaring,

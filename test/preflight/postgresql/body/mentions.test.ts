@@ -51,6 +51,11 @@ const fails: readonly Text[] = [
     lost: ['type mood', 'function plain'],
   },
   { language: 'plpgsql', text: "BEGIN RETURN pg_get_serial_sequence('kinds', 'kind'); END", lost: ['relation kinds'] },
+  {
+    language: 'plpgsql',
+    text: "BEGIN IF $1 = 'b' THEN RETURN 1; ELSIF $1 IS NULL THEN RETURN 2; ELSE RETURN plain($1); END IF; END",
+    lost: ['function plain'],
+  },
   { language: 'plpgsql', text: 'DECLARE m mood; BEGIN RETURN 1; END', lost: ['type mood'] },
   {
     language: 'plpgsql',
@@ -141,6 +146,11 @@ test('a keyword before a parenthesis is no function, even where one has its name
 
 /** They may fail: it depends on the row, or nobody sees it. */
 const undecided: readonly Text[] = [
+  {
+    language: 'plpgsql',
+    text: "BEGIN CASE $1 WHEN 'a' THEN RETURN 1; ELSE RETURN plain($1); END CASE; END",
+    lost: ['function plain'],
+  },
   { language: 'plpgsql', text: 'BEGIN RETURN 1; PERFORM kind FROM kinds; END', lost: ['relation kinds'] },
   {
     language: 'plpgsql',
@@ -193,6 +203,7 @@ test('a RETURN that goes on, or stands in a branch, ends nothing', () => {
   for (const text of [
     'BEGIN RETURN NEXT 1; PERFORM kind FROM kinds; END',
     'BEGIN RETURN QUERY SELECT 1; PERFORM kind FROM kinds; END',
+    'BEGIN IF false THEN NULL; ELSE RETURN; END IF; PERFORM kind FROM kinds; END',
     'BEGIN IF true THEN RETURN; END IF; PERFORM kind FROM kinds; END',
   ]) {
     expect(mentionsIn(text, 'plpgsql'), text).toMatchObject([{ name: 'kinds', certain: true }]);

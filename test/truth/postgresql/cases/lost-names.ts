@@ -11,6 +11,7 @@ export const lostNameCases: readonly PostgresCase[] = [
   {
     name: 'without a schema: an operator of hstore in a CHECK',
     verdict: 'blocked',
+    because: ['search-path'],
     setup: [
       'CREATE EXTENSION hstore',
       "CREATE FUNCTION has_a(hstore) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$BEGIN RETURN $1 ? 'a'; END$$",
@@ -21,6 +22,7 @@ export const lostNameCases: readonly PostgresCase[] = [
   {
     name: 'without a schema: an operator of hstore in an index, SQL',
     verdict: 'blocked',
+    because: ['search-path'],
     setup: [
       'CREATE EXTENSION hstore',
       "CREATE FUNCTION a_of(h hstore) RETURNS text LANGUAGE sql IMMUTABLE AS $$SELECT h -> 'a'$$",
@@ -32,6 +34,7 @@ export const lostNameCases: readonly PostgresCase[] = [
   {
     name: 'without a schema: an operator of pg_trgm',
     verdict: 'blocked',
+    because: ['search-path'],
     setup: [
       'CREATE SCHEMA extensions',
       'CREATE EXTENSION pg_trgm SCHEMA extensions',
@@ -44,6 +47,7 @@ export const lostNameCases: readonly PostgresCase[] = [
   {
     name: 'without a schema: an operator of ltree',
     verdict: 'blocked',
+    because: ['search-path'],
     setup: [
       'CREATE EXTENSION ltree',
       "CREATE FUNCTION in_top(ltree) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$SELECT $1 <@ 'top'::public.ltree$$",
@@ -74,6 +78,7 @@ export const lostNameCases: readonly PostgresCase[] = [
   {
     name: 'without a schema: an operator of intarray that only it has',
     verdict: 'blocked',
+    because: ['search-path'],
     setup: [
       'CREATE EXTENSION intarray',
       "CREATE FUNCTION has_one(int[]) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$SELECT $1 @@ '1'::public.query_int$$",
@@ -94,6 +99,7 @@ export const lostNameCases: readonly PostgresCase[] = [
   {
     name: 'without a schema: nextval',
     verdict: 'blocked',
+    because: ['search-path'],
     setup: [
       'CREATE SEQUENCE counter',
       "CREATE FUNCTION counted(int) RETURNS boolean LANGUAGE plpgsql AS $$BEGIN RETURN nextval('counter') > 0; END$$",
@@ -104,6 +110,7 @@ export const lostNameCases: readonly PostgresCase[] = [
   {
     name: 'without a schema: regclass',
     verdict: 'blocked',
+    because: ['search-path'],
     setup: [
       ...kinds,
       "CREATE FUNCTION is_there(int) RETURNS boolean LANGUAGE sql AS $$SELECT 'kinds'::regclass IS NOT NULL$$",
@@ -114,6 +121,7 @@ export const lostNameCases: readonly PostgresCase[] = [
   {
     name: 'without a schema: to_regclass',
     verdict: 'blocked',
+    because: ['search-path'],
     setup: [
       ...kinds,
       "CREATE FUNCTION is_there(int) RETURNS boolean LANGUAGE plpgsql AS $$BEGIN RETURN to_regclass('kinds') IS NOT NULL; END$$",
@@ -124,6 +132,7 @@ export const lostNameCases: readonly PostgresCase[] = [
   {
     name: 'without a schema: in the key of partitions',
     verdict: 'blocked',
+    because: ['search-path'],
     setup: [
       ...kinds,
       isKind,
@@ -148,6 +157,7 @@ export const lostNameCases: readonly PostgresCase[] = [
   {
     name: 'without a schema: in an exclusion constraint',
     verdict: 'blocked',
+    because: ['search-path'],
     setup: [
       ...kinds,
       isKind,
@@ -159,6 +169,7 @@ export const lostNameCases: readonly PostgresCase[] = [
   {
     name: 'without a schema: in the predicate of an index',
     verdict: 'blocked',
+    because: ['search-path'],
     setup: [
       ...kinds,
       isKind,
@@ -184,6 +195,7 @@ export const lostNameCases: readonly PostgresCase[] = [
   {
     name: 'without a schema: in the WHEN of a trigger that always fires',
     verdict: 'dump',
+    because: ['search-path'],
     setup: [
       ...kinds,
       isKind,
@@ -197,6 +209,7 @@ export const lostNameCases: readonly PostgresCase[] = [
   {
     name: 'without a schema: a trigger for replicas that gives back no row',
     verdict: 'dump',
+    because: ['always-triggers'],
     setup: [
       'CREATE FUNCTION give() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN RETURN NEW; END$$',
       'CREATE TABLE things (id int PRIMARY KEY, kind text)',
@@ -230,8 +243,31 @@ export const lostNameCases: readonly PostgresCase[] = [
     ],
   },
   {
+    name: 'without a schema: in both branches',
+    verdict: 'blocked',
+    because: ['search-path'],
+    setup: [
+      ...kinds,
+      "CREATE FUNCTION is_kind(text) RETURNS boolean LANGUAGE plpgsql AS $$BEGIN IF $1 = 'a' THEN RETURN EXISTS (SELECT FROM kinds); ELSE RETURN (SELECT count(*) > 0 FROM kinds); END IF; END$$",
+      'CREATE TABLE things (id int PRIMARY KEY, kind text CHECK (is_kind(kind)))',
+      "INSERT INTO things VALUES (1, 'a')",
+    ],
+  },
+  {
+    name: 'without a schema: in the ELSE',
+    verdict: 'blocked',
+    because: ['search-path'],
+    setup: [
+      ...kinds,
+      'CREATE FUNCTION is_kind(text) RETURNS boolean LANGUAGE plpgsql AS $$BEGIN IF $1 IS NULL THEN RETURN true; ELSE RETURN EXISTS (SELECT FROM kinds WHERE kind = $1); END IF; END$$',
+      'CREATE TABLE things (id int PRIMARY KEY, kind text CHECK (is_kind(kind)))',
+      "INSERT INTO things VALUES (1, 'a')",
+    ],
+  },
+  {
     name: 'without a schema: in an event trigger',
     verdict: 'dump',
+    because: ['search-path'],
     setup: [
       'CREATE TABLE ddl_log (id serial PRIMARY KEY, what text)',
       'CREATE FUNCTION note() RETURNS event_trigger LANGUAGE plpgsql AS $$BEGIN INSERT INTO ddl_log (what) VALUES (tg_tag); END$$',
@@ -241,6 +277,7 @@ export const lostNameCases: readonly PostgresCase[] = [
   {
     name: 'without a schema: behind a view',
     verdict: 'blocked',
+    because: ['search-path'],
     setup: [
       ...kinds,
       isKind,
@@ -253,6 +290,7 @@ export const lostNameCases: readonly PostgresCase[] = [
   {
     name: 'without a schema: in the key of partitions without rows, put in its place',
     verdict: 'blocked',
+    because: ['search-path'],
     setup: [
       ...kinds,
       isKind,
@@ -265,6 +303,7 @@ export const lostNameCases: readonly PostgresCase[] = [
   {
     name: 'without a schema: two hstores put together',
     verdict: 'blocked',
+    because: ['search-path'],
     setup: [
       'CREATE EXTENSION hstore',
       'CREATE FUNCTION joined(l hstore, r hstore) RETURNS text LANGUAGE sql IMMUTABLE AS $$SELECT (l || r)::text$$',
@@ -275,6 +314,7 @@ export const lostNameCases: readonly PostgresCase[] = [
   {
     name: 'without a schema: a type declared in a branch',
     verdict: 'blocked',
+    because: ['search-path'],
     setup: [
       "CREATE TYPE mood AS ENUM ('good')",
       'CREATE FUNCTION is_good(int) RETURNS boolean LANGUAGE plpgsql AS $$BEGIN IF $1 < 0 THEN DECLARE m mood; BEGIN RETURN false; EXCEPTION WHEN others THEN RETURN true; END; END IF; RETURN true; END$$',
