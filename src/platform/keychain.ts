@@ -1,6 +1,7 @@
 import type { Keychain, KeychainOptions, KeychainUnavailable } from './host.ts';
 import type { HelperOptions, HelperProcess } from './keychain-process.ts';
 import type { KeychainReply, KeychainRequest } from './keychain-wire.ts';
+import { runningTimeout } from './running-time.ts';
 
 /** The operating system's keychain, asked by a helper process that is killed when it does not answer in time. */
 export function helperKeychain(helper: HelperOptions): Keychain {
@@ -62,12 +63,20 @@ async function perform(
   { limit, onWaiting }: Required<Pick<KeychainOptions, 'limit' | 'onWaiting'>>,
 ): Promise<KeychainReply> {
   const waiting = setTimeout(onWaiting, 1000);
+  let current: AbortSignal | undefined;
   let late: NodeJS.Timeout | undefined;
   let onBegun = (): void => {};
   const tooLate = new Promise<KeychainUnavailable>((resolve) => {
     const allow = (ms: number, reason: string): void => {
+      const hung = (): void => resolve({ kind: 'unavailable', why: 'hung', reason });
+      // Where this process hardly comes to run the keychain does not either: fifty at once on two processors are no hung one.
+      const limit = runningTimeout(ms, ms / 100);
+      current = limit;
+      limit.addEventListener('abort', () => {
+        if (current === limit) hung();
+      });
       clearTimeout(late);
-      late = setTimeout(() => resolve({ kind: 'unavailable', why: 'hung', reason }), ms);
+      late = setTimeout(hung, 10 * ms);
     };
     // On a machine with much to do the helper may take longer to start than a keychain to answer.
     allow(Math.max(limit, starting), 'the keychain helper did not start in time');
@@ -81,5 +90,6 @@ async function perform(
   } finally {
     clearTimeout(waiting);
     clearTimeout(late);
+    current = undefined;
   }
 }

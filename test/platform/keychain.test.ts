@@ -215,6 +215,27 @@ it('a helper that starts slowly is not taken for a keychain that does not answer
   }
 });
 
+it('a keychain is not given up sooner because this process hardly comes to run', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'cloudctl-helper-'));
+  let isBusy = true;
+  const rest = (): void => {
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20);
+    if (isBusy) setTimeout(rest, 0);
+  };
+  try {
+    const late = join(folder, 'late.cjs');
+    const answer = `console.log('begun'); setTimeout(() => console.log('{"kind":"absent"}'), 600);`;
+    writeFileSync(late, `process.stdin.on('data', () => { ${answer} });`);
+    const helper = helperKeychain({ env: {}, script: late }).open({ limit: 300 });
+    rest();
+    expect(await helper.read(account)).toEqual({ kind: 'absent' });
+    await helper.close();
+  } finally {
+    isBusy = false;
+    rmSync(folder, { recursive: true });
+  }
+});
+
 describe('without any keychain', () => {
   const bare = { PATH: process.env.PATH, HOME: '/nonexistent' };
 
