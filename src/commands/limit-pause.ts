@@ -1,10 +1,15 @@
 import { formatDuration } from '../cli/duration.ts';
 import type { Context } from '../context.ts';
 
-/** Waits for the rate limit of the server, and says so. Milliseconds. */
-export function limitPause({ progress, host }: Pick<Context, 'progress' | 'host'>): (ms: number) => Promise<void> {
+/** Says that the rate limit of the server is waited for. Milliseconds. */
+export function tellLimit({ progress }: Pick<Context, 'progress'>, ms: number): Promise<void> {
+  return progress.show(`waiting ${formatDuration(Math.ceil(ms / 1_000) * 1_000)} for the rate limit`);
+}
+
+/** Says so and waits. */
+export function limitPause(context: Pick<Context, 'progress' | 'host'>): (ms: number) => Promise<void> {
   return async (ms) => {
-    await progress.show(`waiting ${formatDuration(Math.ceil(ms / 1_000) * 1_000)} for the rate limit`);
-    await host.clock.sleep(ms);
+    await tellLimit(context, ms);
+    await context.host.clock.sleep(ms);
   };
 }

@@ -70,10 +70,10 @@ async function perform(
     const allow = (ms: number, reason: string): void => {
       const hung = (): void => resolve({ kind: 'unavailable', why: 'hung', reason });
       // Where this process hardly comes to run the keychain does not either: fifty at once on two processors are no hung one.
-      const limit = runningTimeout(ms, ms / 100);
-      current = limit;
-      limit.addEventListener('abort', () => {
-        if (current === limit) hung();
+      const running = runningTimeout(ms, ms / 100);
+      current = running;
+      running.addEventListener('abort', () => {
+        if (current === running) hung();
       });
       clearTimeout(late);
       late = setTimeout(hung, 10 * ms);

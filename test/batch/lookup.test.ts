@@ -2,14 +2,19 @@ import { describe, expect, it } from 'vitest';
 import type { ApiRequest } from '../../src/api/client.ts';
 import type { ApiAnswer } from '../../src/api/problem.ts';
 import { createLine } from '../../src/batch/line.ts';
-import { createLookups } from '../../src/batch/lookup.ts';
-import { answer, apiOf, hastyClock } from './ground.ts';
+import { createLookups, type Lookups } from '../../src/batch/lookup.ts';
+import { answer, apiOf, hastyClock, type ScriptedApi } from './ground.ts';
 
 interface Server {
   /** Names by id; may change between requests. */
   readonly droplets: Map<number, string>;
   readonly honours: boolean;
   readonly onRead?: (count: number) => void;
+}
+
+function lookupsOver(api: ScriptedApi): Lookups {
+  const login = '`cloudctl auth login`';
+  return createLookups(createLine({ api, login, clock: hastyClock(), pause: 900_000, onPause: async () => {} }));
 }
 
 /** Lists as the service gives them, in pages of 200. */
@@ -26,14 +31,7 @@ function serve({ droplets, honours, onRead }: Server) {
     return answer(200, { droplets: items, links, meta: { total: all.length } });
   };
   const api = apiOf(() => answer(500), list);
-  const line = createLine({
-    api,
-    login: '`cloudctl auth login`',
-    clock: hastyClock(),
-    pause: 900_000,
-    onPause: async () => {},
-  });
-  const lookups = createLookups(line);
+  const lookups = lookupsOver(api);
   const find = async (...names: string[]) => {
     const { conclusive, droplets: found } = await lookups.find(
       { names, has: (name) => names.includes(name) },
@@ -130,14 +128,7 @@ describe('a lookup', () => {
       () => answer(500),
       (_, at) => answers[at] ?? answer(500),
     );
-    const line = createLine({
-      api,
-      login: '`cloudctl auth login`',
-      clock: hastyClock(),
-      pause: 900_000,
-      onPause: async () => {},
-    });
-    const lookups = createLookups(line);
+    const lookups = lookupsOver(api);
     const a = { names: ['a'], has: (name: string) => name === 'a' };
     const { signal } = new AbortController();
     expect((await lookups.find(a, signal)).conclusive).toBe(true);
@@ -156,10 +147,7 @@ describe('a lookup', () => {
       () => answer(500),
       () => refusal,
     );
-    const login = '`cloudctl auth login`';
-    const lookups = createLookups(
-      createLine({ api, login, clock: hastyClock(), pause: 900_000, onPause: async () => {} }),
-    );
+    const lookups = lookupsOver(api);
     const asked = { names: ['a'], has: () => true };
     await expect(lookups.find(asked, new AbortController().signal)).rejects.toMatchObject(error);
   });

@@ -6,11 +6,11 @@ import { createLine } from '../../batch/line.ts';
 import { createLookups } from '../../batch/lookup.ts';
 import type { Roster } from '../../batch/roster.ts';
 import { waitsHere } from '../../batch/waits.ts';
-import { formatDuration } from '../../cli/duration.ts';
 import type { Settings } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
 import { CliError, type ExitCode, usage } from '../../errors.ts';
 import { loginCommand } from '../../session/current.ts';
+import { tellLimit } from '../limit-pause.ts';
 import { conclude, resumeCommand, tellBatch } from './batch-report.ts';
 import { listen } from './batch-signals.ts';
 
@@ -27,9 +27,8 @@ export async function runBatch(context: Context, ledger: Ledger, options: RunOpt
   const { clock } = host;
   const waits = waitsHere(host.env);
   const api = await context.api(options.settings);
-  const onPause = (ms: number): Promise<void> => progress.show(`waiting ${formatDuration(ms)} for the rate limit`);
   const login = loginCommand(options.settings.profileName);
-  const line = createLine({ api, login, clock, pause: waits.pause, onPause });
+  const line = createLine({ api, login, clock, pause: waits.pause, onPause: (ms) => tellLimit(context, ms) });
   const signals = listen(host, waits.interrupt);
   const { ending, ended } = signals;
   const means = { ledger, line, lookups: createLookups(line), clock, waits, ending, ended, login };

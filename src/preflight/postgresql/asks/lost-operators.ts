@@ -14,8 +14,8 @@ export interface LostOperator {
 }
 
 /**
- * Of the types of arguments and of such operators, those for which pg_catalog has no operator of the name: an array finds one of arrays, and citext
- * that of text, which it is cast to. Signs that stand in no text are left out first.
+ * Of the types of arguments and of such operators, those for which pg_catalog has no operator of the name: an array finds one
+ * of arrays, and citext that of text, which it is cast to. Signs that stand in no text are left out first.
  */
 export const lostOperators: Ask<readonly LostOperator[]> = {
   id: 'lost-operators',
