@@ -11,8 +11,8 @@ export type Verdict = 'complete' | 'again' | 'short';
  *
  * Otherwise the passes together must tell. Two items that stood side by side on a page had nothing between them, and what is
  * created stands before or behind all others: when such pairs lead from the beginning of the list to its end, every item
- * that was there all the time was met, however much the list goes on changing. And a pass whose total never fell, and whose
- * items are all met again in the next one, had no deletion behind it, wherever its pages were cut.
+ * that was there all the time was met, however much the list goes on changing. And a pass that is not short of its
+ * total, and whose items are all met again in the next one, lost nothing, wherever its pages were cut.
  */
 export interface Survey {
   /** Begins another pass, whose pages are to be cut at other places. */
@@ -106,8 +106,8 @@ export function createSurvey(): Survey {
       if (!isDoubtful(pass, metInPass())) return 'complete';
       if (before === undefined) return 'again';
       if (before.isShort && pass.isShort && isStill(before)) return 'short';
-      // A lower total may be an item that came and went behind the reading, which no later one can miss.
-      if (!before.isShort && !before.fell && isMetAgain(before)) return 'complete';
+      // What came and went behind the reading unmet, and hid another so, leaves it short of its total.
+      if (!before.isShort && isMetAgain(before)) return 'complete';
       // It may have led to an item that was deleted since: another way may lead around it.
       front = beginning;
       return isUnbroken() ? 'complete' : 'again';
