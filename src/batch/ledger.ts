@@ -1,19 +1,10 @@
-import {
-  closeSync,
-  existsSync,
-  fdatasync,
-  openSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  truncateSync,
-  writeSync,
-} from 'node:fs';
+import { existsSync, readFileSync, realpathSync, rmSync, truncateSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { CliError, usage } from '../errors.ts';
 import { createWithRoom, ensureFolder } from '../platform/files.ts';
 import { type HeldLock, tryAcquire } from '../platform/lock.ts';
 import { type BatchEvent, decodeEvent, encodeEvent, type LedgerEvent, type SendingEvent } from './event.ts';
+import { cannotWrite, openLedgerFile } from './ledger-file.ts';
 import { createRoster, type Roster } from './roster.ts';
 
 /** The file of a batch, held by this process alone until it is closed. */
@@ -26,8 +17,8 @@ export interface Ledger {
    */
   readonly boot: string | undefined;
   /**
-   * Adds the event to file and roster; throws when it could not be written. What was created is written with the next line, or
-   * else at the end of this turn of the event loop: nobody could tell the difference, and it halves the writes.
+   * Adds the event to file and roster; throws when it could not be written. What was created goes with the next line, or else
+   * at the end of this turn of the event loop.
    */
   record(event: LedgerEvent): void;
   /** The same; it is on the disk when this resolves. */
@@ -105,70 +96,16 @@ function readLedger(path: string): Roster {
 
 async function opened(path: string, lock: HeldLock, roster: Roster, bootOf: BootOf): Promise<Ledger> {
   const boot = await bootOf(dirname(realpathSync(path)));
-  const descriptor = openSync(path, 'a', 0o600);
-  const sync = grouped(
-    () => new Promise<void>((done, fail) => fdatasync(descriptor, (error) => (error ? fail(error) : done()))),
-  );
-  let broken: CliError | undefined;
+  const file = openLedgerFile(path);
   let closing: Promise<void> | undefined;
-
-  /** Lines that go with the next one. */
-  let held = '';
-  let soon: NodeJS.Timeout | undefined;
-
-  const fail = (error: unknown): never => {
-    // After half a line nothing more may follow it.
-    broken ??= cannotWrite(path, error);
-    throw broken;
-  };
-  const syncSoon = (): void => {
-    soon = undefined;
-    // Whoever writes next hears of it.
-    sync()
-      .catch(fail)
-      .catch(() => {});
-  };
-  const flush = (): void => {
-    if (broken !== undefined) throw broken;
-    const text = held;
-    held = '';
-    try {
-      if (text !== '') writeAll(descriptor, text);
-    } catch (error) {
-      fail(error);
-    }
-    soon ??= setTimeout(syncSoon, lag);
-  };
-  const endOfTurn = (): void => {
-    try {
-      flush();
-    } catch {
-      // Whoever writes next, or flushes, hears of it.
-    }
-  };
-  const write = (event: LedgerEvent): void => {
-    const canWait = event.event === 'created' && broken === undefined;
-    if (canWait && held === '') setImmediate(endOfTurn);
-    held += encodeEvent(event);
-    if (!canWait) flush();
-  };
   const record = (event: LedgerEvent): void => {
     // What became of a request is true, written or not; one that could not be announced is never sent.
     if (event.event !== 'sending') roster.apply(event);
-    write(event);
+    file.append(encodeEvent(event), event.event === 'created');
     if (event.event === 'sending') roster.apply(event);
   };
   const close = (): Promise<void> => {
-    closing ??= Promise.resolve()
-      .then(flush)
-      .then(sync)
-      .catch(() => {})
-      .then(() => {
-        broken ??= cannotWrite(path, new Error('it is closed'));
-        clearTimeout(soon);
-        closeSync(descriptor);
-        lock.release();
-      });
+    closing ??= file.close().then(() => lock.release());
     return closing;
   };
   return {
@@ -178,12 +115,11 @@ async function opened(path: string, lock: HeldLock, roster: Roster, bootOf: Boot
     record,
     async commit(event) {
       if (event.event !== 'sending') roster.apply(event);
-      write(event);
-      flush();
-      await sync().catch(fail);
+      file.append(encodeEvent(event), false);
+      await file.sync();
       if (event.event === 'sending') roster.apply(event);
     },
-    flush,
+    flush: file.flush,
     close,
     async discard() {
       rmSync(path, { force: true });
@@ -191,32 +127,6 @@ async function opened(path: string, lock: HeldLock, roster: Roster, bootOf: Boot
       await close();
     },
   };
-}
-
-/** Milliseconds after which a line that nobody waits for is on its way to the disk: what a disk that is torn off can lose. */
-const lag = 20;
-
-/** Those who come while it runs share the next run, since that one began before what they wait for. */
-function grouped(work: () => Promise<void>): () => Promise<void> {
-  let running: Promise<void> = Promise.resolve();
-  let next: Promise<void> | undefined;
-  return () => {
-    next ??= running
-      .catch(() => {})
-      .then(() => {
-        next = undefined;
-        running = work();
-        return running;
-      });
-    return next;
-  };
-}
-
-function writeAll(descriptor: number, text: string): void {
-  const written = writeSync(descriptor, text);
-  if (written === Buffer.byteLength(text)) return;
-  const bytes = Buffer.from(text, 'utf8');
-  for (let done = written; done < bytes.length; ) done += writeSync(descriptor, bytes, done);
 }
 
 /** Beside the ledger, for a lock on the file itself would keep it from being read on some systems. */
@@ -235,15 +145,5 @@ function damaged(path: string, line: number): CliError {
   return new CliError('config_invalid', `ledger is damaged: line ${line} is no event of a batch`, {
     detail: `${path}:${line}`,
     hint: 'mend that line, or remove it if you know what it said',
-  });
-}
-
-function cannotWrite(path: string, error: unknown): CliError {
-  if (error instanceof CliError) return error;
-  const reason = error instanceof Error ? error.message : String(error);
-  return new CliError('internal', `could not write the ledger: ${reason}`, {
-    detail: path,
-    hint: 'make room, or set CLOUDCTL_STATE_DIR to another folder',
-    cause: error,
   });
 }
