@@ -1,6 +1,7 @@
 import { bar, figures, passesTenth } from '../../batch/progress.ts';
 import type { NameResult, Roster } from '../../batch/roster.ts';
 import type { ListView } from '../../cli/columns.ts';
+import type { Words } from '../../cli/command.ts';
 import type { Pages } from '../../cli/listing.ts';
 import type { Context } from '../../context.ts';
 import { CliError, type ExitCode } from '../../errors.ts';
@@ -93,9 +94,14 @@ async function* sheets(some: Some): Pages<NameResult> {
 /** Milliseconds from one writing of rows to the next: nobody sees it, and it saves most of what writing costs. */
 const breath = 100;
 
-/** The command that goes on with what is left. */
-export function resumeCommand(context: Context, path: string): string {
-  return ['cloudctl droplets create --resume', quoted(path), ...placeWords(context)].join(' ');
+/** The command that goes on with what is left, as it was begun: a server may not take larger groups, or more at once. */
+export function resumeCommand(context: Context, path: string, words: Words): string {
+  const sizes = ['batch-size', 'concurrency'].flatMap((option) => {
+    const text = words.text(option);
+    return text === undefined ? [] : [`--${option}`, quoted(text)];
+  });
+  const wait = words.flag('wait') ? ['--wait'] : [];
+  return ['cloudctl droplets create --resume', quoted(path), ...sizes, ...wait, ...placeWords(context)].join(' ');
 }
 
 /** What another command needs to meet the same profile and servers, quoted for a shell. */
@@ -117,11 +123,13 @@ export interface Ending {
   readonly unwritten: CliError | undefined;
   readonly signal: SignalName | undefined;
   readonly resume: string;
+  /** The droplets were to be waited for. */
+  readonly wait: boolean;
 }
 
 /** Exit 0 when every name is there; else the error that stopped it, 5 when some were created or are in doubt, 1 when none. */
 export async function conclude({ output }: Context, ending: Ending): Promise<ExitCode> {
-  const { roster, stopped, unwritten, signal, resume } = ending;
+  const { roster, stopped, unwritten, signal, resume, wait } = ending;
   const { created, skipped, failed, missing, unknown } = roster.counts();
   const total = roster.batch.names.length;
   const left = failed + missing + unknown;
@@ -132,8 +140,11 @@ export async function conclude({ output }: Context, ending: Ending): Promise<Exi
   }
   if (unwritten !== undefined && signal === undefined) throw unwritten;
   if (signal === undefined && left === 0) {
-    // All is created; what failed then is the waiting.
-    if (stopped !== undefined) throw stopped;
+    // What failed then is the waiting, or the last line of the ledger.
+    if (stopped !== undefined) {
+      await output.note(`all ${total} names are there; go on with: ${resume}`);
+      throw stopped;
+    }
     await output.note(`${created} created${skipped === 0 ? '' : `, ${skipped} skipped`}.`);
     return 0;
   }
@@ -141,7 +152,7 @@ export async function conclude({ output }: Context, ending: Ending): Promise<Exi
   const summary = `${created} created, ${failed + missing} failed, ${unknown} unknown${skipped === 0 ? '' : `, ${skipped} skipped`}`;
   if (signal !== undefined) {
     const { message, exitCode } = interrupted(signal);
-    throw new CliError('cancelled', message, { exitCode, detail: summary, ...(left === 0 ? {} : { hint }) });
+    throw new CliError('cancelled', message, { exitCode, detail: summary, ...(left === 0 && !wait ? {} : { hint }) });
   }
   if (created === 0 && unknown === 0) {
     const error = stopped ?? noneCreated(roster);

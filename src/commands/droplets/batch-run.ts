@@ -11,7 +11,7 @@ import type { Context } from '../../context.ts';
 import { CliError, type ExitCode, usage } from '../../errors.ts';
 import { loginCommand } from '../../session/current.ts';
 import { tellLimit } from '../limit-pause.ts';
-import { conclude, resumeCommand, tellBatch } from './batch-report.ts';
+import { conclude, tellBatch } from './batch-report.ts';
 import { listen } from './batch-signals.ts';
 
 export interface RunOptions {
@@ -19,6 +19,8 @@ export interface RunOptions {
   readonly concurrency: number;
   readonly settings: Settings;
   readonly wait: boolean;
+  /** The command that goes on with the batch. */
+  readonly resume: string;
 }
 
 /** Does what is left of a batch, tells it, and gives the exit code. */
@@ -61,8 +63,8 @@ export async function runBatch(context: Context, ledger: Ledger, options: RunOpt
     await progress.stop();
     signals.stop();
   }
-  const resume = resumeCommand(context, ledger.path);
-  return conclude(context, { roster: ledger.roster, stopped, unwritten, signal: signals.heard(), resume });
+  const { wait, resume } = options;
+  return conclude(context, { roster: ledger.roster, stopped, unwritten, signal: signals.heard(), resume, wait });
 }
 
 function isFinished(roster: Roster): boolean {

@@ -8,7 +8,7 @@ import type { Context } from '../../context.ts';
 import { usage } from '../../errors.ts';
 import { loginCommand } from '../../session/current.ts';
 import { plan, planView } from './batch-plan.ts';
-import { batchView, placeWords } from './batch-report.ts';
+import { batchView, placeWords, resumeCommand } from './batch-report.ts';
 import { runBatch } from './batch-run.ts';
 import { attributesOf, ifExistsOf, namesOf, requireSame } from './batch-words.ts';
 
@@ -92,7 +92,8 @@ export const create: CommandSpec<Context> = {
         return 0;
       }
       await output.show(`ledger: ${ledger.path}`);
-      return await runBatch(context, ledger, { batchSize, concurrency, settings, wait: words.flag('wait') });
+      const resume = resumeCommand(context, ledger.path, words);
+      return await runBatch(context, ledger, { batchSize, concurrency, settings, wait: words.flag('wait'), resume });
     } finally {
       await ledger.close();
     }

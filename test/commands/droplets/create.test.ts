@@ -162,7 +162,9 @@ describe('the exit status', () => {
     expect(ran.code).toBe(1);
     expect(seen.filter(({ method }) => method === 'POST')).toHaveLength(3);
     expect(ran.err).toContain('detail: size is unknown\nhint: mend what the server named');
-    expect(ran.err).toContain(`the ledger is kept: \`cloudctl droplets create --resume ${ledgerOf(ran.err)}\``);
+    expect(ran.err).toContain(
+      `the ledger is kept: \`cloudctl droplets create --resume ${ledgerOf(ran.err)} --batch-size 1\``,
+    );
   });
 
   it('is 5 when some were created', async () => {
@@ -188,7 +190,7 @@ describe('the exit status', () => {
       { name: 'a', status: 'created' },
       { name: 'b', status: 'unknown' },
     ]);
-    const resume = `cloudctl droplets create --resume ${ledgerOf(ran.err)}`;
+    const resume = `cloudctl droplets create --resume ${ledgerOf(ran.err)} --batch-size 1 --concurrency 1`;
     expect(ran.error()).toMatchObject({ code: 'batch_partial', hint: `\`${resume}\`` });
     expect(seen.filter(({ method }) => method === 'POST')).toHaveLength(4);
   });
@@ -463,10 +465,37 @@ describe('an interruption', () => {
     expect(ran.code).toBe(code);
     expect(ran.json<Row[]>().filter(({ status }) => status === 'created')).toHaveLength(10);
     expect(ran.json<Row[]>().filter(({ error }) => error === 'not sent: interrupted')).toHaveLength(20);
-    expect(ran.error()).toMatchObject({ code: 'cancelled', hint: expect.stringContaining(ledgerOf(ran.err)) });
+    const resume = `cloudctl droplets create --resume ${ledgerOf(ran.err)} --concurrency 1`;
+    expect(ran.error()).toMatchObject({ code: 'cancelled', hint: `\`${resume}\`` });
     const resumed = await cloudctl(host, ['droplets', 'create', '--resume', ledgerOf(ran.err)]);
     expect(resumed.code).toBe(0);
     expect((await cloudctl(host, ['droplets', 'list', 'n-*', '-o', 'json'])).json<Row[]>()).toHaveLength(30);
+  });
+});
+
+describe('a wait that does not end', () => {
+  const waiting = async () => {
+    const { host, sandbox } = await loggedIn();
+    await admin(sandbox, 'POST', '/clock', { freeze: true });
+    const started = start(host, ['droplets', 'create', 'a', 'b', ...like, '--wait', '-o', 'json']);
+    await started.says(/0 of 2 droplets active/);
+    return { sandbox, started };
+  };
+
+  it('because it was interrupted says how to wait on', async () => {
+    const { started } = await waiting();
+    started.host.signal('SIGINT');
+    const ran = await started.ended;
+    expect(ran.code).toBe(130);
+    expect(ran.error()).toMatchObject({ hint: expect.stringMatching(/--resume \S+ --wait`$/) });
+  });
+
+  it('because the server refuses says that all was created, and how to wait on', async () => {
+    const { sandbox, started } = await waiting();
+    sandbox.faults.add({ match: { method: 'GET' }, action: 'status', status: 403 });
+    const ran = await started.ended;
+    expect(ran.code).toBe(4);
+    expect(ran.err).toMatch(/all 2 names are there; go on with: cloudctl droplets create --resume \S+ --wait\n/);
   });
 });
 
