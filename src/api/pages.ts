@@ -1,7 +1,7 @@
 import { CliError } from '../errors.ts';
 import type { Api } from './client.ts';
 import { incomplete, nextAtEnd, type Page, readPage } from './page.ts';
-import { createPatience } from './patience.ts';
+import { createPatience, type Pause } from './patience.ts';
 import type { ApiAnswer } from './problem.ts';
 import { createSplitter } from './split-list.ts';
 import { createSurvey, type Survey } from './survey.ts';
@@ -29,7 +29,7 @@ export interface Wish<T> {
   /** Only these; judged here, after the server has given them. */
   readonly matches?: ((item: T) => boolean) | undefined;
   /** Waits so many milliseconds for the rate limit: a list that has begun is not given up for it. */
-  readonly pause?: ((ms: number) => Promise<void>) | undefined;
+  readonly pause?: Pause | undefined;
   /** Told when a page is there and another one follows. */
   readonly onProgress?: ((read: number, total: number | undefined) => void) | undefined;
 }
@@ -141,7 +141,7 @@ interface Asked {
   readonly answer: Promise<ApiAnswer>;
 }
 
-async function ask(api: Api, path: string, pause?: Wish<never>['pause']): Promise<Asked> {
+async function ask(api: Api, path: string, pause?: Pause): Promise<Asked> {
   const answer = api.success({ method: 'GET', path, patience: createPatience(pause) });
   // If the reader stops early, nobody awaits it: its failure must not end the program.
   answer.catch(() => undefined);

@@ -3,11 +3,14 @@ import type { ApiAnswer } from './problem.ts';
 /** Waits until the server allows the request once more; false when that takes too long. */
 export type Patience = (refusal: Pick<ApiAnswer, 'retryAfter'>) => Promise<boolean>;
 
+/** Waits so many milliseconds. */
+export type Pause = (ms: number) => Promise<void>;
+
 /** The longest wait for one request, in milliseconds. */
 const longest = 900_000;
 
-/** `pause` waits so many milliseconds; without it there is no patience. One for each request. */
-export function createPatience(pause: ((ms: number) => Promise<void>) | undefined): Patience | undefined {
+/** Without `pause` there is no patience. One for each request. */
+export function createPatience(pause: Pause | undefined): Patience | undefined {
   if (pause === undefined) return undefined;
   let refusals = 0;
   let waited = 0;

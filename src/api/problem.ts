@@ -64,8 +64,9 @@ export function problem(answer: ApiAnswer, method: string, path: string, login: 
       hint: 'check base_url with `cloudctl config list`',
     });
   }
-  if (said === undefined && status >= 400 && answer.contentType() !== 'application/json')
-    return notJson(answer, method, path);
+  const isPage = said === undefined && answer.contentType() !== 'application/json';
+  // What a limit or a server that is down means does not depend on who answers.
+  if (isPage && status >= 400 && status < 500 && status !== 429) return notJson(answer, method, path);
   switch (status) {
     case 401:
       return new CliError('token_refused', 'the access token was refused', {
@@ -90,7 +91,7 @@ export function problem(answer: ApiAnswer, method: string, path: string, login: 
     default:
       return new CliError('api_error', `could not ${what}: the server answered ${status}`, {
         ...parts,
-        detail: said,
+        detail: isPage && answer.raw.size > 0 ? pageOf(answer) : said,
         hint: status < 500 ? undefined : againLater(requestId),
       });
   }
@@ -104,13 +105,17 @@ function againLater(requestId: string | undefined): string {
 
 /** An answer that is not JSON where JSON is promised: a proxy's or a portal's page, most likely. */
 export function notJson(answer: ApiAnswer, method: string, path: string): CliError {
-  const type = answer.contentType() || 'no content type';
   return new CliError('api_error', `could not ${method} ${path}: the answer is not JSON`, {
-    detail: `status ${answer.status}, ${type}: the page of a proxy or a portal, most likely`,
+    detail: pageOf(answer),
     hint: 'check base_url with `cloudctl config list`',
     status: answer.status,
     requestId: answer.requestId(),
   });
+}
+
+function pageOf(answer: ApiAnswer): string {
+  const type = answer.contentType() || 'no content type';
+  return `status ${answer.status}, ${type}: the page of a proxy or a portal, most likely`;
 }
 
 function isCollection(path: string): boolean {

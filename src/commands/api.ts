@@ -2,12 +2,14 @@ import { readFileSync } from 'node:fs';
 import { text as readAll } from 'node:stream/consumers';
 import type { Api } from '../api/client.ts';
 import { incomplete, nextPath } from '../api/page.ts';
+import { createPatience, type Pause } from '../api/patience.ts';
 import { notJson, problem } from '../api/problem.ts';
 import type { CommandSpec } from '../cli/command.ts';
 import type { Context } from '../context.ts';
 import { usage } from '../errors.ts';
 import { isRecord, parseJson } from '../json.ts';
 import { loginCommand } from '../session/current.ts';
+import { limitPause } from './limit-pause.ts';
 
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
@@ -42,7 +44,7 @@ export const api: CommandSpec<Context> = {
     const settings = context.settings();
     const client = await context.api(settings);
     if (words.flag('paginate')) {
-      await context.output.data(await allPages(client, path));
+      await context.output.data(await allPages(client, path, limitPause(context)));
       return 0;
     }
     const answer = await client.request({ method, path, ...(body === undefined ? {} : { body }) });
@@ -59,13 +61,15 @@ export const api: CommandSpec<Context> = {
   },
 };
 
-async function allPages(client: Api, path: string): Promise<readonly unknown[]> {
+/** Once begun it waits for the rate limit with `pause`, as every list does. */
+async function allPages(client: Api, path: string, pause: Pause): Promise<readonly unknown[]> {
   const items: unknown[] = [];
   const visited = new Set<string>();
   for (let next: string | undefined = path; next !== undefined; ) {
     if (visited.has(next)) throw incomplete(path, items.length, undefined, `the page ${next} came twice`);
     visited.add(next);
-    const page = await client.json({ method: 'GET', path: next });
+    const patience = visited.size === 1 ? undefined : createPatience(pause);
+    const page = await client.json({ method: 'GET', path: next, patience });
     const list = isRecord(page)
       ? Object.entries(page).find(([key, value]) => key !== 'links' && key !== 'meta' && Array.isArray(value))?.[1]
       : undefined;

@@ -1,3 +1,4 @@
+import type { Pause } from '../api/patience.ts';
 import { formatDuration } from '../cli/duration.ts';
 import type { Context } from '../context.ts';
 
@@ -7,7 +8,7 @@ export function tellLimit({ progress }: Pick<Context, 'progress'>, ms: number): 
 }
 
 /** Says so and waits. */
-export function limitPause(context: Pick<Context, 'progress' | 'host'>): (ms: number) => Promise<void> {
+export function limitPause(context: Pick<Context, 'progress' | 'host'>): Pause {
   return async (ms) => {
     await tellLimit(context, ms);
     await context.host.clock.sleep(ms);

@@ -72,6 +72,16 @@ describe('the error for an answer', () => {
     expect(problem(answer(307, ''), 'GET', '/v2/x', login).detail).toMatch(/not followed/);
   });
 
+  it.each([
+    [503, 'api_error', 'could not GET /v2/x: the server answered 503', /^try again/],
+    [429, 'rate_limited', 'could not GET /v2/x: the rate limit is reached', /^try again/],
+  ])('of a page with status %i is what the status means', (status, code, message, hint) => {
+    const page = answer(status, '<html>secret page</html>', { contentType: () => 'text/html' });
+    const error = problem(page, 'GET', '/v2/x', login);
+    expect(error).toMatchObject({ code, message, hint: expect.stringMatching(hint) });
+    expect(JSON.stringify(error)).not.toContain('secret page');
+  });
+
   it('of a page that is not JSON names its type and what may stand between', () => {
     const page = answer(404, '<html>secret page</html>', { contentType: () => 'text/html' });
     const error = problem(page, 'GET', '/v2/x', login);

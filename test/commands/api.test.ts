@@ -113,6 +113,19 @@ describe('api --paginate', () => {
     await sandbox.close();
   });
 
+  it('waits for the rate limit once it has begun, and not before', async () => {
+    const { host, sandbox } = await loggedIn();
+    const words = ['api', 'GET', '/v2/droplets?per_page=1', '--paginate'];
+    const match = { method: 'GET', path: '/v2/droplets' };
+    sandbox.faults.add({ match, nth: 2, action: 'rate_limit' });
+    const ran = await cloudctl(host, words);
+    expect(ran.code).toBe(0);
+    expect(ran.json<unknown[]>().length).toBeGreaterThan(1);
+    expect(ran.err).toMatch(/^waiting \S+ for the rate limit$/m);
+    sandbox.faults.add({ match, action: 'rate_limit' });
+    expect((await cloudctl(host, words)).err).toMatch(/try again in \d+ s/);
+  });
+
   it('of a thing that is no list is a usage error', async () => {
     const { host } = await pagesOf({ thing: {} });
     const ran = await cloudctl(host, ['api', 'GET', '/v2/thing', '--paginate']);
