@@ -71,6 +71,7 @@ WORDS
         _cloudctl_words <<'WORDS'
 query
 body
+basic
 WORDS
         ;;
       /auth/setup:--credential-store)
@@ -95,6 +96,7 @@ WORDS
         _cloudctl_words <<'WORDS'
 query
 body
+basic
 WORDS
         ;;
       /auth/login:--credential-store)

@@ -82,7 +82,7 @@ complete -c cloudctl -n '__cloudctl_at /auth/setup/' -l callback-url -x -d 'a re
 complete -c cloudctl -n '__cloudctl_at /auth/setup/' -l scope -x -d 'read or "read write"'
 complete -c cloudctl -n '__cloudctl_at /auth/setup/' -l flow -x -a 'code implicit' -d 'code or implicit'
 complete -c cloudctl -n '__cloudctl_at /auth/setup/' -l issuer -x -d 'what the server calls itself in `iss`, if it does'
-complete -c cloudctl -n '__cloudctl_at /auth/setup/' -l token-params -x -a 'query body' -d 'query, or body for standard servers'
+complete -c cloudctl -n '__cloudctl_at /auth/setup/' -l token-params -x -a 'query body basic' -d 'query, or for standard servers body or basic'
 complete -c cloudctl -n '__cloudctl_at /auth/setup/' -l no-pkce -d 'for servers that refuse PKCE'
 complete -c cloudctl -n '__cloudctl_at /auth/setup/' -l credential-store -x -a 'keychain file' -d 'keychain, or file for a file of mode 0600'
 
@@ -96,7 +96,7 @@ complete -c cloudctl -n '__cloudctl_at /auth/login/' -l paste -d 'no listener; p
 complete -c cloudctl -n '__cloudctl_at /auth/login/' -l login-timeout -x -d 'how long to wait for the browser (5m)'
 complete -c cloudctl -n '__cloudctl_at /auth/login/' -l accept-scope -d 'keep the session even if another scope was granted'
 complete -c cloudctl -n '__cloudctl_at /auth/login/' -l force -d 'do not ask before replacing a session that is still good'
-complete -c cloudctl -n '__cloudctl_at /auth/login/' -l token-params -x -a 'query body' -d 'query, or body for standard servers'
+complete -c cloudctl -n '__cloudctl_at /auth/login/' -l token-params -x -a 'query body basic' -d 'query, or for standard servers body or basic'
 complete -c cloudctl -n '__cloudctl_at /auth/login/' -l no-pkce -d 'for servers that refuse PKCE'
 complete -c cloudctl -n '__cloudctl_at /auth/login/' -l credential-store -x -a 'keychain file' -d 'keychain, or file for a file of mode 0600'
 

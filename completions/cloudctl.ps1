@@ -47,7 +47,7 @@ Register-ArgumentCompleter -Native -CommandName 'cloudctl' -ScriptBlock {
         '--scope' = @{ Text = 'read or "read write"'; Value = @{ Kind = 'nothing' } }
         '--flow' = @{ Text = 'code or implicit'; Value = @{ Kind = 'words'; Words = @('code', 'implicit') } }
         '--issuer' = @{ Text = 'what the server calls itself in `iss`, if it does'; Value = @{ Kind = 'nothing' } }
-        '--token-params' = @{ Text = 'query, or body for standard servers'; Value = @{ Kind = 'words'; Words = @('query', 'body') } }
+        '--token-params' = @{ Text = 'query, or for standard servers body or basic'; Value = @{ Kind = 'words'; Words = @('query', 'body', 'basic') } }
         '--no-pkce' = @{ Text = 'for servers that refuse PKCE'; Value = $null }
         '--credential-store' = @{ Text = 'keychain, or file for a file of mode 0600'; Value = @{ Kind = 'words'; Words = @('keychain', 'file') } }
       }
@@ -66,7 +66,7 @@ Register-ArgumentCompleter -Native -CommandName 'cloudctl' -ScriptBlock {
         '--login-timeout' = @{ Text = 'how long to wait for the browser (5m)'; Value = @{ Kind = 'nothing' } }
         '--accept-scope' = @{ Text = 'keep the session even if another scope was granted'; Value = $null }
         '--force' = @{ Text = 'do not ask before replacing a session that is still good'; Value = $null }
-        '--token-params' = @{ Text = 'query, or body for standard servers'; Value = @{ Kind = 'words'; Words = @('query', 'body') } }
+        '--token-params' = @{ Text = 'query, or for standard servers body or basic'; Value = @{ Kind = 'words'; Words = @('query', 'body', 'basic') } }
         '--no-pkce' = @{ Text = 'for servers that refuse PKCE'; Value = $null }
         '--credential-store' = @{ Text = 'keychain, or file for a file of mode 0600'; Value = @{ Kind = 'words'; Words = @('keychain', 'file') } }
       }

@@ -185,7 +185,7 @@ async function session(context: Context, settings: Settings, storeAnswers: boole
   const known =
     client.clientSecret === undefined ? 'missing' : settings.clientSecret === undefined ? 'stored' : 'variable';
   const secret =
-    client.tokenParams === 'body' && known === 'missing'
+    client.tokenParams !== 'query' && known === 'missing'
       ? ({ id: 'client-secret', status: 'ok', observed: 'there is none; a public client needs none' } as const)
       : judgeClientSecret(settings, known);
   const stored = await readOnce(context.store(settings), binding);

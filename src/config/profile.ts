@@ -10,7 +10,7 @@ export interface Profile {
   readonly issuer?: string;
   readonly scope?: string;
   readonly flow?: 'code' | 'implicit';
-  readonly token_params?: 'query' | 'body';
+  readonly token_params?: 'query' | 'body' | 'basic';
   readonly pkce?: boolean;
   readonly credential_store?: 'keychain' | 'file';
   readonly output?: 'table' | 'json' | 'ndjson' | 'yaml' | 'csv';
@@ -36,7 +36,7 @@ export const profileKeys: Readonly<Record<ProfileKey, Key>> = {
   issuer: { example: 'https://cloud.example.com', parse: visibleText },
   scope: { variable: 'CLOUDCTL_SCOPE', example: '"read write"', parse: scope },
   flow: { variable: 'CLOUDCTL_FLOW', example: 'code', parse: oneOf('code', 'implicit') },
-  token_params: { variable: 'CLOUDCTL_TOKEN_PARAMS', example: 'query', parse: oneOf('query', 'body') },
+  token_params: { variable: 'CLOUDCTL_TOKEN_PARAMS', example: 'query', parse: oneOf('query', 'body', 'basic') },
   pkce: { example: 'true', parse: flag },
   credential_store: { variable: 'CLOUDCTL_CREDENTIAL_STORE', example: 'keychain', parse: oneOf('keychain', 'file') },
   output: { variable: 'CLOUDCTL_OUTPUT', example: 'json', parse: oneOf('table', 'json', 'ndjson', 'yaml', 'csv') },

@@ -34,7 +34,7 @@ export function storedSession(parts: SessionParts, settings: Settings, binding: 
     binding,
     // The query form names no client credentials at refresh (spec.md §5.3), so the store is not asked for them.
     client: async () =>
-      settings.values.token_params === 'body'
+      (settings.values.token_params ?? 'query') !== 'query'
         ? parts.client(settings, binding)
         : { authOrigin: binding.authOrigin, clientId: binding.clientId, tokenParams: 'query' },
     store,

@@ -10,9 +10,15 @@ export interface Client {
   readonly authOrigin: string;
   readonly clientId: string;
   readonly clientSecret?: Secret | undefined;
-  /** `query` is spec.md §4.2; `body` is RFC 6749 §3.2 for other servers, with client credentials at refresh and revoke. */
-  readonly tokenParams: 'query' | 'body';
+  readonly tokenParams: TokenParams;
 }
+
+/**
+ * Where the token endpoint finds its parameters: `query` is spec.md §4.2. For other servers `body` is a form (RFC 6749 §3.2)
+ * with the client's credentials at refresh and revoke as well, and `basic` a form beside the credentials in the Authorization
+ * header, the one way that every server with secrets has to take (https://www.rfc-editor.org/rfc/rfc6749#section-2.3.1).
+ */
+export type TokenParams = 'query' | 'body' | 'basic';
 
 export type TokenResult =
   | { readonly kind: 'granted'; readonly grant: Grant }
@@ -30,6 +36,8 @@ export interface RawAnswer {
 export interface TokenRequest {
   readonly url: Secret;
   readonly body: Secret | undefined;
+  /** The Authorization header that goes with it. */
+  readonly authorization: Secret | undefined;
   /** The secrets among its parameters. */
   readonly secrets: readonly Secret[];
 }
@@ -46,8 +54,7 @@ export function exchangeRequest(
   return tokenRequest(client, '/v1/oauth/token', [
     ['grant_type', 'authorization_code'],
     ['code', code.code],
-    ['client_id', client.clientId],
-    ['client_secret', client.clientSecret],
+    ...credentials(client),
     ['redirect_uri', redirectUri],
     ['code_verifier', verifier],
   ]);
@@ -58,7 +65,7 @@ export function refreshRequest(client: Client, refreshToken: Secret): TokenReque
   return tokenRequest(client, '/v1/oauth/token', [
     ['grant_type', 'refresh_token'],
     ['refresh_token', refreshToken],
-    ...(client.tokenParams === 'body' ? credentials(client) : []),
+    ...(client.tokenParams === 'query' ? [] : credentials(client)),
   ]);
 }
 
@@ -66,7 +73,7 @@ export function refreshRequest(client: Client, refreshToken: Secret): TokenReque
 export function revokeRequest(client: Client, token: Secret): TokenRequest {
   return tokenRequest(client, '/v1/oauth/revoke', [
     ['token', token],
-    ...(client.tokenParams === 'body' ? credentials(client) : []),
+    ...(client.tokenParams === 'query' ? [] : credentials(client)),
   ]);
 }
 
@@ -78,9 +85,10 @@ export async function sendTokenRequest(
   headers: Readonly<Record<string, string>> = {},
 ): Promise<RawAnswer> {
   const form = request.body === undefined ? {} : { 'content-type': 'application/x-www-form-urlencoded' };
+  const basic = request.authorization === undefined ? {} : { authorization: request.authorization.reveal() };
   const answer = await send(request.url.reveal(), {
     method: 'POST',
-    headers: { accept: 'application/json', ...form, ...headers },
+    headers: { accept: 'application/json', ...form, ...basic, ...headers },
     ...(request.body === undefined ? {} : { body: request.body.reveal() }),
     signal,
     redirect: 'manual',
@@ -135,7 +143,9 @@ export function processRevocation(raw: RawAnswer): string | undefined {
     : `the answer has status ${raw.status}`;
 }
 
+/** As parameters; a client without a secret names itself, whatever the way. */
 function credentials(client: Client): Parameters {
+  if (basicOf(client) !== undefined) return [];
   return [
     ['client_id', client.clientId],
     ['client_secret', client.clientSecret],
@@ -149,10 +159,22 @@ function tokenRequest(client: Client, path: string, parameters: Parameters): Tok
     if (value !== undefined) form.append(name, typeof value === 'string' ? value : value.reveal());
   }
   const secrets = parameters.flatMap(([, value]) => (value instanceof Secret ? [value] : []));
-  if (client.tokenParams === 'body')
-    return { url: secretUrl(url), body: new Secret(form.toString(), '[form]'), secrets };
-  url.search = form.toString();
-  return { url: secretUrl(url), body: undefined, secrets };
+  if (client.tokenParams === 'query') {
+    url.search = form.toString();
+    return { url: secretUrl(url), body: undefined, authorization: undefined, secrets };
+  }
+  const authorization = basicOf(client);
+  const known =
+    authorization === undefined ? [] : [authorization, client.clientSecret].filter((one) => one !== undefined);
+  const body = new Secret(form.toString(), '[form]');
+  return { url: secretUrl(url), body, authorization, secrets: [...secrets, ...known] };
+}
+
+/** Both are form-encoded before they are joined: either may hold a colon. */
+function basicOf({ tokenParams, clientId, clientSecret }: Client): Secret | undefined {
+  if (tokenParams !== 'basic' || clientSecret === undefined) return undefined;
+  const pair = [clientId, clientSecret.reveal()].map((text) => new URLSearchParams([['', text]]).toString().slice(1));
+  return new Secret(`Basic ${Buffer.from(pair.join(':')).toString('base64')}`, '[basic]');
 }
 
 async function rawAnswer(answer: Answer): Promise<RawAnswer> {

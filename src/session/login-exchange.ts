@@ -127,7 +127,7 @@ function exchangeError(deps: ExchangeDeps, result: Exclude<TokenResult, { kind: 
   if (result.error === 'invalid_client') {
     return new CliError('invalid_client', 'the authorization server does not accept the client ID and secret', {
       detail,
-      hint: `${commandFor(deps.profile, 'auth setup')} sets them`,
+      hint: `${commandFor(deps.profile, 'auth setup')} sets them${elsewhere(deps)}`,
       status,
     });
   }
@@ -151,6 +151,13 @@ function exchangeError(deps: ExchangeDeps, result: Exclude<TokenResult, { kind: 
       status,
     },
   );
+}
+
+/** Some servers look for the credentials in one place only (RFC 6749 §2.3.1 lets them), and say no more than that there are none. */
+function elsewhere({ client, profile }: ExchangeDeps): string {
+  if (client.tokenParams === 'query') return '';
+  const other = client.tokenParams === 'body' ? 'basic' : 'body';
+  return `; if they are right, the server may look for them elsewhere: ${commandFor(profile, `config set token_params ${other}`)}`;
 }
 
 const refusals: Readonly<Record<AuthorizationError, { readonly code: ErrorCode; readonly message: string }>> = {

@@ -86,16 +86,47 @@ describe('parameters in a form', () => {
   });
 });
 
+describe('credentials in the Authorization header', () => {
+  const odd: Client = { ...client, clientId: 'a:b c', clientSecret: new Secret('s+1é%'), tokenParams: 'basic' };
+  it.each([
+    [
+      'exchange',
+      exchangeRequest(odd, code(), redirectUri, undefined),
+      /^grant_type=authorization_code&code=c\+1&redirect_uri=/,
+    ],
+    ['refresh', refreshRequest(odd, token), /^grant_type=refresh_token&refresh_token=rt%2F1$/],
+    ['revocation', revokeRequest(odd, token), /^token=rt%2F1$/],
+  ])('of a %s are form-encoded first, and stand nowhere else', (_what, request, form) => {
+    const [scheme, text = ''] = request.authorization?.reveal().split(' ') ?? [];
+    expect(scheme).toBe('Basic');
+    expect(Buffer.from(text, 'base64').toString()).toBe('a%3Ab+c:s%2B1%C3%A9%25');
+    expect(request.body?.reveal()).toMatch(form);
+    expect(request.body?.reveal()).not.toMatch(/client_/);
+    expect(request.secrets.map((one) => one.reveal())).toEqual(
+      expect.arrayContaining([request.authorization?.reveal(), 's+1é%']),
+    );
+    expect(`${request.authorization}`).toBe('[basic]');
+  });
+
+  it('of a public client are its name in the form', () => {
+    const open: Client = { authOrigin: client.authOrigin, clientId: 'client-1', tokenParams: 'basic' };
+    const request = refreshRequest(open, token);
+    expect(request.authorization).toBeUndefined();
+    expect(request.body?.reveal()).toBe('grant_type=refresh_token&refresh_token=rt%2F1&client_id=client-1');
+  });
+});
+
 describe('a request to the token endpoint', () => {
   async function ask(
     answerer: Answerer,
     tokenParams: Client['tokenParams'] = 'query',
     signal = AbortSignal.timeout(5_000),
+    headers: Readonly<Record<string, string>> = { authorization: 'Bearer x' },
   ) {
     const server = await serverFor(answerer);
     const send = await undiciSend({ env: {}, fresh: true });
     const request = refreshRequest({ ...client, authOrigin: server.origin, tokenParams }, token);
-    return { server, raw: await sendTokenRequest(send, request, signal, { authorization: 'Bearer x' }) };
+    return { server, raw: await sendTokenRequest(send, request, signal, headers) };
   }
 
   it('is a POST that asks for JSON and has no body when its parameters stand in the query', async () => {
@@ -110,6 +141,12 @@ describe('a request to the token endpoint', () => {
     });
     expect(server.seen[0]?.headers['content-type']).toBeUndefined();
     expect(raw).toEqual({ status: 200, contentType: 'application/json', body: '{}' });
+  });
+
+  it('has the credentials of the client in its header where the server wants them there', async () => {
+    const { server } = await ask((_, response) => reply(response, 200, '{}'), 'basic', undefined, {});
+    expect(server.seen[0]?.headers.authorization).toBe(`Basic ${btoa('client-1:shh%2B%26')}`);
+    expect(server.seen[0]?.body).toBe('grant_type=refresh_token&refresh_token=rt%2F1');
   });
 
   it('names the type of a form', async () => {

@@ -77,9 +77,9 @@ async function endOne(context: Context, settings: Settings, local: boolean): Pro
   );
 }
 
-/** The server that issued the session is told, wherever the profile points now; only a form wants the client's credentials. */
+/** The server that issued the session is told, wherever the profile points now; only servers of the other kind want the client's credentials. */
 async function clientOf(context: Context, settings: Settings, record: CredentialRecord): Promise<Client> {
-  if (settings.values.token_params === 'body') return context.client(settings, record);
+  if ((settings.values.token_params ?? 'query') !== 'query') return context.client(settings, record);
   return { authOrigin: record.authOrigin, clientId: record.clientId, tokenParams: 'query' };
 }
 

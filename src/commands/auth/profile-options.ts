@@ -7,8 +7,8 @@ export const serverOptions: readonly OptionSpec[] = [
   {
     name: 'token-params',
     value: 'PLACE',
-    description: 'query, or body for standard servers',
-    choices: ['query', 'body'],
+    description: 'query, or for standard servers body or basic',
+    choices: ['query', 'body', 'basic'],
   },
   { name: 'no-pkce', description: 'for servers that refuse PKCE' },
   {
