@@ -4,7 +4,7 @@ import type { Environment } from './host.ts';
 
 /** A connection to the session bus. */
 export interface Bus {
-  /** Sent at once: calls need not wait for one another. Rejects with the error's name, or when the connection breaks. */
+  /** Sent at once: calls need not wait for one another. Rejects with the error's name and words, or when the connection breaks. */
   call(call: Omit<Call, 'serial'>): Promise<Reply>;
   close(): void;
 }
@@ -69,7 +69,7 @@ function listen(socket: Socket): { wait(serial: number): Promise<Reply> } {
       const caller = waiting.get(reply.serial);
       waiting.delete(reply.serial);
       if (reply.error === undefined) caller?.resolve(reply);
-      else caller?.reject(new Error(reply.error));
+      else caller?.reject(new Error(told(reply.error, reply)));
     }
   };
   socket.on('data', (chunk) => {
@@ -89,4 +89,8 @@ function listen(socket: Socket): { wait(serial: number): Promise<Reply> } {
         else reject(broken);
       }),
   };
+}
+
+function told(name: string, { signature, body }: Reply): string {
+  return signature.startsWith('s') ? `${name}: ${body.string()}` : name;
 }

@@ -33,11 +33,11 @@ function outlived(): void {
 function perform(request: KeychainRequest): Promise<object> {
   switch (request.operation) {
     case 'read':
-      return readItem(request.account);
+      return readItem(request.account, process);
     case 'write':
-      return writeItem(request.account, request.value);
+      return writeItem(request.account, request.value, process);
     case 'remove':
-      return removeItem(request.account);
+      return removeItem(request.account, process);
     default:
       return request satisfies never;
   }

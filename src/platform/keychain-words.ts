@@ -16,5 +16,7 @@ const kinds: readonly { readonly why: KeychainUnavailable['why']; readonly words
     words:
       /autolaunch|connect E(NOENT|CONNREFUSED|ACCES)|Failed to connect to socket|ServiceUnknown|not provided by any|No such (file|interface)|NameHasNoOwner|no result found|Unable to autolaunch/i,
   },
+  // The bus says NoReply of one that ended as well, and that one is no hung one.
+  { why: 'failed', words: /disconnected from message bus without replying/i },
   { why: 'hung', words: /NoReply|Did not receive a reply|timed out/i },
 ];

@@ -1,5 +1,5 @@
 import { type Bus, openBus } from './dbus.ts';
-import type { Reply } from './dbus-wire.ts';
+import type { Reply, Writer } from './dbus-wire.ts';
 import type { Environment, KeychainAbsent, KeychainFound, KeychainUnavailable } from './host.ts';
 import { unavailable } from './keychain-words.ts';
 
@@ -10,14 +10,28 @@ import { unavailable } from './keychain-words.ts';
  */
 export async function readSecret(
   env: Environment,
-  attributes: Readonly<Record<string, string>>,
+  attributes: Attributes,
   signal: AbortSignal,
 ): Promise<KeychainFound | KeychainAbsent | KeychainUnavailable> {
+  return conversation(env, signal, async (bus) => {
+    const [item, session] = await Promise.all([findItem(bus, attributes), openSession(bus)]);
+    if (typeof item !== 'string') return item ?? { kind: 'absent' };
+    return { kind: 'found', value: await getSecret(bus, item, session) };
+  });
+}
+
+/** A connection to the service for as long as `talk` takes. */
+export async function conversation<Outcome>(
+  env: Environment,
+  signal: AbortSignal,
+  talk: (bus: Bus) => Promise<Outcome>,
+): Promise<Outcome | KeychainUnavailable> {
   const bus = openBus(env);
   if (bus === undefined) return { kind: 'unavailable', why: 'missing', reason: 'there is no session bus' };
   signal.addEventListener('abort', () => bus.close());
   try {
-    return await read(bus, attributes);
+    await introduce(bus);
+    return await talk(bus);
   } catch (error) {
     return unavailable(error);
   } finally {
@@ -25,39 +39,58 @@ export async function readSecret(
   }
 }
 
-async function read(
-  bus: Bus,
-  attributes: Readonly<Record<string, string>>,
-): Promise<KeychainFound | KeychainAbsent | KeychainUnavailable> {
-  const [found, session] = await Promise.all([search(bus, attributes), openSession(bus)]);
+export const service = 'org.freedesktop.secrets';
+const root = { destination: service, path: '/org/freedesktop/secrets', interface: 'org.freedesktop.Secret.Service' };
+
+/**
+ * gnome-keyring (42 to 50 at least) notes a new client in one source of its main loop and answers its call in another:
+ * now and then (one connection in 2,000 here) the call comes first, and an OpenSession of a client that is not noted
+ * aborts the whole service. So the first call is one that needs no client, and the next waits until it is answered.
+ */
+async function introduce(bus: Bus): Promise<void> {
+  // Whatever it says: a service that knows no such alias is there, and one that is not there says so to the next call.
+  await readAlias(bus, '').catch(() => undefined);
+}
+
+/** `/` when no collection has this alias. */
+export async function readAlias(bus: Bus, alias: string): Promise<string> {
+  const call = { ...root, member: 'ReadAlias', signature: 's' };
+  const reply = await bus.call({ ...call, body: (writer) => writer.string(alias) });
+  return expecting(reply, 'o').body.string();
+}
+
+/** The path of the one item with these attributes; undefined when there is none. */
+export async function findItem(bus: Bus, attributes: Attributes): Promise<string | KeychainUnavailable | undefined> {
+  const found = await search(bus, attributes);
   const [item, another] = found.unlocked;
   if (found.locked.length > 0) return { kind: 'unavailable', why: 'locked', reason: 'the keyring is locked' };
   if (another !== undefined) return { kind: 'unavailable', why: 'failed', reason: 'there are several such items' };
-  if (item === undefined) return { kind: 'absent' };
-  return { kind: 'found', value: await getSecret(bus, item, session) };
+  return item;
 }
 
-const service = 'org.freedesktop.secrets';
-const root = { destination: service, path: '/org/freedesktop/secrets', interface: 'org.freedesktop.Secret.Service' };
+export type Attributes = Readonly<Record<string, string>>;
+
+export function writeAttributes(writer: Writer, attributes: Attributes): void {
+  writer.array(8, () => {
+    for (const [name, value] of Object.entries(attributes)) {
+      writer.align(8);
+      writer.string(name);
+      writer.string(value);
+    }
+  });
+}
 
 interface Matches {
   readonly unlocked: readonly string[];
   readonly locked: readonly string[];
 }
 
-async function search(bus: Bus, attributes: Readonly<Record<string, string>>): Promise<Matches> {
+async function search(bus: Bus, attributes: Attributes): Promise<Matches> {
   const reply = await bus.call({
     ...root,
     member: 'SearchItems',
     signature: 'a{ss}',
-    body: (writer) =>
-      writer.array(8, () => {
-        for (const [name, value] of Object.entries(attributes)) {
-          writer.align(8);
-          writer.string(name);
-          writer.string(value);
-        }
-      }),
+    body: (writer) => writeAttributes(writer, attributes),
   });
   const { body } = expecting(reply, 'aoao');
   const paths = (): readonly string[] => {
@@ -69,7 +102,7 @@ async function search(bus: Bus, attributes: Readonly<Record<string, string>>): P
 }
 
 /** `plain`: the bus is a socket of this user alone, and whoever can listen on it can ask for the secret himself. */
-async function openSession(bus: Bus): Promise<string> {
+export async function openSession(bus: Bus): Promise<string> {
   const reply = await bus.call({
     ...root,
     member: 'OpenSession',
@@ -101,7 +134,7 @@ async function getSecret(bus: Bus, item: string, session: string): Promise<strin
   return body.byteArray().toString('utf8');
 }
 
-function expecting(reply: Reply, signature: string): Reply {
+export function expecting(reply: Reply, signature: string): Reply {
   if (reply.signature !== signature) throw new Error(`the keyring answered ${reply.signature} instead of ${signature}`);
   return reply;
 }

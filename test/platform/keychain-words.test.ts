@@ -16,6 +16,7 @@ describe("the keychain library's words", () => {
     ['org.freedesktop.DBus.Error.ServiceUnknown', 'missing'],
     ['connect ENOENT /run/user/1000/bus', 'missing'],
     ['Platform failure: DBus error: Did not receive a reply. Possible causes include: the remote application', 'hung'],
+    ['org.freedesktop.DBus.Error.NoReply: Message recipient disconnected from message bus without replying', 'failed'],
     ['something nobody has seen yet', 'failed'],
   ])('%s: %s', (reason, why) => {
     expect(unavailable(new Error(reason))).toEqual({ kind: 'unavailable', why, reason });
