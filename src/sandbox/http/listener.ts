@@ -26,7 +26,7 @@ export function createListener(answerer: Answerer, limitOf: LimitOf = () => BODY
     },
     (message, response) => serve(answerer, message, response, busy, limitOf(message)),
   );
-  server.on('clientError', (_error, socket) => refuse(socket));
+  server.on('clientError', refuse);
   return server;
 }
 
@@ -107,9 +107,11 @@ function deliver(response: ServerResponse, reply: Reply, hangUp: boolean): Promi
   return undefined;
 }
 
-function refuse(socket: Duplex): void {
+/** What came too late is no bad request: who is told so may ask again (RFC 9110, 15.5.9). */
+function refuse(error: NodeJS.ErrnoException, socket: Duplex): void {
+  const status = error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? '408 Request Timeout' : '400 Bad Request';
   if (!socket.writable) socket.destroy();
-  else socket.end(BAD_REQUEST, () => socket.destroy());
+  else socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`, () => socket.destroy());
 }
 
 function listenError(cause: NodeJS.ErrnoException, host: string, port: number): Error {
@@ -119,5 +121,3 @@ function listenError(cause: NodeJS.ErrnoException, host: string, port: number): 
     port,
   });
 }
-
-const BAD_REQUEST = 'HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n';

@@ -85,6 +85,21 @@ describe('nothing that comes in over a socket ends the process', () => {
     expect((await call(sandbox, access_token, 'POST', '/v2/droplets', body)).status).toBe(202);
   });
 
+  it('a request that comes too late is told that, one that is wrong the other', async () => {
+    const sandbox = await sandboxFor();
+    const { hostname, port } = new URL(sandbox.ready.base_url);
+    const answerTo = (words: string): Promise<string> =>
+      new Promise((resolve, reject) => {
+        const socket = connect(Number(port), hostname, () => socket.write(words));
+        socket.once('data', (bytes) => resolve(bytes.toString('latin1').split('\r\n', 1).join('')));
+        socket.once('error', reject);
+      });
+    expect(await Promise.all(['GET / HTTP/1.1\r\n', 'nonsense\r\n\r\n'].map(answerTo))).toEqual([
+      'HTTP/1.1 408 Request Timeout',
+      'HTTP/1.1 400 Bad Request',
+    ]);
+  });
+
   it('half a request is no request', async () => {
     const sandbox = await sandboxFor();
     const { access_token } = await tokenFor(sandbox);
