@@ -12,6 +12,7 @@ import { rolePasswords, supers } from './carried-roles.ts';
 import type { AnyCheck } from './check.ts';
 import { generatedColumns, identityColumns } from './columns.ts';
 import { authConnlimit, connHeadroom } from './connections.ts';
+import { notValid, timeChecks } from './constraints.ts';
 import { dbNoconnect, ignoreUnknown } from './database-access.ts';
 import { collation, dbNames, encoding } from './database-properties.ts';
 import { ddlActivity } from './ddl-activity.ts';
@@ -20,7 +21,7 @@ import { extensionsCheck, extTables } from './extensions.ts';
 import { foreignTables, tempTables } from './foreign-tables.ts';
 import { secdef, untrustedLang } from './functions.ts';
 import { hostRule } from './host-rule.ts';
-import { invalidIndex, notValid } from './indexes.ts';
+import { invalidIndex } from './indexes.ts';
 import { largeObjectsCheck } from './large-objects.ts';
 import { leftovers } from './leftovers.ts';
 import { listenAddresses } from './listen-addresses.ts';
@@ -130,6 +131,7 @@ export const catalogue: readonly AnyCheck[] = [
   dbNames,
   invalidIndex,
   notValid,
+  timeChecks,
   sizeEstimate,
   walRate,
   ddlActivity,

@@ -23,6 +23,17 @@ export const dbNoconnect = databaseCheck({
         fix: { sql: [`DROP DATABASE IF EXISTS ${name}`], text: `Drop it for good, ${ignore}` },
       });
     }
+    if (found?.template === true) {
+      return fail(['continuous', 'dump'], 'datistemplate is true', {
+        required: 'false',
+        detail: 'A template is passed over in silence: nothing of it comes to the target.',
+        fix: {
+          sql: [`ALTER DATABASE ${name} IS_TEMPLATE false`],
+          undo: [`ALTER DATABASE ${name} IS_TEMPLATE true`],
+          text: `Make it an ordinary database for the time of the migration, ${ignore}`,
+        },
+      });
+    }
     if (found?.allowsConnections === false) {
       return fail(['continuous', 'dump'], 'datallowconn is false', {
         required: 'true',

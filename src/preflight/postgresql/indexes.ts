@@ -1,5 +1,4 @@
-import { info, pass, warn } from '../finding.ts';
-import { unvalidated } from './asks/constraints.ts';
+import { pass, warn } from '../finding.ts';
 import { type InvalidIndex, invalidIndexes } from './asks/indexes.ts';
 import { databaseCheck } from './check.ts';
 import { shown, unlisted } from './names.ts';
@@ -26,19 +25,6 @@ export const invalidIndex = databaseCheck({
         by: 'the owner of the tables, or a superuser',
         text: `Build it again, or drop it: names that end in _ccnew or _ccold are only remains. ${uniques.length === 0 ? '' : `A unique one is built only where no duplicates are left: remove them and REINDEX, or DROP INDEX (${shown(uniques.map(({ name }) => name)).join(', ')}).${unlisted(uniques)} `}There is nothing to undo.`,
       },
-    });
-  },
-});
-
-export const notValid = databaseCheck({
-  id: 'not-valid',
-  title: 'every constraint was validated',
-  asks: { unvalidated },
-  judge({ unvalidated }) {
-    if (unvalidated.length === 0) return pass('all');
-    return info(count(unvalidated.length, 'constraint'), {
-      detail: `Rows from before were never checked against them. They are NOT VALID on the target too, and nothing looks at a foreign key while rows are copied; but a CHECK or a NOT NULL holds for every row that comes, and an old one that violates it ends the copy, each time it is tried. ALTER TABLE … VALIDATE CONSTRAINT tells whether there is one.${unlisted(unvalidated)}`,
-      objects: shown(unvalidated),
     });
   },
 });

@@ -1,4 +1,4 @@
-import { info, pass, warn } from '../finding.ts';
+import { fail, info, type Outcome, pass, warn } from '../finding.ts';
 import { type Partitioned, partitions } from './asks/partitions.ts';
 import { databaseCheck } from './check.ts';
 import { shown, unlisted } from './names.ts';
@@ -8,7 +8,9 @@ export const partitionsCheck = databaseCheck({
   id: 'partitions',
   title: 'no partition will be made meanwhile',
   asks: { partitions },
-  judge({ partitions }, _database, _ground, { method }) {
+  judge({ partitions }, database, _ground, { method }) {
+    const unstable = partitions.filter(({ enumHashed }) => enumHashed);
+    if (unstable.length > 0) return misplaced(unstable, database);
     const growing = partitions.filter(({ strategy }) => strategy !== 'hash');
     const objects = shown(partitions).map(described);
     if (partitions.length === 0) return pass('no partitioned table');
@@ -26,6 +28,18 @@ export const partitionsCheck = databaseCheck({
     });
   },
 });
+
+function misplaced(found: readonly Partitioned[], database: string): Outcome {
+  return fail(['continuous', 'dump'], `${count(found.length, 'table')} by the hash of an enum`, {
+    required: 'no hash of an enum',
+    detail: `The hash of an enum is that of a number which the target gives anew, so that rows belong into other partitions there: "new row for relation … violates partition constraint". Each partition is copied by itself, and tried again for ever.${unlisted(found)}`,
+    objects: shown(found).map(described),
+    fix: {
+      by: 'who owns the schema',
+      text: `Partition by another column, by LIST, or by the text of the enum; or leave the database out (--ignore-dbs ${database}) and bring it with pg_dump --load-via-partition-root.`,
+    },
+  });
+}
 
 function described({ name, strategy, partitions, hasDefault }: Partitioned): string {
   return `${name} (${strategy}, ${count(partitions, 'partition')}${hasDefault ? ', one of them DEFAULT' : ''})`;

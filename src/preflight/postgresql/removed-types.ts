@@ -1,27 +1,68 @@
-import { fail, pass } from '../finding.ts';
-import { removedUses } from './asks/removed-types.ts';
+import { releaseNamed } from '../../postgresql/version.ts';
+import { fail, type Outcome, pass, warn } from '../finding.ts';
+import { type Outdated, outdatedOperators, outdatedViews } from './asks/outdated.ts';
+import { type RemovedUse, removedUses } from './asks/removed-types.ts';
 import { databaseCheck } from './check.ts';
 import { shown, unlisted } from './names.ts';
 import { count } from './units.ts';
 
 export const removedTypes = databaseCheck({
   id: 'removed-types',
-  title: 'nothing needs what PostgreSQL 12 took away',
-  asks: { removedUses },
-  judge({ removedUses }, database) {
-    if (removedUses.length === 0) return pass('none');
-    const oids = removedUses.filter(({ column }) => column === undefined).map(({ table }) => table);
-    const names = removedUses.map(({ table, column }) => `${table} (${column ?? 'WITH OIDS'})`);
-    return fail(['continuous', 'dump'], count(removedUses.length, 'use'), {
-      required: 'none: PostgreSQL 12 and newer have neither WITH OIDS nor abstime, reltime, tinterval',
-      detail: `The target cannot make these tables: "tables declared WITH OIDS are not supported", "type "abstime" does not exist".${unlisted(names)}`,
-      objects: shown(names),
+  title: 'nothing needs what a newer release took away',
+  asks: { removedUses, outdatedViews, outdatedOperators },
+  judge({ removedUses, outdatedViews, outdatedOperators }, database, _ground, { targetVersion }) {
+    if (removedUses.length > 0) return withoutTables(removedUses, database);
+    const target = targetVersion === undefined ? undefined : releaseNamed(targetVersion);
+    const found = [...outdatedOperators, ...outdatedViews].filter(
+      ({ since }) => target === undefined || since * 10_000 <= target,
+    );
+    if (found.length === 0) return pass('none');
+    const objects = [...new Set(found.map(({ object }) => object))];
+    const named = (object: string) => found.filter((one) => one.object === object);
+    const more = {
+      required: 'nothing that the release of the target does not have',
+      detail: `The target cannot make them, and so not the schema: ${words(found[0]!)}.${unlisted(objects)}`,
+      objects: shown(objects).map(
+        (object) =>
+          `${object} (${named(object)
+            .map(({ needs, since }) => `${needs}, since ${since}`)
+            .join('; ')})`,
+      ),
       fix: {
-        sql: oids.map((table) => `ALTER TABLE ${table} SET WITHOUT OIDS`),
         database,
-        by: 'the owner of the tables, or a superuser',
-        text: 'SET WITHOUT OIDS drops the oids for good, and nothing brings them back. Columns of a type that is gone become timestamptz or interval: ALTER TABLE … ALTER COLUMN … TYPE ….',
+        by: 'their owner, or a superuser',
+        text: `Keep what they say, drop them here before the migration (${shown(objects)
+          .slice(0, 3)
+          .map((object) => `DROP ${object.replace(/^\w+( view)?/, (kind) => kind.toUpperCase())}`)
+          .join('; ')}), and make them on the target as its release wants them.`,
       },
-    });
+    };
+    const observed = count(objects.length, 'object');
+    // Which of them the target lacks is not known without its release.
+    return target === undefined ? warn(observed, more) : fail(['continuous', 'dump'], observed, more);
   },
 });
+
+/** As the server will say it. */
+function words({ object, needs }: Outdated): string {
+  if (needs.startsWith('column ')) return `"${needs} does not exist"`;
+  return object.startsWith('aggregate')
+    ? '"function array_append(anyarray, anyelement) does not exist"'
+    : '"operator right argument type must be specified"';
+}
+
+function withoutTables(removedUses: readonly RemovedUse[], database: string): Outcome {
+  const oids = removedUses.filter(({ column }) => column === undefined).map(({ table }) => table);
+  const names = removedUses.map(({ table, column }) => `${table} (${column ?? 'WITH OIDS'})`);
+  return fail(['continuous', 'dump'], count(removedUses.length, 'use'), {
+    required: 'none: PostgreSQL 12 and newer have neither WITH OIDS nor abstime, reltime, tinterval',
+    detail: `The target cannot make these tables: "tables declared WITH OIDS are not supported", "type "abstime" does not exist".${unlisted(names)}`,
+    objects: shown(names),
+    fix: {
+      sql: oids.map((table) => `ALTER TABLE ${table} SET WITHOUT OIDS`),
+      database,
+      by: 'the owner of the tables, or a superuser',
+      text: 'SET WITHOUT OIDS drops the oids for good, and nothing brings them back. Columns of a type that is gone become timestamptz or interval: ALTER TABLE … ALTER COLUMN … TYPE ….',
+    },
+  });
+}

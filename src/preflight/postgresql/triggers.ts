@@ -1,6 +1,7 @@
 import { quoteIdentifier } from '../../postgresql/quote.ts';
-import { fail, pass, warn } from '../finding.ts';
-import { applyTriggers, eventTriggers } from './asks/triggers.ts';
+import { fail, type Outcome, pass, warn } from '../finding.ts';
+import { applyTriggers, type EventTrigger, eventTriggers } from './asks/triggers.ts';
+import { raises } from './body/raises.ts';
 import { databaseCheck } from './check.ts';
 import { shown, unlisted } from './names.ts';
 import { count } from './units.ts';
@@ -45,13 +46,43 @@ export const eventTriggersCheck = databaseCheck({
   id: 'event-triggers',
   title: 'there are no event triggers',
   asks: { eventTriggers },
-  judge({ eventTriggers }) {
+  judge({ eventTriggers }, database) {
     if (eventTriggers.length === 0) return pass('none');
-    return warn(count(eventTriggers.length, 'event trigger'), {
+    const ofKind = (how: ReturnType<typeof raises>) =>
+      eventTriggers.filter(({ body }) => body !== undefined && raises(body) === how);
+    const forbidding = ofKind('always');
+    if (forbidding.length > 0) return forbidden(forbidding, database);
+    const names = eventTriggers.map(({ name }) => name);
+    const picky = ofKind('sometimes').map(({ name }) => name);
+    const doubtful =
+      picky.length === 0
+        ? ''
+        : ` ${shown(picky).join(', ')} may raise an exception: see that CREATE PUBLICATION here and CREATE SUBSCRIPTION on the target pass.`;
+    return warn(count(names.length, 'event trigger'), {
       required: 'none',
-      detail: `Only a superuser makes them, so on a managed target the restore says "permission denied to create event trigger", goes on, and they are missing.${unlisted(eventTriggers)}`,
-      objects: shown(eventTriggers),
+      detail: `Only a superuser makes them, so on a managed target the restore says "permission denied to create event trigger", goes on, and they are missing.${doubtful}${unlisted(names)}`,
+      objects: shown(names),
       fix: { by: 'who owns the schema', text: 'Do without them on the target, or drop them before the migration.' },
     });
   },
 });
+
+function forbidden(found: readonly EventTrigger[], database: string): Outcome {
+  const turn = (how: string) => found.map(({ name }) => `ALTER EVENT TRIGGER ${quoteIdentifier(name)} ${how}`);
+  return fail(
+    ['continuous'],
+    `${count(found.length, 'event trigger')} that forbid${found.length === 1 ? 's' : ''} DDL`,
+    {
+      required: 'none that raises an exception at CREATE PUBLICATION or CREATE SUBSCRIPTION',
+      detail: `They fire for the CREATE PUBLICATION here and, once they are restored, for the CREATE SUBSCRIPTION on the target, and end both.${unlisted(found)}`,
+      objects: shown(found.map(({ name }) => name)),
+      fix: {
+        sql: turn('DISABLE'),
+        undo: turn('ENABLE'),
+        database,
+        by: 'a superuser',
+        text: 'Disable them until the cut-over: CREATE PUBLICATION and CREATE SUBSCRIPTION can then be said.',
+      },
+    },
+  );
+}

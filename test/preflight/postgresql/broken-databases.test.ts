@@ -99,7 +99,7 @@ describe.each([14, 18] as const)('on PostgreSQL %i', (version) => {
     expect(found(report, 'search-path', 'search_path').fix?.sql).toEqual([
       'ALTER FUNCTION public.is_kind(text) SET search_path = "Other One", "public", pg_temp',
     ]);
-    expect(found(report, 'not-valid', 'constraints').objects).toEqual(['too big on public.t', 'c on public.d']);
+    expect(found(report, 'not-valid', 'constraints').objects).toEqual(['c on public.d', '"too big" on public.t']);
     expect(found(report, 'tablespaces', 'elsewhere').objects).toEqual(
       expect.arrayContaining(['public.t (Fast Disk)', 'public.t_pkey (Fast Disk)']),
     );

@@ -2,12 +2,13 @@ import { expect, test } from 'vitest';
 import type { Outcome } from '../../../src/preflight/finding.ts';
 import type { Relations } from '../../../src/preflight/postgresql/asks/relations.ts';
 import { generatedColumns, identityColumns } from '../../../src/preflight/postgresql/columns.ts';
+import { notValid, timeChecks } from '../../../src/preflight/postgresql/constraints.ts';
 import { ddlActivity } from '../../../src/preflight/postgresql/ddl-activity.ts';
 import { dumpPrivs } from '../../../src/preflight/postgresql/dump-privs.ts';
 import { extensionsCheck, extTables } from '../../../src/preflight/postgresql/extensions.ts';
 import { foreignTables, tempTables } from '../../../src/preflight/postgresql/foreign-tables.ts';
 import { secdef, untrustedLang } from '../../../src/preflight/postgresql/functions.ts';
-import { invalidIndex, notValid } from '../../../src/preflight/postgresql/indexes.ts';
+import { invalidIndex } from '../../../src/preflight/postgresql/indexes.ts';
 import { largeObjectsCheck } from '../../../src/preflight/postgresql/large-objects.ts';
 import { matviews } from '../../../src/preflight/postgresql/matviews.ts';
 import { partitionsCheck } from '../../../src/preflight/postgresql/partitions.ts';
@@ -53,9 +54,13 @@ function both<V>(
   };
 }
 
-const range = { name: 'public.p', strategy: 'range', partitions: 3, hasDefault: false } as const;
+const range = { name: 'public.p', strategy: 'range', partitions: 3, hasDefault: false, enumHashed: false } as const;
 const loose = { name: 'public.f()', owner: 'postgres', securityDefiner: true, untrusted: undefined };
 const index = { name: 'public.i', table: 'public.t', unique: false, exclusion: false };
+
+const loud = { name: 'c', owner: 'public.t', ofDomain: false, inArrays: false, foreignKey: false, filled: true };
+const load = { object: 'view public.load', needs: 'column pg_stat_bgwriter.buffers_backend', since: 17 };
+const kept = { outdatedViews: [], outdatedOperators: [] };
 
 const table: readonly Judged[] = [
   { what: 'no foreign table', ...both(foreignTables, relations()), verdict: 'pass' },
@@ -115,7 +120,21 @@ const table: readonly Judged[] = [
     verdict: blocked,
   },
   { what: 'no event trigger', ...both(eventTriggersCheck, { eventTriggers: [] }), verdict: 'pass' },
-  { what: 'an event trigger', ...both(eventTriggersCheck, { eventTriggers: ['e'] }), verdict: 'warn' },
+  {
+    what: 'an event trigger',
+    ...both(eventTriggersCheck, { eventTriggers: [{ name: 'e', body: undefined }] }),
+    verdict: 'warn',
+  },
+  ...[
+    { body: 'BEGIN RAISE NOTICE $$seen$$; END', verdict: 'warn' },
+    { body: "BEGIN IF tg_tag = 'DROP TABLE' THEN RAISE EXCEPTION 'no'; END IF; END", verdict: 'warn' },
+    { body: "BEGIN RAISE EXCEPTION 'no % if you please', tg_tag; END", verdict: blocked },
+    { body: "BEGIN RAISE 'no'; END", verdict: blocked },
+  ].map(({ body, verdict }) => ({
+    what: `an event trigger that does: ${body}`,
+    ...both(eventTriggersCheck, { eventTriggers: [{ name: 'e', body }] }),
+    verdict,
+  })),
   {
     what: 'trusted languages',
     ...both(untrustedLang, { untrustedLanguages: [], markedFunctions: [loose] }),
@@ -149,7 +168,35 @@ const table: readonly Judged[] = [
   { what: 'no invalid index', ...both(invalidIndex, { invalidIndexes: [] }), verdict: 'pass' },
   { what: 'an invalid index', ...both(invalidIndex, { invalidIndexes: [index] }), verdict: 'warn' },
   { what: 'valid constraints', ...both(notValid, { unvalidated: [] }), verdict: 'pass' },
-  { what: 'a NOT VALID constraint', ...both(notValid, { unvalidated: ['c on public.t'] }), verdict: 'info' },
+  {
+    what: 'a NOT VALID constraint without rows',
+    ...both(notValid, { unvalidated: [{ ...loud, filled: false }] }),
+    verdict: 'info',
+  },
+  {
+    what: 'a NOT VALID foreign key',
+    ...both(notValid, { unvalidated: [{ ...loud, foreignKey: true }] }),
+    verdict: 'info',
+  },
+  { what: 'a NOT VALID constraint', ...both(notValid, { unvalidated: [loud] }), verdict: 'fail continuous+dump' },
+  ...[
+    'b > now()',
+    "(now() - '1 day'::interval) <= b",
+    '(a = 1) AND (b >= CURRENT_DATE)',
+    '(CURRENT_DATE)::timestamp with time zone < b',
+    '(a < now()) AND (b > clock_timestamp())',
+  ].map((text) => ({
+    what: `CHECK (${text})`,
+    ...both(timeChecks, { clockChecks: [{ name: 'c', table: 'public.t', definition: `CHECK ((${text}))` }] }),
+    verdict: 'fail continuous+dump',
+  })),
+  ...['b <= now()', 'CURRENT_DATE > b', '(a < now()) AND (b < 5)', '(now() > a) OR (b <= 1)', 'a = CURRENT_USER'].map(
+    (text) => ({
+      what: `CHECK (${text})`,
+      ...both(timeChecks, { clockChecks: [{ name: 'c', table: 'public.t', definition: `CHECK ((${text}))` }] }),
+      verdict: 'pass',
+    }),
+  ),
   { what: 'rows that all may see', ...both(rls, relations()), verdict: 'pass' },
   {
     what: 'hidden rows',
@@ -174,11 +221,41 @@ const table: readonly Judged[] = [
     verdict: 'warn',
     dumped: 'info',
   },
-  { what: 'nothing removed', ...both(removedTypes, { removedUses: [] }), verdict: 'pass' },
+  { what: 'nothing removed', ...both(removedTypes, { ...kept, removedUses: [] }), verdict: 'pass' },
   {
     what: 'WITH OIDS',
-    ...both(removedTypes, { removedUses: [{ table: 'public.t', column: undefined }] }),
+    ...both(removedTypes, { ...kept, removedUses: [{ table: 'public.t', column: undefined }] }),
     verdict: 'fail continuous+dump',
+  },
+  {
+    what: 'a view that the target cannot make',
+    continuous: removedTypes.judge(
+      { ...kept, removedUses: [], outdatedViews: [load] },
+      'd1',
+      ground(),
+      wish({ targetVersion: '17' }),
+    ),
+    verdict: 'fail continuous+dump',
+  },
+  {
+    what: 'a view that the target still makes',
+    continuous: removedTypes.judge(
+      { ...kept, removedUses: [], outdatedViews: [load] },
+      'd1',
+      ground(),
+      wish({ targetVersion: '16' }),
+    ),
+    verdict: 'pass',
+  },
+  {
+    what: 'a view that a target may not make',
+    continuous: removedTypes.judge(
+      { ...kept, removedUses: [], outdatedViews: [load] },
+      'd1',
+      ground(),
+      wish({ targetVersion: undefined }),
+    ),
+    verdict: 'warn',
   },
   { what: 'no subscription', ...both(subsExisting, { subscriptions: [] }), verdict: 'pass' },
   {

@@ -30,6 +30,10 @@ export interface Overview {
   readonly systemTables: boolean;
   /** Constraints that are NOT VALID. */
   readonly unvalidated: boolean;
+  /** A CHECK asks what time it is. */
+  readonly clockChecks: boolean;
+  /** Views of people, materialized ones included. */
+  readonly views: boolean;
   /** Commits carry their time. */
   readonly commitTimes: boolean;
 }
@@ -61,6 +65,8 @@ export const overview: Ask<Overview> = {
     invalidIndexes: truthIn(row, 'invalid_indexes'),
     systemTables: truthIn(row, 'system_tables'),
     unvalidated: truthIn(row, 'unvalidated'),
+    clockChecks: truthIn(row, 'clock_checks'),
+    views: truthIn(row, 'views'),
     commitTimes: truthIn(row, 'commit_times'),
   }),
   absent: {
@@ -78,6 +84,8 @@ export const overview: Ask<Overview> = {
     invalidIndexes: false,
     systemTables: false,
     unvalidated: false,
+    clockChecks: false,
+    views: false,
     commitTimes: false,
   },
   grant: grantMonitor,
@@ -101,6 +109,8 @@ function parts(version: number): Readonly<Record<string, string>> {
     invalid_indexes: 'EXISTS (SELECT FROM pg_index WHERE NOT indisvalid)',
     system_tables: `EXISTS (SELECT FROM pg_class c WHERE ${systemTable})`,
     unvalidated: 'EXISTS (SELECT FROM pg_constraint WHERE NOT convalidated)',
+    clock_checks: `EXISTS (SELECT FROM pg_constraint WHERE ${asksClock})`,
+    views: "EXISTS (SELECT FROM pg_class WHERE oid >= '16384' AND (relkind = 'v' OR relkind = 'm'))",
     commit_times: "current_setting('track_commit_timestamp') = 'on'",
   };
 }
@@ -116,6 +126,9 @@ export const called =
 /** A publication for all tables has them, and no dump. Temporary tables, which have such a schema too, are of another persistence. */
 export const systemTable =
   "c.oid >= '16384' AND (c.relkind = 'r' OR c.relkind = 'p') AND c.relpersistence = 'p' AND c.relnamespace IN (SELECT s.oid FROM pg_namespace s WHERE s.nspname = 'information_schema' OR left(s.nspname::text, 3) = 'pg_')";
+
+/** 1299 is now(), 2647 to 2649 are those of transaction, statement and clock; CURRENT_DATE and its like are nodes of their own. */
+export const asksClock = "contype = 'c' AND conbin::text ~ ':funcid (1299|264[789]) |SQLVALUEFUNCTION'";
 
 /** 99 is pg_toast, 1663 pg_default. */
 export const remarkable =

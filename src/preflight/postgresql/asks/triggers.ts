@@ -1,5 +1,5 @@
 import type { Ask } from '../ask.ts';
-import { textIn, truthIn } from './decode.ts';
+import { textIn, textOrNone, truthIn } from './decode.ts';
 import { grantMonitor } from './grants.ts';
 import { overview } from './overview.ts';
 
@@ -41,14 +41,20 @@ export const applyTriggers: Ask<readonly ApplyTrigger[]> = {
 /** A role can make a backslash mean something else, so there is none. */
 const givesBack = '^[[:space:]]*begin[[:space:]]+return[[:space:]]+(new|old)[^a-z0-9_"]*end[^a-z0-9_"]*$';
 
-/** Names; those that an extension brings are left out: it brings them on the target too. 3466 is pg_event_trigger. */
-export const eventTriggers: Ask<readonly string[]> = {
+export interface EventTrigger {
+  readonly name: string;
+  /** The text of its function, where that is PL/pgSQL and fires when a publication or a subscription is made. */
+  readonly body: string | undefined;
+}
+
+/** Those that an extension brings are left out: it brings them on the target too. 3466 is pg_event_trigger. */
+export const eventTriggers: Ask<readonly EventTrigger[]> = {
   id: 'event-triggers',
   scope: 'database',
   when: (known) => known(overview)?.functions ?? true,
   sql: () =>
-    "SELECT e.evtname FROM pg_event_trigger e WHERE NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = '3466' AND d.objid = e.oid AND d.deptype = 'e')",
-  decode: (rows) => rows.map((row) => textIn(row, 'evtname')),
+    "SELECT e.evtname, CASE WHEN e.evtenabled IN ('O', 'A') AND left(e.evtevent::text, 12) = 'ddl_command_' AND (e.evttags IS NULL OR e.evttags && '{CREATE PUBLICATION,CREATE SUBSCRIPTION}') AND l.lanname = 'plpgsql' THEN p.prosrc END AS body FROM pg_event_trigger e JOIN pg_proc p ON p.oid = e.evtfoid JOIN pg_language l ON l.oid = p.prolang WHERE NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = '3466' AND d.objid = e.oid AND d.deptype = 'e') ORDER BY 1",
+  decode: (rows) => rows.map((row) => ({ name: textIn(row, 'evtname'), body: textOrNone(row, 'body') })),
   absent: [],
   grant: grantMonitor,
 };

@@ -1,6 +1,7 @@
 import { brokenOn } from '../../../preflight/postgresql/broken-databases.ts';
 import type { PostgresCase } from '../case.ts';
 import { lostNameCases } from './lost-names.ts';
+import { unfitSchemaCases } from './unfit-schema.ts';
 
 /** Those that an application leaves alone, as the counters say. */
 const quiet: Readonly<Record<string, readonly string[]>> = {
@@ -351,5 +352,6 @@ export const databaseCases: readonly PostgresCase[] = [
     ],
   },
   ...lostNameCases,
+  ...unfitSchemaCases,
   ...brokenCases,
 ];

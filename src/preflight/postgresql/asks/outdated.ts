@@ -1,0 +1,88 @@
+import type { Ask } from '../ask.ts';
+import { numberIn, textIn } from './decode.ts';
+import { grantMonitor } from './grants.ts';
+import { overview } from './overview.ts';
+
+/** What a release after that of the source cannot make again. */
+export interface Outdated {
+  /** `view public.load`, `operator public.!!!(integer,NONE)`. */
+  readonly object: string;
+  /** `column pg_stat_bgwriter.buffers_backend`; a definition the release refuses. */
+  readonly needs: string;
+  /** The first release without it. */
+  readonly since: number;
+}
+
+/** A query with a star was written out when the view was made, so that it names every column there was. */
+export const outdatedViews: Ask<readonly Outdated[]> = {
+  id: 'outdated-views',
+  scope: 'database',
+  when: (known) => known(overview)?.views ?? true,
+  sql: (version) => {
+    const gone = removed.flatMap(({ relation, columns, since }) =>
+      since > version / 10_000 ? columns.map((column) => `('${relation}', '${column}', ${since})`) : [],
+    );
+    if (gone.length === 0) return undefined;
+    return `SELECT CASE c.relkind WHEN 'm' THEN 'materialized view ' ELSE 'view ' END || c.oid::regclass AS object, 'column ' || g.relation || '.' || g.name AS needs, g.since FROM pg_class c CROSS JOIN LATERAL (SELECT pg_get_viewdef(c.oid) AS words OFFSET 0) d JOIN (VALUES ${gone.join(', ')}) g(relation, name, since) ON d.words ~ ('[[:<:]]' || g.relation || '[[:>:]]') AND d.words ~ ('[[:<:]]' || g.name || '[[:>:]]') WHERE c.oid >= '16384' AND c.relkind IN ('v', 'm') AND ${notOfExtension('1259', 'c.oid')} ORDER BY 1, 2`;
+  },
+  decode,
+  absent: [],
+  grant: grantMonitor,
+};
+
+/** Since 14 array_append and its like (378, 379, 383) take anycompatible: 2277 is anyarray, 2283 anyelement. */
+export const outdatedOperators: Ask<readonly Outdated[]> = {
+  id: 'outdated-operators',
+  scope: 'database',
+  sql: (version) =>
+    version >= 140_000
+      ? undefined
+      : `SELECT 'operator ' || o.oid::regoperator AS object, CASE o.oprkind WHEN 'r' THEN 'an operand on the right' ELSE 'anycompatible instead of ' || format_type(o.oprleft, NULL) END AS needs, 14 AS since FROM pg_operator o WHERE o.oid >= '16384' AND (o.oprkind = 'r' OR (o.oprcode IN (378, 379, 383) AND o.oprleft IN (2277, 2283))) AND ${notOfExtension('2617', 'o.oid')} UNION ALL SELECT 'aggregate ' || a.aggfnoid::regprocedure, 'anycompatible instead of ' || format_type(a.aggtranstype, NULL), 14 FROM pg_aggregate a WHERE a.aggfnoid >= '16384' AND a.aggtransfn IN (378, 379, 383) AND a.aggtranstype IN (2277, 2283) AND ${notOfExtension('1255', 'a.aggfnoid')} ORDER BY 1`,
+  decode,
+  absent: [],
+  grant: grantMonitor,
+};
+
+/** Columns of the system, as they went; those of pg_stat_statements go with the version of it that a release brings. */
+const removed: readonly { readonly relation: string; readonly columns: readonly string[]; readonly since: number }[] = [
+  {
+    relation: 'pg_stat_statements',
+    columns: ['total_time', 'min_time', 'max_time', 'mean_time', 'stddev_time'],
+    since: 13,
+  },
+  { relation: 'pg_stat_ssl', columns: ['compression'], since: 14 },
+  { relation: 'pg_database', columns: ['datlastsysoid'], since: 15 },
+  { relation: 'pg_database', columns: ['daticulocale'], since: 17 },
+  { relation: 'pg_collation', columns: ['colliculocale'], since: 17 },
+  {
+    relation: 'pg_stat_bgwriter',
+    columns: [
+      'checkpoints_timed',
+      'checkpoints_req',
+      'checkpoint_write_time',
+      'checkpoint_sync_time',
+      'buffers_checkpoint',
+      'buffers_backend',
+      'buffers_backend_fsync',
+    ],
+    since: 17,
+  },
+  { relation: 'pg_stat_progress_vacuum', columns: ['max_dead_tuples', 'num_dead_tuples'], since: 17 },
+  { relation: 'pg_stat_statements', columns: ['blk_read_time', 'blk_write_time'], since: 17 },
+  { relation: 'pg_attribute', columns: ['attcacheoff'], since: 18 },
+  { relation: 'pg_backend_memory_contexts', columns: ['parent'], since: 18 },
+  { relation: 'pg_stat_io', columns: ['op_bytes'], since: 18 },
+  { relation: 'pg_stat_wal', columns: ['wal_write', 'wal_sync', 'wal_write_time', 'wal_sync_time'], since: 18 },
+];
+
+function notOfExtension(catalogue: string, oid: string): string {
+  return `NOT EXISTS (SELECT FROM pg_depend e WHERE e.classid = '${catalogue}' AND e.objid = ${oid} AND e.deptype = 'e')`;
+}
+
+function decode(rows: Parameters<Ask<unknown>['decode']>[0]): readonly Outdated[] {
+  return rows.map((row) => ({
+    object: textIn(row, 'object'),
+    needs: textIn(row, 'needs'),
+    since: numberIn(row, 'since'),
+  }));
+}

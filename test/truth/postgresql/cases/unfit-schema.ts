@@ -1,0 +1,164 @@
+import type { PostgresCase } from '../case.ts';
+
+const unlucky: readonly PostgresCase[] = [
+  {
+    name: 'a NOT VALID CHECK that old rows violate',
+    verdict: 'blocked',
+    because: ['not-valid'],
+    quick: true,
+    setup: [
+      'CREATE TABLE t (id int PRIMARY KEY, b int)',
+      'INSERT INTO t VALUES (1, 100), (2, 3)',
+      'ALTER TABLE t ADD CONSTRAINT small CHECK (b < 10) NOT VALID',
+    ],
+  },
+  {
+    name: 'a NOT VALID CHECK of a domain that old rows violate',
+    verdict: 'blocked',
+    because: ['not-valid'],
+    setup: [
+      'CREATE DOMAIN d AS int',
+      'CREATE TABLE t (id int PRIMARY KEY, b d)',
+      'INSERT INTO t VALUES (1, 100), (2, 3)',
+      'ALTER DOMAIN d ADD CONSTRAINT small CHECK (value < 10) NOT VALID',
+    ],
+  },
+  {
+    name: 'a NOT VALID NOT NULL that old rows violate',
+    verdict: 'blocked',
+    because: ['not-valid'],
+    from: 18,
+    to: 18,
+    setup: [
+      'CREATE TABLE t (id int PRIMARY KEY, a int)',
+      'INSERT INTO t VALUES (1, NULL), (2, 2)',
+      'ALTER TABLE t ADD CONSTRAINT there NOT NULL a NOT VALID',
+    ],
+  },
+  {
+    name: 'a CHECK that wants a time in the future, which has come',
+    verdict: 'blocked',
+    because: ['time-checks'],
+    setup: [
+      'CREATE TABLE t (id int PRIMARY KEY, b timestamptz CHECK (b > now()))',
+      "INSERT INTO t VALUES (1, now() + interval '500 ms'), (2, now() + interval '1 day')",
+      'SELECT pg_sleep(0.6)',
+    ],
+  },
+  {
+    name: 'partitions by the hash of an enum',
+    verdict: 'blocked',
+    because: ['partitions'],
+    setup: [
+      "CREATE TYPE mood AS ENUM ('a', 'b', 'c', 'd', 'e', 'f')",
+      'CREATE DOMAIN feeling AS mood',
+      'CREATE TABLE t (m feeling, id int, PRIMARY KEY (m, id)) PARTITION BY HASH (m)',
+      ...[0, 1, 2].map((n) => `CREATE TABLE t_${n} PARTITION OF t FOR VALUES WITH (MODULUS 3, REMAINDER ${n})`),
+      'INSERT INTO t SELECT m, 1 FROM unnest(enum_range(NULL::mood)) m',
+    ],
+  },
+  {
+    name: 'a view on columns that the system no longer has',
+    verdict: 'blocked',
+    because: ['removed-types'],
+    quick: true,
+    setup: ['CREATE VIEW load AS SELECT checkpoints_timed, buffers_checkpoint FROM pg_stat_bgwriter'],
+  },
+  {
+    name: 'a view on all columns of pg_database',
+    verdict: 'blocked',
+    because: ['removed-types'],
+    setup: ['CREATE VIEW all_databases AS SELECT * FROM pg_database'],
+  },
+  {
+    name: 'a view on what pg_stat_statements no longer has',
+    verdict: 'blocked',
+    because: ['removed-types'],
+    setup: [
+      'CREATE EXTENSION pg_stat_statements',
+      'CREATE VIEW slow AS SELECT query, blk_read_time FROM pg_stat_statements',
+    ],
+  },
+  {
+    name: 'an aggregate over array_append from before 14',
+    verdict: 'blocked',
+    because: ['removed-types'],
+    from: 13,
+    setup: ["CREATE AGGREGATE array_accum(anyelement) (SFUNC = array_append, STYPE = anyarray, INITCOND = '{}')"],
+  },
+  {
+    name: 'an operator behind its operand from before 14',
+    verdict: 'blocked',
+    because: ['removed-types'],
+    from: 13,
+    setup: [
+      'CREATE FUNCTION fac(int) RETURNS numeric LANGUAGE sql IMMUTABLE AS $$SELECT $1::numeric$$',
+      'CREATE OPERATOR !!! (LEFTARG = int, FUNCTION = fac)',
+    ],
+  },
+  {
+    name: 'an event trigger that forbids DDL',
+    verdict: 'dump',
+    because: ['event-triggers'],
+    quick: true,
+    setup: [
+      "CREATE FUNCTION no() RETURNS event_trigger LANGUAGE plpgsql AS $$BEGIN RAISE EXCEPTION 'no DDL in production'; END$$",
+      'CREATE EVENT TRIGGER forbid ON ddl_command_start EXECUTE FUNCTION no()',
+    ],
+  },
+  {
+    name: 'a database that is a template',
+    verdict: 'blocked',
+    because: ['db-noconnect'],
+    last: ['ALTER DATABASE d1 IS_TEMPLATE true'],
+  },
+];
+
+const lucky: readonly PostgresCase[] = [
+  {
+    name: 'a NOT VALID foreign key that old rows violate',
+    verdict: 'continuous',
+    setup: [
+      'CREATE TABLE p (id int PRIMARY KEY)',
+      'CREATE TABLE t (id int PRIMARY KEY, b int)',
+      'INSERT INTO t VALUES (1, 100), (2, 3)',
+      'ALTER TABLE t ADD CONSTRAINT fk FOREIGN KEY (b) REFERENCES p NOT VALID',
+    ],
+  },
+  {
+    name: 'a CHECK that looks back, partitions by the hash of a text, views that every release makes',
+    verdict: 'continuous',
+    setup: [
+      'CREATE TABLE t (id int PRIMARY KEY, b timestamptz CHECK (b <= now()))',
+      'INSERT INTO t VALUES (1, now()), (2, now())',
+      'CREATE TABLE h (k text PRIMARY KEY) PARTITION BY HASH (k)',
+      ...[0, 1].map((n) => `CREATE TABLE h_${n} PARTITION OF h FOR VALUES WITH (MODULUS 2, REMAINDER ${n})`),
+      "INSERT INTO h SELECT 'k' || n FROM generate_series(1, 20) n",
+      'CREATE VIEW load AS SELECT maxwritten_clean, buffers_alloc, stats_reset FROM pg_stat_bgwriter',
+      'CREATE VIEW names AS SELECT datname, datcollate FROM pg_database',
+    ],
+  },
+  {
+    name: 'an event trigger that forbids CREATE TABLE alone',
+    verdict: 'continuous',
+    setup: [
+      "CREATE FUNCTION no() RETURNS event_trigger LANGUAGE plpgsql AS $$BEGIN RAISE EXCEPTION 'no DDL in production'; END$$",
+      "CREATE EVENT TRIGGER forbid ON ddl_command_start WHEN TAG IN ('CREATE TABLE') EXECUTE FUNCTION no()",
+    ],
+  },
+  {
+    name: 'a key WITHOUT OVERLAPS',
+    verdict: 'continuous',
+    from: 18,
+    to: 18,
+    setup: [
+      'CREATE EXTENSION btree_gist',
+      'CREATE TABLE t (id int, d daterange, b text, PRIMARY KEY (id, d WITHOUT OVERLAPS))',
+      "INSERT INTO t SELECT n, '[2026-01-01,2026-02-01)', 'x' FROM generate_series(1, 3) n",
+    ],
+    app: ["UPDATE t SET b = 'new' WHERE id = 3"],
+  },
+];
+
+/** Schemas that a server takes today and a newer or an empty one does not, and their like that it does. */
+export const unfitSchemaCases: readonly PostgresCase[] = [...unlucky, ...lucky];
