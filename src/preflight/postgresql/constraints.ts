@@ -1,5 +1,12 @@
-import { fail, info, pass } from '../finding.ts';
-import { type ClockCheck, clockChecks, type Unvalidated, unvalidated } from './asks/constraints.ts';
+import { fail, info, type Outcome, pass } from '../finding.ts';
+import {
+  type ClockCheck,
+  clockChecks,
+  type LooserColumn,
+  looserColumns,
+  type Unvalidated,
+  unvalidated,
+} from './asks/constraints.ts';
 import { databaseCheck } from './check.ts';
 import { shown, unlisted } from './names.ts';
 import { count } from './units.ts';
@@ -7,8 +14,9 @@ import { count } from './units.ts';
 export const notValid = databaseCheck({
   id: 'not-valid',
   title: 'every constraint was validated',
-  asks: { unvalidated },
-  judge({ unvalidated }, database) {
+  asks: { unvalidated, looserColumns },
+  judge({ unvalidated, looserColumns }, database) {
+    if (looserColumns.length > 0) return looser(looserColumns, unvalidated, database);
     if (unvalidated.length === 0) return pass('all');
     const observed = count(unvalidated.length, 'constraint');
     const holding = unvalidated.filter(({ filled, foreignKey }) => filled && !foreignKey);
@@ -49,6 +57,25 @@ function told({ name, owner, ofDomain }: Unvalidated): string {
   return ofDomain
     ? `"value for domain ${owner} violates check constraint ${bareName(name)}"`
     : `"new row for relation … violates check constraint ${bareName(name)}"`;
+}
+
+/** Restored, a table that inherits has the NOT NULL of its parent again. */
+function looser(found: readonly LooserColumn[], unvalidated: readonly Unvalidated[], database: string): Outcome {
+  const turn = (how: string) =>
+    found.map(({ table, column }) => `ALTER TABLE ${table} ALTER COLUMN ${column} ${how} NOT NULL`);
+  const others = unvalidated.length === 0 ? '' : ` Beside them: ${count(unvalidated.length, 'constraint')} NOT VALID.`;
+  return fail(['continuous', 'dump'], `${count(found.length, 'column')} without the NOT NULL of the parent`, {
+    required: 'NOT NULL in every table that inherits it',
+    detail: `The restore gives it to them again, and a row with NULL ends the copy, each time it is tried: "null value in column ${bareName(found[0]!.column)} of relation … violates not-null constraint".${others}${unlisted(found)}`,
+    objects: shown(found).map(({ table, column }) => `${column} of ${table}`),
+    fix: {
+      sql: turn('SET'),
+      undo: turn('DROP'),
+      database,
+      by: 'the owner of the tables, or a superuser',
+      text: 'Each table is read once, and is locked meanwhile. Where the server refuses ("contains null values"), mend those rows, or DROP NOT NULL of the parent.',
+    },
+  });
 }
 
 export const timeChecks = databaseCheck({

@@ -465,7 +465,7 @@ export const brokenDatabases: readonly BrokenDatabase[] = [
   {
     database: 'constraints',
     setup: [
-      'CREATE TABLE t (a int PRIMARY KEY, b int)',
+      'CREATE TABLE t (a int PRIMARY KEY CHECK (a < 0), b int)',
       'ALTER TABLE t ADD CONSTRAINT "too big" CHECK (b < 10) NOT VALID',
       'CREATE DOMAIN d AS int',
       'ALTER DOMAIN d ADD CONSTRAINT c CHECK (value > 0) NOT VALID',

@@ -167,18 +167,27 @@ const table: readonly Judged[] = [
   },
   { what: 'no invalid index', ...both(invalidIndex, { invalidIndexes: [] }), verdict: 'pass' },
   { what: 'an invalid index', ...both(invalidIndex, { invalidIndexes: [index] }), verdict: 'warn' },
-  { what: 'valid constraints', ...both(notValid, { unvalidated: [] }), verdict: 'pass' },
+  {
+    what: 'a column that takes NULL where its parent does not',
+    ...both(notValid, { unvalidated: [loud], looserColumns: [{ table: 'public.c', column: 'a' }] }),
+    verdict: 'fail continuous+dump',
+  },
+  { what: 'valid constraints', ...both(notValid, { looserColumns: [], unvalidated: [] }), verdict: 'pass' },
   {
     what: 'a NOT VALID constraint without rows',
-    ...both(notValid, { unvalidated: [{ ...loud, filled: false }] }),
+    ...both(notValid, { looserColumns: [], unvalidated: [{ ...loud, filled: false }] }),
     verdict: 'info',
   },
   {
     what: 'a NOT VALID foreign key',
-    ...both(notValid, { unvalidated: [{ ...loud, foreignKey: true }] }),
+    ...both(notValid, { looserColumns: [], unvalidated: [{ ...loud, foreignKey: true }] }),
     verdict: 'info',
   },
-  { what: 'a NOT VALID constraint', ...both(notValid, { unvalidated: [loud] }), verdict: 'fail continuous+dump' },
+  {
+    what: 'a NOT VALID constraint',
+    ...both(notValid, { looserColumns: [], unvalidated: [loud] }),
+    verdict: 'fail continuous+dump',
+  },
   ...[
     'b > now()',
     "(now() - '1 day'::interval) <= b",

@@ -40,6 +40,27 @@ export const unvalidated: Ask<readonly Unvalidated[]> = {
   grant: grantMonitor,
 };
 
+/** A column with rows that may hold NULL, though the same column of the table it inherits from may not. */
+export interface LooserColumn {
+  readonly table: string;
+  /** Quoted. */
+  readonly column: string;
+}
+
+/** Since 18 a NOT NULL that is inherited cannot be dropped. */
+export const looserColumns: Ask<readonly LooserColumn[]> = {
+  id: 'looser-columns',
+  scope: 'database',
+  when: (known) => known(overview)?.unvalidated ?? true,
+  sql: (version) =>
+    version < 100_000 || version >= 180_000
+      ? undefined
+      : `SELECT DISTINCT c.oid::regclass AS name, quote_ident(a.attname) AS attname FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid JOIN pg_attribute a ON a.attrelid = c.oid JOIN pg_attribute p ON p.attrelid = i.inhparent AND p.attname = a.attname WHERE c.relkind = 'r' AND NOT c.relispartition AND p.attnotnull AND NOT a.attnotnull AND a.attnum > 0 AND ${filled('c')} ORDER BY 1, 2`,
+  decode: (rows) => rows.map((row) => ({ table: textIn(row, 'name'), column: textIn(row, 'attname') })),
+  absent: [],
+  grant: grantMonitor,
+};
+
 /** A CHECK of a table with rows that asks what time it is. */
 export interface ClockCheck {
   /** Quoted. */

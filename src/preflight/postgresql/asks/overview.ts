@@ -28,7 +28,7 @@ export interface Overview {
   readonly invalidIndexes: boolean;
   /** Tables of a person in a schema of the system. */
   readonly systemTables: boolean;
-  /** Constraints that are NOT VALID. */
+  /** Constraints that are NOT VALID, or tables that inherit and are no partitions: before 18 they may take what the parent refuses. */
   readonly unvalidated: boolean;
   /** A CHECK asks what time it is. */
   readonly clockChecks: boolean;
@@ -108,7 +108,7 @@ function parts(version: number): Readonly<Record<string, string>> {
     large_objects: 'EXISTS (SELECT FROM pg_largeobject_metadata)',
     invalid_indexes: 'EXISTS (SELECT FROM pg_index WHERE NOT indisvalid)',
     system_tables: `EXISTS (SELECT FROM pg_class c WHERE ${systemTable})`,
-    unvalidated: 'EXISTS (SELECT FROM pg_constraint WHERE NOT convalidated)',
+    unvalidated: `EXISTS (SELECT FROM pg_constraint WHERE NOT convalidated)${children(version)}`,
     clock_checks: `EXISTS (SELECT FROM pg_constraint WHERE ${asksClock})`,
     views: "EXISTS (SELECT FROM pg_class WHERE oid >= '16384' AND (relkind = 'v' OR relkind = 'm'))",
     commit_times: "current_setting('track_commit_timestamp') = 'on'",
@@ -148,4 +148,9 @@ function marked(version: number): string {
   }
   const generated = version < 120_000 ? '' : " OR attgenerated <> ''";
   return `EXISTS (SELECT FROM pg_attribute WHERE attidentity <> ''${generated})`;
+}
+
+function children(version: number): string {
+  if (version < 100_000 || version >= 180_000) return '';
+  return " OR EXISTS (SELECT FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid WHERE c.relkind = 'r' AND NOT c.relispartition)";
 }

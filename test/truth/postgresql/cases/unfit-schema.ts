@@ -36,6 +36,32 @@ const unlucky: readonly PostgresCase[] = [
     ],
   },
   {
+    name: 'a NOT VALID CHECK that every row fits',
+    verdict: 'blocked',
+    because: ['not-valid'],
+    differs: {
+      truth: 'continuous',
+      why: 'nobody looks through the rows with the expressions of other people; VALIDATE CONSTRAINT does, and then it is continuous',
+    },
+    setup: [
+      'CREATE TABLE t (id int PRIMARY KEY, b int)',
+      'INSERT INTO t VALUES (1, 1), (2, 3)',
+      'ALTER TABLE t ADD CONSTRAINT small CHECK (b < 10) NOT VALID',
+    ],
+  },
+  {
+    name: 'a column that takes NULL where its parent does not',
+    verdict: 'blocked',
+    because: ['not-valid'],
+    setup: [
+      'CREATE TABLE p (id int, a int NOT NULL)',
+      'CREATE TABLE c (PRIMARY KEY (id)) INHERITS (p)',
+      'ALTER TABLE c ALTER a DROP NOT NULL',
+      'INSERT INTO c VALUES (1, NULL), (2, 2)',
+    ],
+    quiet: ['p'],
+  },
+  {
     name: 'a CHECK that wants a time in the future, which has come',
     verdict: 'blocked',
     because: ['time-checks'],
