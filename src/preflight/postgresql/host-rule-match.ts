@@ -37,6 +37,11 @@ export function otherPlaces(rules: readonly HostRule[], caller: Caller, database
   );
 }
 
+/** By the name of a host or a domain, or the networks of the server: who that is, only the server can tell. */
+export function isNamed({ address }: HostRule): boolean {
+  return isIP(address) === 0 && address !== 'all' && address !== 'samehost';
+}
+
 /** Bits of a netmask: `255.255.0.0` is 16, `ffff:ffff::` is 32; undefined: not a mask. */
 export function prefixOf(netmask: string): number | undefined {
   const version = isIP(netmask);

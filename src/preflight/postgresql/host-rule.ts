@@ -7,7 +7,7 @@ import { role } from './asks/role.ts';
 import { type Settings, settingOf, settings } from './asks/settings.ts';
 import { serverCheck } from './check.ts';
 import { type Ground, versionOf } from './ground.ts';
-import { type Caller, firstMatch, otherPlaces, prefixOf } from './host-rule-match.ts';
+import { type Caller, firstMatch, isNamed, otherPlaces, prefixOf } from './host-rule-match.ts';
 import { count } from './units.ts';
 
 export const hostRule = serverCheck({
@@ -64,11 +64,20 @@ interface Kept {
   readonly why: string;
 }
 
-function judgeCaller(rules: readonly HostRule[], caller: Caller, { databases }: Ground): Judged {
+function judgeCaller(rules: readonly HostRule[], caller: Caller, { databases, reach }: Ground): Judged {
   const lines = new Set<number>();
   const kept: Kept[] = [];
   for (const database of databases) {
     const rule = firstMatch(rules, caller, database);
+    // What the server takes a name or samenet for is known to it alone, and we are in.
+    const byName =
+      rule === undefined && caller.address !== undefined && reach.get(database)?.kind === 'entered'
+        ? otherPlaces(rules, caller, database).find(isNamed)
+        : undefined;
+    if (byName !== undefined) {
+      lines.add(byName.line);
+      continue;
+    }
     const why = rule === undefined ? noRule(rules, caller, database) : obstacle(rule);
     if (rule !== undefined && why === undefined) lines.add(rule.line);
     if (why !== undefined) kept.push({ database, why });

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { HostRule } from '../../../src/preflight/postgresql/asks/host-rules.ts';
+import type { Reach } from '../../../src/preflight/postgresql/ground.ts';
 import { hostRule } from '../../../src/preflight/postgresql/host-rule.ts';
 import { prefixOf } from '../../../src/preflight/postgresql/host-rule-match.ts';
 import { entered, ground, role, settings, short, wish } from './facts.ts';
@@ -153,4 +154,22 @@ test.each([
   { netmask: 'ffff:fff0::', bits: 28 },
 ])('the mask $netmask has $bits bits', ({ netmask, bits }) => {
   expect(prefixOf(netmask)).toBe(bits);
+});
+
+test('a rule by name, which only the server can resolve, is believed where it has let us in', () => {
+  const facts = {
+    hostRules: [rule('host all all .corp.example scram-sha-256')],
+    clientAddress: '10.1.2.3',
+    role: role({}),
+    settings: settings({}),
+  };
+  const near = (kind: 'entered' | 'closed') => {
+    const reach = new Map<string, Reach>(
+      ground().databases.map((name) => [name, kind === 'entered' ? { kind, direct: true } : { kind }]),
+    );
+    return short(hostRule.judge(facts, ground({ reach }), wish({ asPublic: false })));
+  };
+  expect(near('entered')).toBe('warn');
+  expect(near('closed')).toBe(blocked);
+  expect(short(hostRule.judge(facts, ground(), wish({ asPublic: true })))).toBe(blocked);
 });

@@ -13,17 +13,25 @@ export interface Outdated {
   readonly since: number;
 }
 
-/** A query with a star was written out when the view was made, so that it names every column there was. */
+/**
+ * A query with a star was written out when the view was made, so that it names every column there was; so are functions of SQL
+ * that have a body instead of a text (14 and newer).
+ */
 export const outdatedViews: Ask<readonly Outdated[]> = {
   id: 'outdated-views',
   scope: 'database',
-  when: (known) => known(overview)?.views ?? true,
+  when: (known) => known(overview)?.views !== false || known(overview)?.functions !== false,
   sql: (version) => {
     const gone = removed.flatMap(({ relation, columns, since }) =>
       since > version / 10_000 ? columns.map((column) => `('${relation}', '${column}', ${since})`) : [],
     );
     if (gone.length === 0) return undefined;
-    return `SELECT CASE c.relkind WHEN 'm' THEN 'materialized view ' ELSE 'view ' END || c.oid::regclass AS object, 'column ' || g.relation || '.' || g.name AS needs, g.since FROM pg_class c CROSS JOIN LATERAL (SELECT pg_get_viewdef(c.oid) AS words OFFSET 0) d JOIN (VALUES ${gone.join(', ')}) g(relation, name, since) ON d.words ~ ('[[:<:]]' || g.relation || '[[:>:]]') AND d.words ~ ('[[:<:]]' || g.name || '[[:>:]]') WHERE c.oid >= '16384' AND c.relkind IN ('v', 'm') AND ${notOfExtension('1259', 'c.oid')} ORDER BY 1, 2`;
+    const views = `SELECT CASE c.relkind WHEN 'm' THEN 'materialized view ' ELSE 'view ' END || c.oid::regclass AS object, pg_get_viewdef(c.oid) AS words FROM pg_class c WHERE c.oid >= '16384' AND c.relkind IN ('v', 'm') AND ${notOfExtension('1259', 'c.oid')}`;
+    const functions = `SELECT CASE p.prokind WHEN 'p' THEN 'procedure ' ELSE 'function ' END || p.oid::regprocedure, pg_get_function_sqlbody(p.oid) FROM pg_proc p WHERE p.oid >= '16384' AND p.prosqlbody IS NOT NULL AND ${notOfExtension('1255', 'p.oid')}`;
+    return `WITH o AS MATERIALIZED (${version < 140_000 ? views : `${views} UNION ALL ${functions}`}) SELECT o.object, 'column ' || g.relation || '.' || g.name AS needs, g.since FROM o JOIN (VALUES ${gone.join(', ')}) g(relation, name, since) ON o.words ~ ('[[:<:]]' || g.relation || '[[:>:]]') AND o.words ~ ('[[:<:]]' || g.name || '[[:>:]]') ORDER BY 1, 2`.replace(
+      version < 120_000 ? 'MATERIALIZED ' : '',
+      '',
+    );
   },
   decode,
   absent: [],

@@ -106,6 +106,14 @@ const unlucky: readonly PostgresCase[] = [
     ],
   },
   {
+    name: 'a function of SQL over columns that the system no longer has',
+    verdict: 'blocked',
+    because: ['removed-types'],
+    setup: [
+      'CREATE FUNCTION load() RETURNS bigint LANGUAGE sql BEGIN ATOMIC SELECT buffers_checkpoint FROM pg_stat_bgwriter; END',
+    ],
+  },
+  {
     name: 'an aggregate over array_append from before 14',
     verdict: 'blocked',
     because: ['removed-types'],

@@ -71,6 +71,11 @@ export const wayInCases: readonly PostgresCase[] = [
     first: [`rules host d2 all 0.0.0.0/0 reject; ${open}`],
   },
   {
+    name: 'a host rule by the name of the host',
+    verdict: 'continuous',
+    hba: ['host all all localhost scram-sha-256'],
+  },
+  {
     name: 'host rules without the word replication',
     verdict: 'continuous',
     first: ['rules host d1 postgres 127.0.0.1/32 scram-sha-256'],
