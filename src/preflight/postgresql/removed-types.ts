@@ -21,7 +21,7 @@ export const removedTypes = databaseCheck({
     const named = (object: string) => found.filter((one) => one.object === object);
     const more = {
       required: 'nothing that the release of the target does not have',
-      detail: `The target cannot make them, and so not the schema: ${words(found[0]!)}.${unlisted(objects)}`,
+      detail: `PostgreSQL ${found[0]!.since} and newer cannot make ${objects[0]}, and so not the schema: ${words(found[0]!)}.${unlisted(objects)}`,
       objects: shown(objects).map(
         (object) =>
           `${object} (${named(object)

@@ -64,6 +64,28 @@ test('what a schema holds that no target takes is blocked, the fixes pasted in c
   expect(failed(await preflight(server))).toEqual(['db-noconnect', 'event-triggers', 'not-valid', 'time-checks']);
 }, 60_000);
 
+test('what newer releases do not make is gone when the statements of the hint are pasted in', async () => {
+  const server = await startPostgres({ version: 13, settings: ready });
+  const setup = [
+    `CREATE AGGREGATE "Arr"(anyelement) (SFUNC = array_append, STYPE = anyarray, INITCOND = '{}')`,
+    'CREATE FUNCTION fac(int) RETURNS numeric LANGUAGE sql IMMUTABLE AS $$SELECT $1::numeric$$',
+    'CREATE OPERATOR !!! (LEFTARG = int, FUNCTION = fac)',
+    'CREATE MATERIALIZED VIEW "M v" AS SELECT buffers_backend FROM pg_stat_bgwriter',
+  ];
+  await server.query('CREATE DATABASE d1');
+  for (const statement of setup) await server.query(statement, 'd1');
+  const judged = async () => (await preflight(server)).findings.find(({ id }) => id === 'removed-types');
+  const before = await judged();
+  expect(before?.objects).toEqual([
+    'aggregate public."Arr"(anyelement) (anycompatible instead of anyarray, since 14)',
+    'operator public.!!!(integer,NONE) (an operand on the right, since 14)',
+    'materialized view public."M v" (column pg_stat_bgwriter.buffers_backend, since 17)',
+  ]);
+  const [, drops = ''] = /\((DROP .*)\), and make/.exec(before?.fix?.text ?? '') ?? [];
+  await say(server, drops.split('; '));
+  expect((await judged())?.status).toBe('pass');
+}, 60_000);
+
 async function say(server: Postgres, statements: readonly string[]): Promise<void> {
   for (const statement of statements) await server.query(statement, 'd1');
 }
