@@ -1,73 +1,99 @@
-import { fail, info, type Outcome, pass } from '../finding.ts';
-import {
-  type ClockCheck,
-  clockChecks,
-  type LooserColumn,
-  looserColumns,
-  type Unvalidated,
-  unvalidated,
-} from './asks/constraints.ts';
+import { fail, info, type Outcome, pass, unknown, warn } from '../finding.ts';
+import { type ClockCheck, clockChecks, type LooserColumn, looserColumns } from './asks/constraints.ts';
+import { type RowsSeen, type Unvalidated, unvalidated } from './asks/unvalidated.ts';
 import { databaseCheck } from './check.ts';
 import { shown, unlisted } from './names.ts';
 import { count } from './units.ts';
 
 export const notValid = databaseCheck({
   id: 'not-valid',
-  title: 'every constraint was validated',
+  title: 'every row fits every constraint',
   asks: { unvalidated, looserColumns },
   judge({ unvalidated, looserColumns }, database) {
-    if (looserColumns.length > 0) return looser(looserColumns, unvalidated, database);
+    const copied = unvalidated.filter(({ foreignKey }) => !foreignKey);
+    const seen = (wanted: RowsSeen) => ({
+      constraints: copied.filter(({ rows }) => rows === wanted),
+      columns: looserColumns.filter(({ rows }) => rows === wanted),
+    });
+    const [violated, unseen] = [seen('violate'), seen('unseen')];
+    if (violated.constraints.length > 0) return broken(violated.constraints, unvalidated, database);
+    if (violated.columns.length > 0) return looser('violate', violated.columns, database);
+    if (unseen.constraints.length > 0) return undecided(unseen.constraints, unvalidated, database);
+    if (unseen.columns.length > 0) return looser('unseen', unseen.columns, database);
+    if (looserColumns.length > 0) return looser('fit', looserColumns, database);
     if (unvalidated.length === 0) return pass('all');
-    const observed = count(unvalidated.length, 'constraint');
-    const holding = unvalidated.filter(({ filled, foreignKey }) => filled && !foreignKey);
-    const objects = shown([...holding, ...unvalidated.filter((one) => !holding.includes(one))]).map(
-      ({ name, owner }) => `${name} on ${owner}`,
-    );
-    if (holding.length === 0) {
-      return info(observed, {
-        detail: `Rows from before were never checked against them. They are NOT VALID on the target too, and nothing looks at a foreign key while rows are copied.${unlisted(unvalidated)}`,
-        objects,
-      });
-    }
-    const drops = holding
-      .filter(({ inArrays }) => inArrays)
-      .map(({ name, owner }) => `ALTER DOMAIN ${owner} DROP CONSTRAINT ${name}`);
-    const nested =
-      drops.length === 0 ? '' : ` What a domain in arrays wants cannot be validated: ${shown(drops).join('; ')}.`;
-    return fail(['continuous', 'dump'], observed, {
-      required: 'no CHECK, NOT NULL or domain with NOT VALID where there are rows',
-      detail: `Rows from before were never checked against them. On the target they hold for every row that comes, and an old one that violates one ends the copy, each time it is tried: ${told(holding[0]!)}.${unlisted(unvalidated)}`,
-      objects,
-      fix: {
-        sql: holding
-          .filter(({ inArrays }) => !inArrays)
-          .map(
-            ({ name, owner, ofDomain }) =>
-              `ALTER ${ofDomain ? 'DOMAIN' : 'TABLE'} ${owner} VALIDATE CONSTRAINT ${name}`,
-          ),
-        database,
-        by: 'the owner of the tables, or a superuser',
-        text: `Validate them: each table is read once, and goes on being written to. Where the server refuses ("is violated by some row"), mend those rows first, or DROP CONSTRAINT until the cut-over.${nested} There is nothing to undo.`,
-      },
+    return info(count(unvalidated.length, 'constraint'), {
+      detail: `They are NOT VALID on the target too. Where rows would be copied, all of them fit; at a foreign key nothing looks while rows are copied.${unlisted(unvalidated)}`,
+      objects: named(unvalidated, []),
     });
   },
 });
 
-function told({ name, owner, ofDomain }: Unvalidated): string {
+/** On the target they hold for every row that comes. */
+function broken(violated: readonly Unvalidated[], all: readonly Unvalidated[], database: string): Outcome {
+  return fail(['continuous', 'dump'], count(violated.length, 'constraint'), {
+    required: 'no row that violates one',
+    detail: `NOT VALID spares the rows from before, but on the target it holds for every row that comes, and an old one that violates it ends the copy, each time it is tried: ${told(violated[0]!)}.${unlisted(all)}`,
+    objects: named(violated, all),
+    fix: {
+      sql: violated.map((one) => `${altered(one)} DROP CONSTRAINT IF EXISTS ${one.name}`),
+      undo: violated.map((one) => `${altered(one)} ADD CONSTRAINT ${one.name} ${one.definition}`),
+      database,
+      by: 'the owner of the tables, or a superuser',
+      text: 'Mend the rows, or drop the constraints until the cut-over.',
+    },
+  });
+}
+
+function undecided(unseen: readonly Unvalidated[], all: readonly Unvalidated[], database: string): Outcome {
+  const drops = unseen.filter(({ inArrays }) => inArrays).map((one) => `${altered(one)} DROP CONSTRAINT ${one.name}`);
+  const nested =
+    drops.length === 0 ? '' : ` What a domain in arrays wants cannot be validated: ${shown(drops).join('; ')}.`;
+  const fix = {
+    sql: unseen.filter(({ inArrays }) => !inArrays).map((one) => `${altered(one)} VALIDATE CONSTRAINT ${one.name}`),
+    database,
+    by: 'the owner of the tables, or a superuser',
+    text: `Validate them: each table is read once, and goes on being written to. Where the server refuses ("is violated by some row"), mend those rows first, or DROP CONSTRAINT until the cut-over.${nested} There is nothing to undo.`,
+  };
+  return {
+    ...unknown(`${count(unseen.length, 'constraint')} NOT VALID, and nobody looked whether every row fits`, fix),
+    detail: `A row that violates one ends the copy, each time it is tried. Tables of more than 256 MB are not read for it, nor those that ${database} lets this role read in part only, and no function is run that somebody wrote.${unlisted(all)}`,
+    objects: named(unseen, all),
+  };
+}
+
+function altered({ owner, ofDomain }: Unvalidated): string {
+  return `ALTER ${ofDomain ? 'DOMAIN' : 'TABLE'} ${owner}`;
+}
+
+/** Those that matter first. */
+function named(first: readonly Unvalidated[], all: readonly Unvalidated[]): readonly string[] {
+  const others = all.filter((one) => !first.includes(one));
+  return shown([...first, ...others]).map(({ name, owner }) => `${name} on ${owner}`);
+}
+
+function told({ name, owner, ofDomain, definition }: Unvalidated): string {
+  if (definition.startsWith('NOT NULL')) return '"null value in column … violates not-null constraint"';
   return ofDomain
     ? `"value for domain ${owner} violates check constraint ${bareName(name)}"`
     : `"new row for relation … violates check constraint ${bareName(name)}"`;
 }
 
 /** Restored, a table that inherits has the NOT NULL of its parent again. */
-function looser(found: readonly LooserColumn[], unvalidated: readonly Unvalidated[], database: string): Outcome {
+function looser(rows: RowsSeen, found: readonly LooserColumn[], database: string): Outcome {
   const turn = (how: string) =>
     found.map(({ table, column }) => `ALTER TABLE ${table} ALTER COLUMN ${column} ${how} NOT NULL`);
-  const others = unvalidated.length === 0 ? '' : ` Beside them: ${count(unvalidated.length, 'constraint')} NOT VALID.`;
-  return fail(['continuous', 'dump'], `${count(found.length, 'column')} without the NOT NULL of the parent`, {
-    required: 'NOT NULL in every table that inherits it',
-    detail: `The restore gives it to them again, and a row with NULL ends the copy, each time it is tried: "null value in column ${bareName(found[0]!.column)} of relation … violates not-null constraint".${others}${unlisted(found)}`,
+  const observed = `${count(found.length, 'column')} without the NOT NULL of the parent`;
+  const when = {
+    violate: 'a row with NULL ends the copy, each time it is tried',
+    unseen: 'a row with NULL, for which nobody looked, ends the copy, each time it is tried',
+    fit: 'no row has NULL there now, and one that gets it before the cut-over stops the replication',
+    none: '',
+  }[rows];
+  const more = {
+    detail: `The restore gives it to them again: ${when}: "null value in column ${bareName(found[0]!.column)} of relation … violates not-null constraint".${unlisted(found)}`,
     objects: shown(found).map(({ table, column }) => `${column} of ${table}`),
+    required: 'NOT NULL in every table that inherits it',
     fix: {
       sql: turn('SET'),
       undo: turn('DROP'),
@@ -75,7 +101,9 @@ function looser(found: readonly LooserColumn[], unvalidated: readonly Unvalidate
       by: 'the owner of the tables, or a superuser',
       text: 'Each table is read once, and is locked meanwhile. Where the server refuses ("contains null values"), mend those rows, or DROP NOT NULL of the parent.',
     },
-  });
+  };
+  if (rows === 'violate') return fail(['continuous', 'dump'], observed, more);
+  return rows === 'fit' ? warn(observed, more) : { ...unknown(observed), ...more };
 }
 
 export const timeChecks = databaseCheck({

@@ -58,7 +58,15 @@ const range = { name: 'public.p', strategy: 'range', partitions: 3, hasDefault: 
 const loose = { name: 'public.f()', owner: 'postgres', securityDefiner: true, untrusted: undefined };
 const index = { name: 'public.i', table: 'public.t', unique: false, exclusion: false };
 
-const loud = { name: 'c', owner: 'public.t', ofDomain: false, inArrays: false, foreignKey: false, filled: true };
+const loud = {
+  name: 'c',
+  owner: 'public.t',
+  definition: 'CHECK ((b < 10)) NOT VALID',
+  ofDomain: false,
+  inArrays: false,
+  foreignKey: false,
+  rows: 'violate',
+} as const;
 const load = { object: 'view public.load', needs: 'column pg_stat_bgwriter.buffers_backend', since: 17 };
 const kept = { outdatedViews: [], outdatedOperators: [] };
 
@@ -167,26 +175,37 @@ const table: readonly Judged[] = [
   },
   { what: 'no invalid index', ...both(invalidIndex, { invalidIndexes: [] }), verdict: 'pass' },
   { what: 'an invalid index', ...both(invalidIndex, { invalidIndexes: [index] }), verdict: 'warn' },
-  {
-    what: 'a column that takes NULL where its parent does not',
-    ...both(notValid, { unvalidated: [loud], looserColumns: [{ table: 'public.c', column: 'a' }] }),
-    verdict: 'fail continuous+dump',
-  },
+  ...(
+    [
+      ['violate', 'fail continuous+dump'],
+      ['unseen', 'unknown'],
+      ['fit', 'warn'],
+    ] as const
+  ).map(([rows, verdict]) => ({
+    what: `a column that takes NULL where its parent does not: ${rows}`,
+    ...both(notValid, {
+      unvalidated: [{ ...loud, rows: 'fit' }],
+      looserColumns: [{ table: 'public.c', column: 'a', rows }],
+    }),
+    verdict,
+  })),
   { what: 'valid constraints', ...both(notValid, { looserColumns: [], unvalidated: [] }), verdict: 'pass' },
-  {
-    what: 'a NOT VALID constraint without rows',
-    ...both(notValid, { looserColumns: [], unvalidated: [{ ...loud, filled: false }] }),
-    verdict: 'info',
-  },
+  ...(
+    [
+      ['violate', 'fail continuous+dump'],
+      ['unseen', 'unknown'],
+      ['fit', 'info'],
+      ['none', 'info'],
+    ] as const
+  ).map(([rows, verdict]) => ({
+    what: `a NOT VALID constraint and its rows: ${rows}`,
+    ...both(notValid, { looserColumns: [], unvalidated: [{ ...loud, rows }] }),
+    verdict,
+  })),
   {
     what: 'a NOT VALID foreign key',
-    ...both(notValid, { looserColumns: [], unvalidated: [{ ...loud, foreignKey: true }] }),
+    ...both(notValid, { looserColumns: [], unvalidated: [{ ...loud, rows: 'unseen', foreignKey: true }] }),
     verdict: 'info',
-  },
-  {
-    what: 'a NOT VALID constraint',
-    ...both(notValid, { looserColumns: [], unvalidated: [loud] }),
-    verdict: 'fail continuous+dump',
   },
   ...[
     'b > now()',
