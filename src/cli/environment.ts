@@ -14,7 +14,7 @@ export const environment: readonly VariableSpec[] = [
   { name: 'CLOUDCTL_CALLBACK_URL', description: 'its callback URL' },
   { name: 'CLOUDCTL_SCOPE', description: 'scope to ask for: read, or "read write"' },
   { name: 'CLOUDCTL_FLOW', description: 'code or implicit' },
-  { name: 'CLOUDCTL_TOKEN_PARAMS', description: 'query or body: where the token endpoint reads its parameters' },
+  { name: 'CLOUDCTL_TOKEN_PARAMS', description: 'query, body or basic: where the token endpoint reads its parameters' },
   { name: 'CLOUDCTL_ACCESS_TOKEN', description: 'an access token to use instead of the stored one' },
   { name: 'CLOUDCTL_CREDENTIAL_STORE', description: 'keychain or file' },
   { name: 'CLOUDCTL_CONFIG_DIR', description: 'folder of config.json' },

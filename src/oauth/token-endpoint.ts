@@ -170,11 +170,23 @@ function tokenRequest(client: Client, path: string, parameters: Parameters): Tok
   return { url: secretUrl(url), body, authorization, secrets: [...secrets, ...known] };
 }
 
-/** Both are form-encoded before they are joined: either may hold a colon. */
 function basicOf({ tokenParams, clientId, clientSecret }: Client): Secret | undefined {
   if (tokenParams !== 'basic' || clientSecret === undefined) return undefined;
-  const pair = [clientId, clientSecret.reveal()].map((text) => new URLSearchParams([['', text]]).toString().slice(1));
-  return new Secret(`Basic ${Buffer.from(pair.join(':')).toString('base64')}`, '[basic]');
+  const pair = [clientId, clientSecret.reveal()].map(encoded).join(':');
+  return new Secret(`Basic ${Buffer.from(pair).toString('base64')}`, '[basic]');
+}
+
+/**
+ * As much of the form encoding as a server needs to decode it: many decode nothing, and some take a `+` for itself, so that only
+ * what would be read as something else is encoded.
+ */
+function encoded(text: string): string {
+  return [...Buffer.from(text, 'utf8')]
+    .map((byte) => {
+      const isPlain = byte > 0x20 && byte < 0x7f && !'%+:'.includes(String.fromCharCode(byte));
+      return isPlain ? String.fromCharCode(byte) : `%${byte.toString(16).toUpperCase().padStart(2, '0')}`;
+    })
+    .join('');
 }
 
 async function rawAnswer(answer: Answer): Promise<RawAnswer> {
