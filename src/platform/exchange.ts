@@ -74,9 +74,9 @@ function onResponseStart(
   if (status < 200) return;
   let body: Answer['body'] = null;
   if (this.method !== 'HEAD' && status !== 204 && status !== 205 && status !== 304) {
-    const isZipped = isGzip(headers);
-    this.inflow = createInflow(controller, isZipped ? unread : this.attempt);
-    body = isZipped ? unzipped(this.inflow, this.attempt) : this.inflow.chunks;
+    const unpacker = unpackers.get(textOf(headers['content-encoding'])?.trim().toLowerCase());
+    this.inflow = createInflow(controller, unpacker === undefined ? this.attempt : unread);
+    body = unpacker === undefined ? this.inflow.chunks : unpacked(unpacker, this.inflow, this.attempt);
   }
   this.resolve({ status, headers: { get: (name) => textOf(headers[name.toLowerCase()]) }, body });
 }
@@ -126,25 +126,31 @@ function textOf(value: string | string[] | undefined): string | null {
   return Array.isArray(value) ? value.join(', ') : (value ?? null);
 }
 
-function isGzip(headers: Headers): boolean {
-  return textOf(headers['content-encoding'])?.trim().toLowerCase() === 'gzip';
-}
+/** By the names of RFC 9110, 8.4.1. Only gzip is asked for, but an answer that could not be read may hold the only refresh token. */
+const unpackers = new Map<string | undefined, Unpacker>([
+  ['gzip', 'createGunzip'],
+  ['x-gzip', 'createGunzip'],
+  ['deflate', 'createInflate'],
+  ['br', 'createBrotliDecompress'],
+]);
 
-/** Of bytes that are only on their way to be unzipped. */
+type Unpacker = 'createGunzip' | 'createInflate' | 'createBrotliDecompress';
+
+/** Of bytes that are only on their way to be unpacked. */
 const unread: Reading = {
   failure: (error) => (error instanceof Error ? error : new Error(String(error))),
   done: async () => {},
 };
 
-async function* unzipped(inflow: Inflow, { failure, done }: Reading): AsyncGenerator<Uint8Array> {
-  const [{ pipeline }, { createGunzip }] = await Promise.all([import('node:stream'), import('node:zlib')]);
+async function* unpacked(unpacker: Unpacker, inflow: Inflow, { failure, done }: Reading): AsyncGenerator<Uint8Array> {
+  const [{ pipeline }, zlib] = await Promise.all([import('node:stream'), import('node:zlib')]);
   try {
     // Whoever reads meets the error itself.
-    yield* pipeline(inflow.chunks, createGunzip(), () => {});
+    yield* pipeline(inflow.chunks, zlib[unpacker](), () => {});
   } catch (error) {
     throw failure(error);
   } finally {
-    // What was no gzip at all may never end by itself.
+    // What was not packed at all may never end by itself.
     inflow.leave();
     await done();
   }

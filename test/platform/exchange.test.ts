@@ -1,5 +1,6 @@
-import { gzipSync } from 'node:zlib';
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
+import { readBody } from '../../src/platform/body.ts';
 import { undiciSend } from '../../src/platform/network.ts';
 import { SendError } from '../../src/platform/send.ts';
 import { serverFor } from '../fixtures/broken-server.ts';
@@ -29,6 +30,18 @@ it('a compressed body that breaks off is a failure, not a shorter body', async (
     .catch((error: unknown) => error);
   expect(failure).toBeInstanceOf(SendError);
   expect(failure).toMatchObject({ kind: 'connection', sent: true });
+});
+
+it.each([
+  ['x-gzip', gzipSync],
+  ['deflate', deflateSync],
+  ['BR', brotliCompressSync],
+] as const)('an answer in %s, which nobody asked for, is read all the same', async (name, pack) => {
+  const { origin } = await serverFor((_, response) =>
+    response.writeHead(200, { 'content-encoding': name }).end(pack('{"refresh_token":"the only one"}')),
+  );
+  const send = await undiciSend({ env: {} });
+  expect(await readBody(await send(origin, get()), 1_000)).toBe('{"refresh_token":"the only one"}');
 });
 
 it('the connection of what is no gzip at all is closed, though its answer does not end', async () => {
