@@ -17,7 +17,7 @@ export interface LooserColumn {
 export const looserColumns: Ask<readonly LooserColumn[]> = {
   id: 'looser-columns',
   scope: 'database',
-  when: (known) => known(overview)?.unvalidated ?? true,
+  when: (known) => known(overview)?.heirs ?? true,
   sql: (version) =>
     version < 100_000 || version >= 180_000
       ? undefined
@@ -44,7 +44,7 @@ export interface ClockCheck {
 export const clockChecks: Ask<readonly ClockCheck[]> = {
   id: 'clock-checks',
   scope: 'database',
-  when: (known) => known(overview)?.clockChecks ?? true,
+  when: (known) => known(overview)?.oddConstraints ?? true,
   sql: () =>
     `SELECT quote_ident(k.conname) AS conname, c.oid::regclass AS name, pg_get_constraintdef(k.oid) AS definition FROM pg_constraint k JOIN pg_class c ON c.oid = k.conrelid WHERE ${asksClock} AND c.relkind = 'r' AND ${filled('c')} ORDER BY 2, 1`,
   decode: (rows) =>

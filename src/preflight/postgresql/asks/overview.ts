@@ -28,11 +28,11 @@ export interface Overview {
   readonly invalidIndexes: boolean;
   /** Tables of a person in a schema of the system. */
   readonly systemTables: boolean;
-  /** Constraints that are NOT VALID, or tables that inherit and are no partitions: before 18 they may take what the parent refuses. */
-  readonly unvalidated: boolean;
-  /** A CHECK asks what time it is. */
-  readonly clockChecks: boolean;
-  /** Views of people, materialized ones included. */
+  /** Constraints that are NOT VALID or ask what time it is. */
+  readonly oddConstraints: boolean;
+  /** Tables that inherit, partitions included: before 18 they may take what the parent refuses. */
+  readonly heirs: boolean;
+  /** Views and rules of people. */
   readonly views: boolean;
   /** Commits carry their time. */
   readonly commitTimes: boolean;
@@ -64,8 +64,8 @@ export const overview: Ask<Overview> = {
     largeObjects: truthIn(row, 'large_objects'),
     invalidIndexes: truthIn(row, 'invalid_indexes'),
     systemTables: truthIn(row, 'system_tables'),
-    unvalidated: truthIn(row, 'unvalidated'),
-    clockChecks: truthIn(row, 'clock_checks'),
+    oddConstraints: truthIn(row, 'odd_constraints'),
+    heirs: truthIn(row, 'heirs'),
     views: truthIn(row, 'views'),
     commitTimes: truthIn(row, 'commit_times'),
   }),
@@ -83,8 +83,8 @@ export const overview: Ask<Overview> = {
     largeObjects: false,
     invalidIndexes: false,
     systemTables: false,
-    unvalidated: false,
-    clockChecks: false,
+    oddConstraints: false,
+    heirs: false,
     views: false,
     commitTimes: false,
   },
@@ -108,9 +108,9 @@ function parts(version: number): Readonly<Record<string, string>> {
     large_objects: 'EXISTS (SELECT FROM pg_largeobject_metadata)',
     invalid_indexes: 'EXISTS (SELECT FROM pg_index WHERE NOT indisvalid)',
     system_tables: `EXISTS (SELECT FROM pg_class c WHERE ${systemTable})`,
-    unvalidated: `EXISTS (SELECT FROM pg_constraint WHERE NOT convalidated)${children(version)}`,
-    clock_checks: `EXISTS (SELECT FROM pg_constraint WHERE ${asksClock})`,
-    views: "EXISTS (SELECT FROM pg_class WHERE oid >= '16384' AND (relkind = 'v' OR relkind = 'm'))",
+    odd_constraints: `EXISTS (SELECT FROM pg_constraint WHERE NOT convalidated OR (${asksClock}))`,
+    heirs: 'EXISTS (SELECT FROM pg_inherits)',
+    views: "EXISTS (SELECT FROM pg_rewrite WHERE oid >= '16384')",
     commit_times: "current_setting('track_commit_timestamp') = 'on'",
   };
 }
@@ -148,9 +148,4 @@ function marked(version: number): string {
   }
   const generated = version < 120_000 ? '' : " OR attgenerated <> ''";
   return `EXISTS (SELECT FROM pg_attribute WHERE attidentity <> ''${generated})`;
-}
-
-function children(version: number): string {
-  if (version < 100_000 || version >= 180_000) return '';
-  return " OR EXISTS (SELECT FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid WHERE c.relkind = 'r' AND NOT c.relispartition)";
 }

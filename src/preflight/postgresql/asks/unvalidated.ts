@@ -56,7 +56,7 @@ const ofType = (types: string): string =>
 export const unvalidated: Ask<readonly Unvalidated[]> = {
   id: 'unvalidated',
   scope: 'database',
-  when: (known) => known(overview)?.unvalidated ?? true,
+  when: (known) => known(overview)?.oddConstraints ?? true,
   sql: (version) => {
     const arrays = ofType("t.typarray <> '0' AND a.atttypid = t.typarray");
     const holds = `CASE WHEN k.contypid <> '0' THEN ${ofType('a.atttypid = t.oid')} ELSE EXISTS (SELECT FROM pg_class c WHERE c.oid = k.conrelid AND ${filled('c')}) END`;
