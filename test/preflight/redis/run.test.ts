@@ -434,6 +434,13 @@ function suite(program: 'redis' | 'valkey'): void {
       } finally {
         stop();
       }
+      // What was sent before is still worked on.
+      let evicted: string | undefined;
+      await eventually(() => {
+        const before = evicted;
+        [evicted] = /evicted_keys:\d+/.exec(server.cli('info', 'stats')) ?? [];
+        return evicted === before;
+      }, 'the end of the evictions');
       const after = await preflight(server);
       expect(after.finding('evicting-now')).toMatchObject({ status: 'info' });
     }));
