@@ -36,8 +36,8 @@ export interface RawAnswer {
 export interface TokenRequest {
   readonly url: Secret;
   readonly body: Secret | undefined;
-  /** The Authorization header that goes with it. */
-  readonly authorization: Secret | undefined;
+  /** The credentials of its Authorization header, of the scheme Basic. */
+  readonly basic: Secret | undefined;
   /** The secrets among its parameters. */
   readonly secrets: readonly Secret[];
 }
@@ -85,7 +85,7 @@ export async function sendTokenRequest(
   headers: Readonly<Record<string, string>> = {},
 ): Promise<RawAnswer> {
   const form = request.body === undefined ? {} : { 'content-type': 'application/x-www-form-urlencoded' };
-  const basic = request.authorization === undefined ? {} : { authorization: request.authorization.reveal() };
+  const basic = request.basic === undefined ? {} : { authorization: `Basic ${request.basic.reveal()}` };
   const answer = await send(request.url.reveal(), {
     method: 'POST',
     headers: { accept: 'application/json', ...form, ...basic, ...headers },
@@ -161,19 +161,18 @@ function tokenRequest(client: Client, path: string, parameters: Parameters): Tok
   const secrets = parameters.flatMap(([, value]) => (value instanceof Secret ? [value] : []));
   if (client.tokenParams === 'query') {
     url.search = form.toString();
-    return { url: secretUrl(url), body: undefined, authorization: undefined, secrets };
+    return { url: secretUrl(url), body: undefined, basic: undefined, secrets };
   }
-  const authorization = basicOf(client);
-  const known =
-    authorization === undefined ? [] : [authorization, client.clientSecret].filter((one) => one !== undefined);
+  const basic = basicOf(client);
+  const known = [basic, client.clientSecret].filter((one) => one !== undefined);
   const body = new Secret(form.toString(), '[form]');
-  return { url: secretUrl(url), body, authorization, secrets: [...secrets, ...known] };
+  return { url: secretUrl(url), body, basic, secrets: basic === undefined ? secrets : [...secrets, ...known] };
 }
 
 function basicOf({ tokenParams, clientId, clientSecret }: Client): Secret | undefined {
   if (tokenParams !== 'basic' || clientSecret === undefined) return undefined;
   const pair = [clientId, clientSecret.reveal()].map(encoded).join(':');
-  return new Secret(`Basic ${Buffer.from(pair).toString('base64')}`, '[basic]');
+  return new Secret(Buffer.from(pair).toString('base64'), '[basic]');
 }
 
 /**

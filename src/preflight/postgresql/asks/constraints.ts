@@ -2,7 +2,7 @@ import type { Ask } from '../ask.ts';
 import { textIn } from './decode.ts';
 import { grantMonitor } from './grants.ts';
 import { asksClock, overview } from './overview.ts';
-import { filled, isTrue, type RowsSeen, readable } from './unvalidated.ts';
+import { filled, isTrue, type RowsSeen, readable, rowsSeen } from './unvalidated.ts';
 
 /** A column with rows that may hold NULL, though the same column of the table it inherits from may not. */
 export interface LooserColumn {
@@ -26,7 +26,7 @@ export const looserColumns: Ask<readonly LooserColumn[]> = {
     rows.map((row) => ({
       table: textIn(row, 'name'),
       column: textIn(row, 'attname'),
-      rows: row.violated === 't' ? 'violate' : row.violated === 'f' ? 'fit' : 'unseen',
+      rows: rowsSeen(textIn(row, 'violated'), true),
     })),
   absent: [],
   grant: grantMonitor,

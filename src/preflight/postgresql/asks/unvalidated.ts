@@ -73,16 +73,16 @@ export const unvalidated: Ask<readonly Unvalidated[]> = {
         ofDomain: truthIn(row, 'of_domain'),
         inArrays,
         foreignKey: truthIn(row, 'foreign_key'),
-        rows: rowsSeen(textIn(row, 'violated'), truthIn(row, 'filled'), inArrays),
+        rows: inArrays && row.violated !== 't' ? 'unseen' : rowsSeen(textIn(row, 'violated'), truthIn(row, 'filled')),
       };
     }),
   absent: [],
   grant: grantMonitor,
 };
 
-function rowsSeen(violated: string, isFilled: boolean, inArrays: boolean): RowsSeen {
-  if (violated === 't') return 'violate';
-  if (inArrays) return 'unseen';
+/** From what a look at the rows gave: nothing where nobody looked. */
+export function rowsSeen(violated: string, isFilled: boolean): RowsSeen {
   if (!isFilled) return 'none';
-  return violated === 'f' ? 'fit' : 'unseen';
+  if (violated === '') return 'unseen';
+  return violated === 't' ? 'violate' : 'fit';
 }
