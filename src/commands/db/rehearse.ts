@@ -8,6 +8,7 @@ import { ConnectError as PgConnectError, QueryError } from '../../postgresql/fai
 import type { Report } from '../../preflight/report.ts';
 import { CommandError, ConnectError as RedisConnectError } from '../../redis/failure.ts';
 import { leftLine } from '../../rehearsal/text.ts';
+import { interrupted } from '../../session/defer-signals.ts';
 import { type Into, intoOf } from './rehearse-into.ts';
 import { judgeFirst, rehearsalWish, rehearseOptions } from './rehearse-judge.ts';
 import { openScene, type Scene } from './rehearse-scene.ts';
@@ -67,7 +68,7 @@ export const rehearse: CommandSpec<Context> = {
       throw new CliError('cancelled', 'the rehearsal was ended', {
         detail: left.length === 0 ? 'nothing of it is left' : left.map(leftLine).join('\n'),
         ...(left.length === 0 ? {} : { hint: 'run the same command again: it removes first what is left' }),
-        ...(signal === 'SIGINT' ? {} : { exitCode: 143 }),
+        exitCode: interrupted(signal).exitCode,
         cause: error,
       });
     } finally {

@@ -1,6 +1,7 @@
 import type { Context } from '../../context.ts';
 import { CliError, type ExitCode } from '../../errors.ts';
 import type { SignalName } from '../../platform/host.ts';
+import { interrupted } from '../../session/defer-signals.ts';
 import { usual } from '../../watch/limits.ts';
 import { readRecord, recordPath, type SourceName, sourceName, writeRecord } from '../../watch/record.ts';
 import { watch } from '../../watch/watch.ts';
@@ -72,7 +73,7 @@ export async function watchMigration(context: Context, watching: Watching): Prom
   if (signal === undefined) return 0;
   throw new CliError('cancelled', 'the watch was ended; the migration goes on', {
     hint: `come back with \`${comeBack(watching)}\``,
-    ...(signal === 'SIGINT' ? {} : { exitCode: 143 }),
+    exitCode: interrupted(signal).exitCode,
   });
 }
 

@@ -15,6 +15,15 @@ it('a watch that was to end by itself is come back to with the same words', asyn
   expect(ran.err).toContain(`hint: come back with \`cloudctl db watch --source ${address} --until-idle\``);
 });
 
+it('a terminal that was closed ends a watch as it ends every command', async () => {
+  const source = await startRedis();
+  onTestFinished(() => source.stop());
+  const watch = start(machine(), ['db', 'watch', '--source', `redis://${source.host}:${source.port}`]);
+  await watch.says(/waiting/);
+  watch.host.signal('SIGHUP');
+  expect((await watch.ended).code).toBe(130);
+});
+
 it.each(['redis', 'postgres'])('the first look at a %s source that cannot be entered says why', async (scheme) => {
   const address = `${scheme}://mover@127.0.0.1:${await closedPort()}/0`;
   const ran = await start(machine(), ['db', 'watch', '--source', address, '--disable-ssl']).ended;
