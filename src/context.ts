@@ -152,7 +152,9 @@ export async function createContext(host: Host, globals: Words): Promise<Context
     const binding = requireBinding(current, config());
     const at = place(current.profileName);
     const parts = { host, output, prompts, place: at, store: store(current), client, send, lock, requireSafe };
-    return storedSession(parts, current, binding);
+    return storedSession(parts, current, binding, async (...ended) =>
+      (await import('./context/way-back.ts')).comeBack(...ended),
+    );
   };
   const api = async (current: Settings): Promise<Api> => {
     requireSafe();

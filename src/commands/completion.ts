@@ -1,11 +1,11 @@
-import type { CommandSpec } from '../cli/command.ts';
+import type { CommandSpec, Tree } from '../cli/command.ts';
 import { completionScript, shells } from '../cli/completion.ts';
 import { describeProgram } from '../cli/describe.ts';
 import type { Context } from '../context.ts';
 import { usage } from '../errors.ts';
-import { commands } from './index.ts';
 
-export const completion: CommandSpec<Context> = {
+/** The script of a shell, for the commands of a tree that this one is itself a leaf of. */
+export const completionOf = (commands: Tree<Context>): CommandSpec<Context> => ({
   summary: 'print a completion script for a shell',
   arguments: [{ name: 'SHELL', description: shells.join(', '), required: true, choices: shells }],
   examples: [
@@ -24,4 +24,4 @@ export const completion: CommandSpec<Context> = {
     await context.output.text(completionScript(shell, description));
     return 0;
   },
-};
+});

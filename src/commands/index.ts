@@ -63,7 +63,9 @@ export const commands: Tree<Context> = {
     path: leaf('print where the configuration file is', async () => (await import('./config/path.ts')).path),
   }),
   doctor: leaf('look for what would stop a login on this machine', async () => (await import('./doctor.ts')).doctor),
-  completion: leaf('print a completion script for a shell', async () => (await import('./completion.ts')).completion),
+  completion: leaf('print a completion script for a shell', async () =>
+    (await import('./completion.ts')).completionOf(commands),
+  ),
   sandbox: branch('run the whole service on this machine', {
     start: leaf('start the sandbox', async () => (await import('./sandbox/start.ts')).start),
     env: leaf('print the variables that point to the sandbox', async () => (await import('./sandbox/env.ts')).env),

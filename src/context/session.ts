@@ -26,8 +26,11 @@ export interface SessionParts {
   readonly requireSafe: () => void;
 }
 
+/** Logs in again where a session has ended; false when that is not wanted or cannot be. */
+export type ComeBack = (parts: SessionParts, settings: Settings, binding: Binding) => Promise<boolean>;
+
 /** The stored session of a profile; in a terminal one that has ended offers the way back. */
-export function storedSession(parts: SessionParts, settings: Settings, binding: Binding): Session {
+export function storedSession(parts: SessionParts, settings: Settings, binding: Binding, comeBack: ComeBack): Session {
   const { host, output, place, store, send } = parts;
   const session = createSession({
     profile: settings.profileName,
@@ -49,8 +52,5 @@ export function storedSession(parts: SessionParts, settings: Settings, binding: 
     reached: reachedHere(host.env),
   });
   if (!parts.prompts.interactive) return session;
-  return withWayBack(session, async () => {
-    const { comeBack } = await import('./way-back.ts');
-    return comeBack(parts, settings, binding);
-  });
+  return withWayBack(session, () => comeBack(parts, settings, binding));
 }

@@ -1,5 +1,4 @@
 import { clean } from '../cli/sanitize.ts';
-import type { Settings } from '../config/settings.ts';
 import { sameScope } from '../oauth/scope.ts';
 import { surroundings } from '../platform/environment.ts';
 import { tryAcquire } from '../platform/lock.ts';
@@ -8,8 +7,8 @@ import { accountHint, loginCommand, readOnce } from '../session/current.ts';
 import { login } from '../session/login.ts';
 import type { LoginRequest } from '../session/login-request.ts';
 import { invitation, mayOpenBrowser } from '../session/login-words.ts';
-import type { Binding, CredentialRecord } from '../session/record.ts';
-import type { SessionParts } from './session.ts';
+import type { CredentialRecord } from '../session/record.ts';
+import type { ComeBack } from './session.ts';
 
 /** Milliseconds the browser gets: nobody has to type anything. */
 const limit = 120_000;
@@ -18,7 +17,7 @@ const limit = 120_000;
  * The silent way back (spec.md §4.1): the browser, where the person is signed in still, gives a new grant without a page.
  * Asks first; false when the person declines, or when nothing tells which account it has to be.
  */
-export async function comeBack(parts: SessionParts, settings: Settings, binding: Binding): Promise<boolean> {
+export const comeBack: ComeBack = async (parts, settings, binding) => {
   const { host, output, prompts, place, store } = parts;
   const { profileName, values } = settings;
   const stored = await readOnce(store, binding);
@@ -62,7 +61,7 @@ export async function comeBack(parts: SessionParts, settings: Settings, binding:
     request,
   );
   return true;
-}
+};
 
 /** The same account and the same scope; undefined after the implicit flow, which knows no prompt and no account. */
 function silentRequest(

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { resolveSettings } from '../../src/config/settings.ts';
 import { storedSession } from '../../src/context/session.ts';
+import { comeBack } from '../../src/context/way-back.ts';
 import { Secret } from '../../src/secret.ts';
 import { createFileStore } from '../../src/session/store-file.ts';
 import { testHost } from '../fixtures/host.ts';
@@ -40,6 +41,7 @@ async function made(interactive: boolean, tokenParams: 'query' | 'body' = 'query
     },
     resolveSettings({ env: {}, config: host.readConfig(), profile: undefined }),
     binding,
+    comeBack,
   );
   return { session, sandbox, grant, record, place, host, seen };
 }
