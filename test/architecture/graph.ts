@@ -6,8 +6,9 @@ const entries = ['src/entry.ts', 'src/main.ts', 'src/platform/keychain-child.ts'
 /** Packages that are read at every start; all others are read when they are wanted. */
 const atStart = ['commander'];
 
+/** An import that waits for its moment ties two files as any other does. */
 export const noCycles: Rule = (project) => {
-  const edges = statically(project);
+  const edges = edgesOf(project);
   const done = new Set<string>();
   const cycles = sources(project).flatMap((start) => {
     const cycle = findCycle(start, edges, done, []);
@@ -48,11 +49,9 @@ export const startUpReadsLittle: Rule = (project) => {
 };
 
 /** Imports that run or are read when their file is; a lazy one may well lead back. */
-function statically(project: Project): ReadonlyMap<string, readonly string[]> {
+function edgesOf({ imports }: Project): ReadonlyMap<string, readonly string[]> {
   const edges = new Map<string, string[]>();
-  for (const { from, to, kind } of project.imports) {
-    if (kind !== 'dynamic') edges.set(from, [...(edges.get(from) ?? []), to]);
-  }
+  for (const { from, to } of imports) edges.set(from, [...(edges.get(from) ?? []), to]);
   return edges;
 }
 
