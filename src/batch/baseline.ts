@@ -22,7 +22,8 @@ export async function takeBaseline({ ledger, line, lookups, clock, ending }: Bas
   const known = baseline();
   if (known !== undefined) return known;
   for (let attempt = 1; attempt <= tries; attempt++) {
-    const { conclusive, droplets } = await lookups.find({ names, has }, ending);
+    const { conclusive, counted, droplets } = await lookups.find({ names, has }, ending);
+    if (!counted) throw uncounted();
     if (!conclusive) continue;
     const met = [...droplets].filter(([, bearers]) => bearers.length > 0);
     const event: BaselineEvent = {
@@ -37,5 +38,13 @@ export async function takeBaseline({ ledger, line, lookups, clock, ending }: Bas
   throw new CliError('incomplete_list', 'could not see which of the names are taken', {
     detail: `the list of droplets changed while it was read, ${tries} times`,
     hint: 'run the command again',
+  });
+}
+
+/** Reading it again would not help: without the number nobody can tell that all of a list was read. */
+function uncounted(): CliError {
+  return new CliError('incomplete_list', 'could not see which of the names are taken', {
+    detail: 'the answer to GET /v2/droplets does not say how many droplets there are (`meta.total`)',
+    hint: '`cloudctl api /v2/droplets` shows the answer; see that base_url is the resource API itself',
   });
 }

@@ -6,6 +6,8 @@ import { pageSize, readPage, readPages } from './walk.ts';
 export interface Sight {
   /** It saw all there was to see. */
   readonly conclusive: boolean;
+  /** The server told how many there are (`meta.total`); without that nothing is ever conclusive. */
+  readonly counted: boolean;
   readonly droplets: ReadonlyMap<string, readonly Droplet[]>;
 }
 
@@ -35,13 +37,14 @@ export function createLookups(line: Line): Lookups {
   const byName = async (names: readonly string[], signal: AbortSignal): Promise<Sight | undefined> => {
     const droplets = new Map<string, readonly Droplet[]>();
     const queue = [...names];
-    let conclusive = true;
+    let [conclusive, counted] = [true, true];
     const work = async (): Promise<void> => {
       for (let name = queue.shift(); name !== undefined && honoured; name = queue.shift()) {
         const bearer = name;
         const path = `/v2/droplets?name=${encodeURIComponent(bearer)}&page=1&per_page=${pageSize}`;
         const page = await lane(() => readPage(line, path, signal));
         if (page.droplets.some((droplet) => droplet.name !== bearer)) honoured = false;
+        counted &&= page.total !== undefined;
         conclusive &&= page.total === new Set(page.droplets.map(({ id }) => id)).size;
         droplets.set(name, page.droplets);
       }
@@ -52,7 +55,7 @@ export function createLookups(line: Line): Lookups {
     } finally {
       named -= names.length;
     }
-    return honoured ? { conclusive, droplets } : undefined;
+    return honoured ? { conclusive, counted, droplets } : undefined;
   };
 
   /** Those who ask while a scan runs share the next one, since that one began before their question. */
@@ -107,7 +110,8 @@ async function scanAll(
   }
   const total = totals.at(-1);
   if (total !== undefined) onTotal(total);
-  return { conclusive: total !== undefined && totals[0] === total && met.size === total, droplets };
+  const counted = total !== undefined;
+  return { conclusive: counted && totals[0] === total && met.size === total, counted, droplets };
 }
 
 /** Work that is done so much at a time, whoever asks for it. */
