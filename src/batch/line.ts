@@ -61,6 +61,7 @@ export function createLine({ api, login, clock, pause, onPause }: LineOptions): 
     turn: take,
     async request(request) {
       inFlight += 1;
+      const before = refusals;
       let answer: ApiAnswer;
       try {
         answer = await api.request(request);
@@ -68,7 +69,8 @@ export function createLine({ api, login, clock, pause, onPause }: LineOptions): 
         inFlight -= 1;
       }
       const now = clock.now();
-      refusals = answer.status === 429 ? refusals + 1 : 0;
+      // Requests that were on their way together are refused together: that is one refusal.
+      refusals = answer.status === 429 ? Math.max(refusals, before + 1) : 0;
       const { status, retryAfter, limit, date: told } = answer;
       const headers = { status, retryAfter, remaining: limit?.remaining, reset: limit?.reset, date: told };
       allowance = afterAnswer(allowance, headers, now, inFlight, refusals);

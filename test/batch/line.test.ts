@@ -1,0 +1,32 @@
+import { expect, it } from 'vitest';
+import { createLine } from '../../src/batch/line.ts';
+import { answer, apiOf, hastyClock } from './ground.ts';
+
+const busy = answer(429, {}, { retryAfter: 0 });
+const signal = new AbortController().signal;
+const post = { method: 'POST', path: '/v2/droplets', body: '{}' } as const;
+
+/** The waits that were announced, after so many requests in flight together were refused so many times. */
+async function waits(together: number, times: number): Promise<readonly number[]> {
+  const told: number[] = [];
+  const onPause = async (ms: number): Promise<void> => void told.push(Math.round(ms / 1000));
+  const line = createLine({
+    api: apiOf(() => busy),
+    login: '`login`',
+    clock: hastyClock(),
+    pause: 900_000,
+    onPause,
+  });
+  for (let round = 0; round < times; round++) {
+    await line.turn(signal);
+    await Promise.all(Array.from({ length: together }, () => line.request(post)));
+  }
+  await line.turn(signal);
+  return told;
+}
+
+it('requests that were refused together are one refusal, and those after the wait another', async () => {
+  // A wait of one second is not announced.
+  expect(await waits(4, 3)).toEqual([2, 4]);
+  expect(await waits(1, 3)).toEqual([2, 4]);
+});
