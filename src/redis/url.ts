@@ -21,6 +21,11 @@ export function readUrl(text: string): RedisUrl {
   const at = rest.lastIndexOf('@');
   const person = at < 0 ? undefined : rest.slice(0, at);
   const place = /^(\[[^\]]*\]|[^:/?#]*)(?::([^/?#]*))?(?:\/([^?#]*))?(\?[^#]*)?(#.*)?$/s.exec(rest.slice(at + 1));
+  if (severalHosts.test(rest.slice(at + 1)))
+    throw usage(
+      'the URL of the source holds more than one host',
+      'Give one server; an IPv6 address stands in brackets, as in redis://[::1]:6379.',
+    );
   if (place === null) throw usage('the URL of the source has no host that can be read', example);
   const [, host = '', port, path, query, fragment] = place;
   if (host === '' || host === '[]') throw usage('the URL of the source has no host', example);
@@ -31,6 +36,8 @@ export function readUrl(text: string): RedisUrl {
   return { tls, host: hostOf(host), port: portOf(port), db: dbOf(path), ...personOf(person) };
 }
 
+/** A comma, or a second colon outside of brackets. */
+const severalHosts = /^[^[/?#]*(,|:[^/?#]*:)/;
 const schemes: Readonly<Record<string, boolean>> = { redis: false, rediss: true, valkey: false, valkeys: true };
 const example = 'Write it as redis://user:password@host:6379/0, with rediss:// for TLS.';
 
@@ -58,8 +65,9 @@ function portOf(port: string | undefined): number | undefined {
 
 function dbOf(path: string | undefined): number | undefined {
   if (path === undefined || path === '') return undefined;
-  if (!/^\d{1,9}$/.test(path)) throw usage('after the host stands a database by its number, as in /0', example);
-  return Number(path);
+  const number = path.replace(/\/$/, '');
+  if (!/^\d{1,9}$/.test(number)) throw usage('after the host stands a database by its number, as in /0', example);
+  return Number(number);
 }
 
 function personOf(person: string | undefined) {

@@ -64,6 +64,12 @@ export function readTarget(text: string): TargetVersion | undefined {
   };
 }
 
+/** The Redis a server says to be like; undefined: it does not say. */
+export function redisOf({ redis }: ServerVersion): { readonly major: number; readonly minor: number } | undefined {
+  const [major, minor] = numbersOf(redis) ?? [];
+  return major === undefined || minor === undefined ? undefined : { major, minor };
+}
+
 /** Whether a version is at least another; a version without a minor is its newest. */
 export function isAtLeast(
   version: { readonly major: number; readonly minor: number | undefined },
@@ -75,7 +81,8 @@ export function isAtLeast(
 
 /**
  * The format a server writes (RDB_VERSION in src/rdb.h of each release). 12 to 79 are Redis's own since it left the
- * free licence, and no Valkey reads them; 80 and above are Valkey's, and no Redis reads those.
+ * free licence, and no Valkey reads them; 80 and above are Valkey's, and no Redis reads those. A candidate calls itself
+ * by the number before (7.4-rc1 is 7.3.240) and writes what the release will.
  */
 export function rdbVersion(flavor: 'redis' | 'valkey', major: number, minor: number): number {
   const row = tables[flavor].find(([since]) => major > since[0] || (major === since[0] && minor >= since[1]));
@@ -86,12 +93,12 @@ type Rows = readonly (readonly [since: readonly [number, number], rdb: number])[
 
 const tables: Readonly<Record<'redis' | 'valkey', Rows>> = {
   redis: [
-    [[7, 4], 12],
-    [[7, 2], 11],
-    [[7, 0], 10],
-    [[5, 0], 9],
-    [[4, 0], 8],
-    [[3, 2], 7],
+    [[7, 3], 12],
+    [[7, 1], 11],
+    [[6, 9], 10],
+    [[4, 9], 9],
+    [[3, 9], 8],
+    [[3, 1], 7],
     [[2, 6], 6],
   ],
   valkey: [

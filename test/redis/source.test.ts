@@ -18,6 +18,7 @@ test.each<readonly [string, object]>([
   ['redis://[2001:db8::1]:6390/1', { host: '2001:db8::1', port: 6390, db: 1 }],
   ['REDISS://DB.example.com', { host: 'DB.example.com', ssl: 'require' }],
   ['valkeys://db.example.com', { ssl: 'require' }],
+  ['redis://db.example.com/4/', { db: 4 }],
 ])('%s is read', (url, expected) => {
   expect(readSource({ url }).source).toMatchObject(expected);
 });
@@ -41,6 +42,9 @@ test.each<readonly [string, SourceParts, RegExp]>([
   ['a CA without TLS, as a part', { host: 'db', disableSsl: true, ca }, /--disable-ssl turns off/],
   ['a unix socket', { host: '/run/redis.sock' }, /unix socket/],
   ['a unix socket, as a URL', { url: 'unix:///run/redis.sock' }, /unix socket/],
+  ['an IPv6 address without brackets', { url: 'redis://::1:6379' }, /more than one host/],
+  ['several hosts', { url: 'redis://:pw@a:6379,b:6379' }, /more than one host/],
+  ['an address of Sentinel', { url: 'redis-sentinel://a:26379' }, /redis-sentinel:\/\/ is no scheme of Redis/],
   ['a host with a space', { url: 'redis://d b' }, /space/],
 ])('%s is refused', (_name, parts, message) => {
   expect(() => readSource(parts)).toThrow(message);

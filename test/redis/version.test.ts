@@ -37,6 +37,10 @@ test.each<readonly [string, object | undefined]>([
 
 test.each<readonly ['redis' | 'valkey', number, number, number]>([
   ['redis', 2, 4, 6],
+  ['redis', 7, 3, 12],
+  ['redis', 7, 1, 11],
+  ['redis', 6, 9, 10],
+  ['redis', 6, 2, 9],
   ['redis', 2, 8, 6],
   ['redis', 3, 2, 7],
   ['redis', 4, 0, 8],

@@ -45,7 +45,7 @@ function engineOf(typed: string | undefined, address: string | undefined): Sourc
       'give it as `--source postgres://USER@HOST:5432/DBNAME`, in CLOUDCTL_SOURCE, or with --engine and --host',
     );
   }
-  const said = /^rediss?:\/\//i.test(address) ? 'redis' : address.includes('://') ? 'postgresql' : undefined;
+  const said = schemeOf(address);
   if (typed !== undefined && said !== undefined && typed !== said) {
     throw usage(`the address is of ${said}, and --engine says ${typed}`, 'leave --engine out');
   }
@@ -53,6 +53,22 @@ function engineOf(typed: string | undefined, address: string | undefined): Sourc
   if (engine === undefined)
     throw usage('the engine of the source is not told', 'add `--engine postgresql` or `--engine redis`');
   return engine === 'redis' ? 'redis' : 'postgresql';
+}
+
+const schemes: readonly (readonly [RegExp, Source['engine']])[] = [
+  [/^(postgres|pg)/i, 'postgresql'],
+  [/redis|valkey|^unix/i, 'redis'],
+];
+
+/** By the scheme, right or nearly right: whoever reads the address says what is wrong with it. undefined: it has none. */
+function schemeOf(address: string): Source['engine'] | undefined {
+  const [, scheme] = /^([a-z][a-z0-9+.-]*):\/\//i.exec(address.trim()) ?? [];
+  if (scheme === undefined) return undefined;
+  const found = schemes.find(([pattern]) => pattern.test(scheme));
+  if (found === undefined) {
+    throw usage(`${scheme}:// is no scheme of a source`, 'begin it with postgres:// or redis://, or rediss:// for TLS');
+  }
+  return found[1];
 }
 
 async function postgresSource(context: Context, words: Words): Promise<PostgresSource> {

@@ -12,7 +12,7 @@ export interface Ask<T> {
 }
 
 export interface AskContext {
-  /** The user we are: `default` unless another was given. */
+  /** The user we are: `default` unless AUTH was said with another name. */
   readonly user: string;
 }
 

@@ -18,15 +18,18 @@ import { maxmemory } from './checks/maxmemory.ts';
 import { minReplicasCheck } from './checks/min-replicas.ts';
 import { modules } from './checks/modules.ts';
 import { multiDb } from './checks/multi-db.ts';
+import { pingRefused } from './checks/ping-refused.ts';
 import { protectedModeCheck } from './checks/protected-mode.ts';
 import { psyncCommand } from './checks/psync-command.ts';
 import { redisConnect } from './checks/redis-connect.ts';
 import { hostIpv6Only, hostPublicAddress, hostSplitHorizon, redisDns } from './checks/redis-dns.ts';
 import { redisTls } from './checks/redis-tls.ts';
 import { renamedCommands } from './checks/renamed-commands.ts';
+import { renamedWrites } from './checks/renamed-writes.ts';
 import { disklessDelay, replBacklog, replTimeout } from './checks/repl-settings.ts';
 import { replicaOutputBuffer } from './checks/replica-output-buffer.ts';
 import { roleReplica } from './checks/role-replica.ts';
+import { sourceMemory } from './checks/source-memory.ts';
 import { tlsReplicationCheck } from './checks/tls-replication.ts';
 import { versionMin } from './checks/version-min.ts';
 import { versionNotNewer } from './checks/version-not-newer.ts';
@@ -56,11 +59,13 @@ export const catalogue: readonly AnyCheck[] = [
   roleReplica,
   loading,
   busyScript,
+  pingRefused,
   bgsaveBroken,
   forkMemory,
   replicaOutputBuffer,
   replBacklog,
   replTimeout,
+  sourceMemory,
   disklessDelay,
   minReplicasCheck,
   waitUsers,
@@ -70,5 +75,6 @@ export const catalogue: readonly AnyCheck[] = [
   tlsReplicationCheck,
   maxclients,
   renamedCommands,
+  renamedWrites,
   keyspaceNotifications,
 ];

@@ -42,6 +42,11 @@ export async function enterSource(given: RedisSource, signal: AbortSignal): Prom
   }
 }
 
+/** Nobody says AUTH without a password, whatever name was given: a replica does not either. */
+export function userOf({ username }: RedisSource, entry: Entry): string {
+  return entry.kind === 'entered' && entry.auth === 'password' ? (username ?? 'default') : 'default';
+}
+
 const notAsked: TlsFacts = { offered: 'not_asked' };
 
 function tlsOf({ phase, code, message }: ConnectError): TlsFacts {

@@ -29,6 +29,12 @@ export async function gather(
   return new Map(await Promise.all(answers));
 }
 
+/** The answer to a question, when there is one. */
+export function knownTo<T>(answers: Answers, ask: Ask<T>): T | undefined {
+  const answer: Answer<T> | undefined = answers.get(ask);
+  return answer?.kind === 'known' ? answer.value : undefined;
+}
+
 // biome-ignore lint/suspicious/noExplicitAny: the questions behind the names of any check.
 export function asksOf(asks: Asks): readonly Ask<any>[] {
   return Object.values(asks).map((one) => ('maybe' in one ? one.maybe : one));

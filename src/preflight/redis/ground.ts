@@ -6,8 +6,10 @@ import type { Sample } from './sample.ts';
 export interface Ground {
   readonly host: string;
   readonly port: number;
-  /** The user we are: `default` unless another was given. */
+  /** The user we are: `default` unless AUTH was said with another name. */
   readonly user: string;
+  /** The name that was given, whether it was used or not. */
+  readonly named?: string | undefined;
   readonly ssl: boolean;
   readonly address: AddressFacts;
   readonly tls: TlsFacts;
@@ -19,6 +21,8 @@ export interface Ground {
   /** Two readings of INFO; undefined: not possible. */
   readonly rate: Rate | undefined;
   readonly sample: Answer<Sample>;
+  /** Writing commands that were called since the start and that no command is called: rename-command gave them other names. */
+  readonly renamed: Answer<readonly string[]>;
   /** `--probe`: what PSYNC itself said; undefined: not tried. */
   readonly probe: Probe | undefined;
 }

@@ -1,11 +1,8 @@
 import { CliError } from '../../errors.ts';
 import type { Clock } from '../../platform/host.ts';
-import type { Words } from '../../redis/connection.ts';
 import { type Info, keyspaceOf, numberIn } from '../../redis/info.ts';
-import { commandLine } from '../../redis/quote.ts';
 import type { RedisSource } from '../../redis/source.ts';
 import { flavorNames, serverVersion } from '../../redis/version.ts';
-import { encode } from '../../redis/wire.ts';
 import { refuseUnknownIds } from '../misspelt.ts';
 import type { DatabaseVerdict, Report } from '../report.ts';
 import { conclude } from '../verdict.ts';
@@ -14,14 +11,13 @@ import type { Answer } from './ask.ts';
 import { info } from './asks/info.ts';
 import { catalogue } from './catalogue.ts';
 import { type AnyCheck, every } from './check.ts';
-import { enterSource, type WayIn } from './entry.ts';
+import { enterSource, userOf, type WayIn } from './entry.ts';
 import { isBusy, judgeAll } from './findings.ts';
-import { type Answers, answered, gather } from './gather.ts';
-import type { Entry, Ground, Probe, Rate } from './ground.ts';
+import { knownTo } from './gather.ts';
+import type { Entry, Ground, Probe } from './ground.ts';
 import { loadOf } from './load.ts';
-import { probePsync } from './probe.ts';
-import { type Sample, takeSample } from './sample.ts';
-import { watchRate } from './watch.ts';
+import { type Survey, survey } from './survey.ts';
+import { tallyOf } from './tally.ts';
 
 export interface PreflightOptions {
   readonly source: RedisSource;
@@ -56,7 +52,7 @@ export async function preflightRedis(options: PreflightOptions): Promise<Report>
   );
   const over = AbortSignal.timeout(deadline);
   const signal = options.signal === undefined ? over : AbortSignal.any([over, options.signal]);
-  const tally = tallyOf(options);
+  const tally = tallyOf(options.onQuery);
   options.onProgress?.(0, 3);
   const wayIn = await enterSource(options.source, signal);
   for (const line of wayIn.sent) tally.said(line);
@@ -72,113 +68,35 @@ export async function preflightRedis(options: PreflightOptions): Promise<Report>
   };
 }
 
-interface Tally {
-  readonly heard: (words: Words) => void;
-  readonly said: (line: string) => void;
-  readonly count: () => number;
-  readonly bytes: () => number;
-}
-
-/** Counts and tells what is sent. */
-function tallyOf({ onQuery }: PreflightOptions): Tally {
-  let count = 0;
-  let bytes = 0;
-  const said = (line: string) => {
-    count += 1;
-    onQuery?.('server', line);
-  };
-  return {
-    said,
-    heard(words) {
-      const texts = words.map((word) => (typeof word === 'string' ? word : Buffer.from(word).toString('utf8')));
-      bytes += encode(texts).length;
-      said(commandLine(...texts));
-    },
-    count: () => count,
-    bytes: () => bytes,
-  };
-}
-
-interface Survey {
-  readonly answers: Answers;
-  readonly rate: Rate | undefined;
-  readonly sample: Answer<Sample>;
-  readonly probe: Probe | undefined;
-  readonly waited: number;
-}
-
-const samplePermission = { id: 'SCAN', permission: '+select +scan +type +memory|usage' };
-
-async function survey(
-  { source, wish, clock, rateInterval = 1000, onProgress }: PreflightOptions,
-  { session, source: dialled }: WayIn,
-  checks: readonly AnyCheck[],
-  signal: AbortSignal,
-  tally: Tally,
-): Promise<Survey> {
-  const nothing: Survey = {
-    answers: new Map(),
-    rate: undefined,
-    sample: { kind: 'skipped', reason: 'the server was not entered' },
-    probe: undefined,
-    waited: 0,
-  };
-  if (session === undefined) return nothing;
-  const context = { user: source.username ?? 'default' };
-  try {
-    const answers = await gather(session, checks, context, 10_000, tally.heard);
-    onProgress?.(2, 3);
-    let { sample, probe } = nothing;
-    const look = async () => {
-      const facts = infoOf(answers);
-      const databases = facts === undefined ? [0] : keyspaceOf(facts).map(({ index }) => index);
-      sample = await answered(takeSample(session, databases, tally.heard), samplePermission, context);
-      if (wish.probe) {
-        probe = await probePsync(dialled, { limit: 15_000, signal }, (words) => tally.said(commandLine(...words)));
-      }
-    };
-    const watching = {
-      clock,
-      interval: rateInterval,
-      signal,
-      heard: tally.heard,
-      sent: () => ({ bytes: tally.bytes(), commands: tally.count() }),
-    };
-    const { rate, waited } = await watchRate(session, watching, look);
-    return { answers, rate, sample, probe, waited };
-  } finally {
-    session.end();
-  }
-}
-
 type Described = Omit<Report, 'queries' | 'started_at' | 'duration_ms'>;
 
 function report(
   { source, wish }: PreflightOptions,
   { address, tls, entry }: WayIn,
   checks: readonly AnyCheck[],
-  { answers, rate, sample, probe }: Survey,
+  { answers, rate, sample, renamed, probe }: Survey,
 ): Described {
   const ssl = source.ssl === 'require';
-  const user = entry.kind === 'entered' && entry.auth === 'password' ? (source.username ?? 'default') : 'default';
-  const broken = [...answers.values(), sample].flatMap((one) =>
+  const broken = [...answers.values(), sample, renamed].flatMap((one) =>
     one.kind === 'failed' && one.broke ? [one.reason] : [],
   )[0];
   const ground: Ground = {
     host: source.host,
     port: source.port,
-    user,
+    user: userOf(source, entry),
+    named: source.username,
     ssl,
     address,
     tls,
     entry,
     broken,
-    busy: busyWords(entry, probe, [...answers.values(), sample]),
+    busy: busyWords(entry, probe, [...answers.values(), sample, renamed]),
     rate,
     sample,
+    renamed,
     probe,
   };
-  const facts = infoOf(answers);
+  const facts = knownTo(answers, info);
   const spaces = facts === undefined ? [] : keyspaceOf(facts);
   const conclusion = conclude({
     findings: judgeAll(checks, answers, ground, wish),
@@ -235,9 +153,4 @@ function describeServer(facts: Info) {
       replicas: (numberIn(facts, 'connected_slaves') ?? 0) > 0,
     },
   };
-}
-
-function infoOf(answers: Answers): Info | undefined {
-  const answer: Answer<Info> | undefined = answers.get(info);
-  return answer?.kind === 'known' ? answer.value : undefined;
 }

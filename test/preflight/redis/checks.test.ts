@@ -185,6 +185,16 @@ const table: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
       says: 'rename-command',
     },
     'not so far': { ground: cut('tls', 'TLS', 'no'), status: 'skip' },
+    'a user without a password': {
+      ground: { named: 'mover', entry: { kind: 'entered', auth: 'open' } },
+      status: 'warn',
+      says: 'entered as default',
+    },
+    'a user without a password, where one is asked': {
+      ground: { named: 'mover', ...cut('startup', 'NOAUTH', 'NOAUTH Authentication required.') },
+      status: 'fail',
+      says: 'of a user with nopass any will do',
+    },
   },
   'psync-command': {
     there: { status: 'pass' },
@@ -425,6 +435,23 @@ const table: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
       status: 'unknown',
       says: 'redis-8',
     },
+    'a candidate of the first format that no Valkey reads': {
+      server: healthy({ info: { redis_version: '7.3.240' } }),
+      wish: { targetVersion: 'valkey-8' },
+      status: 'fail',
+      blocks: both,
+      says: 'RDB 12',
+    },
+    'Valkey to a Redis at least as new as the one it is like': {
+      server: healthy({ info: { redis_version: '7.2.4', valkey_version: '8.0.1', server_name: 'valkey' } }),
+      wish: { targetVersion: 'redis-7.4' },
+      status: 'pass',
+    },
+    'Valkey to an older Redis': {
+      server: healthy({ info: { redis_version: '7.2.4', valkey_version: '8.0.1', server_name: 'valkey' } }),
+      wish: { targetVersion: 'redis-7.0' },
+      status: 'fail',
+    },
     'no version': { server: healthy({ info: { redis_version: '' } }), status: 'unknown' },
     'its own kind': {
       server: healthy({ info: { kvrocks_version: '2.12.0' } }),
@@ -445,6 +472,24 @@ const table: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
       status: 'fail',
       blocks: ['continuous'],
       says: 'shards with slots: 3',
+    },
+    'a cluster that is down': {
+      server: healthy({
+        info: { cluster_enabled: '1' },
+        more: { replies: { 'CLUSTER INFO': 'cluster_state:fail\r\ncluster_slots_ok:16383' } },
+      }),
+      status: 'fail',
+      blocks: both,
+      says: 'CLUSTERDOWN',
+    },
+    'a cluster that is down and may be read': {
+      server: healthy({
+        info: { cluster_enabled: '1' },
+        config: { 'cluster-allow-reads-when-down': 'yes' },
+        more: { replies: { 'CLUSTER INFO': 'cluster_state:fail\r\ncluster_slots_ok:16383' } },
+      }),
+      status: 'fail',
+      blocks: ['continuous'],
     },
     'INFO denied': { server: healthy({ more: { replies: { INFO: `-${denied} 'info'` } } }), status: 'pass' },
   },
@@ -521,6 +566,19 @@ const table: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
       status: 'warn',
       says: 'p:1',
     },
+    'one that takes writes': {
+      server: healthy({ info: { role: 'slave', master_host: 'p', master_link_status: 'up', slave_read_only: '0' } }),
+      status: 'fail',
+      blocks: ['continuous'],
+      says: 'CONFIG SET replica-read-only yes',
+    },
+    'one that takes writes, before 5.0': {
+      server: healthy({
+        info: { redis_version: '3.2.1', role: 'slave', master_link_status: 'up', slave_read_only: '0' },
+      }),
+      status: 'fail',
+      says: 'CONFIG SET slave-read-only yes',
+    },
     'cut off': {
       server: healthy({ info: { role: 'slave', master_link_status: 'down' } }),
       status: 'fail',
@@ -584,6 +642,30 @@ const table: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
       says: 'redis-cli FUNCTION KILL',
     },
     'a module': { ground: { busy: 'BUSY a module is at work' }, status: 'fail', says: 'Wait for the end' },
+  },
+  'ping-refused': {
+    PONG: { status: 'pass' },
+    'a save that failed': {
+      ground: told(
+        'MISCONF',
+        'MISCONF Redis is configured to save RDB snapshots, but it is unable to persist to disk.',
+      ),
+      status: 'fail',
+      blocks: ['continuous'],
+      says: 'CONFIG SET stop-writes-on-bgsave-error no',
+    },
+    'an append-only file that cannot be written': {
+      ground: told('MISCONF', 'MISCONF Errors writing to the AOF file: No space left on device'),
+      status: 'fail',
+      says: 'aof_last_write_status:ok',
+    },
+    'a word of a proxy': { ground: told('ERR', 'ERR no backend'), status: 'fail', says: 'proxy' },
+    'no right to PING': { ground: told('NOPERM', 'NOPERM'), status: 'pass' },
+    'PING that is not there': {
+      server: healthy({ more: { lacks: ['ping'] } }),
+      ground: told('ERR', "ERR unknown command 'PING'"),
+      status: 'pass',
+    },
   },
   'bgsave-broken': {
     ok: { status: 'pass' },
@@ -650,6 +732,15 @@ const table: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
       ground: writing(2e6),
       status: 'warn',
     },
+    'over the soft limit, however fast the copy is': {
+      server: {
+        ...limited('0 1048576 1'),
+        info: { ...healthy().info, used_memory_dataset: '10000000000', used_memory: '10000000000' },
+      },
+      ground: writing(2e6),
+      status: 'fail',
+      blocks: ['continuous'],
+    },
     'small and not measured': {
       server: limited('1048576 0 0'),
       ground: { rate: undefined },
@@ -688,6 +779,31 @@ const table: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
       server: healthy({ info: { used_memory_dataset: '18446744073709356592' } }),
       status: 'pass',
     },
+  },
+  'source-memory': {
+    unlimited: { server: healthy({ info: { maxmemory: '0' } }), status: 'pass', says: 'unlimited' },
+    roomy: { server: healthy({ info: { maxmemory: '9000000000' } }), status: 'pass' },
+    'full, and written to': {
+      server: filled('noeviction'),
+      ground: writing(1e5),
+      status: 'fail',
+      blocks: ['continuous'],
+      says: 'CONFIG SET maxmemory',
+    },
+    'full, and quiet': { server: filled('noeviction'), status: 'warn', says: 'OOM' },
+    'full, evicting, and a large backlog': {
+      server: filled('allkeys-lru', { 'repl-backlog-size': '67108864' }),
+      ground: writing(1e5),
+      status: 'warn',
+      says: 'evicts up to',
+    },
+    'full, evicting, and a small backlog': { server: filled('allkeys-lru'), ground: writing(1e5), status: 'pass' },
+    'full, and the backlog is there': {
+      server: filled('noeviction', {}, { repl_backlog_active: '1', repl_backlog_histlen: '1048576' }),
+      ground: writing(1e5),
+      status: 'pass',
+    },
+    'not told': { server: healthy({ info: { maxmemory: '1', used_memory: '' } }), status: 'unknown' },
   },
   'diskless-delay': {
     short: { status: 'pass' },
@@ -783,6 +899,16 @@ const table: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
       blocks: ['scan'],
     },
   },
+  'renamed-writes': {
+    none: { status: 'pass' },
+    some: {
+      ground: { renamed: { kind: 'known', value: ['incr', 'flushall'] } },
+      status: 'fail',
+      blocks: ['continuous'],
+      says: 'INCR, FLUSHALL',
+    },
+    'not told': { ground: { renamed: { kind: 'missing', reason: 'unknown command' } }, status: 'unknown' },
+  },
   'keyspace-notifications': {
     none: { status: 'pass' },
     events: { server: healthy({ config: { 'notify-keyspace-events': 'KEA' } }), status: 'info' },
@@ -855,6 +981,23 @@ function certificate(days: number): Ground['tls'] {
     version: 'TLSv1.3',
     certificate: { subject: 'CN=r', issuer: 'CN=ca', validTo, selfSigned: false },
   };
+}
+
+/** What PING was answered with. */
+function told(code: string, message: string): Partial<Ground> {
+  return { entry: { kind: 'entered', auth: 'open', notice: { code, message } } };
+}
+
+/** No byte is left of maxmemory. */
+function filled(
+  policy: string,
+  config: Readonly<Record<string, string>> = {},
+  info: Readonly<Record<string, string>> = {},
+): Recorded {
+  return healthy({
+    info: { maxmemory: '1000000000', maxmemory_policy: policy, used_memory: '1000000000', ...info },
+    config: { 'repl-backlog-size': '1048576', ...config },
+  });
 }
 
 function writing(writes: number): Partial<Ground> {

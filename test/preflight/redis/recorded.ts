@@ -49,6 +49,7 @@ export function ground(changes: Partial<Ground> = {}): Ground {
     busy: undefined,
     rate: { writes: 0, source: 'network', evicted: 0, expired: 0 },
     sample: { kind: 'known', value: { keys: [], isAll: true } },
+    renamed: { kind: 'known', value: [] },
     probe: undefined,
     ...changes,
   };

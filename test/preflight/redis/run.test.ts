@@ -183,6 +183,67 @@ function suite(program: 'redis' | 'valkey'): void {
       }
     }));
 
+  test('a writing command that was called by another name is found, and one that nobody called is not', () =>
+    withRedis(
+      { program, config: ['rename-command INCR hidden-incr', 'rename-command FLUSHALL ""'] },
+      async (server) => {
+        expect((await preflight(server)).finding('renamed-writes').status).toBe('pass');
+        server.cli('hidden-incr', 'n');
+        const { report, finding } = await preflight(server);
+        expect(report.verdict).toBe('scan');
+        expect(finding('renamed-writes')).toMatchObject({ status: 'fail', objects: ['INCR'], fix: { restart: true } });
+      },
+    ));
+
+  test('a user without a password is not the one whose rights are judged', () =>
+    withRedis(
+      { program, acl: ['user default on nopass ~* &* +@all -psync -sync', 'user mover on nopass ~* +@all'] },
+      async (server) => {
+        const { report, finding } = await preflight(server, { username: 'mover' });
+        expect(report.verdict).toBe('scan');
+        expect(finding('acl-psync').fix?.sql?.[0]).toBe('ACL SETUSER default +psync');
+        expect(finding('auth')).toMatchObject({ status: 'warn' });
+        const named = await preflight(server, { username: 'mover', password: new Secret('any') });
+        expect(named.report.verdict).toBe('continuous');
+      },
+    ));
+
+  test('a replica that takes writes keeps them, until it is made read-only', () =>
+    withRedis({ program }, (primary) =>
+      withRedis({ program }, async (server) => {
+        server.cli('replicaof', primary.host, String(primary.port));
+        await eventually(() => server.cli('info', 'replication').includes('master_link_status:up'), 'the link');
+        server.cli('config', 'set', 'replica-read-only', 'no');
+        const { report, finding } = await preflight(server);
+        expect(report.verdict).toBe('scan');
+        server.script(finding('role-replica').fix!.sql!.join('\n'));
+        expect((await preflight(server)).report.verdict).toBe('continuous');
+        server.script(finding('role-replica').fix!.undo!.join('\n'));
+        expect(server.cli('config', 'get', 'replica-read-only')).toBe('replica-read-only\nno');
+      }),
+    ));
+
+  test('a cluster that is down is not scanned either', () =>
+    withRedis({ program, config: ['cluster-enabled yes'] }, async (server) => {
+      const { report, finding } = await preflight(server);
+      expect(report.verdict).toBe('blocked');
+      expect(finding('cluster-source').observed).toContain('0 of 16384 slots served');
+    }));
+
+  test('a full source that is written to blocks, and the fix and the undo hold', () =>
+    withRedis({ program, config: ['enable-debug-command yes', 'repl-backlog-size 64mb'] }, async (server) => {
+      server.cli('config', 'set', 'maxmemory', '40mb');
+      const stop = write(server.port);
+      const finding = await preflight(server)
+        .then((run) => run.finding('source-memory'))
+        .finally(stop);
+      expect(finding).toMatchObject({ status: 'fail', blocks: ['continuous'] });
+      server.script(finding.fix!.sql!.join('\n'));
+      expect((await preflight(server)).finding('source-memory').status).toBe('pass');
+      server.script(finding.fix!.undo!.join('\n'));
+      expect(server.cli('config', 'get', 'maxmemory')).toBe(`maxmemory\n${40 * 2 ** 20}`);
+    }));
+
   test('CONFIG hidden: continuous, and not proven', () =>
     withRedis({ program, config: ['rename-command CONFIG ""'] }, async (server) => {
       const { report, finding } = await preflight(server);
@@ -284,7 +345,13 @@ function suite(program: 'redis' | 'valkey'): void {
       expect(server.script(finding.fix!.sql!.join('\n'))).toEqual(['OK', 'OK']);
       const cured = await preflight(server);
       expect(cured.finding('bgsave-broken').status).toBe('warn');
-      expect(cured.report.verdict).toBe('continuous');
+      // A server that was told to save refuses writes, and PING with them: a replica greets in vain.
+      expect(cured.report.verdict).toBe('scan');
+      const refused = cured.finding('ping-refused');
+      expect(refused).toMatchObject({ status: 'fail', blocks: ['continuous'] });
+      expect(server.script(refused.fix!.sql!.join('\n'))).toEqual(['OK', 'OK']);
+      expect((await preflight(server)).report.verdict).toBe('continuous');
+      expect(server.script(refused.fix!.undo!.join('\n'))).toEqual(['OK', 'OK']);
       expect(server.script(finding.fix!.undo!.join('\n'))).toEqual(['OK', 'OK']);
       expect(server.cli('config', 'get', 'repl-diskless-sync')).toBe('repl-diskless-sync\nno');
     }));

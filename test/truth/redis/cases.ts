@@ -1,3 +1,4 @@
+import { connect } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { Secret } from '../../../src/secret.ts';
 import { eventually, type RedisServer, startRedis } from '../../fixtures/redis.ts';
@@ -68,6 +69,44 @@ export const redisCases: readonly RedisCase[] = [
     door: mover,
   },
   {
+    name: 'a user without a password, and the default user may not replicate',
+    verdict: 'scan',
+    because: ['acl-psync'],
+    source: { acl: ['user default on nopass ~* &* +@all -psync -sync', 'user mover on nopass ~* +@all'] },
+    door: { username: 'mover' },
+  },
+  {
+    name: 'a user who needs no password, with any',
+    verdict: 'continuous',
+    source: { acl: [admin, 'user mover on nopass ~* +@all'] },
+    door: mover,
+  },
+  {
+    name: 'a password of odd characters',
+    verdict: 'continuous',
+    source: { acl: [admin, `user mover on >a"b'c@:/?#%é ~* +@all`] },
+    door: { username: 'mover', password: new Secret(`a"b'c@:/?#%é`) },
+  },
+  {
+    name: 'a user who may read keys alone',
+    verdict: 'continuous',
+    source: { acl: [admin, 'user mover on >pw %R~* +@all'] },
+    door: mover,
+  },
+  {
+    name: 'a user who may write keys alone, without PSYNC',
+    verdict: 'blocked',
+    because: ['acl-psync', 'acl-scan'],
+    source: { acl: [admin, 'user mover on >pw %W~* +@all -psync -sync'] },
+    door: mover,
+  },
+  {
+    name: 'a user who replicates by a selector',
+    verdict: 'continuous',
+    source: { acl: [admin, 'user mover on >pw +ping +info (+psync +replconf ~*)'] },
+    door: mover,
+  },
+  {
     name: 'PSYNC and SYNC renamed',
     verdict: 'scan',
     because: ['psync-command'],
@@ -80,6 +119,15 @@ export const redisCases: readonly RedisCase[] = [
     source: { config: ['rename-command PSYNC ""', 'repl-diskless-sync no'] },
   },
   { name: 'REPLCONF renamed', verdict: 'continuous', source: { config: ['rename-command REPLCONF ""'] } },
+  {
+    name: 'a command that writes is called by another name',
+    verdict: 'scan',
+    because: ['renamed-writes'],
+    filled: [0],
+    source: { config: ['rename-command LPUSH hidden-push'] },
+    last: [['hidden-push', 'queue', 'a']],
+    before: async (source) => say(source, (at) => `hidden-push {q}${at} x\r\n`, 250),
+  },
   { name: 'CONFIG renamed', verdict: 'continuous', source: { config: ['rename-command CONFIG ""'] } },
   {
     name: 'a cluster of two shards',
@@ -115,6 +163,73 @@ export const redisCases: readonly RedisCase[] = [
     because: ['role-replica'],
     source: { config: ['replica-serve-stale-data no'] },
     before: (source) => follow(source, true),
+  },
+  {
+    name: 'a replica that takes writes',
+    verdict: 'scan',
+    because: ['role-replica'],
+    before: async (source) => {
+      const { end } = await follow(source, false);
+      source.cli('config', 'set', 'replica-read-only', 'no');
+      return { primaries: [source], ...(end === undefined ? {} : { end }) };
+    },
+  },
+  {
+    name: 'a cluster with a slot that nobody has',
+    verdict: 'blocked',
+    because: ['cluster-source'],
+    source: { config: ['cluster-enabled yes'] },
+    filled: [0],
+    before: slotless,
+  },
+  {
+    name: 'saving failed, and writes are refused',
+    verdict: 'scan',
+    because: ['ping-refused'],
+    source: { config: ['save 3600 1', 'repl-diskless-sync yes'] },
+    before: async (source) => {
+      source.cli('set', 'a', 'x');
+      source.cli('-n', '3', 'set', 'b', 'x');
+      await breakSaving(source);
+      return { primaries: [source] };
+    },
+  },
+  {
+    name: 'a full source that is written to',
+    verdict: 'scan',
+    because: ['source-memory'],
+    filled: [0],
+    source: { config: ['enable-debug-command yes'] },
+    before: async (source) => nearlyFull(source),
+  },
+  {
+    name: 'a soft limit alone and much to do',
+    verdict: 'scan',
+    because: ['replica-output-buffer'],
+    filled: [0],
+    source: {
+      config: [
+        'client-output-buffer-limit replica 0 1mb 1',
+        'enable-debug-command yes',
+        'repl-diskless-sync no',
+        'rdbcompression no',
+      ],
+    },
+    last: [['debug', 'populate', '3000', 'filler', '100000']],
+    before: async (source) => keepWriting(source),
+  },
+  { name: 'idle clients are sent away after a second', verdict: 'continuous', source: { config: ['timeout 1'] } },
+  {
+    name: 'streams with entries that wait, odd names, keys that expire meanwhile',
+    verdict: 'continuous',
+    filled: [0],
+    last: [
+      ['xgroup', 'create', 'stream', 'g', '0'],
+      ['xreadgroup', 'group', 'g', 'c', 'streams', 'stream', '>'],
+      ['set', '', 'empty'],
+      ['eval', "return redis.call('set', string.char(27, 91, 51, 49, 109, 226, 128, 174, 0, 10, 13, 255), 'x')", '0'],
+      ['eval', "for i = 1, 2000 do redis.call('set', 'e' .. i, 'x', 'PX', 500 + i * 3) end", '0'],
+    ],
   },
   {
     name: 'more data than the target has memory',
@@ -248,4 +363,41 @@ function keepWriting(source: RedisServer): Prepared {
       stop();
     },
   };
+}
+
+/** Every slot but one is here; keys were written while it was whole. */
+async function slotless(source: RedisServer): Promise<Prepared> {
+  const state = (word: string) =>
+    eventually(() => source.cli('cluster', 'info').includes(`cluster_state:${word}`), `a cluster that is ${word}`);
+  source.cli('cluster', 'addslotsrange', '0', '16383');
+  await state('ok');
+  for (let at = 0; at < 20; at += 1) source.cli('set', `key:${at}`, 'x');
+  source.cli('cluster', 'delslots', '5');
+  await state('fail');
+  return { primaries: [source] };
+}
+
+/** An application that says one thing after another, each a command of its own. */
+function say(source: RedisServer, command: (at: number) => string, times = Number.POSITIVE_INFINITY): Prepared {
+  const socket = connect(source.port, source.host);
+  let at = 0;
+  socket.on('data', () => {}).on('error', () => {});
+  const timer = setInterval(() => {
+    at += 1;
+    if (at <= times) socket.write(command(at));
+  }, 20);
+  return {
+    async end() {
+      clearInterval(timer);
+      socket.destroy();
+    },
+  };
+}
+
+/** Less is left of maxmemory than the backlog of a first replica takes, and one key is written over and over. */
+function nearlyFull(source: RedisServer): Prepared {
+  source.cli('debug', 'populate', '2000', 'filler', '10000');
+  const used = /^used_memory:(\d+)/m.exec(source.cli('info', 'memory'))?.[1];
+  source.cli('config', 'set', 'maxmemory', String(Number(used) + 600_000));
+  return say(source, () => `SET k ${'x'.repeat(10_000)}\r\n`);
 }

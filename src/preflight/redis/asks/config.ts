@@ -28,3 +28,4 @@ export const notifications = config('notify-keyspace-events');
 export const bulkLength = config('proto-max-bulk-len');
 export const dataFolder = config('dir');
 export const aclFile = config('aclfile');
+export const readsWhenDown = config('cluster-allow-reads-when-down');

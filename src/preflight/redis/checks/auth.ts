@@ -13,7 +13,7 @@ export const auth = check({
   asks: {},
   judge(_values, ground, wish) {
     const { entry } = ground;
-    if (entry.kind === 'refused') return refused(entry);
+    if (entry.kind === 'refused') return refused(entry, ground.named);
     const again = shutOut(ground);
     if (again !== undefined) return again;
     if (entry.auth === 'password') return pass(`AUTH as ${ground.user}`);
@@ -24,6 +24,7 @@ export const auth = check({
         fix: { text: 'Leave the password out, or set it on the server (requirepass, or ACL SETUSER default).' },
       });
     }
+    if (ground.named !== undefined && ground.named !== ground.user) return unnamed(ground.named);
     if (!wish.asPublic || dialsLoopback(ground.address)) return pass('the server asks for no password');
     return warn('the server asks for no password', {
       required: 'a password',
@@ -45,14 +46,27 @@ function shutOut({ probe }: Ground): Outcome | undefined {
   });
 }
 
+/** AUTH takes a name with a password only, and so do masteruser and masterauth of a replica. */
+function unnamed(name: string): Outcome {
+  return warn(`entered as default: the user ${name} was given without a password`, {
+    required: `the password of ${name}, or no name`,
+    detail: `Without a password nobody says AUTH, here or from the target, so every right was judged for the user default.`,
+    fix: { text: passwordOf(name) },
+  });
+}
+
+function passwordOf(name: string): string {
+  return `Give the password of ${name}: --password-stdin, REDISCLI_AUTH, or in the URL (of a user with nopass any will do). If ${name} is the password itself, write redis://:PASSWORD@HOST.`;
+}
+
 /** Everything that is said to us at the door and has no check of its own. */
-function refused(entry: Extract<Ground['entry'], { kind: 'refused' }>): Outcome {
+function refused(entry: Extract<Ground['entry'], { kind: 'refused' }>, named: string | undefined): Outcome {
   const elsewhere = entry.phase !== 'startup' || otherChecks.has(entry.code);
   if (elsewhere) return skip(`it did not come to that: ${entry.message}`);
   return fail(every, entry.message, {
     required: 'AUTH that is answered with OK',
     detail: `A replica would log \`Unexpected reply to PSYNC from master: -${entry.message}\` or \`Unable to AUTH to MASTER\`, again and again.`,
-    fix: { text: cure(entry.code, entry.message) },
+    fix: { text: entry.code === 'NOAUTH' && named !== undefined ? passwordOf(named) : cure(entry.code, entry.message) },
   });
 }
 

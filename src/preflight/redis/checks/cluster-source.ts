@@ -1,18 +1,20 @@
-import { numberIn } from '../../../redis/info.ts';
-import { fail, pass } from '../../finding.ts';
+import { type Info, numberIn } from '../../../redis/info.ts';
+import { fail, type Outcome, pass } from '../../finding.ts';
 import { known, maybe } from '../ask.ts';
+import { readsWhenDown } from '../asks/config.ts';
 import { info } from '../asks/info.ts';
 import { clusterInfo } from '../asks/server.ts';
-import { check } from '../check.ts';
+import { check, every } from '../check.ts';
 import { unanswered } from '../findings.ts';
+import { administrator } from '../fixes.ts';
 
 export const clusterSource = check({
   id: 'cluster-source',
   title: 'the source is one server, not a shard of a cluster',
   needs: 'entry',
-  mayBlock: ['continuous'],
-  asks: { server: maybe(info), cluster: maybe(clusterInfo) },
-  judge({ server, cluster }) {
+  mayBlock: every,
+  asks: { server: maybe(info), cluster: maybe(clusterInfo), reads: maybe(readsWhenDown) },
+  judge({ server, cluster, reads }) {
     // Who is denied one of the two may be allowed the other.
     const isCluster =
       server.kind === 'known'
@@ -22,7 +24,10 @@ export const clusterSource = check({
       const isAlone = cluster.kind === 'failed' && /support disabled/.test(cluster.reason);
       return server.kind === 'known' || isAlone ? pass('not in cluster mode') : unanswered(server);
     }
-    const shards = numberIn(known(cluster, new Map<string, string>()), 'cluster_size');
+    const state = known(cluster, new Map<string, string>());
+    const readable = known(reads, new Map<string, string>()).get('cluster-allow-reads-when-down') === 'yes';
+    if (state.get('cluster_state') === 'fail' && !readable) return down(state);
+    const shards = numberIn(state, 'cluster_size');
     return fail(['continuous'], shards === undefined ? 'cluster mode' : `cluster mode, shards with slots: ${shards}`, {
       required: 'a server without cluster mode',
       detail:
@@ -31,3 +36,18 @@ export const clusterSource = check({
     });
   },
 });
+
+/** Then nobody reads a key, not even one that is here. */
+function down(state: Info): Outcome {
+  const served = state.get('cluster_slots_ok') ?? '?';
+  return fail(every, `cluster mode, cluster_state:fail, ${served} of 16384 slots served`, {
+    required: 'cluster_state:ok, and shard by shard',
+    detail:
+      'Slots are not assigned or a shard is away: every read is refused with `CLUSTERDOWN The cluster is down`, so that a scan is too.',
+    fix: {
+      shell: ['redis-cli --cluster check HOST:PORT'],
+      by: administrator,
+      text: 'Bring the missing shard back, or give its slots to the others (redis-cli --cluster fix); then take the keys shard by shard. cluster-allow-reads-when-down yes (6.0 and later) lets the keys that are here be read.',
+    },
+  });
+}

@@ -75,7 +75,8 @@ function arithmetic(hard: number, limit: Limit, load: Load, ground: Ground) {
     const text = `${copy}; ${rateText(ground, bytesText)}; a fifth of the data, ${bytesText(wanted)}, is advised.`;
     return { wanted, isEnough, isHopeless: false, text };
   }
-  const filled = rate.writes * seconds;
+  const filling = rate.writes;
+  const filled = filling * seconds;
   if (filled === 0) {
     // One quiet second says little: a limit below the default must at least hold a fifth of the data.
     const wanted = Math.min(load.bytes / 5, defaultHard);
@@ -83,15 +84,18 @@ function arithmetic(hard: number, limit: Limit, load: Load, ground: Ground) {
     return { wanted, isEnough: hard === 0 || hard >= wanted, isHopeless: false, text };
   }
   const isOverHard = hard > 0 && filled > hard;
-  const isOverSoft = limit.soft > 0 && filled > limit.soft && seconds - limit.soft / rate.writes > limit.seconds;
+  const isFullInAMinute = hard > 0 && hard < rate.writes * 60;
+  // Full after so many seconds, and then for longer than is allowed; what is written is above zero here.
+  const isOverSoft = (copying: number) => limit.soft > 0 && copying - limit.soft / filling > limit.seconds;
+  const isSoftOverInAMinute = limit.soft / filling + limit.seconds < 60 && isOverSoft(load.shortest);
   const text = `${copy} x ${rateText(ground, bytesText)} = ${bytesText(filled)} waiting, ${bytesText(hard)} allowed${
     limit.soft > 0 ? `, ${bytesText(limit.soft)} for ${limit.seconds} s` : ''
   }.`;
   return {
     wanted: Math.max(filled * 3, rate.writes * 60),
-    isEnough: !isOverHard && !isOverSoft && (hard === 0 || hard >= rate.writes * 60),
+    isEnough: !isOverHard && !isOverSoft(seconds) && !isFullInAMinute,
     // Measured on the network it is only the most it can be, and proves nothing.
-    isHopeless: hard > 0 && hard < rate.writes * 60 && rate.source !== 'network',
+    isHopeless: (isFullInAMinute || isSoftOverInAMinute) && rate.source !== 'network',
     text,
   };
 }

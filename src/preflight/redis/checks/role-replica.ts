@@ -1,8 +1,11 @@
-import { fail, pass, warn } from '../../finding.ts';
+import type { Info } from '../../../redis/info.ts';
+import { isAtLeast, serverVersion } from '../../../redis/version.ts';
+import { fail, type Outcome, pass, warn } from '../../finding.ts';
 import { known, maybe } from '../ask.ts';
 import { info } from '../asks/info.ts';
 import { check, every } from '../check.ts';
 import { unanswered } from '../findings.ts';
+import { setting } from '../fixes.ts';
 
 export const roleReplica = check({
   id: 'role-replica',
@@ -28,6 +31,7 @@ export const roleReplica = check({
     const upstream = host === undefined ? 'another server' : `${host}:${server.get('master_port') ?? '?'}`;
     const fix = { text: `Give the primary as the source: ${upstream}.` };
     if (server.get('master_link_status') === 'up') {
+      if (server.get('slave_read_only') === '0') return writable(server, upstream);
       return warn(`replica of ${upstream}`, {
         required: 'the primary',
         detail:
@@ -50,3 +54,25 @@ export const roleReplica = check({
     });
   },
 });
+
+/** It passes the stream of its primary on, and nothing of its own (https://redis.io/docs/latest/operate/oss_and_stack/management/replication/). */
+function writable(server: Info, upstream: string): Outcome {
+  return fail(['continuous'], `replica of ${upstream} that takes writes`, {
+    required: 'the primary, or replica-read-only yes',
+    detail:
+      'What is written to this replica stays on it: the target gets what is there when the copy begins, and of later writes only those of the primary, without an error to anybody.',
+    fix: setting(
+      settingName(server),
+      'yes',
+      'no',
+      server,
+      `Give the primary as the source: ${upstream}. If no application writes to this replica, make it read-only; one that does is then told READONLY.`,
+    ),
+  });
+}
+
+/** The name of before 5.0, where the new one is not known. */
+function settingName(server: Info): string {
+  const version = serverVersion(server);
+  return version?.flavor === 'redis' && !isAtLeast(version, 5, 0) ? 'slave-read-only' : 'replica-read-only';
+}

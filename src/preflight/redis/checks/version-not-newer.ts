@@ -3,6 +3,7 @@ import {
   isAtLeast,
   rdbVersion,
   readTarget,
+  redisOf,
   type ServerVersion,
   serverVersion,
 } from '../../../redis/version.ts';
@@ -68,7 +69,9 @@ function troubleWith(source: ServerVersion, family: Family, target: Target): str
   if (family !== target.flavor && rdb >= (target.flavor === 'valkey' ? 12 : 80)) {
     return `${name} reads no format of ${flavorNames[family]} ${source.major}.${source.minor} (RDB ${rdb}): ${refusal}`;
   }
-  if (isAtLeast(target, source.major, source.minor)) return undefined;
+  // Each counts by itself since they parted; a Valkey says which Redis it is like.
+  const like = family === target.flavor ? source : (redisOf(source) ?? source);
+  if (isAtLeast(target, like.major, like.minor)) return undefined;
   const reads = rdbVersion(target.flavor, target.major, target.minor ?? 0);
   return reads < rdb
     ? `${name} is older and reads formats up to RDB ${reads}, the source writes RDB ${rdb}: ${refusal}`
