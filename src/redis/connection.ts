@@ -70,16 +70,21 @@ async function session(line: Line, entered: Entered, source: RedisSource, bound:
   client.on('error', () => {});
   await client.connect();
   const drop = () => void line.socket.destroy();
+  const flood = damOf(line.socket);
   const toError = (error: unknown) => {
     if (error instanceof CommandError) return error;
+    if (flood.isOver()) return new CommandError(ownCodes.protocol, floodWords, true);
     if (error instanceof DOMException) return new CommandError(ownCodes.aborted, endedWords(error), true);
     if (!(error instanceof ReplyError)) return new CommandError(ownCodes.closed, closedWords, true);
     const message = serverWords(error.message, source);
     return new CommandError(codeIn(message), message, false);
   };
   bound.signal?.addEventListener('abort', drop);
-  const ask = (send: Client['call'], words: Words, limit = 10_000) =>
-    answer(() => send.apply(client, [...words]), { limit, signal: bound.signal, drop, toError });
+  const ask = async (send: Client['call'], words: Words, limit = 10_000) => {
+    const reply = await answer(() => send.apply(client, [...words]), { limit, signal: bound.signal, drop, toError });
+    flood.answered();
+    return reply;
+  };
   return {
     entered,
     tls: line.tls,
@@ -121,6 +126,25 @@ async function answer(call: () => Promise<unknown>, { limit, signal, drop, toErr
     if (failure.lost) drop();
     throw failure;
   }
+}
+
+/** No reply that is asked for comes near it; what never ends would fill the memory of this machine. */
+const mostUnanswered = 32 * 2 ** 20;
+const floodWords = 'more came than any Redis answers, and without an end';
+
+/** Hangs up when too much comes between two replies. */
+function damOf(socket: Socket) {
+  let seen = 0;
+  socket.on('data', (data: Uint8Array) => {
+    seen += data.length;
+    if (seen > mostUnanswered) socket.destroy();
+  });
+  return {
+    isOver: () => seen > mostUnanswered,
+    answered() {
+      seen = 0;
+    },
+  };
 }
 
 const closedWords = 'the connection was closed by the other side';

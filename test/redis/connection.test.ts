@@ -129,3 +129,14 @@ test('the code of an error is its first word', () => {
   expect(codeIn('BUSYKEY')).toBe('BUSYKEY');
   expect(codeIn('Something else')).toBe('ERR');
 });
+
+test('a server that never stops talking is hung up on before it fills the memory', async () => {
+  const endless = (heard: string) => (heard.includes('PING') ? '+PONG\r\n' : `+${'x'.repeat(40 * 2 ** 20)}`);
+  await listen(async (port) => {
+    const session = await connect(source({ port }), bound);
+    const failure = await session.send(['INFO']).catch((error: unknown) => error);
+    session.end();
+    expect(failure).toMatchObject({ code: 'PROTOCOL', lost: true });
+    expect(failure).toHaveProperty('message', 'more came than any Redis answers, and without an end');
+  }, endless);
+});

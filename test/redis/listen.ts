@@ -1,17 +1,25 @@
 import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 
-/** A server that says `words` to everybody (undefined: +OK to each command) and tells what it heard. */
-export async function listen(work: (port: number) => Promise<void>, words?: string): Promise<string> {
+type Answering = (heard: string) => string;
+
+/**
+ * A server that says `words` to everybody (undefined: +OK to whatever comes; a function: its answer to that) and tells
+ * what it heard.
+ */
+export async function listen(work: (port: number) => Promise<void>, words?: string | Answering): Promise<string> {
+  const answer: Answering = typeof words === 'function' ? words : () => (words === undefined ? '+OK\r\n' : '');
   let heard = '';
   const sockets: Socket[] = [];
   const server = createServer((socket) => {
     sockets.push(socket);
     socket.on('error', () => {});
-    if (words !== undefined && words !== '') socket.write(words, 'latin1');
+    if (typeof words === 'string' && words !== '') socket.write(words, 'latin1');
     socket.on('data', (data) => {
-      heard += data.toString('utf8');
-      if (words === undefined) socket.write('+OK\r\n');
+      const said = data.toString('utf8');
+      heard += said;
+      const reply = answer(said);
+      if (reply !== '') socket.write(reply, 'latin1');
     });
   });
   server.listen(0, '127.0.0.1');

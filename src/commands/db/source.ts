@@ -110,6 +110,9 @@ async function redisSource(context: Context, words: Words, environment: string |
     ca: caFile === undefined ? undefined : { file: caFile, pem: certificates(caFile) },
     environment: context.host.env,
   });
+  if (read.source.db !== undefined && read.source.db > 0) {
+    await context.output.warn(`a Redis source is migrated with all its databases: /${read.source.db} chooses none`);
+  }
   if (read.passwordFrom === 'url' && words.text('source') !== undefined) await warnOfArgument(context);
   // A Redis without a password is common; only a person at a terminal is asked.
   if (read.source.password !== undefined || !context.prompts.interactive) return read.source;

@@ -30,16 +30,23 @@ export async function takeSample(
 ): Promise<Sample> {
   const chosen = databases.slice(0, mostDatabases);
   const each = Math.max(4, Math.floor(most / Math.max(1, chosen.length)));
-  const found = await Promise.all(chosen.map((index) => scan(session, index, each, heard)));
-  const keys = await Promise.all(found.map(({ index, names }) => look(session, index, names.slice(0, each), heard)));
+  // A new connection is in database 0, and SELECT may be what a user or a proxy is refused.
+  const isAlone = chosen.length === 1 && chosen[0] === 0;
+  const enter = (index: number) => (isAlone ? undefined : select(session, index, heard));
+  const found = await Promise.all(chosen.map((index) => scan(session, enter, index, each, heard)));
+  const keys = await Promise.all(
+    found.map(({ index, names }) => look(session, enter, index, names.slice(0, each), heard)),
+  );
   const isAll = chosen.length === databases.length && found.every(({ done, names }) => done && names.length <= each);
   return { keys: keys.flat(), isAll };
 }
 
-async function scan(session: RedisSession, index: number, count: number, heard: (words: Words) => void) {
+type Enter = (index: number) => Promise<void> | undefined;
+
+async function scan(session: RedisSession, enter: Enter, index: number, count: number, heard: (words: Words) => void) {
   const words: Words = ['SCAN', '0', 'COUNT', String(count)];
   // Commands of one session are answered in order, so the database chosen here is the one scanned.
-  const chosen = select(session, index, heard);
+  const chosen = enter(index);
   heard(words);
   const [, reply] = await Promise.all([chosen, session.sendRaw(words)]);
   const [cursor, names] = listOf(reply);
@@ -48,11 +55,12 @@ async function scan(session: RedisSession, index: number, count: number, heard: 
 
 async function look(
   session: RedisSession,
+  enter: Enter,
   index: number,
   names: readonly Uint8Array[],
   heard: (words: Words) => void,
 ): Promise<readonly SampledKey[]> {
-  const chosen = select(session, index, heard);
+  const chosen = enter(index);
   const send = (words: Words) => {
     heard(words);
     return session.send(words);

@@ -34,7 +34,9 @@ export async function watchRate(
     heard(words);
     const said = sent();
     try {
-      return { facts: info.decode(await session.send(words)), at: clock.now(), said };
+      const reply = await session.send(words);
+      // What is no text has a finding as well.
+      return typeof reply === 'string' ? { facts: info.decode(reply), at: clock.now(), said } : undefined;
     } catch (error) {
       // The checks that ask INFO tell why it has no answer.
       if (error instanceof CommandError) return undefined;

@@ -85,6 +85,12 @@ const table: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
       says: 'Another service',
     },
     'a break in the middle': { ground: { broken: 'INFO: closed' }, status: 'fail', blocks: both, says: 'INFO: closed' },
+    'a stranger that says yes to everything': {
+      server: healthy({ more: { replies: { INFO: 'OK' } } }),
+      status: 'fail',
+      blocks: both,
+      says: 'INFO tells nothing',
+    },
     silence: { ground: cut('startup', 'ETIMEDOUT', 'connected, but no answer'), status: 'fail', says: 'PING' },
     'a wrong password is another matter': { ground: cut('startup', 'WRONGPASS', 'WRONGPASS invalid'), status: 'pass' },
   },
@@ -108,6 +114,11 @@ const table: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
       ground: { ssl: true, ...cut('tls', 'TLS', 'client certificate (tls-auth-clients)') },
       status: 'fail',
       says: 'tls-auth-clients optional',
+    },
+    'silence in the handshake': {
+      ground: { ssl: true, ...cut('tls', 'TLS', 'no answer to the TLS handshake') },
+      status: 'fail',
+      says: 'openssl s_client',
     },
     'TLS only': {
       ground: cut('startup', 'ONLY_TLS', 'the server speaks TLS'),
@@ -197,6 +208,7 @@ const table: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
     },
   },
   'psync-command': {
+    'a Sentinel': { server: healthy({ info: { redis_mode: 'sentinel' }, more: { lacks: ['psync'] } }), status: 'skip' },
     there: { status: 'pass' },
     'SYNC alone': {
       server: healthy({ more: { lacks: ['psync'] }, config: { 'repl-diskless-sync': 'no' } }),
@@ -885,6 +897,14 @@ const table: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
   },
   'renamed-commands': {
     none: { status: 'pass' },
+    'a Sentinel': { server: healthy({ info: { redis_mode: 'sentinel' }, more: { lacks: ['scan'] } }), status: 'skip' },
+    'COMMAND and SCAN behind a proxy': {
+      server: healthy({ more: { lacks: ['command'] } }),
+      ground: { sample: { kind: 'missing', reason: 'SCAN: ERR unknown command' } },
+      status: 'fail',
+      blocks: ['scan'],
+    },
+    'COMMAND alone': { server: healthy({ more: { lacks: ['command'] } }), status: 'unknown' },
     some: { server: healthy({ more: { lacks: ['cluster', 'sync'] } }), status: 'warn', says: 'SYNC, CLUSTER' },
     'one that a scan needs': {
       server: healthy({ more: { lacks: ['sync', 'pttl'] } }),

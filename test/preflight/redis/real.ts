@@ -19,7 +19,7 @@ export interface Run {
 
 /** A preflight of a real server, with a short look at its rates. */
 export async function preflight(
-  server: RedisServer,
+  server: Pick<RedisServer, 'host' | 'port' | 'ca'>,
   parts: SourceParts = {},
   wishes: Partial<Wish> = {},
   deadline = 20_000,

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { Secret } from '../../../src/secret.ts';
 import { lacks } from '../../fixtures/needs.ts';
 import { eventually, startRedis } from '../../fixtures/redis.ts';
+import { listen } from '../../redis/listen.ts';
 import { alarms, breakSaving, preflight, withRedis, write } from './real.ts';
 
 /** An address of this machine that is not loopback. */
@@ -43,6 +44,7 @@ function suite(program: 'redis' | 'valkey'): void {
   test('sends nothing but what it tells, and that is a fixed list of reading commands', () =>
     withRedis({ program, config: ['slowlog-log-slower-than 0', 'slowlog-max-len 1000'] }, async (server) => {
       server.cli('mset', 'a', '1', 'b', '2');
+      server.cli('-n', '1', 'set', 'c', '3');
       server.cli('slowlog', 'reset');
       const before = stat(server.cli('info'), 'rdb_changes_since_last_save');
       const { report, said } = await preflight(server);
@@ -618,7 +620,7 @@ function suite(program: 'redis' | 'valkey'): void {
         let deleted = false;
         const parts = { username: 'mover', password: new Secret('pw') };
         const { report, finding } = await preflight(server, parts, {}, 20_000, (text) => {
-          if (deleted || !text.startsWith('SELECT')) return;
+          if (deleted || !text.startsWith('SCAN')) return;
           deleted = true;
           server.cli('acl', 'deluser', 'mover');
         });
@@ -659,3 +661,22 @@ function suite(program: 'redis' | 'valkey'): void {
 function stat(info: string, name: string): string | undefined {
   return new RegExp(`^${name}:(\\S+)`, 'm').exec(info)?.[1];
 }
+
+test('a stranger that answers what nobody can read ends in a report', async () => {
+  const nothing = (heard: string) =>
+    heard.includes('PING') ? '+PONG\r\n' : '$-1\r\n'.repeat(heard.match(/^\*\d/gm)?.length ?? 0);
+  await listen(async (port) => {
+    const { report } = await preflight({ host: '127.0.0.1', port, ca: undefined });
+    expect(report.findings.filter(({ status }) => status === 'fail')).toEqual([]);
+    expect(report.proven).toBe(false);
+  }, nothing);
+});
+
+test('a stranger that says yes to everything is no source', async () => {
+  const yes = (heard: string) => '+OK\r\n'.repeat(heard.match(/^\*\d/gm)?.length ?? 0);
+  await listen(async (port) => {
+    const { report, finding } = await preflight({ host: '127.0.0.1', port, ca: undefined });
+    expect(report.verdict).toBe('blocked');
+    expect(finding('redis-connect').observed).toContain('INFO tells nothing');
+  }, yes);
+});

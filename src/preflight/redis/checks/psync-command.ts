@@ -1,6 +1,6 @@
 import { ownCodes } from '../../../redis/failure.ts';
 import type { Info } from '../../../redis/info.ts';
-import { type Fix, fail, type Outcome, pass, warn } from '../../finding.ts';
+import { type Fix, fail, type Outcome, pass, skip, warn } from '../../finding.ts';
 import { type Answer, maybe } from '../ask.ts';
 import { commands } from '../asks/commands.ts';
 import { replication } from '../asks/config.ts';
@@ -11,6 +11,7 @@ import { unanswered } from '../findings.ts';
 import { setting } from '../fixes.ts';
 import type { Ground } from '../ground.ts';
 import { probeText } from '../probe.ts';
+import { isSentinel, sentinelWords } from '../sentinel.ts';
 
 export const psyncCommand = check({
   id: 'psync-command',
@@ -19,6 +20,7 @@ export const psyncCommand = check({
   mayBlock: every,
   asks: { known: maybe(commands), server: maybe(info), settings: maybe(replication) },
   judge({ known, server, settings }, ground) {
+    if (isSentinel(server)) return skip(sentinelWords);
     if (known.kind === 'known' && !known.value.has('ping') && copies.some((name) => known.value.has(name))) {
       return noPing(server);
     }

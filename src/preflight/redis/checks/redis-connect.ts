@@ -1,6 +1,8 @@
 import { ownCodes } from '../../../redis/failure.ts';
 import { fail, type Outcome } from '../../finding.ts';
 import { judgeConnect } from '../../network/connect.ts';
+import { maybe } from '../ask.ts';
+import { info } from '../asks/info.ts';
 import { check, every } from '../check.ts';
 import type { Ground } from '../ground.ts';
 
@@ -10,11 +12,13 @@ export const redisConnect = check({
   spec: '4.6',
   needs: 'address',
   mayBlock: every,
-  asks: {},
-  judge(_values, ground) {
+  asks: { told: maybe(info) },
+  judge({ told }, ground) {
     const outcome = judgeConnect(ground.address, every);
     if (outcome.status === 'fail') return { ...outcome, fix: cure(ground) };
-    return broken(ground) ?? mute(ground) ?? outcome;
+    return (
+      broken(ground) ?? mute(ground) ?? (told.kind === 'known' && told.value.size === 0 ? stranger(ground) : outcome)
+    );
   },
 });
 
@@ -53,6 +57,17 @@ function mute({ entry, address, port }: Ground): Outcome | undefined {
     detail:
       'The connection is taken and nothing is answered: a hung server or one that a script holds up, a proxy without a server behind it, or a firewall that lets the handshake pass.',
     fix: { text: 'Look at the log of the server; redis-cli -h HOST -p PORT PING must answer.' },
+  });
+}
+
+/** It says yes to whatever it is told: a stub, a check of health, another protocol of lines. */
+function stranger({ port }: Ground): Outcome {
+  return fail(every, `port ${port}: PING is answered, and INFO tells nothing`, {
+    required: 'a Redis server',
+    detail: 'Every Redis tells its version and its role by INFO. What listens here only looks like one.',
+    fix: {
+      text: 'Give the port of Redis, 6379 unless it was changed, and the server itself when a proxy stands before it.',
+    },
   });
 }
 

@@ -51,6 +51,7 @@ function failed(entry: { readonly code: string; readonly message: string }): Out
     });
   }
   if (entry.message.includes('was closed during the TLS handshake')) return hungUp(entry.message);
+  if (entry.message.includes('no answer to the TLS handshake')) return silent(entry.message);
   const wantsClient = entry.message.includes('tls-auth-clients');
   return fail(every, entry.message, {
     required: 'a TLS handshake that succeeds',
@@ -64,6 +65,15 @@ function failed(entry: { readonly code: string; readonly message: string }): Out
           text: 'Let clients in without a certificate for the time of the migration (tls-auth-clients optional).',
         }
       : { text: 'Correct the certificate or the --ca-file.' },
+  });
+}
+
+function silent(observed: string): Outcome {
+  return fail(every, observed, {
+    required: 'a TLS handshake that succeeds',
+    detail:
+      'The connection is taken and nothing is said: a hung server, another service on this port that waits for its own greeting, or a firewall that lets TCP alone pass.',
+    fix: { text: 'Give the tls-port of the server; openssl s_client -connect HOST:PORT must show a certificate.' },
   });
 }
 

@@ -1,10 +1,12 @@
 import { type Info, keyspaceOf } from '../../../redis/info.ts';
 import { isAtLeast, serverVersion } from '../../../redis/version.ts';
-import { fail, type Outcome, pass, warn } from '../../finding.ts';
+import { fail, type Outcome, pass, skip, warn } from '../../finding.ts';
 import { type Answer, maybe } from '../ask.ts';
 import { commands } from '../asks/commands.ts';
 import { info } from '../asks/info.ts';
 import { check } from '../check.ts';
+import { unanswered } from '../findings.ts';
+import { isSentinel, sentinelWords } from '../sentinel.ts';
 import { unrename } from './psync-command.ts';
 
 /** What engines ask for, and what is asked here. */
@@ -15,8 +17,12 @@ export const renamedCommands = check({
   title: 'no command was renamed that a migration uses',
   needs: 'entry',
   mayBlock: ['scan'],
-  asks: { known: commands, server: maybe(info) },
-  judge({ known, server }) {
+  asks: { known: maybe(commands), server: maybe(info) },
+  judge({ known: listed, server }, { sample }) {
+    if (isSentinel(server)) return skip(sentinelWords);
+    if (listed.kind !== 'known')
+      return sample.kind === 'missing' ? unscanned(sample.reason) : unanswered(listed, { mayBlock: [] });
+    const known = listed.value;
     const version = server.kind === 'known' ? serverVersion(server.value) : undefined;
     const hasClusters = version === undefined || isAtLeast(version, 3, 0);
     const lacking = expected
@@ -46,5 +52,14 @@ function noScan(names: readonly string[], server: Answer<Info>): Outcome {
     detail: 'A scan takes every key with these commands. Replication needs none of them.',
     objects: names,
     fix: unrename(names, server),
+  });
+}
+
+/** COMMAND is hidden, and what was really sent was not known. */
+function unscanned(reason: string): Outcome {
+  return fail(['scan'], reason, {
+    required: 'SELECT SCAN DUMP PTTL TYPE',
+    detail: 'A scan takes every key with these commands. Replication needs none of them.',
+    fix: { text: 'Give the address of the server itself when a proxy stands before it, or ask who runs it.' },
   });
 }

@@ -6,6 +6,7 @@ import { info } from '../asks/info.ts';
 import { check, every } from '../check.ts';
 import { unanswered } from '../findings.ts';
 import { setting } from '../fixes.ts';
+import { isSentinel } from '../sentinel.ts';
 
 export const roleReplica = check({
   id: 'role-replica',
@@ -19,7 +20,7 @@ export const roleReplica = check({
     if (told.kind !== 'known' && !isCut) return unanswered(told);
     // It said so itself, whether INFO may be asked or not.
     const server = known(told, new Map([['role', 'slave']]));
-    if (server.get('redis_mode') === 'sentinel') {
+    if (isSentinel(told)) {
       return fail(every, 'a Sentinel', {
         required: 'the primary it watches',
         detail: 'A Sentinel holds no data and knows no PSYNC.',
