@@ -666,9 +666,9 @@ test('a stranger that answers what nobody can read ends in a report', async () =
   const nothing = (heard: string) =>
     heard.includes('PING') ? '+PONG\r\n' : '$-1\r\n'.repeat(heard.match(/^\*\d/gm)?.length ?? 0);
   await listen(async (port) => {
-    const { report } = await preflight({ host: '127.0.0.1', port, ca: undefined });
-    expect(report.findings.filter(({ status }) => status === 'fail')).toEqual([]);
-    expect(report.proven).toBe(false);
+    const { report, finding } = await preflight({ host: '127.0.0.1', port, ca: undefined });
+    expect(report.verdict).toBe('blocked');
+    expect(finding('redis-connect').required).toBe('a Redis server');
   }, nothing);
 });
 

@@ -12,7 +12,10 @@ function dryRun(...words: readonly [string, ...string[]]): Ask<Allowed> {
   return {
     id: `ACL DRYRUN user ${words.join(' ')}`,
     words: ({ user }) => ['ACL', 'DRYRUN', user, ...words],
-    decode: (reply) => ({ allowed: reply === 'OK', words: String(reply) }),
+    decode(reply) {
+      if (typeof reply !== 'string') throw new Error('the answer is no text');
+      return { allowed: reply === 'OK', words: reply };
+    },
     permission: '+acl|dryrun',
   };
 }

@@ -5,7 +5,10 @@ import { listOf, valueAfter } from './reply.ts';
 export const clusterInfo: Ask<Info> = {
   id: 'CLUSTER INFO',
   words: () => ['CLUSTER', 'INFO'],
-  decode: (reply) => readInfo(String(reply)),
+  decode(reply) {
+    if (typeof reply !== 'string') throw new Error('CLUSTER INFO is no text');
+    return readInfo(reply);
+  },
   permission: '+cluster|info',
 };
 

@@ -1,7 +1,8 @@
 import { ownCodes } from '../../../redis/failure.ts';
+import type { Info } from '../../../redis/info.ts';
 import { fail, type Outcome } from '../../finding.ts';
 import { judgeConnect } from '../../network/connect.ts';
-import { maybe } from '../ask.ts';
+import { type Answer, maybe } from '../ask.ts';
 import { info } from '../asks/info.ts';
 import { check, every } from '../check.ts';
 import type { Ground } from '../ground.ts';
@@ -16,9 +17,7 @@ export const redisConnect = check({
   judge({ told }, ground) {
     const outcome = judgeConnect(ground.address, every);
     if (outcome.status === 'fail') return { ...outcome, fix: cure(ground) };
-    return (
-      broken(ground) ?? mute(ground) ?? (told.kind === 'known' && told.value.size === 0 ? stranger(ground) : outcome)
-    );
+    return broken(ground) ?? mute(ground) ?? (isStrange(told) ? stranger(ground) : outcome);
   },
 });
 
@@ -58,6 +57,10 @@ function mute({ entry, address, port }: Ground): Outcome | undefined {
       'The connection is taken and nothing is answered: a hung server or one that a script holds up, a proxy without a server behind it, or a firewall that lets the handshake pass.',
     fix: { text: 'Look at the log of the server; redis-cli -h HOST -p PORT PING must answer.' },
   });
+}
+
+function isStrange(told: Answer<Info>): boolean {
+  return told.kind === 'known' ? told.value.size === 0 : told.kind === 'failed' && /cannot be read$/.test(told.reason);
 }
 
 /** It says yes to whatever it is told: a stub, a check of health, another protocol of lines. */
