@@ -97,7 +97,12 @@ const table: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
   'redis-tls': {
     'a certificate': { ground: { ssl: true, tls: certificate(90) }, status: 'pass', says: '90 days' },
     'one that ends soon': { ground: { ssl: true, tls: certificate(5) }, status: 'warn', says: '5 days' },
-    'one that has ended': { ground: { ssl: true, tls: certificate(-3) }, status: 'warn', says: 'expired 3 days ago' },
+    'one that has ended': {
+      ground: { ssl: true, tls: certificate(-3) },
+      status: 'fail',
+      blocks: ['continuous'],
+      says: 'expired 3 days ago',
+    },
     'none shown': { ground: { ssl: true, tls: { offered: 'yes', version: 'TLSv1.3' } }, status: 'info' },
     'no TLS there': {
       ground: { ssl: true, ...cut('tls', 'NO_TLS', 'the server does not speak TLS') },

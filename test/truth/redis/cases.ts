@@ -126,7 +126,7 @@ export const redisCases: readonly RedisCase[] = [
     filled: [0],
     source: { config: ['rename-command LPUSH hidden-push'] },
     last: [['hidden-push', 'queue', 'a']],
-    before: async (source) => say(source, (at) => `hidden-push {q}${at} x\r\n`, 250),
+    before: async (source) => say(source, (at) => `hidden-push {q}${at} x\r\n`, 4000),
   },
   { name: 'CONFIG renamed', verdict: 'continuous', source: { config: ['rename-command CONFIG ""'] } },
   {
@@ -297,6 +297,15 @@ export const redisCases: readonly RedisCase[] = [
     target: (source) => ({ program: 'valkey', tls: true, config: [`tls-ca-cert-file ${source.ca?.file}`] }),
   },
   {
+    name: 'a certificate that has expired',
+    verdict: 'scan',
+    because: ['redis-tls'],
+    source: { tls: 'expired' },
+    door: { ssl: 'require' },
+    filled: [0],
+    target: (source) => ({ program: 'valkey', tls: true, config: [`tls-ca-cert-file ${source.ca?.file}`] }),
+  },
+  {
     name: 'TLS is asked for and there is none',
     verdict: 'blocked',
     because: ['redis-tls'],
@@ -377,14 +386,15 @@ async function slotless(source: RedisServer): Promise<Prepared> {
   return { primaries: [source] };
 }
 
-/** An application that says one thing after another, each a command of its own. */
-function say(source: RedisServer, command: (at: number) => string, times = Number.POSITIVE_INFINITY): Prepared {
+/** An application that says one thing after another for so many milliseconds: a scan needs a source that holds still. */
+function say(source: RedisServer, command: (at: number) => string, lasting = Number.POSITIVE_INFINITY): Prepared {
   const socket = connect(source.port, source.host);
+  const end = Date.now() + lasting;
   let at = 0;
   socket.on('data', () => {}).on('error', () => {});
   const timer = setInterval(() => {
     at += 1;
-    if (at <= times) socket.write(command(at));
+    if (Date.now() < end) socket.write(command(at));
   }, 20);
   return {
     async end() {

@@ -27,7 +27,7 @@ function broken({ broken: reason, port }: Ground): Outcome | undefined {
   return fail(every, `port ${port}: ${reason}`, {
     required: 'a connection that holds',
     detail:
-      'It broke while the source was asked: a restart, a hung server, a proxy that gives up, or somebody who killed it or took the user away (ACL DELUSER). What was not answered is unknown.',
+      'It broke while the source was asked: a restart, a hung server, a proxy that gives up, a small client-output-buffer-limit for normal clients, or somebody who killed it or took the user away (ACL DELUSER). What was not answered is unknown.',
     fix: { text: 'Look at the log of the server, and run it again.' },
   });
 }

@@ -92,12 +92,27 @@ function hungUp(observed: string): Outcome {
 function judgeCertificate({ tls }: Ground, wish: Wish): Outcome {
   const { certificate, version } = tls;
   if (certificate === undefined) return info(version ?? 'TLS', { detail: 'The server showed no certificate.' });
-  const days = Math.floor((certificate.validTo - wish.now) / 86_400_000);
-  const observed = `${version ?? 'TLS'}, ${certificate.subject}, valid for ${days} days`;
+  const left = (certificate.validTo - wish.now) / 86_400_000;
+  const days = Math.floor(left);
+  const name = `${version ?? 'TLS'}, ${certificate.subject}`;
+  if (left < 0) return expired(`${name}, expired ${Math.floor(-left)} days ago`);
+  const observed = `${name}, valid for ${days} days`;
   if (days >= 14) return pass(observed);
-  return warn(days < 0 ? `${version ?? 'TLS'}, ${certificate.subject}, expired ${-days} days ago` : observed, {
+  return warn(observed, {
     required: 'a certificate that outlives the migration, which may take two weeks',
     detail: 'When it expires, the next reconnect of the replica fails in the middle of the migration.',
     fix: { text: 'Renew the certificate before the migration starts.' },
+  });
+}
+
+/** Whoever follows verifies the date, and has no setting to look away. */
+function expired(observed: string): Outcome {
+  return fail(['continuous'], observed, {
+    required: 'a certificate that is valid',
+    detail:
+      'A replica verifies the certificate of its primary: `certificate verify failed`, and the link stays down. Clients that verify nothing still get in.',
+    fix: {
+      text: 'Renew the certificate; CONFIG SET tls-cert-file with the path of the new one loads it without a restart.',
+    },
   });
 }
