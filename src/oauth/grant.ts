@@ -6,12 +6,15 @@ export interface Grant {
   readonly accessToken: Secret;
   /** Absent in the implicit flow and with servers that issue none. */
   readonly refreshToken?: Secret;
-  /** Seconds from the answer. */
-  readonly expiresIn: number;
+  /** Seconds from the answer. Absent: the server did not say (RFC 6749 §5.1 lets it). */
+  readonly expiresIn?: number;
   /** Absent: the server did not say, so it is the requested one (RFC 6749 §5.1). */
   readonly scope?: string;
   readonly info?: AccountInfo;
 }
+
+/** Seconds a token lives whose server does not say how long (spec.md §8); one that dies earlier is refused, and renewed then. */
+export const assumedLife = 2_592_000;
 
 export interface AccountInfo {
   readonly name?: string;
@@ -30,10 +33,10 @@ export function decodeGrant(json: unknown): Decoded<Grant> {
   const accessToken = textOf(json, 'access_token');
   if (accessToken === undefined || !isTokenText(accessToken))
     return { ok: false, reason: 'access_token is missing or not visible ASCII' };
-  if (textOf(json, 'token_type')?.toLowerCase() !== 'bearer') return { ok: false, reason: 'token_type is not bearer' };
-  const expiresIn = secondsOf(json);
-  if (expiresIn === undefined)
-    return { ok: false, reason: 'expires_in is missing or not a positive number of seconds' };
+  if (textOf(json, 'token_type')?.toLowerCase() !== 'bearer')
+    return { ok: false, reason: 'token_type is missing or not bearer' };
+  const life = lifeOf(json);
+  if (life === undefined) return { ok: false, reason: 'expires_in is not a positive number of seconds' };
   // An empty one says that there is none.
   const refreshToken = json.refresh_token === '' ? undefined : json.refresh_token;
   if (
@@ -51,7 +54,7 @@ export function decodeGrant(json: unknown): Decoded<Grant> {
     value: {
       accessToken: new Secret(accessToken),
       ...(typeof refreshToken === 'string' ? { refreshToken: new Secret(refreshToken) } : {}),
-      expiresIn,
+      ...life,
       ...(scope === '' ? {} : { scope }),
       ...(info === undefined ? {} : { info }),
     },
@@ -74,11 +77,13 @@ export function isTokenText(text: string): boolean {
 /** Three hundred years: a later date could not be written down. */
 const longestLife = 9_999_999_999;
 
-function secondsOf(json: JsonRecord): number | undefined {
-  // Some servers send the number as text; RFC 6749 §5.1 shows a number.
+/** Empty when the server does not say; undefined when it says nothing that could be counted. */
+function lifeOf(json: JsonRecord): Pick<Grant, 'expiresIn'> | undefined {
   const value = json.expires_in;
+  if (value === undefined || value === null) return {};
+  // Some servers send the number as text; RFC 6749 §5.1 shows a number.
   const seconds = typeof value === 'string' && /^\d{1,10}$/.test(value) ? Number(value) : numberOf(json, 'expires_in');
-  return seconds !== undefined && seconds >= 1 ? Math.min(Math.floor(seconds), longestLife) : undefined;
+  return seconds !== undefined && seconds >= 1 ? { expiresIn: Math.min(Math.floor(seconds), longestLife) } : undefined;
 }
 
 function decodeInfo(info: JsonRecord): AccountInfo {

@@ -6,13 +6,13 @@ import type { Pkce } from '../oauth/pkce.ts';
 import {
   type Client,
   exchangeRequest,
+  processRevocation,
   processTokenAnswer,
   revokeRequest,
   sendTokenRequest,
   type TokenResult,
 } from '../oauth/token-endpoint.ts';
 import { failureCode, type Send, SendError } from '../platform/send.ts';
-import type { Secret } from '../secret.ts';
 import { commandFor } from './command-for.ts';
 
 export interface ExchangeDeps {
@@ -52,16 +52,22 @@ export async function grantOf(deps: ExchangeDeps, judgement: Judgement, redirect
 }
 
 /** Invalidates a grant that will not be kept; false when the server could not be told. */
-export async function revokeGrant(deps: Pick<ExchangeDeps, 'client' | 'send'>, accessToken: Secret): Promise<boolean> {
+export async function revokeGrant(
+  deps: Pick<ExchangeDeps, 'client' | 'send'>,
+  { accessToken, refreshToken }: Pick<Grant, 'accessToken' | 'refreshToken'>,
+): Promise<boolean> {
+  const isOwn = deps.client.tokenParams === 'query';
+  // Elsewhere the refresh token may outlive the access token that came with it (RFC 7009 §2.1).
+  const tokens = isOwn || refreshToken === undefined ? [accessToken] : [refreshToken, accessToken];
+  const headers = isOwn ? { authorization: `Bearer ${accessToken.reveal()}` } : {};
+  const signal = AbortSignal.timeout(5_000);
   try {
-    const headers = deps.client.tokenParams === 'query' ? { authorization: `Bearer ${accessToken.reveal()}` } : {};
-    const answer = await sendTokenRequest(
-      await deps.send(),
-      revokeRequest(deps.client, accessToken),
-      AbortSignal.timeout(5_000),
-      headers,
-    );
-    return answer.status === 200;
+    const failures: (string | undefined)[] = [];
+    for (const token of tokens) {
+      const request = revokeRequest(deps.client, token);
+      failures.push(processRevocation(await sendTokenRequest(await deps.send(), request, signal, headers)));
+    }
+    return failures.every((failure) => failure === undefined);
   } catch (error) {
     if (error instanceof SendError) return false;
     throw error;
@@ -139,7 +145,8 @@ function exchangeError(deps: ExchangeDeps, result: Exclude<TokenResult, { kind: 
     });
   }
   // What a server says that looks for the parameters in the body, and finds none (RFC 6749 §4.1.3).
-  const isElsewhere = result.error === 'invalid_request' && deps.client.tokenParams === 'query';
+  const isElsewhere =
+    ['invalid_request', 'unsupported_grant_type'].includes(result.error) && deps.client.tokenParams === 'query';
   return new CliError(
     'api_error',
     `could not exchange the authorization code: the server answered ${deps.clean(result.error)}`,
@@ -153,9 +160,11 @@ function exchangeError(deps: ExchangeDeps, result: Exclude<TokenResult, { kind: 
   );
 }
 
-/** Some servers look for the credentials in one place only (RFC 6749 §2.3.1 lets them), and say no more than that there are none. */
+/**
+ * Some servers look for the credentials in one place only (RFC 6749 §2.3.1 lets them), never in the query unless they are of
+ * the kind of spec.md §4.2, and say no more than that there are none.
+ */
 function elsewhere({ client, profile }: ExchangeDeps): string {
-  if (client.tokenParams === 'query') return '';
   const other = client.tokenParams === 'body' ? 'basic' : 'body';
   return `; if they are right, the server may look for them elsewhere: ${commandFor(profile, `config set token_params ${other}`)}`;
 }

@@ -1,7 +1,7 @@
 import { CliError } from '../errors.ts';
 import type { PageOutcome } from '../loopback/pages.ts';
 import type { Judgement } from '../oauth/authorization-response.ts';
-import type { Grant } from '../oauth/grant.ts';
+import { assumedLife, type Grant } from '../oauth/grant.ts';
 import { sameScope, scopeWords } from '../oauth/scope.ts';
 import type { Clock } from '../platform/host.ts';
 import type { HeldLock } from '../platform/lock.ts';
@@ -34,6 +34,8 @@ export interface LoginResult {
   readonly account: Account;
   /** The grant did not name a scope, so the requested one is assumed. */
   readonly scopeAssumed: boolean;
+  /** Nor how long it lives, so that of spec.md §8 is. */
+  readonly lifeAssumed: boolean;
   readonly accountKnown: boolean;
 }
 
@@ -82,7 +84,7 @@ async function askThenCommit(
 
 /** Revokes what will not be kept, and says truly whether the server was told. */
 async function discard(deps: SettleDeps, grant: Grant, error: unknown): Promise<never> {
-  const revoked = await revokeGrant(deps, grant.accessToken);
+  const revoked = await revokeGrant(deps, grant);
   if (!(error instanceof CliError)) throw error;
   const fate = revoked
     ? 'the grant was revoked and nothing was kept'
@@ -99,7 +101,7 @@ async function commit(deps: SettleDeps, grant: Grant, scope: string): Promise<Lo
     seal: new Secret(Buffer.from(deps.random(32)).toString('base64url')),
     accessToken: grant.accessToken,
     ...(grant.refreshToken === undefined ? {} : { refreshToken: grant.refreshToken }),
-    expiresAt: now + grant.expiresIn,
+    expiresAt: now + (grant.expiresIn ?? assumedLife),
     obtainedAt: now,
     scope: scopeWords(scope).join(' '),
     ...(grant.info?.uuid === undefined ? {} : { accountUuid: grant.info.uuid }),
@@ -114,7 +116,13 @@ async function commit(deps: SettleDeps, grant: Grant, scope: string): Promise<Lo
   } finally {
     lock.release();
   }
-  return { record, account, scopeAssumed: grant.scope === undefined, accountKnown: grant.info !== undefined };
+  return {
+    record,
+    account,
+    scopeAssumed: grant.scope === undefined,
+    lifeAssumed: grant.expiresIn === undefined,
+    accountKnown: grant.info !== undefined,
+  };
 }
 
 /** The session that was stored before ends here, and with its item the key of whatever it has left beside it. */

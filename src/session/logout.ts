@@ -2,6 +2,7 @@ import { CliError } from '../errors.ts';
 import { type Client, processRevocation, revokeRequest, sendTokenRequest } from '../oauth/token-endpoint.ts';
 import type { HeldLock } from '../platform/lock.ts';
 import { failureCode, type Send, SendError } from '../platform/send.ts';
+import type { Acceptance } from './probe.ts';
 import { type CredentialRecord, decodeRecord } from './record.ts';
 import { type CredentialStore, type Items, requireAvailable } from './store.ts';
 
@@ -13,8 +14,8 @@ export interface LogoutDeps {
   readonly client: (record: CredentialRecord) => Promise<Client>;
   readonly requireSafe: () => void;
   readonly removeAccount: () => void;
-  /** Asks the resource API of this record with its token; true when the token is refused. */
-  readonly isRefused: (record: CredentialRecord) => Promise<boolean>;
+  /** Asks the resource API of this record whether it still takes the token. */
+  readonly acceptance: (record: CredentialRecord) => Promise<Acceptance>;
 }
 
 export type LogoutOutcome =
@@ -75,15 +76,11 @@ async function revoke(deps: LogoutDeps, record: CredentialRecord): Promise<Logou
       ? undefined
       : await revoked(deps, record, revokeRequest(client, record.refreshToken), 'refresh token'));
   if (failed !== undefined) return failed;
-  if (await deps.isRefused(record)) return { kind: 'revoked' };
-  return {
-    kind: 'unproven',
-    error: new CliError(
-      'api_error',
-      'the access token was revoked, but the resource API still accepts it',
-      afterwards(record),
-    ),
-  };
+  const fate = await deps.acceptance(record);
+  if (fate === 'refused') return { kind: 'revoked' };
+  const but = fate === 'accepted' ? 'still accepts it' : 'did not say whether it still accepts it';
+  const message = `the access token was revoked, but the resource API ${but}`;
+  return { kind: 'unproven', error: new CliError('api_error', message, afterwards(record)) };
 }
 
 /** Revokes one token; what is to be told when the server did not. */

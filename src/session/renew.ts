@@ -19,6 +19,8 @@ export function isDue(record: CredentialRecord, cause: RefreshCause, nowMs: numb
 export function renewed(old: CredentialRecord, grant: Grant, sentAt: number): CredentialRecord {
   const refreshToken = grant.refreshToken ?? old.refreshToken;
   const accountUuid = grant.info?.uuid ?? old.accountUuid;
+  // A server that does not say gives what it gave before (RFC 6749 §5.1).
+  const expiresIn = grant.expiresIn ?? old.expiresAt - old.obtainedAt;
   return {
     ...old,
     gen: old.gen + 1,
@@ -26,7 +28,7 @@ export function renewed(old: CredentialRecord, grant: Grant, sentAt: number): Cr
     // RFC 6749 §6: a server that issues no new refresh token lets the old one live.
     ...(refreshToken === undefined ? {} : { refreshToken }),
     ...(accountUuid === undefined ? {} : { accountUuid }),
-    expiresAt: sentAt + grant.expiresIn,
+    expiresAt: sentAt + expiresIn,
     obtainedAt: sentAt,
     scope: grant.scope ?? old.scope,
   };

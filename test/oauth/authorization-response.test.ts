@@ -103,13 +103,17 @@ describe('the implicit flow', () => {
     expect(rest).toEqual({ expiresIn: 2592000 });
     expect(JSON.stringify(judgement)).not.toContain('t0ken');
   });
+  test('a grant that does not say how long it lives (RFC 6749 §4.2.2)', () => {
+    const judgement = implicit(grant.replace('&expires_in=2592000', ''));
+    expect(judgement?.kind === 'implicit_grant' && Object.keys(judgement.grant.grant)).toEqual(['accessToken']);
+  });
   test('a refresh token is not taken from a fragment', () => {
     expect(JSON.stringify(implicit(`${grant}&refresh_token=r`))).not.toContain('refresh');
   });
   test.each([
     ['token_type', grant.replace('Bearer', 'mac')],
     ['expires_in', grant.replace('2592000', '0')],
-    ['no expires_in', grant.replace('expires_in', 'x')],
+    ['an empty expires_in', grant.replace('2592000', '')],
     ['an empty access token', grant.replace('t0ken', '')],
     ['a code beside it', `${grant}&code=c`],
     ['a code instead', `code=c&state=${state}`],

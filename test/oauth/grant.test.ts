@@ -54,9 +54,13 @@ describe('a grant', () => {
     [1e300, 9_999_999_999],
     [Number.MAX_SAFE_INTEGER, 9_999_999_999],
   ])('with expires_in %j lives %d s', (expires, seconds) => {
-    const { expiresIn } = decoded({ expires_in: expires });
+    const { expiresIn = 0 } = decoded({ expires_in: expires });
     expect(expiresIn).toBe(seconds);
     expect(() => new Date(Date.now() + expiresIn * 1000).toISOString()).not.toThrow();
+  });
+
+  it.each([undefined, null])('with expires_in %j does not say how long it lives (RFC 6749 §5.1)', (expires) => {
+    expect(decoded({ expires_in: expires })).not.toHaveProperty('expiresIn');
   });
 
   it('takes the long signed tokens of other servers, and none without an end', () => {
@@ -65,7 +69,7 @@ describe('a grant', () => {
     expect(refusal({ ...whole, access_token: 'a'.repeat(65_537) })).toMatch(/access_token/);
   });
 
-  it.each([0, -1, '0', '-1', '', '1e3', '3600s', ' 3600', '99999999999', null, true, undefined, 0.4, Number.NaN])(
+  it.each([0, -1, '0', '-1', '', '1e3', '3600s', ' 3600', '99999999999', true, [], 0.4, Number.NaN])(
     'with expires_in %j is refused',
     (expires) => {
       expect(refusal({ ...whole, expires_in: expires })).toMatch(/expires_in/);

@@ -10,7 +10,7 @@ import { settleLogin } from '../../src/session/login-settle.ts';
 import { placeOf } from '../../src/session/place.ts';
 import { encodeRecord } from '../../src/session/record.ts';
 import { createFileStore } from '../../src/session/store-file.ts';
-import { closedOrigin } from '../fixtures/broken-server.ts';
+import { closedOrigin, reply, serverFor } from '../fixtures/broken-server.ts';
 import { type TestHost, testHost } from '../fixtures/host.ts';
 import { bindingTo, keychainStoreOf, refreshDeps, seedSession, storedRecord } from '../fixtures/session.ts';
 import { codeFor, sandboxFor, tokenFor } from '../sandbox/driver.ts';
@@ -216,9 +216,20 @@ describe('a grant that is not kept', () => {
     expect(await works(sandbox, token)).toBe(false);
   });
 
+  it('at a server that wants a form is revoked with its refresh token, and 204 is an answer as good as 200', async () => {
+    const [host] = [testHost()];
+    const { origin, seen } = await serverFor((_, response) => reply(response, 204, ''));
+    const client = { authOrigin: origin, clientId: 'c', tokenParams: 'body' } as const;
+    const grant = { accessToken: new Secret('at-1'), refreshToken: new Secret('rt-1') };
+    expect(await revokeGrant({ client, send: () => host.send({ env: {}, fresh: true }) }, grant)).toBe(true);
+    expect(seen.map(({ body }) => body)).toEqual(['token=rt-1&client_id=c', 'token=at-1&client_id=c']);
+  });
+
   it('and whose server cannot be told is abandoned without an error of its own', async () => {
     const [host] = [testHost()];
     const client = { authOrigin: await closedOrigin(), clientId: 'c', tokenParams: 'query' } as const;
-    expect(await revokeGrant({ client, send: () => host.send({ env: {}, fresh: true }) }, new Secret('x'))).toBe(false);
+    expect(
+      await revokeGrant({ client, send: () => host.send({ env: {}, fresh: true }) }, { accessToken: new Secret('x') }),
+    ).toBe(false);
   });
 });

@@ -18,8 +18,8 @@ function logoutDeps(host: TestHost, sandbox: Sandbox, changes: Partial<LogoutDep
     send: () => host.send({ env: {}, fresh: true }),
     client: async ({ authOrigin, clientId }): Promise<Client> => ({ authOrigin, clientId, tokenParams: 'query' }),
     removeAccount: () => undefined,
-    isRefused: async ({ accessToken }) =>
-      (await call(sandbox, accessToken.reveal(), 'GET', '/v2/actions')).status !== 200,
+    acceptance: async ({ accessToken }) =>
+      (await call(sandbox, accessToken.reveal(), 'GET', '/v2/actions')).status === 200 ? 'accepted' : 'refused',
     ...changes,
   };
 }
@@ -85,6 +85,16 @@ describe('a logout', () => {
     expect(await logout(logoutDeps(host, sandbox, { client: async () => client }), false)).toMatchObject({
       kind: 'unproven',
       error: { message: expect.stringMatching(/^could not revoke the refresh token: /) },
+    });
+  });
+
+  it('whose end the resource API did not confirm says no more than that', async () => {
+    const [host, sandbox] = [testHost(), await sandboxFor()];
+    await seedSession(host, sandbox);
+    const outcome = await logout(logoutDeps(host, sandbox, { acceptance: async () => 'unknown' }), false);
+    expect(outcome).toMatchObject({
+      kind: 'unproven',
+      error: { code: 'api_error', message: expect.stringContaining('did not say whether it still accepts it') },
     });
   });
 

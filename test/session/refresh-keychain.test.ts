@@ -287,15 +287,17 @@ describe('other commands at the same time', () => {
     machine.trouble = undefined;
     const revoked: string[] = [];
     const deps = logoutDeps(machine.sibling());
-    const isRefused = async (record: { accessToken: { reveal(): string } }) =>
-      revoked.push(record.accessToken.reveal()) > 0;
+    const acceptance = async (record: { accessToken: { reveal(): string } }) => {
+      revoked.push(record.accessToken.reveal());
+      return 'refused' as const;
+    };
     const send = async () => async () => ({
       status: 200,
       headers: { get: () => null },
       body: null,
       text: async () => '{}',
     });
-    expect(await logout({ ...deps, send, isRefused }, false)).toEqual({ kind: 'revoked' });
+    expect(await logout({ ...deps, send, acceptance }, false)).toEqual({ kind: 'revoked' });
     expect(revoked).toEqual(['at-2']);
     expect(machine.traces()).toEqual([]);
     await expect(createSession(machine.sibling()).bearer()).rejects.toMatchObject({ code: 'not_logged_in' });
@@ -349,6 +351,6 @@ function logoutDeps({
     send: () => Promise.reject(new Error('sent')),
     client: async () => ({ ...binding, tokenParams: 'query' as const }),
     removeAccount: () => undefined,
-    isRefused: async () => true,
+    acceptance: async () => 'refused' as const,
   };
 }

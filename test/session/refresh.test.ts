@@ -83,6 +83,17 @@ describe('a refresh', () => {
     expect(stored()).toMatchObject({ accountUuid: 'u-1', scope: 'read write' });
   });
 
+  it('lives as long as the one before where the server does not say how long', async () => {
+    const { expires_in: _, ...silent } = granted;
+    const { origin } = await serverFor((_request, response) => reply(response, 200, silent));
+    const now = Math.floor(Date.now() / 1000);
+    const { deps, stored } = await ground(origin, { obtainedAt: now - 7300, expiresAt: now - 100 });
+    await refreshSession(deps, due);
+    const next = stored();
+    expect(next).toMatchObject({ gen: 2 });
+    expect((next?.expiresAt ?? 0) - (next?.obtainedAt ?? 0)).toBe(7200);
+  });
+
   it('is not sent when somebody else did it while the lock was awaited', async () => {
     const { origin, seen } = await serverFor(grants);
     const { deps, record } = await ground(origin);

@@ -36,6 +36,7 @@ export async function reportLogin(context: Context, settings: Settings, result: 
   const lines = [
     who === '' ? 'Logged in; the server did not say as whom.' : `Logged in as ${who}${team}.`,
     `Scope ${record.scope}${account.scope_verified ? '' : ' (not verified: this flow does not tell)'}, until ${shown.expires_at}.`,
+    ...(result.lifeAssumed ? ['The server did not say how long, so 30 days are assumed.'] : []),
     ...(result.scopeAssumed && account.scope_verified
       ? ['The server named no scope, so the requested one is assumed.']
       : []),

@@ -9,7 +9,8 @@ import { isKnownScope } from '../../oauth/scope.ts';
 import { surroundings as surroundingsOf } from '../../platform/environment.ts';
 import { tryAcquire } from '../../platform/lock.ts';
 import { writeAccount } from '../../session/account.ts';
-import { loginCommand, readOnce } from '../../session/current.ts';
+import { commandFor, widerScopeOption } from '../../session/command-for.ts';
+import { readOnce } from '../../session/current.ts';
 import { type Invitation, login as runLogin } from '../../session/login.ts';
 import type { LoginRequest } from '../../session/login-request.ts';
 import { invitation as invitationText, mayOpenBrowser } from '../../session/login-words.ts';
@@ -88,7 +89,10 @@ export const login: CommandSpec<Context> = {
     const pasting = terminal || words.flag('paste');
     const around = surroundingsOf(host.env, host.platform);
     const open = !words.flag('no-browser') && request.listen && mayOpenBrowser(around, terminal, host.env.BROWSER);
-    const loginWords = loginCommand(settings.profileName, request.scope);
+    // The flow that was typed is not that of the profile, and has to be asked for again.
+    const flowOption = words.text('flow') === undefined ? [] : [`--flow ${request.flow}`];
+    const again = ['auth login', ...flowOption, ...widerScopeOption(request.scope)];
+    const loginWords = commandFor(settings.profileName, again.join(' '));
     await runLogin(
       {
         profile: settings.profileName,

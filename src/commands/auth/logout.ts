@@ -8,6 +8,7 @@ import type { Client } from '../../oauth/token-endpoint.ts';
 import { removeAccount } from '../../session/account.ts';
 import { loginCommand } from '../../session/current.ts';
 import { logout as endSession, type LogoutOutcome } from '../../session/logout.ts';
+import type { Acceptance } from '../../session/probe.ts';
 import type { CredentialRecord } from '../../session/record.ts';
 import { bindingOf } from '../../session/wiring.ts';
 
@@ -71,7 +72,7 @@ async function endOne(context: Context, settings: Settings, local: boolean): Pro
       client: (record) => clientOf(context, settings, record),
       requireSafe: context.requireSafe,
       removeAccount: () => removeAccount(context.host.folders.config, profileName),
-      isRefused: (record) => isRefused(context, record, profileName),
+      acceptance: (record) => acceptance(context, record, profileName),
     },
     local,
   );
@@ -83,7 +84,7 @@ async function clientOf(context: Context, settings: Settings, record: Credential
   return { authOrigin: record.authOrigin, clientId: record.clientId, tokenParams: 'query' };
 }
 
-async function isRefused(context: Context, record: CredentialRecord, profile: string): Promise<boolean> {
+async function acceptance(context: Context, record: CredentialRecord, profile: string): Promise<Acceptance> {
   const path = '/v2/actions?page=1&per_page=1';
   const api = createApi({
     baseOrigin: record.baseOrigin,
@@ -95,9 +96,12 @@ async function isRefused(context: Context, record: CredentialRecord, profile: st
     login: loginCommand(profile),
   });
   try {
-    return isTokenRefused(await api.request({ method: 'GET', path }), path);
+    const answer = await api.request({ method: 'GET', path });
+    if (answer.status >= 200 && answer.status < 300) return 'accepted';
+    // Some resource servers forbid what others call unauthorized; every scope may read this, so it is the token they mean.
+    return answer.status === 403 || isTokenRefused(answer, path) ? 'refused' : 'unknown';
   } catch (error) {
-    if (error instanceof CliError && error.code === 'token_refused') return true;
+    if (error instanceof CliError && error.code === 'token_refused') return 'refused';
     throw error;
   }
 }

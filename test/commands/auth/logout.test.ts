@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { placeOf } from '../../../src/session/place.ts';
-import { closedOrigin } from '../../fixtures/broken-server.ts';
+import { closedOrigin, reply, serverFor } from '../../fixtures/broken-server.ts';
 import { memoryKeychain, testHost } from '../../fixtures/host.ts';
 import { profileOf, seedSession } from '../../fixtures/session.ts';
 import { call, sandboxFor } from '../../sandbox/driver.ts';
@@ -39,6 +39,17 @@ describe('auth logout', () => {
     expect(ran).toMatchObject({ code: 6, out: '' });
     expect(ran.error()).toMatchObject({ code: 'unreachable', hint: expect.stringContaining('control panel') });
     expect(existsSync(place.credentialFile)).toBe(false);
+  });
+
+  it.each([
+    [403, { code: 0 }],
+    [200, { code: 1, err: expect.stringContaining('still accepts it') }],
+    [503, { code: 1, err: expect.stringContaining('did not say whether it still accepts it') }],
+  ])('proves the end at a resource API that answers %i to a revoked token', async (status, expected) => {
+    const [host, sandbox] = [testHost(), await sandboxFor()];
+    const { origin } = await serverFor((_, response) => reply(response, status, 'no', { 'retry-after': '0' }));
+    await seedSession(host, sandbox, { record: { baseOrigin: origin } });
+    expect(await cloudctl(host, ['auth', 'logout'])).toMatchObject(expected);
   });
 
   it('with --local tells the server nothing', async () => {
