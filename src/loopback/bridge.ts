@@ -24,7 +24,10 @@ export function bridgePage(relayPath: string, nonce: string): Page {
 const script = `
 'use strict';
 (() => {
-  const fragment = location.hash.slice(1);
+  const hash = location.hash.slice(1);
+  const issuer = /[?&](iss=[^&]+)$/.exec(location.search);
+  const isWhole = hash === '' || issuer === null || new URLSearchParams(hash).has('iss');
+  const fragment = isWhole ? hash : hash + '&' + issuer[1];
   history.replaceState(null, '', location.pathname + location.search);
   const show = (id) => {
     for (const part of ['working', 'empty', 'failed']) document.getElementById(part).hidden = part !== id;

@@ -65,9 +65,10 @@ function parseAddress(address: string): Paste | undefined {
   if (query === undefined || fragment === undefined) {
     return undefined;
   }
-  return carries(query) || !carries(fragment)
-    ? { place: 'query', parameters: query }
-    : { place: 'fragment', parameters: fragment };
+  if (carries(query) || !carries(fragment)) return { place: 'query', parameters: query };
+  // As the bridge hands it over: an issuer named in the query belongs to the answer in the fragment.
+  const issuer = [...query].filter(([name]) => name === 'iss');
+  return { place: 'fragment', parameters: new Map([...issuer, ...fragment]) };
 }
 
 function carries(parameters: Parameters): boolean {

@@ -13,7 +13,7 @@ export function callbackResponse<Accepted>(
   request: LoopbackRequest,
 ): Decision<Accepted> {
   const query = rawQuery(request);
-  if (expected.flow === 'implicit' && query === expected.callbackQuery) {
+  if (expected.flow === 'implicit' && isBare(query, expected.callbackQuery)) {
     return phase.kind === 'armed' ? { kind: 'bridge' } : refuse('already_finished');
   }
   if (!isNavigation(request)) {
@@ -34,6 +34,12 @@ export function latch<Accepted>(
     return refuse('not_a_response');
   }
   return phase.kind === 'armed' ? { kind: 'taken', accepted, place } : refuse('already_finished');
+}
+
+// Some servers name themselves in the query when all else is in the fragment (RFC 9207 §2): the bridge adds it to what it hands over.
+function isBare(query: string, own: string): boolean {
+  const beside = own !== '' && query.startsWith(`${own}&`) ? query.slice(own.length + 1) : query;
+  return query === own || /^iss=[^&]+$/.test(beside);
 }
 
 // Half a set of Sec-Fetch headers is what no browser sends, so it must not be able to end a login.

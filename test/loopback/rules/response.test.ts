@@ -71,6 +71,8 @@ describe('rule 30: with the implicit flow the bare callback serves the bridge', 
       ],
       ['an error of another login', request('/callback?error=access_denied&state=other'), 'taken state_mismatch'],
       ['a code', request(genuine), 'taken malformed'],
+      ['an issuer alone (RFC 9207)', request('/callback?iss=https%3A%2F%2Fauth.example'), 'bridge'],
+      ['an issuer among other things', request('/callback?iss=https%3A%2F%2Fauth.example&x=1'), 'not_a_response'],
       ['anything else', request('/callback?x=1'), 'not_a_response'],
       ['in a frame', request('/callback', withHeaders('Host', host, 'Sec-Fetch-Dest', 'iframe')), 'forbidden'],
     ],
@@ -80,6 +82,7 @@ describe('rule 30: with the implicit flow the bare callback serves the bridge', 
   const ownQuery = expected('implicit', { callbackQuery: 'app=1' });
   test('a callback URL with a query of its own keeps it', () => {
     expect(word(request('/callback?app=1'), armed, ownQuery)).toBe('bridge');
+    expect(word(request('/callback?app=1&iss=https://auth.example'), armed, ownQuery)).toBe('bridge');
     expect(word(request('/callback'), armed, ownQuery)).toBe('not_a_response');
   });
 });
