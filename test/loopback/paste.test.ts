@@ -28,6 +28,13 @@ describe('a pasted line goes through the same judgement as the redirect', () => 
     expect(word(line)).toBe(answer);
   });
 
+  test('rule 25: an issuer in the query is judged with the grant in the fragment', () => {
+    const seen: (string | undefined)[] = [];
+    const note = (parameters: ReadonlyMap<string, string>) => void seen.push(parameters.get('iss'));
+    judgePaste(fragment.replace('#', '?iss=https%3A%2F%2Fa.example#'), note);
+    judgePaste(`${fragment.replace('#', '?iss=https%3A%2F%2Fa.example#')}&iss=https%3A%2F%2Fb.example`, note);
+    expect(seen).toEqual(['https://a.example', 'https://b.example']);
+  });
   test('rule 32: a pasted address with the grant in its fragment', () => {
     expect(word(fragment, 'implicit')).toBe('implicit_grant');
     expect(word(fragment.replace('#', '?'), 'implicit')).toBe('malformed');
