@@ -22,7 +22,6 @@ import type { Send } from './platform/send.ts';
 import { tokenCallHazard } from './platform/unsafe-environment.ts';
 import type { Secret } from './secret.ts';
 import { readClientSecret } from './session/client-secret.ts';
-import { loginCommand } from './session/current.ts';
 import { createWalJournal } from './session/journal-wal.ts';
 import { keychainAccount, type Place, placeOf } from './session/place.ts';
 import type { Binding } from './session/record.ts';
@@ -30,7 +29,7 @@ import type { Session } from './session/session.ts';
 import type { CredentialStore } from './session/store.ts';
 import { createFileStore } from './session/store-file.ts';
 import { createKeychainStore } from './session/store-keychain.ts';
-import { fixedBearer, requireBinding } from './session/wiring.ts';
+import { fixedBearer, requireBinding, wayIn } from './session/wiring.ts';
 
 /** The only wiring: from the machine and the words typed to the services a command asks for, each made on first use. */
 export interface Context {
@@ -166,7 +165,7 @@ export async function createContext(host: Host, globals: Words): Promise<Context
       renew: (refused: Secret) => bearer.renew(refused),
       clock: host.clock,
       timeout,
-      login: loginCommand(current.profileName),
+      login: wayIn(current),
     });
   };
   const sandbox = async (adminUrl: string | undefined): Promise<SandboxAdminApi> => {

@@ -218,5 +218,8 @@ export function unreachable(error: SendError): CliError {
     timeout: 'try again, or allow more time with `--timeout 60s`',
     unreachable: 'check the network and the address with `cloudctl config list`',
   };
-  return new CliError(code, error.message, { hint: hints[code], cause: error });
+  // The profile says nothing of the proxy, which comes from the environment.
+  const proxy = error.message.includes(' the proxy ') && code === 'unreachable';
+  const hint = proxy ? 'check HTTPS_PROXY and HTTP_PROXY, or name the server in NO_PROXY' : hints[code];
+  return new CliError(code, error.message, { hint, cause: error });
 }

@@ -75,13 +75,17 @@ export function problem(answer: ApiAnswer, method: string, path: string, login: 
         hint: `${login}`,
       });
     case 403:
-      return new CliError('scope_too_small', `the session's scope does not allow ${what}`, {
+      return new CliError('scope_too_small', forbidden(method, what), {
         ...parts,
         detail: said,
-        hint: `log in with write access: ${login.replace(/`$/, ' --scope "read write"`')}`,
+        hint: isReading(method) ? lookAtSession(login) : writeAccess(login),
       });
     case 404:
-      return new CliError('not_found', `could not ${what}: not found`, { ...parts, detail: said });
+      return new CliError('not_found', `could not ${what}: not found`, {
+        ...parts,
+        detail: said,
+        hint: whatIsThere(path),
+      });
     case 429:
       return new CliError('rate_limited', `could not ${what}: the rate limit is reached`, {
         ...parts,
@@ -97,6 +101,32 @@ export function problem(answer: ApiAnswer, method: string, path: string, login: 
   }
 }
 
+/** Every scope allows reading (spec.md §5.4), so who may not read lacks something else. */
+function isReading(method: string): boolean {
+  return method === 'GET' || method === 'HEAD';
+}
+
+function forbidden(method: string, what: string): string {
+  return isReading(method) ? `could not ${what}: it is forbidden` : `the session's scope does not allow ${what}`;
+}
+
+function lookAtSession(login: string): string {
+  const status = login.replace('auth login', 'auth status');
+  return status === login ? login : `see whose session it is: ${status}`;
+}
+
+/** What gives a session that may write; a token of the environment is no session, and logging in would not replace it. */
+export function writeAccess(login: string): string {
+  return login.includes('auth login')
+    ? `log in with write access: ${login.replace(/`$/, ' --scope "read write"`')}`
+    : login;
+}
+
+function whatIsThere(path: string): string | undefined {
+  const kind = /^\/v2\/(actions|droplets)\//.exec(path)?.[1];
+  return kind === undefined ? undefined : `see what is there: \`cloudctl ${kind} list\``;
+}
+
 function againLater(requestId: string | undefined): string {
   return requestId === undefined
     ? 'try again later'
@@ -105,17 +135,24 @@ function againLater(requestId: string | undefined): string {
 
 /** An answer that is not JSON where JSON is promised: a proxy's or a portal's page, most likely. */
 export function notJson(answer: ApiAnswer, method: string, path: string): CliError {
+  const requestId = answer.requestId();
   return new CliError('api_error', `could not ${method} ${path}: the answer is not JSON`, {
     detail: pageOf(answer),
-    hint: 'check base_url with `cloudctl config list`',
+    hint: isCalledJson(answer) ? againLater(requestId) : 'check base_url with `cloudctl config list`',
     status: answer.status,
-    requestId: answer.requestId(),
+    requestId,
   });
 }
 
 function pageOf(answer: ApiAnswer): string {
   const type = answer.contentType() || 'no content type';
-  return `status ${answer.status}, ${type}: the page of a proxy or a portal, most likely`;
+  const seen = `status ${answer.status}, ${type}`;
+  if (isCalledJson(answer)) return `${seen}, ${answer.raw.size} bytes: damaged or cut short by the server, most likely`;
+  return `${seen}: the page of a proxy or a portal, most likely`;
+}
+
+function isCalledJson(answer: ApiAnswer): boolean {
+  return answer.contentType() === 'application/json';
 }
 
 function isCollection(path: string): boolean {

@@ -54,7 +54,8 @@ function range(inner: string): readonly string[] | undefined {
   const [from, to] = [ends?.[1], ends?.[2]];
   if (from === undefined || to === undefined) return undefined;
   const [start, end] = [Number(from), Number(to)];
-  if (Math.abs(end - start) >= most) throw usage(`range {${inner}} is longer than ${most}`);
+  if (Math.abs(end - start) >= most)
+    throw usage(`range {${inner}} is longer than ${most}`, 'write several ranges, or fewer names');
   const padded = (from.length > 1 && from.startsWith('0')) || (to.length > 1 && to.startsWith('0'));
   const width = padded ? Math.max(from.length, to.length) : 0;
   const step = start <= end ? 1 : -1;

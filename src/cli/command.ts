@@ -74,4 +74,6 @@ export interface Branch<C> {
   readonly children: Tree<C>;
   /** The child that runs when none is named, as in `cloudctl droplets`. */
   readonly fallback?: string;
+  /** What other programs have here as a command of its own, and the command that does it in this one. */
+  readonly elsewhere?: Readonly<Record<string, string>>;
 }

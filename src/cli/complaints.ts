@@ -1,6 +1,6 @@
 import type { CliError } from '../errors.ts';
 import { usage } from '../errors.ts';
-import type { ArgumentSpec, CommandSpec, OptionSpec, Tree } from './command.ts';
+import type { ArgumentSpec, Branch, CommandSpec, OptionSpec, Tree } from './command.ts';
 import { shown } from './sanitize.ts';
 import { nearest } from './suggest.ts';
 import { synopsis } from './synopsis.ts';
@@ -8,7 +8,14 @@ import { splitList } from './words.ts';
 
 /** Wrong words on the command line, in three parts. `path` is the command as typed: `cloudctl droplets create`. */
 
-export function unknownCommand<C>(path: string, word: string, children: Tree<C>): CliError {
+export function unknownCommand<C>(
+  path: string,
+  word: string,
+  children: Tree<C>,
+  elsewhere: Branch<C>['elsewhere'] = {},
+): CliError {
+  const other = Object.hasOwn(elsewhere, word) ? elsewhere[word] : undefined;
+  if (other !== undefined) return usage(`unknown command "${shown(word)}" for "${path}"`, `use \`${other}\``);
   // `cloudctl login`: who leaves out the group knows the command well enough.
   const below = commandsBelow(children);
   const near = nearest(word, Object.keys(children)) ?? nearest(word, [...below.keys()]);
@@ -48,10 +55,7 @@ export function unknownOption(path: string, word: string, known: readonly Option
   const same = known.find((option) => `--${option.name}` === flag);
   if (same !== undefined) return usage(`${flag} takes no value`, `write \`${flag}\` alone`);
   const meant = flag.startsWith('--')
-    ? nearest(
-        flag.slice(2),
-        known.map(({ name }) => name),
-      )
+    ? nearest(flag.slice(2), [...known.map(({ name }) => name), 'help', 'version'])
     : undefined;
   const hint = meant === undefined ? seeHelp(path) : `did you mean \`--${meant}\`?`;
   return usage(`unknown option ${shown(flag)} for "${path}"`, hint);
@@ -90,13 +94,17 @@ function unknownChoice(subject: string, value: string, choices: readonly string[
 /** The first thing wrong with the arguments of a command; undefined when they fit. */
 export function argumentFault(
   path: string,
-  spec: Pick<CommandSpec<never>, 'arguments' | 'options'>,
+  spec: Pick<CommandSpec<never>, 'arguments' | 'options' | 'examples'>,
   given: readonly string[],
 ): CliError | undefined {
   const known: readonly ArgumentSpec[] = spec.arguments ?? [];
   const usageLine = `usage: ${synopsis(path, spec)}`;
   const missing = known.find((argument, at) => argument.required === true && given[at] === undefined);
-  if (missing !== undefined) return usage(`missing argument ${missing.name} for "${path}"`, seeHelp(path), usageLine);
+  if (missing !== undefined) {
+    const example = spec.examples?.[0]?.command;
+    const hint = example === undefined ? seeHelp(path) : `write it as in \`${example}\``;
+    return usage(`missing argument ${missing.name} for "${path}"`, hint, usageLine);
+  }
   const extra = known.at(-1)?.variadic === true ? undefined : given[known.length];
   if (extra !== undefined)
     return usage(`unexpected argument "${shown(extra)}" for "${path}"`, seeHelp(path), usageLine);

@@ -171,14 +171,14 @@ function fallFault<C>(from: Fallen<C>, spec: CommandSpec<C>, args: readonly stri
   if (names.includes(word)) return misplacedOptions(path, word);
   const places = spec.arguments ?? [];
   if (args.length > places.length && places.at(-1)?.variadic !== true)
-    return unknownCommand(path, word, from.branch.children);
+    return unknownCommand(path, word, from.branch.children, from.branch.elsewhere);
   const meant = slipOf(word, names);
   return meant === undefined ? undefined : slippedCommand(path, word, meant, from.branch.fallback ?? meant);
 }
 
 /** `help [COMMAND...]` below a branch; any other words name no command. */
 function helpOf<C>([first = '', ...words]: readonly string[], { branch, path }: Fallen<C>): HelpAsked<C> {
-  if (first !== 'help') throw unknownCommand(path.join(' '), first, branch.children);
+  if (first !== 'help') throw unknownCommand(path.join(' '), first, branch.children, branch.elsewhere);
   let node: Branch<C> | Leaf<C> = branch;
   const reached = [...path];
   for (const word of words) {

@@ -8,7 +8,7 @@ import type { CommandSpec } from '../cli/command.ts';
 import type { Context } from '../context.ts';
 import { usage } from '../errors.ts';
 import { isRecord, parseJson } from '../json.ts';
-import { loginCommand } from '../session/current.ts';
+import { wayIn } from '../session/wiring.ts';
 import { limitPause } from './limit-pause.ts';
 
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
@@ -49,7 +49,7 @@ export const api: CommandSpec<Context> = {
     }
     const answer = await client.request({ method, path, ...(body === undefined ? {} : { body }) });
     if (answer.status < 200 || answer.status >= 300)
-      throw problem(answer, method, path.split('?')[0] ?? path, loginCommand(settings.profileName));
+      throw problem(answer, method, path.split('?')[0] ?? path, wayIn(settings));
     if (answer.raw.size === 0) {
       await context.output.note(`${answer.status}, no body.`);
       return 0;

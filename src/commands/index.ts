@@ -19,7 +19,7 @@ export const commands: Tree<Context> = {
   actions: branch(
     'see what was done on the account',
     { list: leaf('list actions, newest first', async () => (await import('./actions/list.ts')).list) },
-    'list',
+    { fallback: 'list', elsewhere: one('/v2/actions/ID', ['get', 'show']) },
   ),
   droplets: branch(
     'list and create droplets',
@@ -27,7 +27,14 @@ export const commands: Tree<Context> = {
       list: leaf('list droplets', async () => (await import('./droplets/list.ts')).list),
       create: leaf('create droplets, one or many', async () => (await import('./droplets/create.ts')).create),
     },
-    'list',
+    {
+      fallback: 'list',
+      elsewhere: {
+        ...one('/v2/droplets/ID', ['get', 'show', 'describe']),
+        ...one('/v2/droplets/ID', ['delete', 'rm', 'remove', 'destroy'], 'DELETE'),
+        actions: 'cloudctl actions list --resource-type droplet',
+      },
+    },
   ),
   db: branch('judge an external database and migrate it online into a managed cluster', {
     preflight: leaf(
@@ -96,6 +103,15 @@ function leaf(summary: string, load: () => Promise<CommandSpec<Context>>): Leaf<
   return { kind: 'leaf', summary, load };
 }
 
-function branch(summary: string, children: Tree<Context>, fallback?: string): Branch<Context> {
-  return { kind: 'branch', summary, children, ...(fallback === undefined ? {} : { fallback }) };
+function branch(
+  summary: string,
+  children: Tree<Context>,
+  more: Pick<Branch<Context>, 'fallback' | 'elsewhere'> = {},
+): Branch<Context> {
+  return { kind: 'branch', summary, children, ...more };
+}
+
+/** Verbs of other programs for one resource, which is a request of its own here. */
+function one(path: string, verbs: readonly string[], method = 'GET'): Readonly<Record<string, string>> {
+  return Object.fromEntries(verbs.map((verb) => [verb, `cloudctl api ${method} ${path}`]));
 }

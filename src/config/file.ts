@@ -99,6 +99,15 @@ function unknownKeys(old: unknown): JsonRecord {
 }
 
 function writeConfig(folder: string, json: JsonRecord): void {
-  ensureFolder(folder);
-  writeAtomically(configPath(folder), `${JSON.stringify(json, null, 2)}\n`);
+  const path = configPath(folder);
+  try {
+    ensureFolder(folder);
+    writeAtomically(path, `${JSON.stringify(json, null, 2)}\n`);
+  } catch (error) {
+    throw new CliError('internal', `could not write ${path}`, {
+      detail: `${error instanceof Error ? error.message : String(error)}; what was there is unchanged`,
+      hint: 'make the folder writable for you, with some room on its disk, or point CLOUDCTL_CONFIG_DIR to another folder',
+      cause: error,
+    });
+  }
 }

@@ -33,12 +33,12 @@ export async function probeKeychain(probe: KeychainProbe): Promise<DoctorFinding
 }
 
 /** The same for the file store, in the folder that holds the sessions. */
-export function probeFolder(folder: string, value: string): DoctorFinding {
+export function probeFolder(folder: string, value: string, write = writeAtomically): DoctorFinding {
   const id = 'credential-file';
   const path = join(folder, `doctor.${process.pid}`);
   try {
     ensureFolder(folder);
-    writeAtomically(path, value);
+    write(path, value);
     const same = readTextIfAny(path) === value;
     removeDurably(path);
     if (same)
@@ -50,7 +50,7 @@ export function probeFolder(folder: string, value: string): DoctorFinding {
     return { id, status: 'failed', observed: `${folder} gave back other bytes than were written`, hint: cure(folder) };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    return { id, status: 'failed', observed: reason, hint: cure(folder) };
+    return { id, status: 'failed', observed: reason, hint: otherCure(error) ?? cure(folder) };
   }
 }
 
@@ -59,6 +59,13 @@ const forgetful = { kind: 'unavailable', why: 'failed', reason: 'what was writte
 function unavailable({ why, reason }: KeychainUnavailable, { toFile }: KeychainProbe): DoctorFinding {
   const hint = hints[why] ?? `${toFile} keeps sessions in files of mode 0600 instead`;
   return { id: 'keychain', status: 'failed', observed: `${states[why]}: ${reason}`, hint };
+}
+
+/** Neither a full disk nor a read-only one becomes writable by owning the folder. */
+function otherCure(error: unknown): string | undefined {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  if (code === 'ENOSPC' || code === 'EDQUOT') return 'make room on that disk, or point CLOUDCTL_STATE_DIR to another';
+  return code === 'EROFS' ? 'point CLOUDCTL_STATE_DIR to a folder that can be written' : undefined;
 }
 
 function cure(folder: string): string {

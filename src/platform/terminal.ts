@@ -34,7 +34,9 @@ export function streamSink(stream: () => Output, options: SinkOptions): Sink {
       return undefined;
     }
     if (!options.lossless) return undefined;
-    return new CliError('internal', `could not write to ${options.name}: ${error.message}`);
+    return new CliError('internal', `could not write to ${options.name}: ${error.message}`, {
+      hint: 'make room where it leads to, and run the command again',
+    });
   };
   return {
     closed: closed.signal,

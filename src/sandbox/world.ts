@@ -37,6 +37,8 @@ export class World {
   #seed: Seed;
   #directory: Directory;
   #state: WorldState;
+  /** What a reset comes back to. */
+  firstConsent: ConsentScript = { mode: 'ask' };
   #tell: OnChange = () => {};
 
   constructor(seed: Seed, chance: Chance, machine: () => number, image?: WorldImage) {
@@ -75,7 +77,7 @@ export class World {
   }
 
   reset(): void {
-    this.#state = this.#stateOf(firstImage(this.seed, this.#machine()));
+    this.#state = this.#stateOf({ ...firstImage(this.seed, this.#machine()), consent: this.firstConsent });
     this.#tell('everything');
   }
 

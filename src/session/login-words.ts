@@ -20,11 +20,11 @@ export interface InvitationWords {
 export function invitation(words: InvitationWords): string {
   const { authorizationUrl, opened, pasting, listening, limit, profile } = words;
   const lead = opened
-    ? 'Your browser was asked to open the sign-in page. If it did not, open this address:'
+    ? 'Your browser was asked to open the sign-in page. If it did not, open:'
     : 'Open this address in a browser to sign in:';
   const paste = pasting ? 'paste the whole address of the page you end on here and press Enter' : undefined;
   const waiting = listening
-    ? `Waiting for the browser, ${limit} at most${paste === undefined ? '.' : `. Or ${paste}.`}`
+    ? `Waiting for the browser, ${limit} at most${paste === undefined ? '.' : `. Or\n${paste}.`}`
     : `Then ${paste}. Waiting ${limit} at most.`;
   return [
     lead,
@@ -33,7 +33,9 @@ export function invitation(words: InvitationWords): string {
     '',
     waiting,
     ...surroundingsHint(words),
-    `If the page complains of the redirect uri or the scope, it will not come back: compare client_id, callback_urls and scope in \`cloudctl config list --profile ${profile}\` with the registered application.`,
+    'If the page complains of the redirect uri or the scope, it will not come back:',
+    'compare client_id, callback_urls and scope with the registered application:',
+    `\`cloudctl config list --profile ${profile}\``,
   ].join('\n');
 }
 

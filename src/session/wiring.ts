@@ -24,6 +24,13 @@ export function bindingOf(settings: Settings): Binding | undefined {
   return { authOrigin, baseOrigin, clientId };
 }
 
+/** What helps who is refused: the command that logs in, or doing without the token of the environment, which it would not replace. */
+export function wayIn({ accessToken, profileName }: Settings): string {
+  return accessToken === undefined
+    ? loginCommand(profileName)
+    : 'unset it to use the session of the profile: `unset CLOUDCTL_ACCESS_TOKEN`';
+}
+
 /** The session of `CLOUDCTL_ACCESS_TOKEN`: a token that cannot be renewed and is stored nowhere. */
 export function fixedBearer(accessToken: Secret): Session {
   const refuse = async (): Promise<never> => {

@@ -1,7 +1,7 @@
 import { HttpResponse, http } from 'msw';
 import { setupServer } from 'msw/node';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, type ApiDeps, createApi } from '../../src/api/client.ts';
+import { type Api, type ApiDeps, createApi, unreachable } from '../../src/api/client.ts';
 import { CliError } from '../../src/errors.ts';
 import { fetchSend, undiciSend } from '../../src/platform/network.ts';
 import { type Send, SendError } from '../../src/platform/send.ts';
@@ -248,6 +248,12 @@ describe('another try', () => {
     };
     await expect(apiWith({ send }).api.request(post)).rejects.toMatchObject({ code: 'unreachable' });
     expect(tried).toEqual(['POST', 'POST', 'POST']);
+  });
+
+  it('through a proxy that cannot be reached names the variables that name it', () => {
+    const lost = new SendError('name', false, 'could not connect to the proxy http://foo: the name is unknown');
+    expect(unreachable(lost).hint).toContain('HTTPS_PROXY');
+    expect(unreachable(new SendError('name', false, 'could not connect to https://a')).hint).toContain('config list');
   });
 
   it.each([

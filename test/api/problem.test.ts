@@ -63,6 +63,29 @@ describe('the error for an answer', () => {
     expect(error.hint).toBe('log in with write access: `cloudctl auth login --profile work --scope "read write"`');
   });
 
+  it('of a forbidden reading does not blame the scope, since every scope allows it', () => {
+    const error = problem(answer(403), 'GET', '/v2/droplets', login);
+    expect(error.message).toBe('could not GET /v2/droplets: it is forbidden');
+    expect(error.hint).toBe('see whose session it is: `cloudctl auth status --profile work`');
+  });
+
+  it('of a small scope does not send to a login that the token of the environment would outlive', () => {
+    const wayOut = '`unset CLOUDCTL_ACCESS_TOKEN`';
+    expect(problem(answer(403), 'POST', '/v2/droplets', wayOut).hint).toBe(wayOut);
+    expect(problem(answer(403), 'GET', '/v2/droplets', wayOut).hint).toBe(wayOut);
+  });
+
+  it('of one thing that is not there names the command that lists what is', () => {
+    expect(problem(answer(404), 'GET', '/v2/droplets/7', login).hint).toContain('`cloudctl droplets list`');
+    expect(problem(answer(404), 'GET', '/v2/nothing', login).hint).toBeUndefined();
+  });
+
+  it('of broken JSON speaks of no portal', () => {
+    const error = notJson(answer(200, '{"droplets":[', { contentType: () => 'application/json' }), 'GET', '/v2/x');
+    expect(error.detail).toMatch(/^status 200, application\/json, \d+ bytes: damaged/);
+    expect(error.hint).toMatch(/^try again/);
+  });
+
   it('of a limit says how long to wait, if that is known', () => {
     expect(problem(answer(429, {}, { retryAfter: 17 }), 'GET', '/v2/x', login).hint).toBe('try again in 17 s');
     expect(problem(answer(429), 'GET', '/v2/x', login).hint).toBe('try again later');

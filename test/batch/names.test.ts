@@ -78,6 +78,7 @@ describe('names', () => {
   ])('%s are too many, and that is known at once', (pattern) => {
     const start = performance.now();
     expect(refusal([pattern]).message).toMatch(/1000000/);
+    expect(refusal([pattern]).hint).toBeDefined();
     expect(performance.now() - start).toBeLessThan(15_000);
   });
 

@@ -16,6 +16,25 @@ test('an unknown command close to a known one suggests it, another points to the
   expect(unknownCommand('cloudctl', 'volumes', testTree()).hint).toBe('see `cloudctl --help`');
 });
 
+test('a command of other programs leads to what does it here', () => {
+  const elsewhere = { delete: 'cloudctl api DELETE /v2/droplets/ID' };
+  expect(unknownCommand('cloudctl droplets', 'delete', {}, elsewhere).hint).toBe(
+    'use `cloudctl api DELETE /v2/droplets/ID`',
+  );
+  expect(unknownCommand('cloudctl droplets', 'constructor', {}, elsewhere).hint).toBe('see `cloudctl droplets --help`');
+});
+
+test('a slip in --version and --help is noticed, which no command declares', () => {
+  expect(unknownOption('cloudctl', '--verison', []).hint).toBe('did you mean `--version`?');
+  expect(unknownOption('cloudctl', '--hlep', []).hint).toBe('did you mean `--help`?');
+});
+
+test('a missing argument is answered with the first example', () => {
+  const examples = [{ text: '', command: 'cloudctl x GET' }];
+  const spec = { arguments: [{ name: 'METHOD', description: '', required: true }], examples };
+  expect(argumentFault(path, spec, [])?.hint).toBe('write it as in `cloudctl x GET`');
+});
+
 test.each([
   ['migrate', 'db migrate'],
   ['migrat', 'db migrate'],

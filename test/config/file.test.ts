@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, statSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { configPath, readConfig, writeCurrent, writeProfile } from '../../src/config/file.ts';
@@ -68,6 +68,22 @@ describe('config.json', () => {
     expect(statSync(configPath(folders.config)).mode & 0o777).toBe(0o600);
     expect(statSync(folders.config).mode & 0o777).toBe(0o700);
     expect(readFileSync(configPath(folders.config), 'utf8')).toMatch(/^\{\n {2}"profiles"[\s\S]*\}\n$/);
+  });
+
+  it('that cannot be written is an error that says where and why, and is unchanged', () => {
+    const host = testHost();
+    host.writeConfig({ profiles: { work: {} } });
+    const { config: folder } = host.folders;
+    const config = readConfig(folder);
+    rmSync(configPath(folder));
+    mkdirSync(configPath(folder));
+    expect(() => writeCurrent(folder, config, 'work')).toThrow(
+      expect.objectContaining({
+        message: `could not write ${configPath(folder)}`,
+        detail: expect.stringContaining('unchanged'),
+        hint: expect.stringContaining('CLOUDCTL_CONFIG_DIR'),
+      }),
+    );
   });
 
   it('that is a folder is an error that names it', () => {

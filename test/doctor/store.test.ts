@@ -16,6 +16,15 @@ function changed(change: Partial<KeychainSession>): Keychain {
   return { open: (options) => ({ ...real.open(options), ...change }) };
 }
 
+test('a folder on a full disk is not cured by owning it', () => {
+  const { state } = makeFolders();
+  const full = Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' });
+  const write = () => {
+    throw full;
+  };
+  expect(probeFolder(state, 'v', write).hint).toMatch(/^make room/);
+});
+
 describe('the keychain', () => {
   test('a round trip leaves nothing behind', async () => {
     const keychain = memoryKeychain();

@@ -34,8 +34,19 @@ describe('the invitation to log in', () => {
 
   it('says how long it waits, and what to look at when the page complains', () => {
     expect(said()).toMatch(/5m at most/);
-    expect(said()).toMatch(/complains of the redirect uri or the scope[^\n]*client_id, callback_urls and scope/);
+    expect(said()).toMatch(
+      /complains of the redirect uri or the scope[^\n]*\n[^\n]*client_id, callback_urls and scope/,
+    );
     expect(said()).toContain('cloudctl config list --profile work');
+  });
+
+  it('breaks no word on a terminal of 80 columns, the addresses apart', () => {
+    for (const changes of [{}, { opened: true }, { pasting: true }, { listening: false, pasting: true }]) {
+      const long = said(changes)
+        .split('\n')
+        .filter((line) => line.length > 80 && !line.startsWith('http'));
+      expect(long).toEqual([]);
+    }
   });
 
   it('asks for a paste only where one is read', () => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Config } from '../../src/config/file.ts';
 import { resolveSettings } from '../../src/config/settings.ts';
 import { Secret } from '../../src/secret.ts';
-import { bindingOf, fixedBearer, requireBinding } from '../../src/session/wiring.ts';
+import { bindingOf, fixedBearer, requireBinding, wayIn } from '../../src/session/wiring.ts';
 
 const whole = { auth_url: 'https://a.example', base_url: 'https://b.example', client_id: 'c' };
 
@@ -42,6 +42,12 @@ describe('a token of the environment', () => {
 
   it('is used as it is', async () => {
     expect((await session.bearer()).reveal()).toBe('mine');
+  });
+
+  it('is what stands in the way of a login, so its refusal is not cured by one', () => {
+    const config = configOf({ default: whole });
+    expect(wayIn(resolveSettings({ env: { CLOUDCTL_ACCESS_TOKEN: 'mine' }, config }))).toContain('unset');
+    expect(wayIn(resolveSettings({ env: {}, config }))).toBe('`cloudctl auth login`');
   });
 
   it('cannot be renewed, and has no record', async () => {

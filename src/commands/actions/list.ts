@@ -72,6 +72,8 @@ function filterOf(words: Words): (action: Action) => boolean {
   );
   const after = timeOf(words, 'after');
   const before = timeOf(words, 'before');
+  if (after !== undefined && before !== undefined && after >= before)
+    throw usage('--after is not earlier than --before', 'give the earlier time to `--after`');
   return ({ raw }) => {
     const started = Date.parse(textOf(raw, 'started_at') ?? '');
     return (

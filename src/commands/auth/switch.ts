@@ -16,7 +16,7 @@ export const switchProfile: CommandSpec<Context> = {
       const known = [...config.profiles.keys()].join(', ');
       throw new CliError('profile_unknown', `profile "${name}" is unknown`, {
         detail: known === '' ? 'there is no profile yet' : `known profiles: ${known}`,
-        hint: '`cloudctl auth list`',
+        hint: known === '' ? `\`cloudctl auth setup --profile ${name}\`` : '`cloudctl auth list`',
       });
     });
     await context.output.note(`Profile ${name} is now the current one.`);

@@ -1,4 +1,5 @@
-import { writeFileSync } from 'node:fs';
+import { accessSync, constants, statSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import type { OptionSpec, Words } from '../../cli/command.ts';
 import { duration } from '../../cli/duration.ts';
 import { nearest } from '../../cli/suggest.ts';
@@ -54,6 +55,7 @@ export async function judge(context: Context, words: Words, source: Source, wish
   if (odd !== undefined)
     throw usage(`--report ${odd} has an ending that is no format`, `end it with one of ${reportEndings.join(' ')}`);
   const baselineFile = words.text('baseline');
+  for (const file of [...files, words.text('fix-sql'), words.text('undo-sql'), baselineFile]) requireWritable(file);
   const baseline = baselineFile === undefined ? undefined : readBaseline(baselineFile);
   const report = await run(context, words, source, wish);
   if (
@@ -164,13 +166,26 @@ async function writeScript(
   else write(file, text);
 }
 
+/** Known before the source is asked: a verdict of a minute is lost when its file cannot be written in the end. */
+function requireWritable(file: string | undefined): void {
+  if (file === undefined) return;
+  try {
+    if (statSync(file, { throwIfNoEntry: false }) === undefined) accessSync(dirname(file), constants.W_OK);
+    else accessSync(file, constants.W_OK);
+  } catch (error) {
+    throw cannotWrite(file, error);
+  }
+}
+
 function write(file: string, text: string): void {
   try {
     writeFileSync(file, text);
   } catch (error) {
-    throw usage(
-      `could not write ${file}: ${error instanceof Error ? error.message : String(error)}`,
-      'name a file in a folder that you may write to',
-    );
+    throw cannotWrite(file, error);
   }
+}
+
+function cannotWrite(file: string, error: unknown): CliError {
+  const reason = error instanceof Error ? error.message : String(error);
+  return usage(`could not write ${file}: ${reason}`, 'name a file in a folder that you may write to');
 }

@@ -66,7 +66,10 @@ function schemeOf(address: string): Source['engine'] | undefined {
   if (scheme === undefined) return undefined;
   const found = schemes.find(([pattern]) => pattern.test(scheme));
   if (found === undefined) {
-    throw usage(`${scheme}:// is no scheme of a source`, 'begin it with postgres:// or redis://, or rediss:// for TLS');
+    throw usage(
+      `the source is an address of the kind ${scheme}, and only PostgreSQL and Redis are migrated`,
+      'begin it with postgres:// or redis://, or rediss:// for TLS',
+    );
   }
   return found[1];
 }

@@ -9,7 +9,7 @@ import { waitsHere } from '../../batch/waits.ts';
 import type { Settings } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
 import { CliError, type ExitCode, usage } from '../../errors.ts';
-import { loginCommand } from '../../session/current.ts';
+import { wayIn } from '../../session/wiring.ts';
 import { tellLimit } from '../limit-pause.ts';
 import { conclude, tellBatch } from './batch-report.ts';
 import { listen } from './batch-signals.ts';
@@ -29,7 +29,7 @@ export async function runBatch(context: Context, ledger: Ledger, options: RunOpt
   const { clock } = host;
   const waits = waitsHere(host.env);
   const api = await context.api(options.settings);
-  const login = loginCommand(options.settings.profileName);
+  const login = wayIn(options.settings);
   const line = createLine({ api, login, clock, pause: waits.pause, onPause: (ms) => tellLimit(context, ms) });
   const signals = listen(host, waits.interrupt);
   const { ending, ended } = signals;

@@ -2,7 +2,7 @@ import { createSandboxAdmin } from '../../api/sandbox.ts';
 import { CliError, usage } from '../../errors.ts';
 import type { Send } from '../../platform/send.ts';
 
-/** Tells a running sandbox how its consent page is answered: `approve EMAIL [TEAM]`, `deny` or `ask`. */
+/** Tells a running sandbox how its consent page is answered, after a reset as well: `approve EMAIL [TEAM]`, `deny` or `ask`. */
 export async function scriptConsent(
   send: Send,
   { admin_url, admin_token }: { readonly admin_url: string; readonly admin_token: string },
@@ -10,7 +10,7 @@ export async function scriptConsent(
 ): Promise<void> {
   const [mode = '', user, ...words] = script.trim().split(/\s+/);
   const team = words.join(' ');
-  const body = { mode, ...(user === undefined ? {} : { user }), ...(team === '' ? {} : { team }) };
+  const body = { mode, lasting: true, ...(user === undefined ? {} : { user }), ...(team === '' ? {} : { team }) };
   // Its own token: the environment may still hold that of another sandbox.
   const admin = createSandboxAdmin(send, admin_url, admin_token);
   try {

@@ -44,7 +44,8 @@ export function durationText(seconds: number): string {
 export function estimateText(report: Report): string | undefined {
   const { estimate } = report;
   if (estimate === undefined) return undefined;
-  return `${durationText(estimate.seconds_low)} to ${durationText(estimate.seconds_high)}`;
+  const [low, high] = [durationText(estimate.seconds_low), durationText(estimate.seconds_high)];
+  return low === high ? `about ${low}` : `${low} to ${high}`;
 }
 
 /** What leaving databases out would bring; undefined: nothing. */

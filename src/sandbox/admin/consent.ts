@@ -11,12 +11,13 @@ export function showConsent(_request: Request, { world }: Service): Reply {
   return json(200, view(world));
 }
 
-/** `{mode: "ask"}`, `{mode: "deny"}` or `{mode: "approve", user, team?}`. */
+/** `{mode: "ask"}`, `{mode: "deny"}` or `{mode: "approve", user, team?}`; with `lasting: true` a reset comes back to it. */
 export function scriptConsent(request: Request, { world }: Service): Reply {
   const body = readBody(request);
   if (body === undefined) return adminProblem(400, 'The body must be a JSON object.');
   const script = decodeScript(body, world);
   if (typeof script === 'string') return adminProblem(422, script);
+  if (body.get('lasting') === true) world.firstConsent = script;
   world.consent = script;
   return json(200, view(world));
 }

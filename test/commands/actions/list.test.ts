@@ -100,6 +100,13 @@ describe('actions list', () => {
     expect(await cloudctl(host, ['actions', 'list', option, value])).toMatchObject({ code: 2, out: '' });
     expect(await requestsOf(sandbox)).toEqual([]);
   });
+
+  it('a time after that is not earlier than the time before is a usage error, not an empty list', async () => {
+    const { host } = await loggedIn();
+    const ran = await cloudctl(host, ['actions', 'list', '--after', '2026-02-01', '--before', '2026-01-01']);
+    expect(ran).toMatchObject({ code: 2, out: '' });
+    expect(ran.err).toContain('--after is not earlier than --before');
+  });
 });
 
 describe('a list that breaks off', () => {

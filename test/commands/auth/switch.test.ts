@@ -10,6 +10,11 @@ it('auth switch changes the current profile and nothing else', async () => {
   expect(host.readConfig().raw).toEqual({ later: 1, current: 'b', profiles: { a: { scope: 'read' }, b: {} } });
 });
 
+it('auth switch without any profile names the command that makes one', async () => {
+  const ran = await cloudctl(testHost(), ['auth', 'switch', 'work', '-o', 'json']);
+  expect(ran.error()).toMatchObject({ code: 'profile_unknown', hint: '`cloudctl auth setup --profile work`' });
+});
+
 it.each([
   ['an unknown profile', ['auth', 'switch', 'c'], 'profile_unknown', 'known profiles: a'],
   ['no profile', ['auth', 'switch'], 'usage', ''],

@@ -47,6 +47,26 @@ describe('db preflight of a source that cannot be reached', () => {
   });
 });
 
+describe('what is wrong with the words', () => {
+  it.each(['--report', '--fix-sql', '--undo-sql', '--baseline'])(
+    'a file of %s that cannot be written is met before the source is asked',
+    async (option) => {
+      const host = machine();
+      const file = join(host.place.work, 'no-folder', 'r.json');
+      const ran = await cloudctl(host, ['db', 'preflight', '--source', 'redis://127.0.0.1:9', option, file]);
+      expect(ran).toMatchObject({ code: 2, out: '' });
+      expect(ran.err).toContain(`could not write ${file}`);
+      expect(ran.err).not.toContain('asking the source');
+    },
+  );
+
+  it('an address of another database names the kinds that are migrated', async () => {
+    const ran = await cloudctl(machine(), ['db', 'preflight', '--source', 'mysql://h/d']);
+    expect(ran.code).toBe(2);
+    expect(ran.err).toMatch(/the kind mysql[\s\S]*redis:\/\//);
+  });
+});
+
 describe('an address of this machine', () => {
   it.each([
     ['fails for a service that is elsewhere', { CLOUDCTL_BASE_URL: 'https://api.example.com' }, [], 'fail'],

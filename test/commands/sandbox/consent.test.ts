@@ -13,6 +13,14 @@ describe('a consent script', () => {
     expect(ran.json()).toMatchObject({ email: 'tomas@example.com', team_name: 'Harbour Works' });
   });
 
+  it('of the start is in force after a reset', async () => {
+    const host = testHost();
+    await started(host, ['--consent', 'approve maya@example.com']);
+    expect(await cloudctl(host, ['sandbox', 'reset'])).toMatchObject({ code: 0 });
+    const ran = await login(host, ['--profile', 'sandbox', '-o', 'json']);
+    expect(ran.json()).toMatchObject({ email: 'maya@example.com' });
+  });
+
   it('of somebody unknown says so in the words of the sandbox', async () => {
     const ran = await cloudctl(testHost(), ['sandbox', 'start', '--consent', 'approve ada@example.com', '-o', 'json']);
     expect(ran.error()).toMatchObject({ code: 'usage', detail: expect.stringContaining('person of this sandbox') });

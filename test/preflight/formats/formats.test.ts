@@ -13,6 +13,12 @@ describe('the report as', () => {
     expect(renderReport('report.pdf', report, '1.2.3')).toBeUndefined();
   });
 
+  it('text does not say a span of time that is none', () => {
+    const estimate = { ...report.estimate, seconds_low: 0.2, seconds_high: 0.9 };
+    const even = renderReport('a.md', { ...report, estimate }, '1') ?? '';
+    expect(even).toContain('Estimated duration: about 1 s');
+  });
+
   it('JSON is the report itself', () => {
     expect(JSON.parse(renderReport('a.json', report, '1') ?? '')).toEqual(report);
   });
