@@ -5,6 +5,7 @@ import { indexNames } from './name-index.ts';
 const valid = /^[a-zA-Z0-9]([a-zA-Z0-9.-]*[a-zA-Z0-9])?$/;
 const longest = 255;
 const most = 1_000_000;
+const fewer = 'make several batches of fewer names';
 
 /**
  * Names as typed to names as sent: `web-{01..25}` and `{a,b}` expand, in order, everything from arguments, options and files together.
@@ -17,7 +18,7 @@ export function expandNames(patterns: readonly string[]): readonly string[] {
     if (word.includes('{')) for (const name of expand(word)) names.push(name);
     else names.push(word);
   }
-  if (names.length > most) throw usage(`names are more than ${most}`);
+  if (names.length > most) throw usage(`names are more than ${most}`, fewer);
   const invalid = names.filter((name) => !valid.test(name) || name.length > longest);
   const twice = indexNames(names).repeated.filter((name) => name !== '');
   if (invalid.length > 0) {
@@ -43,7 +44,7 @@ function expand(pattern: string): readonly string[] {
   const before = pattern.slice(0, brace.index);
   const after = pattern.slice(brace.index + brace[0].length);
   const tails = expand(after);
-  if (parts.length * tails.length > most) throw usage(`names are more than ${most}`);
+  if (parts.length * tails.length > most) throw usage(`names are more than ${most}`, fewer);
   const heads = parts.map((part) => `${before}${part}`);
   return heads.flatMap((head) => tails.map((tail) => `${head}${tail}`));
 }
@@ -54,8 +55,7 @@ function range(inner: string): readonly string[] | undefined {
   const [from, to] = [ends?.[1], ends?.[2]];
   if (from === undefined || to === undefined) return undefined;
   const [start, end] = [Number(from), Number(to)];
-  if (Math.abs(end - start) >= most)
-    throw usage(`range {${inner}} is longer than ${most}`, 'write several ranges, or fewer names');
+  if (Math.abs(end - start) >= most) throw usage(`range {${inner}} is longer than ${most}`, fewer);
   const padded = (from.length > 1 && from.startsWith('0')) || (to.length > 1 && to.startsWith('0'));
   const width = padded ? Math.max(from.length, to.length) : 0;
   const step = start <= end ? 1 : -1;

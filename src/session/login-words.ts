@@ -25,7 +25,7 @@ export function invitation(words: InvitationWords): string {
   const paste = pasting ? 'paste the whole address of the page you end on here and press Enter' : undefined;
   const waiting = listening
     ? `Waiting for the browser, ${limit} at most${paste === undefined ? '.' : `. Or\n${paste}.`}`
-    : `Then ${paste}. Waiting ${limit} at most.`;
+    : `Then ${paste}.\nWaiting ${limit} at most.`;
   return [
     lead,
     '',

@@ -253,7 +253,9 @@ describe('another try', () => {
   it('through a proxy that cannot be reached names the variables that name it', () => {
     const lost = new SendError('name', false, 'could not connect to the proxy http://foo: the name is unknown');
     expect(unreachable(lost).hint).toContain('HTTPS_PROXY');
-    expect(unreachable(new SendError('name', false, 'could not connect to https://a')).hint).toContain('config list');
+    expect(
+      unreachable(new SendError('name', false, 'could not connect to https://a: the name is unknown')).hint,
+    ).toContain('config list');
   });
 
   it.each([

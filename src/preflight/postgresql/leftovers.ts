@@ -1,7 +1,7 @@
 import { quoteIdentifier, quoteLiteral } from '../../postgresql/quote.ts';
 import { type Fix, fail, info, pass, warn } from '../finding.ts';
 import { publications } from './asks/publications.ts';
-import { isMigrationSlot, type Slot, slots } from './asks/slots.ts';
+import { isMigrationSlot, migrationSlots, type Slot, slots } from './asks/slots.ts';
 import { databaseCheck } from './check.ts';
 import { count, sizeText } from './units.ts';
 
@@ -65,9 +65,15 @@ function dropping(slots: readonly Slot[], names: readonly string[], database: st
         ({ name }) =>
           `SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE slot_name = ${quoteLiteral(name)} AND NOT active`,
       ),
-      ...names.map((name) => `DROP PUBLICATION IF EXISTS ${quoteIdentifier(name)}`),
+      ...names.map(droppingIdle),
     ],
     database,
-    text: 'Drop them, once it is certain that no migration is running: an active slot stays, whoever holds it must let go first.',
+    text: 'Drop them, once it is certain that no migration is running: an active slot and its publication stay, whoever holds it must let go first.',
   };
+}
+
+/** Without its publication a migration that runs is broken for good, so none is dropped while a slot of one is active. */
+function droppingIdle(name: string): string {
+  const running = `SELECT FROM pg_replication_slots WHERE active AND database = current_database() AND slot_name ~ ${quoteLiteral(migrationSlots.source)}`;
+  return `DO $cure$ BEGIN IF NOT EXISTS (${running}) THEN DROP PUBLICATION IF EXISTS ${quoteIdentifier(name)}; END IF; END $cure$`;
 }

@@ -45,5 +45,8 @@ function retained(version: number, inRecovery: boolean): string {
 
 /** Names that an engine of a migration gives its objects: slots of earlier tries and of initial copies. */
 export function isMigrationSlot(name: string): boolean {
-  return /^(aiven_db_migrate_|cloudctl_|pg_\d+_sync_\d+)/.test(name);
+  return migrationSlots.test(name);
 }
+
+/** Means the same to PostgreSQL. */
+export const migrationSlots = /^(aiven_db_migrate_|cloudctl_|pg_\d+_sync_\d+)/;
