@@ -122,7 +122,6 @@ const cases: readonly Case[] = [
     code: 'not_found',
     words: ['api', 'GET', '/v2/droplets/17'],
     prepare: session({ base: await api(missing('The resource could not be found.')) }),
-    noHint: true,
   },
   {
     name: 'too many requests',
@@ -157,7 +156,6 @@ const cases: readonly Case[] = [
     code: 'not_found',
     words: ['api', 'GET', '/v2/droplets/17'],
     prepare: session({ base: await api(missing('Gone\u001b]0;owned\u0007\u202e.')) }),
-    noHint: true,
   },
   {
     name: 'NODE_DEBUG=http',
