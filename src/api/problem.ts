@@ -116,7 +116,7 @@ function lookAtSession(login: string): string {
 }
 
 /** What gives a session that may write; a token of the environment is no session, and logging in would not replace it. */
-export function writeAccess(login: string): string {
+function writeAccess(login: string): string {
   return login.includes('auth login')
     ? `log in with write access: ${login.replace(/`$/, ' --scope "read write"`')}`
     : login;
