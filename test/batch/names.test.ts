@@ -77,8 +77,9 @@ describe('names', () => {
     [`${'{a,b}'.repeat(40)}`],
   ])('%s are too many, and that is known at once', (pattern) => {
     const start = performance.now();
-    expect(refusal([pattern]).message).toMatch(/1000000/);
-    expect(refusal([pattern]).hint).toBeDefined();
+    const { message, hint } = refusal([pattern]);
+    expect(message).toMatch(/1000000/);
+    expect(hint).toContain('fewer names');
     expect(performance.now() - start).toBeLessThan(15_000);
   });
 
