@@ -1,7 +1,7 @@
 import type { Ask } from '../ask.ts';
 import { textIn, textOrNone } from './decode.ts';
 import { grantMonitor } from './grants.ts';
-import { overview } from './overview.ts';
+import { where } from './overview.ts';
 
 /** A collation that somebody made. */
 export interface UserCollation {
@@ -15,7 +15,7 @@ export interface UserCollation {
 export const collations: Ask<readonly UserCollation[]> = {
   id: 'collations',
   scope: 'database',
-  when: (known) => known(overview)?.collations ?? true,
+  when: where('collations'),
   sql: (version) =>
     version < 100_000
       ? undefined

@@ -1,7 +1,7 @@
 import type { Ask } from '../ask.ts';
 import { textIn } from './decode.ts';
 import { grantMonitor } from './grants.ts';
-import { overview } from './overview.ts';
+import { where } from './overview.ts';
 
 export interface Columns {
   readonly generated: readonly GeneratedColumn[];
@@ -23,7 +23,7 @@ export interface GeneratedColumn {
 export const columns: Ask<Columns> = {
   id: 'columns',
   scope: 'database',
-  when: (known) => known(overview)?.columns ?? true,
+  when: where('columns'),
   sql: (version) => {
     if (version < 100_000) return undefined;
     if (version < 120_000)

@@ -1,7 +1,7 @@
 import type { Ask } from '../ask.ts';
 import { textIn } from './decode.ts';
 import { grantMonitor } from './grants.ts';
-import { asksClock, overview } from './overview.ts';
+import { asksClock, where } from './overview.ts';
 import { filled, isTrue, type RowsSeen, readable, rowsSeen } from './unvalidated.ts';
 
 /** A column with rows that may hold NULL, though the same column of the table it inherits from may not. */
@@ -17,7 +17,7 @@ export interface LooserColumn {
 export const looserColumns: Ask<readonly LooserColumn[]> = {
   id: 'looser-columns',
   scope: 'database',
-  when: (known) => known(overview)?.heirs ?? true,
+  when: where('heirs'),
   sql: (version) =>
     version < 100_000 || version >= 180_000
       ? undefined
@@ -44,7 +44,7 @@ export interface ClockCheck {
 export const clockChecks: Ask<readonly ClockCheck[]> = {
   id: 'clock-checks',
   scope: 'database',
-  when: (known) => known(overview)?.oddConstraints ?? true,
+  when: where('odd-constraints'),
   sql: () =>
     `SELECT quote_ident(k.conname) AS conname, c.oid::regclass AS name, pg_get_constraintdef(k.oid) AS definition FROM pg_constraint k JOIN pg_class c ON c.oid = k.conrelid WHERE ${asksClock} AND c.relkind = 'r' AND ${filled('c')} ORDER BY 2, 1`,
   decode: (rows) =>
@@ -66,7 +66,7 @@ export interface Reference {
 export const unloggedReferences: Ask<readonly Reference[]> = {
   id: 'unlogged-references',
   scope: 'database',
-  when: (known) => known(overview)?.relations ?? true,
+  when: where('relations'),
   sql: () =>
     "SELECT k.conrelid::regclass AS from_table, k.confrelid::regclass AS to_table FROM pg_constraint k JOIN pg_class a ON a.oid = k.conrelid JOIN pg_class b ON b.oid = k.confrelid WHERE k.contype = 'f' AND a.relpersistence = 'u' AND b.relpersistence = 'u'",
   decode: (rows) => rows.map((row) => ({ from: textIn(row, 'from_table'), to: textIn(row, 'to_table') })),

@@ -1,7 +1,7 @@
 import type { Ask, Row } from '../ask.ts';
 import { listIn, textIn, truthIn } from './decode.ts';
 import { grantMonitor } from './grants.ts';
-import { called, overview } from './overview.ts';
+import { called, where } from './overview.ts';
 
 /** Something that calls a function of a person for each row that is written. */
 export interface Use {
@@ -47,7 +47,7 @@ export interface Meaning {
 export const functionUses: Ask<readonly Use[]> = {
   id: 'function-uses',
   scope: 'database',
-  when: (known) => known(overview)?.calledFunctions ?? true,
+  when: where('called-functions'),
   sql: (version) => `${dependents} ${uses(version)}`,
   decode: (rows) =>
     rows.map((row) => ({
@@ -63,7 +63,7 @@ export const functionUses: Ask<readonly Use[]> = {
 export const functionBodies: Ask<readonly FunctionBody[]> = {
   id: 'function-bodies',
   scope: 'database',
-  when: (known) => known(overview)?.calledFunctions ?? true,
+  when: where('called-functions'),
   sql: (version) =>
     `${dependents} SELECT p.oid, n.nspname, p.proname, p.oid::regprocedure::text AS signature, l.lanname, ${bodyOf(version)} AS body, p.proconfig IS NOT NULL AND EXISTS (SELECT FROM unnest(p.proconfig) g WHERE left(g, 12) = 'search_path=') AS has_path, l.lanname = 'sql' AND NOT p.prosecdef AND NOT p.proretset AND p.proconfig IS NULL AS inlined, ${boundCalls(version)} AS calls, (SELECT json_agg(y.typname ORDER BY g.at) FROM unnest(p.proargtypes) WITH ORDINALITY g (type, at) JOIN pg_type y ON y.oid = g.type) AS types, CASE WHEN p.proallargtypes IS NULL THEN array_to_json(p.proargnames) END AS names FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace JOIN pg_language l ON l.oid = p.prolang WHERE ${ours}${views}`,
   decode: (rows) =>
@@ -89,7 +89,7 @@ export const functionBodies: Ask<readonly FunctionBody[]> = {
 export const meanings: Ask<readonly Meaning[]> = {
   id: 'name-meanings',
   scope: 'database',
-  when: (known) => known(overview)?.calledFunctions ?? true,
+  when: where('called-functions'),
   sql: () =>
     `${dependents}, w AS (SELECT DISTINCT regexp_split_to_table(lower(p.prosrc), '[^[:alnum:]_$]+') AS word FROM pg_proc p JOIN pg_language l ON l.oid = p.prolang WHERE ${ours}), m AS (SELECT 'relation' AS kind, c.relnamespace AS home, c.relname::text AS name FROM pg_class c WHERE EXISTS (SELECT FROM d) AND c.relkind IN ('r', 'p', 'v', 'm', 'f', 'S') AND c.relpersistence <> 't' UNION ALL SELECT 'function', p.pronamespace, p.proname::text FROM pg_proc p WHERE EXISTS (SELECT FROM d) UNION ALL SELECT 'type', t.typnamespace, t.typname::text FROM pg_type t WHERE EXISTS (SELECT FROM d) AND t.typcategory <> 'A' AND (t.typrelid = '0' OR EXISTS (SELECT FROM pg_class c WHERE c.oid = t.typrelid AND c.relkind = 'c'))) SELECT DISTINCT m.kind, n.nspname, m.name FROM m JOIN pg_namespace n ON n.oid = m.home WHERE n.nspname <> 'information_schema' AND left(n.nspname::text, 3) <> 'pg_' AND (m.name IN (SELECT word FROM w) OR (m.name !~ '^[a-z_][a-z0-9_$]*$' AND EXISTS (SELECT FROM w))) AND NOT EXISTS (SELECT FROM m s WHERE s.home = '11' AND s.kind = m.kind AND s.name = m.name)`,
   decode: (rows) =>

@@ -1,7 +1,7 @@
 import type { Ask } from '../ask.ts';
 import { textIn } from './decode.ts';
 import { grantMonitor } from './grants.ts';
-import { overview } from './overview.ts';
+import { where } from './overview.ts';
 
 export interface Extension {
   readonly name: string;
@@ -11,7 +11,7 @@ export interface Extension {
 export const extensions: Ask<readonly Extension[]> = {
   id: 'extensions',
   scope: 'database',
-  when: (known) => known(overview)?.extensions ?? true,
+  when: where('extensions'),
   sql: () => 'SELECT extname, extversion FROM pg_extension',
   decode: (rows) => rows.map((row) => ({ name: textIn(row, 'extname'), version: textIn(row, 'extversion') })),
   absent: [],
@@ -36,7 +36,7 @@ export interface FilledTable {
 export const filledTables: Ask<readonly FilledTable[]> = {
   id: 'filled-tables',
   scope: 'database',
-  when: (known) => known(overview)?.extensions ?? true,
+  when: where('extensions'),
   sql: () =>
     "SELECT c.oid::regclass AS name, e.extname FROM pg_depend d JOIN pg_extension e ON e.oid = d.refobjid JOIN pg_class c ON c.oid = d.objid WHERE d.refclassid = '3079' AND d.classid = '1259' AND d.deptype = 'e' AND c.relkind = 'r' AND c.relpersistence = 'p' AND c.oid >= '16384' AND coalesce(e.extcondition[array_position(e.extconfig, c.oid)], '-') <> '' AND pg_relation_size(c.oid) > 0 ORDER BY 1",
   decode: (rows) => rows.map((row) => ({ name: textIn(row, 'name'), extension: textIn(row, 'extname') })),

@@ -1,7 +1,7 @@
 import type { Ask } from '../ask.ts';
 import { textIn, truthIn } from './decode.ts';
 import { grantMonitor } from './grants.ts';
-import { type Overview, overview } from './overview.ts';
+import { where } from './overview.ts';
 
 /** A function that only a superuser could make as it is. */
 export interface MarkedFunction {
@@ -17,7 +17,7 @@ export interface MarkedFunction {
 export const markedFunctions: Ask<readonly MarkedFunction[]> = {
   id: 'functions',
   scope: 'database',
-  when: (known) => known(overview)?.functions ?? true,
+  when: where('functions'),
   sql: () =>
     "SELECT p.oid::regprocedure AS name, pg_get_userbyid(p.proowner) AS owner, p.prosecdef, l.lanpltrusted, l.lanname FROM pg_proc p JOIN pg_language l ON l.oid = p.prolang WHERE p.oid >= '16384' AND (p.prosecdef OR NOT l.lanpltrusted) AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = '1255' AND d.objid = p.oid AND d.deptype = 'e')",
   decode: (rows) =>
@@ -42,7 +42,8 @@ export interface UntrustedLanguage {
 export const untrustedLanguages: Ask<readonly UntrustedLanguage[]> = {
   id: 'languages',
   scope: 'database',
-  when: (known) => hasLanguage(known(overview)),
+  // A language comes with an extension, or with a handler.
+  when: where('functions', 'extensions'),
   sql: () =>
     `SELECT l.lanname, NOT ${isMember('2612', 'l.oid')} AND (l.lanplcallfoid < '16384' OR ${isMember('1255', 'l.lanplcallfoid')}) AS bare FROM pg_language l WHERE l.lanispl AND NOT l.lanpltrusted`,
   decode: (rows) => rows.map((row) => ({ name: textIn(row, 'lanname'), bare: truthIn(row, 'bare') })),
@@ -52,9 +53,4 @@ export const untrustedLanguages: Ask<readonly UntrustedLanguage[]> = {
 
 function isMember(catalogue: string, oid: string): string {
   return `EXISTS (SELECT FROM pg_depend d WHERE d.classid = '${catalogue}' AND d.objid = ${oid} AND d.deptype = 'e')`;
-}
-
-/** A language comes with an extension, or with a handler. */
-function hasLanguage(seen: Overview | undefined): boolean {
-  return seen === undefined || seen.functions || seen.extensions;
 }

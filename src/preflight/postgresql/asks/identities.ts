@@ -1,7 +1,7 @@
-import type { Ask, Known } from '../ask.ts';
+import type { Ask } from '../ask.ts';
 import { numberOrNone, textIn, textOrNone } from './decode.ts';
 import { grantMonitor } from './grants.ts';
-import { overview } from './overview.ts';
+import { where } from './overview.ts';
 
 /** A table whose replica identity does not serve, or may not. */
 export interface WeakTable {
@@ -28,7 +28,7 @@ export interface WeakTable {
 export const identities: Ask<readonly WeakTable[]> = {
   id: 'identities',
   scope: 'database',
-  when: (known) => hasOdd(known) || (known(overview)?.columns ?? true),
+  when: where('relations', 'columns'),
   sql: (version) => {
     const generated = (where: string) =>
       version < 120_000
@@ -78,7 +78,7 @@ export interface UnequalColumn {
 export const unequalColumns: Ask<readonly UnequalColumn[]> = {
   id: 'unequal-columns',
   scope: 'database',
-  when: hasOdd,
+  when: where('relations'),
   sql: (version) =>
     `WITH RECURSIVE used AS (SELECT a.attrelid, a.attnum, a.attname, a.atttypid, a.atttypmod FROM pg_class c LEFT JOIN pg_index i ON ${identityIndex} JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped${version < 120_000 ? '' : " AND a.attgenerated = ''"} WHERE c.oid >= '16384' AND c.relkind = 'r' AND c.relpersistence <> 't' AND (i.indexrelid IS NULL OR c.relreplident = 'n')),
 made(root, type) AS (SELECT DISTINCT atttypid, atttypid FROM used UNION SELECT made.root, part.type FROM made JOIN pg_type t ON t.oid = made.type CROSS JOIN LATERAL (SELECT t.typbasetype WHERE t.typtype = 'd' UNION ALL SELECT t.typelem WHERE t.typlen = -1 AND t.typelem <> 0 AND t.typtype = 'b' UNION ALL SELECT a.atttypid FROM pg_attribute a WHERE t.typtype = 'c' AND a.attrelid = t.typrelid AND a.attnum > 0 AND NOT a.attisdropped) part(type)),
@@ -88,10 +88,6 @@ SELECT used.attrelid::regclass AS name, quote_ident(used.attname) || ' ' || form
   absent: [],
   grant: grantMonitor,
 };
-
-function hasOdd(known: Known): boolean {
-  return known(overview)?.relations ?? true;
-}
 
 /**
  * The index that names a row: the primary key, or the one told with USING INDEX; of a table with FULL or NOTHING the primary

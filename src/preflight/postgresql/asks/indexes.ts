@@ -1,7 +1,7 @@
 import type { Ask } from '../ask.ts';
 import { textIn, truthIn } from './decode.ts';
 import { grantMonitor } from './grants.ts';
-import { overview } from './overview.ts';
+import { where } from './overview.ts';
 
 /** An index that is written to and never used: what CREATE or REINDEX CONCURRENTLY leaves when it breaks off. */
 export interface InvalidIndex {
@@ -16,7 +16,7 @@ export interface InvalidIndex {
 export const invalidIndexes: Ask<readonly InvalidIndex[]> = {
   id: 'invalid-indexes',
   scope: 'database',
-  when: (known) => known(overview)?.invalidIndexes ?? true,
+  when: where('invalid-indexes'),
   sql: () =>
     "SELECT i.indexrelid::regclass AS name, i.indrelid::regclass AS on_table, i.indisunique, i.indisexclusion FROM pg_index i WHERE NOT i.indisvalid AND EXISTS (SELECT FROM pg_class c WHERE c.oid = i.indexrelid AND c.relkind = 'i' AND c.relnamespace <> '99' AND c.relpersistence <> 't')",
   decode: (rows) =>

@@ -1,7 +1,7 @@
 import type { Ask } from '../ask.ts';
 import { numberIn, textIn } from './decode.ts';
 import { grantMonitor } from './grants.ts';
-import { overview } from './overview.ts';
+import { where } from './overview.ts';
 
 /** More are not counted: the number would not change what is to be done. */
 export const countedAtMost = 100_000;
@@ -9,7 +9,7 @@ export const countedAtMost = 100_000;
 export const largeObjects: Ask<number> = {
   id: 'large-objects',
   scope: 'database',
-  when: (known) => known(overview)?.largeObjects ?? true,
+  when: where('large-objects'),
   sql: () => `SELECT count(*) AS objects FROM (SELECT FROM pg_largeobject_metadata LIMIT ${countedAtMost + 1}) o`,
   decode: ([row = {}]) => numberIn(row, 'objects'),
   absent: 0,
@@ -20,7 +20,7 @@ export const largeObjects: Ask<number> = {
 export const closedLargeObjects: Ask<readonly string[]> = {
   id: 'closed-large-objects',
   scope: 'database',
-  when: (known) => known(overview)?.largeObjects ?? true,
+  when: where('large-objects'),
   sql: (_version, { superuser }) =>
     superuser
       ? undefined

@@ -2,7 +2,7 @@ import type { Ask } from '../ask.ts';
 import { textIn } from './decode.ts';
 import { dependents, ours } from './evaluated-functions.ts';
 import { grantMonitor } from './grants.ts';
-import { overview } from './overview.ts';
+import { where } from './overview.ts';
 
 /** An operator that a text finds by the search_path alone, told by what stands beside it. */
 export interface LostOperator {
@@ -20,7 +20,7 @@ export interface LostOperator {
 export const lostOperators: Ask<readonly LostOperator[]> = {
   id: 'lost-operators',
   scope: 'database',
-  when: (known) => known(overview)?.calledFunctions ?? true,
+  when: where('called-functions'),
   sql: () =>
     `${dependents}, b AS (SELECT p.prosrc, p.proargtypes FROM pg_proc p JOIN pg_language l ON l.oid = p.prolang WHERE ${ours}), o AS (SELECT n.nspname, o.oprname, o.oprleft, o.oprright FROM pg_operator o JOIN pg_namespace n ON n.oid = o.oprnamespace WHERE o.oprnamespace <> '11' AND EXISTS (SELECT FROM b WHERE strpos(b.prosrc, o.oprname::text) > 0)), t AS (SELECT '0'::oid AS oid, '' AS name, '' AS category, '' AS kind UNION SELECT y.oid, y.typname::text, y.typcategory::text, y.typtype::text FROM (SELECT unnest(proargtypes) AS oid FROM b UNION SELECT oprleft FROM o UNION SELECT oprright FROM o) g JOIN pg_type y ON y.oid = g.oid) SELECT DISTINCT o.nspname, o.oprname, l.name AS l, r.name AS r FROM o JOIN t l ON ${takes('o.oprleft', 'l')} JOIN t r ON ${takes('o.oprright', 'r')} WHERE NOT EXISTS (SELECT FROM pg_operator c WHERE c.oprnamespace = '11' AND c.oprname = o.oprname AND ${takes('c.oprleft', 'l')} AND ${takes('c.oprright', 'r')})`,
   decode: (rows) =>

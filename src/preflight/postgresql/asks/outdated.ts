@@ -1,7 +1,7 @@
 import type { Ask } from '../ask.ts';
 import { numberIn, textIn } from './decode.ts';
 import { grantMonitor } from './grants.ts';
-import { overview } from './overview.ts';
+import { where } from './overview.ts';
 
 /** What a release after that of the source cannot make again. */
 export interface Outdated {
@@ -20,7 +20,7 @@ export interface Outdated {
 export const outdatedViews: Ask<readonly Outdated[]> = {
   id: 'outdated-views',
   scope: 'database',
-  when: (known) => known(overview)?.views !== false || known(overview)?.functions !== false,
+  when: where('views', 'functions'),
   sql: (version) => {
     const gone = removed.flatMap(({ relation, columns, since }) =>
       since > version / 10_000 ? columns.map((column) => `('${relation}', '${column}', ${since})`) : [],

@@ -1,5 +1,5 @@
-import type { Ask } from '../ask.ts';
-import { numberIn, truthIn } from './decode.ts';
+import type { Ask, Known } from '../ask.ts';
+import { numberIn, textIn } from './decode.ts';
 import { grantMonitor } from './grants.ts';
 
 /** What there is in a database at all: the questions of the second message are asked only where it says yes. */
@@ -9,33 +9,7 @@ export interface Overview {
   /** Tables and materialized views, those of sessions left out. */
   readonly tables: number;
   readonly sequences: number;
-  /**
-   * A relation that is no plain table with a key: of another kind or persistence, in another tablespace, with row security,
-   * with another replica identity than the default or no primary key that serves.
-   */
-  readonly relations: boolean;
-  /** A generated or an identity column. */
-  readonly columns: boolean;
-  /** Without one there is no event trigger, no trigger of theirs, and no language that anybody uses. */
-  readonly functions: boolean;
-  /** A constraint, an index, a generated column or an operator calls one. */
-  readonly calledFunctions: boolean;
-  /** Any but those that every new database has. */
-  readonly extensions: boolean;
-  readonly publications: boolean;
-  readonly collations: boolean;
-  readonly largeObjects: boolean;
-  readonly invalidIndexes: boolean;
-  /** Tables of a person in a schema of the system. */
-  readonly systemTables: boolean;
-  /** Constraints that are NOT VALID or ask what time it is. */
-  readonly oddConstraints: boolean;
-  /** Tables that inherit, partitions included: before 18 they may take what the parent refuses. */
-  readonly heirs: boolean;
-  /** Views and rules of people. */
-  readonly views: boolean;
-  /** Commits carry their time. */
-  readonly commitTimes: boolean;
+  readonly present: ReadonlySet<Thing>;
 }
 
 /**
@@ -47,73 +21,89 @@ export const overview: Ask<Overview> = {
   id: 'overview',
   scope: 'database',
   sql: (version) =>
-    `SELECT ${Object.entries(parts(version))
-      .map(([name, part]) => `${part} AS ${name}`)
-      .join(', ')}`,
-  decode: ([row = {}]) => ({
-    bytes: numberIn(row, 'bytes'),
-    tables: numberIn(row, 'tables'),
-    sequences: numberIn(row, 'sequences'),
-    relations: truthIn(row, 'relations'),
-    columns: truthIn(row, 'columns'),
-    functions: truthIn(row, 'functions'),
-    calledFunctions: truthIn(row, 'called_functions'),
-    extensions: truthIn(row, 'extensions'),
-    publications: truthIn(row, 'publications'),
-    collations: truthIn(row, 'collations'),
-    largeObjects: truthIn(row, 'large_objects'),
-    invalidIndexes: truthIn(row, 'invalid_indexes'),
-    systemTables: truthIn(row, 'system_tables'),
-    oddConstraints: truthIn(row, 'odd_constraints'),
-    heirs: truthIn(row, 'heirs'),
-    views: truthIn(row, 'views'),
-    commitTimes: truthIn(row, 'commit_times'),
-  }),
-  absent: {
-    bytes: 0,
-    tables: 0,
-    sequences: 0,
-    relations: false,
-    columns: false,
-    functions: false,
-    calledFunctions: false,
-    extensions: false,
-    publications: false,
-    collations: false,
-    largeObjects: false,
-    invalidIndexes: false,
-    systemTables: false,
-    oddConstraints: false,
-    heirs: false,
-    views: false,
-    commitTimes: false,
+    `SELECT pg_database_size(current_database()) AS bytes, (SELECT count(*) FROM pg_class WHERE oid >= '16384' AND (relkind = 'r' OR relkind = 'm') AND relpersistence <> 't') AS tables, ${version < 100_000 ? "(SELECT count(*) FROM pg_class WHERE relkind = 'S')" : '(SELECT count(*) FROM pg_sequence)'} AS sequences, concat_ws(' ', ${things
+      .map((thing) => `CASE WHEN ${signs[thing](version)} THEN '${thing}' END`)
+      .join(', ')}) AS present`,
+  decode: ([row = {}]) => {
+    const present = new Set(textIn(row, 'present').split(' '));
+    return {
+      bytes: numberIn(row, 'bytes'),
+      tables: numberIn(row, 'tables'),
+      sequences: numberIn(row, 'sequences'),
+      present: new Set(things.filter((thing) => present.has(thing))),
+    };
   },
+  absent: { bytes: 0, tables: 0, sequences: 0, present: new Set() },
   grant: grantMonitor,
 };
 
-function parts(version: number): Readonly<Record<string, string>> {
-  return {
-    bytes: 'pg_database_size(current_database())',
-    tables:
-      "(SELECT count(*) FROM pg_class WHERE oid >= '16384' AND (relkind = 'r' OR relkind = 'm') AND relpersistence <> 't')",
-    sequences:
-      version < 100_000 ? "(SELECT count(*) FROM pg_class WHERE relkind = 'S')" : '(SELECT count(*) FROM pg_sequence)',
-    relations: `EXISTS (SELECT FROM pg_class c WHERE c.oid >= '16384' AND c.relnamespace <> '99' AND (${remarkable} OR (c.relkind = 'r' AND (c.relreplident <> 'd' OR NOT ${keyed}))))`,
-    columns: marked(version),
-    functions: "EXISTS (SELECT FROM pg_proc WHERE oid >= '16384')",
-    called_functions: `EXISTS (SELECT FROM pg_depend d WHERE ${called})`,
-    extensions: "EXISTS (SELECT FROM pg_extension WHERE oid >= '16384')",
-    publications: version < 100_000 ? 'false' : 'EXISTS (SELECT FROM pg_publication)',
-    collations: "EXISTS (SELECT FROM pg_collation WHERE oid >= '16384')",
-    large_objects: 'EXISTS (SELECT FROM pg_largeobject_metadata)',
-    invalid_indexes: 'EXISTS (SELECT FROM pg_index WHERE NOT indisvalid)',
-    system_tables: `EXISTS (SELECT FROM pg_class c WHERE ${systemTable})`,
-    odd_constraints: `EXISTS (SELECT FROM pg_constraint WHERE NOT convalidated OR (${asksClock}))`,
-    heirs: 'EXISTS (SELECT FROM pg_inherits)',
-    views: "EXISTS (SELECT FROM pg_rewrite WHERE oid >= '16384')",
-    commit_times: "current_setting('track_commit_timestamp') = 'on'",
+/** For `when`: one of them is there, or nobody knows. */
+export function where(...wanted: readonly Thing[]): (known: Known) => boolean {
+  return (known) => {
+    const seen = known(overview);
+    return seen === undefined || wanted.some((thing) => seen.present.has(thing));
   };
 }
+
+const things = [
+  /**
+   * A relation that is no plain table with a key: of another kind or persistence, in another tablespace, with row security,
+   * with another replica identity than the default or no primary key that serves.
+   */
+  'relations',
+  /** A generated or an identity column. */
+  'columns',
+  /** Without one there is no event trigger, no trigger of theirs, and no language that anybody uses. */
+  'functions',
+  /** A constraint, an index, a generated column or an operator calls one. */
+  'called-functions',
+  /** Any but those that every new database has. */
+  'extensions',
+  'publications',
+  'collations',
+  'large-objects',
+  'invalid-indexes',
+  /** Tables of a person in a schema of the system. */
+  'system-tables',
+  /** Constraints that are NOT VALID or ask what time it is. */
+  'odd-constraints',
+  /** Constraints that mean something else in another time zone or with other settings. */
+  'swayed-constraints',
+  /** Tables that inherit, partitions included: before 18 they may take what the parent refuses. */
+  'heirs',
+  /** Views and rules of people. */
+  'views',
+  /** Columns of a type that writes functions or operators without their arguments. */
+  'callables',
+  /** Any bytes are a text here. */
+  'any-bytes',
+  /** Commits carry their time. */
+  'commit-times',
+] as const;
+
+export type Thing = (typeof things)[number];
+
+const signs: Readonly<Record<Thing, (version: number) => string>> = {
+  relations: () =>
+    `EXISTS (SELECT FROM pg_class c WHERE c.oid >= '16384' AND c.relnamespace <> '99' AND (${remarkable} OR (c.relkind = 'r' AND (c.relreplident <> 'd' OR NOT ${keyed}))))`,
+  columns: marked,
+  functions: () => "EXISTS (SELECT FROM pg_proc WHERE oid >= '16384')",
+  'called-functions': () => `EXISTS (SELECT FROM pg_depend d WHERE ${called})`,
+  extensions: () => "EXISTS (SELECT FROM pg_extension WHERE oid >= '16384')",
+  publications: (version) => (version < 100_000 ? 'false' : 'EXISTS (SELECT FROM pg_publication)'),
+  collations: () => "EXISTS (SELECT FROM pg_collation WHERE oid >= '16384')",
+  'large-objects': () => 'EXISTS (SELECT FROM pg_largeobject_metadata)',
+  'invalid-indexes': () => 'EXISTS (SELECT FROM pg_index WHERE NOT indisvalid)',
+  'system-tables': () => `EXISTS (SELECT FROM pg_class c WHERE ${systemTable})`,
+  'odd-constraints': () => `EXISTS (SELECT FROM pg_constraint WHERE NOT convalidated OR (${asksClock}))`,
+  'swayed-constraints': () => `EXISTS (SELECT FROM pg_constraint k WHERE ${swayed})`,
+  heirs: () => 'EXISTS (SELECT FROM pg_inherits)',
+  views: () => "EXISTS (SELECT FROM pg_rewrite WHERE oid >= '16384')",
+  callables: () =>
+    `EXISTS (SELECT FROM pg_attribute WHERE attrelid >= '16384' AND atttypid IN ${callable}) OR EXISTS (SELECT FROM pg_type WHERE typbasetype IN ${callable})`,
+  'any-bytes': () => "getdatabaseencoding() = 'SQL_ASCII'",
+  'commit-times': () => "current_setting('track_commit_timestamp') = 'on'",
+};
 
 /**
  * What calls functions (1255) of a person when a row is written: a constraint (2606), an index or, before 15, a generated
@@ -129,6 +119,15 @@ export const systemTable =
 
 /** 1299 is now(), 2647 to 2649 are those of transaction, statement and clock; CURRENT_DATE and its like are nodes of their own. */
 export const asksClock = "contype = 'c' AND conbin::text ~ ':funcid (1299|264[789]) |SQLVALUEFUNCTION'";
+
+/** regproc, regoper and arrays of them: a name that has several meanings is written, and cannot be read again. */
+export const callable = "('24', '2203', '1008', '2208')";
+
+/**
+ * Of a person, and with a function of the server that goes by TimeZone or DateStyle: 938 to 1178 and so on are those that
+ * turn a time with its zone into one without, or the other way round, or into text.
+ */
+export const swayed = `k.oid >= '16384' AND k.contype = 'c' AND k.conbin::text ~ 'SWAYED'`;
 
 /** 99 is pg_toast, 1663 pg_default. */
 export const remarkable =

@@ -1,7 +1,7 @@
 import type { Ask } from '../ask.ts';
 import { numberIn, textIn, truthIn } from './decode.ts';
 import { grantMonitor } from './grants.ts';
-import { overview } from './overview.ts';
+import { where } from './overview.ts';
 
 /** A partitioned table. */
 export interface Partitioned {
@@ -17,7 +17,7 @@ export interface Partitioned {
 export const partitions: Ask<readonly Partitioned[]> = {
   id: 'partitions',
   scope: 'database',
-  when: (known) => known(overview)?.relations ?? true,
+  when: where('relations'),
   sql: (version) =>
     version < 100_000
       ? undefined

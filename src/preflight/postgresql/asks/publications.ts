@@ -1,7 +1,7 @@
 import type { Ask } from '../ask.ts';
 import { textIn, truthIn } from './decode.ts';
 import { grantMonitor } from './grants.ts';
-import { overview } from './overview.ts';
+import { where } from './overview.ts';
 
 export interface Publication {
   readonly name: string;
@@ -11,7 +11,7 @@ export interface Publication {
 export const publications: Ask<readonly Publication[]> = {
   id: 'publications',
   scope: 'database',
-  when: (known) => known(overview)?.publications ?? true,
+  when: where('publications'),
   sql: (version) =>
     version < 100_000 ? undefined : 'SELECT pubname, puballtables FROM pg_publication ORDER BY pubname',
   decode: (rows) => rows.map((row) => ({ name: textIn(row, 'pubname'), allTables: truthIn(row, 'puballtables') })),

@@ -1,7 +1,7 @@
 import type { Ask, Row } from '../ask.ts';
 import { numberIn, textIn, truthIn } from './decode.ts';
 import { grantMonitor } from './grants.ts';
-import { overview, remarkable } from './overview.ts';
+import { remarkable, where } from './overview.ts';
 
 /** What is noteworthy in pg_class; a plain table with a key is not, so that a hundred thousand of them are no row. */
 export interface Relations {
@@ -27,7 +27,7 @@ export interface SecuredTable {
 export const relations: Ask<Relations> = {
   id: 'relations',
   scope: 'database',
-  when: (known) => known(overview)?.relations ?? true,
+  when: where('relations'),
   sql: (_version, { superuser }) =>
     `SELECT c.relkind AS kind, c.relpersistence AS persistence, c.reltablespace AS tablespace, c.relispopulated AS populated, ${secured(superuser)} AS secured, c.relforcerowsecurity AS forced, c.oid::regclass AS name FROM pg_class c WHERE c.oid >= '16384' AND c.relnamespace <> '99' AND ${remarkable}`,
   decode: (rows) => {

@@ -1,7 +1,7 @@
 import type { Ask } from '../ask.ts';
 import { textIn } from './decode.ts';
 import { grantMonitor } from './grants.ts';
-import { overview, systemTable } from './overview.ts';
+import { systemTable, where } from './overview.ts';
 
 /** A table that somebody made in a schema of the system. */
 export interface SystemTable {
@@ -15,7 +15,7 @@ export interface SystemTable {
 export const systemTables: Ask<readonly SystemTable[]> = {
   id: 'system-tables',
   scope: 'database',
-  when: (known) => known(overview)?.systemTables ?? true,
+  when: where('system-tables'),
   sql: () =>
     `SELECT quote_ident(n.nspname) || '.' || quote_ident(c.relname) AS name, quote_ident(n.nspname) AS schema, 'public.' || quote_ident(c.relname) AS moved FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE ${systemTable} AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = '1259' AND d.objid = c.oid AND d.deptype = 'e')`,
   decode: (rows) =>

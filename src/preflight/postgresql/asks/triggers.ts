@@ -1,7 +1,7 @@
 import type { Ask } from '../ask.ts';
 import { textIn, textOrNone, truthIn } from './decode.ts';
 import { grantMonitor } from './grants.ts';
-import { overview } from './overview.ts';
+import { where } from './overview.ts';
 
 /** A trigger that fires where a subscription applies changes. */
 export interface ApplyTrigger {
@@ -23,7 +23,7 @@ export interface ApplyTrigger {
 export const applyTriggers: Ask<readonly ApplyTrigger[]> = {
   id: 'apply-triggers',
   scope: 'database',
-  when: (known) => known(overview)?.functions ?? true,
+  when: where('functions'),
   sql: () =>
     `SELECT t.tgrelid::regclass AS name, t.tgname, t.tgenabled = 'A' AS always, c.relpersistence = 'u' AS unlogged, (p.prosrc !~* '${givesBack}' OR (t.tgenabled = 'R' AND t.tgtype & 3 = 3 AND ((t.tgtype & 8 <> 0 AND p.prosrc ~* 'new') OR (t.tgtype & 20 <> 0 AND p.prosrc ~* 'old')))) AS acts FROM pg_trigger t JOIN pg_proc p ON p.oid = t.tgfoid JOIN pg_class c ON c.oid = t.tgrelid WHERE (t.tgenabled = 'A' OR t.tgenabled = 'R') AND NOT t.tgisinternal AND (c.relkind = 'r' OR c.relkind = 'p') AND c.relpersistence <> 't' AND (t.tgtype & 1 <> 0 OR t.tgtype & 36 <> 0)`,
   decode: (rows) =>
@@ -51,7 +51,7 @@ export interface EventTrigger {
 export const eventTriggers: Ask<readonly EventTrigger[]> = {
   id: 'event-triggers',
   scope: 'database',
-  when: (known) => known(overview)?.functions ?? true,
+  when: where('functions'),
   sql: () =>
     "SELECT e.evtname, CASE WHEN e.evtenabled IN ('O', 'A') AND left(e.evtevent::text, 12) = 'ddl_command_' AND (e.evttags IS NULL OR e.evttags && '{CREATE PUBLICATION,CREATE SUBSCRIPTION}') AND l.lanname = 'plpgsql' THEN p.prosrc END AS body FROM pg_event_trigger e JOIN pg_proc p ON p.oid = e.evtfoid JOIN pg_language l ON l.oid = p.prolang WHERE NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = '3466' AND d.objid = e.oid AND d.deptype = 'e') ORDER BY 1",
   decode: (rows) => rows.map((row) => ({ name: textIn(row, 'evtname'), body: textOrNone(row, 'body') })),

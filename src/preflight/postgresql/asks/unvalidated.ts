@@ -1,7 +1,7 @@
 import type { Ask } from '../ask.ts';
 import { textIn, truthIn } from './decode.ts';
 import { grantMonitor } from './grants.ts';
-import { overview } from './overview.ts';
+import { where } from './overview.ts';
 
 /** A constraint that was never checked against the rows there are. */
 export interface Unvalidated {
@@ -56,7 +56,7 @@ const ofType = (types: string): string =>
 export const unvalidated: Ask<readonly Unvalidated[]> = {
   id: 'unvalidated',
   scope: 'database',
-  when: (known) => known(overview)?.oddConstraints ?? true,
+  when: where('odd-constraints'),
   sql: (version) => {
     const arrays = ofType("t.typarray <> '0' AND a.atttypid = t.typarray");
     const holds = `CASE WHEN k.contypid <> '0' THEN ${ofType('a.atttypid = t.oid')} ELSE EXISTS (SELECT FROM pg_class c WHERE c.oid = k.conrelid AND ${filled('c')}) END`;
