@@ -3,6 +3,8 @@ import { checkRows } from './check-rows.ts';
 import { databaseCases } from './postgresql/cases/database.ts';
 import { roleCases } from './postgresql/cases/role.ts';
 import { serverCases } from './postgresql/cases/server.ts';
+import { settingsLostCases } from './postgresql/cases/settings-lost.ts';
+import { unreadableCases } from './postgresql/cases/unreadable.ts';
 import { wayInCases } from './postgresql/cases/way-in.ts';
 import { runCase } from './postgresql/run.ts';
 import { openYard } from './postgresql/yard.ts';
@@ -10,7 +12,14 @@ import { isFull, isWanted } from './row.ts';
 
 vi.setConfig({ hookTimeout: 3_600_000 });
 
-const cases = [...serverCases, ...wayInCases, ...roleCases, ...databaseCases].filter(isWanted);
+const cases = [
+  ...serverCases,
+  ...wayInCases,
+  ...roleCases,
+  ...databaseCases,
+  ...settingsLostCases,
+  ...unreadableCases,
+].filter(isWanted);
 
 describe('the verdict on a PostgreSQL source is what really happens', () => {
   const yard = openYard();

@@ -8,6 +8,7 @@ import {
   tcpConnect,
 } from './address.ts';
 import { authHba, authPassword, dbExists, replConnection } from './auth.ts';
+import { callableNames } from './callable-columns.ts';
 import { rolePasswords, supers } from './carried-roles.ts';
 import type { AnyCheck } from './check.ts';
 import { generatedColumns, identityColumns } from './columns.ts';
@@ -17,6 +18,7 @@ import { dbNoconnect, ignoreUnknown } from './database-access.ts';
 import { collation, dbNames, encoding } from './database-properties.ts';
 import { ddlActivity } from './ddl-activity.ts';
 import { dumpPrivs } from './dump-privs.ts';
+import { dumpTimeouts } from './dump-timeouts.ts';
 import { extensionsCheck, extTables } from './extensions.ts';
 import { foreignTables, tempTables } from './foreign-tables.ts';
 import { secdef, untrustedLang } from './functions.ts';
@@ -42,6 +44,7 @@ import { sequences } from './sequences.ts';
 import { sizeEstimate } from './size-estimate.ts';
 import { slotsFree, slotsVsDbs } from './slots.ts';
 import { standbySource } from './standby-source.ts';
+import { settingChecks } from './swayed-checks.ts';
 import { syncStandbyNames } from './sync-standby.ts';
 import { systemTablesCheck } from './system-tables.ts';
 import { tablespacesCheck } from './tablespaces.ts';
@@ -83,6 +86,7 @@ export const catalogue: readonly AnyCheck[] = [
   superuser,
   roleReadonly,
   roleTimeouts,
+  dumpTimeouts,
   walLevel,
   restartPending,
   slotsVsDbs,
@@ -132,6 +136,8 @@ export const catalogue: readonly AnyCheck[] = [
   invalidIndex,
   notValid,
   timeChecks,
+  settingChecks,
+  callableNames,
   sizeEstimate,
   walRate,
   ddlActivity,

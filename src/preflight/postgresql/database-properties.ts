@@ -3,7 +3,10 @@ import { fail, info, pass, warn } from '../finding.ts';
 import { collations } from './asks/collations.ts';
 import { type Database, databases } from './asks/databases.ts';
 import { overview } from './asks/overview.ts';
+import { rawTexts } from './asks/raw-texts.ts';
 import { databaseCheck } from './check.ts';
+import { shown, unlisted } from './names.ts';
+import { count } from './units.ts';
 
 /** Databases that a managed target has from the beginning, in UTF8. */
 const alreadyThere = ['defaultdb', 'postgres'];
@@ -11,14 +14,29 @@ const alreadyThere = ['defaultdb', 'postgres'];
 export const encoding = databaseCheck({
   id: 'encoding',
   title: 'the encoding is one the target takes',
-  asks: { databases, overview },
-  judge({ databases, overview }, database) {
+  asks: { databases, overview, rawTexts },
+  judge({ databases, overview, rawTexts }, database) {
     const observed = find(databases, database)?.encoding ?? '';
     if (observed !== 'SQL_ASCII') return pass(observed);
     const fix = {
       by: 'who owns the data',
       text: `Find and mend the texts that are not UTF-8, and move them into a database made with ENCODING 'UTF8'.`,
     };
+    if (rawTexts.length > 0) {
+      return fail(
+        ['continuous', 'dump'],
+        `${observed}; ${count(rawTexts.length, 'text')} of the schema without UTF-8`,
+        {
+          required: 'a schema in UTF-8',
+          detail: `A schema is read as UTF-8, and the server refuses to write what is none: invalid byte sequence for encoding "UTF8". Nothing is copied then.${unlisted(rawTexts)}`,
+          objects: shown(rawTexts).map(({ kind, shown }) => `${kind}: ${shown.slice(0, 60)}`),
+          fix: {
+            by: 'the owner of the schema',
+            text: 'Give names and labels in UTF-8 (ALTER … RENAME, ALTER TYPE … RENAME VALUE), and write comments, defaults, constraints and functions anew. Rows may keep their bytes, where the target database is made anew.',
+          },
+        },
+      );
+    }
     if (alreadyThere.includes(database) && overview.tables > 0) {
       return fail(['continuous', 'dump'], observed, {
         required: 'UTF8',

@@ -2,6 +2,7 @@ import { fail, pass, warn } from '../finding.ts';
 import { markedFunctions, untrustedLanguages } from './asks/functions.ts';
 import { superusers } from './asks/superusers.ts';
 import { databaseCheck } from './check.ts';
+import { isLacking } from './libraries.ts';
 import { shown, unlisted } from './names.ts';
 import { count } from './units.ts';
 
@@ -28,6 +29,19 @@ export const untrustedLang = databaseCheck({
         fix: {
           by: 'who owns the schema',
           text: `Where nothing needs it any more: ${lost.map(({ name }) => `DROP LANGUAGE "${name.replaceAll('"', '""')}"`).join('; ')}.`,
+        },
+      });
+    }
+    const coded = functions.flatMap(({ name, library }) => (library === undefined ? [] : [{ name, library }]));
+    const gone = coded.filter(({ library }) => isLacking(library, targetExtensions) === true);
+    if (gone.length > 0) {
+      return fail(['continuous', 'dump'], observed, {
+        required: 'libraries that the target has',
+        detail: `Their code is in a file that no extension of the target brings, so that the schema cannot be made: "could not access file "${gone[0]!.library}": No such file or directory".${unlisted(gone)}`,
+        objects: shown(gone).map(({ name, library }) => `${name} (${library})`),
+        fix: {
+          by: 'who owns the schema',
+          text: 'Put them in another language, or drop them and what needs them. Where the service has the library, add its extension to --target-extensions.',
         },
       });
     }

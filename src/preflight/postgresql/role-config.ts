@@ -113,7 +113,7 @@ function whereOf({ database, value, set }: Effective): string {
 }
 
 /** Glued to the role, it wins over the database's and the server's; glued to both only that pair wins, so it is changed there. */
-function resetting(name: string, value: string, found: readonly Effective[], role: Role): Fix {
+export function resetting(name: string, value: string, found: readonly Effective[], role: Role): Fix {
   const who = `ALTER ROLE ${quoteIdentifier(role.name)}`;
   const pairs = found.flatMap(({ set }) =>
     set?.role !== undefined && set.database !== undefined
@@ -134,7 +134,7 @@ function resetting(name: string, value: string, found: readonly Effective[], rol
   };
 }
 
-function joined(fixes: readonly Fix[], text: string): Fix {
+export function joined(fixes: readonly Fix[], text: string): Fix {
   return {
     sql: fixes.flatMap(({ sql }) => sql ?? []),
     undo: fixes.flatMap(({ undo }) => undo ?? []),

@@ -1,4 +1,4 @@
-import { info, pass, warn } from '../finding.ts';
+import { fail, info, pass, warn } from '../finding.ts';
 import { type Reference, unloggedReferences } from './asks/constraints.ts';
 import { identities, unequalColumns } from './asks/identities.ts';
 import { relations } from './asks/relations.ts';
@@ -26,9 +26,11 @@ export const unlogged = databaseCheck({
       return table.unlogged && cure !== undefined ? [{ table, cure }] : [];
     });
     const ordered = referencedFirst(tables, unloggedReferences);
-    return warn(observed, {
+    const outward = version < truncateSent ? [] : unloggedReferences.filter(({ logged }) => logged);
+    const truncated = outward.filter((one) => one.truncated);
+    const more = {
       required: 'none',
-      detail: `What is not written to the WAL is not replicated, and nobody says so: the tables are on the target, and empty.${unlisted(tables)}`,
+      detail: `What is not written to the WAL is not replicated, and nobody says so: the tables are on the target, and empty.${unlisted(tables)}${harmOf(outward, truncated)}`,
       objects: shown(tables),
       dataLoss: `the rows of ${count(tables.length, 'unlogged table')}`,
       fix: {
@@ -44,9 +46,24 @@ export const unlogged = databaseCheck({
         by: 'the owner of the tables, or a superuser',
         text: 'SET LOGGED writes the whole table anew, into the WAL too, and nobody reads or writes it meanwhile. Leave it out where the rows may be lost.',
       },
-    });
+    };
+    return truncated.length > 0 ? fail(['continuous'], observed, more) : warn(observed, more);
   },
 });
+
+/** 10 does not send TRUNCATE. */
+const truncateSent = 110_000;
+
+/** The target truncates what it was sent and nothing else, so that a foreign key of a table it was not sent forbids it. */
+function harmOf(outward: readonly Reference[], truncated: readonly Reference[]): string {
+  const [first] = truncated.length > 0 ? truncated : outward;
+  if (first === undefined) return '';
+  const when =
+    truncated.length > 0
+      ? `and ${first.to} was truncated before, as its files and counters tell`
+      : 'though nothing tells that it was done before';
+  return ` ${first.from} refers to ${first.to}, which is replicated: a TRUNCATE of both, or with CASCADE, stops the replication of the whole database, ${when}: "cannot truncate a table referenced in a foreign key constraint". SET LOGGED, or dropping the foreign key, prevents it.`;
+}
 
 /** A logged table must not refer to an unlogged one, so what is referred to comes first; a circle stays as it is. */
 export function referencedFirst(tables: readonly string[], references: readonly Reference[]): readonly string[] {

@@ -1,15 +1,21 @@
-import { info, pass, warn } from '../finding.ts';
+import { fail, info, pass, warn } from '../finding.ts';
 import { alterSystem } from './alter-system.ts';
 import { roleSettings } from './asks/role-settings.ts';
 import { type Settings, settings } from './asks/settings.ts';
 import { walHistory } from './asks/wal.ts';
 import { serverCheck } from './check.ts';
 import { effective } from './effective.ts';
-import { copyTime } from './estimate.ts';
+import { copyRates, copyTime } from './estimate.ts';
 import { bytesOf, millisecondsOf, settingSize, sizeText, spanText } from './units.ts';
 import { walPerSecond } from './wal-rate.ts';
 
 const day = 86_400;
+
+/** Seconds between two snapshots of the running transactions, where anything is written. */
+const snapshotInterval = 15;
+
+/** Bytes: what is kept is counted in whole files. */
+const segment = 16 * 1024 ** 2;
 
 export const slotRetention = serverCheck({
   id: 'slot-retention',
@@ -18,11 +24,19 @@ export const slotRetention = serverCheck({
   asks: { settings, walHistory },
   judge({ settings, walHistory }, ground) {
     const idle = spanOf(settings, 'idle_replication_slot_timeout');
+    const biggest = ground.copy?.largest;
     if (idle > 0) {
-      return warn(`idle_replication_slot_timeout ${spanText(idle)}`, {
+      const observed = `idle_replication_slot_timeout ${spanText(idle)}`;
+      const more = {
         required: '0',
         detail: `A slot that the target leaves alone for ${spanText(idle)} is invalidated: "can no longer access replication slot". The migration then begins again from zero.`,
         fix: alterSystem(settings, { idle_replication_slot_timeout: '0' }),
+      };
+      const span = ((biggest?.bytes ?? 0) / copyRates.slow) * 1000;
+      if (span <= idle) return warn(observed, more);
+      return fail(['continuous'], observed, {
+        ...more,
+        detail: `Each table has a slot of its own that nobody uses while its rows are copied. ${biggest?.table} of ${biggest?.database} takes about ${spanText(span)} at ${copyRates.slow / 1e6} MB/s. ${more.detail}`,
       });
     }
     const keep = settings.has('max_slot_wal_keep_size') ? sizeOf(settings, 'max_slot_wal_keep_size') : -1;
@@ -36,9 +50,20 @@ export const slotRetention = serverCheck({
     const copy = ground.copy === undefined ? 0 : copyTime(ground.copy).high;
     const needed = Math.ceil(Math.max(3 * rate * copy, 2 * day * rate, sizeOf(settings, 'max_wal_size')));
     if (keep >= needed) return pass(sizeText(keep), { required: `at least ${sizeText(needed)}` });
-    return warn(`max_slot_wal_keep_size ${sizeText(keep)}`, {
+    const kept = Math.max(keep, settings.has('wal_keep_size') ? sizeOf(settings, 'wal_keep_size') : 0);
+    // A slot moves on no sooner than a snapshot of the running transactions is in the WAL, and that of a table not before it is copied.
+    const seconds = Math.max(snapshotInterval, (biggest?.bytes ?? 0) / copyRates.fast);
+    const behind = rate * seconds;
+    const lost = behind >= kept + segment;
+    const sum = lost
+      ? `At ${sizeText(rate)} of WAL a second a slot is ${sizeText(behind)} behind after ${spanText(seconds * 1000)}, and the next checkpoint takes away all but ${sizeText(kept)}. `
+      : '';
+    const judged = lost
+      ? (observed: string, more: Parameters<typeof warn>[1]) => fail(['continuous'], observed, more)
+      : warn;
+    return judged(`max_slot_wal_keep_size ${sizeText(keep)}, ${sizeText(rate)} of WAL a second`, {
       required: `at least ${sizeText(needed)}`,
-      detail: `${sizeText(rate)} of WAL a second x ${spanText(copy * 1000)} of copying x 3, two days of WAL, and at least max_wal_size: ${sizeText(needed)}. A slot that falls behind further is lost: "can no longer get changes from replication slot", and the migration begins again from zero.`,
+      detail: `${sum}${sizeText(rate)} of WAL a second x ${spanText(copy * 1000)} of copying x 3, two days of WAL, and at least max_wal_size: ${sizeText(needed)}. A slot that falls behind further is lost: "can no longer get changes from replication slot", and the migration begins again from zero.`,
       fix: alterSystem(settings, { max_slot_wal_keep_size: settingSize(needed) }),
     });
   },

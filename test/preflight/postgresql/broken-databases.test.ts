@@ -40,6 +40,9 @@ const own = [
   'pub-existing',
   'invalid-index',
   'not-valid',
+  'time-checks',
+  'setting-checks',
+  'callable-names',
   'ddl-activity',
   'removed-types',
 ];

@@ -55,7 +55,13 @@ function both<V>(
 }
 
 const range = { name: 'public.p', strategy: 'range', partitions: 3, hasDefault: false, enumHashed: false } as const;
-const loose = { name: 'public.f()', owner: 'postgres', securityDefiner: true, untrusted: undefined };
+const loose = {
+  name: 'public.f()',
+  owner: 'postgres',
+  securityDefiner: true,
+  untrusted: undefined,
+  library: undefined,
+};
 const index = { name: 'public.i', table: 'public.t', unique: false, exclusion: false };
 
 const loud = {
@@ -330,8 +336,8 @@ test('an unlogged table is made logged after those that it refers to, and given 
     ...relations({ unlogged: ['public.a', 'public.b', 'public.c'] }),
     unequalColumns: [],
     unloggedReferences: [
-      { from: 'public.a', to: 'public.b' },
-      { from: 'public.b', to: 'public.c' },
+      { from: 'public.a', to: 'public.b', logged: false, truncated: false },
+      { from: 'public.b', to: 'public.c', logged: false, truncated: false },
     ],
     identities: [
       {
@@ -370,10 +376,10 @@ test('an unlogged table is made logged after those that it refers to, and given 
 
 test('tables that refer to each other in a circle end all the same', () => {
   const circle = [
-    { from: 'a', to: 'b' },
-    { from: 'b', to: 'a' },
-    { from: 'a', to: 'a' },
-  ];
+    ['a', 'b'],
+    ['b', 'a'],
+    ['a', 'a'],
+  ].map(([from = '', to = '']) => ({ from, to, logged: false, truncated: false }));
   expect(referencedFirst(['a', 'b', 'c'], circle).toSorted()).toEqual(['a', 'b', 'c']);
 });
 

@@ -11,7 +11,11 @@ test.each([
   { name: 'defaultdb', is: 'SQL_ASCII', tables: 1, verdict: 'fail continuous+dump' },
   { name: 'postgres', is: 'SQL_ASCII', tables: 0, verdict: 'warn' },
 ])('$name in $is with $tables tables: $verdict', ({ name, is, tables, verdict }) => {
-  const facts = { databases: [database(name, { encoding: is })], overview: { ...overview.absent, tables } };
+  const facts = {
+    databases: [database(name, { encoding: is })],
+    overview: { ...overview.absent, tables },
+    rawTexts: [],
+  };
   expect(short(encoding.judge(facts, name, ground(), wish()))).toBe(verdict);
 });
 

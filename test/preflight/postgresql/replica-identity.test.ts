@@ -42,8 +42,23 @@ test.each([
   { what: 'FULL with a generated column on 17', is: { identity: 'f', generated: true }, verdict: 'pass' },
   { what: 'a generated column beside the key', is: { keyed: true, generated: true }, verdict: 'pass' },
   { what: 'a generated column in the key', is: { keyed: true, generatedKey: true }, verdict: 'fail continuous' },
+  {
+    what: 'a generated column in the key, never written',
+    is: { keyed: true, generatedKey: true, writes: 0 },
+    verdict: 'fail continuous',
+  },
+  {
+    what: 'FULL beside a generated column in the key, never written',
+    is: { identity: 'f', keyed: true, generatedKey: true, writes: 0 },
+    verdict: 'fail continuous',
+  },
 ])('a table, $what: $verdict', ({ is, verdict }) => {
   expect(short(judge([weak(is)]).identity)).toBe(verdict);
+});
+
+test('since 18 the source itself refuses, so that the counters tell', () => {
+  const table = weak({ keyed: true, generated: true, generatedKey: true, writes: 0 });
+  expect(short(judge([table], 180_004).identity)).toBe('warn');
 });
 
 test('since 18 FULL with a generated column fails on the source', () => {

@@ -29,6 +29,10 @@ test.each([
   { what: 'an idle source', keep: '2048', rate: 0, verdict: 'pass' },
   { what: 'less than two days of WAL', keep: '2048', rate: 100_000, verdict: 'warn' },
   { what: 'more than two days of WAL', keep: '20480', rate: 100_000, verdict: 'pass' },
+  { what: 'nothing kept, and nothing written', keep: '0', rate: 0, verdict: 'warn' },
+  { what: 'nothing kept, and little written', keep: '0', rate: 100_000, verdict: 'warn' },
+  { what: 'nothing kept, and much written', keep: '0', rate: 2e6, verdict: 'fail continuous' },
+  { what: 'as much kept as is written in a minute', keep: '120', rate: 2e6, verdict: 'warn' },
 ])('max_slot_wal_keep_size $keep MB, $what: $verdict', ({ keep, rate, verdict }) => {
   const facts = {
     settings: settings({
@@ -48,6 +52,36 @@ test('the copy has to fit three times into what a slot keeps', () => {
   };
   const long = ground({ copy: copy(100e12), walRate: { bytes: megabyte, seconds: 1 } });
   expect(slotRetention.judge(facts, long, wish()).fix?.sql?.[0]).toMatch(/max_slot_wal_keep_size = '\d+GB'/);
+});
+
+test('what a slot loses is told with what was measured', () => {
+  const facts = {
+    settings: settings({
+      max_slot_wal_keep_size: { value: '0', unit: 'MB', context: 'sighup' },
+      wal_keep_size: { value: '0', unit: 'MB', context: 'sighup' },
+    }),
+    walHistory: undefined,
+  };
+  const busy = ground({ copy: copy(5e9), walRate: { bytes: 10 * megabyte, seconds: 5 } });
+  expect(slotRetention.judge(facts, busy, wish())).toMatchObject({
+    status: 'fail',
+    observed: 'max_slot_wal_keep_size 0 B, 2 MB of WAL a second',
+    detail: expect.stringContaining('At 2 MB of WAL a second a slot is 200 MB behind after 100 s'),
+  });
+  const kept = {
+    ...facts,
+    settings: new Map([...facts.settings, ...settings({ wal_keep_size: { value: '4096', unit: 'MB' } })]),
+  };
+  expect(slotRetention.judge(kept, busy, wish()).status).toBe('warn');
+});
+
+test('a slot that idles longer than a copy allows blocks', () => {
+  const facts = {
+    settings: settings({ idle_replication_slot_timeout: { value: '60', unit: 's', context: 'sighup' } }),
+    walHistory: undefined,
+  };
+  const verdict = (bytes: number) => short(slotRetention.judge(facts, ground({ copy: copy(bytes) }), wish()));
+  expect([verdict(1e9), verdict(2e9)]).toEqual(['warn', 'fail continuous']);
 });
 
 test('a slot that is dropped for idling warns (18)', () => {

@@ -159,13 +159,16 @@ export async function differences(
 
 async function contents(server: Postgres, database: string, tables: readonly Table[]): Promise<readonly string[]> {
   return within(server, database, async (session) => {
+    // A database that writes its values in another way holds the same rows.
+    await session.query("SET timezone = 'UTC'; SET datestyle = 'ISO, MDY'; SET intervalstyle = 'postgres'");
     const found: string[] = [];
     for (const { quoted } of tables) {
       found.push(
         await session
           .query(
-            `SELECT count(*) || ' ' || coalesce(md5(string_agg(md5(convert_to(the_row::text, 'UTF8')), '' ORDER BY md5(convert_to(the_row::text, 'UTF8')))), '') AS all_rows
-             FROM ONLY ${quoted} AS the_row`,
+            `SELECT count(*) || ' ' || coalesce(md5(string_agg(hash, '' ORDER BY hash)), '') AS all_rows FROM (SELECT
+               CASE WHEN getdatabaseencoding() = 'SQL_ASCII' THEN md5(the_row::text) ELSE md5(convert_to(the_row::text, 'UTF8')) END
+               FROM ONLY ${quoted} AS the_row) AS hashed (hash)`,
           )
           .then(
             ({ rows }) => String(rows[0]?.all_rows),

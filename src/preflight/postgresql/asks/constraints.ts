@@ -1,5 +1,5 @@
 import type { Ask } from '../ask.ts';
-import { textIn } from './decode.ts';
+import { textIn, truthIn } from './decode.ts';
 import { grantMonitor } from './grants.ts';
 import { asksClock, where } from './overview.ts';
 import { filled, isTrue, type RowsSeen, readable, rowsSeen } from './unvalidated.ts';
@@ -57,10 +57,14 @@ export const clockChecks: Ask<readonly ClockCheck[]> = {
   grant: grantMonitor,
 };
 
-/** One unlogged table refers to another: the order in which they can be made logged. */
+/** An unlogged table refers to another table. */
 export interface Reference {
   readonly from: string;
   readonly to: string;
+  /** What it refers to is replicated. */
+  readonly logged: boolean;
+  /** And was emptied together with it: both have other files than at first, and most of what was inserted is gone without a DELETE. */
+  readonly truncated: boolean;
 }
 
 export const unloggedReferences: Ask<readonly Reference[]> = {
@@ -68,8 +72,14 @@ export const unloggedReferences: Ask<readonly Reference[]> = {
   scope: 'database',
   when: where('relations'),
   sql: () =>
-    "SELECT k.conrelid::regclass AS from_table, k.confrelid::regclass AS to_table FROM pg_constraint k JOIN pg_class a ON a.oid = k.conrelid JOIN pg_class b ON b.oid = k.confrelid WHERE k.contype = 'f' AND a.relpersistence = 'u' AND b.relpersistence = 'u'",
-  decode: (rows) => rows.map((row) => ({ from: textIn(row, 'from_table'), to: textIn(row, 'to_table') })),
+    "SELECT k.conrelid::regclass AS from_table, k.confrelid::regclass AS to_table, b.relpersistence = 'p' AS logged, b.relkind = 'r' AND b.relfilenode <> b.oid AND a.relfilenode <> a.oid AND (current_setting('track_counts') <> 'on' OR 2 * pg_stat_get_live_tuples(b.oid) < pg_stat_get_tuples_inserted(b.oid) - pg_stat_get_tuples_deleted(b.oid)) AS truncated FROM pg_constraint k JOIN pg_class a ON a.oid = k.conrelid JOIN pg_class b ON b.oid = k.confrelid WHERE k.contype = 'f' AND a.relpersistence = 'u'",
+  decode: (rows) =>
+    rows.map((row) => ({
+      from: textIn(row, 'from_table'),
+      to: textIn(row, 'to_table'),
+      logged: truthIn(row, 'logged'),
+      truncated: truthIn(row, 'truncated'),
+    })),
   absent: [],
   grant: grantMonitor,
 };

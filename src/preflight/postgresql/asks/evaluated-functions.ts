@@ -7,7 +7,8 @@ import { called, where } from './overview.ts';
 export interface Use {
   /** The oid of the function. */
   readonly calls: string;
-  readonly kind: 'check' | 'domain' | 'index' | 'generated' | 'partition' | 'trigger' | 'event';
+  /** `unique`: an index that takes nothing twice. */
+  readonly kind: 'check' | 'domain' | 'index' | 'unique' | 'generated' | 'partition' | 'trigger' | 'event';
   /** `constraint on table`, as it is shown. */
   readonly name: string;
   /** Rows are to be copied for which it is called; only tables that are replicated count. */
@@ -27,6 +28,8 @@ export interface FunctionBody {
   readonly text: string;
   /** It brings a search_path of its own, which holds for what it calls, too. */
   readonly hasPath: boolean;
+  /** It brings a time zone of its own. */
+  readonly hasZone: boolean;
   /** The planner puts its text in its place, and so reads it before there is a row. */
   readonly inlined: boolean;
   /** Oids of what its looked-up names call. */
@@ -65,7 +68,7 @@ export const functionBodies: Ask<readonly FunctionBody[]> = {
   scope: 'database',
   when: where('called-functions'),
   sql: (version) =>
-    `${dependents} SELECT p.oid, n.nspname, p.proname, p.oid::regprocedure::text AS signature, l.lanname, ${bodyOf(version)} AS body, p.proconfig IS NOT NULL AND EXISTS (SELECT FROM unnest(p.proconfig) g WHERE left(g, 12) = 'search_path=') AS has_path, l.lanname = 'sql' AND NOT p.prosecdef AND NOT p.proretset AND p.proconfig IS NULL AS inlined, ${boundCalls(version)} AS calls, (SELECT json_agg(y.typname ORDER BY g.at) FROM unnest(p.proargtypes) WITH ORDINALITY g (type, at) JOIN pg_type y ON y.oid = g.type) AS types, CASE WHEN p.proallargtypes IS NULL THEN array_to_json(p.proargnames) END AS names FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace JOIN pg_language l ON l.oid = p.prolang WHERE ${ours}${views}`,
+    `${dependents} SELECT p.oid, n.nspname, p.proname, p.oid::regprocedure::text AS signature, l.lanname, ${bodyOf(version)} AS body, p.proconfig IS NOT NULL AND EXISTS (SELECT FROM unnest(p.proconfig) g WHERE left(g, 12) = 'search_path=') AS has_path, EXISTS (SELECT FROM unnest(p.proconfig) g WHERE lower(left(g, 9)) = 'timezone=') AS has_zone, l.lanname = 'sql' AND NOT p.prosecdef AND NOT p.proretset AND p.proconfig IS NULL AS inlined, ${boundCalls(version)} AS calls, (SELECT json_agg(y.typname ORDER BY g.at) FROM unnest(p.proargtypes) WITH ORDINALITY g (type, at) JOIN pg_type y ON y.oid = g.type) AS types, CASE WHEN p.proallargtypes IS NULL THEN array_to_json(p.proargnames) END AS names FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace JOIN pg_language l ON l.oid = p.prolang WHERE ${ours}${views}`,
   decode: (rows) =>
     rows.map((row) => ({
       oid: textIn(row, 'oid'),
@@ -76,6 +79,7 @@ export const functionBodies: Ask<readonly FunctionBody[]> = {
       language: row.lanname === 'sql' ? 'sql' : 'plpgsql',
       text: textIn(row, 'body'),
       hasPath: truthIn(row, 'has_path'),
+      hasZone: truthIn(row, 'has_zone'),
       inlined: truthIn(row, 'inlined'),
       calls: listIn(row, 'calls'),
       types: listIn(row, 'types'),
@@ -111,7 +115,7 @@ export const ours =
 
 /** Those over functions of a person, or over other views. 2618 is pg_rewrite. */
 const views =
-  " UNION ALL SELECT v.oid, n.nspname, v.relname, v.oid::regclass::text, 'view', '', false, false, json_agg(b.refobjid::text), NULL, NULL FROM pg_rewrite r JOIN pg_class v ON v.oid = r.ev_class JOIN pg_namespace n ON n.oid = v.relnamespace JOIN pg_depend b ON b.classid = '2618' AND b.objid = r.oid WHERE EXISTS (SELECT FROM d) AND v.oid >= '16384' AND v.relkind = 'v' AND b.refobjid >= '16384' AND b.refobjid <> v.oid AND (b.refclassid = '1255' OR (b.refclassid = '1259' AND EXISTS (SELECT FROM pg_class u WHERE u.oid = b.refobjid AND u.relkind = 'v'))) GROUP BY v.oid, n.nspname, v.relname";
+  " UNION ALL SELECT v.oid, n.nspname, v.relname, v.oid::regclass::text, 'view', '', false, false, false, json_agg(b.refobjid::text), NULL, NULL FROM pg_rewrite r JOIN pg_class v ON v.oid = r.ev_class JOIN pg_namespace n ON n.oid = v.relnamespace JOIN pg_depend b ON b.classid = '2618' AND b.objid = r.oid WHERE EXISTS (SELECT FROM d) AND v.oid >= '16384' AND v.relkind = 'v' AND b.refobjid >= '16384' AND b.refobjid <> v.oid AND (b.refclassid = '1255' OR (b.refclassid = '1259' AND EXISTS (SELECT FROM pg_class u WHERE u.oid = b.refobjid AND u.relkind = 'v'))) GROUP BY v.oid, n.nspname, v.relname";
 
 /** relpages first: the file is looked at only where the catalogue says nothing. */
 const filled = "c.relkind = 'r' AND c.relpersistence = 'p' AND (c.relpages > 0 OR pg_relation_size(c.oid) > 0)";
@@ -122,7 +126,7 @@ function uses(version: number): string {
   const parts = [
     `SELECT d.calls, 'check' AS kind, k.conname || ' on ' || c.oid::regclass AS name, ${filled} AS filled FROM d JOIN pg_constraint k ON k.oid = d.objid JOIN pg_class c ON c.oid = k.conrelid WHERE d.classid = '2606' AND k.contype = 'c' AND ${table}${enforced}`,
     `SELECT d.calls, 'domain', k.conname || ' on ' || k.contypid::regtype, EXISTS (SELECT FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid WHERE a.atttypid = k.contypid AND NOT a.attisdropped AND ${filled}) FROM d JOIN pg_constraint k ON k.oid = d.objid WHERE d.classid = '2606' AND k.contype = 'c' AND k.contypid <> '0'`,
-    `SELECT d.calls, 'index', 'index ' || i.indexrelid::regclass || ' on ' || c.oid::regclass, ${filled} FROM d JOIN pg_index i ON i.indexrelid = d.objid JOIN pg_class c ON c.oid = i.indrelid WHERE d.classid = '1259' AND d.objsubid = '0' AND (i.indisvalid OR c.relkind = 'p') AND ${table}`,
+    `SELECT d.calls, CASE WHEN i.indisunique OR i.indisexclusion THEN 'unique' ELSE 'index' END, 'index ' || i.indexrelid::regclass || ' on ' || c.oid::regclass, ${filled} FROM d JOIN pg_index i ON i.indexrelid = d.objid JOIN pg_class c ON c.oid = i.indrelid WHERE d.classid = '1259' AND d.objsubid = '0' AND (i.indisvalid OR c.relkind = 'p') AND ${table}`,
     `SELECT d.calls, 'partition', 'partition key of ' || c.oid::regclass, EXISTS (WITH RECURSIVE t AS (SELECT c.oid UNION ALL SELECT i.inhrelid FROM pg_inherits i JOIN t ON i.inhparent = t.oid) SELECT FROM t JOIN pg_class c ON c.oid = t.oid WHERE ${filled}) FROM d JOIN pg_class c ON c.oid = d.objid WHERE d.classid = '1259' AND d.objsubid = '0' AND c.relkind = 'p'`,
     // Of these the function itself is judged elsewhere: here what its WHEN calls.
     `SELECT d.calls, 'trigger', 'trigger ' || quote_ident(t.tgname) || ' on ' || c.oid::regclass, ${filled} AND t.tgtype & 4 <> 0 FROM d JOIN pg_trigger t ON t.oid = d.objid JOIN pg_class c ON c.oid = t.tgrelid WHERE d.classid = '2620' AND t.tgenabled IN ('A', 'R') AND NOT t.tgisinternal AND ${table}`,
@@ -157,4 +161,4 @@ function kindOf({ kind }: Row): Use['kind'] {
   return kinds.find((one) => one === kind) ?? 'check';
 }
 
-const kinds: readonly Use['kind'][] = ['domain', 'index', 'generated', 'partition', 'trigger', 'event'];
+const kinds: readonly Use['kind'][] = ['domain', 'index', 'unique', 'generated', 'partition', 'trigger', 'event'];

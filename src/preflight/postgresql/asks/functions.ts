@@ -1,5 +1,5 @@
 import type { Ask } from '../ask.ts';
-import { textIn, truthIn } from './decode.ts';
+import { textIn, textOrNone, truthIn } from './decode.ts';
 import { grantMonitor } from './grants.ts';
 import { where } from './overview.ts';
 
@@ -11,6 +11,8 @@ export interface MarkedFunction {
   readonly securityDefiner: boolean;
   /** Its language when that is not trusted: `c`, `internal`, `plpython3u`; undefined: trusted. */
   readonly untrusted: string | undefined;
+  /** The file with its code, of one in the language C: `$libdir/pgcrypto`. */
+  readonly library: string | undefined;
 }
 
 /** Those that an extension brings are left out: it brings them on the target too. 1255 is pg_proc. */
@@ -19,13 +21,14 @@ export const markedFunctions: Ask<readonly MarkedFunction[]> = {
   scope: 'database',
   when: where('functions'),
   sql: () =>
-    "SELECT p.oid::regprocedure AS name, pg_get_userbyid(p.proowner) AS owner, p.prosecdef, l.lanpltrusted, l.lanname FROM pg_proc p JOIN pg_language l ON l.oid = p.prolang WHERE p.oid >= '16384' AND (p.prosecdef OR NOT l.lanpltrusted) AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = '1255' AND d.objid = p.oid AND d.deptype = 'e')",
+    "SELECT p.oid::regprocedure AS name, pg_get_userbyid(p.proowner) AS owner, p.prosecdef, l.lanpltrusted, l.lanname, CASE WHEN l.lanname = 'c' THEN p.probin END AS library FROM pg_proc p JOIN pg_language l ON l.oid = p.prolang WHERE p.oid >= '16384' AND (p.prosecdef OR NOT l.lanpltrusted) AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = '1255' AND d.objid = p.oid AND d.deptype = 'e')",
   decode: (rows) =>
     rows.map((row) => ({
       name: textIn(row, 'name'),
       owner: textIn(row, 'owner'),
       securityDefiner: truthIn(row, 'prosecdef'),
       untrusted: truthIn(row, 'lanpltrusted') ? undefined : textIn(row, 'lanname'),
+      library: textOrNone(row, 'library'),
     })),
   absent: [],
   grant: grantMonitor,

@@ -123,11 +123,12 @@ export const asksClock = "contype = 'c' AND conbin::text ~ ':funcid (1299|264[78
 /** regproc, regoper and arrays of them: a name that has several meanings is written, and cannot be read again. */
 export const callable = "('24', '2203', '1008', '2208')";
 
-/**
- * Of a person, and with a function of the server that goes by TimeZone or DateStyle: 938 to 1178 and so on are those that
- * turn a time with its zone into one without, or the other way round, or into text.
- */
-export const swayed = `k.oid >= '16384' AND k.contype = 'c' AND k.conbin::text ~ 'SWAYED'`;
+/** Functions of the server that go by TimeZone, DateStyle or IntervalStyle. */
+export const swayedFunctions =
+  '1171|1174|1176|1178|1189|1190|1217|130[5-7]|1386|1388|1768|1770|1778|1780|2019|202[78]|2047|2049|2059|235[1-7]|237[7-9]|238[0-3]|252[0-9]|253[0-3]|2549|3462|4135|6203|622[13]|633[4-6]';
+
+/** Of a person, with one of them, or with a value that is turned into text or made of one. */
+export const swayed = `k.oid >= '16384' AND k.contype = 'c' AND k.conbin::text ~ 'funcid (${swayedFunctions}) |COERCEVIAIO'`;
 
 /** 99 is pg_toast, 1663 pg_default. */
 export const remarkable =

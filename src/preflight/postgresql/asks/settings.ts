@@ -21,6 +21,9 @@ export interface Setting {
 export type Settings = ReadonlyMap<string, Setting>;
 
 const names = [
+  'DateStyle',
+  'IntervalStyle',
+  'TimeZone',
   'azure.extensions',
   'cloudsql.logical_decoding',
   'default_transaction_read_only',

@@ -35,22 +35,31 @@ export const readable = (table: string): string =>
 export const isTrue = (query: string): string => `query_to_xml(${query}, false, false, '')::text LIKE '%<v>true</v>%'`;
 
 /**
- * What a constraint asks is immutable and comes with the server: nothing that another person wrote is run with the rights of the
- * one who asks. Its own table and domain may be named; 1259 and 1247 are relations and types.
+ * What a constraint asks is immutable, or among `also`, and comes with the server: nothing that another person wrote is run with
+ * the rights of the one who asks. Its own table and domain may be named; 1259 and 1247 are relations and types.
  */
-const harmless =
-  "(k.conbin IS NULL OR (NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = '2606' AND d.objid = k.oid AND d.refclassid <> '1259' AND NOT (d.refclassid = '1247' AND d.refobjid = k.contypid)) AND NOT EXISTS (SELECT FROM regexp_matches(k.conbin::text, 'funcid ([0-9]+)', 'g') m(found) JOIN pg_proc p ON p.oid = m.found[1]::oid WHERE p.provolatile <> 'i')))";
+const harmless = (also: string): string =>
+  `(k.conbin IS NULL OR (NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = '2606' AND d.objid = k.oid AND d.refclassid <> '1259' AND NOT (d.refclassid = '1247' AND d.refobjid = k.contypid)) AND NOT EXISTS (SELECT FROM regexp_matches(k.conbin::text, 'funcid ([0-9]+)', 'g') m(found) JOIN pg_proc p ON p.oid = m.found[1]::oid WHERE p.provolatile <> 'i' AND m.found[1] !~ '^(${also})$')))`;
 
 const violation =
   "CASE k.contype WHEN 'n' THEN (SELECT format('%I IS NULL', a.attname) FROM pg_attribute a WHERE a.attrelid = k.conrelid AND a.attnum = k.conkey[1]) ELSE format('NOT (%s)', pg_get_expr(k.conbin, k.conrelid)) END";
 
-const inTable = `(SELECT format('SELECT EXISTS (SELECT 1 FROM ONLY %s WHERE %s) AS v', c.oid::regclass, ${violation}) FROM pg_class c WHERE c.oid = k.conrelid AND ${filled('c')} AND ${readable('c')} AND ${harmless})`;
+const inTable = (also: string): string =>
+  `(SELECT format('SELECT EXISTS (SELECT 1 FROM ONLY %s WHERE %s) AS v', c.oid::regclass, ${violation}) FROM pg_class c WHERE c.oid = k.conrelid AND ${filled('c')} AND ${readable('c')} AND ${harmless(also)})`;
 
 /** A domain over a domain would be judged by both. */
-const inDomain = `(SELECT 'SELECT EXISTS (' || string_agg(format('SELECT 1 FROM (SELECT %I::%s AS value FROM ONLY %s) s WHERE NOT (%s)', a.attname, format_type(t.typbasetype, t.typtypmod), c.oid::regclass, pg_get_expr(k.conbin, '0')), ' UNION ALL ') || ') AS v' FROM pg_type t JOIN pg_type b ON b.oid = t.typbasetype AND b.typtype <> 'd' JOIN pg_attribute a ON a.atttypid = t.oid AND NOT a.attisdropped JOIN pg_class c ON c.oid = a.attrelid AND c.relkind = 'r' WHERE t.oid = k.contypid AND ${filled('c')} AND ${harmless} HAVING bool_and(${readable('c')}))`;
+const inDomain = (also: string): string =>
+  `(SELECT 'SELECT EXISTS (' || string_agg(format('SELECT 1 FROM (SELECT %I::%s AS value FROM ONLY %s) s WHERE NOT (%s)', a.attname, format_type(t.typbasetype, t.typtypmod), c.oid::regclass, pg_get_expr(k.conbin, '0')), ' UNION ALL ') || ') AS v' FROM pg_type t JOIN pg_type b ON b.oid = t.typbasetype AND b.typtype <> 'd' JOIN pg_attribute a ON a.atttypid = t.oid AND NOT a.attisdropped JOIN pg_class c ON c.oid = a.attrelid AND c.relkind = 'r' WHERE t.oid = k.contypid AND ${filled('c')} AND ${harmless(also)} HAVING bool_and(${readable('c')}))`;
 
 const ofType = (types: string): string =>
   `EXISTS (SELECT FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid JOIN pg_type t ON t.oid = k.contypid WHERE ${types} AND NOT a.attisdropped AND c.relkind = 'r' AND ${filled('c')})`;
+
+/** Whether there are rows that it holds for. */
+export const holds = `CASE WHEN k.contypid <> '0' THEN ${ofType('a.atttypid = t.oid')} ELSE EXISTS (SELECT FROM pg_class c WHERE c.oid = k.conrelid AND ${filled('c')}) END`;
+
+/** The text of a query whether a row violates it; NULL where there is none, or nobody should look. */
+export const violations = (also: string): string =>
+  `CASE WHEN k.contypid <> '0' THEN ${inDomain(also)} ELSE ${inTable(also)} END`;
 
 /** 18 has others that never will be checked. Those of a partitioned table hold in its partitions, which are named themselves. */
 export const unvalidated: Ask<readonly Unvalidated[]> = {
@@ -59,9 +68,7 @@ export const unvalidated: Ask<readonly Unvalidated[]> = {
   when: where('odd-constraints'),
   sql: (version) => {
     const arrays = ofType("t.typarray <> '0' AND a.atttypid = t.typarray");
-    const holds = `CASE WHEN k.contypid <> '0' THEN ${ofType('a.atttypid = t.oid')} ELSE EXISTS (SELECT FROM pg_class c WHERE c.oid = k.conrelid AND ${filled('c')}) END`;
-    const query = `CASE WHEN k.contype = 'f' THEN NULL WHEN k.contypid <> '0' THEN ${inDomain} ELSE ${inTable} END`;
-    return `SELECT o.*, CASE WHEN o.query IS NOT NULL THEN ${isTrue('o.query')} END AS violated FROM (SELECT quote_ident(k.conname) AS conname, CASE WHEN k.contypid <> '0' THEN k.contypid::regtype::text ELSE k.conrelid::regclass::text END AS owner, pg_get_constraintdef(k.oid) AS definition, k.contypid <> '0' AS of_domain, k.contype = 'f' AS foreign_key, ${arrays} AS in_arrays, ${holds} AS filled, ${query} AS query FROM pg_constraint k WHERE NOT k.convalidated${version < 180_000 ? '' : ' AND k.conenforced'}) o ORDER BY 2, 1`;
+    return `SELECT o.*, CASE WHEN o.query IS NOT NULL THEN ${isTrue('o.query')} END AS violated FROM (SELECT quote_ident(k.conname) AS conname, CASE WHEN k.contypid <> '0' THEN k.contypid::regtype::text ELSE k.conrelid::regclass::text END AS owner, pg_get_constraintdef(k.oid) AS definition, k.contypid <> '0' AS of_domain, k.contype = 'f' AS foreign_key, ${arrays} AS in_arrays, ${holds} AS filled, CASE WHEN k.contype <> 'f' THEN ${violations('')} END AS query FROM pg_constraint k WHERE NOT k.convalidated${version < 180_000 ? '' : ' AND k.conenforced'}) o ORDER BY 2, 1`;
   },
   decode: (rows) =>
     rows.map((row) => {

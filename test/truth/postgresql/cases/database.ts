@@ -12,7 +12,6 @@ const quiet: Readonly<Record<string, readonly string[]>> = {
   usable_index: ['t'],
   leaves: ['bare leaf'],
   inherited: ['child'],
-  generated_key: ['t'],
   full_generated: ['u', 't'],
   keyless_json: ['t'],
 };
@@ -91,6 +90,41 @@ function preparations(database: string): readonly string[] {
 
 /** What is inside of a database, and how it is called. */
 export const databaseCases: readonly PostgresCase[] = [
+  {
+    name: 'a TRUNCATE of what an unlogged table refers to',
+    verdict: 'dump',
+    because: ['unlogged'],
+    quick: true,
+    setup: [
+      'CREATE TABLE p (id int PRIMARY KEY)',
+      'CREATE UNLOGGED TABLE c (id int PRIMARY KEY, p int REFERENCES p)',
+      'INSERT INTO p VALUES (1), (2)',
+      'TRUNCATE p CASCADE',
+      'INSERT INTO p VALUES (1)',
+    ],
+    quiet: ['p', 'c'],
+    app: ['TRUNCATE p CASCADE'],
+  },
+  {
+    name: 'an unlogged table refers to one that nobody truncates',
+    verdict: 'continuous',
+    setup: [
+      'CREATE TABLE p (id int PRIMARY KEY)',
+      'CREATE UNLOGGED TABLE c (id int PRIMARY KEY, p int REFERENCES p)',
+      'INSERT INTO p VALUES (1), (2)',
+      'INSERT INTO c VALUES (1, 1)',
+    ],
+  },
+  {
+    name: 'FULL beside a generated column in the key',
+    verdict: 'dump',
+    because: ['replica-identity'],
+    setup: [
+      'CREATE TABLE t (a int, g int GENERATED ALWAYS AS (a + 1) STORED PRIMARY KEY, b int)',
+      'ALTER TABLE t REPLICA IDENTITY FULL',
+      'INSERT INTO t (a, b) VALUES (1, 1), (2, 2)',
+    ],
+  },
   {
     name: 'partitions with rows, keyed',
     verdict: 'continuous',

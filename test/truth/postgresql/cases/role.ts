@@ -129,6 +129,22 @@ export const roleCases: readonly PostgresCase[] = [
     door,
   },
   {
+    name: 'a statement_timeout that ends every statement',
+    verdict: 'blocked',
+    because: ['dump-timeouts'],
+    first: [root, "ALTER ROLE someone SET statement_timeout = '1ms'"],
+    door,
+  },
+  {
+    name: 'a transaction_timeout that ends every transaction',
+    verdict: 'blocked',
+    because: ['dump-timeouts'],
+    from: 17,
+    to: 18,
+    first: [root, "ALTER ROLE someone SET transaction_timeout = '1ms'"],
+    door,
+  },
+  {
     name: 'timeouts of idle sessions of one second',
     verdict: 'continuous',
     first: [

@@ -1,0 +1,123 @@
+import { quoteIdentifier } from '../../postgresql/quote.ts';
+import { fail, type Outcome, pass, unknown, warn } from '../finding.ts';
+import { type FunctionBody, functionBodies, functionUses, type Use } from './asks/evaluated-functions.ts';
+import { type RoleSetting, roleSettings } from './asks/role-settings.ts';
+import { type Settings, settings } from './asks/settings.ts';
+import { neutral, type SwayedCheck, swayedChecks } from './asks/swayed-checks.ts';
+import { goesByZone } from './body/zones.ts';
+import { databaseCheck } from './check.ts';
+import { effective } from './effective.ts';
+import type { Ground } from './ground.ts';
+import { shown, unlisted } from './names.ts';
+import { count } from './units.ts';
+
+export const settingChecks = databaseCheck({
+  id: 'setting-checks',
+  title: 'nothing that is asked for each row goes by the settings of a session',
+  asks: { swayedChecks, functionUses, functionBodies, settings, roleSettings },
+  judge({ swayedChecks, functionUses, functionBodies, settings, roleSettings }, database, ground) {
+    const found = swayedChecks.filter(({ rows }) => rows !== 'none');
+    const own = ownSettings(database, settings, roleSettings, ground);
+    const zone = own.find(({ name }) => name === 'TimeZone');
+    const uses = zone === undefined ? [] : usesByZone(functionUses, functionBodies);
+    if (zone !== undefined && uses.length > 0) return otherwise(uses, zone.value);
+    if (found.length === 0) return pass(swayedChecks.length === 0 ? 'none' : 'none with rows');
+    const isOwn = (...names: readonly string[]) => own.some(({ name }) => names.includes(name));
+    const broken = found.filter(
+      ({ rows, readsDates }) => rows === 'violate' || (readsDates && isOwn('DateStyle') && rows !== 'fit'),
+    );
+    const told = own.map(({ name, value }) => `${name} ${value}`).join(', ');
+    const observed = `${count(found.length, 'constraint')}${told === '' ? '' : `; ${told}`}`;
+    const more = (named: readonly SwayedCheck[]) => ({
+      required: 'none, or the settings that every server begins with',
+      objects: shown(named).map(({ name, owner, definition }) => `${name} on ${owner} ${definition}`),
+      fix: {
+        sql: named.map((one) => `${altered(one)} DROP CONSTRAINT IF EXISTS ${one.name}`),
+        undo: named.map((one) => `${altered(one)} ADD CONSTRAINT ${one.name} ${bare(one.definition)} NOT VALID`),
+        database,
+        by: 'the owner of the tables, or a superuser',
+        text: `Drop them until the cut-over, or write them so that they name their zone (AT TIME ZONE 'UTC'). A target whose own settings are those of the source takes the rows: ALTER DATABASE ${quoteIdentifier(database)} SET there, or of the role that applies changes, then --accept setting-checks.`,
+      },
+    });
+    const harm = `What the source has set for a server, a database or a role does not come along: there a CHECK is asked with ${Object.entries(
+      neutral,
+    )
+      .map(([name, value]) => `${name} ${value}`)
+      .join(', ')}`;
+    if (broken.length > 0) {
+      return fail(['continuous', 'dump'], observed, {
+        ...more(broken),
+        detail: `${harm}, and rows that fit here violate it, which ends the copy, each time it is tried: "new row for relation … violates check constraint ${broken[0]!.name}".${unlisted(broken)}`,
+      });
+    }
+    if (own.length === 0) return pass(observed);
+    const unseen = found.filter(({ rows }) => rows === 'unseen');
+    const detail = `${harm}.`;
+    if (unseen.length > 0) {
+      return { ...unknown(`${observed}: nobody looked whether every row fits`), ...more(unseen), detail };
+    }
+    return warn(observed, {
+      ...more(found),
+      detail: `${detail} Every row fits so as well; one that is written before the cut-over and does not stops the replication.${unlisted(found)}`,
+    });
+  },
+});
+
+interface ZonedUse extends Use {
+  readonly signature: string;
+}
+
+/** What is made of rows again on the target: a value, a key or the choice of a partition. */
+function usesByZone(uses: readonly Use[], bodies: readonly FunctionBody[]): readonly ZonedUse[] {
+  const zoned = new Map(
+    bodies.filter(({ hasZone, text, types }) => !hasZone && goesByZone(text, types)).map((body) => [body.oid, body]),
+  );
+  return uses.flatMap((use) => {
+    const body = zoned.get(use.calls);
+    return body !== undefined && use.filled && use.kind !== 'index' && use.kind !== 'trigger' && use.kind !== 'event'
+      ? [{ ...use, signature: body.signature }]
+      : [];
+  });
+}
+
+function otherwise(uses: readonly ZonedUse[], zone: string): Outcome {
+  const asked = uses.every(({ kind }) => kind === 'check' || kind === 'domain');
+  const observed = `${count(uses.length, 'use')} of functions that go by TimeZone ${zone}`;
+  const more = {
+    required: 'functions that name their zone',
+    detail: `They are said to be immutable, and give another result in another time zone. The zone of the source does not come along, so that the target makes other values, keys or partitions of the same rows: they differ in silence, or "duplicate key value violates unique constraint", "new row for relation … violates partition constraint".${unlisted(uses)}`,
+    objects: shown(uses).map(({ signature, name }) => `${signature} (${name})`),
+    fix: {
+      by: 'the owner of the functions',
+      text: `Let them name the zone that they mean: … AT TIME ZONE '${zone}' for a time with its zone. What is stored stays as it is. A function with SET timezone will do as well.`,
+    },
+  };
+  return asked ? { ...unknown(observed), ...more } : fail(['continuous', 'dump'], observed, more);
+}
+
+/** Those that differ from what a target has. A value that our own session hides counts as one. */
+function ownSettings(
+  database: string,
+  settings: Settings,
+  glued: readonly RoleSetting[],
+  ground: Ground,
+): readonly { readonly name: string; readonly value: string }[] {
+  return Object.keys(neutral).flatMap((name) => {
+    const value = effective(name, settings, glued, { ...ground, databases: [database] })[0]?.value;
+    return value === undefined || (usual[name] ?? /^$/).test(value) ? [] : [{ name, value }];
+  });
+}
+
+const usual: Readonly<Record<string, RegExp>> = {
+  TimeZone: /^(Etc\/)?(UTC|UCT|GMT|Universal|Zulu|Greenwich|GMT[+-]?0)$/i,
+  DateStyle: /^(ISO(, *MDY)?|MDY, *ISO)$/i,
+  IntervalStyle: /^postgres$/i,
+};
+
+function altered({ owner, ofDomain }: SwayedCheck): string {
+  return `ALTER ${ofDomain ? 'DOMAIN' : 'TABLE'} ${owner}`;
+}
+
+function bare(definition: string): string {
+  return definition.replace(/ NOT VALID$/, '');
+}

@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest';
+import { callableNames } from '../../../src/preflight/postgresql/callable-columns.ts';
+import { ready, startPostgres } from '../../fixtures/postgres.ts';
+import { ground, short, wish } from './facts.ts';
+import { found, preflight } from './preflight.ts';
+
+test.each([
+  { rows: [], verdict: 'pass' },
+  { rows: ['fit'], verdict: 'info' },
+  { rows: ['fit', 'unseen'], verdict: 'unknown' },
+  { rows: ['unseen', 'violate'], verdict: 'fail continuous+dump' },
+] as const)('columns whose rows $rows: $verdict', ({ rows, verdict }) => {
+  const callableColumns = rows.map((one) => ({
+    ...{ table: 'public.t', column: 'f', type: 'regproc', ofDomain: false, rows: one },
+  }));
+  expect(short(callableNames.judge({ callableColumns }, 'd1', ground(), wish()))).toBe(verdict);
+});
+
+test('names with several meanings are found on a real server, the fix cures them, and undo brings them back', async () => {
+  const server = await startPostgres({ version: 15, settings: ready });
+  for (const statement of [
+    'CREATE DOMAIN op AS regoper',
+    'CREATE TABLE "The Table" (id int PRIMARY KEY, "The F" regproc, fs regproc[], o regoper, os regoper[], d op, fine regproc)',
+    "INSERT INTO \"The Table\" VALUES (1, 1395, '{1395}', 96, '{96}', 96, 'now'), (2, 0, NULL, 0, '{}', NULL, NULL)",
+  ]) {
+    await server.query(statement);
+  }
+  const before = found(await preflight(server), 'callable-names', 'postgres');
+  expect(before).toMatchObject({ status: 'fail', blocks: ['continuous', 'dump'] });
+  expect(before.objects?.map((one) => one.split(' of ')[0])).toEqual(['"The F"', 'd', 'fs', 'o', 'os']);
+  for (const statement of before.fix?.sql ?? []) await server.query(statement);
+  const after = found(await preflight(server), 'callable-names', 'postgres');
+  expect(after.objects).toEqual(['d of public."The Table" (regoper)']);
+  for (const statement of before.fix?.undo ?? []) await server.query(statement);
+  expect(found(await preflight(server), 'callable-names', 'postgres').objects).toEqual(before.objects);
+});

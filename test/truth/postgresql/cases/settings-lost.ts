@@ -1,0 +1,94 @@
+import type { PostgresCase } from '../case.ts';
+
+/** Settings of a database do not come along, and the rows were written with them. */
+function inTokyo(sql: string, more: string = "timezone = 'Asia/Tokyo'"): Pick<PostgresCase, 'last'> {
+  return { last: [`ALTER DATABASE d1 SET ${more}`, { in: 'd1', sql: `SET ${more}; ${sql}` }] };
+}
+
+const rows = "(1, '2026-01-01 23:30+00'), (2, '2026-01-01 10:30+00')";
+const dayOf = "CREATE FUNCTION day_of(timestamptz) RETURNS date LANGUAGE sql IMMUTABLE AS 'SELECT $1::date'";
+
+/** What a row means to a server with other settings than those that the source has glued to a database. */
+export const settingsLostCases: readonly PostgresCase[] = [
+  {
+    name: 'a CHECK that holds in the time zone of the database alone',
+    verdict: 'blocked',
+    because: ['setting-checks'],
+    quick: true,
+    ...inTokyo(
+      "CREATE TABLE t (id int PRIMARY KEY, at timestamptz, day date, CHECK (at::date = day)); INSERT INTO t VALUES (1, '2026-01-01 23:30+00', '2026-01-02'), (2, '2026-01-01 10:30+00', '2026-01-01')",
+    ),
+  },
+  {
+    name: 'a domain that holds in the time zone of the database alone',
+    verdict: 'blocked',
+    because: ['setting-checks'],
+    ...inTokyo(
+      `CREATE DOMAIN early AS timestamptz CHECK (extract(hour FROM value) <> 23); CREATE TABLE t (id int PRIMARY KEY, at early); INSERT INTO t VALUES ${rows}`,
+    ),
+  },
+  {
+    name: 'a CHECK that holds in every time zone',
+    verdict: 'continuous',
+    ...inTokyo(
+      `CREATE TABLE t (id int PRIMARY KEY, at timestamptz CHECK (at > date '2020-01-01')); INSERT INTO t VALUES ${rows}`,
+    ),
+  },
+  {
+    name: 'partitions by time, made in another time zone',
+    verdict: 'continuous',
+    ...inTokyo(
+      "CREATE TABLE t (id int, at timestamptz, PRIMARY KEY (id, at)) PARTITION BY RANGE (at); CREATE TABLE t_1 PARTITION OF t FOR VALUES FROM ('2026-01-01') TO ('2026-02-01'); INSERT INTO t VALUES (1, '2026-01-01 00:30+09'), (2, '2026-01-31 23:30+09')",
+    ),
+  },
+  {
+    name: 'a generated column that goes by the time zone',
+    verdict: 'blocked',
+    because: ['setting-checks'],
+    ...inTokyo(
+      `${dayOf}; CREATE TABLE t (id int PRIMARY KEY, at timestamptz, day date GENERATED ALWAYS AS (day_of(at)) STORED); INSERT INTO t VALUES ${rows}`,
+    ),
+  },
+  {
+    name: 'a unique index that goes by the time zone',
+    verdict: 'blocked',
+    because: ['setting-checks'],
+    ...inTokyo(
+      `${dayOf}; CREATE TABLE t (id int PRIMARY KEY, at timestamptz); CREATE UNIQUE INDEX ON t (day_of(at)); INSERT INTO t VALUES ${rows}`,
+    ),
+  },
+  {
+    name: 'a key of partitions that goes by the time zone',
+    verdict: 'blocked',
+    because: ['setting-checks'],
+    ...inTokyo(
+      `${dayOf}; CREATE TABLE t (id int, at timestamptz) PARTITION BY RANGE (day_of(at)); CREATE TABLE t_1 PARTITION OF t FOR VALUES FROM ('2026-01-01') TO ('2026-02-01'); INSERT INTO t VALUES (1, '2026-01-01 00:30+09'), (2, '2026-01-31 23:30+09')`,
+    ),
+    quiet: ['t_1'],
+  },
+  {
+    name: 'an index that goes by the time zone, and a function that names one',
+    verdict: 'continuous',
+    ...inTokyo(
+      `${dayOf}; CREATE FUNCTION there(timestamptz) RETURNS date LANGUAGE sql IMMUTABLE AS $$SELECT ($1 AT TIME ZONE 'Asia/Tokyo')::date$$; CREATE TABLE t (id int PRIMARY KEY, at timestamptz, day date GENERATED ALWAYS AS (there(at)) STORED); CREATE INDEX ON t (day_of(at)); INSERT INTO t VALUES ${rows}`,
+    ),
+  },
+  {
+    name: 'a CHECK of how the database writes dates',
+    verdict: 'blocked',
+    because: ['setting-checks'],
+    ...inTokyo(
+      "CREATE TABLE t (id int PRIMARY KEY, day date CHECK (day::text LIKE '__.__.____')); INSERT INTO t VALUES (1, '2026-01-02'), (2, '2026-01-01')",
+      "datestyle = 'German'",
+    ),
+  },
+  {
+    name: 'a CHECK that reads dates as the database does',
+    verdict: 'blocked',
+    because: ['setting-checks'],
+    ...inTokyo(
+      "CREATE TABLE t (id int PRIMARY KEY, day text CHECK (day::date > '2000-01-01')); INSERT INTO t VALUES (1, '25/12/2026'), (2, '01.01.2026')",
+      "datestyle = 'ISO, DMY'",
+    ),
+  },
+];

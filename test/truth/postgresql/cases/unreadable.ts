@@ -1,0 +1,100 @@
+import type { PostgresCase } from '../case.ts';
+
+const asciiOnly = { d1: "ENCODING 'SQL_ASCII' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0" };
+
+/** 0xe9 is an é in LATIN1, and nothing in UTF-8. */
+function raw(...statements: readonly string[]): readonly string[] {
+  return statements.map((text) => `DO $do$BEGIN EXECUTE E'${text.replaceAll("'", "''")}'; END$do$`);
+}
+
+/** What is written by the source, and cannot be read by a target. */
+export const unreadableCases: readonly PostgresCase[] = [
+  {
+    name: 'functions with several meanings in rows',
+    verdict: 'blocked',
+    because: ['callable-names'],
+    quick: true,
+    setup: ['CREATE TABLE t (id int PRIMARY KEY, f regproc)', "INSERT INTO t VALUES (1, 1395), (2, 'now')"],
+  },
+  {
+    name: 'arrays of functions with several meanings',
+    verdict: 'blocked',
+    because: ['callable-names'],
+    setup: [
+      'CREATE TABLE t (id int PRIMARY KEY, f regproc[])',
+      "INSERT INTO t VALUES (1, ARRAY[1395]::regproc[]), (2, '{now}')",
+    ],
+  },
+  {
+    name: 'a domain over operators with several meanings',
+    verdict: 'blocked',
+    because: ['callable-names'],
+    setup: [
+      'CREATE DOMAIN op AS regoper',
+      'CREATE TABLE t (id int PRIMARY KEY, o op)',
+      "INSERT INTO t VALUES (1, 96), (2, '||/')",
+    ],
+  },
+  {
+    name: 'functions and operators that are the only ones of their names',
+    verdict: 'continuous',
+    setup: [
+      'CREATE TABLE t (id int PRIMARY KEY, f regproc, o regoper, p regprocedure)',
+      "INSERT INTO t VALUES (1, 0, 0, 'abs(int)'), (2, 'now', '||/', 'now()')",
+    ],
+  },
+  {
+    name: 'a function in C whose library the target lacks',
+    verdict: 'blocked',
+    because: ['untrusted-lang'],
+    quick: true,
+    setup: ["CREATE FUNCTION ls() RETURNS SETOF record AS '$libdir/adminpack', 'pg_logdir_ls_v1_1' LANGUAGE c"],
+  },
+  {
+    name: 'a function in C whose library the target has',
+    verdict: 'continuous',
+    setup: ["CREATE FUNCTION id() RETURNS uuid AS '$libdir/pgcrypto', 'pg_random_uuid' LANGUAGE c"],
+  },
+  {
+    name: 'a label of an enum that is no UTF-8',
+    verdict: 'blocked',
+    because: ['encoding'],
+    quick: true,
+    create: asciiOnly,
+    setup: raw(
+      "CREATE TYPE mood AS ENUM ('caf\\xe9', 'x')",
+      'CREATE TABLE t (id int PRIMARY KEY, m mood)',
+      "INSERT INTO t VALUES (1, 'caf\\xe9')",
+    ),
+  },
+  ...Object.entries({
+    comment: "COMMENT ON TABLE base IS 'caf\\xe9'",
+    default: "ALTER TABLE base ALTER t SET DEFAULT 'caf\\xe9'",
+    CHECK: "CREATE TABLE t (id int PRIMARY KEY, m text CHECK (m <> 'caf\\xe9'))",
+    'name of a column': 'CREATE TABLE t (id int PRIMARY KEY, "caf\\xe9" text)',
+  }).map(
+    ([what, statement]): PostgresCase => ({
+      name: `a ${what} that is no UTF-8`,
+      verdict: 'blocked',
+      because: ['encoding'],
+      create: asciiOnly,
+      last: raw(statement).map((sql) => ({ in: 'd1', sql })),
+    }),
+  ),
+  {
+    name: 'a schema in UTF-8 in a database of any bytes',
+    verdict: 'continuous',
+    create: asciiOnly,
+    setup: [
+      "CREATE TYPE mood AS ENUM ('café', 'x')",
+      'CREATE TABLE t (id int PRIMARY KEY, m mood)',
+      "INSERT INTO t VALUES (1, 'café')",
+    ],
+  },
+  {
+    name: 'rows that are no UTF-8 in a database of any bytes',
+    verdict: 'continuous',
+    create: asciiOnly,
+    setup: raw("INSERT INTO base VALUES (1000, 'caf\\xe9')"),
+  },
+];
