@@ -65,10 +65,8 @@ const things = [
   'invalid-indexes',
   /** Tables of a person in a schema of the system. */
   'system-tables',
-  /** Constraints that are NOT VALID or ask what time it is. */
+  /** Constraints that are NOT VALID, ask what time it is, or mean something else with other settings. */
   'odd-constraints',
-  /** Constraints that mean something else in another time zone or with other settings. */
-  'swayed-constraints',
   /** Tables that inherit, partitions included: before 18 they may take what the parent refuses. */
   'heirs',
   /** Views and rules of people. */
@@ -95,12 +93,12 @@ const signs: Readonly<Record<Thing, (version: number) => string>> = {
   'large-objects': () => 'EXISTS (SELECT FROM pg_largeobject_metadata)',
   'invalid-indexes': () => 'EXISTS (SELECT FROM pg_index WHERE NOT indisvalid)',
   'system-tables': () => `EXISTS (SELECT FROM pg_class c WHERE ${systemTable})`,
-  'odd-constraints': () => `EXISTS (SELECT FROM pg_constraint WHERE NOT convalidated OR (${asksClock}))`,
-  'swayed-constraints': () => `EXISTS (SELECT FROM pg_constraint k WHERE ${swayed})`,
+  'odd-constraints': () =>
+    `EXISTS (SELECT FROM pg_constraint WHERE oid >= '16384' AND (NOT convalidated OR (contype = 'c' AND conbin::text ~ '${clockWords}|${swayedWords}')))`,
   heirs: () => 'EXISTS (SELECT FROM pg_inherits)',
   views: () => "EXISTS (SELECT FROM pg_rewrite WHERE oid >= '16384')",
   callables: () =>
-    `EXISTS (SELECT FROM pg_attribute WHERE attrelid >= '16384' AND atttypid IN ${callable}) OR EXISTS (SELECT FROM pg_type WHERE typbasetype IN ${callable})`,
+    `EXISTS (SELECT FROM pg_attribute WHERE attrelid >= '16384' AND atttypid IN ${callable}) OR EXISTS (SELECT FROM pg_type WHERE oid >= '16384' AND typbasetype IN ${callable})`,
   'any-bytes': () => "getdatabaseencoding() = 'SQL_ASCII'",
   'commit-times': () => "current_setting('track_commit_timestamp') = 'on'",
 };
@@ -118,7 +116,9 @@ export const systemTable =
   "c.oid >= '16384' AND (c.relkind = 'r' OR c.relkind = 'p') AND c.relpersistence = 'p' AND c.relnamespace IN (SELECT s.oid FROM pg_namespace s WHERE s.nspname = 'information_schema' OR left(s.nspname::text, 3) = 'pg_')";
 
 /** 1299 is now(), 2647 to 2649 are those of transaction, statement and clock; CURRENT_DATE and its like are nodes of their own. */
-export const asksClock = "contype = 'c' AND conbin::text ~ ':funcid (1299|264[789]) |SQLVALUEFUNCTION'";
+const clockWords = ':funcid (1299|264[789]) |SQLVALUEFUNCTION';
+
+export const asksClock = `contype = 'c' AND conbin::text ~ '${clockWords}'`;
 
 /** regproc, regoper and arrays of them: a name that has several meanings is written, and cannot be read again. */
 export const callable = "('24', '2203', '1008', '2208')";
@@ -127,8 +127,10 @@ export const callable = "('24', '2203', '1008', '2208')";
 export const swayedFunctions =
   '1171|1174|1176|1178|1189|1190|1217|130[5-7]|1386|1388|1768|1770|1778|1780|2019|202[78]|2047|2049|2059|235[1-7]|237[7-9]|238[0-3]|252[0-9]|253[0-3]|2549|3462|4135|6203|622[13]|633[4-6]';
 
+const swayedWords = `funcid (${swayedFunctions}) |COERCEVIAIO`;
+
 /** Of a person, with one of them, or with a value that is turned into text or made of one. */
-export const swayed = `k.oid >= '16384' AND k.contype = 'c' AND k.conbin::text ~ 'funcid (${swayedFunctions}) |COERCEVIAIO'`;
+export const swayed = `k.oid >= '16384' AND k.contype = 'c' AND k.conbin::text ~ '${swayedWords}'`;
 
 /** 99 is pg_toast, 1663 pg_default. */
 export const remarkable =

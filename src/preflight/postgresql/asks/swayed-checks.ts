@@ -30,7 +30,7 @@ const settled = Object.entries(neutral)
 export const swayedChecks: Ask<readonly SwayedCheck[]> = {
   id: 'swayed-checks',
   scope: 'database',
-  when: where('swayed-constraints'),
+  when: where('odd-constraints'),
   sql: (version) =>
     `SELECT o.*, CASE WHEN o.query IS NOT NULL AND NOT o.reads_dates THEN ${isTrue('o.query')} END AS violated FROM (SELECT ${settled} AS done OFFSET 0) s CROSS JOIN LATERAL (SELECT quote_ident(k.conname) AS conname, CASE WHEN k.contypid <> '0' THEN k.contypid::regtype::text ELSE k.conrelid::regclass::text END AS owner, k.contypid <> '0' AS of_domain, pg_get_constraintdef(k.oid) AS definition, k.conbin::text ~ 'COERCEVIAIO.* :resulttype (1082|1083|1114|1184|1266) ' AS reads_dates, ${holds} AS filled, ${violations(swayedFunctions)} AS query FROM pg_constraint k WHERE s.done AND ${swayed}${version < 180_000 ? '' : ' AND k.conenforced'} OFFSET 0) o ORDER BY 2, 1`,
   decode: (rows) =>
