@@ -105,12 +105,15 @@ export const brokenDatabases: readonly BrokenDatabase[] = [
   },
   {
     database: 'generated_key',
-    setup: ['CREATE TABLE t (a int, g int GENERATED ALWAYS AS (a * 2) STORED PRIMARY KEY)'],
+    setup: [
+      'CREATE TABLE t (a int, g int GENERATED ALWAYS AS (a * 2) STORED PRIMARY KEY)',
+      'INSERT INTO t VALUES (1), (2)',
+    ],
     found: { 'replica-identity': blocked, 'generated-columns': 'info' },
     until: 17,
   },
   {
-    database: 'generated_key',
+    database: 'generated_key_quiet',
     setup: ['CREATE TABLE t (a int, g int GENERATED ALWAYS AS (a * 2) STORED PRIMARY KEY)'],
     found: { 'replica-identity': 'warn', 'generated-columns': 'info' },
     since: 18,

@@ -12,6 +12,7 @@ const quiet: Readonly<Record<string, readonly string[]>> = {
   usable_index: ['t'],
   leaves: ['bare leaf'],
   inherited: ['child'],
+  generated_key_quiet: ['t'],
   full_generated: ['u', 't'],
   keyless_json: ['t'],
 };
