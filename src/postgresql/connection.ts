@@ -27,6 +27,8 @@ export interface PgSession {
   readonly processId: number | undefined;
   /** undefined: not encrypted. */
   readonly tls: TlsSession | undefined;
+  /** The server wanted the password; where a host rule says `trust` nobody knows whether it is right. */
+  readonly passwordAsked: boolean;
   /**
    * Sends one message of the simple protocol: one entry a statement, in order; values are text or null.
    * Throws a QueryError; after one that is not `lost` the session goes on.
@@ -51,13 +53,17 @@ export async function connect(source: PostgresSource, options: ConnectOptions): 
   refuseNul('user name', source.username);
   refuseNul('database name', options.dbname);
   const socket = new Socket();
+  let passwordAsked = false;
   const client = new Made({
     host: source.address ?? source.host,
     port: source.port,
     user: source.username,
     database: options.dbname,
     // A function that never gives an empty text: otherwise pg looks in the environment and in .pgpass itself.
-    password: () => passwordOf(source),
+    password: () => {
+      passwordAsked = true;
+      return passwordOf(source);
+    },
     ssl: source.ssl === 'require' ? tlsOptions(source) : false,
     sslnegotiation: 'postgres',
     stream: () => socket,
@@ -78,10 +84,10 @@ export async function connect(source: PostgresSource, options: ConnectOptions): 
     line.drop();
     throw toConnectError(error, line.phase(), options.limit, line.tls());
   }
-  return session(client, line, options.signal);
+  return { ...session(client, line, options.signal), passwordAsked };
 }
 
-function session(client: Client, line: Line, signal: AbortSignal | undefined): CopySession {
+function session(client: Client, line: Line, signal: AbortSignal | undefined): Omit<CopySession, 'passwordAsked'> {
   const copying = {
     signal,
     drop: line.drop,

@@ -14,7 +14,9 @@ export function isConnectionString(text: string): boolean {
  * @param what where the text came from: `--source`
  */
 export function readConnectionString(text: string, what: string): Parameters {
-  return isUri(text) ? readUri(text, what) : readPairs(text, what);
+  // A secret that came from a file ends in a newline, and no URI holds a bare space.
+  const trimmed = text.trim();
+  return isUri(trimmed) ? readUri(trimmed, what) : readPairs(text, what);
 }
 
 function isUri(text: string): boolean {

@@ -127,5 +127,7 @@ function ends(error: unknown): boolean {
 
 function tlsWords(error: unknown): string {
   const parts = isRecord(error) ? error : {};
-  return cleaned(textOf(parts, 'reason') ?? textOf(parts, 'message') ?? String(error));
+  const words = cleaned(textOf(parts, 'reason') ?? textOf(parts, 'message') ?? String(error));
+  // OpenSSL puts its call and its own source file around the reason.
+  return /:SSL routines:[^:]*:([^:]+):/.exec(words)?.[1] ?? words;
 }

@@ -17,6 +17,9 @@ export function checkParameters(parameters: Parameters, what: string): readonly 
   return [...parameters.keys()].filter((name) => ignored.has(name)).map((name) => `${name} in ${what} is not used`);
 }
 
+/** Keys of SCRAM are no password, and the service has nothing else to log in with. */
+const passwordOnly = 'the service logs in with a password, and so does the preflight';
+
 const used = new Set(['host', 'port', 'dbname', 'user', 'password', 'sslmode', 'ssl', 'sslrootcert']);
 
 const refused: Readonly<Record<string, string>> = {
@@ -24,6 +27,11 @@ const refused: Readonly<Record<string, string>> = {
   servicefile: 'a service file is known to this machine only; give host, port, database and user themselves',
   hostaddr: 'the service is told one host; give the address as the host',
   sslcert: 'the service presents no client certificate, so the source must let it in with a password',
+  scram_client_key: passwordOnly,
+  scram_server_key: passwordOnly,
+  oauth_issuer: passwordOnly,
+  oauth_client_id: passwordOnly,
+  oauth_client_secret: passwordOnly,
   sslkey: 'the service presents no client certificate, so the source must let it in with a password',
 };
 
@@ -35,21 +43,32 @@ const ignored = new Set([
   'client_encoding',
   'connect_timeout',
   'connection_limit',
+  'gssdelegation',
   'gssencmode',
+  'gsslib',
   'keepalives',
   'keepalives_count',
   'keepalives_idle',
   'keepalives_interval',
   'krbsrvname',
   'load_balance_hosts',
+  'max_protocol_version',
+  'min_protocol_version',
+  'oauth_scope',
   'options',
   'passfile',
   'pgbouncer',
   'pool_timeout',
+  'replication',
   'require_auth',
+  'requirepeer',
+  'requiressl',
   'schema',
+  'sslcertmode',
   'sslcompression',
   'sslcrl',
+  'sslcrldir',
+  'sslkeylogfile',
   'sslnegotiation',
   'sslpassword',
   'sslsni',

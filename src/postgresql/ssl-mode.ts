@@ -47,9 +47,21 @@ const modes = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-ful
 type Mode = (typeof modes)[number];
 
 function modeOf(parameters: Parameters): Mode | undefined {
-  const text = parameters.get('sslmode') ?? (parameters.get('ssl') === 'true' ? 'require' : undefined);
+  const text = parameters.get('sslmode');
+  const said = text === undefined ? undefined : (modes.find((mode) => mode === text) ?? refuse());
+  const short = shortOf(parameters.get('ssl'));
+  if (said !== undefined && short !== undefined && (said === 'disable') !== (short === 'disable')) {
+    throw usage(`sslmode=${said} and ssl contradict each other`, 'leave ssl out');
+  }
+  return said ?? short;
+}
+
+/** `ssl=true`, as libpq takes it from other drivers, and what those have beside it: none may be passed over. */
+function shortOf(text: string | undefined): Mode | undefined {
   if (text === undefined) return undefined;
-  return modes.find((mode) => mode === text) ?? refuse();
+  if (/^(true|1|on)$/.test(text)) return 'require';
+  if (/^(false|0|off)$/.test(text)) return 'disable';
+  throw usage('the value of ssl is not known', 'say ssl=true or ssl=false, or use sslmode');
 }
 
 function refuse(): never {

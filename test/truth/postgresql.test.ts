@@ -1,6 +1,7 @@
 import { afterAll, describe, vi } from 'vitest';
 import { checkRows } from './check-rows.ts';
 import { databaseCases } from './postgresql/cases/database.ts';
+import { oddServerCases } from './postgresql/cases/odd-server.ts';
 import { roleCases } from './postgresql/cases/role.ts';
 import { serverCases } from './postgresql/cases/server.ts';
 import { settingsLostCases } from './postgresql/cases/settings-lost.ts';
@@ -16,6 +17,7 @@ const cases = [
   ...serverCases,
   ...wayInCases,
   ...roleCases,
+  ...oddServerCases,
   ...databaseCases,
   ...settingsLostCases,
   ...unreadableCases,

@@ -52,11 +52,22 @@ export const tcpConnect = serverCheck({
     return judgeGate(
       ground,
       'tcp-connect',
-      () => network,
+      () => (ground.lost === undefined ? network : unanswered(ground.lost)),
       (why) => blocked(why, { required: 'a session', ...unready(why.code) }),
     );
   },
 });
+
+/** Nobody knows what the server would have said, and what is not known to be possible must not be called so. */
+function unanswered(lost: string): Outcome {
+  return fail(bothMethods, `the connection ended while the server was asked: ${lost}`, {
+    required: 'an answer',
+    detail: 'Of its settings, its slots and the role nothing or little is known, so nobody can promise a migration.',
+    fix: {
+      text: 'Look into the log of the server and into what stands between (a proxy, a firewall that cuts or holds long answers), and run this again, with more time if that was short (--deadline 5m).',
+    },
+  });
+}
 
 export const portDefault = serverCheck({
   id: 'port-default',

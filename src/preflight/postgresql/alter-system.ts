@@ -16,6 +16,21 @@ export function alterSystem(settings: Settings, wanted: Readonly<Record<string, 
   if (service !== undefined) {
     return { ...after, by: 'who administers the instance', text: `${managed[service](wanted)}${reason}` };
   }
+  if (settings.get('allow_alter_system')?.value === 'off') {
+    return {
+      ...after,
+      by: 'who administers the server',
+      shell: [
+        '# ALTER SYSTEM is not allowed (allow_alter_system = off): in the configuration of the server (SHOW config_file):',
+        ...names.map((name) => `${name} = ${quoteLiteral(wanted[name]!)}`),
+      ],
+      undoShell: [
+        '# in the configuration of the server (SHOW config_file), as it was:',
+        ...names.map((name) => `${name} = ${quoteLiteral(settings.get(name)?.value ?? '')}`),
+      ],
+      text: `ALTER SYSTEM is not allowed here (allow_alter_system = off): set ${listed} where the configuration is kept, then ${restart ? 'restart the server' : 'load it again: SELECT pg_reload_conf()'}.${reason}`,
+    };
+  }
   const fixed = names.filter((name) => unalterable.has(settings.get(name)?.source ?? ''));
   const free = names.filter((name) => !fixed.includes(name));
   return {

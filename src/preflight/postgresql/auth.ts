@@ -1,9 +1,9 @@
 import { ownCodes } from '../../postgresql/failure.ts';
 import { quoteIdentifier, quoteLiteral } from '../../postgresql/quote.ts';
-import { type Fix, fail, type Outcome, pass, skip } from '../finding.ts';
+import { type Fix, fail, type Outcome, pass, skip, unknown } from '../finding.ts';
 import { serverCheck } from './check.ts';
 import type { Ground } from './ground.ts';
-import { blocked, judgeGate } from './refusal.ts';
+import { blocked, judgeGate, type Refused } from './refusal.ts';
 
 export const authPassword = serverCheck({
   id: 'auth-password',
@@ -11,11 +11,15 @@ export const authPassword = serverCheck({
   spec: '2',
   needs: 'address',
   asks: {},
-  judge(_values, ground) {
+  judge(_values, ground, { asPublic }) {
+    const { entry, username } = ground;
     return judgeGate(
       ground,
       'auth-password',
-      () => pass(`${ground.username} is let in`),
+      () =>
+        asPublic && entry.kind === 'entered' && !entry.passwordAsked
+          ? unknown(`${username} is let in without a question for the password`, notAsked)
+          : pass(`${username} is let in`),
       (why) => blocked(why, why.code === ownCodes.noPassword ? noPassword : wrongPassword(ground.username)),
     );
   },
@@ -33,10 +37,7 @@ export const authHba = serverCheck({
       'auth-hba',
       () => pass('a rule of pg_hba.conf lets it in'),
       // The file's name stands in the server's words in every language; a certificate is what a rule asks for too.
-      (why) =>
-        why.code !== ownCodes.authentication && !/pg_hba|certificate/.test(why.message)
-          ? blocked(why, noLogin(ground.username))
-          : blocked(why, hostRule(ground.username)),
+      (why) => blocked(why, hostRefusal(why, ground.username)),
     );
   },
 });
@@ -54,6 +55,7 @@ export const dbExists = serverCheck({
       () => pass(ground.dbname),
       (why) =>
         blocked(why, {
+          ...(why.kind === 'refused' && why.asked === true ? hardened : {}),
           required: `a database ${ground.dbname} that ${ground.username} may enter`,
           fix: databaseFix(ground, why),
         }),
@@ -75,6 +77,11 @@ export const replConnection = serverCheck({
   },
 });
 
+/** From elsewhere another line of pg_hba.conf decides, which may ask. */
+const notAsked: Fix = {
+  text: 'The host rule for this machine asks for no password (trust, or a certificate), so it was not proven right. Run this from a machine that a rule with scram-sha-256 is for, or set the password anew: \\password in psql.',
+};
+
 const noPassword = {
   required: 'a password',
   fix: { text: 'Give it by --password-stdin, PGPASSWORD, ~/.pgpass or at the prompt.' },
@@ -91,6 +98,26 @@ function wrongPassword(username: string) {
     fix: {
       sql: [`DO ${quoteLiteral(renew)}`],
       text: `Give the right password, or set it anew (\\password in psql). If the role has expired: ALTER ROLE ${role} VALID UNTIL 'infinity'.`,
+    },
+  };
+}
+
+/** The names of the file and of the methods stand in the server's words in every language; a certificate is what a rule asks for too. */
+function hostRefusal({ code, message }: Refused, username: string) {
+  if (code === ownCodes.authentication || /pg_hba|certificate|\b(ident|peer|gssapi|sspi|oauth)\b/i.test(message)) {
+    return hostRule(username);
+  }
+  const elsewhere = /\b(ldap|pam|radius|bsd)\b/i.exec(message)?.[0];
+  return elsewhere === undefined ? noLogin(username) : otherPassword(elsewhere, username);
+}
+
+function otherPassword(kept: string, username: string) {
+  return {
+    required: `the password that ${kept} knows`,
+    detail: `The first rule of pg_hba.conf that matches leaves the question to ${kept}, which refuses, or does not answer; the log of the server tells which. A password of the role itself is not looked at.`,
+    fix: {
+      ...hostRule(username).fix,
+      text: `Give the password that ${kept} knows, or add a rule above that one: ${hostRule(username).fix.text}`,
     },
   };
 }
@@ -121,8 +148,24 @@ function hostRule(username: string) {
   };
 }
 
-function databaseFix({ dbname, username }: Ground, { code }: { readonly code: string }): Fix {
+const hardened = {
+  detail:
+    'The login was let in, and then the first question was denied: somebody took from PUBLIC what every client uses.',
+};
+
+function databaseFix({ dbname, username }: Ground, why: Refused): Fix {
+  const { code } = why;
   const [database, role] = [quoteIdentifier(dbname), quoteIdentifier(username)];
+  if (code === '42501' && why.kind === 'refused' && why.asked === true) {
+    return {
+      sql: [
+        `GRANT USAGE ON SCHEMA pg_catalog TO ${role}`,
+        `GRANT EXECUTE ON FUNCTION pg_catalog.pg_backend_pid() TO ${role}`,
+      ],
+      database: dbname,
+      text: 'Give the role back what it was denied; pg_dump and the migration need such functions as well.',
+    };
+  }
   if (code === '42501') {
     return {
       sql: [`GRANT CONNECT ON DATABASE ${database} TO ${role}`],

@@ -27,6 +27,8 @@ import { invalidIndex } from './indexes.ts';
 import { largeObjectsCheck } from './large-objects.ts';
 import { leftovers } from './leftovers.ts';
 import { listenAddresses } from './listen-addresses.ts';
+import { lockedTables } from './locked-tables.ts';
+import { lostRowsCheck } from './lost-rows.ts';
 import { managedSource } from './managed.ts';
 import { matviews } from './matviews.ts';
 import { preparedXacts, slotBlockers } from './open-transactions.ts';
@@ -130,6 +132,7 @@ export const catalogue: readonly AnyCheck[] = [
   dumpPrivs,
   dumpQuiesced,
   preparedXacts,
+  lockedTables,
   subsExisting,
   pubExisting,
   dbNames,
@@ -142,4 +145,5 @@ export const catalogue: readonly AnyCheck[] = [
   walRate,
   ddlActivity,
   removedTypes,
+  lostRowsCheck,
 ];

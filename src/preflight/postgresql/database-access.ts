@@ -66,6 +66,19 @@ export const dbNoconnect = databaseCheck({
       });
     }
     if (reach?.kind === 'entered' && reach.broken === undefined) return pass('entered');
+    const limit = found?.connectionLimit ?? -1;
+    const bound = ground.entry.kind === 'entered' && !ground.entry.superuser;
+    if (reach?.kind === 'lost' && limit >= 0 && bound) {
+      return fail(['continuous', 'dump'], `it could not be entered: ${reach.message}`, {
+        required: 'a connection',
+        detail: `The database takes ${count(limit, 'connection')} at a time (CONNECTION LIMIT), of all roles but superusers together.`,
+        fix: {
+          sql: [`ALTER DATABASE ${name} CONNECTION LIMIT -1`],
+          undo: [`ALTER DATABASE ${name} CONNECTION LIMIT ${limit}`],
+          text: `Lift the limit for the time of the migration, ${ignore}`,
+        },
+      });
+    }
     return notJudged(reach, ignore);
   },
 });

@@ -57,7 +57,8 @@ export async function askOn(session: PgSession, dbname: string, asks: readonly A
     onSent: (text) => way.onSent(dbname, text),
     left: () => end - way.clock.now(),
   });
-  return { reach: { kind: 'entered', direct: true }, answers, code: lost?.code, asked: true };
+  const broken = lost === undefined ? {} : { broken: failureText(lost) };
+  return { reach: { kind: 'entered', direct: true, ...broken }, answers, code: lost?.code, asked: true };
 }
 
 /** Whether another connection may do better. */

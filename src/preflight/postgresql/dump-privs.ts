@@ -2,6 +2,7 @@ import { quoteIdentifier } from '../../postgresql/quote.ts';
 import { type Fix, fail, pass } from '../finding.ts';
 import { closedLargeObjects } from './asks/large-objects.ts';
 import { type Closed, closed } from './asks/privileges.ts';
+import { type Role, role } from './asks/role.ts';
 import { databaseCheck } from './check.ts';
 import { shown, unlisted } from './names.ts';
 import { count } from './units.ts';
@@ -10,8 +11,8 @@ export const dumpPrivs = databaseCheck({
   id: 'dump-privs',
   title: 'the role may read all tables and sequences',
   spec: '4.6',
-  asks: { closed, closedLargeObjects },
-  judge({ closed, closedLargeObjects }, database, { username, entry }) {
+  asks: { closed, closedLargeObjects, role },
+  judge({ closed, closedLargeObjects, role }, database, { username, entry }) {
     const numbers = { table: closed.tables, sequence: closed.sequences, 'large object': closedLargeObjects.length };
     const parts = Object.entries(numbers).filter(([, number]) => number > 0);
     if (parts.length === 0) return pass(entry.kind === 'entered' && entry.superuser ? 'superuser' : 'everything');
@@ -22,12 +23,18 @@ export const dumpPrivs = databaseCheck({
       required: 'CONNECT, USAGE on the schemas, SELECT on all tables and all sequences',
       detail: `pg_dump stops at the first and names only that: "${words(closed.objects[0], closedLargeObjects[0])}".${unlisted(all)}`,
       objects: shown(names),
-      fix: fixOf(closed.objects, closedLargeObjects, { database, role: quoteIdentifier(username), version }),
+      fix: fixOf(closed.objects, closedLargeObjects, {
+        database,
+        member: role,
+        role: quoteIdentifier(username),
+        version,
+      }),
     });
   },
 });
 
 interface Granting {
+  readonly member: Pick<Role, 'inherits' | 'memberOf'>;
   readonly database: string;
   /** Quoted. */
   readonly role: string;
@@ -35,8 +42,11 @@ interface Granting {
 }
 
 /** pg_read_all_data, of 14 and newer, is server-wide; large objects are outside it. */
-function fixOf(closed: readonly Closed[], objects: readonly string[], { database, role, version }: Granting): Fix {
+function fixOf(closed: readonly Closed[], objects: readonly string[], granting: Granting): Fix {
+  const { database, role, version, member } = granting;
   const opened = objects.map((oid) => `SELECT ON LARGE OBJECT ${oid}`);
+  const hasIt = member.memberOf.includes('pg_read_all_data');
+  if (version >= 140_000 && opened.length === 0 && (hasIt || !member.inherits)) return inheriting(granting, hasIt);
   if (version >= 140_000 && opened.length === 0) {
     return {
       sql: [`GRANT pg_read_all_data TO ${role}`],
@@ -60,6 +70,22 @@ function fixOf(closed: readonly Closed[], objects: readonly string[], { database
     database,
     by: 'the owner of the objects, or a superuser',
     text: 'Let the role read what it cannot, for the time of the migration.',
+  };
+}
+
+/** The rights of a membership that is not inherited count after SET ROLE alone, which no dump does. Since 16 each has its own say. */
+function inheriting({ role, version }: Granting, hasIt: boolean): Fix {
+  const grant = `GRANT pg_read_all_data TO ${role}`;
+  const revoke = `REVOKE pg_read_all_data FROM ${role}`;
+  const text =
+    'Let the role read everything, in all databases, for the time of the migration. What it is a member of counts for it only where it inherits.';
+  if (version >= 160_000) {
+    return { sql: [`${grant} WITH INHERIT TRUE`], undo: [hasIt ? `${grant} WITH INHERIT FALSE` : revoke], text };
+  }
+  return {
+    sql: [`ALTER ROLE ${role} INHERIT`, ...(hasIt ? [] : [grant])],
+    undo: [...(hasIt ? [] : [revoke]), `ALTER ROLE ${role} NOINHERIT`],
+    text,
   };
 }
 

@@ -24,12 +24,13 @@ export async function identify(session: PgSession, door: Door): Promise<Entry> {
       superuser: row?.su === 'on',
       pooler: between(session.processId, pid, numberIn(row, 'pid')),
       ssl: session.tls !== undefined,
+      passwordAsked: session.passwordAsked,
       serverPort: numberIn(row, 'port'),
     };
   } catch (error) {
     if (!(error instanceof QueryError)) throw error;
     const pooler = error.lost ? undefined : await poolerByName(ask);
-    return { kind: 'refused', code: error.code, message: error.message, pooler };
+    return { kind: 'refused', code: error.code, message: error.message, pooler, asked: true };
   }
 }
 

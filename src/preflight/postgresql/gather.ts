@@ -1,6 +1,7 @@
 import type { PgSession } from '../../postgresql/connection.ts';
 import { type ConnectError, ownCodes, QueryError } from '../../postgresql/failure.ts';
 import type { Answer, Ask, AskContext, Row } from './ask.ts';
+import { grantOfWhatIsPublic } from './asks/grants.ts';
 import { answersOf, readOnly } from './message.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: questions of any answer; each judge sees its own types.
@@ -138,8 +139,14 @@ function known(ask: AnyAsk, rows: readonly Row[] | undefined): Answer<unknown> {
 }
 
 function unanswered(ask: AnyAsk, { code, message }: QueryError, { username }: Asking): Answer<unknown> {
-  if (code === insufficientPrivilege) return { kind: 'denied', reason: message, grant: ask.grant(username) };
-  return { kind: 'failed', reason: message };
+  if (code === insufficientPrivilege) {
+    return { kind: 'denied', reason: message, grant: grantOfWhatIsPublic(message, username) ?? ask.grant(username) };
+  }
+  return { kind: 'failed', reason: code === lockNotAvailable ? `${message} ${holders}` : message };
 }
+
+const lockNotAvailable = '55P03';
+const holders =
+  "(somebody keeps a table of the system locked; SELECT pid, relation::regclass FROM pg_locks WHERE mode = 'AccessExclusiveLock' tells who)";
 
 const insufficientPrivilege = '42501';

@@ -17,6 +17,8 @@ export interface Ground {
   readonly walRate: WalRate | undefined;
   /** Result of a connection of the replication protocol (IDENTIFY_SYSTEM); undefined: not tried. */
   readonly replication: ReplicationEntry | undefined;
+  /** Why the connection ended before the questions about the server were answered; absent: it did not. */
+  readonly lost?: string | undefined;
 }
 
 export type Entry =
@@ -31,6 +33,8 @@ export type Entry =
       /** What stands between: `client.processID` differed from pg_backend_pid(), or it said so itself. undefined: a direct connection. */
       readonly pooler: string | undefined;
       readonly ssl: boolean;
+      /** The server wanted the password. */
+      readonly passwordAsked: boolean;
       /** The server's own port and address, which differ from ours behind a forwarder. */
       readonly serverPort: number | undefined;
     }
@@ -41,6 +45,8 @@ export type Entry =
       readonly message: string;
       /** Set when it was a pooler that refused. */
       readonly pooler?: string | undefined;
+      /** The login was done, and the first question refused. */
+      readonly asked?: true;
     }
   | { readonly kind: 'unreachable'; readonly code: string; readonly message: string };
 

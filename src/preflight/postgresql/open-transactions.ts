@@ -5,7 +5,7 @@ import { serverCheck } from './check.ts';
 import { count, spanText } from './units.ts';
 
 /** Seconds after which nobody can hope that it ends by itself. */
-const tooOld = 300;
+export const tooOld = 300;
 
 export const slotBlockers = serverCheck({
   id: 'slot-blockers',

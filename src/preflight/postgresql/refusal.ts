@@ -16,7 +16,7 @@ export type Gate =
   | 'not-postgres'
   | 'pooler-detected';
 
-type Refused = Exclude<Entry, { kind: 'entered' }>;
+export type Refused = Exclude<Entry, { kind: 'entered' }>;
 
 /**
  * Judges one gate: `refused` words its own refusal; what was refused at an earlier gate skips it, and past it it passes.
@@ -58,8 +58,27 @@ export function unready(code: string): { readonly detail: string; readonly fix: 
     case ownCodes.timeout:
       return {
         detail:
-          'It took the connection and then said nothing: a hung server, a proxy without one behind it, or something else than PostgreSQL.',
+          'It took the connection and then said nothing: a hung server, a system table that somebody keeps locked (VACUUM FULL, an open transaction), a proxy without a server behind it, or something else than PostgreSQL.',
         fix: { text: 'Check what listens on that port, and look into the log of the server.' },
+      };
+    case '57P05':
+    case '25P03':
+    case '25P04':
+    case '57014':
+      return {
+        detail:
+          'A timeout of the role, the database or the server is so short that no session gets to its first question.',
+        fix: {
+          text: 'Lift it for the role: ALTER ROLE … SET idle_session_timeout = 0 (statement_timeout, transaction_timeout, idle_in_transaction_session_timeout likewise); new sessions have it, no restart.',
+        },
+      };
+    case '58P01':
+      return {
+        detail:
+          'A file is missing that every session loads, most often a library in session_preload_libraries of the role, the database or the server.',
+        fix: {
+          text: 'Install it, or take it out of the setting: ALTER DATABASE … RESET session_preload_libraries, ALTER ROLE … RESET session_preload_libraries.',
+        },
       };
     case ownCodes.closed:
       return {

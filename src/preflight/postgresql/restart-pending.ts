@@ -1,4 +1,4 @@
-import { fail, pass, warn } from '../finding.ts';
+import { type Fix, fail, pass, warn } from '../finding.ts';
 import { activity } from './asks/activity.ts';
 import { type PendingLine, pending } from './asks/pending.ts';
 import { type Settings, settingOf, settings } from './asks/settings.ts';
@@ -31,16 +31,45 @@ export const restartPending = serverCheck({
         'A restart in the middle of a migration would bring them in: with fewer slots than are used, or a lower wal_level, the server refuses to start.',
       ].join(' '),
       objects: waiting.map(({ name }) => name),
-      fix: {
-        restart: true,
-        text: 'Restart the server before the migration, or take the lines out of the configuration.',
-      },
+      fix: cureOf(waiting, settings, broken),
     };
     const observed = waiting.map(({ name }) => name).join(', ');
     const blocks = waiting.some(({ name }) => decisive.includes(name));
     return blocks ? fail(['continuous'], observed, more) : warn(observed, more);
   },
 });
+
+/** A restart brings in what waits, so it is no cure where that is worse than what is in force, or what no server starts with. */
+function cureOf(waiting: readonly Waiting[], settings: Settings, broken: readonly PendingLine[]): Fix {
+  if (broken.length > 0) {
+    return {
+      by: 'who administers the server',
+      text: `Mend the lines before anything restarts the server, which would not start with them, or take them out (ALTER SYSTEM RESET for those of postgresql.auto.conf), then SELECT pg_reload_conf().`,
+    };
+  }
+  const worse = waiting.filter((one) => isWorse(one, settings));
+  if (worse.length === 0) {
+    return {
+      restart: true,
+      text: 'Restart the server before the migration, or take the lines out of the configuration.',
+    };
+  }
+  const named = worse.map(({ name }) => name).join(', ');
+  return {
+    reload: true,
+    by: 'who administers the server',
+    text: `Take ${named} out of the configuration (ALTER SYSTEM RESET ${worse[0]!.name} for a line of postgresql.auto.conf), then SELECT pg_reload_conf(). A restart would bring in what a migration cannot do with.`,
+  };
+}
+
+/** Less than what is in force; of a value in a file that cannot be read nothing is known. */
+function isWorse({ name, value }: Waiting, settings: Settings): boolean {
+  if (value === undefined || !decisive.includes(name)) return false;
+  const now = settingOf(settings, name) ?? '';
+  if (name === 'wal_level') return now === 'logical' && value !== 'logical';
+  if (name === 'listen_addresses') return now === '*' && value !== '*';
+  return Number(value) < Number(now);
+}
 
 const couldNotApply = 'setting could not be applied';
 

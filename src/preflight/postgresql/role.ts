@@ -2,7 +2,7 @@ import { quoteIdentifier } from '../../postgresql/quote.ts';
 import { fail, pass, warn } from '../finding.ts';
 import { role } from './asks/role.ts';
 import { serverCheck } from './check.ts';
-import { longestMigration } from './estimate.ts';
+import { copyTime, longestMigration } from './estimate.ts';
 import { spanText } from './units.ts';
 
 /** Roles of managed services that may publish all tables without being superuser. */
@@ -43,12 +43,10 @@ export const authExpiryWindow = serverCheck({
   spec: '8',
   needs: 'entry',
   asks: { role },
-  judge({ role }) {
+  judge({ role }, { copy }) {
     if (role.secondsLeft === undefined) return pass('never expires');
-    const observed = `${role.validUntil}, in ${spanText(role.secondsLeft * 1000)}`;
-    if (role.secondsLeft >= longestMigration) return pass(observed, { required: 'at least two weeks' });
     const name = quoteIdentifier(role.name);
-    return warn(observed, {
+    const more = {
       required: 'at least two weeks',
       detail:
         'A migration may take two weeks and connects again whenever a connection breaks. From then on it reads "password authentication failed"; only the log of the server tells that the password expired.',
@@ -57,6 +55,19 @@ export const authExpiryWindow = serverCheck({
         undo: [`ALTER ROLE ${name} VALID UNTIL '${role.validUntil}'`],
         text: 'Let the password live on until the migration is over.',
       },
+    };
+    // Let in all the same, so the host rule that counts here asks for no password.
+    if (role.secondsLeft < 0) return warn(`${role.validUntil}, which is over`, more);
+    const observed = `${role.validUntil}, in ${spanText(role.secondsLeft * 1000)}`;
+    if (role.secondsLeft >= longestMigration) return pass(observed, { required: more.required });
+    const least = Math.max(soonest, copy === undefined ? 0 : copyTime(copy).low);
+    if (role.secondsLeft >= least) return warn(observed, more);
+    return fail(['continuous', 'dump'], observed, {
+      ...more,
+      required: `${more.required}, and never less than ${spanText(least * 1000)}`,
     });
   },
 });
+
+/** Seconds in which nobody asks for a migration, confirms it and has it copied. */
+const soonest = 60;

@@ -96,6 +96,7 @@ const nothing: Survey = {
   databases: [],
   reach: new Map(),
   answers: new Map(),
+  lost: undefined,
   findings: [],
   sizes: new Map(),
   walRate: undefined,
@@ -119,7 +120,7 @@ function judge(
   const kept = new Set(databases);
   const { reach, sizes, walRate } = surveyed;
   const copy = found.entry.kind === 'entered' ? copyOf(databases, sizes) : undefined;
-  const ground: Ground = { ...found, databases, reach, walRate, copy };
+  const ground: Ground = { ...found, databases, reach, walRate, copy, lost: surveyed.lost };
   const server = checks.filter((check): check is ServerCheck => check.scope === 'server');
   const findings = inOrder(checks, [
     ...server.map((check) => serverFinding(check, surveyed.answers, ground, wish)),

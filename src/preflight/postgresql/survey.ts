@@ -9,7 +9,7 @@ import { overview } from './asks/overview.ts';
 import { measured, type Sizes, sizesOf } from './asks/sizes.ts';
 import { type WalPosition, walPosition } from './asks/wal.ts';
 import type { AnyCheck, DatabaseCheck } from './check.ts';
-import { askOn, mayPass, type Visit, visit } from './database.ts';
+import { askOn, mayPass, type Visit, type Visited, visit } from './database.ts';
 import { databaseFinding } from './findings.ts';
 import { type Answers, type AnyAsk, readAnswer } from './gather.ts';
 import type { Entry, Ground, Reach, WalRate } from './ground.ts';
@@ -38,6 +38,8 @@ export interface Survey {
   readonly reach: ReadonlyMap<string, Reach>;
   /** To the questions about the server. */
   readonly answers: Answers;
+  /** Why the connection ended, twice where that may help, before they were all answered. */
+  readonly lost: string | undefined;
   readonly findings: readonly Finding[];
   readonly sizes: ReadonlyMap<string, Sizes>;
   readonly walRate: WalRate | undefined;
@@ -50,16 +52,19 @@ export async function survey(options: SurveyOptions): Promise<Survey> {
   const { session, ground, wish, clock, signal, onProgress } = options;
   const way = wayOf(options);
   try {
-    const plan = await onFirst(session, [databases, capacity], ground.dbname, way);
+    const first = await onFirst(session, [databases, capacity], ground.dbname, way);
+    const plan = first.answers;
+    let lost = brokenOf(first);
     const known = readAnswer(plan, databases);
     const names = known === undefined ? [ground.dbname] : chosen(known, wish.ignoreDbs, options.nearest);
     onProgress(0, names.length);
     const state: State = { options, way, known, names, reach: new Map(), sizes: new Map(), findings: new Map() };
     const serverAsks = asksOf(options.checks, 'server').filter((ask) => !plan.has(ask));
     let read = 0;
-    const server = onFirst(session, [...serverAsks, walPosition], ground.dbname, way).then((answers): Answers => {
+    const server = onFirst(session, [...serverAsks, walPosition], ground.dbname, way).then((visited): Answers => {
       read = clock.now();
-      return new Map([...plan, ...answers]);
+      lost ??= brokenOf(visited);
+      return new Map([...plan, ...visited.answers]);
     });
     const free = readAnswer(plan, capacity);
     const lanes = Math.max(1, Math.min(options.concurrency, free === undefined ? 1 : tenth(free)));
@@ -73,6 +78,7 @@ export async function survey(options: SurveyOptions): Promise<Survey> {
       databases: names,
       reach: state.reach,
       answers,
+      lost,
       findings: names.flatMap((name) => state.findings.get(name) ?? judgeOne(state, name, answers)),
       sizes: state.sizes,
       walRate,
@@ -111,11 +117,17 @@ function asksOf(checks: readonly AnyCheck[], scope: 'server' | 'database'): read
 }
 
 /** On the session that is open; when it breaks, on a new one. */
-async function onFirst(session: PgSession, asks: readonly AnyAsk[], dbname: string, way: Visit): Promise<Answers> {
+async function onFirst(session: PgSession, asks: readonly AnyAsk[], dbname: string, way: Visit): Promise<Visited> {
   const asked = await askOn(session, dbname, asks, way);
-  if (!mayPass(asked.code)) return asked.answers;
+  if (!mayPass(asked.code)) return asked;
   const again = await visit(dbname, asks, way, asked);
-  return again.answers.size === 0 ? asked.answers : again.answers;
+  return again.answers.size === 0 ? asked : again;
+}
+
+/** Why the connection ended before everything was answered. */
+function brokenOf({ reach }: Visited): string | undefined {
+  if (reach.kind === 'entered') return reach.broken;
+  return 'message' in reach ? reach.message : undefined;
 }
 
 /** The free connections belong to those who work with the database. */
@@ -141,8 +153,14 @@ async function visitAll(state: State, server: Promise<Answers>, lanes: number): 
     const { session, entered, ground } = options;
     await server;
     if (names.includes(ground.dbname)) {
-      const answers = await onFirst(session, asks, ground.dbname, way);
-      await finish(ground.dbname, { kind: 'entered', direct: entered.pooler === undefined }, answers);
+      const visited = await onFirst(session, asks, ground.dbname, way);
+      const broken = brokenOf(visited);
+      const reach: Reach = {
+        kind: 'entered',
+        direct: entered.pooler === undefined,
+        ...(broken === undefined ? {} : { broken }),
+      };
+      await finish(ground.dbname, reach, visited.answers);
     }
     // It counts among the connections that may be open at once.
     await session.end();

@@ -16,7 +16,7 @@ export const tlsNegotiate = serverCheck({
       ground,
       'tls-negotiate',
       () => (wish.disableSsl ? unencrypted(ground) : pass(ground.tls.version ?? 'TLS')),
-      (why) => blocked(why, why.code === ownCodes.noTls ? withoutTls(ground) : brokenTls),
+      (why) => blocked(why, why.code === ownCodes.noTls ? withoutTls(ground) : broken(why.message)),
     );
   },
 });
@@ -106,10 +106,24 @@ function withoutTls({ tls }: Ground) {
   };
 }
 
+/** What the certificate does not stand up to is our own verification; what an alert says is the server's refusal. */
+function broken(message: string) {
+  return /certificate|cert's|issuer/i.test(message) && !/alert/.test(message) ? unverified : brokenTls;
+}
+
+const unverified = {
+  required: 'a certificate that passes the verification asked for',
+  detail:
+    'The server speaks TLS, and its certificate does not pass what sslmode=verify-ca, verify-full or --ca-file ask for. The service encrypts and does not verify, so this is about who answers here.',
+  fix: {
+    text: 'Give the certificate that signed it (--ca-file) and the host name that stands in it, or renew it when it has expired; sslmode=require encrypts without asking who answers.',
+  },
+};
+
 const brokenTls = {
   required: 'a finished TLS handshake',
   detail: 'The server offers TLS and the handshake fails; the service would fail in the same place.',
   fix: {
-    text: 'Check the certificate and its key, ssl_min_protocol_version (TLSv1.2 or newer is spoken) and ssl_ciphers; with --ca-file, that it signed this certificate for this name.',
+    text: 'Check the certificate and its key, ssl_min_protocol_version and ssl_max_protocol_version (TLSv1.2 or newer is spoken) and ssl_ciphers.',
   },
 };

@@ -17,7 +17,7 @@ const weights: Readonly<Record<string, `${Weight}${Weight}`>> = {
   'tls-cert': 'WW',
   'auth-password': 'BB',
   'auth-hba': 'BB',
-  'auth-expiry-window': 'WW',
+  'auth-expiry-window': 'BB',
   'auth-connlimit': 'WW',
   'conn-headroom': 'WW',
   'db-exists': 'BB',
@@ -76,6 +76,7 @@ const weights: Readonly<Record<string, `${Weight}${Weight}`>> = {
   'dump-privs': '-B',
   'dump-quiesced': '-W',
   'prepared-xacts': 'BI',
+  'locked-tables': 'BB',
   'subs-existing': 'WW',
   'pub-existing': 'I-',
   'db-names': 'WW',
@@ -88,6 +89,7 @@ const weights: Readonly<Record<string, `${Weight}${Weight}`>> = {
   'wal-rate': 'W-',
   'ddl-activity': 'W-',
   'removed-types': 'BB',
+  'lost-rows': 'BB',
 };
 
 /** The methods a check can take away. */

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Outcome } from '../../../src/preflight/finding.ts';
 import type { Relations } from '../../../src/preflight/postgresql/asks/relations.ts';
+import type { Role } from '../../../src/preflight/postgresql/asks/role.ts';
 import { generatedColumns, identityColumns } from '../../../src/preflight/postgresql/columns.ts';
 import { notValid, timeChecks } from '../../../src/preflight/postgresql/constraints.ts';
 import { ddlActivity } from '../../../src/preflight/postgresql/ddl-activity.ts';
@@ -19,7 +20,7 @@ import { systemTablesCheck } from '../../../src/preflight/postgresql/system-tabl
 import { tablespacesCheck } from '../../../src/preflight/postgresql/tablespaces.ts';
 import { alwaysTriggers, eventTriggersCheck } from '../../../src/preflight/postgresql/triggers.ts';
 import { referencedFirst, unlogged } from '../../../src/preflight/postgresql/unlogged.ts';
-import { entered, ground, short, wish } from './facts.ts';
+import { entered, ground, role, short, wish } from './facts.ts';
 
 const blocked = 'fail continuous';
 
@@ -462,9 +463,9 @@ const closed = [
   { kind: 'sequence', name: 'public.s', schema: 'public', usage: true, select: false },
 ] as const;
 
-function denied(version: number, closedLargeObjects: readonly string[] = []): Outcome {
+function denied(version: number, closedLargeObjects: readonly string[] = [], more: Partial<Role> = {}): Outcome {
   const where = ground({ username: 'a "b', entry: entered({ version, superuser: false }) });
-  const facts = { closed: { objects: closed, tables: 2, sequences: 1 }, closedLargeObjects };
+  const facts = { closed: { objects: closed, tables: 2, sequences: 1 }, closedLargeObjects, role: role(more) };
   return dumpPrivs.judge(facts, 'd1', where, wish());
 }
 
@@ -502,9 +503,27 @@ test('since 14 one role reads everything but large objects; before it each grant
   });
 });
 
+test('a membership that is not inherited counts for nothing: the cure makes it count, and its undo leaves it where it was', () => {
+  const member = { inherits: false, memberOf: ['a "b', 'pg_read_all_data'] };
+  expect(denied(170_010, [], member).fix).toMatchObject({
+    sql: ['GRANT pg_read_all_data TO "a ""b" WITH INHERIT TRUE'],
+    undo: ['GRANT pg_read_all_data TO "a ""b" WITH INHERIT FALSE'],
+  });
+  expect(denied(150_018, [], member).fix).toMatchObject({
+    sql: ['ALTER ROLE "a ""b" INHERIT'],
+    undo: ['ALTER ROLE "a ""b" NOINHERIT'],
+  });
+  expect(denied(150_018, [], { inherits: false }).fix).toMatchObject({
+    sql: ['ALTER ROLE "a ""b" INHERIT', 'GRANT pg_read_all_data TO "a ""b"'],
+    undo: ['REVOKE pg_read_all_data FROM "a ""b"', 'ALTER ROLE "a ""b" NOINHERIT'],
+  });
+});
+
 test('a role that may read everything passes', () => {
   const nothing = { objects: [], tables: 0, sequences: 0 };
-  expect(dumpPrivs.judge({ closed: nothing, closedLargeObjects: [] }, 'd1', ground(), wish())).toMatchObject({
+  expect(
+    dumpPrivs.judge({ closed: nothing, closedLargeObjects: [], role: role() }, 'd1', ground(), wish()),
+  ).toMatchObject({
     status: 'pass',
     observed: 'superuser',
   });

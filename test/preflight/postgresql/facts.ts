@@ -46,6 +46,7 @@ export function entered(
     superuser: true,
     pooler: undefined,
     ssl: true,
+    passwordAsked: true,
     serverPort: 5432,
     ...more,
   };
@@ -104,6 +105,7 @@ export function role(more: Partial<Role> = {}): Role {
     superuser: true,
     replication: true,
     bypassRls: true,
+    inherits: true,
     connectionLimit: -1,
     secondsLeft: undefined,
     validUntil: '',

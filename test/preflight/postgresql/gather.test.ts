@@ -22,6 +22,7 @@ function asking(refused: Readonly<Record<string, QueryError>>, sent: string[], l
   const session: PgSession = {
     processId: 1,
     tls: undefined,
+    passwordAsked: true,
     query: (text) => {
       const found = Object.entries(refused).find(([word]) => text.includes(word));
       if (found !== undefined) return Promise.reject(found[1]);

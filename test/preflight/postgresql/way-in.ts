@@ -14,6 +14,7 @@ export const entered: Entered = {
   superuser: true,
   pooler: undefined,
   ssl: true,
+  passwordAsked: true,
   serverPort: 5432,
 };
 

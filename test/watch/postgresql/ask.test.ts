@@ -16,6 +16,7 @@ function server(code: string, lost = false) {
   const session = {
     processId: 1,
     tls: undefined,
+    passwordAsked: true,
     end: async () => {},
     query: async (text: string) => {
       sent.push(text);

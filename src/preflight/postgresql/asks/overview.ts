@@ -1,6 +1,7 @@
 import type { Ask, Known } from '../ask.ts';
 import { numberIn, textIn } from './decode.ts';
 import { grantMonitor } from './grants.ts';
+import { anyLost } from './lost-parts.ts';
 
 /** What there is in a database at all: the questions of the second message are asked only where it says yes. */
 export interface Overview {
@@ -77,6 +78,10 @@ const things = [
   'any-bytes',
   /** Commits carry their time. */
   'commit-times',
+  /** Somebody keeps readers away from a table, perhaps one that he is just making. */
+  'locks',
+  /** Something in the catalogue lacks what it belongs to. */
+  'lost-rows',
 ] as const;
 
 export type Thing = (typeof things)[number];
@@ -101,6 +106,8 @@ const signs: Readonly<Record<Thing, (version: number) => string>> = {
     `EXISTS (SELECT FROM pg_attribute WHERE attrelid >= '16384' AND atttypid IN ${callable}) OR EXISTS (SELECT FROM pg_type WHERE oid >= '16384' AND typbasetype IN ${callable})`,
   'any-bytes': () => "getdatabaseencoding() = 'SQL_ASCII'",
   'commit-times': () => "current_setting('track_commit_timestamp') = 'on'",
+  locks: () => `EXISTS (SELECT FROM pg_locks l WHERE ${closing})`,
+  'lost-rows': () => anyLost,
 };
 
 /**
@@ -151,3 +158,7 @@ function marked(version: number): string {
   const generated = version < 120_000 ? '' : " OR attgenerated <> ''";
   return `EXISTS (SELECT FROM pg_attribute WHERE attidentity <> ''${generated})`;
 }
+
+/** Held, on a relation of a person in this database, against readers. */
+export const closing =
+  "l.mode = 'AccessExclusiveLock' AND l.granted AND l.locktype = 'relation' AND l.relation >= '16384' AND l.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database())";

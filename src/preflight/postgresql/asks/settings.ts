@@ -24,6 +24,7 @@ const names = [
   'DateStyle',
   'IntervalStyle',
   'TimeZone',
+  'allow_alter_system',
   'azure.extensions',
   'cloudsql.logical_decoding',
   'default_transaction_read_only',

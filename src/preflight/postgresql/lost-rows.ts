@@ -1,0 +1,24 @@
+import { fail, pass } from '../finding.ts';
+import { lostRows } from './asks/lost-rows.ts';
+import { databaseCheck } from './check.ts';
+import { shown, unlisted } from './names.ts';
+import { count } from './units.ts';
+
+export const lostRowsCheck = databaseCheck({
+  id: 'lost-rows',
+  title: 'the catalogue of the database is whole',
+  asks: { lostRows },
+  judge({ lostRows }) {
+    if (lostRows.length === 0) return pass('whole');
+    const objects = lostRows.map(({ object, lost }) => `${object} without its ${lost}`);
+    return fail(['continuous', 'dump'], count(lostRows.length, 'object'), {
+      required: 'none that lacks what it belongs to or is made of',
+      detail: `Rows of the catalogue are gone, by hand or by a damaged disk. The server goes on with what it remembers, and pg_dump ends: "schema with OID … does not exist", "cache lookup failed".${unlisted(objects)}`,
+      objects: shown(objects),
+      fix: {
+        by: 'a superuser, after a copy of the data directory',
+        text: 'See with pg_dump --schema-only what it stumbles over; drop the objects named, or make again what they lack (for a role: CREATE ROLE, then ALTER … OWNER TO), or restore the database from a backup and migrate that.',
+      },
+    });
+  },
+});
