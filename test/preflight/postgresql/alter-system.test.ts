@@ -52,3 +52,12 @@ test('values are quoted', () => {
   });
   expect(fix.sql).toEqual([`ALTER SYSTEM SET synchronous_standby_names = 'ANY 1 ("it''s")'`]);
 });
+
+test('where ALTER SYSTEM is not allowed the configuration is told instead', () => {
+  const found = settings({ wal_level: { value: 'replica' }, allow_alter_system: { value: 'off' } });
+  const fix = alterSystem(found, { wal_level: 'logical' });
+  expect(fix).not.toHaveProperty('sql');
+  expect(fix.shell?.at(-1)).toBe("wal_level = 'logical'");
+  expect(fix.undoShell?.at(-1)).toBe("wal_level = 'replica'");
+  expect(fix.restart).toBe(true);
+});

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { authHba, authPassword, dbExists, replConnection } from '../../../src/preflight/postgresql/auth.ts';
-import { healthyGround, outcomeOf, refusedWith } from './way-in.ts';
+import { entered, healthyGround, outcomeOf, refusedWith } from './way-in.ts';
 
 const odd = { username: 'o"d\'d', dbname: 'My-DB "x"' };
 
@@ -10,6 +10,12 @@ describe('auth-password', () => {
     expect(detail).toMatch(/wrong password.*does not exist.*VALID UNTIL/);
     expect(fix?.sql?.[0]).toContain('rolvaliduntil < now()');
     expect(fix?.text).toContain(`ALTER ROLE "o""d'd" VALID UNTIL 'infinity'`);
+  });
+  test('a password that nobody asked for is not proven right for a service that comes from elsewhere', () => {
+    const unasked = { ...healthyGround, entry: { ...entered, passwordAsked: false } };
+    expect(outcomeOf(authPassword, unasked, { asPublic: true }).status).toBe('unknown');
+    expect(outcomeOf(authPassword, unasked, { asPublic: false }).status).toBe('pass');
+    expect(outcomeOf(authPassword, healthyGround, { asPublic: true }).status).toBe('pass');
   });
   test('names the ways to give one that is missing', () => {
     expect(outcomeOf(authPassword, refusedWith('NO_PASSWORD')).fix?.text).toContain('--password-stdin');
@@ -31,6 +37,16 @@ describe('auth-hba', () => {
     expect(required).toContain('a rule for this user');
     expect(fix?.sql).toBeUndefined();
     expect(fix).toMatchObject({ reload: true });
+  });
+  test.each(['Ident', 'Peer', 'GSSAPI'])('%s is asked for by a rule, not by the role', (method) => {
+    const { fix } = outcomeOf(authHba, refusedWith('28000', `${method} authentication failed for user "u"`));
+    expect(fix?.sql).toBeUndefined();
+    expect(fix?.shell?.at(-1)).toContain('scram-sha-256');
+  });
+  test.each(['LDAP', 'PAM', 'RADIUS'])('a password that %s keeps is no matter of LOGIN', (method) => {
+    const { fix, required } = outcomeOf(authHba, refusedWith('28000', `${method} authentication failed for user "u"`));
+    expect(required).toBe(`the password that ${method} knows`);
+    expect(fix?.sql).toBeUndefined();
   });
   test('lets a role log in, and takes that back', () => {
     expect(outcomeOf(authHba, refusedWith('28000', 'role "u" is not permitted to log in')).fix).toMatchObject({
@@ -87,4 +103,12 @@ describe('repl-connection', () => {
       undo: ['ALTER ROLE "o""d" NOREPLICATION'],
     });
   });
+});
+
+test('a first question that is denied is no want of CONNECT', () => {
+  const entry = { kind: 'refused', code: '42501', message: 'permission denied for function pg_backend_pid' } as const;
+  const { fix, detail } = outcomeOf(dbExists, { ...healthyGround, entry: { ...entry, asked: true } });
+  expect(detail).toContain('The login was let in');
+  expect(fix?.sql?.at(-1)).toContain('GRANT EXECUTE ON FUNCTION pg_catalog.pg_backend_pid()');
+  expect(outcomeOf(dbExists, { ...healthyGround, entry }).fix?.sql?.[0]).toContain('GRANT CONNECT');
 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { dbNoconnect, ignoreUnknown } from '../../../src/preflight/postgresql/database-access.ts';
 import type { Reach } from '../../../src/preflight/postgresql/ground.ts';
-import { database, ground, short, wish } from './facts.ts';
+import { database, entered, ground, short, wish } from './facts.ts';
 
 const both = 'fail continuous+dump';
 
@@ -56,4 +56,20 @@ test('the ignored databases are named', () => {
     observed: '1 database ignored',
     objects: ['d2'],
   });
+});
+
+test('a database whose CONNECTION LIMIT keeps the role out is cured by lifting it, and a superuser is not bound by it', () => {
+  const reach = new Map<string, Reach>([['d1', { kind: 'lost', message: 'too many connections for database "d1"' }]]);
+  const judged = (superuser: boolean) =>
+    dbNoconnect.judge(
+      { databases: [database('d1', { connectionLimit: 0 })] },
+      'd1',
+      ground({ reach, entry: entered({ superuser }) }),
+      wish(),
+    );
+  expect(judged(false).fix).toMatchObject({
+    sql: ['ALTER DATABASE "d1" CONNECTION LIMIT -1'],
+    undo: ['ALTER DATABASE "d1" CONNECTION LIMIT 0'],
+  });
+  expect(judged(true).fix?.sql).toBeUndefined();
 });

@@ -124,3 +124,22 @@ test('when the connection breaks in the first message, the second is not asked a
   expect(sent).toHaveLength(1);
   expect(answers.get(due)).toEqual({ kind: 'failed', reason: broken.message });
 });
+
+test.each([
+  ['schema pg_catalog', 'GRANT USAGE ON SCHEMA pg_catalog TO "u"'],
+  ['view pg_roles', 'GRANT SELECT ON pg_catalog.pg_roles TO "u"'],
+  ['table pg_database', 'GRANT SELECT ON pg_catalog.pg_database TO "u"'],
+  // These are nobody's but superusers' to begin with.
+  ['view pg_file_settings', 'GRANT b TO u'],
+  ['function pg_show_all_file_settings', 'GRANT b TO u'],
+])('what was taken from PUBLIC, %s, is given back: %s', async (what, grant) => {
+  const denied = new QueryError('42501', `permission denied for ${what}`, false);
+  const { answers } = await gather([a, b], asking({ "'b'": denied }, []));
+  expect(answers.get(b)).toMatchObject({ kind: 'denied', grant });
+});
+
+test('a lock that is in the way is told together with how to find who holds it', async () => {
+  const locked = new QueryError('55P03', 'canceling statement due to lock timeout', false);
+  const { answers } = await gather([a, b], asking({ "'b'": locked }, []));
+  expect(answers.get(b)).toMatchObject({ kind: 'failed', reason: expect.stringContaining('pg_locks') });
+});

@@ -11,6 +11,19 @@ import { healthyGround, idsThatFail, outcomeOf, refusedWith } from './way-in.ts'
 const gates = [tcpConnect, tlsNegotiate, tlsRequired, authPassword, authHba, dbExists, notPostgres, poolerDetected];
 const noRule = 'no pg_hba.conf entry for host "1.2.3.4", user "u", database "d1", no encryption';
 
+test.each([
+  ['57P05', 'idle_session_timeout'],
+  ['57014', 'statement_timeout'],
+  ['58P01', 'session_preload_libraries'],
+])('a login that ends with %s is told the setting %s', (code, setting) => {
+  expect(outcomeOf(tcpConnect, refusedWith(code)).fix?.text).toContain(setting);
+});
+
+test('a connection that ends while the server is asked promises nothing', () => {
+  const outcome = outcomeOf(tcpConnect, { ...healthyGround, lost: 'the connection was closed by the other side' });
+  expect(outcome).toMatchObject({ status: 'fail', blocks: ['continuous', 'dump'] });
+});
+
 describe('a refusal', () => {
   test.each<[string, Ground, string]>([
     [

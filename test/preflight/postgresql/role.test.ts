@@ -33,6 +33,10 @@ test.each([
   { left: 15 * day, verdict: 'pass' },
   { left: 14 * day, verdict: 'pass' },
   { left: 14 * day - 1, verdict: 'warn' },
+  { left: 60, verdict: 'warn' },
+  { left: 59, verdict: 'fail continuous+dump' },
+  // Whom a host rule lets in without a password.
+  { left: -1, verdict: 'warn' },
 ])('a password that lives for $left more seconds: $verdict', ({ left, verdict }) => {
   const facts = { role: role({ secondsLeft: left, validUntil: '2026-11-30 00:00:00+00' }) };
   expect(short(authExpiryWindow.judge(facts, ground(), wish()))).toBe(verdict);
@@ -152,4 +156,12 @@ test.each([
     role: role(),
   };
   expect(short(roleTimeouts.judge(facts, ground({ copy: copy(0) }), wish()))).toBe(verdict);
+});
+
+test('a password that is over before the fastest copy is blocks both methods', () => {
+  const facts = { role: role({ secondsLeft: 3600 }) };
+  expect(short(authExpiryWindow.judge(facts, ground({ copy: copy(3599 * 50e6) }), wish()))).toBe('warn');
+  expect(short(authExpiryWindow.judge(facts, ground({ copy: copy(3601 * 50e6) }), wish()))).toBe(
+    'fail continuous+dump',
+  );
 });

@@ -87,3 +87,22 @@ test('other superusers and other logins are named, not the role of the migration
   expect(short(supers.judge({ logins: logins.slice(0, 2) }, ground(), wish()))).toBe('pass');
   expect(short(rolePasswords.judge({ logins: logins.slice(0, 1) }, ground(), wish()))).toBe('pass');
 });
+
+test.each([
+  { what: 'a lower wal_level', now: { wal_level: 'logical' }, pending: [{ ...line, value: 'replica' }] },
+  {
+    what: 'fewer slots',
+    now: { max_replication_slots: '20' },
+    pending: [{ ...line, name: 'max_replication_slots', value: '9' }],
+  },
+  {
+    what: 'a line that no server starts with',
+    now: {},
+    pending: [{ ...line, name: 'nosuch', error: 'unrecognized configuration parameter' }],
+  },
+])('$what that waits is not cured by a restart', ({ now, pending }) => {
+  const facts = { settings: settings(now), pending, started: '', ...quiet };
+  const { fix } = restartPending.judge(facts, ground(), wish());
+  expect(fix?.restart).toBeUndefined();
+  expect(fix?.text).toContain('ALTER SYSTEM RESET');
+});

@@ -11,6 +11,19 @@ describe('tls-negotiate', () => {
   test('tells what was agreed', () => {
     expect(outcomeOf(tlsNegotiate, healthyGround)).toMatchObject({ status: 'pass', observed: 'TLSv1.3' });
   });
+  test.each(['self-signed certificate', "IP: 127.0.0.1 is not in the cert's list: ", 'certificate has expired'])(
+    'what our own verification refuses, %s, is not said of the service',
+    (message) => {
+      const { detail } = outcomeOf(tlsNegotiate, refusedWith('TLS', message));
+      expect(detail).toContain('The service encrypts and does not verify');
+    },
+  );
+  test.each(['tlsv1 alert protocol version', 'the connection was closed during the TLS handshake'])(
+    'what the server refuses, %s, the service would meet too',
+    (message) => {
+      expect(outcomeOf(tlsNegotiate, refusedWith('TLS', message)).detail).toContain('the service would fail');
+    },
+  );
   test('without TLS on the server gives the setting, its way back and a reload', () => {
     const { fix, detail } = outcomeOf(
       tlsNegotiate,

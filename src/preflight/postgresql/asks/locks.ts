@@ -20,7 +20,7 @@ export const locks: Ask<readonly Lock[]> = {
   id: 'locks',
   scope: 'database',
   sql: () =>
-    `SELECT c.oid::regclass AS name, l.pid, p.gid, extract(epoch FROM now() - coalesce(a.xact_start, p.prepared))::bigint AS seconds FROM pg_locks l JOIN pg_class c ON c.oid = l.relation LEFT JOIN pg_stat_activity a ON a.pid = l.pid LEFT JOIN pg_prepared_xacts p ON l.pid IS NULL AND l.virtualtransaction = '-1/' || p.transaction WHERE ${closing} AND (c.relkind = 'r' OR c.relkind = 'p' OR c.relkind = 'S') ORDER BY 1 LIMIT 1000`,
+    `SELECT c.oid::regclass AS name, l.pid, p.gid, extract(epoch FROM now() - coalesce(a.xact_start, p.prepared))::bigint AS seconds FROM pg_locks l JOIN pg_class c ON c.oid = l.relation LEFT JOIN pg_stat_activity a ON a.pid = l.pid LEFT JOIN pg_prepared_xacts p ON l.pid IS NULL AND EXISTS (SELECT FROM pg_locks x WHERE x.pid IS NULL AND x.locktype = 'transactionid' AND x.transactionid = p.transaction AND x.virtualtransaction = l.virtualtransaction) WHERE ${closing} AND (c.relkind = 'r' OR c.relkind = 'p' OR c.relkind = 'S') ORDER BY 1 LIMIT 1000`,
   when: where('locks'),
   decode: (rows) =>
     rows.map((row) => ({

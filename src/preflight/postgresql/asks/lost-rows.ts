@@ -1,7 +1,16 @@
 import type { Ask } from '../ask.ts';
 import { textIn } from './decode.ts';
 import { grantMonitor } from './grants.ts';
-import { lostCheck, lostClass, lostFunction, lostRule, lostTrigger, lostType, shortClass } from './lost-parts.ts';
+import {
+  lostCheck,
+  lostClass,
+  lostFunction,
+  lostIndex,
+  lostRule,
+  lostTrigger,
+  lostType,
+  shortClass,
+} from './lost-parts.ts';
 import { where } from './overview.ts';
 
 /** An object of which a row of the catalogue speaks, and which has none itself. */

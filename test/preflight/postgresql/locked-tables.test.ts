@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest';
+import type { Lock } from '../../../src/preflight/postgresql/asks/locks.ts';
+import { lockedTables } from '../../../src/preflight/postgresql/locked-tables.ts';
+import { ready, startPostgres } from '../../fixtures/postgres.ts';
+import { ground, short, wish } from './facts.ts';
+import { found, preflight } from './preflight.ts';
+
+const lock = (more: Partial<Lock> = {}): Lock => ({ table: 'public.t', pid: 42, gid: '', seconds: 10, ...more });
+
+test.each([
+  { what: 'nobody', locks: [], verdict: 'pass' },
+  { what: 'a young transaction', locks: [lock()], verdict: 'warn' },
+  { what: 'one of hidden age', locks: [lock({ seconds: undefined })], verdict: 'warn' },
+  { what: 'an old one', locks: [lock(), lock({ seconds: 301 })], verdict: 'fail continuous+dump' },
+  { what: 'a prepared one', locks: [lock({ pid: undefined, gid: 'x' })], verdict: 'fail continuous+dump' },
+])('a table locked by $what: $verdict', ({ locks, verdict }) => {
+  expect(short(lockedTables.judge({ locks }, 'd1', ground(), wish()))).toBe(verdict);
+});
+
+test('a prepared transaction that locks a table closes its database, and what it makes itself locks nobody out', async () => {
+  const server = await startPostgres({ version: 15, settings: { ...ready, max_prepared_transactions: 5 } });
+  await server.query('CREATE TABLE "The Table" (a int PRIMARY KEY)');
+  await server.query("BEGIN; CREATE TABLE half (a int); PREPARE TRANSACTION 'making'");
+  const judged = async () => found(await preflight(server), 'locked-tables', 'postgres');
+  expect((await judged()).status).toBe('pass');
+  await server.query(`BEGIN; LOCK TABLE "The Table" IN ACCESS EXCLUSIVE MODE; PREPARE TRANSACTION 'it''s held'`);
+  const finding = await judged();
+  expect(short(finding)).toBe('fail continuous+dump');
+  expect(finding.objects?.[0]).toContain(`public."The Table" by the prepared transaction it's held`);
+  const [, cure] = / or (ROLLBACK PREPARED '(?:[^']|'')*')/.exec(finding.fix?.text ?? '') ?? [];
+  await server.query(String(cure));
+  expect((await judged()).status).toBe('pass');
+});
