@@ -99,7 +99,6 @@ const tables: Readonly<Record<'redis' | 'valkey', Rows>> = {
     [[4, 9], 9],
     [[3, 9], 8],
     [[3, 1], 7],
-    [[2, 6], 6],
   ],
   valkey: [
     [[9, 2], 81],

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { expect, it } from 'vitest';
 import { createPatience } from '../../src/api/patience.ts';
 
@@ -25,6 +26,20 @@ it('it has an end after a quarter of an hour, told at once or in pieces', async 
   const far = ground();
   expect(await far.refused(901)).toBe(false);
   expect([once.pauses, far.pauses]).toEqual([[900_000], []]);
+});
+
+it('nothing is asked before the wait is over', async () => {
+  const wait = new AbortController();
+  const patience = createPatience(() => once(wait.signal, 'abort').then(() => undefined));
+  let asked = false;
+  const refused = patience?.({ retryAfter: 7 }).then(() => {
+    asked = true;
+  });
+  await new Promise(setImmediate);
+  expect(asked).toBe(false);
+  wait.abort();
+  await refused;
+  expect(asked).toBe(true);
 });
 
 it('there is none without a pause', () => {

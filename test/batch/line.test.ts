@@ -30,3 +30,19 @@ it('requests that were refused together are one refusal, and those after the wai
   expect(await waits(4, 3)).toEqual([2, 4]);
   expect(await waits(1, 3)).toEqual([2, 4]);
 });
+
+it('an answer without a Date leaves the time of the server as it was last told', async () => {
+  const dates = [Date.parse('2026-01-01T00:00:07Z'), undefined, Date.parse('2026-01-01T00:00:09Z')];
+  const api = apiOf(
+    () => answer(500),
+    (_, count) => answer(200, {}, { date: dates[count] }),
+  );
+  const line = createLine({ api, login: '', clock: hastyClock(), pause: 900_000, onPause: async () => {} });
+  const times: (string | undefined)[] = [line.serverTime()];
+  for (const _ of dates) {
+    await line.request({ method: 'GET', path: '/v2/droplets', signal: new AbortController().signal });
+    times.push(line.serverTime());
+  }
+  const [first, last] = ['2026-01-01T00:00:07.000Z', '2026-01-01T00:00:09.000Z'];
+  expect(times).toEqual([undefined, first, first, last]);
+});

@@ -41,6 +41,8 @@ describe('what no browser could bring back to this machine is refused', () => {
     'http://127.0.0.1:8765\\callback',
     'http://127.0.0.001:8765/callback',
     'HTTP://127.0.0.1:8765/callback',
+    'https://example.com/http://127.0.0.1:8765/callback',
+    ' http://127.0.0.1:8765/callback',
     '',
   ])('%s', (href) => {
     expect(() => parseCallbackUrl(href)).toThrowError(expect.objectContaining({ code: 'config_invalid' }));

@@ -94,6 +94,14 @@ describe('rule 3: a port in use', () => {
     });
   });
 
+  test('of several each is named with what is wrong about it', async () => {
+    const ports = [await occupy('127.0.0.1'), await occupy('127.0.0.1')];
+    await expect(helper(...ports.map((port) => `http://127.0.0.1:${port}/callback`))).rejects.toMatchObject({
+      message: `could not listen on any of the ports ${ports.join(', ')}`,
+      detail: ports.map((port) => `127.0.0.1 port ${port} is in use by another program`).join('; '),
+    });
+  });
+
   test('a port reserved by the system counts the same', async () => {
     const free = await freePort();
     const started = await helper('http://127.0.0.1:1/callback', `http://127.0.0.1:${free}/callback`).catch(

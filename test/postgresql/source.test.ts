@@ -73,6 +73,8 @@ describe('a source address', () => {
     ['postgres://u@h/d%00', /percent-encoded/],
     ['postgres://u@h/%zz', /percent-encoded/],
     ['mysql://u@h/d', /no PostgreSQL address/],
+    ['postgres://u:p@ss@h/d', /holds an @ in the user name or the password/],
+    ['postgres://u:p@s/s@h/d', /holds an @ in the user name or the password/],
     ['postgres://u@h h/d', /neither a name nor an address/],
     ['just-words', /not a connection string/],
     ["host=h user=u dbname='open", /not a connection string/],

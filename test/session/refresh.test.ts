@@ -325,7 +325,13 @@ describe('a refresh that may have been processed', () => {
     const failing = async () => async (_url: string, _init: SendInit) =>
       Promise.reject(new SendError(kind, true, 'no'));
     const { deps } = await ground('http://127.0.0.1:1', {}, { send: failing });
-    await expect(refreshSession(deps, due)).rejects.toMatchObject({ code: kind, exitCode: 6 });
+    await expect(refreshSession(deps, due)).rejects.toMatchObject({
+      code: kind,
+      exitCode: 6,
+      hint: expect.stringMatching(
+        kind === 'tls' ? /certificate must be valid/ : /again when the server can be reached/,
+      ),
+    });
   });
 
   it('and whose time is over is an error with words, not a bug', async () => {
