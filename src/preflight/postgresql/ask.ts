@@ -13,9 +13,10 @@ export interface Ask<T> {
   readonly sql: (version: number, context: AskContext) => string | undefined;
   /**
    * Asked in a second message, and only when the answers of the first call for it; otherwise `absent` is the answer. A
-   * question costs a fresh server process a millisecond or two, which most databases are spared.
+   * question costs a fresh server process a millisecond or two, which most databases are spared. What was asked of the server
+   * before any of its databases is known as well.
    */
-  readonly when?: (known: Known) => boolean;
+  readonly when?: (known: Known, dbname: string) => boolean;
   readonly decode: (rows: readonly Row[]) => T;
   readonly absent: T;
   /** The one statement that would let `user` ask, when the server denies it (42501). */

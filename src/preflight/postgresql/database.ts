@@ -10,6 +10,8 @@ export interface Visit {
   readonly source: PostgresSource;
   readonly version: number;
   readonly context: AskContext;
+  /** What the server answered before. */
+  readonly plan: Answers;
   readonly clock: Clock;
   readonly signal: AbortSignal;
   readonly onSent: (database: string, text: string) => void;
@@ -54,6 +56,8 @@ export async function askOn(session: PgSession, dbname: string, asks: readonly A
     version: way.version,
     context: way.context,
     username: way.source.username,
+    dbname,
+    plan: way.plan,
     onSent: (text) => way.onSent(dbname, text),
     left: () => end - way.clock.now(),
   });
@@ -87,6 +91,8 @@ async function attempt(dbname: string, asks: readonly AnyAsk[], way: Visit, left
       version: way.version,
       context: way.context,
       username: way.source.username,
+      dbname,
+      plan: way.plan,
       onSent: (text) => way.onSent(dbname, text),
       left,
     });

@@ -34,7 +34,7 @@ export async function askEachDatabase<T>(options: EachOptions, ask: Ask<T>): Pro
     });
   }
   const context = { inRecovery: entry.inRecovery, superuser: entry.superuser };
-  const way: Visit = { source: wayIn.source, version: entry.version, context, clock, signal, onSent };
+  const way: Visit = { source: wayIn.source, version: entry.version, context, plan: new Map(), clock, signal, onSent };
   const { session } = wayIn;
   const known = await askOn(session, dbname, [databases], way).finally(() => session.end());
   const names = chosen(readAnswer(known.answers, databases) ?? [], options.ignoreDbs, options.nearest);

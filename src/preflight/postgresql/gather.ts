@@ -1,6 +1,6 @@
 import type { PgSession } from '../../postgresql/connection.ts';
 import { type ConnectError, ownCodes, QueryError } from '../../postgresql/failure.ts';
-import type { Answer, Ask, AskContext, Row } from './ask.ts';
+import type { Answer, Ask, AskContext, Known, Row } from './ask.ts';
 import { grantOfWhatIsPublic } from './asks/grants.ts';
 import { answersOf, readOnly } from './message.ts';
 
@@ -13,6 +13,9 @@ export interface Asking {
   readonly version: number;
   readonly context: AskContext;
   readonly username: string;
+  readonly dbname: string;
+  /** What the server answered before. */
+  readonly plan: Answers;
   /** Hears every message before it is sent. */
   readonly onSent: (text: string) => void;
   /** Milliseconds left for this database, asked before each message. */
@@ -37,7 +40,8 @@ export async function gather(asks: readonly AnyAsk[], asking: Asking): Promise<G
     answers,
   );
   const later = asks.filter(({ when }) => when !== undefined);
-  const due = later.filter(({ when }) => when?.((ask) => readAnswer(answers, ask)));
+  const known: Known = (ask) => readAnswer(answers, ask) ?? readAnswer(asking.plan, ask);
+  const due = later.filter(({ when }) => when?.(known, asking.dbname));
   for (const ask of later) if (!due.includes(ask)) answers.set(ask, { kind: 'known', value: ask.absent });
   if (lost === undefined) return { answers, lost: await round(due, asking, answers) };
   for (const ask of due) answers.set(ask, { kind: 'failed', reason: failureText(lost) });

@@ -1,5 +1,5 @@
-import { fail, pass } from '../finding.ts';
-import { lostRows } from './asks/lost-rows.ts';
+import { fail, info, pass } from '../finding.ts';
+import { lostRows, manyDatabases } from './asks/lost-rows.ts';
 import { databaseCheck } from './check.ts';
 import { shown, unlisted } from './names.ts';
 import { count } from './units.ts';
@@ -9,6 +9,7 @@ export const lostRowsCheck = databaseCheck({
   title: 'the catalogue of the database is whole',
   asks: { lostRows },
   judge({ lostRows }) {
+    if (lostRows === undefined) return info(`not looked at in more than ${manyDatabases} databases`);
     if (lostRows.length === 0) return pass('whole');
     const objects = lostRows.map(({ object, lost }) => `${object} without its ${lost}`);
     return fail(['continuous', 'dump'], count(lostRows.length, 'object'), {

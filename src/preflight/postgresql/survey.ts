@@ -5,6 +5,7 @@ import type { Finding } from '../finding.ts';
 import type { Wish } from '../wish.ts';
 import { capacity } from './asks/capacity.ts';
 import { type Database, databases } from './asks/databases.ts';
+import { lockedDatabases } from './asks/locks.ts';
 import { overview } from './asks/overview.ts';
 import { measured, type Sizes, sizesOf } from './asks/sizes.ts';
 import { type WalPosition, walPosition } from './asks/wal.ts';
@@ -50,10 +51,11 @@ export interface Survey {
 /** Asks the server and every database. Databases are judged as they are done, so that their answers need not be kept. */
 export async function survey(options: SurveyOptions): Promise<Survey> {
   const { session, ground, wish, clock, signal, onProgress } = options;
-  const way = wayOf(options);
+  const before = wayOf(options);
   try {
-    const first = await onFirst(session, [databases, capacity], ground.dbname, way);
+    const first = await onFirst(session, [databases, capacity, lockedDatabases], ground.dbname, before);
     const plan = first.answers;
+    const way = { ...before, plan };
     let lost = brokenOf(first);
     const known = readAnswer(plan, databases);
     const names = known === undefined ? [ground.dbname] : chosen(known, wish.ignoreDbs, options.nearest);
@@ -70,9 +72,9 @@ export async function survey(options: SurveyOptions): Promise<Survey> {
     const lanes = Math.max(1, Math.min(options.concurrency, free === undefined ? 1 : tenth(free)));
     await visitAll(state, server, lanes);
     const answers = await server;
-    const before = clock.now();
+    const begun = clock.now();
     const walRate = await secondReading(readAnswer(answers, walPosition), read, options, way);
-    const waited = clock.now() - before;
+    const waited = clock.now() - begun;
     if (signal.aborted) onProgress(state.findings.size, names.length);
     return {
       databases: names,
@@ -104,6 +106,7 @@ function wayOf({ source, entered, clock, signal, onSent }: SurveyOptions): Visit
     source,
     version: entered.version,
     context: { inRecovery: entered.inRecovery, superuser: entered.superuser },
+    plan: new Map(),
     clock,
     signal,
     onSent,

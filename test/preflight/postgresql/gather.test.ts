@@ -36,6 +36,8 @@ function asking(refused: Readonly<Record<string, QueryError>>, sent: string[], l
     version: 170_000,
     context: { inRecovery: false, superuser: true },
     username: 'u',
+    dbname: 'db',
+    plan: new Map(),
     onSent: (text) => sent.push(text),
     left,
   };
@@ -49,6 +51,17 @@ test('all questions travel in one read-only message that leaves no setting behin
   ]);
   expect(answers.get(b)).toEqual({ kind: 'known', value: "SELECT 'b' AS v" });
   expect(lost).toBeUndefined();
+});
+
+test('what the server answered before, and which database it is, decide what is asked of it', async () => {
+  const sent: string[] = [];
+  const due: Ask<string> = { ...b, when: (known, dbname) => known(a) === 'said before' && dbname === 'db' };
+  const plan = new Map([[a, { kind: 'known', value: 'said before' } as const]]);
+  const idle: Ask<string> = { ...c, when: (_known, dbname) => dbname !== 'db' };
+  const { answers } = await gather([due, idle], { ...asking({}, sent), plan });
+  expect(answers.get(due)).toEqual({ kind: 'known', value: "SELECT 'b' AS v" });
+  expect(answers.get(idle)).toEqual({ kind: 'known', value: c.absent });
+  expect(answers.has(a)).toBe(false);
 });
 
 test('a denied question alone is unknown, with the statement that would let it be asked', async () => {

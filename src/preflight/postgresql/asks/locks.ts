@@ -1,7 +1,6 @@
 import type { Ask } from '../ask.ts';
 import { numberOrNone, textIn } from './decode.ts';
 import { grantMonitor } from './grants.ts';
-import { closing, where } from './overview.ts';
 
 /** Somebody who keeps everybody else from reading a table. */
 export interface Lock {
@@ -15,13 +14,23 @@ export interface Lock {
   readonly seconds: number | undefined;
 }
 
+/** Databases with such a lock: one look at all of them costs what one at each does. */
+export const lockedDatabases: Ask<ReadonlySet<string>> = {
+  id: 'locked-databases',
+  scope: 'server',
+  sql: () => `SELECT DISTINCT d.datname FROM pg_locks l JOIN pg_database d ON d.oid = l.database WHERE ${closing}`,
+  decode: (rows) => new Set(rows.map((row) => textIn(row, 'datname'))),
+  absent: new Set(),
+  grant: grantMonitor,
+};
+
 /** What a transaction makes itself is nobody else's, and not in the catalogue that we see. */
 export const locks: Ask<readonly Lock[]> = {
   id: 'locks',
   scope: 'database',
   sql: () =>
-    `SELECT c.oid::regclass AS name, l.pid, p.gid, extract(epoch FROM now() - coalesce(a.xact_start, p.prepared))::bigint AS seconds FROM pg_locks l JOIN pg_class c ON c.oid = l.relation LEFT JOIN pg_stat_activity a ON a.pid = l.pid LEFT JOIN pg_prepared_xacts p ON l.pid IS NULL AND EXISTS (SELECT FROM pg_locks x WHERE x.pid IS NULL AND x.locktype = 'transactionid' AND x.transactionid = p.transaction AND x.virtualtransaction = l.virtualtransaction) WHERE ${closing} AND (c.relkind = 'r' OR c.relkind = 'p' OR c.relkind = 'S') ORDER BY 1 LIMIT 1000`,
-  when: where('locks'),
+    `SELECT c.oid::regclass AS name, l.pid, p.gid, extract(epoch FROM now() - coalesce(a.xact_start, p.prepared))::bigint AS seconds FROM pg_locks l JOIN pg_class c ON c.oid = l.relation LEFT JOIN pg_stat_activity a ON a.pid = l.pid LEFT JOIN pg_prepared_xacts p ON l.pid IS NULL AND EXISTS (SELECT FROM pg_locks x WHERE x.pid IS NULL AND x.locktype = 'transactionid' AND x.transactionid = p.transaction AND x.virtualtransaction = l.virtualtransaction) WHERE ${closing} AND l.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database()) AND (c.relkind = 'r' OR c.relkind = 'p' OR c.relkind = 'S') ORDER BY 1 LIMIT 1000`,
+  when: (known, dbname) => known(lockedDatabases)?.has(dbname) ?? true,
   decode: (rows) =>
     rows.map((row) => ({
       table: textIn(row, 'name'),
@@ -32,3 +41,6 @@ export const locks: Ask<readonly Lock[]> = {
   absent: [],
   grant: grantMonitor,
 };
+
+/** Held, on a relation of a person, against readers. */
+const closing = "l.mode = 'AccessExclusiveLock' AND l.granted AND l.locktype = 'relation' AND l.relation >= '16384'";
