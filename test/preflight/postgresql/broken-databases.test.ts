@@ -126,7 +126,7 @@ describe.each([14, 18] as const)('on PostgreSQL %i', (version) => {
     expect(cures('usable_index')).toEqual(['ALTER TABLE public.t REPLICA IDENTITY USING INDEX "The One"']);
     expect(cures('keyless')).toEqual(['ALTER TABLE public.t REPLICA IDENTITY FULL']);
     expect(cures('keyless_json')).toEqual([]);
-    expect(cures('generated_key')).toEqual([]);
+    expect(cures(version < 18 ? 'generated_key' : 'generated_key_quiet')).toEqual([]);
     expect(found(report, 'replica-identity', 'keyless_json').fix?.text).toContain('public.t');
   });
 
