@@ -6,7 +6,7 @@ import { DamagedConfig } from './config/file.ts';
 import type { CliError, ExitCode } from './errors.ts';
 import type { Host } from './platform/host.ts';
 import { systemHost } from './platform/system.ts';
-import { keepYoungHeapSmall } from './platform/young-heap.ts';
+import { tuneForShortRuns } from './platform/v8-flags.ts';
 import { version } from './version.ts';
 
 /** The whole program in one call. `argv` are the words after the program's name. */
@@ -46,6 +46,6 @@ async function worded(thrown: unknown): Promise<CliError> {
 
 /** The same on this machine. */
 export function runHere(argv: readonly string[]): Promise<ExitCode> {
-  keepYoungHeapSmall();
+  tuneForShortRuns();
   return run(argv, systemHost());
 }

@@ -1,0 +1,48 @@
+import { execFileSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+import { expect, it } from 'vitest';
+
+const module = fileURLToPath(new URL('../../src/platform/v8-flags.ts', import.meta.url));
+
+/** What a program prints that does some work, with the flags or without. */
+async function printed(tuned: boolean, work: string, ...words: readonly string[]): Promise<string> {
+  const options = { bundle: true, write: false, format: 'esm', platform: 'node', logLevel: 'silent' } as const;
+  const contents = `import { tuneForShortRuns } from ${JSON.stringify(module)};${tuned ? 'tuneForShortRuns();' : ''}${work}`;
+  const { outputFiles } = await build({ ...options, stdin: { contents, resolveDir: '/', loader: 'js' } });
+  const program = outputFiles[0]?.text ?? '';
+  return execFileSync(process.execPath, [...words, '--input-type=module', '-e', program], { encoding: 'utf8' });
+}
+
+it('the part of the heap for new objects does not grow', async () => {
+  // Makes much that is needed for a while, which is what lets it grow, and prints its size in MB.
+  const work = `
+import { getHeapSpaceStatistics } from 'node:v8';
+const held = [];
+for (let at = 0; at < 3_000_000; at++) held[at % 200_000] = { at };
+console.log(getHeapSpaceStatistics().find(({ space_name: name }) => name === 'new_space').space_size / 1e6);
+`;
+  expect(Number(await printed(true, work))).toBeLessThan(4);
+  expect(Number(await printed(false, work))).toBeGreaterThan(8);
+});
+
+it('a function that is compiled takes in few of those it calls', async () => {
+  // Twelve of some sixty bytes each, which V8 would all take in.
+  const sums = Array.from(
+    { length: 12 },
+    (_, at) => `function f${at}(a, b) {
+  let s = a + ${at};
+  s = (s * b + a) | 0; s = (s ^ (s >> 3)) + b; s = (s * 7 + ${at}) | 0; s = (s ^ (s >> 5)) + a; s = (s * 11 + b) | 0;
+  return s & 1023;
+}`,
+  );
+  const work = `${sums.join('\n')}
+function all(n) { let t = 0; for (let at = 0; at < n; at++) { ${sums.map((_, at) => `t = (t + f${at}(t, at)) | 0;`).join(' ')} } return t; }
+for (let at = 0; at < 200; at++) all(10_000);
+`;
+  const taken = async (tuned: boolean) =>
+    new Set((await printed(tuned, work, '--trace-turbo-inlining')).match(/(?<=^Inlining .*)\bf\d+\b/gm)).size;
+  const [usual, few] = [await taken(false), await taken(true)];
+  expect(usual).toBeGreaterThan(8);
+  expect(few).toBeLessThan(5);
+});
