@@ -563,6 +563,15 @@ const table: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
   'functions-etc': {
     none: { status: 'pass' },
     functions: { server: healthy({ more: { functions: 2 } }), status: 'info', says: '2 functions' },
+    'FUNCTION STATS denied': {
+      server: healthy({ more: { replies: { 'FUNCTION STATS': `-${denied} 'function|stats'` } } }),
+      status: 'unknown',
+      says: '+function|stats',
+    },
+    'FUNCTION STATS of another shape': {
+      server: healthy({ more: { replies: { 'FUNCTION STATS': '-ERR out of order' } } }),
+      status: 'unknown',
+    },
     'functions, by scan': {
       server: healthy({ more: { functions: 2 } }),
       wish: { method: 'scan' },
