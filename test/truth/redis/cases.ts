@@ -202,22 +202,6 @@ export const redisCases: readonly RedisCase[] = [
     source: { config: ['enable-debug-command yes'] },
     before: async (source) => nearlyFull(source),
   },
-  {
-    name: 'a soft limit alone and much to do',
-    verdict: 'scan',
-    because: ['replica-output-buffer'],
-    filled: [0],
-    source: {
-      config: [
-        'client-output-buffer-limit replica 0 1mb 1',
-        'enable-debug-command yes',
-        'repl-diskless-sync no',
-        'rdbcompression no',
-      ],
-    },
-    last: [['debug', 'populate', '3000', 'filler', '100000']],
-    before: async (source) => keepWriting(source),
-  },
   { name: 'idle clients are sent away after a second', verdict: 'continuous', source: { config: ['timeout 1'] } },
   {
     name: 'streams with entries that wait, odd names, keys that expire meanwhile',

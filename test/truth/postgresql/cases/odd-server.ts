@@ -2,7 +2,6 @@ import type { PostgresCase } from '../case.ts';
 
 const door = { username: 'someone' };
 const plain = "CREATE ROLE someone LOGIN PASSWORD 'secret'";
-const root = "CREATE ROLE someone LOGIN SUPERUSER PASSWORD 'secret'";
 const half = 'CREATE TABLE half (a int PRIMARY KEY, b int, c text)';
 
 /** What goes wrong where nobody looks: locks, rights that are there and do not count, files that do not load, lost rows. */
@@ -30,13 +29,6 @@ export const oddServerCases: readonly PostgresCase[] = [
     verdict: 'dump',
     because: ['superuser'],
     first: [plain, 'GRANT postgres TO someone'],
-    door,
-  },
-  {
-    name: 'idle sessions end after a millisecond',
-    verdict: 'blocked',
-    because: ['tcp-connect'],
-    first: [root, "ALTER ROLE someone SET idle_session_timeout = '1ms'"],
     door,
   },
   {

@@ -82,13 +82,6 @@ export const serverCases: readonly PostgresCase[] = [
     settings: { max_slot_wal_keep_size: 0 },
   },
   {
-    name: 'no WAL kept for a slot, and much written',
-    verdict: 'dump',
-    because: ['slot-retention'],
-    settings: { max_slot_wal_keep_size: 0, max_wal_size: '32MB', min_wal_size: '32MB' },
-    before: muchWritten,
-  },
-  {
     name: 'idle slots are dropped after an hour',
     verdict: 'continuous',
     from: 18,
@@ -193,31 +186,6 @@ async function writer(
     async end() {
       clearTimeout(timer);
       await session.end();
-    },
-  };
-}
-
-/** WAL of no table, and many checkpoints, as a busy server makes them. */
-async function muchWritten(source: Postgres): Promise<Prepared> {
-  const words = new AbortController();
-  const repeat = async (statement: string, pause: number): Promise<void> => {
-    const session = new pg.Client({ host: source.folder, port: source.port, user: 'postgres', database: 'postgres' });
-    session.on('error', () => {});
-    await session.connect();
-    while (!words.signal.aborted) {
-      await session.query(statement);
-      await new Promise((resolve) => setTimeout(resolve, pause));
-    }
-    await session.end();
-  };
-  const work = Promise.all([
-    repeat("SELECT pg_logical_emit_message(true, 'x', repeat('x', 1000000))", 20),
-    repeat('CHECKPOINT', 500),
-  ]);
-  return {
-    async end() {
-      words.abort();
-      await work;
     },
   };
 }
