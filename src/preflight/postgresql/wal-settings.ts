@@ -61,7 +61,7 @@ export const slotRetention = serverCheck({
     const judged = lost
       ? (observed: string, more: Parameters<typeof warn>[1]) => fail(['continuous'], observed, more)
       : warn;
-    return judged(`max_slot_wal_keep_size ${sizeText(keep)}, ${sizeText(rate)} of WAL a second`, {
+    return judged(`max_slot_wal_keep_size ${sizeText(keep)}`, {
       required: `at least ${sizeText(needed)}`,
       detail: `${sum}${sizeText(rate)} of WAL a second x ${spanText(copy * 1000)} of copying x 3, two days of WAL, and at least max_wal_size: ${sizeText(needed)}. A slot that falls behind further is lost: "can no longer get changes from replication slot", and the migration begins again from zero.`,
       fix: alterSystem(settings, { max_slot_wal_keep_size: settingSize(needed) }),

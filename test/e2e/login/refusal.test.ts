@@ -78,7 +78,7 @@ describe.skipIf(lacks('chromium'))('a login that is refused', () => {
     await visitor.open(edited(login, (query) => query.set('scope', 'write')));
     expect(await visitor.text()).toContain('The requested scope is invalid, unknown, or malformed.');
     expect(login.printed().stderr).toMatch(
-      /complains of the redirect uri or the scope.*client_id, callback_urls and scope/,
+      /complains of the redirect uri or the scope[\s\S]*client_id, callback_urls and scope/,
     );
     await visitor.logIn(login.authorizationUrl, maya);
     await visitor.told();
