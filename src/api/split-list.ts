@@ -1,6 +1,6 @@
 import { type JsonRecord, parseJson } from '../json.ts';
 import { createFamiliar, type Familiar } from './familiar.ts';
-import { none, type ReadMember, type ReadValue, skipArray, skipBlanks, skipObject, skipValue } from './json-scan.ts';
+import { none, type ReadMember, skipArray, skipBlanks, skipObject, skipValue } from './json-scan.ts';
 
 /** The text of a JSON object, with the objects of one of its lists found in it. */
 export interface SplitList {
@@ -22,15 +22,43 @@ export type Splitter = (bytes: Buffer) => SplitList | undefined;
  */
 export function createSplitter(key: string, members: readonly string[]): Splitter {
   const familiar: Familiar[] = [];
-  const familiarAt = (nameLength: number): Familiar => (familiar[nameLength] ??= createFamiliar());
-  /** What follows the last of the members that were asked for, to the end of an object. */
   const tails = createFamiliar();
   const [keyAt, memberAt] = [namesAt([key]), namesAt(members)];
   const quotedKey = Buffer.from(JSON.stringify(key));
-  // Of the text that is taken apart: these functions are made once, since each that is made is compiled by itself.
-  let [bytes, isEscaped] = [nothing, false];
-  let spans: number[] = [];
-  let skims: JsonRecord[] = [];
+  return (bytes) => {
+    const isEscaped = bytes.includes(backslash);
+    return splitList(bytes, {
+      isList: (from, end) => keyAt(bytes, from, end, isEscaped) !== undefined,
+      isLast: (end) => !isEscaped && bytes.indexOf(quotedKey, end) === -1,
+      memberAt: (from, end) => memberAt(bytes, from, end, isEscaped),
+      valueAt: (from, end) => valueAt(bytes, from, end, isEscaped),
+      wanted: members.length,
+      familiarAt: (length) => (familiar[length] ??= createFamiliar()),
+      tails,
+    });
+  };
+}
+
+interface Splitting {
+  /** Whether the name between two places is that of the list. */
+  readonly isList: (from: number, end: number) => boolean;
+  /** Whether no other list of that name can follow. */
+  readonly isLast: (end: number) => boolean;
+  /** The name between two places, if it is one of the members that were asked for. */
+  readonly memberAt: (from: number, end: number) => string | undefined;
+  /** What the JSON text between two places says. */
+  readonly valueAt: (from: number, end: number) => unknown;
+  /** How many members were asked for. */
+  readonly wanted: number;
+  readonly familiarAt: (nameLength: number) => Familiar;
+  /** What follows the last of the members that were asked for, to the end of an object. */
+  readonly tails: Familiar;
+}
+
+function splitList(bytes: Buffer, splitting: Splitting): SplitList | undefined {
+  const { isList, isLast, memberAt, valueAt, wanted, familiarAt, tails } = splitting;
+  const spans: number[] = [];
+  const skims: JsonRecord[] = [];
   let [listStart, listEnd] = [none, none];
   let skim: Record<string, unknown> = {};
   // Of the object that is read: how many of its members were asked for, where the last of them ends, and whether what follows is known.
@@ -39,56 +67,43 @@ export function createSplitter(key: string, members: readonly string[]): Splitte
   const readMember: ReadMember = (from, name, nameEnd) => {
     const end =
       bytes[from] === openBrace ? skipFamiliar(familiarAt(nameEnd - name), bytes, from) : skipValue(bytes, from, 2);
-    const member = end === none ? undefined : memberAt(bytes, name, nameEnd, isEscaped);
+    const member = end === none ? undefined : memberAt(name, nameEnd);
     if (member === undefined) return end;
-    skim[member] = valueAt(bytes, from, end, isEscaped);
+    skim[member] = valueAt(from, end);
     met += 1;
     metEnd = end;
-    if (met !== members.length) return end;
+    if (met !== wanted) return end;
     const tailEnd = tails.endOf(bytes, end);
     isTailKnown = tailEnd !== none;
     // The brace that ends the object is left to whoever reads it.
     return isTailKnown ? tailEnd - 1 : end;
   };
-  const readItem: ReadValue = (from) => {
+  const readItem = (from: number): number => {
     if (bytes[from] !== openBrace) return none;
     skim = {};
     [met, isTailKnown] = [0, false];
     const end = skipObject(bytes, from, readMember);
     // A tail that holds one of them again is none.
-    if (end !== none && met === members.length && !isTailKnown)
-      tails.learn(bytes, members.length === 0 ? end : metEnd, end);
+    if (end !== none && met === wanted && !isTailKnown) tails.learn(bytes, wanted === 0 ? end : metEnd, end);
     spans.push(from, end);
     skims.push(skim);
     return end;
   };
-  const readList: ReadMember = (from, name, nameEnd) => {
-    if (keyAt(bytes, name, nameEnd, isEscaped) === undefined) return skipValue(bytes, from);
+  const start = skipBlanks(bytes, 0);
+  if (bytes[start] !== openBrace) return undefined;
+  const end = skipObject(bytes, start, (from, name, nameEnd) => {
+    if (!isList(name, nameEnd)) return skipValue(bytes, from);
     if (listStart !== none || bytes[from] !== openBracket) return none;
     listStart = from;
     listEnd = skipArray(bytes, from, readItem);
-    // What follows is read by whoever wants it, unless it may hold another list of that name.
-    isOver = listEnd !== none && !isEscaped && bytes.indexOf(quotedKey, listEnd) === -1;
+    // What follows is read by whoever wants it.
+    isOver = listEnd !== none && isLast(listEnd);
     return isOver ? none : listEnd;
-  };
-  const split = (): SplitList | undefined => {
-    const start = skipBlanks(bytes, 0);
-    if (bytes[start] !== openBrace) return undefined;
-    const end = skipObject(bytes, start, readList);
-    if (!isOver && (end === none || skipBlanks(bytes, end) !== bytes.length)) return undefined;
-    if (listStart === none) return { spans, skims, rest: bytes.toString('utf8') };
-    const rest = `${bytes.toString('utf8', 0, listStart)}[]${bytes.toString('utf8', listEnd)}`;
-    return { spans, skims, rest };
-  };
-  return (text) => {
-    [bytes, isEscaped] = [text, text.includes(backslash)];
-    [spans, skims] = [[], []];
-    [listStart, listEnd, isOver] = [none, none, false];
-    const found = split();
-    // An answer that was read is not kept until the next one.
-    bytes = nothing;
-    return found;
-  };
+  });
+  if (!isOver && (end === none || skipBlanks(bytes, end) !== bytes.length)) return undefined;
+  if (listStart === none) return { spans, skims, rest: bytes.toString('utf8') };
+  const rest = `${bytes.toString('utf8', 0, listStart)}[]${bytes.toString('utf8', listEnd)}`;
+  return { spans, skims, rest };
 }
 
 function skipFamiliar(familiar: Familiar, bytes: Buffer, from: number): number {
@@ -148,4 +163,3 @@ function standsAt(bytes: Buffer, name: Buffer, from: number, end: number): boole
 const longestNumber = 15;
 const [quote, zero, backslash] = [0x22, 0x30, 0x5c];
 const [openBracket, openBrace] = [0x5b, 0x7b];
-const nothing: Buffer = Buffer.alloc(0);
