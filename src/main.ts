@@ -6,7 +6,7 @@ import { DamagedConfig } from './config/file.ts';
 import type { CliError, ExitCode } from './errors.ts';
 import type { Host } from './platform/host.ts';
 import { systemHost } from './platform/system.ts';
-import { tuneForShortRuns } from './platform/v8-flags.ts';
+import { compileLess, keepYoungHeapSmall } from './platform/v8-flags.ts';
 import { version } from './version.ts';
 
 /** The whole program in one call. `argv` are the words after the program's name. */
@@ -46,6 +46,8 @@ async function worded(thrown: unknown): Promise<CliError> {
 
 /** The same on this machine. */
 export function runHere(argv: readonly string[]): Promise<ExitCode> {
-  tuneForShortRuns();
+  keepYoungHeapSmall();
+  // A server that runs for hours has the time.
+  if (!argv.includes('sandbox')) compileLess();
   return run(argv, systemHost());
 }
