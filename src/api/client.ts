@@ -219,7 +219,9 @@ export function unreachable(error: SendError): CliError {
     unreachable: 'check the network and the address with `cloudctl config list`',
   };
   // The profile says nothing of the proxy, which comes from the environment.
-  const proxy = error.message.includes(' the proxy ') && code === 'unreachable';
-  const hint = proxy ? 'check HTTPS_PROXY and HTTP_PROXY, or name the server in NO_PROXY' : hints[code];
+  const hint =
+    error.atProxy && code === 'unreachable'
+      ? 'check HTTPS_PROXY and HTTP_PROXY, or name the server in NO_PROXY'
+      : hints[code];
   return new CliError(code, error.message, { hint, cause: error });
 }

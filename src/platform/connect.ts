@@ -94,10 +94,7 @@ async function tunnel(
   signal: AbortSignal,
 ): Promise<Socket> {
   const { request } = await import('node:http');
-  const plain = await tcp({ host: proxy.hostname, port: proxy.port }, `the proxy ${proxy.shown}`, signal);
-  const socket = proxy.secure
-    ? await tls(plain, proxy.hostname, `the proxy ${proxy.shown}`, options.ca, signal)
-    : plain;
+  const socket = await dialProxy(proxy, options.ca, signal);
   const authority = authorityOf(target, portOf(target));
   return new Promise((resolve, reject) => {
     const asked = request({
@@ -112,7 +109,8 @@ async function tunnel(
     });
     const refuse = (reason: string) => {
       socket.destroy();
-      reject(signal.aborted ? signal.reason : new SendError('connection', false, `the proxy ${proxy.shown} ${reason}`));
+      const failure = new SendError('connection', false, `the proxy ${proxy.shown} ${reason}`, { atProxy: true });
+      reject(signal.aborted ? signal.reason : failure);
     };
     asked.once('connect', ({ statusCode = 0, statusMessage = '' }, tunnelled, head) => {
       if (statusCode < 200 || statusCode > 299)
@@ -125,6 +123,17 @@ async function tunnel(
     asked.on('error', () => refuse(`closed the connection instead of opening a tunnel to ${authority}`));
     asked.end();
   });
+}
+
+async function dialProxy(proxy: HttpProxy, ca: string | undefined, signal: AbortSignal): Promise<Socket> {
+  const name = `the proxy ${proxy.shown}`;
+  try {
+    const socket = await tcp({ host: proxy.hostname, port: proxy.port }, name, signal);
+    return proxy.secure ? await tls(socket, proxy.hostname, name, ca, signal) : socket;
+  } catch (error) {
+    if (!(error instanceof SendError)) throw error;
+    throw new SendError(error.kind, error.sent, error.message, { noTls: error.noTls, atProxy: true });
+  }
 }
 
 /** Waits for the event, the socket's error or the signal; a socket that failed is closed. */

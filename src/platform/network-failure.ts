@@ -18,7 +18,7 @@ export function networkFailure(error: Error, what: string): SendError {
 /** A handshake that failed, a certificate that is not trusted: nothing of the request has left. */
 export function tlsFailure(error: Error, what: string): SendError {
   if (codeOf(error) === 'ERR_SSL_WRONG_VERSION_NUMBER' || codeOf(error) === 'ERR_SSL_PACKET_LENGTH_TOO_LONG') {
-    return new SendError('tls', false, `${what}: the server does not speak TLS on this port`, true);
+    return new SendError('tls', false, `${what}: the server does not speak TLS on this port`, { noTls: true });
   }
   const words = 'reason' in error && typeof error.reason === 'string' ? error.reason : error.message;
   const reason = codeOf(error) === 'ECONNRESET' ? 'the connection was closed during the TLS handshake' : cleaned(words);

@@ -114,7 +114,7 @@ function failureOf(error: unknown, { sent, origin, signal }: Circumstances): Sen
       ? new SendError('timeout', sent, `no answer from ${origin} in time`)
       : new SendError('aborted', sent, `the request to ${origin} was given up`);
   }
-  if (cause instanceof SendError) return new SendError(cause.kind, cause.sent || sent, cause.message, cause.noTls);
+  if (cause instanceof SendError) return new SendError(cause.kind, cause.sent || sent, cause.message, cause);
   if (!sent) return new SendError('connection', false, `could not send the request to ${origin}`);
   return new SendError('connection', true, `no complete answer from ${origin}: ${reasonOf(codeOf(cause))}`);
 }

@@ -19,6 +19,8 @@ export interface Answer {
 
 export type SendFailure = 'name' | 'refused' | 'tls' | 'timeout' | 'aborted' | 'connection';
 
+export type SendFacts = Partial<Pick<SendError, 'noTls' | 'atProxy'>>;
+
 /** No complete answer came. `sent` tells whether the dispatcher ever started the request: only `false` makes another try safe. */
 export class SendError extends Error {
   override readonly name = 'SendError';
@@ -26,12 +28,15 @@ export class SendError extends Error {
   readonly sent: boolean;
   /** With `tls`: the server answered, but does not speak TLS on this port. */
   readonly noTls: boolean;
+  /** It was the proxy of the environment that failed; the server was not reached at all. */
+  readonly atProxy: boolean;
 
-  constructor(kind: SendFailure, sent: boolean, message: string, noTls = false) {
+  constructor(kind: SendFailure, sent: boolean, message: string, more: SendFacts = {}) {
     super(message);
     this.kind = kind;
     this.sent = sent;
-    this.noTls = noTls;
+    this.noTls = more.noTls ?? false;
+    this.atProxy = more.atProxy ?? false;
   }
 }
 

@@ -153,7 +153,11 @@ describe('a request through a proxy', () => {
   it('to a server whose certificate is wrong fails as it does without one', async () => {
     const proxy = await startProxy(await startTarget());
     const send = await undiciSend({ env: { HTTPS_PROXY: `http://127.0.0.1:${proxy.port}` }, ca: certificates.ca });
-    await expect(send('https://other.example.test/', post())).rejects.toMatchObject({ kind: 'tls', sent: false });
+    await expect(send('https://other.example.test/', post())).rejects.toMatchObject({
+      kind: 'tls',
+      sent: false,
+      atProxy: false,
+    });
   });
 
   it('that refuses is told with its status and not its password; nothing was sent', async () => {
@@ -161,7 +165,7 @@ describe('a request through a proxy', () => {
     const send = await undiciSend({ env: { HTTPS_PROXY: `http://user:hunter2@127.0.0.1:${proxy.port}` } });
     const error: unknown = await send('https://api.example.test/', post()).catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(SendError);
-    expect(error).toMatchObject({ kind: 'connection', sent: false });
+    expect(error).toMatchObject({ kind: 'connection', sent: false, atProxy: true });
     expect(inspect(error)).toContain('refused api.example.test:443: 407 Proxy Authentication Required');
     expect(inspect(error)).not.toMatch(/hunter2|dXNlcjpodW50ZXIy/);
     expect(proxy.asked.length).toBe(1);
@@ -192,6 +196,7 @@ describe('a request through a proxy', () => {
       kind: 'refused',
       sent: false,
       message: 'could not connect to the proxy http://127.0.0.1:9: connection refused',
+      atProxy: true,
     });
   });
 });

@@ -1,7 +1,21 @@
 import { expect, test } from 'vitest';
+import { databases } from '../../../src/preflight/postgresql/asks/databases.ts';
+import { lostRows, manyDatabases } from '../../../src/preflight/postgresql/asks/lost-rows.ts';
+import { lostRowsCheck } from '../../../src/preflight/postgresql/lost-rows.ts';
 import { ready, startPostgres } from '../../fixtures/postgres.ts';
-import { short } from './facts.ts';
+import { ground, short, wish } from './facts.ts';
 import { found, preflight } from './preflight.ts';
+
+test('where there are too many databases to look in, it is said that nobody looked', () => {
+  const asked = (count: number) =>
+    lostRows.when?.(
+      (ask) => (ask.id === databases.id ? ask.decode(Array.from({ length: count }, () => ({}))) : undefined),
+      'd',
+    );
+  expect([asked(manyDatabases), asked(manyDatabases + 1)]).toEqual([true, false]);
+  const told = lostRowsCheck.judge({ lostRows: lostRows.absent }, 'd', ground(), wish());
+  expect(told).toMatchObject({ status: 'info', observed: 'not looked at in more than 50 databases' });
+});
 
 test('rows that are gone from the catalogue are told by what lacks them, and close their database alone', async () => {
   const server = await startPostgres({ version: 16, settings: ready });

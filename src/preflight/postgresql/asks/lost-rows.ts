@@ -11,10 +11,10 @@ export interface LostRow {
   readonly lost: string;
 }
 
-/** They cost a server process a few milliseconds, which nobody notices in so many databases. */
+/** The looks cost a server process a few milliseconds, which nobody notices in so many databases. */
 export const manyDatabases = 50;
 
-/** Eight looks at the catalogue, each for rows without their counterpart. undefined: not asked. */
+/** Looks at the catalogue for rows without their counterpart. undefined: not asked. */
 export const lostRows: Ask<readonly LostRow[] | undefined> = {
   id: 'lost-rows',
   scope: 'database',
