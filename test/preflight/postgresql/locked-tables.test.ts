@@ -21,10 +21,19 @@ test('a prepared transaction that locks a table closes its database, and what it
   const server = await startPostgres({ version: 15, settings: { ...ready, max_prepared_transactions: 5 } });
   await server.query('CREATE TABLE "The Table" (a int PRIMARY KEY)');
   await server.query("BEGIN; CREATE TABLE half (a int); PREPARE TRANSACTION 'making'");
-  const judged = async () => found(await preflight(server), 'locked-tables', 'postgres');
+  await server.query('CREATE DATABASE other');
+  let asked = new Set<string>();
+  const judged = async () => {
+    asked = new Set();
+    const onQuery = (database: string, text: string) =>
+      void (text.includes('pg_prepared_xacts p') && asked.add(database));
+    return found(await preflight(server, { onQuery }), 'locked-tables', 'postgres');
+  };
   expect((await judged()).status).toBe('pass');
   await server.query(`BEGIN; LOCK TABLE "The Table" IN ACCESS EXCLUSIVE MODE; PREPARE TRANSACTION 'it''s held'`);
   const finding = await judged();
+  // One look at all databases tells where another is worth its time.
+  expect([...asked]).toEqual(['postgres']);
   expect(short(finding)).toBe('fail continuous+dump');
   expect(finding.objects?.[0]).toContain(`public."The Table" by the prepared transaction it's held`);
   const [, cure] = / or (ROLLBACK PREPARED '(?:[^']|'')*')/.exec(finding.fix?.text ?? '') ?? [];
