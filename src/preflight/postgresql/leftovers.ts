@@ -72,8 +72,12 @@ function dropping(slots: readonly Slot[], names: readonly string[], database: st
   };
 }
 
-/** Without its publication a migration that runs is broken for good, so none is dropped while a slot of one is active. */
+/**
+ * Without its publication a migration that runs is broken for good, so none is dropped while a slot of one is active. The body
+ * is a text constant: whoever may make publications could end dollar quotes with the name of one.
+ */
 function droppingIdle(name: string): string {
   const running = `SELECT FROM pg_replication_slots WHERE active AND database = current_database() AND slot_name ~ ${quoteLiteral(migrationSlots.source)}`;
-  return `DO $cure$ BEGIN IF NOT EXISTS (${running}) THEN DROP PUBLICATION IF EXISTS ${quoteIdentifier(name)}; END IF; END $cure$`;
+  const body = `BEGIN IF NOT EXISTS (${running}) THEN DROP PUBLICATION IF EXISTS ${quoteIdentifier(name)}; END IF; END`;
+  return `DO ${quoteLiteral(body)}`;
 }

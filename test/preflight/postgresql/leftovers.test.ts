@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import { leftovers } from '../../../src/preflight/postgresql/leftovers.ts';
+import { ready, startPostgres } from '../../fixtures/postgres.ts';
 import { ground, short, slot, wish } from './facts.ts';
+import { found, preflight } from './preflight.ts';
 
 const old = 'aiven_db_migrate_0123_slot';
 const publication = { name: 'aiven_db_migrate_0123_pub', allTables: true };
@@ -60,6 +62,18 @@ test('both are dropped, in their database, and only while nobody holds the slot'
     /IF NOT EXISTS \(SELECT FROM pg_replication_slots WHERE active .*\) THEN DROP PUBLICATION IF EXISTS "aiven_db_migrate_0123_pub"/,
   );
   expect(others).toEqual([]);
+});
+
+test('a publication is dropped whatever its name holds, and the name is never read as SQL', async () => {
+  const server = await startPostgres({ version: 17, settings: ready });
+  await server.query('CREATE TABLE kept (a int PRIMARY KEY)');
+  const odd = ['cloudctl_$cure$; DROP TABLE kept; --', "cloudctl_'; DROP TABLE kept; --", 'cloudctl_" \\\\ $$'];
+  for (const name of odd) await server.query(`CREATE PUBLICATION "${name.replaceAll('"', '""')}"`);
+  const { fix } = found(await preflight(server), 'leftovers', 'postgres');
+  expect(fix?.sql).toHaveLength(odd.length);
+  for (const statement of fix?.sql ?? []) await server.query(statement);
+  expect(found(await preflight(server), 'leftovers', 'postgres').status).toBe('pass');
+  expect(await server.query("SELECT to_regclass('kept') IS NOT NULL AS there")).toEqual([{ there: true }]);
 });
 
 test('a slot that somebody else may need is dropped by no script', () => {
