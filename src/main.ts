@@ -46,8 +46,10 @@ async function worded(thrown: unknown): Promise<CliError> {
 
 /** The same on this machine. */
 export function runHere(argv: readonly string[]): Promise<ExitCode> {
-  keepYoungHeapSmall();
-  // A server that runs for hours has the time.
-  if (!argv.includes('sandbox')) compileLess();
+  // A server that runs for hours has the time, and the room.
+  if (!argv.includes('sandbox')) {
+    keepYoungHeapSmall();
+    compileLess();
+  }
   return run(argv, systemHost());
 }
