@@ -165,7 +165,7 @@ export async function createContext(host: Host, globals: Words): Promise<Context
       renew: (refused: Secret) => bearer.renew(refused),
       clock: host.clock,
       timeout,
-      login: wayIn(current),
+      wayIn: wayIn(current, host.folders.config),
     });
   };
   const sandbox = async (adminUrl: string | undefined): Promise<SandboxAdminApi> => {

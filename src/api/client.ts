@@ -5,7 +5,7 @@ import type { Clock } from '../platform/host.ts';
 import { type Answer, failureCode, type Send, SendError, type SendInit } from '../platform/send.ts';
 import { type Secret, withoutSecrets } from '../secret.ts';
 import type { Patience } from './patience.ts';
-import { type ApiAnswer, isTokenRefused, mayBeTokenRefused, notJson, problem } from './problem.ts';
+import { type ApiAnswer, isTokenRefused, mayBeTokenRefused, notJson, problem, type WayIn } from './problem.ts';
 
 export interface ApiDeps {
   readonly baseOrigin: string;
@@ -17,8 +17,7 @@ export interface ApiDeps {
   readonly clock: Clock;
   /** Milliseconds for one HTTP request, its body included. */
   readonly timeout: number;
-  /** The command that logs this profile in, in backquotes. */
-  readonly login: string;
+  readonly wayIn: WayIn;
 }
 
 export interface ApiRequest {
@@ -70,7 +69,7 @@ export function createApi(deps: ApiDeps): Api {
       const answer = await request(call);
       if (answer.status >= 200 && answer.status < 300) return answer;
       if (answer.status !== 429 || (await call.patience?.(answer)) !== true)
-        throw problem(answer, call.method, withoutQuery(call.path), deps.login);
+        throw problem(answer, call.method, withoutQuery(call.path), deps.wayIn);
     }
   };
   return {
@@ -90,7 +89,7 @@ export function createApi(deps: ApiDeps): Api {
 function stillRefused(deps: ApiDeps, { status, requestId }: ApiAnswer): CliError {
   return new CliError('token_refused', 'the resource API refused the access token', {
     detail: `${deps.baseOrigin} does not know it, though it was just renewed`,
-    hint: deps.login,
+    hint: deps.wayIn.login,
     status,
     requestId: requestId(),
   });

@@ -50,8 +50,18 @@ export function mayBeTokenRefused(answer: ApiAnswer, path: string): boolean {
   return answer.text() === '' || problemBody(answer).id === 'not_found';
 }
 
-/** The error a user should see for an answer that is no success. `profile` and `scope` make the hint exact. */
-export function problem(answer: ApiAnswer, method: string, path: string, login: string): CliError {
+/** What helps who is refused, as whole hints: which command that is depends on whose token it was, and on the profile. */
+export interface WayIn {
+  /** After a token that was refused. */
+  readonly login: string;
+  /** After a write that the scope does not allow. */
+  readonly write: string;
+  /** After a reading that is forbidden, though every scope allows it (spec.md §5.4). */
+  readonly look: string;
+}
+
+/** The error a user should see for an answer that is no success. */
+export function problem(answer: ApiAnswer, method: string, path: string, wayIn: WayIn): CliError {
   const { status } = answer;
   const requestId = answer.requestId();
   const said = problemBody(answer).message;
@@ -72,13 +82,13 @@ export function problem(answer: ApiAnswer, method: string, path: string, login: 
       return new CliError('token_refused', 'the access token was refused', {
         ...parts,
         detail: said,
-        hint: `${login}`,
+        hint: wayIn.login,
       });
     case 403:
       return new CliError('scope_too_small', forbidden(method, what), {
         ...parts,
         detail: said,
-        hint: isReading(method) ? lookAtSession(login) : writeAccess(login),
+        hint: isReading(method) ? wayIn.look : wayIn.write,
       });
     case 404:
       return new CliError('not_found', `could not ${what}: not found`, {
@@ -108,18 +118,6 @@ function isReading(method: string): boolean {
 
 function forbidden(method: string, what: string): string {
   return isReading(method) ? `could not ${what}: it is forbidden` : `the session's scope does not allow ${what}`;
-}
-
-function lookAtSession(login: string): string {
-  const status = login.replace('auth login', 'auth status');
-  return status === login ? login : `see whose session it is: ${status}`;
-}
-
-/** What gives a session that may write; a token of the environment is no session, and logging in would not replace it. */
-function writeAccess(login: string): string {
-  return login.includes('auth login')
-    ? `log in with write access: ${login.replace(/`$/, ' --scope "read write"`')}`
-    : login;
 }
 
 function whatIsThere(path: string): string | undefined {

@@ -1,6 +1,6 @@
 import type { ApiRequest } from '../api/client.ts';
 import { type Created, readCreated } from '../api/droplets.ts';
-import { type ApiAnswer, problem, problemBody } from '../api/problem.ts';
+import { type ApiAnswer, problem, problemBody, type WayIn } from '../api/problem.ts';
 import type { CliError } from '../errors.ts';
 import { SendError } from '../platform/send.ts';
 import type { CreatedRow } from './event.ts';
@@ -18,7 +18,7 @@ export type Fate =
 export function fateOf(
   request: ApiRequest & { readonly names: readonly string[] },
   answer: ApiAnswer,
-  login: string,
+  wayIn: WayIn,
 ): Fate {
   const { status } = answer;
   if (status >= 200 && status < 300) {
@@ -26,7 +26,7 @@ export function fateOf(
     const rows = created === undefined ? [] : matched(request.names, created);
     return rows.length === 0 ? { kind: 'doubt', error: 'the answer is not understood' } : { kind: 'created', rows };
   }
-  const refused = problem(answer, request.method, request.path, login);
+  const refused = problem(answer, request.method, request.path, wayIn);
   if (status === 429) return { kind: 'throttled', error: refused.message };
   // A server that says 408 did not see the request whole, or a proxy before it lost patience: who knows which.
   if (status >= 500 || status === 408) return { kind: 'doubt', error: refused.message };

@@ -1,3 +1,4 @@
+import type { WayIn } from '../api/problem.ts';
 import { CliError } from '../errors.ts';
 import { type Fate, fateOf, fateOfFailure } from './answer.ts';
 import { type SendingEvent, timeText } from './event.ts';
@@ -13,8 +14,7 @@ export interface GroupDeps extends InvestigationDeps {
   readonly overdue: Overdue;
   /** Of the lane. */
   readonly leash: Leash;
-  /** The command that logs this profile in, in backquotes. */
-  readonly login: string;
+  readonly wayIn: WayIn;
   /** Something stopped the batch: nothing more is sent, but what was sent is looked for. */
   readonly stopped: () => boolean;
 }
@@ -101,10 +101,10 @@ function sendingOf({ id, names }: Group, { clock, line }: GroupDeps): SendingEve
 }
 
 /** Sends the request, of which the ledger knows. */
-function send({ names }: Group, { line, ledger, login, leash }: GroupDeps): Promise<Fate> {
+function send({ names }: Group, { line, ledger, wayIn, leash }: GroupDeps): Promise<Fate> {
   const request = createRequest(names, ledger.roster.batch.attributes, leash.signal());
   return line.request(request).then(
-    (got) => fateOf(request, got, login),
+    (got) => fateOf(request, got, wayIn),
     (error: unknown) => {
       if (error instanceof CliError) return fateOfFailure(error);
       throw error;

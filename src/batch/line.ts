@@ -1,5 +1,5 @@
 import type { Api, ApiRequest } from '../api/client.ts';
-import type { ApiAnswer } from '../api/problem.ts';
+import type { ApiAnswer, WayIn } from '../api/problem.ts';
 import { CliError } from '../errors.ts';
 import type { Clock } from '../platform/host.ts';
 import { type Allowance, afterAnswer, afterSending, unlimited, waitFor } from './pace.ts';
@@ -7,8 +7,7 @@ import { type Allowance, afterAnswer, afterSending, unlimited, waitFor } from '.
 /** The way to the server: every request of a batch takes its turn here. */
 export interface Line {
   readonly baseOrigin: string;
-  /** The command that logs this profile in, in backquotes. */
-  readonly login: string;
+  readonly wayIn: WayIn;
   /**
    * To be waited for before a request; undefined when the server allows one now. A wait that is too long, or was ended by the
    * signal, is an error.
@@ -22,7 +21,7 @@ export interface Line {
 
 export interface LineOptions {
   readonly api: Api;
-  readonly login: string;
+  readonly wayIn: WayIn;
   readonly clock: Clock;
   /** The longest wait for the rate limit, in milliseconds. */
   readonly pause: number;
@@ -30,7 +29,7 @@ export interface LineOptions {
   readonly onPause: (ms: number) => Promise<void>;
 }
 
-export function createLine({ api, login, clock, pause, onPause }: LineOptions): Line {
+export function createLine({ api, wayIn, clock, pause, onPause }: LineOptions): Line {
   let allowance: Allowance = unlimited;
   let inFlight = 0;
   let refusals = 0;
@@ -57,7 +56,7 @@ export function createLine({ api, login, clock, pause, onPause }: LineOptions): 
 
   return {
     baseOrigin: api.baseOrigin,
-    login,
+    wayIn,
     turn: take,
     async request(request) {
       inFlight += 1;

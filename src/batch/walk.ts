@@ -35,7 +35,7 @@ export async function readPage(line: Line, path: string, signal: AbortSignal): P
     answer = await line.request({ method: 'GET', path });
     // The line waits until the server allows another.
   } while (answer.status === 429);
-  if (answer.status !== 200) throw problem(answer, 'GET', '/v2/droplets', line.login);
+  if (answer.status !== 200) throw problem(answer, 'GET', '/v2/droplets', line.wayIn);
   const json = parseJson(answer.text());
   const body = json.ok && isRecord(json.value) ? json.value : undefined;
   const items = body?.droplets;

@@ -49,7 +49,7 @@ export const api: CommandSpec<Context> = {
     }
     const answer = await client.request({ method, path, ...(body === undefined ? {} : { body }) });
     if (answer.status < 200 || answer.status >= 300)
-      throw problem(answer, method, path.split('?')[0] ?? path, wayIn(settings));
+      throw problem(answer, method, path.split('?')[0] ?? path, wayIn(settings, context.host.folders.config));
     if (answer.raw.size === 0) {
       await context.output.note(`${answer.status}, no body.`);
       return 0;

@@ -19,7 +19,8 @@ import { surroundings } from '../platform/environment.ts';
 import { tryAcquire } from '../platform/lock.ts';
 import { proxyFor } from '../platform/proxy.ts';
 import { tokenCallHazard } from '../platform/unsafe-environment.ts';
-import { commandFor } from '../session/command-for.ts';
+import { readAccount } from '../session/account.ts';
+import { commandFor, flowAgain } from '../session/command-for.ts';
 import { loginCommand, readOnce } from '../session/current.ts';
 import { stateOf } from '../session/status.ts';
 import { bindingOf } from '../session/wiring.ts';
@@ -176,7 +177,8 @@ async function probeStore(context: Context, settings: Settings): Promise<DoctorF
 async function session(context: Context, settings: Settings, storeAnswers: boolean): Promise<readonly DoctorFinding[]> {
   const binding = bindingOf(settings);
   if (binding === undefined) return [];
-  const hint = loginCommand(settings.profileName);
+  const flow = flowAgain(readAccount(context.host.folders.config, settings.profileName)?.flow, settings.values.flow);
+  const hint = loginCommand(settings.profileName, undefined, flow);
   if (!storeAnswers) {
     const skipped = { status: 'skipped', observed: 'the credential store does not answer' } as const;
     return ['client-secret', 'session'].map((id) => ({ id, ...skipped }));
@@ -194,7 +196,7 @@ async function session(context: Context, settings: Settings, storeAnswers: boole
   const state = stateOf(stored.record, context.host.clock.now());
   const until = `${state.replaceAll('_', ' ')}, until ${new Date(stored.record.expiresAt * 1000).toISOString()}`;
   if (state === 'needs_login') {
-    const again = loginCommand(settings.profileName, stored.record.scope);
+    const again = loginCommand(settings.profileName, stored.record.scope, flow);
     return [secret, { id: 'session', status: 'warning', observed: until, hint: again }];
   }
   return [secret, { id: 'session', status: 'ok', observed: until }];

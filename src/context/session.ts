@@ -5,6 +5,8 @@ import type { Client } from '../oauth/token-endpoint.ts';
 import type { Host, SendOptions } from '../platform/host.ts';
 import type { HeldLock } from '../platform/lock.ts';
 import type { Send } from '../platform/send.ts';
+import { readAccount } from '../session/account.ts';
+import { flowAgain } from '../session/command-for.ts';
 import type { Place } from '../session/place.ts';
 import { reachedHere } from '../session/points.ts';
 import { probeToken } from '../session/probe.ts';
@@ -45,6 +47,10 @@ export function storedSession(parts: SessionParts, settings: Settings, binding: 
     lock: () => parts.lock(place.lock),
     probe: async (token, signal) => probeToken(await send({ fresh: true }), binding.baseOrigin, token, signal),
     random: host.random,
+    flowAgain: (sid) => {
+      const account = readAccount(host.folders.config, settings.profileName);
+      return flowAgain(account?.sid === sid ? account.flow : undefined, settings.values.flow);
+    },
     clock: host.clock,
     signals: host.signals,
     requireSafe: parts.requireSafe,

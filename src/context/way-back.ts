@@ -3,7 +3,8 @@ import { sameScope } from '../oauth/scope.ts';
 import { surroundings } from '../platform/environment.ts';
 import { tryAcquire } from '../platform/lock.ts';
 import { type Account, readAccount, writeAccount } from '../session/account.ts';
-import { accountHint, loginCommand, readOnce } from '../session/current.ts';
+import { loginAgain } from '../session/command-for.ts';
+import { accountHint, readOnce } from '../session/current.ts';
 import { login } from '../session/login.ts';
 import type { LoginRequest } from '../session/login-request.ts';
 import { invitation, mayOpenBrowser } from '../session/login-words.ts';
@@ -45,7 +46,7 @@ export const comeBack: ComeBack = async (parts, settings, binding) => {
       signals: host.signals,
       requireSafe: parts.requireSafe,
       clean: (text) => clean(text, 300),
-      login: loginCommand(profileName, request.scope),
+      login: loginAgain(profileName, request, values.flow),
       onOtherScope: 'refuse',
       writeAccount: (account) => writeAccount(host.folders.config, profileName, account),
       invite: async (way) => {

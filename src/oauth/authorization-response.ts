@@ -42,6 +42,8 @@ const errors = [
   'invalid_scope',
   'server_error',
   'temporarily_unavailable',
+  'unsupported_response_type',
+  'unauthorized_client',
 ] as const;
 
 /** Error codes of the redirect (spec.md §7; RFC 6749 §4.1.2.1); any other is `unknown`. */

@@ -1,3 +1,4 @@
+import type { Flow } from '../oauth/authorization-request.ts';
 import { isKnownScope, sameScope } from '../oauth/scope.ts';
 
 /** A command for this profile, in backquotes. */
@@ -13,7 +14,34 @@ export function scopeOption(scope: string): readonly string[] {
   return [`--scope ${scope.includes(' ') ? `"${scope}"` : scope}`, ...any];
 }
 
-/** The same, and none for the scope that a login asks for anyway. */
+/** The words that ask for the flow of a session again; none where a login of the profile takes it anyway. */
+export function flowAgain(flow: Flow | undefined, ofProfile: Flow = 'code'): readonly string[] {
+  return flow === undefined || flow === ofProfile ? [] : [`--flow ${flow}`];
+}
+
+/** The words that ask for a scope, and none for the one that a login asks for anyway. */
 export function widerScopeOption(scope: string | undefined): readonly string[] {
   return scope === undefined || sameScope(scope, 'read') ? [] : scopeOption(scope);
+}
+
+/** How a login that came to nothing is started again: commands in backquotes. */
+export interface LoginAgain {
+  /** With the same flow and scope. */
+  readonly same: string;
+  /** Content with another scope than that. */
+  readonly anyGrant: string;
+  /** In the other flow. */
+  readonly otherFlow: string;
+}
+
+/** `ofProfile`: the flow of a login that names none. */
+export function loginAgain(
+  profile: string,
+  { flow, scope }: { readonly flow: Flow; readonly scope: string | undefined },
+  ofProfile: Flow | undefined,
+): LoginAgain {
+  const command = (wanted: Flow, ...more: readonly string[]): string =>
+    commandFor(profile, ['auth login', ...flowAgain(wanted, ofProfile), ...widerScopeOption(scope), ...more].join(' '));
+  const other = flow === 'code' ? 'implicit' : 'code';
+  return { same: command(flow), anyGrant: command(flow, '--accept-scope'), otherFlow: command(other) };
 }

@@ -123,11 +123,19 @@ export function freshness(record: CredentialRecord, nowMs: number): Freshness {
   return left < refreshMargin ? 'expires_soon' : 'valid';
 }
 
-/** `session` is what was stored: the hint then leads back to the same account and scope without a page, where that can be. */
-export function needsLogin(profile: string, detail: string, session?: LastSession): CliError {
+/**
+ * `session` is what was stored: the hint then leads back to the same account and scope without a page, where that can be.
+ * `flow`: the words that name its flow (`flowAgain`).
+ */
+export function needsLogin(
+  profile: string,
+  detail: string,
+  session?: LastSession,
+  flow: readonly string[] = [],
+): CliError {
   return new CliError('needs_login', `the session of profile "${profile}" has ended`, {
     detail,
-    hint: wayBack(profile, session),
+    hint: wayBack(profile, session, flow),
   });
 }
 
@@ -138,10 +146,10 @@ export interface LastSession {
 }
 
 /** The command that logs in again, with the same scope. Only the code flow names its account, and only there a login without a page exists (spec.md §4.1). */
-function wayBack(profile: string, session: LastSession | undefined): string {
+function wayBack(profile: string, session: LastSession | undefined, flow: readonly string[]): string {
   const hint = accountHint(session?.accountUuid);
-  if (session === undefined || hint === undefined) return loginCommand(profile, session?.scope);
-  const words = ['auth login --prompt none', `--account-hint ${hint}`, ...scopeOption(session.scope)];
+  if (session === undefined || hint === undefined) return loginCommand(profile, session?.scope, flow);
+  const words = ['auth login', ...flow, '--prompt none', `--account-hint ${hint}`, ...scopeOption(session.scope)];
   return commandFor(profile, words.join(' '));
 }
 
@@ -152,8 +160,8 @@ export function accountHint(uuid: string | undefined): string | undefined {
 }
 
 /** `scope`: what was asked for; one that is wider than the default has to be asked for again. */
-export function loginCommand(profile: string, scope?: string): string {
-  return commandFor(profile, ['auth login', ...widerScopeOption(scope)].join(' '));
+export function loginCommand(profile: string, scope?: string, flow: readonly string[] = []): string {
+  return commandFor(profile, ['auth login', ...flow, ...widerScopeOption(scope)].join(' '));
 }
 
 export async function readOnce(store: CredentialStore, binding: Binding): Promise<Stored> {

@@ -13,7 +13,7 @@ import {
   type TokenResult,
 } from '../oauth/token-endpoint.ts';
 import { failureCode, type Send, SendError } from '../platform/send.ts';
-import { commandFor } from './command-for.ts';
+import { commandFor, type LoginAgain } from './command-for.ts';
 
 export interface ExchangeDeps {
   readonly client: Client;
@@ -22,8 +22,7 @@ export interface ExchangeDeps {
   /** Cleans a server's text for the terminal. */
   readonly clean: (text: string) => string;
   readonly profile: string;
-  /** The command that logs this profile in, in backquotes. */
-  readonly login: string;
+  readonly login: LoginAgain;
   /** Aborted when nobody waits for the exchange any more. */
   readonly abandon: AbortSignal;
 }
@@ -38,11 +37,11 @@ export async function grantOf(deps: ExchangeDeps, judgement: Judgement, redirect
     case 'state_mismatch':
       throw new CliError('state_mismatch', 'the answer does not belong to this login', {
         detail: 'it came without the state this login sent, or with another; nothing was exchanged',
-        hint: `start again with ${deps.login} and use only the page it opens`,
+        hint: `start again with ${deps.login.same} and use only the page it opens`,
       });
     case 'malformed':
       throw new CliError('malformed_response', `the authorization response ${judgement.reason}`, {
-        hint: `start again with ${deps.login}`,
+        hint: `start again with ${deps.login.same}`,
       });
     case 'error':
       throw authorizationError(deps, judgement.error, judgement.description);
@@ -104,7 +103,7 @@ async function sendOnceUnlessUnsent(
 function notReached(deps: ExchangeDeps, error: SendError): CliError {
   const code = failureCode(error);
   return new CliError(code, `could not exchange the authorization code: ${error.message}`, {
-    hint: code === 'tls' ? tlsCureFor(error) : `start again with ${deps.login} when the server can be reached`,
+    hint: code === 'tls' ? tlsCureFor(error) : `start again with ${deps.login.same} when the server can be reached`,
     cause: error,
   });
 }
@@ -114,7 +113,7 @@ function exchangeError(deps: ExchangeDeps, result: Exclude<TokenResult, { kind: 
   if (result.kind === 'malformed' && status >= 500) {
     return new CliError('api_error', `could not exchange the authorization code: the server answered ${status}`, {
       detail: deps.client.authOrigin,
-      hint: `start again later with ${deps.login}`,
+      hint: `start again later with ${deps.login.same}`,
       status,
     });
   }
@@ -140,7 +139,7 @@ function exchangeError(deps: ExchangeDeps, result: Exclude<TokenResult, { kind: 
   if (result.error === 'invalid_grant') {
     return new CliError('invalid_grant', 'the authorization server does not accept the authorization code', {
       detail,
-      hint: deps.login,
+      hint: deps.login.same,
       status,
     });
   }
@@ -153,8 +152,8 @@ function exchangeError(deps: ExchangeDeps, result: Exclude<TokenResult, { kind: 
     {
       detail,
       hint: isElsewhere
-        ? `${commandFor(deps.profile, 'config set token_params body')}, then ${deps.login}`
-        : deps.login,
+        ? `${commandFor(deps.profile, 'config set token_params body')}, then ${deps.login.same}`
+        : deps.login.same,
       status,
     },
   );
@@ -182,14 +181,29 @@ const refusals: Readonly<Record<AuthorizationError, { readonly code: ErrorCode; 
     code: 'temporarily_unavailable',
     message: 'the authorization server is temporarily unavailable',
   },
+  unsupported_response_type: { code: 'api_error', message: 'the authorization server does not offer this flow' },
+  unauthorized_client: { code: 'api_error', message: 'the application may not use this flow' },
   unknown: { code: 'api_error', message: 'the authorization server answered with an error' },
 };
 
 function authorizationError(deps: ExchangeDeps, error: AuthorizationError, description: string | undefined): CliError {
   const { code, message } = refusals[error];
-  const interactive = error === 'consent_required' || error === 'login_required';
   return new CliError(code, message, {
     detail: description === undefined ? undefined : deps.clean(description),
-    hint: interactive ? `log in without --prompt none: ${deps.login}` : `start again with ${deps.login}`,
+    hint: afterRefusal(deps, error),
   });
+}
+
+function afterRefusal({ login }: ExchangeDeps, error: AuthorizationError): string {
+  switch (error) {
+    case 'consent_required':
+    case 'login_required':
+      return `log in without --prompt none: ${login.same}`;
+    // Each flow is allowed by itself (RFC 6749 §4.1.2.1 and §4.2.2.1).
+    case 'unsupported_response_type':
+    case 'unauthorized_client':
+      return `log in with the other flow: ${login.otherFlow}`;
+    default:
+      return `start again with ${login.same}`;
+  }
 }

@@ -141,13 +141,13 @@ function requireAccount(deps: SettleDeps, grant: Grant): void {
   if (isExpected && (whole === undefined || whole === uuid)) return;
   throw new CliError('login_required', 'the browser is signed in to another account than expected', {
     detail: `expected an account UUID that begins with ${hint}`,
-    hint: `log in without --prompt none: ${deps.login}`,
+    hint: `log in without --prompt none: ${deps.login.same}`,
   });
 }
 
 function otherScope(deps: SettleDeps, requested: string, granted: string): CliError {
   return new CliError('scope_mismatch', `the granted scope is "${deps.clean(granted)}", not "${requested}"`, {
-    hint: `keep what is granted with ${deps.login.replace(/`$/, ' --accept-scope`')}`,
+    hint: `keep what is granted with ${deps.login.anyGrant}`,
   });
 }
 

@@ -230,7 +230,7 @@ function timeOver(deps: LoginDeps): CliError {
   return new CliError('login_timeout', 'no answer came from the browser in time', {
     detail:
       'if the page complained of the redirect uri or the scope, compare client_id, callback_urls and scope with the registered application',
-    hint: `start again with ${deps.login}, or allow more time with --login-timeout 15m`,
+    hint: `start again with ${deps.login.same}, or allow more time with --login-timeout 15m`,
   });
 }
 

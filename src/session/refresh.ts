@@ -20,6 +20,8 @@ export interface RefreshDeps extends RecoverDeps, AttemptDeps {
   readonly client: () => Promise<Client>;
   readonly lock: () => Promise<HeldLock>;
   readonly random: (bytes: number) => Uint8Array;
+  /** The words that make a login take the flow of this session again. */
+  readonly flowAgain: (sid: string) => readonly string[];
   readonly signals: Signals;
   /** Throws when the environment would print or expose the request. */
   readonly requireSafe: () => void;
@@ -66,7 +68,7 @@ async function renewIfDue(deps: RefreshDeps, items: Items, cause: RefreshCause):
   const { refreshToken } = record;
   if (refreshToken === undefined) {
     if (cause.kind === 'due' && secondsLeft(record, deps.clock.now()) > 0) return found;
-    throw needsLogin(deps.profile, 'it has no refresh token', record);
+    throw needsLogin(deps.profile, 'it has no refresh token', record, deps.flowAgain(record.sid));
   }
   const request = refreshRequest(await deps.client(), refreshToken);
   const sentAt = Math.floor(deps.clock.now() / 1000);
@@ -130,7 +132,12 @@ async function conclude(ongoing: Ongoing, raw: RawAnswer): Promise<Renewal> {
   const ended = withoutRefresh(found.record, cause, deps.clock.now());
   const written = await writeRecord(deps.store, items, ended);
   if (!isUnavailable(written)) deps.store.journal.clear({ ...ended, gen: ended.gen + 1 });
-  throw needsLogin(deps.profile, 'the authorization server no longer accepts its refresh token', ended);
+  throw needsLogin(
+    deps.profile,
+    'the authorization server no longer accepts its refresh token',
+    ended,
+    deps.flowAgain(ended.sid),
+  );
 }
 
 async function commit(ongoing: Ongoing, next: CredentialRecord): Promise<CredentialRecord> {

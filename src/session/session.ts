@@ -50,7 +50,8 @@ export function createSession(deps: RefreshDeps): Session {
     const state = freshness(known, deps.clock.now());
     if (state === 'valid') return known;
     if (known.refreshToken !== undefined) return refresh({ kind: 'due' });
-    if (state === 'expired') throw needsLogin(deps.profile, 'it has expired and has no refresh token', known);
+    if (state === 'expired')
+      throw needsLogin(deps.profile, 'it has expired and has no refresh token', known, deps.flowAgain(known.sid));
     return known;
   };
 

@@ -1,7 +1,10 @@
+import type { WayIn } from '../api/problem.ts';
 import type { Config } from '../config/file.ts';
 import { requireProfile, type Settings } from '../config/settings.ts';
 import { CliError } from '../errors.ts';
 import type { Secret } from '../secret.ts';
+import { readAccount } from './account.ts';
+import { commandFor, flowAgain } from './command-for.ts';
 import { loginCommand } from './current.ts';
 import type { Binding } from './record.ts';
 import type { Session } from './session.ts';
@@ -25,10 +28,17 @@ export function bindingOf(settings: Settings): Binding | undefined {
 }
 
 /** What helps who is refused: the command that logs in, or doing without the token of the environment, which it would not replace. */
-export function wayIn({ accessToken, profileName }: Settings): string {
-  return accessToken === undefined
-    ? loginCommand(profileName)
-    : 'unset it to use the session of the profile: `unset CLOUDCTL_ACCESS_TOKEN`';
+export function wayIn({ accessToken, profileName, values }: Settings, configFolder: string): WayIn {
+  if (accessToken !== undefined) {
+    const wayOut = 'unset it to use the session of the profile: `unset CLOUDCTL_ACCESS_TOKEN`';
+    return { login: wayOut, write: wayOut, look: wayOut };
+  }
+  const flow = flowAgain(readAccount(configFolder, profileName)?.flow, values.flow);
+  return {
+    login: loginCommand(profileName, undefined, flow),
+    write: `log in with write access: ${loginCommand(profileName, 'read write', flow)}`,
+    look: `see whose session it is: ${commandFor(profileName, 'auth status')}`,
+  };
 }
 
 /** The session of `CLOUDCTL_ACCESS_TOKEN`: a token that cannot be renewed and is stored nowhere. */

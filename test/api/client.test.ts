@@ -8,6 +8,7 @@ import { type Send, SendError } from '../../src/platform/send.ts';
 import { Secret } from '../../src/secret.ts';
 import { closedOrigin, reply, serverFor } from '../fixtures/broken-server.ts';
 import { testClock } from '../fixtures/host.ts';
+import { workWayIn } from './way-in.ts';
 
 const base = 'https://api.example';
 const server = setupServer();
@@ -41,7 +42,7 @@ function apiWith(changes: Partial<ApiDeps> = {}): Ask {
       },
     },
     timeout: 2_000,
-    login: '`cloudctl auth login`',
+    wayIn: workWayIn,
     ...changes,
   });
   return { api, refused, waits };
@@ -160,7 +161,7 @@ describe('a refused token', () => {
     await expect(api.request(get)).rejects.toMatchObject({
       code: 'token_refused',
       exitCode: 4,
-      hint: '`cloudctl auth login`',
+      hint: workWayIn.login,
     });
     expect(seen).toHaveLength(2);
     expect(refused).toEqual(['old-token', 'new-token']);

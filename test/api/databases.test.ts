@@ -7,6 +7,7 @@ import { Secret } from '../../src/secret.ts';
 import { type Answerer, reply, serverFor } from '../fixtures/broken-server.ts';
 import { testClock } from '../fixtures/host.ts';
 import { sandboxFor, tokenFor } from '../sandbox/driver.ts';
+import { workWayIn } from './way-in.ts';
 
 async function apiOf(baseOrigin: string, token = 'x') {
   return createApi({
@@ -16,7 +17,7 @@ async function apiOf(baseOrigin: string, token = 'x') {
     renew: () => Promise.reject(new CliError('needs_login', 'ended')),
     clock: testClock(),
     timeout: 2_000,
-    login: '',
+    wayIn: workWayIn,
   });
 }
 

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type ApiAnswer, isTokenRefused, notJson, problem, problemBody } from '../../src/api/problem.ts';
 import { answered } from './answered.ts';
-
-const login = '`cloudctl auth login --profile work`';
+import { workWayIn } from './way-in.ts';
 
 function answer(status: number, body: unknown = {}, changes: Partial<ApiAnswer> = {}): ApiAnswer {
   return answered(status, body, { requestId: () => 'r-1', ...changes });
@@ -43,7 +42,7 @@ describe('the error for an answer', () => {
     [500, 'api_error', 1],
     [302, 'api_error', 1],
   ] as const)('of status %d is %s', (status, code, exitCode) => {
-    expect(problem(answer(status, { message: 'said so' }), 'GET', '/v2/x', login)).toMatchObject({
+    expect(problem(answer(status, { message: 'said so' }), 'GET', '/v2/x', workWayIn)).toMatchObject({
       code,
       exitCode,
       status,
@@ -51,33 +50,31 @@ describe('the error for an answer', () => {
     });
   });
 
-  it('of a small scope says which to ask for, with a command that can be pasted', () => {
+  it('of a small scope says how to get a wider one', () => {
     const error = problem(
       answer(403, { message: 'You are missing the required permission.' }),
       'POST',
       '/v2/droplets',
-      login,
+      workWayIn,
     );
     expect(error.message).toBe("the session's scope does not allow POST /v2/droplets");
     expect(error.detail).toBe('You are missing the required permission.');
-    expect(error.hint).toBe('log in with write access: `cloudctl auth login --profile work --scope "read write"`');
+    expect(error.hint).toBe(workWayIn.write);
   });
 
   it('of a forbidden reading does not blame the scope, since every scope allows it', () => {
-    const error = problem(answer(403), 'GET', '/v2/droplets', login);
+    const error = problem(answer(403), 'GET', '/v2/droplets', workWayIn);
     expect(error.message).toBe('could not GET /v2/droplets: it is forbidden');
-    expect(error.hint).toBe('see whose session it is: `cloudctl auth status --profile work`');
+    expect(error.hint).toBe(workWayIn.look);
   });
 
-  it('of a small scope does not send to a login that the token of the environment would outlive', () => {
-    const wayOut = '`unset CLOUDCTL_ACCESS_TOKEN`';
-    expect(problem(answer(403), 'POST', '/v2/droplets', wayOut).hint).toBe(wayOut);
-    expect(problem(answer(403), 'GET', '/v2/droplets', wayOut).hint).toBe(wayOut);
+  it('of a refused token says how to get another', () => {
+    expect(problem(answer(401), 'GET', '/v2/droplets', workWayIn).hint).toBe(workWayIn.login);
   });
 
   it('of one thing that is not there names the command that lists what is', () => {
-    expect(problem(answer(404), 'GET', '/v2/droplets/7', login).hint).toContain('`cloudctl droplets list`');
-    expect(problem(answer(404), 'GET', '/v2/nothing', login).hint).toBeUndefined();
+    expect(problem(answer(404), 'GET', '/v2/droplets/7', workWayIn).hint).toContain('`cloudctl droplets list`');
+    expect(problem(answer(404), 'GET', '/v2/nothing', workWayIn).hint).toBeUndefined();
   });
 
   it('of broken JSON speaks of no portal', () => {
@@ -87,12 +84,12 @@ describe('the error for an answer', () => {
   });
 
   it('of a limit says how long to wait, if that is known', () => {
-    expect(problem(answer(429, {}, { retryAfter: 17 }), 'GET', '/v2/x', login).hint).toBe('try again in 17 s');
-    expect(problem(answer(429), 'GET', '/v2/x', login).hint).toBe('try again later');
+    expect(problem(answer(429, {}, { retryAfter: 17 }), 'GET', '/v2/x', workWayIn).hint).toBe('try again in 17 s');
+    expect(problem(answer(429), 'GET', '/v2/x', workWayIn).hint).toBe('try again later');
   });
 
   it('of a redirect says that it was not followed', () => {
-    expect(problem(answer(307, ''), 'GET', '/v2/x', login).detail).toMatch(/not followed/);
+    expect(problem(answer(307, ''), 'GET', '/v2/x', workWayIn).detail).toMatch(/not followed/);
   });
 
   it.each([
@@ -100,14 +97,14 @@ describe('the error for an answer', () => {
     [429, 'rate_limited', 'could not GET /v2/x: the rate limit is reached', /^try again/],
   ])('of a page with status %i is what the status means', (status, code, message, hint) => {
     const page = answer(status, '<html>secret page</html>', { contentType: () => 'text/html' });
-    const error = problem(page, 'GET', '/v2/x', login);
+    const error = problem(page, 'GET', '/v2/x', workWayIn);
     expect(error).toMatchObject({ code, message, hint: expect.stringMatching(hint) });
     expect(JSON.stringify(error)).not.toContain('secret page');
   });
 
   it('of a page that is not JSON names its type and what may stand between', () => {
     const page = answer(404, '<html>secret page</html>', { contentType: () => 'text/html' });
-    const error = problem(page, 'GET', '/v2/x', login);
+    const error = problem(page, 'GET', '/v2/x', workWayIn);
     expect(error).toMatchObject({ code: 'api_error', detail: expect.stringMatching(/^status 404, text\/html/) });
     expect(error.hint).toMatch(/base_url/);
     expect(JSON.stringify(error)).not.toContain('secret page');

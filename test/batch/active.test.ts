@@ -4,6 +4,7 @@ import { untilActive } from '../../src/batch/active.ts';
 import type { BatchEvent } from '../../src/batch/event.ts';
 import { createLine } from '../../src/batch/line.ts';
 import { createRoster } from '../../src/batch/roster.ts';
+import { workWayIn } from '../api/way-in.ts';
 import { answer, apiOf, batchOf, hastyClock } from './ground.ts';
 
 const at = '2026-01-01T00:00:00.000Z';
@@ -17,7 +18,7 @@ async function waited(names: readonly string[], looks: readonly ApiAnswer[], cha
     (_, count) => looks[Math.min(count, looks.length - 1)] ?? answer(500),
   );
   const clock = hastyClock();
-  const line = createLine({ api, login: '`cloudctl auth login`', clock, pause: 900_000, onPause: async () => {} });
+  const line = createLine({ api, wayIn: workWayIn, clock, pause: 900_000, onPause: async () => {} });
   const told: string[] = [];
   const onLook = async (active: number, total: number): Promise<void> => void told.push(`${active}/${total}`);
   const { signal } = new AbortController();

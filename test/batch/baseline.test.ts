@@ -4,6 +4,7 @@ import type { ApiAnswer } from '../../src/api/problem.ts';
 import { takeBaseline } from '../../src/batch/baseline.ts';
 import { createLine } from '../../src/batch/line.ts';
 import { createLookups } from '../../src/batch/lookup.ts';
+import { workWayIn } from '../api/way-in.ts';
 import { answer, apiOf, batchOf, hastyClock, ledgerFor } from './ground.ts';
 
 const names = ['a', 'b', 'c'];
@@ -16,7 +17,7 @@ const both = [
 async function ground(list: (request: ApiRequest, at: number) => ApiAnswer) {
   const ledger = await ledgerFor(batchOf(names));
   const [api, clock, ending] = [apiOf(() => answer(500), list), hastyClock(), new AbortController().signal];
-  const line = createLine({ api, login: '`login`', clock, pause: 900_000, onPause: async () => {} });
+  const line = createLine({ api, wayIn: workWayIn, clock, pause: 900_000, onPause: async () => {} });
   return { api, take: () => takeBaseline({ ledger, line, lookups: createLookups(line), clock, ending }) };
 }
 

@@ -12,6 +12,7 @@ import type { NameResult } from '../../src/batch/roster.ts';
 import { waits } from '../../src/batch/waits.ts';
 import { CliError } from '../../src/errors.ts';
 import { SendError } from '../../src/platform/send.ts';
+import { workWayIn } from '../api/way-in.ts';
 import {
   answer,
   apiOf,
@@ -48,7 +49,7 @@ async function create(api: ScriptedApi, names: readonly string[], changes: Chang
     return ledger.commit(event);
   };
   const clock = changes.clock ?? hastyClock();
-  const line = createLine({ api, login: '`cloudctl auth login`', clock, pause: waits.pause, onPause: async () => {} });
+  const line = createLine({ api, wayIn: workWayIn, clock, pause: waits.pause, onPause: async () => {} });
   const told: string[] = [];
   const stopped = await createBatch({
     ledger: { ...ledger, record, commit },
@@ -57,7 +58,7 @@ async function create(api: ScriptedApi, names: readonly string[], changes: Chang
     clock,
     waits,
     timeout: 30_000,
-    login: '`cloudctl auth login`',
+    wayIn: workWayIn,
     ending: changes.ending ?? new AbortController().signal,
     ended: new AbortController().signal,
     batchSize: changes.batchSize ?? 10,

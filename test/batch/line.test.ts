@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { createLine } from '../../src/batch/line.ts';
+import { workWayIn } from '../api/way-in.ts';
 import { answer, apiOf, hastyClock } from './ground.ts';
 
 const busy = answer(429, {}, { retryAfter: 0 });
@@ -12,7 +13,7 @@ async function waits(together: number, times: number): Promise<readonly number[]
   const onPause = async (ms: number): Promise<void> => void told.push(Math.round(ms / 1000));
   const line = createLine({
     api: apiOf(() => busy),
-    login: '`login`',
+    wayIn: workWayIn,
     clock: hastyClock(),
     pause: 900_000,
     onPause,
@@ -37,7 +38,7 @@ it('an answer without a Date leaves the time of the server as it was last told',
     () => answer(500),
     (_, count) => answer(200, {}, { date: dates[count] }),
   );
-  const line = createLine({ api, login: '', clock: hastyClock(), pause: 900_000, onPause: async () => {} });
+  const line = createLine({ api, wayIn: workWayIn, clock: hastyClock(), pause: 900_000, onPause: async () => {} });
   const times: (string | undefined)[] = [line.serverTime()];
   for (const _ of dates) {
     await line.request({ method: 'GET', path: '/v2/droplets', signal: new AbortController().signal });

@@ -3,6 +3,7 @@ import type { ApiRequest } from '../../src/api/client.ts';
 import type { ApiAnswer } from '../../src/api/problem.ts';
 import { createLine } from '../../src/batch/line.ts';
 import { createLookups, type Lookups } from '../../src/batch/lookup.ts';
+import { workWayIn } from '../api/way-in.ts';
 import { answer, apiOf, hastyClock, type ScriptedApi } from './ground.ts';
 
 interface Server {
@@ -13,8 +14,9 @@ interface Server {
 }
 
 function lookupsOver(api: ScriptedApi): Lookups {
-  const login = '`cloudctl auth login`';
-  return createLookups(createLine({ api, login, clock: hastyClock(), pause: 900_000, onPause: async () => {} }));
+  return createLookups(
+    createLine({ api, wayIn: workWayIn, clock: hastyClock(), pause: 900_000, onPause: async () => {} }),
+  );
 }
 
 /** Lists as the service gives them, in pages of 200. */

@@ -13,6 +13,7 @@ import { CliError } from '../../src/errors.ts';
 import type { Clock } from '../../src/platform/host.ts';
 import { SendError } from '../../src/platform/send.ts';
 import { answered } from '../api/answered.ts';
+import { workWayIn } from '../api/way-in.ts';
 
 /** What happens to one request; times in milliseconds from its arrival. */
 export interface Trouble {
@@ -174,9 +175,9 @@ async function oneRun(scenario: Scenario, world: World, run: number, left: Left)
   };
   const clock = world.clockOf(process);
   const api = world.apiOf(process);
-  const line = createLine({ api, login: '`cloudctl auth login`', clock, pause: waits.pause, onPause: async () => {} });
+  const line = createLine({ api, wayIn: workWayIn, clock, pause: waits.pause, onPause: async () => {} });
   const [ending, ended] = [new AbortController().signal, new AbortController().signal];
-  const means = { ledger, line, lookups: createLookups(line), clock, waits, ending, ended, login: '`login`' };
+  const means = { ledger, line, lookups: createLookups(line), clock, waits, ending, ended, wayIn: workWayIn };
   const { batchSize, concurrency, ahead } = scenario;
   const work = (async () => {
     for (const sending of left.sendings) await ledger.commit(sending);

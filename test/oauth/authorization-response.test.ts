@@ -42,6 +42,8 @@ describe('an error of the redirect has a kind of its own', () => {
     'invalid_scope',
     'server_error',
     'temporarily_unavailable',
+    'unsupported_response_type',
+    'unauthorized_client',
   ])('%s', (error) => {
     expect(judge(`error=${error}&error_description=why&state=${state}`)).toEqual({
       kind: 'error',

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { commandFor, scopeOption, widerScopeOption } from '../../src/session/command-for.ts';
+import { commandFor, flowAgain, loginAgain, scopeOption, widerScopeOption } from '../../src/session/command-for.ts';
 
 it.each([
   ['default', '`cloudctl auth setup`'],
@@ -20,4 +20,27 @@ it.each([
 
 it('a scope that was not asked for is not asked for again', () => {
   expect(widerScopeOption(undefined)).toEqual([]);
+});
+
+it.each([
+  [undefined, 'implicit', ''],
+  ['code', undefined, ''],
+  ['implicit', undefined, '--flow implicit'],
+  ['implicit', 'implicit', ''],
+  ['code', 'implicit', '--flow code'],
+] as const)('the flow %s, where the profile has %s, is asked for again by %j', (flow, ofProfile, words) => {
+  expect(flowAgain(flow, ofProfile).join(' ')).toBe(words);
+});
+
+it('a login that came to nothing is started again with its flow and scope, content with any grant, or in the other flow', () => {
+  expect(loginAgain('default', { flow: 'code', scope: undefined }, undefined)).toEqual({
+    same: '`cloudctl auth login`',
+    anyGrant: '`cloudctl auth login --accept-scope`',
+    otherFlow: '`cloudctl auth login --flow implicit`',
+  });
+  expect(loginAgain('work', { flow: 'implicit', scope: 'read write' }, 'implicit')).toEqual({
+    same: '`cloudctl auth login --scope "read write" --profile work`',
+    anyGrant: '`cloudctl auth login --scope "read write" --accept-scope --profile work`',
+    otherFlow: '`cloudctl auth login --flow code --scope "read write" --profile work`',
+  });
 });

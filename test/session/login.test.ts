@@ -3,6 +3,7 @@ import { CliError } from '../../src/errors.ts';
 import type { Sandbox } from '../../src/sandbox/server.ts';
 import { Secret } from '../../src/secret.ts';
 import type { Account } from '../../src/session/account.ts';
+import { loginAgain } from '../../src/session/command-for.ts';
 import { type LoginDeps, login } from '../../src/session/login.ts';
 import { revokeGrant } from '../../src/session/login-exchange.ts';
 import type { LoginRequest } from '../../src/session/login-request.ts';
@@ -59,7 +60,7 @@ function ground(host: TestHost, sandbox: Sandbox, changes: Partial<LoginDeps> = 
       random: host.random,
       signals: host.signals,
       clean: (text) => text,
-      login: '`cloudctl auth login`',
+      login: loginAgain('default', request, undefined),
       onOtherScope: 'refuse',
       writeAccount: (account) => accounts.push(account),
       invite: async ({ authorizationUrl }) => {
@@ -107,6 +108,20 @@ describe('a login by paste', () => {
     const again = ground(host, sandbox);
     again.paste(`${code} STATE`);
     await login(again.deps, request);
+  });
+
+  it.each([
+    ['code', 'unsupported_response_type', '`cloudctl auth login --flow implicit`'],
+    ['code', 'unauthorized_client', '`cloudctl auth login --flow implicit`'],
+    ['implicit', 'unsupported_response_type', '`cloudctl auth login`'],
+    ['implicit', 'unauthorized_client', '`cloudctl auth login`'],
+  ] as const)('in the flow %s that is answered with %s names the other flow', async (flow, error, command) => {
+    const [host, sandbox] = [testHost(), await sandboxFor()];
+    const asked = { ...request, flow };
+    const { deps, paste } = ground(host, sandbox, { login: loginAgain('default', asked, undefined) });
+    paste(`${sandbox.ready.callback_url}${flow === 'code' ? '?' : '#'}error=${error}&state=STATE`);
+    const hint = `log in with the other flow: ${command}`;
+    await expect(login(deps, asked)).rejects.toMatchObject({ code: 'api_error', hint });
   });
 
   it('asks the store before the person, and the lock before both', async () => {

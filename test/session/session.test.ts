@@ -5,6 +5,7 @@ import { Secret } from '../../src/secret.ts';
 import { encodeRecord } from '../../src/session/record.ts';
 import type { RefreshDeps } from '../../src/session/refresh.ts';
 import { createSession } from '../../src/session/session.ts';
+import { workWayIn } from '../api/way-in.ts';
 import { type TestHost, testHost } from '../fixtures/host.ts';
 import { bindingTo, refreshDeps, seedSession } from '../fixtures/session.ts';
 import { admin, call, sandboxFor, tokenFor } from '../sandbox/driver.ts';
@@ -166,7 +167,7 @@ describe('a refused token', () => {
       renew: session.renew,
       clock: host.clock,
       timeout: 5_000,
-      login: '',
+      wayIn: workWayIn,
     });
     await expect(api.json({ method: 'GET', path: '/v2/actions' })).resolves.toMatchObject({ meta: {} });
     expect(record.gen).toBe(2);

@@ -121,6 +121,17 @@ describe('what the store holds', () => {
 });
 
 describe('the command that leads back to a session that has ended', () => {
+  it('names its flow where a login of the profile would take another', () => {
+    expect(needsLogin('work', 'it has expired', { scope: 'read' }, ['--flow implicit'])).toMatchObject({
+      hint: '`cloudctl auth login --flow implicit --profile work`',
+    });
+    // The silent way exists in the code flow alone, which a profile of the implicit flow must be told.
+    const session = { scope: 'read', accountUuid: 'a1b2c3d4' };
+    expect(needsLogin('default', 'it has ended', session, ['--flow code'])).toMatchObject({
+      hint: '`cloudctl auth login --flow code --prompt none --account-hint a1b2c3 --scope read`',
+    });
+  });
+
   it.each([
     ['default', undefined, '`cloudctl auth login`'],
     ['work', undefined, '`cloudctl auth login --profile work`'],

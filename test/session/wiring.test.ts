@@ -2,7 +2,10 @@ import { describe, expect, it } from 'vitest';
 import type { Config } from '../../src/config/file.ts';
 import { resolveSettings } from '../../src/config/settings.ts';
 import { Secret } from '../../src/secret.ts';
+import { writeAccount } from '../../src/session/account.ts';
 import { bindingOf, fixedBearer, requireBinding, wayIn } from '../../src/session/wiring.ts';
+import { workWayIn } from '../api/way-in.ts';
+import { testHost } from '../fixtures/host.ts';
 
 const whole = { auth_url: 'https://a.example', base_url: 'https://b.example', client_id: 'c' };
 
@@ -37,6 +40,32 @@ describe('what a profile points to', () => {
   });
 });
 
+describe('who is refused', () => {
+  const account = { sid: '0', scope: 'read', scope_verified: false } as const;
+
+  it('is told the commands of the profile', () => {
+    const config = configOf({ work: whole });
+    expect(wayIn(resolveSettings({ env: {}, config, profile: 'work' }), testHost().folders.config)).toEqual(workWayIn);
+  });
+
+  it.each([
+    ['implicit', undefined, ' --flow implicit'],
+    ['implicit', 'implicit', ''],
+    ['code', 'implicit', ' --flow code'],
+    ['code', undefined, ''],
+  ] as const)(
+    'with a session of the flow %s, of a profile of the flow %s, is sent to a login with "%s"',
+    (flow, ofProfile, words) => {
+      const { folders } = testHost();
+      writeAccount(folders.config, 'default', { ...account, flow });
+      const config = configOf({ default: { ...whole, ...(ofProfile === undefined ? {} : { flow: ofProfile }) } });
+      const { login, write } = wayIn(resolveSettings({ env: {}, config }), folders.config);
+      expect(login).toBe(`\`cloudctl auth login${words}\``);
+      expect(write).toContain(`\`cloudctl auth login${words} --scope "read write"\``);
+    },
+  );
+});
+
 describe('a token of the environment', () => {
   const session = fixedBearer(new Secret('mine'));
 
@@ -46,8 +75,13 @@ describe('a token of the environment', () => {
 
   it('is what stands in the way of a login, so its refusal is not cured by one', () => {
     const config = configOf({ default: whole });
-    expect(wayIn(resolveSettings({ env: { CLOUDCTL_ACCESS_TOKEN: 'mine' }, config }))).toContain('unset');
-    expect(wayIn(resolveSettings({ env: {}, config }))).toBe('`cloudctl auth login`');
+    const wayOut = expect.stringContaining('unset');
+    const { folders } = testHost();
+    expect(wayIn(resolveSettings({ env: { CLOUDCTL_ACCESS_TOKEN: 'mine' }, config }), folders.config)).toEqual({
+      login: wayOut,
+      write: wayOut,
+      look: wayOut,
+    });
   });
 
   it('cannot be renewed, and has no record', async () => {

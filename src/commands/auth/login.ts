@@ -9,7 +9,7 @@ import { isKnownScope } from '../../oauth/scope.ts';
 import { surroundings as surroundingsOf } from '../../platform/environment.ts';
 import { tryAcquire } from '../../platform/lock.ts';
 import { writeAccount } from '../../session/account.ts';
-import { commandFor, widerScopeOption } from '../../session/command-for.ts';
+import { loginAgain } from '../../session/command-for.ts';
 import { readOnce } from '../../session/current.ts';
 import { type Invitation, login as runLogin } from '../../session/login.ts';
 import type { LoginRequest } from '../../session/login-request.ts';
@@ -89,10 +89,6 @@ export const login: CommandSpec<Context> = {
     const pasting = terminal || words.flag('paste');
     const around = surroundingsOf(host.env, host.platform);
     const open = !words.flag('no-browser') && request.listen && mayOpenBrowser(around, terminal, host.env.BROWSER);
-    // The flow that was typed is not that of the profile, and has to be asked for again.
-    const flowOption = words.text('flow') === undefined ? [] : [`--flow ${request.flow}`];
-    const again = ['auth login', ...flowOption, ...widerScopeOption(request.scope)];
-    const loginWords = commandFor(settings.profileName, again.join(' '));
     await runLogin(
       {
         profile: settings.profileName,
@@ -109,7 +105,8 @@ export const login: CommandSpec<Context> = {
         signals: host.signals,
         requireSafe: context.requireSafe,
         clean: (text) => clean(text, 300),
-        login: loginWords,
+        // What was typed is not in the profile, and has to be typed again.
+        login: loginAgain(settings.profileName, request, context.settings().values.flow),
         onOtherScope: words.flag('accept-scope')
           ? 'accept'
           : prompts.interactive

@@ -6,11 +6,10 @@ import type { Context } from '../../context.ts';
 import { CliError, type ExitCode, usage } from '../../errors.ts';
 import type { Client } from '../../oauth/token-endpoint.ts';
 import { removeAccount } from '../../session/account.ts';
-import { loginCommand } from '../../session/current.ts';
 import { logout as endSession, type LogoutOutcome } from '../../session/logout.ts';
 import type { Acceptance } from '../../session/probe.ts';
 import type { CredentialRecord } from '../../session/record.ts';
-import { bindingOf } from '../../session/wiring.ts';
+import { bindingOf, wayIn } from '../../session/wiring.ts';
 
 export const logout: CommandSpec<Context> = {
   summary: 'revoke the session and delete it',
@@ -72,7 +71,7 @@ async function endOne(context: Context, settings: Settings, local: boolean): Pro
       client: (record) => clientOf(context, settings, record),
       requireSafe: context.requireSafe,
       removeAccount: () => removeAccount(context.host.folders.config, profileName),
-      acceptance: (record) => acceptance(context, record, profileName),
+      acceptance: (record) => acceptance(context, record),
     },
     local,
   );
@@ -84,7 +83,7 @@ async function clientOf(context: Context, settings: Settings, record: Credential
   return { authOrigin: record.authOrigin, clientId: record.clientId, tokenParams: 'query' };
 }
 
-async function acceptance(context: Context, record: CredentialRecord, profile: string): Promise<Acceptance> {
+async function acceptance(context: Context, record: CredentialRecord): Promise<Acceptance> {
   const path = '/v2/actions?page=1&per_page=1';
   const api = createApi({
     baseOrigin: record.baseOrigin,
@@ -93,7 +92,7 @@ async function acceptance(context: Context, record: CredentialRecord, profile: s
     renew: async () => Promise.reject(new CliError('token_refused', 'refused')),
     clock: context.host.clock,
     timeout: context.timeout,
-    login: loginCommand(profile),
+    wayIn: wayIn(context.settings(), context.host.folders.config),
   });
   try {
     const answer = await api.request({ method: 'GET', path });

@@ -3,6 +3,7 @@ import { readSandboxPlace } from '../../config/sandbox.ts';
 import type { Context } from '../../context.ts';
 import { CliError, exitCodes } from '../../errors.ts';
 import { readAccount } from '../../session/account.ts';
+import { flowAgain } from '../../session/command-for.ts';
 import { needsLogin, readOnce, requireFound } from '../../session/current.ts';
 import { expiresIn, type StatusReport, sessionReport, stateOf } from '../../session/status.ts';
 import { requireBinding } from '../../session/wiring.ts';
@@ -59,7 +60,7 @@ export const status: CommandSpec<Context> = {
       );
     if (state !== 'needs_login') return 0;
     await context.output.note(
-      `The session has ended. Log in with ${needsLogin(settings.profileName, '', record).hint}.`,
+      `The session has ended. Log in with ${needsLogin(settings.profileName, '', record, flowAgain(report.flow, settings.values.flow)).hint}.`,
     );
     return exitCodes.needs_login;
   },

@@ -5,7 +5,7 @@ import { CliError, usage } from '../../errors.ts';
 import { canWrite } from '../../oauth/scope.ts';
 import { textReport } from '../../preflight/formats/text.ts';
 import type { Report } from '../../preflight/report.ts';
-import { loginCommand } from '../../session/current.ts';
+import { wayIn } from '../../session/wiring.ts';
 import { carriersBefore } from '../../watch/before.ts';
 import { recordPath, type Started, sourceName, writeRecord } from '../../watch/record.ts';
 import { manualCommands } from './manual.ts';
@@ -112,7 +112,7 @@ async function requireWrite(context: Context): Promise<void> {
   if (canWrite(record.scope)) return;
   throw new CliError('scope_too_small', "the session's scope does not allow to start a migration", {
     detail: `its scope is ${record.scope}`,
-    hint: `log in with write access: ${loginCommand(settings.profileName).replace(/`$/, ' --scope "read write"`')}`,
+    hint: wayIn(settings, context.host.folders.config).write,
   });
 }
 

@@ -29,11 +29,11 @@ export async function runBatch(context: Context, ledger: Ledger, options: RunOpt
   const { clock } = host;
   const waits = waitsHere(host.env);
   const api = await context.api(options.settings);
-  const login = wayIn(options.settings);
-  const line = createLine({ api, login, clock, pause: waits.pause, onPause: (ms) => tellLimit(context, ms) });
+  const cures = wayIn(options.settings, host.folders.config);
+  const line = createLine({ api, wayIn: cures, clock, pause: waits.pause, onPause: (ms) => tellLimit(context, ms) });
   const signals = listen(host, waits.interrupt);
   const { ending, ended } = signals;
-  const means = { ledger, line, lookups: createLookups(line), clock, waits, ending, ended, login };
+  const means = { ledger, line, lookups: createLookups(line), clock, waits, ending, ended, wayIn: cures };
   let stopped: CliError | undefined;
   let unwritten: CliError | undefined;
   try {
