@@ -1,3 +1,5 @@
+import { type ExactNumber, isExact, parseExact } from './exact.ts';
+
 export type JsonRecord = Readonly<Record<string, unknown>>;
 
 /** Decoders begin here: what came from outside is `unknown` until it was looked at. */
@@ -11,8 +13,17 @@ export function parseJson(text: string): { readonly ok: true; readonly value: un
   }
 }
 
+/** The same for what is handed on: numbers that a double would change are kept as they came. */
+export function parseExactJson(text: string): ReturnType<typeof parseJson> {
+  try {
+    return { ok: true, value: parseExact(text.startsWith('\uFEFF') ? text.slice(1) : text) };
+  } catch {
+    return { ok: false };
+  }
+}
+
 export function isRecord(value: unknown): value is JsonRecord {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isExact(value);
 }
 
 export function textOf(record: JsonRecord, key: string): string | undefined {
@@ -20,7 +31,14 @@ export function textOf(record: JsonRecord, key: string): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
+/** To be reckoned with; `exactOf` gives what is shown. */
 export function numberOf(record: JsonRecord, key: string): number | undefined {
-  const value = record[key];
+  const held = record[key];
+  const value = isExact(held) ? Number(held) : held;
   return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
+}
+
+export function exactOf(record: JsonRecord, key: string): number | ExactNumber | undefined {
+  const value = record[key];
+  return isExact(value) ? value : numberOf(record, key);
 }

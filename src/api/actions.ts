@@ -1,3 +1,4 @@
+import { isExact } from '../exact.ts';
 import { isRecord, type JsonRecord, numberOf, textOf } from '../json.ts';
 import type { Api } from './client.ts';
 import { listPages, type Portion, type Wish } from './pages.ts';
@@ -17,7 +18,7 @@ export function listActions(api: Api, wish: Wish<Action> = {}): AsyncGenerator<P
     key: 'actions',
     members: ['id', 'status', 'type', 'started_at'],
     decode: decodeAction,
-    idOf: ({ id }) => id,
+    idOf: ({ id, raw }) => (isExact(raw.id) ? String(raw.id) : id),
     bornAt: ({ raw }) => textOf(raw, 'started_at'),
     wish,
   });

@@ -1,5 +1,5 @@
 import { CliError } from '../errors.ts';
-import { parseJson } from '../json.ts';
+import { parseExactJson } from '../json.ts';
 import { type Body, receiveBody } from '../platform/body.ts';
 import type { Clock } from '../platform/host.ts';
 import { type Answer, failureCode, type Send, SendError, type SendInit } from '../platform/send.ts';
@@ -79,7 +79,7 @@ export function createApi(deps: ApiDeps): Api {
     json: async (call) => {
       const answer = await success(call);
       if (answer.raw.size === 0) return undefined;
-      const json = parseJson(answer.text());
+      const json = parseExactJson(answer.text());
       if (!json.ok) throw notJson(answer, call.method, withoutQuery(call.path));
       return json.value;
     },

@@ -1,3 +1,4 @@
+import { isExact } from '../exact.ts';
 import { isRecord, type JsonRecord, numberOf, parseJson, textOf } from '../json.ts';
 import type { Api } from './client.ts';
 import { listPages, type Portion, type Wish } from './pages.ts';
@@ -29,7 +30,7 @@ export function listDroplets(
     key: 'droplets',
     members: ['id', 'name', 'created_at'],
     decode: decodeDroplet,
-    idOf: ({ id }) => id,
+    idOf: ({ id, raw }) => (isExact(raw.id) ? String(raw.id) : id),
     bornAt: ({ raw }) => textOf(raw, 'created_at'),
     wish,
   });

@@ -1,5 +1,6 @@
 import { CliError } from '../errors.ts';
-import { isRecord, numberOf, parseJson, textOf } from '../json.ts';
+import { exactJson, parseExact } from '../exact.ts';
+import { isRecord, numberOf, parseExactJson, parseJson, textOf } from '../json.ts';
 import type { Body } from '../platform/body.ts';
 import { type ApiAnswer, notJson } from './problem.ts';
 import type { Splitter } from './split-list.ts';
@@ -23,7 +24,7 @@ export interface Page {
 /** Understands the answer to a request for `path`; `key` is what holds its items, `splitter` takes them out. */
 export function readPage(baseOrigin: string, { key, path }: PageSource, answer: ApiAnswer, splitter: Splitter): Page {
   const split = splitItems(answer.raw.bytes(), splitter);
-  const json = answer.raw.size === 0 ? undefined : parseJson(split?.rest ?? answer.text());
+  const json = answer.raw.size === 0 ? undefined : parseExactJson(split?.rest ?? answer.text());
   const [plainPath = path] = path.split('?');
   if (json?.ok === false) throw notJson(answer, 'GET', plainPath);
   const page = json?.value;
@@ -73,7 +74,7 @@ function splitItems(bytes: Buffer, splitter: Splitter): (Items & { rest: string 
   const span = (at: number): readonly [number, number] => [spans[2 * at] ?? 0, spans[2 * at + 1] ?? 0];
   return {
     skims,
-    item: (at) => JSON.parse(bytes.toString('utf8', ...span(at))),
+    item: (at) => parseExact(bytes.toString('utf8', ...span(at))),
     lines: (places) => linesOf(bytes, places.map(span)),
     rest,
   };
@@ -84,7 +85,7 @@ function parsedItems(list: readonly unknown[]): Items {
   return {
     skims: list,
     item: (at) => list[at],
-    lines: (places) => Buffer.from(places.map((at) => `${JSON.stringify(list[at])}\n`).join('')),
+    lines: (places) => Buffer.from(places.map((at) => `${exactJson(list[at])}\n`).join('')),
   };
 }
 

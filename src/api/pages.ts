@@ -4,7 +4,7 @@ import { incomplete, nextAtEnd, type Page, readPage } from './page.ts';
 import { createPatience, type Pause } from './patience.ts';
 import type { ApiAnswer } from './problem.ts';
 import { createSplitter } from './split-list.ts';
-import { createSurvey, type Survey } from './survey.ts';
+import { createSurvey, type ItemId, type Survey } from './survey.ts';
 
 export interface ListRequest<T> {
   /** Path without `page` and `per_page`; may carry other parameters. */
@@ -14,7 +14,7 @@ export interface ListRequest<T> {
   /** What `decode`, `idOf` and `bornAt` look at: an item may be without the rest when these are called. */
   readonly members: readonly string[];
   readonly decode: (item: unknown) => T | undefined;
-  readonly idOf: (item: T) => number;
+  readonly idOf: (item: T) => ItemId;
   /** When the item came to be, ISO 8601. */
   readonly bornAt: (item: T) => string | undefined;
   readonly wish: Wish<T>;

@@ -1,4 +1,4 @@
-import { type JsonRecord, parseJson } from '../json.ts';
+import { type JsonRecord, parseExactJson } from '../json.ts';
 import { createFamiliar, type Familiar } from './familiar.ts';
 import { none, type ReadMember, skipArray, skipBlanks, skipObject, skipValue } from './json-scan.ts';
 
@@ -119,7 +119,7 @@ function valueAt(bytes: Buffer, from: number, end: number, isEscaped: boolean): 
   if (bytes[from] === quote && !isEscaped) return bytes.toString('utf8', from + 1, end - 1);
   const whole = end - from <= longestNumber ? digitsAt(bytes, from, end) : none;
   if (whole !== none) return whole;
-  const json = parseJson(bytes.toString('utf8', from, end));
+  const json = parseExactJson(bytes.toString('utf8', from, end));
   return json.ok ? json.value : undefined;
 }
 

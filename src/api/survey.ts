@@ -1,6 +1,9 @@
 /** complete: nothing was missed. again: items may have slipped past. short: the server promises items that it does not give. */
 export type Verdict = 'complete' | 'again' | 'short';
 
+/** A number beyond 2^53 as the text it came as: two of them may be one double. */
+export type ItemId = number | string;
+
 /**
  * Keeps account of a list that others change while its pages are read, in one pass or more.
  *
@@ -19,7 +22,7 @@ export interface Survey {
   beginPass(): void;
   beginPage(total: number | undefined): void;
   /** Whether the item was never met before. */
-  meet(id: number, isNewcomer: boolean): boolean;
+  meet(id: ItemId, isNewcomer: boolean): boolean;
   /** `isLast` says that nothing follows. Returns whether there is a reason to read on. */
   endPage(isLast: boolean): boolean;
   verdict(): Verdict;
@@ -32,20 +35,20 @@ export interface Survey {
 
 export function createSurvey(): Survey {
   /** Every item that was met, with the one that stood behind it. */
-  const next = new Map<number, number>();
+  const next = new Map<ItemId, ItemId>();
   /** In this pass and in the one before it. Not in the first one: all it met is in `next`. */
-  let metNow = new Set<number>();
-  let metBefore: ReadonlySet<number> | undefined;
+  let metNow = new Set<ItemId>();
+  let metBefore: ReadonlySet<ItemId> | undefined;
   let pass: Pass = { ...emptyPass };
   let before: Pass | undefined;
-  let neighbour = beginning;
+  let neighbour: ItemId = beginning;
   /** Up to here pairs lead without a gap. */
-  let front = beginning;
+  let front: ItemId = beginning;
 
   const met = (): number => next.size - (next.has(beginning) ? 1 : 0);
   const metInPass = (): number => (before === undefined ? met() : metNow.size);
   const isUnbroken = (): boolean => {
-    for (let at = next.get(front) ?? unknown; !Number.isNaN(at); at = next.get(front) ?? unknown) {
+    for (let at = next.get(front) ?? unknown; !isUnknown(at); at = next.get(front) ?? unknown) {
       front = at;
       if (front === end) return true;
     }
@@ -93,12 +96,12 @@ export function createSurvey(): Survey {
         pass.fresh += 1;
       }
       if (before !== undefined) metNow.add(id);
-      if (!Number.isNaN(neighbour)) next.set(neighbour, id);
+      if (!isUnknown(neighbour)) next.set(neighbour, id);
       neighbour = id;
       return isNew;
     },
     endPage(isLast) {
-      if (isLast && !Number.isNaN(neighbour)) next.set(neighbour, end);
+      if (isLast && !isUnknown(neighbour)) next.set(neighbour, end);
       return before === undefined || before.isShort || !isUnbroken();
     },
     verdict() {
@@ -152,3 +155,7 @@ const emptyPass: Pass = {
 const beginning = Number.NEGATIVE_INFINITY;
 const end = Number.POSITIVE_INFINITY;
 const unknown = Number.NaN;
+
+function isUnknown(id: ItemId): boolean {
+  return Number.isNaN(id);
+}

@@ -1,8 +1,9 @@
 import { usage } from '../errors.ts';
+import { type ExactNumber, exactJson, isExact } from '../exact.ts';
 import { shown } from './sanitize.ts';
 import { nearest } from './suggest.ts';
 
-export type Cell = string | number | boolean | null | undefined;
+export type Cell = string | number | boolean | ExactNumber | null | undefined;
 
 export interface Column<T> {
   readonly name: string;
@@ -57,7 +58,7 @@ export function cellOf(value: unknown): Cell {
     case 'undefined':
       return value;
     default:
-      return value === null ? null : JSON.stringify(value);
+      return value === null || isExact(value) ? value : exactJson(value);
   }
 }
 

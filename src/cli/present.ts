@@ -1,3 +1,4 @@
+import { isExact } from '../exact.ts';
 import type { Cell, Column, ListView } from './columns.ts';
 import { cellOf, columnsOf, pickColumns, rowObject } from './columns.ts';
 
@@ -81,7 +82,7 @@ export function presentResult<T>(
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isExact(value);
 }
 
 function cellsOf(value: unknown): Cells {

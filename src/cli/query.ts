@@ -1,6 +1,7 @@
 import type { JSONValue } from '@jmespath-community/jmespath';
 import { usage } from '../errors.ts';
 import { clean } from './sanitize.ts';
+import { standIn } from './stand-in.ts';
 
 /** A checked JMESPath expression (https://jmespath.site): data in, data out. */
 export interface Query {
@@ -20,8 +21,12 @@ export async function compileQuery(text: string): Promise<Query> {
     }
   };
   const expression = attempt(() => compile(text));
-  const run = (data: unknown): unknown =>
+  const search = (data: unknown): unknown =>
     attempt(() => (isData(data) ? TreeInterpreter.search(expression, data) : null));
+  const run = (data: unknown): unknown => {
+    const known = standIn(data);
+    return known === undefined ? search(data) : known.restored(search(known.data));
+  };
   return Object.assign(run, { isItemwise: isItemwise(expression) && !JSON.stringify(expression).includes(root) });
 }
 

@@ -7,7 +7,7 @@ import { notJson, problem } from '../api/problem.ts';
 import type { CommandSpec } from '../cli/command.ts';
 import type { Context } from '../context.ts';
 import { usage } from '../errors.ts';
-import { isRecord, parseJson } from '../json.ts';
+import { isRecord, parseExactJson, parseJson } from '../json.ts';
 import { wayIn } from '../session/wiring.ts';
 import { limitPause } from './limit-pause.ts';
 
@@ -54,7 +54,7 @@ export const api: CommandSpec<Context> = {
       await context.output.note(`${answer.status}, no body.`);
       return 0;
     }
-    const json = parseJson(answer.text());
+    const json = parseExactJson(answer.text());
     if (!json.ok) throw notJson(answer, method, path.split('?')[0] ?? path);
     await context.output.data(json.value);
     return 0;

@@ -10,6 +10,7 @@ export const floors: readonly (readonly string[])[] = [
   ['oauth', 'loopback', 'api', 'postgresql', 'redis', 'cli', 'config'],
   ['platform'],
   ['errors', 'secret', 'json', 'version'],
+  ['exact'],
 ];
 
 /** The sandbox is the specification read a second time, so it stands beside the house. */

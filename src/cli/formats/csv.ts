@@ -1,3 +1,4 @@
+import { isExact } from '../../exact.ts';
 import type { Cell } from '../columns.ts';
 
 /** Encodes one record with its CRLF, as RFC 4180 section 2 has it; an absent value is an empty field. */
@@ -6,7 +7,7 @@ export type CsvRecord = (cells: readonly Cell[]) => string;
 export async function csvRecords(): Promise<CsvRecord> {
   const { stringify } = await import('csv-stringify/sync');
   return (cells) =>
-    stringify([cells.map((cell) => cell ?? '')], {
+    stringify([cells.map((cell) => (isExact(cell) ? String(cell) : (cell ?? '')))], {
       record_delimiter: 'windows',
       cast: { boolean: String },
       // A line break of either kind alone needs quotes, too; and a record of one empty field would be an empty line.

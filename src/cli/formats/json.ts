@@ -1,11 +1,12 @@
+import { exactJson } from '../../exact.ts';
 import { escapeUnprintable } from '../sanitize.ts';
 
 /** Indented by two spaces, with a newline; characters that act on a terminal are escaped, which leaves the data the same. */
 export function jsonDocument(data: unknown): string {
-  return `${escapeUnprintable(JSON.stringify(data, null, 2) ?? 'null')}\n`;
+  return `${escapeUnprintable(exactJson(data, 2) ?? 'null')}\n`;
 }
 
 /** What stands in the document of an array between its brackets, for at least one element. */
 export function jsonElements(many: readonly unknown[]): string {
-  return escapeUnprintable(JSON.stringify(many, null, 2).slice('[\n'.length, -'\n]'.length));
+  return escapeUnprintable((exactJson(many, 2) ?? '').slice('[\n'.length, -'\n]'.length));
 }

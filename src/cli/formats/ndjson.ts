@@ -1,4 +1,5 @@
 import { isAscii } from 'node:buffer';
+import { exactJson } from '../../exact.ts';
 import { escapeUnprintable } from '../sanitize.ts';
 
 /** One JSON text on one line (https://github.com/ndjson/ndjson-spec). */
@@ -8,7 +9,7 @@ export function ndjsonLine(data: unknown): string {
 
 /** The same of many, in one piece. */
 export function ndjsonLines(many: readonly unknown[]): string {
-  return escapeUnprintable(many.map((data) => `${JSON.stringify(data) ?? 'null'}\n`).join(''));
+  return escapeUnprintable(many.map((data) => `${exactJson(data) ?? 'null'}\n`).join(''));
 }
 
 /** The same of such lines as they came from elsewhere; most of them need nothing, which is cheap to see. */

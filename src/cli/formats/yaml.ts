@@ -1,10 +1,18 @@
+import { exactJson, isExact, parseExact } from '../../exact.ts';
 import { escapeUnprintable } from '../sanitize.ts';
 
 /** A YAML 1.2 document of the data. */
 export async function yamlDocument(data: unknown): Promise<string> {
   // It is CommonJS: of its chunk in the bundle only the default is there.
   const { Document, Scalar, visit } = (await import('yaml')).default;
-  const document = new Document(jsonValue(data), { aliasDuplicateObjects: false });
+  const exact = {
+    tag: 'tag:yaml.org,2002:float',
+    default: true,
+    identify: isExact,
+    resolve: String,
+    stringify: exactText,
+  };
+  const document = new Document(jsonValue(data), { aliasDuplicateObjects: false, customTags: [exact] });
   visit(document, {
     Scalar(_, node) {
       // Only a double-quoted scalar can hold the escapes.
@@ -17,6 +25,10 @@ export async function yamlDocument(data: unknown): Promise<string> {
 
 // What a secret or a date makes of itself in JSON is what it is in YAML, too.
 function jsonValue(data: unknown): unknown {
-  const text = JSON.stringify(data);
-  return text === undefined ? null : JSON.parse(text);
+  const text = exactJson(data);
+  return text === undefined ? null : parseExact(text);
+}
+
+function exactText({ value }: { readonly value: unknown }): string {
+  return String(value);
 }

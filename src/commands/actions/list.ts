@@ -1,11 +1,12 @@
 import { type Action, listActions } from '../../api/actions.ts';
 import type { Portion } from '../../api/pages.ts';
-import type { ListView } from '../../cli/columns.ts';
+import type { Cell, ListView } from '../../cli/columns.ts';
 import type { CommandSpec, Words } from '../../cli/command.ts';
 import type { Pages } from '../../cli/listing.ts';
 import { wholeNumber } from '../../cli/number.ts';
 import type { Context } from '../../context.ts';
 import { usage } from '../../errors.ts';
+import { isExact } from '../../exact.ts';
 import { isRecord, type JsonRecord, textOf } from '../../json.ts';
 import { limitPause } from '../limit-pause.ts';
 
@@ -107,6 +108,6 @@ function regionOf(row: JsonRecord): string | undefined {
   return textOf(row, 'region_slug') ?? (isRecord(region) ? textOf(region, 'slug') : undefined);
 }
 
-function scalar(value: unknown): string | number | undefined {
-  return typeof value === 'string' || typeof value === 'number' ? value : undefined;
+function scalar(value: unknown): Cell {
+  return typeof value === 'string' || typeof value === 'number' || isExact(value) ? value : undefined;
 }

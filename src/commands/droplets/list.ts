@@ -7,18 +7,18 @@ import type { Pages } from '../../cli/listing.ts';
 import { wholeNumber } from '../../cli/number.ts';
 import type { Context } from '../../context.ts';
 import { usage } from '../../errors.ts';
-import { isRecord, type JsonRecord, numberOf, textOf } from '../../json.ts';
+import { exactOf, isRecord, type JsonRecord, textOf } from '../../json.ts';
 import { limitPause } from '../limit-pause.ts';
 
 /** Columns by the names accustomed tools use. */
 const view: ListView<JsonRecord> = {
   columns: [
-    { name: 'ID', value: (row) => numberOf(row, 'id') },
+    { name: 'ID', value: (row) => exactOf(row, 'id') },
     { name: 'Name', value: (row) => textOf(row, 'name') },
     { name: 'PublicIPv4', value: publicAddress },
-    { name: 'Memory', value: (row) => numberOf(row, 'memory') },
-    { name: 'VCPUs', value: (row) => numberOf(row, 'vcpus') },
-    { name: 'Disk', value: (row) => numberOf(row, 'disk') },
+    { name: 'Memory', value: (row) => exactOf(row, 'memory') },
+    { name: 'VCPUs', value: (row) => exactOf(row, 'vcpus') },
+    { name: 'Disk', value: (row) => exactOf(row, 'disk') },
     { name: 'Region', value: (row) => slugOf(row.region) },
     { name: 'Image', value: (row) => imageOf(row.image) },
     { name: 'Size', value: (row) => textOf(row, 'size_slug') ?? slugOf(row.size) },
