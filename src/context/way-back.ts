@@ -46,6 +46,8 @@ export const comeBack: ComeBack = async (parts, settings, binding) => {
       signals: host.signals,
       requireSafe: parts.requireSafe,
       clean: (text) => clean(text, 300),
+      // Only such a one knows the silent way.
+      isOfSpec: () => true,
       login: loginAgain(profileName, request, values.flow),
       onOtherScope: 'refuse',
       writeAccount: (account) => writeAccount(host.folders.config, profileName, account),

@@ -4,12 +4,14 @@ import {
   processTokenAnswer,
   type RawAnswer,
   sendTokenRequest,
+  type TokenParams,
   type TokenRequest,
   type TokenResult,
 } from '../oauth/token-endpoint.ts';
 import type { Clock } from '../platform/host.ts';
 import { runningTimeout } from '../platform/running-time.ts';
 import { type Answer, failureCode, type Send, SendError } from '../platform/send.ts';
+import { commandFor, credentialsElsewhere } from './command-for.ts';
 import { pass, type Reached } from './points.ts';
 
 export interface AttemptDeps extends Reached {
@@ -18,9 +20,15 @@ export interface AttemptDeps extends Reached {
   readonly clock: Clock;
 }
 
-export interface AttemptOptions {
-  /** The authorization server, for the words of an error. */
+/** The authorization server and the way it is asked, for the words of an error. */
+export interface AskedServer {
   readonly origin: string;
+  readonly profile: string;
+  readonly tokenParams: TokenParams;
+}
+
+export interface AttemptOptions {
+  readonly server: AskedServer;
   /** Ends all attempts of a command. */
   readonly deadline: AbortSignal;
   /** An earlier command has left it open whether the request was processed. */
@@ -41,7 +49,7 @@ export type Attempted =
 export async function attempts(
   deps: AttemptDeps,
   request: TokenRequest,
-  { origin, deadline, inDoubt, keep }: AttemptOptions,
+  { server, deadline, inDoubt, keep }: AttemptOptions,
 ): Promise<Attempted> {
   let unsent = 0;
   let doubts = inDoubt ? 1 : 0;
@@ -59,7 +67,7 @@ export async function attempts(
       if (raw.status !== 429 && raw.status < 500) return { kind: 'answered', raw };
       const isOver = raw.status === 429 ? ++unsent > 2 : ++doubts > 1;
       const result = processTokenAnswer(raw);
-      if (isOver && result.kind !== 'granted') return failed(notGranted(origin, result));
+      if (isOver && result.kind !== 'granted') return failed(notGranted(server, result));
     } catch (error) {
       if (!(error instanceof SendError)) throw error;
       // The answer was whole, so how its connection ended is of no account.
@@ -121,10 +129,10 @@ function unreachable(error: SendError, inDoubt: boolean): CliError {
 }
 
 /** The error for an answer that is no grant and no end of the session. */
-export function notGranted(origin: string, result: Exclude<TokenResult, { kind: 'granted' }>): CliError {
+export function notGranted(server: AskedServer, result: Exclude<TokenResult, { kind: 'granted' }>): CliError {
   if (result.kind === 'malformed' && result.status >= 500) {
     return new CliError('api_error', `could not refresh the session: the server answered ${result.status}`, {
-      detail: `${origin}; the session was kept`,
+      detail: `${server.origin}; the session was kept`,
       hint: 'run the command again later',
       status: result.status,
     });
@@ -134,7 +142,7 @@ export function notGranted(origin: string, result: Exclude<TokenResult, { kind: 
       'api_error',
       'could not refresh the session: the answer of the authorization server is not understood',
       {
-        detail: `${origin}: ${result.reason}; the session was kept`,
+        detail: `${server.origin}: ${result.reason}; the session was kept`,
         hint: 'check auth_url with `cloudctl config list`, then run the command again',
         status: result.status,
       },
@@ -143,7 +151,17 @@ export function notGranted(origin: string, result: Exclude<TokenResult, { kind: 
   const code = result.error === 'invalid_client' ? 'invalid_client' : 'api_error';
   return new CliError(code, `could not refresh the session: the authorization server answered ${result.error}`, {
     detail: `${(result.description ?? `status ${result.status}`).replace(/\.$/, '')}; the session was kept`,
-    hint: code === 'invalid_client' ? '`cloudctl auth setup` sets the client id and secret' : 'run the command again',
+    hint: afterRefusal(server, result.error),
     status: result.status,
   });
+}
+
+/** In the way `query` no credentials go with a refresh (spec.md §5.3), so a server that misses them, or finds no parameters there, wants a form. */
+function afterRefusal({ profile, tokenParams }: AskedServer, error: string): string {
+  const again = 'then run the command again';
+  const isUnread = error === 'invalid_request' || error === 'unsupported_grant_type';
+  if (tokenParams === 'query' && (isUnread || error === 'invalid_client'))
+    return `${credentialsElsewhere(profile, tokenParams)}, ${again}`;
+  if (error !== 'invalid_client') return 'run the command again';
+  return `${commandFor(profile, 'auth setup')} sets the client id and secret; if they are right: ${credentialsElsewhere(profile, tokenParams)}, ${again}`;
 }

@@ -1,9 +1,15 @@
 import type { Flow } from '../oauth/authorization-request.ts';
 import { isKnownScope, sameScope } from '../oauth/scope.ts';
+import type { TokenParams } from '../oauth/token-endpoint.ts';
 
 /** A command for this profile, in backquotes. */
 export function commandFor(profile: string, words: string): string {
   return `\`cloudctl ${words}${profile === 'default' ? '' : ` --profile ${profile}`}\``;
+}
+
+/** The command that sends the client's credentials in another way than this one, where a server may look for them. */
+export function credentialsElsewhere(profile: string, tokenParams: TokenParams): string {
+  return commandFor(profile, `config set token_params ${tokenParams === 'body' ? 'basic' : 'body'}`);
 }
 
 /** The words that ask for this scope again; none for one that a shell could take for its own words. */

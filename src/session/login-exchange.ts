@@ -13,7 +13,7 @@ import {
   type TokenResult,
 } from '../oauth/token-endpoint.ts';
 import { failureCode, type Send, SendError } from '../platform/send.ts';
-import { commandFor, type LoginAgain } from './command-for.ts';
+import { commandFor, credentialsElsewhere, type LoginAgain } from './command-for.ts';
 
 export interface ExchangeDeps {
   readonly client: Client;
@@ -23,6 +23,8 @@ export interface ExchangeDeps {
   readonly clean: (text: string) => string;
   readonly profile: string;
   readonly login: LoginAgain;
+  /** The server is known to be of spec.md's kind, which takes credentials in the query. */
+  readonly isOfSpec: () => boolean;
   /** Aborted when nobody waits for the exchange any more. */
   readonly abandon: AbortSignal;
 }
@@ -151,9 +153,7 @@ function exchangeError(deps: ExchangeDeps, result: Exclude<TokenResult, { kind: 
     `could not exchange the authorization code: the server answered ${deps.clean(result.error)}`,
     {
       detail,
-      hint: isElsewhere
-        ? `${commandFor(deps.profile, 'config set token_params body')}, then ${deps.login.same}`
-        : deps.login.same,
+      hint: isElsewhere ? `${credentialsElsewhere(deps.profile, 'query')}, then ${deps.login.same}` : deps.login.same,
       status,
     },
   );
@@ -163,9 +163,9 @@ function exchangeError(deps: ExchangeDeps, result: Exclude<TokenResult, { kind: 
  * Some servers look for the credentials in one place only (RFC 6749 §2.3.1 lets them), never in the query unless they are of
  * the kind of spec.md §4.2, and say no more than that there are none.
  */
-function elsewhere({ client, profile }: ExchangeDeps): string {
-  const other = client.tokenParams === 'body' ? 'basic' : 'body';
-  return `; if they are right, the server may look for them elsewhere: ${commandFor(profile, `config set token_params ${other}`)}`;
+function elsewhere({ client, profile, isOfSpec }: ExchangeDeps): string {
+  if (isOfSpec() && client.tokenParams === 'query') return '';
+  return `; if they are right, the server may look for them elsewhere: ${credentialsElsewhere(profile, client.tokenParams)}`;
 }
 
 const refusals: Readonly<Record<AuthorizationError, { readonly code: ErrorCode; readonly message: string }>> = {

@@ -1,10 +1,17 @@
 import { CliError } from '../errors.ts';
-import { type Client, processTokenAnswer, type RawAnswer, refreshRequest } from '../oauth/token-endpoint.ts';
+import {
+  type Client,
+  processTokenAnswer,
+  type RawAnswer,
+  refreshRequest,
+  type TokenParams,
+} from '../oauth/token-endpoint.ts';
 import type { Signals } from '../platform/host.ts';
 import type { HeldLock } from '../platform/lock.ts';
 import { runningTimeout } from '../platform/running-time.ts';
 import type { Secret } from '../secret.ts';
-import { type AttemptDeps, attempts, isSuccess, notGranted } from './attempts.ts';
+import { type AskedServer, type AttemptDeps, attempts, isSuccess, notGranted } from './attempts.ts';
+import { credentialsElsewhere } from './command-for.ts';
 import { type Found, needsLogin, writeRecord } from './current.ts';
 import { deferSignals } from './defer-signals.ts';
 import type { Room } from './journal.ts';
@@ -61,33 +68,34 @@ async function renewIfDue(deps: RefreshDeps, items: Items, cause: RefreshCause):
   const { record } = found;
   const deadline = runningTimeout(budget);
   if (found.inDoubt && cause.kind === 'due') {
-    const fate = await deps.probe(record.accessToken, AbortSignal.any([deadline, AbortSignal.timeout(10_000)]));
+    const fate = await probeSoon(deps, record, deadline);
     const isAlive = secondsLeft(record, deps.clock.now()) > 0;
     if (fate === 'accepted' || (fate === 'unknown' && isAlive)) return found;
   } else if (!isDue(record, cause, deps.clock.now())) return found;
   const { refreshToken } = record;
   if (refreshToken === undefined) {
     if (cause.kind === 'due' && secondsLeft(record, deps.clock.now()) > 0) return found;
-    throw needsLogin(deps.profile, 'it has no refresh token', record, deps.flowAgain(record.sid));
+    throw await withoutWay(deps, items, record, cause, deadline);
   }
-  const request = refreshRequest(await deps.client(), refreshToken);
+  const client = await deps.client();
+  const server = { origin: client.authOrigin, profile: deps.profile, tokenParams: client.tokenParams };
+  const request = refreshRequest(client, refreshToken);
   const sentAt = Math.floor(deps.clock.now() / 1000);
   const room = reserve(deps, record, sentAt);
   pass(deps, 'K2-reserved');
   return deferSignals(deps.signals, async () => {
-    const origin = deps.binding.authOrigin;
     let isKept = false;
     const keep = (body: string): void => {
       pass(deps, 'K7-read');
       isKept = room.keep(body);
     };
-    const sent = await attempts(deps, request, { origin, deadline, inDoubt: found.inDoubt, keep });
+    const sent = await attempts(deps, request, { server, deadline, inDoubt: found.inDoubt, keep });
     if (sent.kind === 'failed') {
       if (sent.inDoubt) room.leave();
       else room.drop();
       throw sent.error;
     }
-    return conclude({ deps, items, cause, found, room, sentAt, isKept }, sent.raw);
+    return conclude({ deps, items, cause, server, found, room, sentAt, isKept }, sent.raw);
   });
 }
 
@@ -108,6 +116,7 @@ interface Ongoing {
   readonly deps: RefreshDeps;
   readonly items: Items;
   readonly cause: RefreshCause;
+  readonly server: AskedServer;
   readonly found: Found;
   readonly room: Room;
   readonly sentAt: number;
@@ -117,7 +126,7 @@ interface Ongoing {
 
 /** From a whole answer to the commit, or to the end of the session. */
 async function conclude(ongoing: Ongoing, raw: RawAnswer): Promise<Renewal> {
-  const { deps, items, cause, found, room } = ongoing;
+  const { deps, items, cause, server, found, room } = ongoing;
   const result = processTokenAnswer(raw);
   if (result.kind === 'granted') {
     return {
@@ -128,16 +137,50 @@ async function conclude(ongoing: Ongoing, raw: RawAnswer): Promise<Renewal> {
   // A success that is not understood may have been a grant, and an earlier doubt is only ended by a terminal answer.
   if (found.inDoubt || isSuccess(raw)) room.leave();
   else room.drop();
-  if (result.kind !== 'refused' || result.error !== 'invalid_grant') throw notGranted(deps.binding.authOrigin, result);
+  if (result.kind !== 'refused' || result.error !== 'invalid_grant') throw notGranted(server, result);
   const ended = withoutRefresh(found.record, cause, deps.clock.now());
-  const written = await writeRecord(deps.store, items, ended);
-  if (!isUnavailable(written)) deps.store.journal.clear({ ...ended, gen: ended.gen + 1 });
-  throw needsLogin(
-    deps.profile,
-    'the authorization server no longer accepts its refresh token',
-    ended,
-    deps.flowAgain(ended.sid),
-  );
+  await keepEnded(deps, items, ended);
+  throw notAccepted(deps, ended, server.tokenParams);
+}
+
+async function keepEnded({ store }: RefreshDeps, items: Items, ended: CredentialRecord): Promise<void> {
+  const written = await writeRecord(store, items, ended);
+  if (!isUnavailable(written)) store.journal.clear({ ...ended, gen: ended.gen + 1 });
+}
+
+/**
+ * A server whose grants do not say who logged in is none of spec.md §2. Such a one may bind a refresh token to the client's
+ * credentials (RFC 6749 §6), which the way `query` does not send, and call the token invalid without them.
+ */
+function notAccepted({ profile, flowAgain }: RefreshDeps, ended: CredentialRecord, tokenParams: TokenParams): CliError {
+  const detail = 'the authorization server no longer accepts its refresh token';
+  const error = needsLogin(profile, detail, ended, flowAgain(ended.sid));
+  if (tokenParams !== 'query' || ended.accountUuid !== undefined) return error;
+  return new CliError('needs_login', error.message, {
+    detail: `${detail}; it may want the client's credentials with it, which token_params query does not send`,
+    hint: `${credentialsElsewhere(profile, tokenParams)}, then ${error.hint}`,
+  });
+}
+
+/** A session that cannot be renewed. It has ended when its access token is refused a second time as well: then `auth status` says so. */
+async function withoutWay(
+  deps: RefreshDeps,
+  items: Items,
+  record: CredentialRecord,
+  cause: RefreshCause,
+  deadline: AbortSignal,
+): Promise<CliError> {
+  const isRefused = cause.kind === 'refused';
+  const detail = isRefused
+    ? 'the server refused its access token and it has no refresh token'
+    : 'it has no refresh token';
+  if (isRefused && (await probeSoon(deps, record, deadline)) === 'refused')
+    await keepEnded(deps, items, withoutRefresh(record, cause, deps.clock.now()));
+  return needsLogin(deps.profile, detail, record, deps.flowAgain(record.sid));
+}
+
+function probeSoon(deps: RefreshDeps, record: CredentialRecord, deadline: AbortSignal): Promise<Acceptance> {
+  return deps.probe(record.accessToken, AbortSignal.any([deadline, AbortSignal.timeout(10_000)]));
 }
 
 async function commit(ongoing: Ongoing, next: CredentialRecord): Promise<CredentialRecord> {

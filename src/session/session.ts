@@ -62,8 +62,6 @@ export function createSession(deps: RefreshDeps): Session {
       if (known !== undefined && known.accessToken.reveal() !== refused.reveal()) return known.accessToken;
       known = (await read()).record;
       if (known.accessToken.reveal() !== refused.reveal()) return known.accessToken;
-      if (known.refreshToken === undefined)
-        throw needsLogin(deps.profile, 'the server refused its access token and it has no refresh token', known);
       return (await refresh({ kind: 'refused', token: refused })).accessToken;
     },
     force: async () => {

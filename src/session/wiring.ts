@@ -1,7 +1,9 @@
 import type { WayIn } from '../api/problem.ts';
 import type { Config } from '../config/file.ts';
+import { readSandboxPlaces } from '../config/sandbox.ts';
 import { requireProfile, type Settings } from '../config/settings.ts';
 import { CliError } from '../errors.ts';
+import type { Host } from '../platform/host.ts';
 import type { Secret } from '../secret.ts';
 import { readAccount } from './account.ts';
 import { commandFor, flowAgain } from './command-for.ts';
@@ -39,6 +41,12 @@ export function wayIn({ accessToken, profileName, values }: Settings, configFold
     write: `log in with write access: ${loginCommand(profileName, 'read write', flow)}`,
     look: `see whose session it is: ${commandFor(profileName, 'auth status')}`,
   };
+}
+
+/** The server is of spec.md's kind for certain: a sandbox of this machine, or one whose grant said whose account it is (spec.md §2). */
+export function isOfSpec(folders: Host['folders'], profile: string, authOrigin: string): boolean {
+  const isSandbox = readSandboxPlaces(folders.state).some(({ auth_url }) => auth_url === authOrigin);
+  return isSandbox || readAccount(folders.config, profile)?.hint !== undefined;
 }
 
 /** The session of `CLOUDCTL_ACCESS_TOKEN`: a token that cannot be renewed and is stored nowhere. */

@@ -60,6 +60,7 @@ function ground(host: TestHost, sandbox: Sandbox, changes: Partial<LoginDeps> = 
       random: host.random,
       signals: host.signals,
       clean: (text) => text,
+      isOfSpec: () => false,
       login: loginAgain('default', request, undefined),
       onOtherScope: 'refuse',
       writeAccount: (account) => accounts.push(account),
@@ -123,6 +124,30 @@ describe('a login by paste', () => {
     const hint = `log in with the other flow: ${command}`;
     await expect(login(deps, asked)).rejects.toMatchObject({ code: 'api_error', hint });
   });
+
+  it.each([
+    [true, 'query', '`cloudctl auth setup` sets them'],
+    [
+      false,
+      'query',
+      '`cloudctl auth setup` sets them; if they are right, the server may look for them elsewhere: `cloudctl config set token_params body`',
+    ],
+    [
+      false,
+      'body',
+      '`cloudctl auth setup` sets them; if they are right, the server may look for them elsewhere: `cloudctl config set token_params basic`',
+    ],
+  ] as const)(
+    'with a wrong secret, at a server that is of spec.md for certain (%s), in the way %s, says what may help',
+    async (isOurs, tokenParams, hint) => {
+      const [host, sandbox] = [testHost(), await sandboxFor()];
+      const { authOrigin, clientId } = bindingTo(sandbox);
+      const client = { authOrigin, clientId, clientSecret: new Secret('wrong'), tokenParams };
+      const { deps, paste } = ground(host, sandbox, { client, isOfSpec: () => isOurs });
+      paste(`${sandbox.ready.callback_url}?code=${await codeFor(sandbox)}&state=STATE`);
+      await expect(login(deps, request)).rejects.toMatchObject({ code: 'invalid_client', hint });
+    },
+  );
 
   it('asks the store before the person, and the lock before both', async () => {
     const [host, sandbox] = [testHost(), await sandboxFor()];

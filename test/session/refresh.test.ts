@@ -167,7 +167,10 @@ describe('a refresh token that is refused', () => {
 
   it('ends the session, and what is still good stays: the access token', async () => {
     const { origin, seen } = await serverFor(refuses);
-    const { deps, stored, host } = await ground(origin, { expiresAt: Math.floor(Date.now() / 1000) + 120 });
+    const { deps, stored, host } = await ground(origin, {
+      expiresAt: Math.floor(Date.now() / 1000) + 120,
+      accountUuid: 'u-1',
+    });
     await expect(refreshSession(deps, due)).rejects.toMatchObject({
       code: 'needs_login',
       exitCode: 4,
@@ -186,6 +189,36 @@ describe('a refresh token that is refused', () => {
       code: 'needs_login',
     });
     expect(stored()?.expiresAt).toBeLessThanOrEqual(host.clock.now() / 1000);
+  });
+});
+
+describe('a server that is not of spec.md, asked in the way of spec.md', () => {
+  const body = '`cloudctl config set token_params body`';
+
+  it.each([
+    ['invalid_grant', undefined, { code: 'needs_login', hint: `${body}, then \`cloudctl auth login\`` }],
+    // Its grants say who logged in: it is of spec.md's kind, where no credentials belong to a refresh.
+    ['invalid_grant', 'not-hexadecimal', { code: 'needs_login', hint: '`cloudctl auth login`' }],
+    ['invalid_client', undefined, { code: 'invalid_client', hint: `${body}, then run the command again` }],
+    ['invalid_request', undefined, { code: 'api_error', hint: `${body}, then run the command again` }],
+    ['unsupported_grant_type', undefined, { code: 'api_error', hint: `${body}, then run the command again` }],
+    ['invalid_scope', undefined, { code: 'api_error', hint: 'run the command again' }],
+  ])(
+    'that answers %s, for an account %s, is told how it may want to be asked',
+    async (error, accountUuid, expected) => {
+      const { origin } = await serverFor((_, response) => reply(response, 400, { error }));
+      const { deps } = await ground(origin, accountUuid === undefined ? {} : { accountUuid });
+      await expect(refreshSession(deps, due)).rejects.toMatchObject(expected);
+    },
+  );
+
+  it('that misses the credentials in the form may look for them in the header', async () => {
+    const { origin } = await serverFor((_, response) => reply(response, 401, { error: 'invalid_client' }));
+    const { deps } = await ground(origin);
+    const client = { authOrigin: origin, clientId: 'c', tokenParams: 'body' } as const;
+    await expect(refreshSession({ ...deps, client: async () => client }, due)).rejects.toMatchObject({
+      hint: expect.stringMatching(/^`cloudctl auth setup` .*: `cloudctl config set token_params basic`/),
+    });
   });
 });
 

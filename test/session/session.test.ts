@@ -2,12 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { createApi } from '../../src/api/client.ts';
 import type { Sandbox } from '../../src/sandbox/server.ts';
 import { Secret } from '../../src/secret.ts';
+import { placeOf } from '../../src/session/place.ts';
 import { encodeRecord } from '../../src/session/record.ts';
 import type { RefreshDeps } from '../../src/session/refresh.ts';
 import { createSession } from '../../src/session/session.ts';
+import { stateOf } from '../../src/session/status.ts';
 import { workWayIn } from '../api/way-in.ts';
 import { type TestHost, testHost } from '../fixtures/host.ts';
-import { bindingTo, refreshDeps, seedSession } from '../fixtures/session.ts';
+import { bindingTo, refreshDeps, seedSession, storedRecord } from '../fixtures/session.ts';
 import { admin, call, sandboxFor, tokenFor } from '../sandbox/driver.ts';
 
 const day = 86_400_000;
@@ -137,6 +139,24 @@ describe('a refused token', () => {
     const deps = refreshDeps(host, sandbox);
     await deps.store.visit((items) => items.write('credential', encodeRecord(bare)));
     await expect(createSession(deps).renew(record.accessToken)).rejects.toMatchObject({ code: 'needs_login' });
+    // The resource API takes the token still: whatever refused it was passing.
+    expect(storedRecord(placeOf(host.folders.state, 'default'))?.expiresAt).toBe(record.expiresAt);
+  });
+
+  it('without a refresh token, and refused a second time, ends the session: what is stored says so', async () => {
+    const [host, sandbox] = [testHost(), await sandboxFor()];
+    const { record, grant } = await seedSession(host, sandbox);
+    const { refreshToken: _none, ...bare } = record;
+    const flowAgain = () => ['--flow implicit'];
+    const deps = refreshDeps(host, sandbox, { flowAgain });
+    await deps.store.visit((items) => items.write('credential', encodeRecord(bare)));
+    await admin(sandbox, 'POST', '/tokens/revoke', { token: grant.access_token });
+    const hint = expect.stringMatching(/^`cloudctl auth login --flow implicit /);
+    const ended = { code: 'needs_login', hint };
+    await expect(createSession(deps).renew(record.accessToken)).rejects.toMatchObject(ended);
+    await expect(createSession(deps).bearer()).rejects.toMatchObject(ended);
+    const stored = storedRecord(placeOf(host.folders.state, 'default'));
+    expect(stored === undefined ? undefined : stateOf(stored, host.clock.now())).toBe('needs_login');
   });
 
   it('of a session that was revoked is a login, and the next command knows it without a request', async () => {

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { Config } from '../../src/config/file.ts';
+import { type SandboxPlace, writeSandboxPlace } from '../../src/config/sandbox.ts';
 import { resolveSettings } from '../../src/config/settings.ts';
 import { Secret } from '../../src/secret.ts';
 import { writeAccount } from '../../src/session/account.ts';
-import { bindingOf, fixedBearer, requireBinding, wayIn } from '../../src/session/wiring.ts';
+import { bindingOf, fixedBearer, isOfSpec, requireBinding, wayIn } from '../../src/session/wiring.ts';
 import { workWayIn } from '../api/way-in.ts';
 import { testHost } from '../fixtures/host.ts';
 
@@ -64,6 +65,31 @@ describe('who is refused', () => {
       expect(write).toContain(`\`cloudctl auth login${words} --scope "read write"\``);
     },
   );
+});
+
+describe('a server is of spec.md for certain', () => {
+  const [profile, origin] = ['default', 'http://127.0.0.1:4000'];
+
+  it('when its grant said whose account it is', () => {
+    const { folders } = testHost();
+    const account = { sid: '0', scope: 'read', scope_verified: true, flow: 'code' } as const;
+    expect(isOfSpec(folders, profile, origin)).toBe(false);
+    writeAccount(folders.config, profile, account);
+    expect(isOfSpec(folders, profile, origin)).toBe(false);
+    writeAccount(folders.config, profile, { ...account, hint: 'a1b2c3' });
+    expect(isOfSpec(folders, profile, origin)).toBe(true);
+  });
+
+  it('when it is a sandbox of this machine', () => {
+    const { folders } = testHost();
+    const keys = ['base_url', 'panel_url', 'admin_url', 'admin_token', 'client_id', 'client_secret', 'callback_url'];
+    writeSandboxPlace(folders.state, {
+      ...Object.fromEntries(keys.map((key) => [key, 'x'])),
+      auth_url: origin,
+    } as SandboxPlace);
+    expect(isOfSpec(folders, profile, origin)).toBe(true);
+    expect(isOfSpec(folders, profile, 'http://127.0.0.1:4001')).toBe(false);
+  });
 });
 
 describe('a token of the environment', () => {

@@ -15,6 +15,7 @@ import { type Invitation, login as runLogin } from '../../session/login.ts';
 import type { LoginRequest } from '../../session/login-request.ts';
 import { invitation as invitationText, mayOpenBrowser } from '../../session/login-words.ts';
 import { stateOf } from '../../session/status.ts';
+import { isOfSpec } from '../../session/wiring.ts';
 import { type Complete, completeSettings } from './complete.ts';
 import { keepTyped, reportLogin } from './login-report.ts';
 import { serverOptions, typedOptions } from './profile-options.ts';
@@ -106,6 +107,7 @@ export const login: CommandSpec<Context> = {
         requireSafe: context.requireSafe,
         clean: (text) => clean(text, 300),
         // What was typed is not in the profile, and has to be typed again.
+        isOfSpec: () => isOfSpec(host.folders, settings.profileName, binding.authOrigin),
         login: loginAgain(settings.profileName, request, context.settings().values.flow),
         onOtherScope: words.flag('accept-scope')
           ? 'accept'
