@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { deliverDamaged } from './damage.ts';
+import { framingFault } from './framing.ts';
 import type { Reply } from './reply.ts';
 
 export const BODY_LIMIT = 1024 * 1024;
@@ -58,6 +59,12 @@ function serve(
   busy: Busy,
   limit: number,
 ): void {
+  const fault = framingFault(message);
+  if (fault !== undefined) {
+    message.on('error', () => response.destroy()).resume();
+    inTurn(busy, message.socket, () => hangUp(response, fault));
+    return;
+  }
   const chunks: Buffer[] = [];
   let size = 0;
   const answer = (body: Buffer | undefined): void =>
@@ -77,7 +84,8 @@ function serve(
 /** Pipelined requests are carried out one after the other, so that one behind a cut is never carried out. */
 function inTurn(busy: Busy, socket: Socket, act: () => Promise<void> | undefined): void {
   const before = busy.get(socket);
-  const done = before === undefined ? act() : before.then(() => (socket.writable ? act() : undefined));
+  const actIfHeard = (): Promise<void> | undefined => (socket.writable ? act() : undefined);
+  const done = before === undefined ? actIfHeard() : before.then(actIfHeard);
   if (done === undefined) return;
   busy.set(socket, done);
   void done.then(() => {
@@ -105,6 +113,15 @@ function deliver(response: ServerResponse, reply: Reply, hangUp: boolean): Promi
   // ASCII, which is as long in bytes as in characters, is copied faster than it is encoded.
   response.end(reply.body, size === reply.body.length ? 'latin1' : 'utf8', reply.sent);
   return undefined;
+}
+
+/** Nothing that stands behind such a message is carried out, whatever it looks like. */
+async function hangUp(response: ServerResponse, status: number): Promise<void> {
+  // Of some of them the parser says so itself, a moment later.
+  await new Promise(setImmediate);
+  if (response.socket?.writable !== true) return;
+  response.writeHead(status, { connection: 'close', 'content-length': '0' }).end();
+  await new Promise((resolve) => response.once('close', resolve));
 }
 
 /** What came too late is no bad request: who is told so may ask again (RFC 9110, 15.5.9). */
