@@ -25,6 +25,8 @@ export interface AskedServer {
   readonly origin: string;
   readonly profile: string;
   readonly tokenParams: TokenParams;
+  /** It is of spec.md's kind for certain: its grant said whose account it is (spec.md §2). */
+  readonly isOfSpec: boolean;
 }
 
 export interface AttemptOptions {
@@ -157,11 +159,13 @@ export function notGranted(server: AskedServer, result: Exclude<TokenResult, { k
 }
 
 /** In the way `query` no credentials go with a refresh (spec.md §5.3), so a server that misses them, or finds no parameters there, wants a form. */
-function afterRefusal({ profile, tokenParams }: AskedServer, error: string): string {
+function afterRefusal({ profile, tokenParams, isOfSpec }: AskedServer, error: string): string {
   const again = 'then run the command again';
   const isUnread = error === 'invalid_request' || error === 'unsupported_grant_type';
-  if (tokenParams === 'query' && (isUnread || error === 'invalid_client'))
+  if (tokenParams === 'query' && !isOfSpec && (isUnread || error === 'invalid_client'))
     return `${credentialsElsewhere(profile, tokenParams)}, ${again}`;
   if (error !== 'invalid_client') return 'run the command again';
-  return `${commandFor(profile, 'auth setup')} sets the client id and secret; if they are right: ${credentialsElsewhere(profile, tokenParams)}, ${again}`;
+  const setup = `${commandFor(profile, 'auth setup')} sets the client id and secret`;
+  if (tokenParams === 'query') return setup;
+  return `${setup}; if they are right: ${credentialsElsewhere(profile, tokenParams)}, ${again}`;
 }

@@ -1,11 +1,5 @@
 import { CliError } from '../errors.ts';
-import {
-  type Client,
-  processTokenAnswer,
-  type RawAnswer,
-  refreshRequest,
-  type TokenParams,
-} from '../oauth/token-endpoint.ts';
+import { type Client, processTokenAnswer, type RawAnswer, refreshRequest } from '../oauth/token-endpoint.ts';
 import type { Signals } from '../platform/host.ts';
 import type { HeldLock } from '../platform/lock.ts';
 import { runningTimeout } from '../platform/running-time.ts';
@@ -78,7 +72,9 @@ async function renewIfDue(deps: RefreshDeps, items: Items, cause: RefreshCause):
     throw await withoutWay(deps, items, record, cause, deadline);
   }
   const client = await deps.client();
-  const server = { origin: client.authOrigin, profile: deps.profile, tokenParams: client.tokenParams };
+  const { authOrigin: origin, tokenParams } = client;
+  const isOfSpec = record.accountUuid !== undefined;
+  const server: AskedServer = { origin, profile: deps.profile, tokenParams, isOfSpec };
   const request = refreshRequest(client, refreshToken);
   const sentAt = Math.floor(deps.clock.now() / 1000);
   const room = reserve(deps, record, sentAt);
@@ -140,7 +136,7 @@ async function conclude(ongoing: Ongoing, raw: RawAnswer): Promise<Renewal> {
   if (result.kind !== 'refused' || result.error !== 'invalid_grant') throw notGranted(server, result);
   const ended = withoutRefresh(found.record, cause, deps.clock.now());
   await keepEnded(deps, items, ended);
-  throw notAccepted(deps, ended, server.tokenParams);
+  throw notAccepted(deps, ended, server);
 }
 
 async function keepEnded({ store }: RefreshDeps, items: Items, ended: CredentialRecord): Promise<void> {
@@ -152,10 +148,11 @@ async function keepEnded({ store }: RefreshDeps, items: Items, ended: Credential
  * A server whose grants do not say who logged in is none of spec.md §2. Such a one may bind a refresh token to the client's
  * credentials (RFC 6749 §6), which the way `query` does not send, and call the token invalid without them.
  */
-function notAccepted({ profile, flowAgain }: RefreshDeps, ended: CredentialRecord, tokenParams: TokenParams): CliError {
+function notAccepted({ profile, flowAgain }: RefreshDeps, ended: CredentialRecord, server: AskedServer): CliError {
   const detail = 'the authorization server no longer accepts its refresh token';
   const error = needsLogin(profile, detail, ended, flowAgain(ended.sid));
-  if (tokenParams !== 'query' || ended.accountUuid !== undefined) return error;
+  const { tokenParams, isOfSpec } = server;
+  if (tokenParams !== 'query' || isOfSpec) return error;
   return new CliError('needs_login', error.message, {
     detail: `${detail}; it may want the client's credentials with it, which token_params query does not send`,
     hint: `${credentialsElsewhere(profile, tokenParams)}, then ${error.hint}`,

@@ -199,6 +199,11 @@ describe('a server that is not of spec.md, asked in the way of spec.md', () => {
     ['invalid_grant', undefined, { code: 'needs_login', hint: `${body}, then \`cloudctl auth login\`` }],
     // Its grants say who logged in: it is of spec.md's kind, where no credentials belong to a refresh.
     ['invalid_grant', 'not-hexadecimal', { code: 'needs_login', hint: '`cloudctl auth login`' }],
+    [
+      'invalid_client',
+      'not-hexadecimal',
+      { code: 'invalid_client', hint: '`cloudctl auth setup` sets the client id and secret' },
+    ],
     ['invalid_client', undefined, { code: 'invalid_client', hint: `${body}, then run the command again` }],
     ['invalid_request', undefined, { code: 'api_error', hint: `${body}, then run the command again` }],
     ['unsupported_grant_type', undefined, { code: 'api_error', hint: `${body}, then run the command again` }],

@@ -11,6 +11,8 @@ const api = (judge: Judge): Promise<string> => servers.answering(judge);
 const login = ['auth', 'login', '--no-browser'];
 const code = comesBack({ code: 'canary-code', state: 'STATE' });
 const lapsed = { expires_at: 1 };
+/** Of a server whose grants say whose account it is (spec.md §2). */
+const lapsedOfSpec = { ...lapsed, account_uuid: '5b0f2c1e-6a7d-4c3b-9e8f-0a1b2c3d4e5f' };
 const refusal =
   (error: string, words: string): Judge =>
   () => ({ status: 401, body: { error, error_description: words } });
@@ -64,14 +66,28 @@ const cases: readonly Case[] = [
     exit: 4,
     code: 'needs_login',
     words: list,
-    prepare: session({ auth: await api(refusal('invalid_grant', 'The refresh token was used.')) }, lapsed),
+    prepare: session({ auth: await api(refusal('invalid_grant', 'The refresh token was used.')) }, lapsedOfSpec),
+  },
+  {
+    name: 'refresh: a refresh token that a server of another kind does not accept without credentials',
+    exit: 4,
+    code: 'needs_login',
+    words: list,
+    prepare: session({ auth: await api(refusal('invalid_grant', 'The refresh token is of another client.')) }, lapsed),
   },
   {
     name: 'refresh: a client that is not known',
     exit: 4,
     code: 'invalid_client',
     words: list,
-    prepare: session({ auth: await api(refusal('invalid_client', 'Unknown client.')) }, lapsed),
+    prepare: session({ auth: await api(refusal('invalid_client', 'Unknown client.')) }, lapsedOfSpec),
+  },
+  {
+    name: 'refresh: a server of another kind that misses credentials',
+    exit: 4,
+    code: 'invalid_client',
+    words: list,
+    prepare: session({ auth: await api(refusal('invalid_client', 'No client.')) }, lapsed),
   },
   {
     name: 'refresh: expired, with nothing to renew it',
