@@ -41,7 +41,8 @@ export function look(source: Info, target: Info): Look {
 function databasesOf(source: Info, target: Info, isUp: boolean): readonly KeysLook[] {
   const counts = new Map(keyspaceOf(target).map(({ index, keys }) => [index, keys]));
   const indexes = new Set([...keyspaceOf(source).map(({ index }) => index), ...counts.keys()]);
-  return [...indexes]
+  // A source without a key is followed as well, and its first key may come in any database.
+  return (indexes.size === 0 ? [0] : [...indexes])
     .sort((a, b) => a - b)
     .map((index) => {
       const rows = counts.get(index) ?? 0;

@@ -11,7 +11,7 @@ import { newProgress } from '../state.ts';
 import { MigrationError, reasonOf } from '../words.ts';
 import { type Look, look } from './look.ts';
 import { release } from './release.ts';
-import { follow, infoOf, readSettings, settingsFor, writeSettings } from './target.ts';
+import { databasesOf, follow, infoOf, readSettings, settingsFor, writeSettings } from './target.ts';
 
 /** The target becomes a replica of the source, with all its databases, until it is stopped. */
 export async function runRedis(job: RedisJob, ports: EnginePorts, board: Board, stop: AbortSignal): Promise<void> {
@@ -58,13 +58,13 @@ async function within<T>(
 async function prepare({ source, target }: RedisJob, ports: EnginePorts, signal: AbortSignal) {
   const from = await within(source, ports, signal, infoOf);
   return within(target, ports, signal, async (session) => {
-    judge(from, await infoOf(session));
+    judge(from, await infoOf(session), await databasesOf(session));
     return readSettings(session);
   });
 }
 
 /** spec §4.6; and what a replica does first is to forget all it has. */
-function judge(source: Info, target: Info): void {
+function judge(source: Info, target: Info, databases: number): void {
   if (source.get('run_id') !== undefined && source.get('run_id') === target.get('run_id')) {
     throw new MigrationError('source and target are the same server');
   }
@@ -75,6 +75,13 @@ function judge(source: Info, target: Info): void {
   const keys = keyspaceOf(target).reduce((sum, one) => sum + one.keys, 0);
   if (keys > 0)
     throw new MigrationError(`the target is not empty: it holds ${keys} keys, and following a source loses them`);
+  const beyond = keyspaceOf(source).find(({ index }) => index >= databases);
+  if (beyond !== undefined) {
+    // A server that loads such a copy exits.
+    throw new MigrationError(
+      `the source holds keys in database ${beyond.index}, and the target has ${databases} (its setting databases)`,
+    );
+  }
 }
 
 function isNewer(one: string, other: string): boolean {

@@ -9,6 +9,13 @@ export async function infoOf(session: RedisSession): Promise<Info> {
   return readInfo(String(await session.send(['INFO'])));
 }
 
+/** How many databases a server can hold; without an end where it does not tell. */
+export async function databasesOf(session: RedisSession): Promise<number> {
+  const reply = await session.send(['CONFIG', 'GET', 'databases']);
+  const told = Array.isArray(reply) ? Number(reply[1]) : Number.NaN;
+  return told > 0 ? told : Number.POSITIVE_INFINITY;
+}
+
 /** Names the server does not know are left out. */
 export async function readSettings(session: RedisSession): Promise<Settings> {
   const found: Record<string, string> = {};

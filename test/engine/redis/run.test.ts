@@ -76,6 +76,31 @@ describe.skipIf(lacks('redis-server', 'valkey-server'))('a Redis migration', () 
     expect(target.cli('GET', 'mine')).toBe('1');
   });
 
+  test('of a source without a key follows it, and the first key arrives', async () => {
+    const [source, target] = await Promise.all([server(), server()]);
+    const migration = begin(redisJob(redisDoor(source), redisDoor(target)));
+    const { databases } = await until(migration, ({ status }) => status === 'syncing');
+    expect(databases).toMatchObject([{ name: 'db0', phase: 'streaming', tables: [{ stage: 'r', rows: 0 }] }]);
+    source.cli('-n', '3', 'SET', 'first', '1');
+    await arrives(async () => target.cli('-n', '3', 'GET', 'first') === '1', 'the key');
+    await migration.stop();
+  });
+
+  test('does not give a target more databases than it has, which would end it', async () => {
+    const [source, target] = await Promise.all([server(), server({ config: ['databases 1'] })]);
+    source.cli('-n', '3', 'SET', 'a', '1');
+    const state = await begin(redisJob(redisDoor(source), redisDoor(target))).ended;
+    expect(state).toMatchObject({
+      status: 'error',
+      reason: expect.stringContaining('database 3, and the target has 1'),
+    });
+    expect(target.cli('PING')).toBe('PONG');
+    source.cli('-n', '3', 'DEL', 'a');
+    const migration = begin(redisJob(redisDoor(source), redisDoor(target)));
+    await until(migration, ({ status }) => status === 'syncing');
+    await migration.stop();
+  });
+
   test('is done when nothing was left to replicate for a minute of the virtual clock', async () => {
     const [source, target] = await Promise.all([server(), server()]);
     source.cli('SET', 'a', '1');
