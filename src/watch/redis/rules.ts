@@ -2,6 +2,7 @@ import { judgeDoor } from '../door.ts';
 import type { Limits } from '../limits.ts';
 import type { Violation } from '../sighting.ts';
 import { timeText } from '../units.ts';
+import type { Copies } from './copies.ts';
 import type { RedisFacts, RedisOutage, Replica } from './facts.ts';
 
 export interface RedisSeen {
@@ -14,6 +15,7 @@ export interface RedisSeen {
   readonly had: string | undefined;
   /** Milliseconds since it was last there. */
   readonly missing: number;
+  readonly copies: Copies;
   readonly limits: Limits;
 }
 
@@ -71,13 +73,13 @@ const silence: Rule = ({ replica, now }) => {
 };
 
 /** Each full copy fails and the next one begins. */
-const loop: Rule = ({ now, window, replica, limits }) => {
-  const syncs = now.fullSyncs - (window[0]?.fullSyncs ?? now.fullSyncs);
-  if (syncs < limits.attempts || replica?.state === 'online') return [];
+const loop: Rule = ({ now, replica, copies, limits }) => {
+  const { begun, since = now.at } = copies;
+  if (begun < limits.attempts || replica?.state === 'online') return [];
   return [
     {
       rule: 'full-sync-loop',
-      observed: `${syncs} full copies were begun in ${timeText((now.at - (window[0]?.at ?? now.at)) / 1000)}`,
+      observed: `${begun} full copies were begun in ${timeText((now.at - since) / 1000)}`,
       hint: `raise client-output-buffer-limit for replicas (it is ${now.config.get('client-output-buffer-limit') ?? 'not known'}) and repl-timeout: CONFIG SET client-output-buffer-limit "replica 0 0 0"`,
     },
   ];

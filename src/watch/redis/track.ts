@@ -4,6 +4,7 @@ import { percentOf } from '../percent.ts';
 import { follow, type Rate, secondsLeft } from '../rates.ts';
 import type { DatabaseSighting, Phase, Sighting } from '../sighting.ts';
 import type { Step } from '../step.ts';
+import { type Copies, countCopies, noCopies } from './copies.ts';
 import type { RedisFacts, RedisLook, RedisOutage, Replica } from './facts.ts';
 import { judgeOutage, judgeRedis, stopping } from './rules.ts';
 
@@ -20,6 +21,7 @@ export interface Memory {
   readonly sentBefore: number | undefined;
   readonly copied: boolean;
   readonly peak: number;
+  readonly copies: Copies;
   readonly copy: Rate | undefined;
   readonly behind: Rate | undefined;
   readonly idle: number;
@@ -40,7 +42,7 @@ export function emptyMemory(
   now: number,
 ): Memory {
   const nothing = { percent: 0, bytes_done: 0, bytes_total: 0, lag_bytes: 0 };
-  const blank = { sentBefore: undefined, copied: false, peak: 0, copy: undefined, behind: undefined };
+  const blank = { sentBefore: undefined, copied: false, peak: 0, copies: noCopies, copy: undefined, behind: undefined };
   return {
     ...blank,
     first: undefined,
@@ -80,7 +82,8 @@ function seen(was: Memory, facts: RedisFacts, { limits, named, clocked }: Tracki
       ? (was.first ?? facts)
       : { ...was.first, replicationId: facts.replicationId };
   const missing = at - lastThere;
-  const violations = judgeRedis({ now: facts, first, window, replica, had, missing, limits });
+  const copies = countCopies(was.copies, was.window.at(-1), facts, replica, limits);
+  const violations = judgeRedis({ now: facts, first, window, replica, had, missing, copies, limits });
   const stopped = violations.some(({ rule }) => stopping.has(rule));
   const lag = replica?.state === 'online' ? Math.max(0, facts.offset - replica.offset) : 0;
   const phase = phaseOf(replica, { had, stopped, missing, lag, limits });
@@ -125,6 +128,7 @@ function seen(was: Memory, facts: RedisFacts, { limits, named, clocked }: Tracki
       sentBefore,
       copied,
       peak,
+      copies,
       copy,
       behind,
       idle,

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { readInfo } from '../../../src/redis/info.ts';
 import { usual } from '../../../src/watch/limits.ts';
+import { type Copies, countCopies, noCopies } from '../../../src/watch/redis/copies.ts';
 import { type RedisFacts, readFacts } from '../../../src/watch/redis/facts.ts';
 import { judgeOutage, judgeRedis } from '../../../src/watch/redis/rules.ts';
 import { advance, chooseReplica, emptyMemory } from '../../../src/watch/redis/track.ts';
@@ -29,7 +30,7 @@ const facts = (more: Partial<RedisFacts> = {}): RedisFacts => ({
   ...more,
 });
 
-function judge(more: Partial<RedisFacts>, missing = 0) {
+function judge(more: Partial<RedisFacts>, missing = 0, copies: Copies = noCopies) {
   const now = facts({ at: 2000, ...more });
   const [there] = now.replicas;
   return judgeRedis({
@@ -39,6 +40,7 @@ function judge(more: Partial<RedisFacts>, missing = 0) {
     replica: there,
     had: replica.name,
     missing,
+    copies,
     limits: usual,
   });
 }
@@ -52,11 +54,6 @@ it.each<[string, Partial<RedisFacts>, string]>([
   ['another replication id', { replicationId: 'x' }, 'replication-id-changed'],
   ['a replica that is gone', { replicas: [] }, 'replica-gone'],
   ['a replica that is silent', { replicas: [{ ...replica, lag: 61 }] }, 'replica-timeout'],
-  [
-    'full copies one after the other',
-    { fullSyncs: 4, replicas: [{ ...replica, state: 'wait_bgsave' }] },
-    'full-sync-loop',
-  ],
   ['keys that are evicted', { evicted: 5 }, 'evicting'],
   ['another maxmemory', { config: new Map([['maxmemory', '100']]) }, 'maxmemory-changed'],
   ['another limit of buffers', { config: new Map([['repl-timeout', '5']]) }, 'repl-timeout-changed'],
@@ -65,6 +62,15 @@ it.each<[string, Partial<RedisFacts>, string]>([
   ['half of the keys gone', { keyspace: [] }, 'keys-dropped'],
 ])('%s is named', (_what, more, rule) => {
   expect(judge(more).map((one) => one.rule)).toEqual([rule]);
+});
+
+it('full copies one after the other are named, unless the last has held', () => {
+  const copies = { begun: 3, since: -3_598_000, online: undefined };
+  const copying = { replicas: [{ ...replica, state: 'wait_bgsave' }] };
+  const [found, ...others] = judge(copying, 0, copies);
+  expect(found).toMatchObject({ rule: 'full-sync-loop', observed: '3 full copies were begun in 1 h' });
+  expect(others).toEqual([]);
+  expect(judge({}, 0, copies)).toEqual([]);
 });
 
 it.each([
@@ -134,9 +140,58 @@ describe('phases', () => {
     expect(steps.map(({ idle }) => idle)).toEqual([0, 0, 0, 0, 0, 1]);
   });
 
+  it('copies that take ten minutes each and never hold are a loop', () => {
+    const minutes = (at: number) => at * 60_000;
+    const steps = all([
+      facts({ replicas: [], fullSyncs: 0 }),
+      ...[0, 10, 20].flatMap((begun, times) => [
+        with_(minutes(begun) + 1000, 'wait_bgsave', { fullSyncs: times + 1 }),
+        with_(minutes(begun + 5), 'send_bulk', { fullSyncs: times + 1 }),
+        facts({ at: minutes(begun + 10) - 1000, replicas: [], fullSyncs: times + 1 }),
+      ]),
+      with_(minutes(30), 'wait_bgsave', { fullSyncs: 4 }),
+    ]);
+    const loops = steps.map(({ sighting }) => sighting.violations.some(({ rule }) => rule === 'full-sync-loop'));
+    expect(loops.indexOf(true)).toBe(7);
+    expect(steps.at(-1)?.sighting.phase).toBe('stalled');
+  });
+
   it('one that leaves is stalled, then gone, and after five minutes it was stopped', () => {
     const steps = all([facts(), ...[5000, 65_000, 305_000].map((at) => facts({ at, replicas: [] }))]);
     expect(steps.map(({ sighting }) => sighting.phase)).toEqual(['streaming', 'stalled', 'gone', 'gone']);
     expect(steps.map(({ ending }) => ending !== undefined)).toEqual([false, false, false, true]);
+  });
+});
+
+describe('full copies', () => {
+  const look = (at: number, fullSyncs: number, replicas: RedisFacts['replicas'] = []) => ({
+    ...facts(),
+    at,
+    fullSyncs,
+    replicas,
+  });
+  const copying = { ...replica, state: 'send_bulk' };
+  const count = (was: Copies, before: RedisFacts, now: RedisFacts) =>
+    countCopies(
+      was,
+      before,
+      now,
+      now.replicas.find(({ name }) => name === replica.name),
+      usual,
+    );
+
+  it('are forgotten when one has held for a while, and not before', () => {
+    const begun = { begun: 2, since: 0, online: undefined };
+    const soon = count(begun, look(0, 2), look(1000, 2, [replica]));
+    expect(soon).toEqual({ begun: 2, since: 0, online: 1000 });
+    expect(count(soon, look(1000, 2), look(60_000, 2, [replica])).begun).toBe(2);
+    expect(count(soon, look(1000, 2), look(61_000, 2, [replica]))).toEqual({ ...noCopies, online: 1000 });
+  });
+
+  it('of other replicas are not counted, nor those of before a restart', () => {
+    const other = { ...copying, name: '10.0.0.7:6379' };
+    expect(count(noCopies, look(0, 1), look(1000, 3, [copying, other])).begun).toBe(0);
+    expect(count(noCopies, look(0, 1), look(1000, 3, [copying])).begun).toBe(2);
+    expect(count(noCopies, look(0, 5), { ...look(1000, 1, [copying]), runId: 'b' }).begun).toBe(1);
   });
 });
