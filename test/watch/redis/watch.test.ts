@@ -1,5 +1,6 @@
 import { connect } from 'node:net';
 import { expect, it, onTestFinished, vi } from 'vitest';
+import { encode } from '../../../src/redis/wire.ts';
 import { type RedisOptions, type RedisServer, startRedis } from '../../fixtures/redis.ts';
 import { followSource, sourceOfRedis } from '../follow.ts';
 
@@ -31,8 +32,8 @@ it('a replica that is made is followed until it streams, and one that is stopped
 });
 
 it('full copies that never come to an end are a loop', async () => {
-  // The copy takes some seconds, and the changes meanwhile are more than is kept for a replica.
-  const config = ['client-output-buffer-limit replica 1kb 1kb 1', 'repl-backlog-size 16kb', 'rdb-key-save-delay 50'];
+  // The copy takes ten seconds, and the changes meanwhile are more than is kept for a replica.
+  const config = ['client-output-buffer-limit replica 1kb 1kb 1', 'repl-backlog-size 16kb', 'rdb-key-save-delay 200'];
   const [source, target] = await Promise.all([server({ config: [...populated.config, ...config] }), server()]);
   source.cli('DEBUG', 'POPULATE', '50000', 'key', '100');
   const watch = followSource(sourceOfRedis(source));
@@ -40,7 +41,7 @@ it('full copies that never come to an end are a loop', async () => {
   target.cli('REPLICAOF', source.host, String(source.port));
   // Not by redis-cli, for which everything else here would have to wait.
   const application = connect(source.port, source.host).on('data', () => {});
-  const writing = setInterval(() => application.write(`SET k ${'x'.repeat(100_000)}\r\n`), 200);
+  const writing = setInterval(() => application.write(encode(['SET', 'k', 'x'.repeat(100_000)])), 200);
   onTestFinished(() => {
     clearInterval(writing);
     application.destroy();
