@@ -15,7 +15,8 @@ const memory = 15;
 export function follow(before: Rate | undefined, total: number, at: number): Rate {
   if (before === undefined || total < before.total) return { perSecond: 0, total, at };
   const seconds = (at - before.at) / 1000;
-  if (seconds <= 0) return before;
+  // A clock that was set back measures nothing until it is back, unless one begins again from there.
+  if (seconds <= 0) return seconds === 0 ? before : { ...before, total, at };
   const now = (total - before.total) / seconds;
   // The first rate is taken as it is: nothing is known before it.
   const weight = before.perSecond === 0 ? 1 : 1 - Math.exp(-seconds / memory);

@@ -20,7 +20,9 @@ export async function* watch(
   options: Omit<WatchOptions, 'limits'> & { readonly limits?: Partial<Limits> },
 ): AsyncGenerator<Looked> {
   const { clock, signal } = options;
-  const limits = { ...usual, ...options.limits };
+  const given = { ...usual, ...options.limits };
+  // Who looks seldom has seen little of what is missing.
+  const limits = { ...given, gone: Math.max(given.gone, 2 * interval) };
   const all = { ...options, limits };
   const watcher = engine === 'redis' ? watchRedis(source, all) : watchPostgresql(source, all);
   try {
@@ -32,7 +34,9 @@ export async function* watch(
       if (looked.ending !== undefined) return;
       failures = looked.reached ? 0 : failures + 1;
       const pause = Math.min(interval * 2 ** Math.max(0, failures - 1), Math.max(interval, limits.backoff));
-      await clock.sleep(Math.max(0, began + pause - clock.now()), signal).catch(() => {});
+      // The clock may have been set, either way, while it looked.
+      const left = Math.min(pause, Math.max(0, began + pause - clock.now()));
+      await clock.sleep(left, signal).catch(() => {});
     }
   } finally {
     await watcher.close();

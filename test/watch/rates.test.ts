@@ -18,6 +18,12 @@ it('a total that went back begins anew, and no time is no rate', () => {
   expect(follow(first, 200, 1000)).toBe(first);
 });
 
+it('a clock that was set back keeps the rate, and measures from there', () => {
+  const back = follow(follow(follow(undefined, 0, 10_000), 100, 11_000), 150, 1000);
+  expect(back).toEqual({ perSecond: 100, total: 150, at: 1000 });
+  expect(follow(back, 250, 2000).perSecond).toBeCloseTo(100);
+});
+
 it.each([
   [100, 10, 10],
   [101, 10, 11],

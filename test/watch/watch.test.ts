@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { watch } from '../../src/watch/watch.ts';
 import { closedPort } from '../commands/db/ground.ts';
 import { followSource, sourceOfPostgres, sourceOfRedis } from './follow.ts';
 
@@ -11,4 +12,23 @@ it.each([
   const watch = followSource(await source());
   await watch.until('a look', () => true);
   expect(watch.looks[0]).toMatchObject({ reached: false, outage: expect.stringMatching(/^connection refused/) });
+});
+
+it('a clock that is set back while it looks makes no pause longer', async () => {
+  const end = new AbortController();
+  let now = 10 * 3_600_000;
+  const pauses: number[] = [];
+  const clock = {
+    now: () => {
+      now -= 3_600_000;
+      return now;
+    },
+    sleep: async (ms: number) => {
+      pauses.push(ms);
+      end.abort();
+    },
+  };
+  const looks = watch(sourceOfRedis(await nowhere()), 2000, { clock, signal: end.signal });
+  for await (const looked of looks) expect(looked.reached).toBe(false);
+  expect(pauses).toEqual([2000]);
 });

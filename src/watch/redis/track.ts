@@ -14,6 +14,7 @@ export interface Memory {
   /** The replica of the migration, by name. */
   readonly had: string | undefined;
   readonly lastThere: number;
+  readonly lastLook: number;
   /** Replicas of somebody else. */
   readonly before: readonly string[] | undefined;
   readonly firstSeen: number | undefined;
@@ -49,6 +50,7 @@ export function emptyMemory(
     window: [],
     had,
     lastThere: now,
+    lastLook: now,
     before,
     firstSeen,
     idle: 0,
@@ -74,7 +76,9 @@ function seen(was: Memory, facts: RedisFacts, { limits, named, clocked }: Tracki
   const { at } = facts;
   const replica = chooseReplica(facts.replicas, { named, had: was.had, before: was.before });
   const had = replica?.name ?? was.had;
-  const lastThere = replica === undefined ? was.lastThere : at;
+  // A machine that slept, or whose clock was set, did not see that the replica was missing all the time.
+  const isLeap = at < was.lastLook || at - was.lastLook >= limits.gone + limits.backoff;
+  const lastThere = replica === undefined && !isLeap ? was.lastThere : at;
   const window = [...was.window.filter((one) => one.at >= at - lookBack(limits)), facts];
   // The first replica makes the server choose a new replication id: from then on it must not change.
   const first =
@@ -123,6 +127,7 @@ function seen(was: Memory, facts: RedisFacts, { limits, named, clocked }: Tracki
       window,
       had,
       lastThere,
+      lastLook: at,
       before,
       firstSeen,
       sentBefore,
@@ -157,7 +162,7 @@ function missed(was: Memory, outage: RedisOutage, { limits, clocked }: Tracking)
   const last = was.window.at(-1);
   return {
     // Who was not reached cannot tell who is connected: only what the source says counts against the target.
-    memory: { ...was, idle: 0, outage: { since, reason: outage.reason }, lastThere: outage.at },
+    memory: { ...was, idle: 0, outage: { since, reason: outage.reason }, lastThere: outage.at, lastLook: outage.at },
     sighting: {
       at: new Date(outage.at).toISOString(),
       phase,

@@ -32,7 +32,7 @@ function isNews(before: Sighting | undefined, now: Sighting): boolean {
     before === undefined ||
     before.phase !== now.phase ||
     Math.floor(before.percent / 10) !== Math.floor(now.percent / 10) ||
-    Date.parse(now.at) - Date.parse(before.at) >= longestSilence
+    Math.abs(Date.parse(now.at) - Date.parse(before.at)) >= longestSilence
   );
 }
 

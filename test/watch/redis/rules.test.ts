@@ -157,9 +157,20 @@ describe('phases', () => {
   });
 
   it('one that leaves is stalled, then gone, and after five minutes it was stopped', () => {
-    const steps = all([facts(), ...[5000, 65_000, 305_000].map((at) => facts({ at, replicas: [] }))]);
-    expect(steps.map(({ sighting }) => sighting.phase)).toEqual(['streaming', 'stalled', 'gone', 'gone']);
-    expect(steps.map(({ ending }) => ending !== undefined)).toEqual([false, false, false, true]);
+    const minutes = [1, 2, 3, 4, 5].map((minute) => minute * 60_000 + 5000);
+    const steps = all([facts(), ...[5000, ...minutes].map((at) => facts({ at, replicas: [] }))]);
+    const phases = ['streaming', 'stalled', 'gone', 'gone', 'gone', 'gone', 'gone'];
+    expect(steps.map(({ sighting }) => sighting.phase)).toEqual(phases);
+    expect(steps.map(({ ending }) => ending !== undefined)).toEqual([...Array(6).fill(false), true]);
+  });
+
+  it.each([
+    ['slept for an hour', 3_600_000],
+    ['set its clock back', -3_600_000],
+  ])('a machine that %s has not seen that it was missing meanwhile', (_what, at) => {
+    const steps = all([facts(), facts({ at, replicas: [] }), facts({ at: at + 2000, replicas: [] })]);
+    expect(steps.map(({ sighting }) => sighting.phase)).toEqual(['streaming', 'stalled', 'stalled']);
+    expect(steps.map(({ ending }) => ending)).toEqual([undefined, undefined, undefined]);
   });
 });
 

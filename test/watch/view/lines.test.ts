@@ -28,6 +28,10 @@ it('the first look is told, then only what is news: another phase, ten percent m
   expect(told[0]).toEqual(['2026-11-20T12:00:00Z copying 45.0 %, 500 MB of 1.0 GB, 2.0 kB behind, 1 min left']);
 });
 
+it('a clock that was set back silences nobody', () => {
+  expect(said(at(7200), at(0), at(2)).map((lines) => lines.length)).toEqual([1, 1, 0]);
+});
+
 it('a violation is told once when it comes and once when it is over', () => {
   const told = said(at(0), at(2, { violations: [violation] }), at(4, { violations: [violation] }), at(6));
   expect(told.map((lines) => lines.length)).toEqual([1, 2, 0, 2]);
