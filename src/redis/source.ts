@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { usage } from '../errors.ts';
 import { Secret } from '../secret.ts';
-import { readUrl } from './url.ts';
+import { type RedisUrl, readUrl } from './url.ts';
 
 /** Where a Redis source is and who enters it. Nothing in it was tried yet. */
 export interface RedisSource {
@@ -10,6 +10,10 @@ export interface RedisSource {
   readonly port: number;
   /** undefined: the default user. */
   readonly username: string | undefined;
+  /** A name was given and no password, without which nobody says AUTH. It is not kept: people put a password there. */
+  readonly isNameIdle?: boolean | undefined;
+  /** The name stood alone before the @ of a URL, so that it may be a password: it is shown once it has let us in. */
+  readonly isNameAlone?: boolean | undefined;
   /** undefined: none was given. */
   readonly password: Secret | undefined;
   /** The database a URL names. A migration takes all of them, whatever it is. */
@@ -36,6 +40,8 @@ export interface SourceParts {
 
 export interface ReadSource {
   readonly source: RedisSource;
+  /** The name that was left out for want of a password. */
+  readonly idleName?: string | undefined;
   /** `url`: other users of this machine may have seen it in the list of processes. */
   readonly passwordFrom: 'given' | 'url' | 'environment' | 'none';
 }
@@ -51,17 +57,27 @@ export function readSource(parts: SourceParts): ReadSource {
   const found = url === undefined ? undefined : readUrl(url);
   const host = one('host', found?.host, inHost || parts.host === undefined ? undefined : bare(parts.host));
   const port = one('port', found?.port, parts.port) ?? defaultPort;
-  const username = one('user name', found?.username, parts.username === '' ? undefined : parts.username);
+  const username = nameOf(found, parts.username === '' ? undefined : parts.username);
   if (host === undefined || host === '') throw usage('the source has no host', 'Give --source redis://HOST:6379.');
   if (!Number.isInteger(port) || port < 1 || port > 65535) {
     throw usage(`port ${port} is no port`, 'Ports go from 1 to 65535.');
   }
   const ssl = sslOf(found?.tls, parts);
   const { password, from } = passwordOf(found?.password, parts);
-  return {
-    source: { host, port, username, password, db: found?.db, ssl, ...(parts.ca === undefined ? {} : { ca: parts.ca }) },
-    passwordFrom: from,
-  };
+  const place = { host, port, password, db: found?.db, ssl, ...(parts.ca === undefined ? {} : { ca: parts.ca }) };
+  const alone = found?.isNameAlone === true && parts.username !== username ? { isNameAlone: true } : {};
+  // It is who comes without a password.
+  const isNamed = username !== undefined && username !== 'default';
+  return isNamed && password === undefined
+    ? { source: { ...place, username: undefined, isNameIdle: true, ...alone }, idleName: username, passwordFrom: from }
+    : { source: { ...place, username, ...alone }, passwordFrom: from };
+}
+
+/** The source with a password that came later; the name that waited for one is there again. */
+export function withPassword({ source, idleName }: ReadSource, password: Secret | undefined): RedisSource {
+  if (password === undefined) return source;
+  const { isNameIdle: _isNameIdle, ...rest } = source;
+  return { ...rest, username: source.username ?? idleName, password };
 }
 
 /** `[::1]:6379` of a source, `db.example.com:6379`. */
@@ -73,6 +89,16 @@ function refuseSocket(host: string | undefined): void {
   if (host?.startsWith('/') === true) {
     throw usage('a unix socket cannot be migrated from', 'The service connects over the network: give host and port.');
   }
+}
+
+function nameOf(found: RedisUrl | undefined, part: string | undefined): string | undefined {
+  if (found?.isNameAlone === true && part !== undefined && part !== found.username) {
+    throw usage(
+      `the user name is given twice: before the @ of the URL, and as ${part}`,
+      'Say it once; a password alone stands behind a colon, as in redis://:PASSWORD@HOST.',
+    );
+  }
+  return one('user name', found?.username, part);
 }
 
 /** The same thing said twice must be the same thing. */

@@ -5,6 +5,8 @@ export interface RedisUrl {
   readonly host: string;
   readonly port: number | undefined;
   readonly username: string | undefined;
+  /** Without a colon behind it: redis-cli takes such a word for the password. */
+  readonly isNameAlone: boolean;
   readonly password: string | undefined;
   readonly db: number | undefined;
 }
@@ -71,11 +73,15 @@ function dbOf(path: string | undefined): number | undefined {
 }
 
 function personOf(person: string | undefined) {
-  if (person === undefined) return { username: undefined, password: undefined };
+  if (person === undefined) return { username: undefined, isNameAlone: false, password: undefined };
   const colon = person.indexOf(':');
   const username = decoded(colon < 0 ? person : person.slice(0, colon));
   const password = colon < 0 ? '' : decoded(person.slice(colon + 1));
-  return { username: username === '' ? undefined : username, password: password === '' ? undefined : password };
+  return {
+    username: username === '' ? undefined : username,
+    isNameAlone: colon < 0 && username !== '',
+    password: password === '' ? undefined : password,
+  };
 }
 
 function decoded(text: string): string {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { CliError } from '../../src/errors.ts';
-import { placeOf, readSource, type SourceParts } from '../../src/redis/source.ts';
+import { placeOf, readSource, type SourceParts, withPassword } from '../../src/redis/source.ts';
 import { Secret } from '../../src/secret.ts';
 
 const ca = { file: 'ca.pem', pem: 'PEM' };
@@ -14,7 +14,7 @@ test.each<readonly [string, object]>([
   ['rediss://db.example.com:6380/', { host: 'db.example.com', port: 6380, ssl: 'require' }],
   ['redis://mover:pw@db.example.com/3', { username: 'mover', db: 3 }],
   ['redis://:pw@db.example.com/0', { username: undefined, db: 0 }],
-  ['redis://mover@db.example.com', { username: 'mover', password: undefined }],
+  ['redis://default@db.example.com', { username: 'default', password: undefined }],
   ['redis://[2001:db8::1]:6390/1', { host: '2001:db8::1', port: 6390, db: 1 }],
   ['REDISS://DB.example.com', { host: 'DB.example.com', ssl: 'require' }],
   ['valkeys://db.example.com', { ssl: 'require' }],
@@ -52,7 +52,10 @@ test.each<readonly [string, SourceParts, RegExp]>([
 });
 
 test('what is said twice alike is fine, and parts complete a URL', () => {
-  expect(readSource({ url: 'redis://db:6380', port: 6380, username: 'u', disableSsl: true }).source).toMatchObject({
+  expect(
+    readSource({ url: 'redis://db:6380', port: 6380, username: 'u', password: new Secret('p'), disableSsl: true })
+      .source,
+  ).toMatchObject({
     port: 6380,
     username: 'u',
   });
@@ -104,6 +107,25 @@ test('a % that encodes nothing is refused without showing the password', () => {
   } catch (error) {
     expect(JSON.stringify(error, Object.getOwnPropertyNames(error))).not.toContain('off');
   }
+});
+
+test('a name without a password is not kept, for it may be the password, and is there when one comes', () => {
+  for (const parts of [{ url: 'redis://hunter22@db' }, { host: 'db', username: 'hunter22' }]) {
+    const read = readSource(parts);
+    expect(JSON.stringify(read.source)).not.toContain('hunter22');
+    expect(read.source).toMatchObject({ username: undefined, password: undefined, isNameIdle: true });
+    expect(withPassword(read, undefined)).toBe(read.source);
+    const whole = withPassword(read, new Secret('pw'));
+    expect(whole).toMatchObject({ username: 'hunter22' });
+    expect(whole.isNameIdle).toBeUndefined();
+  }
+  const named = readSource({ url: 'redis://mover@db', environment: { REDISCLI_AUTH: 'pw' } });
+  expect(named.source).toMatchObject({ username: 'mover', isNameAlone: true });
+});
+
+test('a name before the @ is not shown when it contradicts --username', () => {
+  const twice = () => readSource({ url: 'redis://hunter22@db', username: 'mover' });
+  expect(twice).toThrow(/user name is given twice: before the @ of the URL, and as mover/);
 });
 
 test('a source does not print its password', () => {

@@ -4,7 +4,7 @@ import { CliError, usage } from '../../errors.ts';
 import { readTextIfAny } from '../../platform/files.ts';
 import { findPassword } from '../../postgresql/pgpass.ts';
 import { type PostgresSource, readSource as readPostgres } from '../../postgresql/source.ts';
-import { type RedisSource, readSource as readRedis } from '../../redis/source.ts';
+import { type RedisSource, readSource as readRedis, withPassword } from '../../redis/source.ts';
 import { Secret } from '../../secret.ts';
 import { asked, type Source } from './source.ts';
 
@@ -59,7 +59,7 @@ async function redisInto(context: Context, url: string, typed: string | undefine
     read.passwordFrom === 'url'
       ? read.source.password
       : (own ?? read.source.password ?? (await asked(context, ownVariable, 'target')));
-  return { engine: 'redis', source: { ...read.source, password } };
+  return { engine: 'redis', source: withPassword(read, password) };
 }
 
 const ownVariable = 'CLOUDCTL_REHEARSE_INTO_PASSWORD';

@@ -6,7 +6,7 @@ import { usage } from '../../errors.ts';
 import { readTextIfAny } from '../../platform/files.ts';
 import { findPassword } from '../../postgresql/pgpass.ts';
 import { type PostgresSource, readSource as readPostgresSource } from '../../postgresql/source.ts';
-import { type RedisSource, readSource as readRedisSource } from '../../redis/source.ts';
+import { type RedisSource, readSource as readRedisSource, withPassword } from '../../redis/source.ts';
 import { Secret } from '../../secret.ts';
 
 /** The options of every `db` command that say where the source is (contract.md §6). */
@@ -119,8 +119,7 @@ async function redisSource(context: Context, words: Words, environment: string |
   if (read.passwordFrom === 'url' && words.text('source') !== undefined) await warnOfArgument(context);
   // A Redis without a password is common; only a person at a terminal is asked.
   if (read.source.password !== undefined || !context.prompts.interactive) return read.source;
-  const password = await asked(context, 'REDISCLI_AUTH');
-  return { ...read.source, password };
+  return withPassword(read, await asked(context, 'REDISCLI_AUTH'));
 }
 
 function warnOfArgument(context: Context): Promise<void> {

@@ -8,8 +8,8 @@ export interface Ground {
   readonly port: number;
   /** The user we are: `default` unless AUTH was said with another name. */
   readonly user: string;
-  /** The name that was given, whether it was used or not. */
-  readonly named?: string | undefined;
+  /** A name was given without a password, and not used. */
+  readonly isNameIdle?: boolean | undefined;
   readonly ssl: boolean;
   readonly address: AddressFacts;
   readonly tls: TlsFacts;

@@ -84,7 +84,7 @@ function report(
     host: source.host,
     port: source.port,
     user: userOf(source, entry),
-    named: source.username,
+    isNameIdle: source.isNameIdle ?? (source.username !== undefined && source.password === undefined),
     ssl,
     address,
     tls,
@@ -118,7 +118,7 @@ function report(
     source: {
       host: source.host,
       port: source.port,
-      ...(source.username === undefined ? {} : { username: source.username }),
+      ...shownName(source, entry),
       ssl,
       ...(dialled === undefined ? {} : { address: dialled }),
       ...(facts === undefined ? {} : describeServer(facts)),
@@ -136,6 +136,11 @@ function busyWords(entry: Entry, probe: Probe | undefined, answers: readonly Ans
   if (entry.kind === 'entered' && entry.notice?.code === 'BUSY') return entry.notice.message;
   if (probe?.kind === 'refused' && probe.code === 'BUSY') return probe.message;
   return answers.flatMap((one) => (one.kind === 'failed' && isBusy(one.reason) ? [one.reason] : []))[0];
+}
+
+function shownName({ username, isNameAlone }: RedisSource, entry: Entry) {
+  const isHidden = isNameAlone === true && !(entry.kind === 'entered' && entry.auth === 'password');
+  return username === undefined || isHidden ? {} : { username };
 }
 
 function describeServer(facts: Info) {

@@ -202,12 +202,12 @@ const table: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
     },
     'not so far': { ground: cut('tls', 'TLS', 'no'), status: 'skip' },
     'a user without a password': {
-      ground: { named: 'mover', entry: { kind: 'entered', auth: 'open' } },
+      ground: { isNameIdle: true, entry: { kind: 'entered', auth: 'open' } },
       status: 'warn',
       says: 'entered as default',
     },
     'a user without a password, where one is asked': {
-      ground: { named: 'mover', ...cut('startup', 'NOAUTH', 'NOAUTH Authentication required.') },
+      ground: { isNameIdle: true, ...cut('startup', 'NOAUTH', 'NOAUTH Authentication required.') },
       status: 'fail',
       says: 'of a user with nopass any will do',
     },

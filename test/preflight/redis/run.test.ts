@@ -197,6 +197,20 @@ function suite(program: 'redis' | 'valkey'): void {
       },
     ));
 
+  test('a password in the place of the user is never shown, and it is told where it goes', () =>
+    withRedis({ program, config: ['requirepass hunter22'] }, async (server) => {
+      const url = `redis://hunter22@${server.host}:${server.port}`;
+      const alone = await preflight(server, { url });
+      const beside = await preflight(server, { url, environment: { REDISCLI_AUTH: 'another' } });
+      for (const { report, said, finding } of [alone, beside]) {
+        expect(JSON.stringify([report, said])).not.toContain('hunter22');
+        expect(finding('auth')).toMatchObject({ status: 'fail' });
+        expect(finding('auth').fix?.text).toContain('redis://:PASSWORD@HOST');
+      }
+      const right = `redis://:hunter22@${server.host}:${server.port}`;
+      expect((await preflight(server, { url: right })).finding('auth').status).toBe('pass');
+    }));
+
   test('a user without a password is not the one whose rights are judged', () =>
     withRedis(
       { program, acl: ['user default on nopass ~* &* +@all -psync -sync', 'user mover on nopass ~* +@all'] },

@@ -13,7 +13,7 @@ export const auth = check({
   asks: {},
   judge(_values, ground, wish) {
     const { entry } = ground;
-    if (entry.kind === 'refused') return refused(entry, ground.named);
+    if (entry.kind === 'refused') return refused(entry, ground.isNameIdle === true);
     const again = shutOut(ground);
     if (again !== undefined) return again;
     if (entry.auth === 'password') return pass(`AUTH as ${ground.user}`);
@@ -24,7 +24,7 @@ export const auth = check({
         fix: { text: 'Leave the password out, or set it on the server (requirepass, or ACL SETUSER default).' },
       });
     }
-    if (ground.named !== undefined && ground.named !== ground.user) return unnamed(ground.named);
+    if (ground.isNameIdle === true) return unnamed();
     if (!wish.asPublic || dialsLoopback(ground.address)) return pass('the server asks for no password');
     return warn('the server asks for no password', {
       required: 'a password',
@@ -47,26 +47,26 @@ function shutOut({ probe }: Ground): Outcome | undefined {
 }
 
 /** AUTH takes a name with a password only, and so do masteruser and masterauth of a replica. */
-function unnamed(name: string): Outcome {
-  return warn(`entered as default: the user ${name} was given without a password`, {
-    required: `the password of ${name}, or no name`,
+function unnamed(): Outcome {
+  return warn('entered as default: a user name was given without a password', {
+    required: 'the password of that user, or no name',
     detail: `Without a password nobody says AUTH, here or from the target, so every right was judged for the user default.`,
-    fix: { text: passwordOf(name) },
+    fix: { text: passwordOfUser },
   });
 }
 
-function passwordOf(name: string): string {
-  return `Give the password of ${name}: --password-stdin, REDISCLI_AUTH, or in the URL (of a user with nopass any will do). If ${name} is the password itself, write redis://:PASSWORD@HOST.`;
-}
+/** The name is not shown: it may be the password. */
+const passwordOfUser =
+  'Give the password of the user you named: --password-stdin, REDISCLI_AUTH, or in the URL (of a user with nopass any will do). If what you gave as the user is the password itself, write redis://:PASSWORD@HOST.';
 
 /** Everything that is said to us at the door and has no check of its own. */
-function refused(entry: Extract<Ground['entry'], { kind: 'refused' }>, named: string | undefined): Outcome {
+function refused(entry: Extract<Ground['entry'], { kind: 'refused' }>, isNameIdle: boolean): Outcome {
   const elsewhere = entry.phase !== 'startup' || otherChecks.has(entry.code);
   if (elsewhere) return skip(`it did not come to that: ${entry.message}`);
   return fail(every, entry.message, {
     required: 'AUTH that is answered with OK',
     detail: `A replica would log \`Unexpected reply to PSYNC from master: -${entry.message}\` or \`Unable to AUTH to MASTER\`, again and again.`,
-    fix: { text: entry.code === 'NOAUTH' && named !== undefined ? passwordOf(named) : cure(entry.code, entry.message) },
+    fix: { text: entry.code === 'NOAUTH' && isNameIdle ? passwordOfUser : cure(entry.code, entry.message) },
   });
 }
 
@@ -90,5 +90,5 @@ function cure(code: string, message: string): string {
   if (/unknown command/i.test(message)) {
     return 'AUTH was renamed on the server (rename-command), which a migration cannot follow: take the line out and restart.';
   }
-  return 'Correct user and password. redis-cli --user USER --pass PASSWORD PING must answer PONG; ACL LIST shows the users and whether they are on.';
+  return 'Correct user and password. redis-cli --user USER --pass PASSWORD PING must answer PONG; ACL LIST shows the users and whether they are on. A password without a user stands behind a colon: redis://:PASSWORD@HOST.';
 }
