@@ -490,6 +490,33 @@ const table: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
       blocks: ['continuous'],
       says: 'shards with slots: 3',
     },
+    'one shard, whose nodes may not be asked for': {
+      server: healthy({
+        info: { cluster_enabled: '1' },
+        more: {
+          replies: {
+            'CLUSTER INFO': 'cluster_state:ok\r\ncluster_size:1\r\ncluster_slots_assigned:16384',
+            'CLUSTER NODES': "-NOPERM this user has no permissions to run the 'cluster|nodes' command",
+          },
+        },
+      }),
+      status: 'unknown',
+      says: '+cluster|nodes',
+    },
+    'one shard, of which a replica was named': {
+      server: healthy({
+        info: { cluster_enabled: '1' },
+        more: {
+          replies: {
+            'CLUSTER INFO': 'cluster_state:ok\r\ncluster_size:1\r\ncluster_slots_assigned:16384',
+            'CLUSTER NODES':
+              'b 10.0.0.2:6379@16379 myself,slave a 0 0 1 connected\na 10.0.0.1:6379@16379 master - 0 0 1 connected 0-16383\n',
+          },
+        },
+      }),
+      status: 'fail',
+      blocks: ['continuous'],
+    },
     'a cluster that is down': {
       server: healthy({
         info: { cluster_enabled: '1' },

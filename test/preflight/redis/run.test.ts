@@ -295,19 +295,41 @@ function suite(program: 'redis' | 'valkey'): void {
       }
     }));
 
-  test('a node of a cluster can only be scanned', () =>
-    withRedis({ program, config: ['cluster-enabled yes'] }, async (server) => {
-      server.cli('cluster', 'addslotsrange', '0', '16383');
-      await eventually(() => server.cli('cluster', 'info').includes('cluster_state:ok'), 'the cluster');
-      server.cli('set', 'k', 'v');
-      const { report, finding } = await preflight(server);
-      expect(report).toMatchObject({ verdict: 'scan', source: { role: { cluster: true } } });
-      expect(finding('cluster-source')).toMatchObject({
-        status: 'fail',
-        observed: 'cluster mode, shards with slots: 1',
-      });
-      expect(alarms(report)).toEqual(['cluster-source']);
-    }));
+  test('a shard that has all slots is followed with a warning, until slots move or others have some', () =>
+    withRedis({ program, config: ['cluster-enabled yes'] }, (server) =>
+      withRedis({ program, config: ['cluster-enabled yes'] }, async (other) => {
+        server.cli('cluster', 'addslotsrange', '0', '16383');
+        await eventually(() => server.cli('cluster', 'info').includes('cluster_state:ok'), 'the cluster');
+        server.cli('set', 'k', 'v');
+        const alone = await preflight(server);
+        expect(alone.report).toMatchObject({ verdict: 'continuous', source: { role: { cluster: true } } });
+        expect(alone.finding('cluster-source').observed).toBe('cluster mode, one shard with all slots');
+        expect(alarms(alone.report)).toEqual(['cluster-source']);
+        server.cli('cluster', 'meet', other.host, String(other.port));
+        await eventually(() => other.cli('cluster', 'info').includes('cluster_state:ok'), 'the other shard');
+        const met = await preflight(server);
+        expect(met.finding('cluster-source').observed).toMatch(/1 primary without any$/);
+        const [here, there] = [server.cli('cluster', 'myid'), other.cli('cluster', 'myid')];
+        const slot = server.cli('cluster', 'keyslot', 'k');
+        other.cli('cluster', 'setslot', slot, 'importing', here);
+        server.cli('cluster', 'setslot', slot, 'migrating', there);
+        const moving = await preflight(server);
+        expect(moving.report.verdict).toBe('blocked');
+        expect(moving.finding('cluster-source').observed).toBe(`cluster mode, moving slots: ${slot}`);
+        // The key has gone, and whoever asks for it is sent after it.
+        expect(server.cli('migrate', other.host, String(other.port), 'k', '0', '1000')).toBe('OK');
+        const asked = await preflight(server);
+        expect(asked.report.verdict).toBe('blocked');
+        other.cli('cluster', 'setslot', slot, 'node', there);
+        server.cli('cluster', 'setslot', slot, 'node', there);
+        await eventually(() => server.cli('cluster', 'info').includes('cluster_size:2'), 'the second shard');
+        expect((await preflight(server)).finding('cluster-source')).toMatchObject({
+          status: 'fail',
+          blocks: ['continuous'],
+          observed: 'cluster mode, shards with slots: 2',
+        });
+      }),
+    ));
 
   test('a replica is a detour, and a dead end when it has lost its primary', () =>
     withRedis({ program, setup: [['set', 'k', 'v']] }, async (primary) =>

@@ -138,6 +138,21 @@ export const redisCases: readonly RedisCase[] = [
     before: secondShard,
   },
   {
+    name: 'a cluster of one shard',
+    verdict: 'continuous',
+    source: { config: ['cluster-enabled yes'] },
+    filled: [0],
+    before: onlyShard,
+  },
+  {
+    name: 'a cluster of one shard that gives a slot away',
+    verdict: 'blocked',
+    because: ['cluster-source'],
+    source: { config: ['cluster-enabled yes'] },
+    filled: [0],
+    before: emptiedShard,
+  },
+  {
     name: 'a key in database 20',
     verdict: 'blocked',
     because: ['databases-count'],
@@ -333,6 +348,26 @@ async function secondShard(source: RedisServer): Promise<Prepared> {
   const isWhole = (server: RedisServer) => server.cli('cluster', 'info').includes('cluster_state:ok');
   await eventually(() => isWhole(source) && isWhole(other), 'the cluster');
   for (let at = 0; at < 40; at += 1) source.cli('-c', 'set', `key:${at}`, 'x');
+  return { primaries: [source, other], end: () => other.stop() };
+}
+
+async function onlyShard(source: RedisServer): Promise<Prepared> {
+  source.cli('cluster', 'addslotsrange', '0', '16383');
+  await eventually(() => source.cli('cluster', 'info').includes('cluster_state:ok'), 'the cluster');
+  for (let at = 0; at < 40; at += 1) source.cli('set', `key:${at}`, 'x');
+  return { primaries: [source] };
+}
+
+/** Some keys of the slot have gone to the other shard already. */
+async function emptiedShard(source: RedisServer): Promise<Prepared> {
+  await onlyShard(source);
+  const other = await startRedis({ config: ['cluster-enabled yes'] });
+  source.cli('cluster', 'meet', other.host, String(other.port));
+  await eventually(() => other.cli('cluster', 'info').includes('cluster_state:ok'), 'the other shard');
+  const slot = source.cli('cluster', 'keyslot', 'key:1');
+  other.cli('cluster', 'setslot', slot, 'importing', source.cli('cluster', 'myid'));
+  source.cli('cluster', 'setslot', slot, 'migrating', other.cli('cluster', 'myid'));
+  source.cli('migrate', other.host, String(other.port), 'key:1', '0', '1000');
   return { primaries: [source, other], end: () => other.stop() };
 }
 

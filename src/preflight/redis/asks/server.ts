@@ -12,6 +12,36 @@ export const clusterInfo: Ask<Info> = {
   permission: '+cluster|info',
 };
 
+export interface ClusterNodes {
+  readonly primaries: number;
+  /** The node that was asked is one of them. */
+  readonly isPrimary: boolean;
+  /** Slots of the node that was asked, which leave it or come to it. */
+  readonly moving: readonly string[];
+}
+
+/** A node a line: id, address, flags, primary, three times, link, slots (https://redis.io/docs/latest/commands/cluster-nodes/). */
+export const clusterNodes: Ask<ClusterNodes> = {
+  id: 'CLUSTER NODES',
+  words: () => ['CLUSTER', 'NODES'],
+  decode(reply) {
+    if (typeof reply !== 'string') throw new Error('CLUSTER NODES is no text');
+    const nodes = reply.split('\n').flatMap((line) => {
+      const [, , flags, , , , , , ...slots] = line.trim().split(' ');
+      return flags === undefined ? [] : [{ flags: flags.split(','), slots }];
+    });
+    const own = nodes.find(({ flags }) => flags.includes('myself'));
+    if (own === undefined) throw new Error('CLUSTER NODES does not tell who was asked');
+    return {
+      primaries: nodes.filter(({ flags }) => flags.includes('master')).length,
+      isPrimary: own.flags.includes('master'),
+      // Only a node itself tells them: [5-> other], [5-< other].
+      moving: own.slots.flatMap((slot) => /^\[(\d+)-[<>]-/.exec(slot)?.[1] ?? []),
+    };
+  },
+  permission: '+cluster|nodes',
+};
+
 /** Names of the loaded modules. */
 export const moduleList: Ask<readonly string[]> = {
   id: 'MODULE LIST',

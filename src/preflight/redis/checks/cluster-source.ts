@@ -1,20 +1,20 @@
 import { type Info, numberIn } from '../../../redis/info.ts';
-import { fail, type Outcome, pass } from '../../finding.ts';
+import { fail, type Outcome, pass, warn } from '../../finding.ts';
 import { known, maybe } from '../ask.ts';
 import { readsWhenDown } from '../asks/config.ts';
 import { info } from '../asks/info.ts';
-import { clusterInfo } from '../asks/server.ts';
+import { type ClusterNodes, clusterInfo, clusterNodes } from '../asks/server.ts';
 import { check, every } from '../check.ts';
 import { unanswered } from '../findings.ts';
 import { administrator } from '../fixes.ts';
 
 export const clusterSource = check({
   id: 'cluster-source',
-  title: 'the source is one server, not a shard of a cluster',
+  title: 'the source has all the keys, and is no shard among others',
   needs: 'entry',
   mayBlock: every,
-  asks: { server: maybe(info), cluster: maybe(clusterInfo), reads: maybe(readsWhenDown) },
-  judge({ server, cluster, reads }) {
+  asks: { server: maybe(info), cluster: maybe(clusterInfo), nodes: maybe(clusterNodes), reads: maybe(readsWhenDown) },
+  judge({ server, cluster, nodes, reads }) {
     // Who is denied one of the two may be allowed the other.
     const isCluster =
       server.kind === 'known'
@@ -28,6 +28,11 @@ export const clusterSource = check({
     const readable = known(reads, new Map<string, string>()).get('cluster-allow-reads-when-down') === 'yes';
     if (state.get('cluster_state') === 'fail' && !readable) return down(state);
     const shards = numberIn(state, 'cluster_size');
+    if (shards === 1 && numberIn(state, 'cluster_slots_assigned') === allSlots) {
+      if (nodes.kind !== 'known') return unanswered(nodes);
+      if (nodes.value.moving.length > 0) return moving(nodes.value.moving);
+      if (nodes.value.isPrimary) return alone(nodes.value);
+    }
     return fail(['continuous'], shards === undefined ? 'cluster mode' : `cluster mode, shards with slots: ${shards}`, {
       required: 'a server without cluster mode',
       detail:
@@ -36,6 +41,41 @@ export const clusterSource = check({
     });
   },
 });
+
+const allSlots = 16_384;
+
+/** All keys are here, and it is followed like any other server. What a cluster may do to it later is another matter. */
+function alone({ primaries }: ClusterNodes): Outcome {
+  const others = primaries - 1;
+  return warn(
+    `cluster mode, one shard with all slots${others > 0 ? `, ${others} ${others > 1 ? 'primaries' : 'primary'} without any` : ''}`,
+    {
+      required: 'a server without cluster mode, or no resharding until the migration is over',
+      detail:
+        'The target follows this shard, which has every key. Slots that are given to another shard meanwhile take their keys away from both, without an error; after a failover the target follows a replica. The target is no cluster: clients that expect one (CLUSTER SLOTS) have to be told.',
+      fix: {
+        text: 'Add no shard and move no slot while the migration runs, and set up the clients for a server without cluster mode.',
+      },
+    },
+  );
+}
+
+function moving(slots: readonly string[]): Outcome {
+  return fail(
+    every,
+    `cluster mode, moving slots: ${slots.slice(0, 5).join(', ')}${slots.length > 5 ? ` and ${slots.length - 5} more` : ''}`,
+    {
+      required: 'slots that stay',
+      detail:
+        'Each key that moves to another shard is deleted here and, by the stream, on the target. A scan is answered with ASK or MOVED for those that have gone, by both shards.',
+      fix: {
+        shell: ['redis-cli --cluster check HOST:PORT'],
+        by: administrator,
+        text: 'Let the resharding end, or take it back (CLUSTER SETSLOT SLOT STABLE on both shards).',
+      },
+    },
+  );
+}
 
 /** Then nobody reads a key, not even one that is here. */
 function down(state: Info): Outcome {
