@@ -619,6 +619,19 @@ const table: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
       status: 'warn',
       says: 'p:1',
     },
+    'one that has heard nothing for two pings': {
+      server: healthy({ info: { role: 'slave', master_link_status: 'up', master_last_io_seconds_ago: '21' } }),
+      status: 'fail',
+      blocks: ['continuous'],
+      says: 'nothing heard for 21 s',
+    },
+    'one whose primary pings seldom': {
+      server: healthy({
+        info: { role: 'slave', master_link_status: 'up', master_last_io_seconds_ago: '21' },
+        config: { 'repl-ping-replica-period': '11' },
+      }),
+      status: 'warn',
+    },
     'one that takes writes': {
       server: healthy({ info: { role: 'slave', master_host: 'p', master_link_status: 'up', slave_read_only: '0' } }),
       status: 'fail',

@@ -1,7 +1,8 @@
-import type { Info } from '../../../redis/info.ts';
+import { type Info, numberIn } from '../../../redis/info.ts';
 import { isAtLeast, serverVersion } from '../../../redis/version.ts';
 import { fail, type Outcome, pass, warn } from '../../finding.ts';
-import { known, maybe } from '../ask.ts';
+import { type Answer, known, maybe } from '../ask.ts';
+import { type Config, replication } from '../asks/config.ts';
 import { info } from '../asks/info.ts';
 import { check, every } from '../check.ts';
 import { unanswered } from '../findings.ts';
@@ -13,8 +14,8 @@ export const roleReplica = check({
   title: 'the source is a primary',
   needs: 'entry',
   mayBlock: every,
-  asks: { told: maybe(info) },
-  judge({ told }, { entry, probe }) {
+  asks: { told: maybe(info), settings: maybe(replication) },
+  judge({ told, settings }, { entry, probe }) {
     const isMute = entry.kind === 'entered' && entry.notice?.code === 'MASTERDOWN';
     const isCut = isMute || (probe?.kind === 'refused' && probe.code === 'NOMASTERLINK');
     if (told.kind !== 'known' && !isCut) return unanswered(told);
@@ -32,6 +33,8 @@ export const roleReplica = check({
     const upstream = host === undefined ? 'another server' : `${host}:${server.get('master_port') ?? '?'}`;
     const fix = { text: `Give the primary as the source: ${upstream}.` };
     if (server.get('master_link_status') === 'up') {
+      const silence = silenceOf(server, settings);
+      if (silence !== undefined) return silent(silence, upstream);
       if (server.get('slave_read_only') === '0') return writable(server, upstream);
       return warn(`replica of ${upstream}`, {
         required: 'the primary',
@@ -55,6 +58,26 @@ export const roleReplica = check({
     });
   },
 });
+
+/** Seconds without a word of the primary, when they are more than two of its pings apart. */
+function silenceOf(server: Info, settings: Answer<Config>): number | undefined {
+  const heard = numberIn(server, 'master_last_io_seconds_ago') ?? 0;
+  const own = known<Config, undefined>(settings, undefined);
+  const period = Number(own?.get('repl-ping-replica-period') ?? own?.get('repl-ping-slave-period') ?? 10);
+  return heard > 2 * period ? heard : undefined;
+}
+
+/** Only the primary on top pings, and those in between keep their links up to those below when it has gone. */
+function silent(seconds: number, upstream: string): Outcome {
+  return fail(['continuous'], `replica of ${upstream}, link up, and nothing heard for ${seconds} s`, {
+    required: 'a primary that is heard every 10 s (repl-ping-replica-period)',
+    detail:
+      'The primary at the top of the chain pings all replicas below it. When it is gone, the links below stay up until repl-timeout: the target gets what is here and nothing after it, and is then refused with `-NOMASTERLINK`. A scan reads what is as old as the break.',
+    fix: {
+      text: `Give the primary at the top as the source: INFO replication of ${upstream} shows whom it follows itself. If that is gone for good, make another one the primary first (REPLICAOF NO ONE).`,
+    },
+  });
+}
 
 /** It passes the stream of its primary on, and nothing of its own (https://redis.io/docs/latest/operate/oss_and_stack/management/replication/). */
 function writable(server: Info, upstream: string): Outcome {
