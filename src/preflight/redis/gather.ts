@@ -17,16 +17,26 @@ export async function gather(
 ): Promise<Answers> {
   const asks = [...new Set(checks.flatMap(({ asks }) => asksOf(asks)))];
   const answers = asks.map(async (ask) => {
-    const words = ask.words(context);
-    heard(words);
-    const answer = await answered(
-      session.send(words, limit).then((reply) => ask.decode(reply)),
-      ask,
-      context,
-    );
-    return [ask, answer] as const;
+    return [ask, await askOne(session, ask, context, limit, heard)] as const;
   });
   return new Map(await Promise.all(answers));
+}
+
+/** Sends it at once. */
+export function askOne<T>(
+  session: RedisSession,
+  ask: Ask<T>,
+  context: AskContext,
+  limit: number,
+  heard: (words: Words) => void,
+): Promise<Answer<T>> {
+  const words = ask.words(context);
+  heard(words);
+  return answered(
+    session.send(words, limit).then((reply) => ask.decode(reply)),
+    ask,
+    context,
+  );
 }
 
 /** The answer to a question, when there is one. */

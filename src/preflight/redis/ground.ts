@@ -16,6 +16,8 @@ export interface Ground {
   readonly entry: Entry;
   /** Why the connection broke while questions were open; undefined: it held. */
   readonly broken: string | undefined;
+  /** What broke it once, when all was asked together. */
+  readonly relented?: string | undefined;
   /** The words of a server that a script holds up (BUSY); undefined: none was seen. */
   readonly busy: string | undefined;
   /** Two readings of INFO; undefined: not possible. */

@@ -74,12 +74,12 @@ function report(
   { source, wish }: PreflightOptions,
   { address, tls, entry }: WayIn,
   checks: readonly AnyCheck[],
-  { answers, rate, sample, renamed, probe }: Survey,
+  { answers, rate, sample, renamed, probe, relented }: Survey,
 ): Described {
   const ssl = source.ssl === 'require';
-  const broken = [...answers.values(), sample, renamed].flatMap((one) =>
-    one.kind === 'failed' && one.broke ? [one.reason] : [],
-  )[0];
+  // Who cut us off for asking much cuts off the questions about keys as well, and is not away for that.
+  const decisive = relented === undefined ? [...answers.values(), sample, renamed] : [...answers.values()];
+  const broken = decisive.flatMap((one) => (one.kind === 'failed' && one.broke ? [one.reason] : []))[0];
   const ground: Ground = {
     host: source.host,
     port: source.port,
@@ -90,6 +90,7 @@ function report(
     tls,
     entry,
     broken,
+    relented,
     busy: busyWords(entry, probe, [...answers.values(), sample, renamed]),
     rate,
     sample,

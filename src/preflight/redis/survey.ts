@@ -3,6 +3,7 @@ import { keyspaceOf } from '../../redis/info.ts';
 import { commandLine } from '../../redis/quote.ts';
 import type { RedisSource } from '../../redis/source.ts';
 import type { Wish } from '../wish.ts';
+import { askAgain } from './again.ts';
 import type { Answer } from './ask.ts';
 import { info } from './asks/info.ts';
 import type { AnyCheck } from './check.ts';
@@ -23,6 +24,8 @@ export interface Survey {
   readonly renamed: Answer<readonly string[]>;
   readonly probe: Probe | undefined;
   readonly waited: number;
+  /** What broke the connection once, and not again. */
+  readonly relented: string | undefined;
 }
 
 const samplePermission = { id: 'SCAN', permission: '+select +scan +type +memory|usage' };
@@ -39,7 +42,7 @@ export interface Surveying {
 /** Asks the questions of the checks, and then looks at keys while the rates are watched. Ends the session. */
 export async function survey(
   { source, wish, clock, rateInterval = 1000, onProgress }: Surveying,
-  { session, source: dialled, entry }: WayIn,
+  { session: entered, source: dialled, entry }: WayIn,
   checks: readonly AnyCheck[],
   signal: AbortSignal,
   tally: Tally,
@@ -51,11 +54,16 @@ export async function survey(
     renamed: notEntered,
     probe: undefined,
     waited: 0,
+    relented: undefined,
   };
-  if (session === undefined) return nothing;
+  if (entered === undefined) return nothing;
+  let session = entered;
   const context = { user: userOf(source, entry) };
   try {
-    const answers = await gather(session, checks, context, 10_000, tally.heard);
+    const first = await gather(session, checks, context, 10_000, tally.heard);
+    const again = await askAgain(first, session, { source: dialled, context, signal, heard: tally.heard });
+    const { answers, relented } = again;
+    session = again.session;
     onProgress?.(2, 3);
     let { sample, renamed, probe } = nothing;
     const look = async () => {
@@ -75,7 +83,7 @@ export async function survey(
       sent: () => ({ bytes: tally.bytes(), commands: tally.count() }),
     };
     const { rate, waited } = await watchRate(session, watching, look);
-    return { answers, rate, sample, renamed, probe, waited };
+    return { answers, rate, sample, renamed, probe, waited, relented };
   } finally {
     session.end();
   }

@@ -197,6 +197,23 @@ function suite(program: 'redis' | 'valkey'): void {
       },
     ));
 
+  test('a server that cuts off whoever is owed much is asked one thing after the other', () =>
+    withRedis({ program, config: ['client-output-buffer-limit normal 1kb 1kb 1'] }, async (server) => {
+      server.cli('set', 'a', 'x');
+      server.cli('-n', '3', 'set', 'b', 'x');
+      const { report, finding } = await preflight(server);
+      // COMMAND INFO alone is more than that.
+      expect(report).toMatchObject({
+        verdict: 'continuous',
+        proven: false,
+        databases: [{ name: 'db0' }, { name: 'db3' }],
+      });
+      expect(finding('redis-connect')).toMatchObject({ status: 'warn' });
+      expect(finding('redis-connect').detail).toContain('client-output-buffer-limit');
+      expect(finding('psync-command').status).toBe('unknown');
+      expect(finding('role-replica').status).toBe('pass');
+    }));
+
   test('a password in the place of the user is never shown, and it is told where it goes', () =>
     withRedis({ program, config: ['requirepass hunter22'] }, async (server) => {
       const url = `redis://hunter22@${server.host}:${server.port}`;

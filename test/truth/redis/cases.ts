@@ -167,6 +167,12 @@ export const redisCases: readonly RedisCase[] = [
   },
   { name: 'a replica with its primary', verdict: 'continuous', before: (source) => follow(source, false) },
   {
+    name: 'a replica of a replica that has lost its primary',
+    verdict: 'scan',
+    because: ['role-replica'],
+    before: chain,
+  },
+  {
     name: 'a replica that has lost its primary',
     verdict: 'scan',
     because: ['role-replica'],
@@ -287,6 +293,11 @@ export const redisCases: readonly RedisCase[] = [
     },
   },
   { name: 'copies over the disk', verdict: 'continuous', source: { config: ['repl-diskless-sync no'] } },
+  {
+    name: 'little may be owed to a client',
+    verdict: 'continuous',
+    source: { config: ['client-output-buffer-limit normal 1kb 1kb 1'] },
+  },
   { name: 'a short repl-timeout', verdict: 'continuous', source: { config: ['repl-timeout 5'] } },
   { name: 'a small backlog', verdict: 'continuous', source: { config: ['repl-backlog-size 16kb'] } },
   {
@@ -382,6 +393,20 @@ async function follow(source: RedisServer, isLost: boolean): Promise<Prepared> {
     await eventually(() => source.cli('info', 'replication').includes('master_link_status:down'), 'the break');
   }
   return { primaries: [isLost ? source : primary], end: () => primary.stop() };
+}
+
+/** The top is gone long enough to be missed, and not so long that the links below have ended. */
+async function chain(source: RedisServer): Promise<Prepared> {
+  const ping = (server: RedisServer) => server.cli('config', 'set', 'repl-ping-replica-period', '2');
+  const middle = await startRedis();
+  const { end: stop } = await follow(middle, false);
+  ping(source);
+  source.cli('replicaof', middle.host, String(middle.port));
+  const says = (text: string) => () => source.cli('info', 'replication').includes(text);
+  await eventually(says('master_link_status:up'), 'the link');
+  await stop?.();
+  await eventually(says('master_last_io_seconds_ago:5'), 'the silence');
+  return { primaries: [source], end: () => middle.stop() };
 }
 
 function keepWriting(source: RedisServer): Prepared {

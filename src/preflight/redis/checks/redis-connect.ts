@@ -1,6 +1,6 @@
 import { ownCodes } from '../../../redis/failure.ts';
 import type { Info } from '../../../redis/info.ts';
-import { fail, type Outcome } from '../../finding.ts';
+import { fail, type Outcome, warn } from '../../finding.ts';
 import { judgeConnect } from '../../network/connect.ts';
 import { type Answer, maybe } from '../ask.ts';
 import { info } from '../asks/info.ts';
@@ -17,7 +17,7 @@ export const redisConnect = check({
   judge({ told }, ground) {
     const outcome = judgeConnect(ground.address, every);
     if (outcome.status === 'fail') return { ...outcome, fix: cure(ground) };
-    return broken(ground) ?? mute(ground) ?? (isStrange(told) ? stranger(ground) : outcome);
+    return broken(ground) ?? mute(ground) ?? (isStrange(told) ? stranger(ground) : (relented(ground) ?? outcome));
   },
 });
 
@@ -29,6 +29,19 @@ function broken({ broken: reason, port }: Ground): Outcome | undefined {
     detail:
       'It broke while the source was asked: a restart, a hung server, a proxy that gives up, a small client-output-buffer-limit for normal clients, or somebody who killed it or took the user away (ACL DELUSER). What was not answered is unknown.',
     fix: { text: 'Look at the log of the server, and run it again.' },
+  });
+}
+
+/** It answers a question, and not many at once. */
+function relented({ relented: reason, port }: Ground): Outcome | undefined {
+  if (reason === undefined) return undefined;
+  return warn(`port ${port}: ${reason}`, {
+    required: 'a connection that holds while many replies are on their way',
+    detail:
+      'It was cut while everything was asked at once, and held when one question followed the other: a small client-output-buffer-limit for normal clients, or a proxy. A replica is a client of another kind, but applications that read much at once are cut off too.',
+    fix: {
+      text: 'CONFIG GET client-output-buffer-limit: normal 0 0 0 is what a server has that nobody changed. If a proxy stands before it, give the server itself.',
+    },
   });
 }
 
