@@ -23,21 +23,31 @@ export const restartPending = serverCheck({
     const told = waiting.map(({ name, value }) =>
       value === undefined ? name : `${name} (${settingOf(settings, name)} in force, ${value} in the file)`,
     );
+    const blocks = waiting.some(({ name }) => name === 'wal_level') && settingOf(settings, 'wal_level') !== 'logical';
     const more = {
       required: 'none',
       detail: [
         `Changed in the configuration, but not in force: ${told.join(', ')}. ${since} ${restartHarm(activity)}`,
         ...broken.map(({ file, line, error }) => `${file}:${line}: ${error}.`),
+        ...(blocks ? [] : ['Now the migration goes by what is in force.']),
+        ...afterwards(waiting, settings),
         'A restart in the middle of a migration would bring them in: with fewer slots than are used, or a lower wal_level, the server refuses to start.',
       ].join(' '),
       objects: waiting.map(({ name }) => name),
       fix: cureOf(waiting, settings, broken),
     };
     const observed = waiting.map(({ name }) => name).join(', ');
-    const blocks = waiting.some(({ name }) => decisive.includes(name));
     return blocks ? fail(['continuous'], observed, more) : warn(observed, more);
   },
 });
+
+/** What the next restart does to a migration that works now. */
+function afterwards(waiting: readonly Waiting[], settings: Settings): readonly string[] {
+  const worse = waiting.filter((one) => isWorse(one, settings));
+  if (worse.length === 0) return [];
+  const told = worse.map(({ name, value }) => `${name} ${value}`).join(', ');
+  return [`After the next restart it goes by ${told}, which may not do: ask again then, or take it out before.`];
+}
 
 /** A restart brings in what waits, so it is no cure where that is worse than what is in force, or what no server starts with. */
 function cureOf(waiting: readonly Waiting[], settings: Settings, broken: readonly PendingLine[]): Fix {

@@ -39,6 +39,18 @@ test.each([
     verdict: 'fail continuous',
   },
   {
+    what: 'a lower wal_level than the one in force',
+    all: settings({ wal_level: { value: 'logical', pendingRestart: true } }),
+    pending: [{ ...line, value: 'replica' }],
+    verdict: 'warn',
+  },
+  {
+    what: 'another number of slots',
+    all: settings({ wal_level: 'logical', max_replication_slots: { value: '20', pendingRestart: true } }),
+    pending: [],
+    verdict: 'warn',
+  },
+  {
     what: 'a setting that does not matter',
     all: settings({ shared_buffers: { value: '128MB', pendingRestart: true } }),
     pending: [],
@@ -105,4 +117,16 @@ test.each([
   const { fix } = restartPending.judge(facts, ground(), wish());
   expect(fix?.restart).toBeUndefined();
   expect(fix?.text).toContain('ALTER SYSTEM RESET');
+});
+
+test('what is true now and what will be after a restart are both told', () => {
+  const facts = {
+    settings: settings({ wal_level: 'logical' }),
+    pending: [{ ...line, value: 'replica' }],
+    started: '',
+    ...quiet,
+  };
+  const { detail } = restartPending.judge(facts, ground(), wish());
+  expect(detail).toContain('Now the migration goes by what is in force.');
+  expect(detail).toContain('After the next restart it goes by wal_level replica');
 });

@@ -34,6 +34,11 @@ export const serverCases: readonly PostgresCase[] = [
     last: ["ALTER SYSTEM SET wal_level = 'logical'", 'reload'],
   },
   {
+    name: 'a lower wal_level waits for a restart',
+    verdict: 'continuous',
+    last: ["ALTER SYSTEM SET wal_level = 'replica'", 'reload'],
+  },
+  {
     name: 'no slots at all',
     verdict: 'dump',
     because: ['slots-free'],
