@@ -17,6 +17,7 @@ import { notValid, timeChecks } from './constraints.ts';
 import { dbNoconnect, ignoreUnknown } from './database-access.ts';
 import { collation, dbNames, encoding } from './database-properties.ts';
 import { ddlActivity } from './ddl-activity.ts';
+import { dumpLocks } from './dump-locks.ts';
 import { dumpPrivs } from './dump-privs.ts';
 import { dumpTimeouts } from './dump-timeouts.ts';
 import { extensionsCheck, extTables } from './extensions.ts';
@@ -50,6 +51,7 @@ import { settingChecks } from './swayed-checks.ts';
 import { syncStandbyNames } from './sync-standby.ts';
 import { systemTablesCheck } from './system-tables.ts';
 import { tablespacesCheck } from './tablespaces.ts';
+import { tempFileLimit } from './temp-files.ts';
 import { tlsCert, tlsNegotiate, tlsRequired } from './tls.ts';
 import { alwaysTriggers, eventTriggersCheck } from './triggers.ts';
 import { unlogged } from './unlogged.ts';
@@ -89,6 +91,8 @@ export const catalogue: readonly AnyCheck[] = [
   roleReadonly,
   roleTimeouts,
   dumpTimeouts,
+  tempFileLimit,
+  dumpLocks,
   walLevel,
   restartPending,
   slotsVsDbs,

@@ -14,12 +14,14 @@ export interface Effective {
 /**
  * The value a session of the role begins with, per database: what is glued to role and database wins over the role's, that
  * over the database's, that over what is for everybody, that over the server's.
+ * @param usual what a server starts with
  */
 export function effective(
   name: string,
   settings: Settings,
   glued: readonly RoleSetting[],
   { dbname, databases }: Pick<Ground, 'dbname' | 'databases'>,
+  usual = '0',
 ): readonly Effective[] {
   const own = settings.get(name);
   if (own === undefined) return [];
@@ -28,8 +30,8 @@ export function effective(
     candidates
       .filter((setting) => setting.database === undefined || setting.database === database)
       .toSorted((a, b) => rank(b) - rank(a))[0];
-  // What our own session got that way hides the server's value; off is what a server starts with.
-  const server = winner(dbname) === undefined ? own.value : '0';
+  // What our own session got that way hides the server's value.
+  const server = winner(dbname) === undefined ? own.value : usual;
   return databases.map((database) => {
     const set = winner(database);
     return { database, value: set?.value ?? server, set };

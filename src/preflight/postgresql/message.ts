@@ -10,6 +10,10 @@ export function readOnly(queries: readonly string[], version?: number): string {
     ...(version !== undefined && version >= transactionTimeoutSince ? ["SET LOCAL transaction_timeout='0'"] : []),
     "SET LOCAL statement_timeout='15s'",
     "SET LOCAL lock_timeout='1s'",
+    // Else one question that is denied ends the session, and the others stay without an answer.
+    'SET LOCAL exit_on_error=off',
+    // Even the list of the settings is too much for the least of it, and a temporary file may be forbidden.
+    "SET LOCAL work_mem='16MB'",
     // Unless it is named, pg_temp comes first: a temporary pg_class of a login trigger or a pooled session would answer.
     'SET LOCAL search_path=pg_catalog,pg_temp',
     ...(version !== undefined && version >= jitSince ? ['SET LOCAL jit=off'] : []),

@@ -33,6 +33,8 @@ const weights: Readonly<Record<string, `${Weight}${Weight}`>> = {
   'role-readonly': 'B-',
   'role-timeouts': 'B-',
   'dump-timeouts': 'BB',
+  'temp-file-limit': 'BB',
+  'dump-locks': 'BB',
   'wal-level': 'BI',
   'restart-pending': 'B-',
   'slots-vs-dbs': 'B-',

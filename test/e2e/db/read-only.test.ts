@@ -13,6 +13,8 @@ const frame = new Set([
   "SET LOCAL transaction_timeout='0'",
   "SET LOCAL statement_timeout='15s'",
   "SET LOCAL lock_timeout='1s'",
+  'SET LOCAL exit_on_error=off',
+  "SET LOCAL work_mem='16MB'",
   'SET LOCAL search_path=pg_catalog,pg_temp',
   'SET LOCAL jit=off',
   'COMMIT',

@@ -47,7 +47,7 @@ test('all questions travel in one read-only message that leaves no setting behin
   const sent: string[] = [];
   const { answers, lost } = await gather([a, b], asking({}, sent));
   expect(sent).toEqual([
-    "BEGIN READ ONLY; SET LOCAL transaction_timeout='0'; SET LOCAL statement_timeout='15s'; SET LOCAL lock_timeout='1s'; SET LOCAL search_path=pg_catalog,pg_temp; SET LOCAL jit=off; SELECT 'a' AS v; SELECT 'b' AS v; COMMIT",
+    "BEGIN READ ONLY; SET LOCAL transaction_timeout='0'; SET LOCAL statement_timeout='15s'; SET LOCAL lock_timeout='1s'; SET LOCAL exit_on_error=off; SET LOCAL work_mem='16MB'; SET LOCAL search_path=pg_catalog,pg_temp; SET LOCAL jit=off; SELECT 'a' AS v; SELECT 'b' AS v; COMMIT",
   ]);
   expect(answers.get(b)).toEqual({ kind: 'known', value: "SELECT 'b' AS v" });
   expect(lost).toBeUndefined();

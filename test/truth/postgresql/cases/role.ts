@@ -24,6 +24,13 @@ export const roleCases: readonly PostgresCase[] = [
     door,
   },
   {
+    name: 'a role whose session ends with the first error',
+    verdict: 'dump',
+    because: ['superuser'],
+    first: [plain, 'GRANT pg_read_all_data TO someone', 'ALTER ROLE someone SET exit_on_error = on'],
+    door,
+  },
+  {
     name: 'a role without rights',
     verdict: 'blocked',
     because: ['superuser', 'dump-privs'],

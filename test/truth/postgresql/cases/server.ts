@@ -39,6 +39,23 @@ export const serverCases: readonly PostgresCase[] = [
     last: ["ALTER SYSTEM SET wal_level = 'replica'", 'reload'],
   },
   {
+    name: 'no temporary files, and no memory to sort in',
+    verdict: 'blocked',
+    because: ['temp-file-limit'],
+    settings: { temp_file_limit: 0, work_mem: '64kB' },
+  },
+  { name: 'no temporary files', verdict: 'continuous', settings: { temp_file_limit: 0 } },
+  {
+    name: 'more tables than locks',
+    verdict: 'blocked',
+    because: ['dump-locks'],
+    settings: { max_locks_per_transaction: 10, max_connections: 30 },
+    last: Array.from({ length: 24 }, (_, at) => ({
+      in: 'd1',
+      sql: `DO $$BEGIN FOR i IN 1..100 LOOP EXECUTE format('CREATE TABLE t_${at}_%s (a int)', i); END LOOP; END$$`,
+    })),
+  },
+  {
     name: 'no slots at all',
     verdict: 'dump',
     because: ['slots-free'],

@@ -1,0 +1,50 @@
+import { fail, pass, warn } from '../finding.ts';
+import { role } from './asks/role.ts';
+import { roleSettings } from './asks/role-settings.ts';
+import { settings } from './asks/settings.ts';
+import { serverCheck } from './check.ts';
+import { effective } from './effective.ts';
+import type { Ground } from './ground.ts';
+import { resetting } from './role-config.ts';
+import { bytesOf, sizeText } from './units.ts';
+
+/** Bytes of what pg_dump has sorted in a database where nobody made anything: the descriptions of the system. */
+const least = 640 * 1024;
+
+/** Bytes that the columns of a table with few of them add to another of its sorts. */
+const perTable = 1536;
+
+export const tempFileLimit = serverCheck({
+  id: 'temp-file-limit',
+  title: 'temp_file_limit and work_mem leave room to read the schema',
+  needs: 'entry',
+  asks: { settings, roleSettings, role },
+  judge({ settings, roleSettings, role }, ground) {
+    const limits = effective('temp_file_limit', settings, roleSettings, ground, '-1');
+    const memory = new Map(
+      effective('work_mem', settings, roleSettings, ground, '4MB').map(({ database, value }) => [database, value]),
+    );
+    const tight = limits.flatMap((one) => {
+      const limit = bytesOf(one.value, 'kB') ?? -1;
+      if (limit < 0) return [];
+      const work = bytesOf(memory.get(one.database) ?? '', 'kB') ?? 0;
+      return [{ ...one, limit, work, room: Math.max(limit, work), sorted: sortedIn(ground, one.database) }];
+    });
+    const [worst] = tight.toSorted((a, b) => a.room / a.sorted - b.room / b.sorted);
+    if (worst === undefined) return pass('unlimited');
+    const observed = `temp_file_limit ${sizeText(worst.limit)}, work_mem ${sizeText(worst.work)}`;
+    if (worst.room >= 4 * worst.sorted) return pass(observed);
+    const more = {
+      required: 'temp_file_limit -1',
+      detail: `What does not fit into work_mem is sorted in a temporary file, and pg_dump sorts at least ${sizeText(worst.sorted)} of the catalogue of ${worst.database}: "temporary file size exceeds temp_file_limit". Neither the schema nor the list of tables can be read then.`,
+      fix: resetting('temp_file_limit', '-1', tight, role),
+    };
+    const failing = tight.filter(({ room, sorted }) => room < sorted);
+    if (failing.length === 0) return warn(observed, more);
+    return fail(['continuous', 'dump'], observed, { ...more, only: failing.map(({ database }) => database) });
+  },
+});
+
+function sortedIn({ copy }: Ground, database: string): number {
+  return Math.max(least, (copy?.perDatabase.get(database)?.tables ?? 0) * perTable);
+}
