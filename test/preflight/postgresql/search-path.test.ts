@@ -12,7 +12,7 @@ function body(oid: string, text: string, more: Partial<FunctionBody> = {}): Func
   const signature = `public.${name}(text)`;
   return {
     ...{ oid, schema: 'public', name, signature, isView: false, language: 'sql', text },
-    ...{ hasPath: false, hasZone: false, inlined: true, calls: [], types: [], names: [], ...more },
+    ...{ hasPath: false, bound: '', hasZone: false, inlined: true, calls: [], types: [], names: [], ...more },
   };
 }
 

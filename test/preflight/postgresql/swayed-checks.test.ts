@@ -79,10 +79,15 @@ test.each([
     const functionUses = [{ calls: '1', kind, name: 'x', filled }];
     const body: FunctionBody = {
       ...{ oid: '1', schema: 'public', name: 'day_of', isView: false, signature: 'public.day_of(timestamptz)' },
-      ...{ language: 'sql', text: 'SELECT $1::date', hasPath: false, hasZone: false, inlined: true },
+      ...{ language: 'sql', text: 'SELECT $1::date', bound: '', hasPath: false, hasZone: false, inlined: true },
       ...{ calls: [], types: ['timestamptz'], names: [] },
     };
     expect(short(judged([], values, { functionUses, functionBodies: [body] }))).toBe(verdict);
+    const standard = { ...body, text: '', bound: 'RETURN (($1)::date)' };
+    expect(short(judged([], values, { functionUses, functionBodies: [standard] }))).toBe(verdict);
+    const above = [{ ...body, oid: '1', text: '', bound: 'RETURN public.day_of($1)', calls: ['2'] }];
+    const nested = { functionUses, functionBodies: [...above, { ...body, oid: '2' }] };
+    expect(short(judged([], values, nested))).toBe(verdict);
     const own = { functionUses, functionBodies: [{ ...body, hasZone: true }] };
     expect(judged([], values, own).status).toBe('pass');
   },

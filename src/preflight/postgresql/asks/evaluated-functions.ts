@@ -26,6 +26,8 @@ export interface FunctionBody {
   readonly language: 'sql' | 'plpgsql';
   /** Empty for one that was written in the SQL standard's way, whose names were looked up when it was made. */
   readonly text: string;
+  /** What it says then. */
+  readonly bound: string;
   /** It brings a search_path of its own, which holds for what it calls, too. */
   readonly hasPath: boolean;
   /** It brings a time zone of its own. */
@@ -68,7 +70,7 @@ export const functionBodies: Ask<readonly FunctionBody[]> = {
   scope: 'database',
   when: where('called-functions'),
   sql: (version) =>
-    `${dependents} SELECT p.oid, n.nspname, p.proname, p.oid::regprocedure::text AS signature, l.lanname, ${bodyOf(version)} AS body, p.proconfig IS NOT NULL AND EXISTS (SELECT FROM unnest(p.proconfig) g WHERE left(g, 12) = 'search_path=') AS has_path, EXISTS (SELECT FROM unnest(p.proconfig) g WHERE lower(left(g, 9)) = 'timezone=') AS has_zone, l.lanname = 'sql' AND NOT p.prosecdef AND NOT p.proretset AND p.proconfig IS NULL AS inlined, ${boundCalls(version)} AS calls, (SELECT json_agg(y.typname ORDER BY g.at) FROM unnest(p.proargtypes) WITH ORDINALITY g (type, at) JOIN pg_type y ON y.oid = g.type) AS types, CASE WHEN p.proallargtypes IS NULL THEN array_to_json(p.proargnames) END AS names FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace JOIN pg_language l ON l.oid = p.prolang WHERE ${ours}${views}`,
+    `${dependents} SELECT p.oid, n.nspname, p.proname, p.oid::regprocedure::text AS signature, l.lanname, ${bodyOf(version)} AS body, ${bound(version)} AS bound, p.proconfig IS NOT NULL AND EXISTS (SELECT FROM unnest(p.proconfig) g WHERE left(g, 12) = 'search_path=') AS has_path, EXISTS (SELECT FROM unnest(p.proconfig) g WHERE lower(left(g, 9)) = 'timezone=') AS has_zone, l.lanname = 'sql' AND NOT p.prosecdef AND NOT p.proretset AND p.proconfig IS NULL AS inlined, ${boundCalls(version)} AS calls, (SELECT json_agg(y.typname ORDER BY g.at) FROM unnest(p.proargtypes) WITH ORDINALITY g (type, at) JOIN pg_type y ON y.oid = g.type) AS types, CASE WHEN p.proallargtypes IS NULL THEN array_to_json(p.proargnames) END AS names FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace JOIN pg_language l ON l.oid = p.prolang WHERE ${ours}${views}`,
   decode: (rows) =>
     rows.map((row) => ({
       oid: textIn(row, 'oid'),
@@ -78,6 +80,7 @@ export const functionBodies: Ask<readonly FunctionBody[]> = {
       signature: textIn(row, 'signature'),
       language: row.lanname === 'sql' ? 'sql' : 'plpgsql',
       text: textIn(row, 'body'),
+      bound: textIn(row, 'bound'),
       hasPath: truthIn(row, 'has_path'),
       hasZone: truthIn(row, 'has_zone'),
       inlined: truthIn(row, 'inlined'),
@@ -115,7 +118,7 @@ export const ours =
 
 /** Those over functions of a person, or over other views. 2618 is pg_rewrite. */
 const views =
-  " UNION ALL SELECT v.oid, n.nspname, v.relname, v.oid::regclass::text, 'view', '', false, false, false, json_agg(b.refobjid::text), NULL, NULL FROM pg_rewrite r JOIN pg_class v ON v.oid = r.ev_class JOIN pg_namespace n ON n.oid = v.relnamespace JOIN pg_depend b ON b.classid = '2618' AND b.objid = r.oid WHERE EXISTS (SELECT FROM d) AND v.oid >= '16384' AND v.relkind = 'v' AND b.refobjid >= '16384' AND b.refobjid <> v.oid AND (b.refclassid = '1255' OR (b.refclassid = '1259' AND EXISTS (SELECT FROM pg_class u WHERE u.oid = b.refobjid AND u.relkind = 'v'))) GROUP BY v.oid, n.nspname, v.relname";
+  " UNION ALL SELECT v.oid, n.nspname, v.relname, v.oid::regclass::text, 'view', '', '', false, false, false, json_agg(b.refobjid::text), NULL, NULL FROM pg_rewrite r JOIN pg_class v ON v.oid = r.ev_class JOIN pg_namespace n ON n.oid = v.relnamespace JOIN pg_depend b ON b.classid = '2618' AND b.objid = r.oid WHERE EXISTS (SELECT FROM d) AND v.oid >= '16384' AND v.relkind = 'v' AND b.refobjid >= '16384' AND b.refobjid <> v.oid AND (b.refclassid = '1255' OR (b.refclassid = '1259' AND EXISTS (SELECT FROM pg_class u WHERE u.oid = b.refobjid AND u.relkind = 'v'))) GROUP BY v.oid, n.nspname, v.relname";
 
 /** relpages first: the file is looked at only where the catalogue says nothing. */
 const filled = "c.relkind = 'r' AND c.relpersistence = 'p' AND (c.relpages > 0 OR pg_relation_size(c.oid) > 0)";
@@ -150,6 +153,10 @@ function generated(version: number, table: string): readonly string[] {
 
 function bodyOf(version: number): string {
   return version < 140_000 ? 'p.prosrc' : "CASE WHEN p.prosqlbody IS NULL THEN p.prosrc ELSE '' END";
+}
+
+function bound(version: number): string {
+  return version < 140_000 ? "''" : "coalesce(pg_get_function_sqlbody(p.oid), '')";
 }
 
 function boundCalls(version: number): string {

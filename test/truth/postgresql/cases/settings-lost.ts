@@ -50,6 +50,21 @@ export const settingsLostCases: readonly PostgresCase[] = [
     ),
   },
   {
+    name: "a generated column that goes by the time zone, in the SQL standard's way",
+    verdict: 'blocked',
+    because: ['setting-checks'],
+    ...inTokyo(
+      `CREATE FUNCTION day_of(x timestamptz) RETURNS date IMMUTABLE BEGIN ATOMIC SELECT x::date; END; CREATE TABLE t (id int PRIMARY KEY, at timestamptz, day date GENERATED ALWAYS AS (day_of(at)) STORED); INSERT INTO t VALUES ${rows}`,
+    ),
+  },
+  {
+    name: "a generated column that names its time zone, in the SQL standard's way",
+    verdict: 'continuous',
+    ...inTokyo(
+      `CREATE FUNCTION day_of(x timestamptz) RETURNS date IMMUTABLE BEGIN ATOMIC SELECT (x AT TIME ZONE 'UTC')::date; END; CREATE TABLE t (id int PRIMARY KEY, at timestamptz, day date GENERATED ALWAYS AS (day_of(at)) STORED); INSERT INTO t VALUES ${rows}`,
+    ),
+  },
+  {
     name: 'a unique index that goes by the time zone',
     verdict: 'blocked',
     because: ['setting-checks'],
