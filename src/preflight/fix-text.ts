@@ -75,7 +75,7 @@ export function psqlConnect(database: string): string {
   return `\\connect -reuse-previous=on "dbname='${value.replaceAll('"', '""')}'"`;
 }
 
-/** Names of databases and roles may hold line ends, which would end a comment. */
+/** Names of databases and roles may hold line ends, which would end a comment, and signs that turn the reading of a line around. */
 function oneLine(text: string): string {
-  return text.replace(/[\x00-\x1f\x7f]+/g, ' ');
+  return text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, ' ');
 }

@@ -25,6 +25,16 @@ describe('the fix script', () => {
     expect(fixScript(report)).toContain(`\\connect -reuse-previous=on "dbname='My-DB ""x"" \\\\ \\'y\\''"`);
   });
 
+  it('has no signs in its comments that turn the reading of a line around', () => {
+    const [first] = findings;
+    const odd = { ...first!, fix: { ...first!.fix!, by: 'owner \u202e of \u2028 all', database: 'd\u202e1' } };
+    const comments = (fixScript({ ...report, findings: [odd] }) ?? '')
+      .split('\n')
+      .filter((line) => line.startsWith('--'));
+    expect(comments.join('\n')).not.toMatch(/[\p{Cf}\u2028\u2029]/u);
+    expect(comments.join('\n')).toContain('in database d 1');
+  });
+
   it('leaves what no client can run in comments', () => {
     const lines = (fixScript(report) ?? '').split('\n');
     const live = lines.filter((line) => line !== '' && !line.startsWith('--') && !line.startsWith('\\'));

@@ -1,3 +1,4 @@
+import { escapeUnprintable } from '../../cli/sanitize.ts';
 import type { Finding, Status } from '../finding.ts';
 import type { Report } from '../report.ts';
 import { sourceText, verdictWords, whereText } from './shared.ts';
@@ -24,7 +25,7 @@ export function sarifReport(report: Report, version: string): string {
       },
     ],
   };
-  return `${JSON.stringify(log, null, 2)}\n`;
+  return `${escapeUnprintable(JSON.stringify(log, null, 2))}\n`;
 }
 
 function resultOf(finding: Finding, ruleIndex: number, source: string): object {

@@ -1,3 +1,4 @@
+import { escapeUnprintable } from '../../cli/sanitize.ts';
 import type { Report } from '../report.ts';
 import { htmlReport } from './html.ts';
 import { junitReport } from './junit.ts';
@@ -8,7 +9,7 @@ type Render = (report: Report, version: string) => string;
 
 /** By the ending of the file's name. */
 const formats: Readonly<Record<string, Render>> = {
-  '.json': (report) => `${JSON.stringify(report, null, 2)}\n`,
+  '.json': (report) => `${escapeUnprintable(JSON.stringify(report, null, 2))}\n`,
   '.md': markdownReport,
   '.html': htmlReport,
   '.xml': junitReport,

@@ -50,6 +50,7 @@ import { standbySource } from './standby-source.ts';
 import { settingChecks } from './swayed-checks.ts';
 import { syncStandbyNames } from './sync-standby.ts';
 import { systemTablesCheck } from './system-tables.ts';
+import { systemValuesCheck } from './system-values.ts';
 import { tablespacesCheck } from './tablespaces.ts';
 import { tempFileLimit } from './temp-files.ts';
 import { tlsCert, tlsNegotiate, tlsRequired } from './tls.ts';
@@ -145,6 +146,7 @@ export const catalogue: readonly AnyCheck[] = [
   timeChecks,
   settingChecks,
   callableNames,
+  systemValuesCheck,
   sizeEstimate,
   walRate,
   ddlActivity,

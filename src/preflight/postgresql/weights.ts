@@ -87,6 +87,7 @@ const weights: Readonly<Record<string, `${Weight}${Weight}`>> = {
   'time-checks': 'BB',
   'setting-checks': 'BB',
   'callable-names': 'BB',
+  'system-values': 'BB',
   'size-estimate': 'BB',
   'wal-rate': 'W-',
   'ddl-activity': 'W-',

@@ -23,6 +23,14 @@ describe('the report as', () => {
     expect(JSON.parse(renderReport('a.json', report, '1') ?? '')).toEqual(report);
   });
 
+  it.each(['a.json', 'a.sarif'])('%s holds true names, and none that turns the reading of a line around', (file) => {
+    const name = 'public."safe\u202e\u2066evil\u200b"';
+    const one = { ...findings[0]!, observed: name, objects: [name] };
+    const text = renderReport(file, { ...report, findings: [one] }, '1') ?? '';
+    expect(text).not.toMatch(/[\p{Cf}\u2028\u2029]/u);
+    expect(JSON.stringify(JSON.parse(text))).toContain(JSON.stringify(name).slice(1, -1));
+  });
+
   it('JUnit counts blockers as failures and what could not be asked as errors', () => {
     const xml = renderReport('a.xml', report, '1') ?? '';
     expect(xml).toContain('tests="10" failures="4" errors="1" skipped="1"');

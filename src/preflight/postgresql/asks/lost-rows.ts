@@ -40,6 +40,7 @@ export const lostRows: Ask<readonly LostRow[] | undefined> = {
       named("'role ' || p.proowner", 'p.proname', `pg_proc p WHERE ${lostFunction('p.proowner', 'pg_roles')}`),
       named("'function ' || t.tgfoid", 't.tgname', `pg_trigger t WHERE ${lostTrigger}`),
       named("'index ' || i.indexrelid", 'i.indrelid::regclass', `pg_index i WHERE ${lostIndex}`),
+      named("'role'", "r.polrelid::regclass || ' policy ' || r.polname", `pg_policy r WHERE ${lostPolicy}`),
       named("'rule'", 'c.relname', `pg_class c WHERE ${lostRule}`),
       named("'check'", 'c.relname', `pg_class c WHERE ${lostCheck}`),
     ].join(' UNION ALL ')}) o ORDER BY 1, 2 LIMIT 1000`,
@@ -69,6 +70,8 @@ const lostTrigger = `t.tgfoid >= '16384' AND ${notIn('t.tgfoid', 'pg_proc')}`;
 /** The table itself is there, and nothing can be written to it. */
 const lostIndex =
   "i.indrelid >= '16384' AND i.indexrelid NOT IN (SELECT oid FROM pg_class) AND i.indrelid IN (SELECT oid FROM pg_class)";
+/** 0 is everybody. */
+const lostPolicy = "EXISTS (SELECT FROM unnest(r.polroles) x WHERE x <> '0' AND x NOT IN (SELECT oid FROM pg_roles))";
 const lostRule =
   "c.oid >= '16384' AND (c.relkind = 'v' OR c.relkind = 'm') AND c.oid NOT IN (SELECT ev_class FROM pg_rewrite)";
 const lostCheck =

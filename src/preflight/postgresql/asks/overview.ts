@@ -71,7 +71,7 @@ const things = [
   'heirs',
   /** Views and rules of people. */
   'views',
-  /** Columns of a type that writes functions or operators without their arguments. */
+  /** Columns of a type that writes functions or operators without their arguments, or what only this server can read. */
   'callables',
   /** Any bytes are a text here. */
   'any-bytes',
@@ -98,7 +98,7 @@ const signs: Readonly<Record<Thing, (version: number) => string>> = {
   heirs: () => 'EXISTS (SELECT FROM pg_inherits)',
   views: () => "EXISTS (SELECT FROM pg_rewrite WHERE oid >= '16384')",
   callables: () =>
-    `EXISTS (SELECT FROM pg_attribute WHERE ${isCallable('atttypid')} AND attrelid >= '16384') OR EXISTS (SELECT FROM pg_type WHERE ${isCallable('typbasetype')})`,
+    `EXISTS (SELECT FROM pg_attribute WHERE attrelid >= '16384' AND (${isCallable('atttypid')} OR ${isSystemValue('atttypid')})) OR EXISTS (SELECT FROM pg_type WHERE oid >= '16384' AND (${isCallable('typbasetype')} OR ${isSystemValue('typbasetype')}))`,
   'any-bytes': () => "getdatabaseencoding() = 'SQL_ASCII'",
   'commit-times': () => "current_setting('track_commit_timestamp') = 'on'",
 };
@@ -123,9 +123,23 @@ export const asksClock = `contype = 'c' AND conbin::text ~ '${clockWords}'`;
 /** regproc, regoper and arrays of them: a name that has several meanings is written, and cannot be read again. */
 const callable = ['24', '2203', '1008', '2208'];
 
-/** Written out, since a list costs a search for its operator. */
 export function isCallable(column: string): string {
-  return `(${callable.map((type) => `${column} = '${type}'`).join(' OR ')})`;
+  return isOneOf(callable, column);
+}
+
+/**
+ * money, aclitem, regclass and arrays of them; pg_node_tree, pg_ndistinct, pg_dependencies, pg_mcv_list and what BRIN makes of
+ * ranges, of which no value can be read.
+ */
+const systemTypes = ['790', '791', '1033', '1034', '2205', '2210', '194', '3361', '3402', '5017', '4600', '4601'];
+
+export function isSystemValue(column: string): string {
+  return isOneOf(systemTypes, column);
+}
+
+/** Written out, since a list costs a search for its operator. */
+function isOneOf(types: readonly string[], column: string): string {
+  return `(${types.map((type) => `${column} = '${type}'`).join(' OR ')})`;
 }
 
 /** Functions of the server that go by TimeZone, DateStyle or IntervalStyle. */

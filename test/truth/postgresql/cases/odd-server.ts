@@ -48,6 +48,13 @@ export const oddServerCases: readonly PostgresCase[] = [
     setup: [half, "DELETE FROM pg_class WHERE relname = 'half'"],
   },
   {
+    name: 'gone from the catalogue: role of a policy',
+    verdict: 'blocked',
+    because: ['lost-rows'],
+    first: ['CREATE ROLE ghost'],
+    setup: ['CREATE POLICY p ON base TO ghost USING (true)', "DELETE FROM pg_authid WHERE rolname = 'ghost'"],
+  },
+  {
     name: 'gone from the catalogue: index',
     verdict: 'blocked',
     because: ['lost-rows'],

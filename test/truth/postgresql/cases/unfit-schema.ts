@@ -2,6 +2,49 @@ import type { PostgresCase } from '../case.ts';
 
 const unlucky: readonly PostgresCase[] = [
   {
+    name: 'a copy of the catalogue with expressions in it',
+    verdict: 'blocked',
+    because: ['system-values'],
+    setup: [
+      'CREATE TABLE x (a int PRIMARY KEY DEFAULT 5)',
+      'CREATE TABLE t AS SELECT oid, adbin FROM pg_attrdef',
+      'ALTER TABLE t ADD PRIMARY KEY (oid)',
+    ],
+  },
+  {
+    name: 'a copy of the rights of a role that is gone',
+    verdict: 'blocked',
+    because: ['system-values'],
+    setup: [
+      'CREATE ROLE ghost',
+      'GRANT SELECT ON base TO ghost',
+      "CREATE TABLE t AS SELECT oid, relacl FROM pg_class WHERE relname = 'base'",
+      'ALTER TABLE t ADD PRIMARY KEY (oid)',
+      'DROP OWNED BY ghost',
+      'DROP ROLE ghost',
+    ],
+  },
+  {
+    name: 'a copy of the names of TOAST tables',
+    verdict: 'blocked',
+    because: ['system-values'],
+    setup: [
+      // So that no table of the target has its number by chance.
+      "DO $$BEGIN FOR i IN 1..300 LOOP EXECUTE 'CREATE TABLE u (t text); DROP TABLE u'; END LOOP; END$$",
+      'CREATE TABLE late (id int PRIMARY KEY, t text)',
+      'CREATE TABLE t (id int PRIMARY KEY, a regclass)',
+      "INSERT INTO t SELECT 1, reltoastrelid FROM pg_class WHERE relname = 'late'",
+    ],
+  },
+  {
+    name: 'tables, roles, types, rights and money in rows',
+    verdict: 'continuous',
+    setup: [
+      'CREATE TABLE t (id int PRIMARY KEY, a regclass, b regrole, c regtype, d regnamespace, e regconfig, f aclitem[], m money)',
+      "INSERT INTO t VALUES (1, 'base', 'postgres', 'base', 'public', 'english', '{=r/postgres}', '-1234.56'), (2, 'base_pkey', NULL, NULL, NULL, NULL, NULL, 0)",
+    ],
+  },
+  {
     name: 'a NOT VALID CHECK that old rows violate',
     verdict: 'blocked',
     because: ['not-valid'],

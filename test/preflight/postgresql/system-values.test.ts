@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest';
+import { systemValuesCheck } from '../../../src/preflight/postgresql/system-values.ts';
+import { ready, startPostgres } from '../../fixtures/postgres.ts';
+import { ground, role, short, wish } from './facts.ts';
+import { found, preflight } from './preflight.ts';
+
+const value = (type: string, rows: 'fit' | 'unseen' | 'violate') => ({ table: 'public.t', column: 'v', type, rows });
+
+test.each([
+  { values: [], verdict: 'pass' },
+  { values: [value('regclass', 'fit')], verdict: 'pass' },
+  { values: [value('regclass', 'fit'), value('aclitem[]', 'unseen')], verdict: 'unknown' },
+  { values: [value('aclitem[]', 'unseen'), value('pg_node_tree', 'violate')], verdict: 'fail continuous+dump' },
+])('columns $values: $verdict', ({ values, verdict }) => {
+  const facts = { systemValues: values, role: role() };
+  expect(short(systemValuesCheck.judge(facts, 'd1', ground(), wish()))).toBe(verdict);
+});
+
+test('money that is written as elsewhere is cured by the setting of the role, and nothing is rewritten', () => {
+  const facts = { systemValues: [value('money', 'violate')], role: role() };
+  expect(systemValuesCheck.judge(facts, 'd1', ground(), wish())).toMatchObject({
+    status: 'fail',
+    fix: {
+      sql: ['ALTER ROLE "migrator" IN DATABASE "d1" SET lc_monetary = \'C\''],
+      undo: ['ALTER ROLE "migrator" IN DATABASE "d1" RESET lc_monetary'],
+    },
+  });
+});
+
+test('values that no other server reads are found on a real one, and their like that it reads are not', async () => {
+  const server = await startPostgres({ version: 15, settings: ready });
+  for (const statement of [
+    'CREATE ROLE ghost',
+    'CREATE DOMAIN tree AS pg_node_tree',
+    'CREATE TABLE seen (id int PRIMARY KEY DEFAULT 5)',
+    'GRANT SELECT ON seen TO ghost',
+    `CREATE TABLE "The Copy" AS SELECT c.oid, relacl AS "the acl", relacl[2] AS one, adbin, adbin::tree AS "domain",
+       reltoastrelid::regclass AS toast, c.oid::regclass AS fine, '{=r/postgres}'::aclitem[] AS public, 5::money AS m,
+       NULL::pg_node_tree AS nothing FROM pg_class c LEFT JOIN pg_attrdef d ON adrelid = c.oid WHERE c.oid = 'seen'::regclass`,
+    'CREATE TABLE big (id int, t text)',
+    `INSERT INTO "The Copy" (toast) SELECT reltoastrelid FROM pg_class WHERE relname = 'big'`,
+    'DROP OWNED BY ghost',
+    'DROP ROLE ghost',
+  ]) {
+    await server.query(statement);
+  }
+  const { objects } = found(await preflight(server), 'system-values', 'postgres');
+  expect(objects?.map((one) => one.split(' of ')[0])).toEqual(['"the acl"', 'adbin', 'domain', 'one', 'toast']);
+});
