@@ -10,6 +10,8 @@ export interface InvalidIndex {
   readonly unique: boolean;
   /** Of an exclusion constraint, which cannot be rebuilt concurrently. */
   readonly exclusion: boolean;
+  /** Somebody holds what building it, or vacuuming its table, holds: it may be valid in a moment. */
+  readonly busy: boolean;
 }
 
 /** That of a partitioned table is invalid until every partition has its own, which is no harm; 99 is pg_toast. */
@@ -18,13 +20,14 @@ export const invalidIndexes: Ask<readonly InvalidIndex[]> = {
   scope: 'database',
   when: where('invalid-indexes'),
   sql: () =>
-    "SELECT i.indexrelid::regclass AS name, i.indrelid::regclass AS on_table, i.indisunique, i.indisexclusion FROM pg_index i WHERE NOT i.indisvalid AND EXISTS (SELECT FROM pg_class c WHERE c.oid = i.indexrelid AND c.relkind = 'i' AND c.relnamespace <> '99' AND c.relpersistence <> 't')",
+    "SELECT i.indexrelid::regclass AS name, i.indrelid::regclass AS on_table, i.indisunique, i.indisexclusion, EXISTS (SELECT FROM pg_locks l WHERE l.mode = 'ShareUpdateExclusiveLock' AND l.granted AND l.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database()) AND (l.relation = i.indexrelid OR l.relation = i.indrelid)) AS busy FROM pg_index i WHERE NOT i.indisvalid AND EXISTS (SELECT FROM pg_class c WHERE c.oid = i.indexrelid AND c.relkind = 'i' AND c.relnamespace <> '99' AND c.relpersistence <> 't')",
   decode: (rows) =>
     rows.map((row) => ({
       name: textIn(row, 'name'),
       table: textIn(row, 'on_table'),
       unique: truthIn(row, 'indisunique'),
       exclusion: truthIn(row, 'indisexclusion'),
+      busy: truthIn(row, 'busy'),
     })),
   absent: [],
   grant: grantMonitor,
