@@ -44,6 +44,7 @@ import { authExpiryWindow, superuser } from './role.ts';
 import { roleReadonly, roleTimeouts } from './role-config.ts';
 import { searchPath } from './search-path.ts';
 import { sequences } from './sequences.ts';
+import { sessionChecksCheck } from './session-checks.ts';
 import { sizeEstimate } from './size-estimate.ts';
 import { slotsFree, slotsVsDbs } from './slots.ts';
 import { standbySource } from './standby-source.ts';
@@ -145,6 +146,7 @@ export const catalogue: readonly AnyCheck[] = [
   notValid,
   timeChecks,
   settingChecks,
+  sessionChecksCheck,
   callableNames,
   systemValuesCheck,
   sizeEstimate,

@@ -86,6 +86,7 @@ const weights: Readonly<Record<string, `${Weight}${Weight}`>> = {
   'not-valid': 'BB',
   'time-checks': 'BB',
   'setting-checks': 'BB',
+  'session-checks': 'BB',
   'callable-names': 'BB',
   'system-values': 'BB',
   'size-estimate': 'BB',

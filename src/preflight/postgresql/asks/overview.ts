@@ -94,7 +94,7 @@ const signs: Readonly<Record<Thing, (version: number) => string>> = {
   'invalid-indexes': () => 'EXISTS (SELECT FROM pg_index WHERE NOT indisvalid)',
   'system-tables': () => `EXISTS (SELECT FROM pg_class c WHERE ${systemTable})`,
   'odd-constraints': () =>
-    `EXISTS (SELECT FROM pg_constraint WHERE oid >= '16384' AND (NOT convalidated OR (contype = 'c' AND conbin::text ~ '${clockWords}|${swayedWords}')))`,
+    `EXISTS (SELECT FROM pg_constraint WHERE oid >= '16384' AND (NOT convalidated OR (contype = 'c' AND conbin::text ~ '${clockWords}|${swayedWords}|${sessionWords}')))`,
   heirs: () => 'EXISTS (SELECT FROM pg_inherits)',
   views: () => "EXISTS (SELECT FROM pg_rewrite WHERE oid >= '16384')",
   callables: () =>
@@ -119,6 +119,14 @@ export const systemTable =
 const clockWords = ':funcid (1299|264[789]) |SQLVALUEFUNCTION';
 
 export const asksClock = `contype = 'c' AND conbin::text ~ '${clockWords}'`;
+
+/** Functions that look a name up by the search_path and give NULL where they find none: to_regclass and its like, current_schema. */
+export const lookUps = '347[69]|349[2-5]|140[23]';
+
+/** 2077 is current_setting, 745 and 746 are the functions of current_user and session_user, 1079 the cast of a text to regclass. */
+const sessionWords = `funcid (${lookUps}|2077|74[56]|1079) |SQLVALUEFUNCTION :op (9|1[0-24]) `;
+
+export const asksSession = `k.contype = 'c' AND k.conbin::text ~ '${sessionWords}'`;
 
 /** regproc, regoper and arrays of them: a name that has several meanings is written, and cannot be read again. */
 const callable = ['24', '2203', '1008', '2208'];

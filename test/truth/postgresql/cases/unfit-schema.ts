@@ -2,6 +2,59 @@ import type { PostgresCase } from '../case.ts';
 
 const unlucky: readonly PostgresCase[] = [
   {
+    name: 'a view with a factorial from before 14',
+    verdict: 'blocked',
+    because: ['removed-types'],
+    from: 13,
+    setup: ['CREATE VIEW v AS SELECT 5! AS x'],
+  },
+  {
+    name: 'a CHECK with a factorial from before 14',
+    verdict: 'blocked',
+    because: ['removed-types'],
+    from: 13,
+    setup: ['CREATE TABLE t (id int PRIMARY KEY, a int CHECK ((a::bigint)! > 0))'],
+  },
+  {
+    name: 'a CHECK that asks for a setting of the application',
+    verdict: 'blocked',
+    because: ['session-checks'],
+    setup: [
+      "CREATE TABLE t (id int PRIMARY KEY, tenant text CHECK (tenant = current_setting('app.tenant')))",
+      "DO $$BEGIN SET LOCAL app.tenant = 'a'; INSERT INTO t VALUES (1, 'a'); END$$",
+    ],
+    quiet: ['t'],
+  },
+  {
+    name: 'a CHECK that asks who writes, and rows by others',
+    verdict: 'blocked',
+    because: ['session-checks'],
+    first: ['CREATE ROLE app'],
+    setup: [
+      'CREATE TABLE t (id int PRIMARY KEY, who text CHECK (who = current_user))',
+      'GRANT ALL ON t TO app',
+      "DO $$BEGIN SET LOCAL ROLE app; INSERT INTO t VALUES (2, 'app'); END$$",
+    ],
+    quiet: ['t'],
+  },
+  {
+    name: 'a CHECK that looks for tables by the search_path',
+    verdict: 'blocked',
+    because: ['session-checks'],
+    setup: [
+      'CREATE TABLE t (id int PRIMARY KEY, tbl text CHECK (to_regclass(tbl) IS NOT NULL))',
+      "INSERT INTO t VALUES (1, 'base')",
+    ],
+  },
+  {
+    name: 'CHECKs that ask a session, and every row fits',
+    verdict: 'continuous',
+    setup: [
+      "CREATE TABLE t (id int PRIMARY KEY, tbl text CHECK (to_regclass(tbl) IS NOT NULL), zone text CHECK (zone <> current_setting('TimeZone')), tenant text CHECK (tenant = current_setting('app.tenant', true)))",
+      "INSERT INTO t VALUES (1, 'public.base', 'nowhere', 'a')",
+    ],
+  },
+  {
     name: 'a copy of the catalogue with expressions in it',
     verdict: 'blocked',
     because: ['system-values'],
