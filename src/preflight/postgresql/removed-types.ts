@@ -1,6 +1,7 @@
 import { releaseNamed } from '../../postgresql/version.ts';
 import { fail, type Outcome, pass, warn } from '../finding.ts';
 import { type Outdated, outdatedOperators, outdatedViews } from './asks/outdated.ts';
+import { outdatedCalls } from './asks/outdated-calls.ts';
 import { type RemovedUse, removedUses } from './asks/removed-types.ts';
 import { databaseCheck } from './check.ts';
 import { shown, unlisted } from './names.ts';
@@ -9,11 +10,11 @@ import { count } from './units.ts';
 export const removedTypes = databaseCheck({
   id: 'removed-types',
   title: 'nothing needs what a newer release took away',
-  asks: { removedUses, outdatedViews, outdatedOperators },
-  judge({ removedUses, outdatedViews, outdatedOperators }, database, _ground, { targetVersion }) {
+  asks: { removedUses, outdatedViews, outdatedOperators, outdatedCalls },
+  judge({ removedUses, outdatedViews, outdatedOperators, outdatedCalls }, database, _ground, { targetVersion }) {
     if (removedUses.length > 0) return withoutTables(removedUses, database);
     const target = targetVersion === undefined ? undefined : releaseNamed(targetVersion);
-    const found = [...outdatedOperators, ...outdatedViews].filter(
+    const found = [...outdatedOperators, ...outdatedViews, ...outdatedCalls].filter(
       ({ since }) => target === undefined || since * 10_000 <= target,
     );
     if (found.length === 0) return pass('none');
@@ -31,10 +32,7 @@ export const removedTypes = databaseCheck({
       fix: {
         database,
         by: 'their owner, or a superuser',
-        text: `Keep what they say, drop them here before the migration (${shown(objects)
-          .slice(0, 3)
-          .map((object) => `DROP ${object.replace(/^\w+( view)?/, (kind) => kind.toUpperCase())}`)
-          .join('; ')}), and make them on the target as its release wants them.`,
+        text: `Keep what they say, drop them here before the migration${dropping(objects)}, and make them on the target as its release wants them.`,
       },
     };
     const observed = count(objects.length, 'object');
@@ -43,9 +41,19 @@ export const removedTypes = databaseCheck({
   },
 });
 
+/** Those that a word and the name drop. */
+function dropping(objects: readonly string[]): string {
+  const told = objects
+    .filter((object) => /^(materialized view|view|function|procedure|operator|aggregate|index) /.test(object))
+    .slice(0, 3)
+    .map((object) => `DROP ${object.replace(/^\w+( view)?/, (kind) => kind.toUpperCase())}`);
+  return told.length === 0 ? '' : ` (${told.join('; ')})`;
+}
+
 /** As the server will say it. */
 function words({ object, needs }: Outdated): string {
   if (needs.startsWith('column ')) return `"${needs} does not exist"`;
+  if (/^(operator|function) /.test(needs)) return `"${needs} does not exist", or a syntax error`;
   return object.startsWith('aggregate')
     ? '"function array_append(anyarray, anyelement) does not exist"'
     : '"operator right argument type must be specified"';

@@ -33,7 +33,7 @@ export const outdatedViews: Ask<readonly Outdated[]> = {
       '',
     );
   },
-  decode,
+  decode: decodeOutdated,
   absent: [],
   grant: grantMonitor,
 };
@@ -46,7 +46,7 @@ export const outdatedOperators: Ask<readonly Outdated[]> = {
     version >= 140_000
       ? undefined
       : `SELECT 'operator ' || o.oid::regoperator AS object, CASE o.oprkind WHEN 'r' THEN 'an operand on the right' ELSE 'anycompatible instead of ' || format_type(o.oprleft, NULL) END AS needs, 14 AS since FROM pg_operator o WHERE o.oid >= '16384' AND (o.oprkind = 'r' OR (o.oprcode IN (378, 379, 383) AND o.oprleft IN (2277, 2283))) AND ${notOfExtension('2617', 'o.oid')} UNION ALL SELECT 'aggregate ' || a.aggfnoid::regprocedure, 'anycompatible instead of ' || format_type(a.aggtranstype, NULL), 14 FROM pg_aggregate a WHERE a.aggfnoid >= '16384' AND a.aggtransfn IN (378, 379, 383) AND a.aggtranstype IN (2277, 2283) AND ${notOfExtension('1255', 'a.aggfnoid')} ORDER BY 1`,
-  decode,
+  decode: decodeOutdated,
   absent: [],
   grant: grantMonitor,
 };
@@ -58,6 +58,7 @@ const removed: readonly { readonly relation: string; readonly columns: readonly 
     columns: ['total_time', 'min_time', 'max_time', 'mean_time', 'stddev_time'],
     since: 13,
   },
+  { relation: 'pg_stat_wal_receiver', columns: ['received_lsn'], since: 13 },
   { relation: 'pg_stat_ssl', columns: ['compression'], since: 14 },
   { relation: 'pg_database', columns: ['datlastsysoid'], since: 15 },
   { relation: 'pg_database', columns: ['daticulocale'], since: 17 },
@@ -83,11 +84,11 @@ const removed: readonly { readonly relation: string; readonly columns: readonly 
   { relation: 'pg_stat_wal', columns: ['wal_write', 'wal_sync', 'wal_write_time', 'wal_sync_time'], since: 18 },
 ];
 
-function notOfExtension(catalogue: string, oid: string): string {
+export function notOfExtension(catalogue: string, oid: string): string {
   return `NOT EXISTS (SELECT FROM pg_depend e WHERE e.classid = '${catalogue}' AND e.objid = ${oid} AND e.deptype = 'e')`;
 }
 
-function decode(rows: Parameters<Ask<unknown>['decode']>[0]): readonly Outdated[] {
+export function decodeOutdated(rows: Parameters<Ask<unknown>['decode']>[0]): readonly Outdated[] {
   return rows.map((row) => ({
     object: textIn(row, 'object'),
     needs: textIn(row, 'needs'),
