@@ -1,5 +1,6 @@
 import { quoteIdentifier } from '../../postgresql/quote.ts';
 import { fail, type Outcome, pass, warn } from '../finding.ts';
+import { relations } from './asks/relations.ts';
 import { applyTriggers, type EventTrigger, eventTriggers } from './asks/triggers.ts';
 import { raises } from './body/raises.ts';
 import { databaseCheck } from './check.ts';
@@ -45,13 +46,15 @@ export const alwaysTriggers = databaseCheck({
 export const eventTriggersCheck = databaseCheck({
   id: 'event-triggers',
   title: 'there are no event triggers',
-  asks: { eventTriggers },
-  judge({ eventTriggers }, database) {
+  asks: { eventTriggers, relations },
+  judge({ eventTriggers, relations }, database) {
     if (eventTriggers.length === 0) return pass('none');
     const ofKind = (how: ReturnType<typeof raises>) =>
       eventTriggers.filter(({ body }) => body !== undefined && raises(body) === how);
     const forbidding = ofKind('always');
     if (forbidding.length > 0) return forbidden(forbidding, database);
+    const writing = eventTriggers.filter(({ atLogin }) => atLogin !== undefined && writes(atLogin, relations.unlogged));
+    if (writing.length > 0) return keepingBooks(writing, database);
     const names = eventTriggers.map(({ name }) => name);
     const picky = ofKind('sometimes').map(({ name }) => name);
     const doubtful =
@@ -66,6 +69,35 @@ export const eventTriggersCheck = databaseCheck({
     });
   },
 });
+
+/** Into a table that is copied; of unlogged ones no rows are. */
+function writes(body: string, unlogged: readonly string[]): boolean {
+  const lastPart = (name: string) => name.slice(name.lastIndexOf('.') + 1).replaceAll('"', '');
+  const tables = [
+    ...body.matchAll(/\b(?:insert\s+into|update|delete\s+from|merge\s+into)\s+(?:only\s+)?((?:[\w.$]|"[^"]*")+)/gi),
+  ];
+  return tables.some(([, name = '']) => !unlogged.some((one) => lastPart(one) === lastPart(name)));
+}
+
+function keepingBooks(found: readonly EventTrigger[], database: string): Outcome {
+  const turn = (how: string) => found.map(({ name }) => `ALTER EVENT TRIGGER ${quoteIdentifier(name)} ${how}`);
+  return fail(
+    ['continuous', 'dump'],
+    `${count(found.length, 'event trigger')} that write${found.length === 1 ? 's' : ''} at every login`,
+    {
+      required: 'none that writes into a table that is copied',
+      detail: `Restored, they write on the target at every login of who restores, copies and looks, before the rows of the same table come: "duplicate key value violates unique constraint", or rows that nobody wrote here.${unlisted(found.map(({ name }) => name))}`,
+      objects: shown(found.map(({ name }) => name)),
+      fix: {
+        sql: turn('DISABLE'),
+        undo: turn('ENABLE'),
+        database,
+        by: 'a superuser',
+        text: 'Disable them until the cut-over; a disabled one is restored as such.',
+      },
+    },
+  );
+}
 
 function forbidden(found: readonly EventTrigger[], database: string): Outcome {
   const turn = (how: string) => found.map(({ name }) => `ALTER EVENT TRIGGER ${quoteIdentifier(name)} ${how}`);

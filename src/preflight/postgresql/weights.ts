@@ -65,7 +65,7 @@ const weights: Readonly<Record<string, `${Weight}${Weight}`>> = {
   'ext-tables': 'B-',
   'system-tables': 'BW',
   'always-triggers': 'B-',
-  'event-triggers': 'BW',
+  'event-triggers': 'BB',
   'untrusted-lang': 'BB',
   secdef: 'WW',
   'search-path': 'BB',

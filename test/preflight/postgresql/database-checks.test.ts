@@ -134,10 +134,17 @@ const table: readonly Judged[] = [
     }),
     verdict: blocked,
   },
-  { what: 'no event trigger', ...both(eventTriggersCheck, { eventTriggers: [] }), verdict: 'pass' },
+  {
+    what: 'no event trigger',
+    ...both(eventTriggersCheck, { eventTriggers: [], ...relations() }),
+    verdict: 'pass',
+  },
   {
     what: 'an event trigger',
-    ...both(eventTriggersCheck, { eventTriggers: [{ name: 'e', body: undefined }] }),
+    ...both(eventTriggersCheck, {
+      eventTriggers: [{ name: 'e', body: undefined, atLogin: undefined }],
+      ...relations(),
+    }),
     verdict: 'warn',
   },
   ...[
@@ -147,7 +154,10 @@ const table: readonly Judged[] = [
     { body: "BEGIN RAISE 'no'; END", verdict: blocked },
   ].map(({ body, verdict }) => ({
     what: `an event trigger that does: ${body}`,
-    ...both(eventTriggersCheck, { eventTriggers: [{ name: 'e', body }] }),
+    ...both(eventTriggersCheck, {
+      eventTriggers: [{ name: 'e', body, atLogin: undefined }],
+      ...relations(),
+    }),
     verdict,
   })),
   {
@@ -396,6 +406,16 @@ test('a trigger of the kind REPLICA is disabled, since it would begin to fire he
       'ALTER TABLE public.t ENABLE REPLICA TRIGGER "mirror"',
     ],
   });
+});
+
+test.each([
+  { body: 'BEGIN INSERT INTO public.logins VALUES (session_user); END', verdict: 'fail continuous+dump' },
+  { body: 'BEGIN INSERT INTO "The Log" VALUES (session_user); END', verdict: 'warn' },
+  { body: "BEGIN RAISE NOTICE 'welcome'; END", verdict: 'warn' },
+])('an event trigger of a login, $body: $verdict', ({ body, verdict }) => {
+  const eventTriggers = [{ name: 'e', body: undefined, atLogin: body }];
+  const facts = { eventTriggers, ...relations({ unlogged: ['public."The Log"'] }) };
+  expect(short(eventTriggersCheck.judge(facts, 'd1', ground(), wish()))).toBe(verdict);
 });
 
 test('a trigger that fires where changes are applied blocks when it has effects', () => {

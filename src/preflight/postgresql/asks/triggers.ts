@@ -45,6 +45,8 @@ export interface EventTrigger {
   readonly name: string;
   /** The text of its function, where that is PL/pgSQL and fires when a publication or a subscription is made. */
   readonly body: string | undefined;
+  /** The text of its function, where that fires at every login. */
+  readonly atLogin: string | undefined;
 }
 
 /** Those that an extension brings are left out: it brings them on the target too. 3466 is pg_event_trigger. */
@@ -53,8 +55,13 @@ export const eventTriggers: Ask<readonly EventTrigger[]> = {
   scope: 'database',
   when: where('functions'),
   sql: () =>
-    "SELECT e.evtname, CASE WHEN e.evtenabled IN ('O', 'A') AND left(e.evtevent::text, 12) = 'ddl_command_' AND (e.evttags IS NULL OR e.evttags && '{CREATE PUBLICATION,CREATE SUBSCRIPTION}') AND l.lanname = 'plpgsql' THEN p.prosrc END AS body FROM pg_event_trigger e JOIN pg_proc p ON p.oid = e.evtfoid JOIN pg_language l ON l.oid = p.prolang WHERE NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = '3466' AND d.objid = e.oid AND d.deptype = 'e') ORDER BY 1",
-  decode: (rows) => rows.map((row) => ({ name: textIn(row, 'evtname'), body: textOrNone(row, 'body') })),
+    "SELECT e.evtname, CASE WHEN e.evtenabled IN ('O', 'A') AND left(e.evtevent::text, 12) = 'ddl_command_' AND (e.evttags IS NULL OR e.evttags && '{CREATE PUBLICATION,CREATE SUBSCRIPTION}') AND l.lanname = 'plpgsql' THEN p.prosrc END AS body, CASE WHEN e.evtenabled IN ('O', 'A') AND e.evtevent = 'login' THEN p.prosrc END AS at_login FROM pg_event_trigger e JOIN pg_proc p ON p.oid = e.evtfoid JOIN pg_language l ON l.oid = p.prolang WHERE NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = '3466' AND d.objid = e.oid AND d.deptype = 'e') ORDER BY 1",
+  decode: (rows) =>
+    rows.map((row) => ({
+      name: textIn(row, 'evtname'),
+      body: textOrNone(row, 'body'),
+      atLogin: textOrNone(row, 'at_login'),
+    })),
   absent: [],
   grant: grantMonitor,
 };

@@ -221,6 +221,27 @@ export const databaseCases: readonly PostgresCase[] = [
     app: ['INSERT INTO t VALUES (10)', 'DELETE FROM t WHERE a = 3'],
   },
   {
+    name: 'an event trigger that writes at every login',
+    verdict: 'blocked',
+    because: ['event-triggers'],
+    from: 17,
+    setup: [
+      'CREATE TABLE logins (id serial PRIMARY KEY, who text)',
+      'CREATE FUNCTION f() RETURNS event_trigger LANGUAGE plpgsql AS $$BEGIN INSERT INTO public.logins (who) VALUES (session_user); END$$',
+      'CREATE EVENT TRIGGER e ON login EXECUTE FUNCTION f()',
+    ],
+  },
+  {
+    name: 'an event trigger that writes into an unlogged table at every login',
+    verdict: 'continuous',
+    from: 17,
+    setup: [
+      'CREATE UNLOGGED TABLE logins (who text)',
+      'CREATE FUNCTION f() RETURNS event_trigger LANGUAGE plpgsql AS $$BEGIN INSERT INTO public.logins (who) VALUES (session_user); END$$',
+      'CREATE EVENT TRIGGER e ON login EXECUTE FUNCTION f()',
+    ],
+  },
+  {
     name: 'a trigger that always fires and writes',
     verdict: 'dump',
     because: ['always-triggers'],
