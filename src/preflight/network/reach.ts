@@ -59,6 +59,25 @@ const ranges4: readonly Range[] = [
   ['a reserved address', '240.0.0.0', 4],
 ];
 
+/** The first and the last address, as numbers. */
+export type Range4 = readonly [from: number, to: number];
+
+/** What is left of IPv4, in order. */
+export const publicRanges4: readonly Range4[] = gaps(
+  ranges4.map(([, network, prefix]): Range4 => {
+    const from = network.split('.').reduce((sum, part) => sum * 256 + Number(part), 0);
+    return [from, from + 2 ** (32 - prefix) - 1];
+  }),
+);
+
+function gaps(taken: readonly Range4[]): readonly Range4[] {
+  const sorted = taken.toSorted(([a], [b]) => a - b);
+  return [...sorted, [2 ** 32, 2 ** 32] as const].flatMap(([from], at): readonly Range4[] => {
+    const begun = (sorted[at - 1]?.[1] ?? -1) + 1;
+    return begun < from ? [[begun, from - 1]] : [];
+  });
+}
+
 // https://www.iana.org/assignments/iana-ipv6-special-registry
 const ranges6: readonly Range[] = [
   ['no address', '::', 128],

@@ -8,6 +8,7 @@ import { type Settings, settingOf, settings } from './asks/settings.ts';
 import { serverCheck } from './check.ts';
 import { type Ground, versionOf } from './ground.ts';
 import { type Caller, firstMatch, isNamed, otherPlaces, prefixOf } from './host-rule-match.ts';
+import { sharesOf } from './host-rule-share.ts';
 import { count } from './units.ts';
 
 export const hostRule = serverCheck({
@@ -35,6 +36,7 @@ export const hostRule = serverCheck({
     const anywhere = judgeCaller(hostRules, far, ground);
     const fix = openLine(ground, settings);
     if (wish.asPublic) {
+      if (anywhere.kept.length === 0 && anywhere.partly.length > 0) return notFrom(anywhere, fix);
       if (anywhere.kept.length === 0) return pass(anywhere.observed, { required });
       return fail(['continuous', 'dump'], anywhere.observed, { ...refusal(anywhere, ground), fix });
     }
@@ -42,6 +44,7 @@ export const hostRule = serverCheck({
     if (here.kept.length > 0) {
       return fail(['continuous', 'dump'], here.observed, { ...refusal(here, ground), fix });
     }
+    if (anywhere.kept.length === 0 && anywhere.partly.length > 0) return notFrom(anywhere, fix);
     if (anywhere.kept.length === 0) return pass(anywhere.observed, { required });
     return warn(here.observed, {
       required,
@@ -56,6 +59,8 @@ const required = 'a rule for 0.0.0.0/0 that asks for a password, reached first';
 interface Judged {
   readonly observed: string;
   readonly kept: readonly Kept[];
+  /** Databases that keep out whoever comes from some of the public addresses. */
+  readonly partly: readonly Kept[];
 }
 
 /** A database that keeps the caller out, and why. */
@@ -67,11 +72,18 @@ interface Kept {
 function judgeCaller(rules: readonly HostRule[], caller: Caller, { databases, reach }: Ground): Judged {
   const lines = new Set<number>();
   const kept: Kept[] = [];
+  const partly: Kept[] = [];
   for (const database of databases) {
+    if (caller.address === undefined) {
+      const found = fromAnywhere(rules, caller, database);
+      for (const line of found.lines) lines.add(line);
+      if (found.why !== undefined) (found.isOpen ? partly : kept).push({ database, why: found.why });
+      continue;
+    }
     const rule = firstMatch(rules, caller, database);
     // What the server takes a name or samenet for is known to it alone, and we are in.
     const byName =
-      rule === undefined && caller.address !== undefined && reach.get(database)?.kind === 'entered'
+      rule === undefined && reach.get(database)?.kind === 'entered'
         ? otherPlaces(rules, caller, database).find(isNamed)
         : undefined;
     if (byName !== undefined) {
@@ -85,7 +97,41 @@ function judgeCaller(rules: readonly HostRule[], caller: Caller, { databases, re
   const by = [...lines].map((line) => `line ${line}`).join(', ');
   const observed =
     kept.length === 0 ? `let in by ${by}` : `${kept.length} of ${count(databases.length, 'database')} kept out`;
-  return { observed, kept };
+  return { observed, kept, partly };
+}
+
+/** Of less than one address in a hundred that is kept out nobody needs to be warned. */
+const worthTelling = 0.01;
+
+/** Nobody knows from where the service comes, so that rules for a part of the addresses count by their share. */
+function fromAnywhere(
+  rules: readonly HostRule[],
+  caller: Caller,
+  database: string,
+): { readonly lines: readonly number[]; readonly isOpen: boolean; readonly why: string | undefined } {
+  const { parts, left } = sharesOf(rules, caller, database);
+  const open = parts.filter(({ rule }) => obstacle(rule) === undefined);
+  const closed = parts.filter(({ rule }) => obstacle(rule) !== undefined);
+  const out = closed.reduce((sum, { share }) => sum + share, left);
+  const lines = open.map(({ rule }) => rule.line);
+  // Some networks by name are no rule for everybody.
+  const isOpen = out < 0.75;
+  if (isOpen && out < worthTelling) return { lines, isOpen, why: undefined };
+  const told = closed.filter(({ share }) => share >= worthTelling).map(({ rule }) => obstacle(rule) ?? '');
+  const why = isOpen
+    ? `from ${Math.round(out * 100)} of 100 public addresses nobody is let in: ${[...told.slice(0, 5), ...(left >= worthTelling ? ['no rule fits the others'] : [])].join('; ')}`
+    : ((left > 0.5 ? undefined : told[0]) ?? noRule(rules, caller, database));
+  return { lines: isOpen ? lines : [], isOpen, why };
+}
+
+function notFrom(found: Judged, fix: Fix): Outcome {
+  const [first] = found.partly;
+  return warn(`${found.observed}, though not from everywhere`, {
+    required,
+    detail: `${first?.database}: ${first?.why}. Whether the service comes from there is not known. The first line that fits alone decides.`,
+    objects: found.partly.slice(0, 20).map(({ database }) => database),
+    fix,
+  });
 }
 
 /** The service has a password, and nothing else to show. */

@@ -57,6 +57,41 @@ test.each([
     lines: ['host all bob 0.0.0.0/0 reject', 'host all all 0.0.0.0/0 md5'],
     verdict: 'pass',
   },
+  {
+    what: 'half of the internet rejected first',
+    lines: ['host all all 128.0.0.0/2 reject', 'host all all 0.0.0.0/0 md5'],
+    verdict: 'warn',
+  },
+  {
+    what: 'the whole internet rejected in two halves first',
+    lines: ['host all all 0.0.0.0/1 reject', 'host all all 128.0.0.0/1 reject', 'host all all 0.0.0.0/0 md5'],
+    verdict: blocked,
+  },
+  {
+    what: 'the whole internet in two halves',
+    lines: ['host all all 0.0.0.0/1 md5', 'host all all 128.0.0.0/1 md5'],
+    verdict: 'pass',
+  },
+  {
+    what: 'private networks rejected first',
+    lines: ['host all all 10.0.0.0/8 reject', 'host all all 192.168.0.0/16 reject', 'host all all 0.0.0.0/0 md5'],
+    verdict: 'pass',
+  },
+  {
+    what: 'a few addresses rejected first',
+    lines: ['host all all 45.12.3.0/24 reject', 'host all all 0.0.0.0/0 md5'],
+    verdict: 'pass',
+  },
+  {
+    what: 'a part that is let in before it is rejected',
+    lines: ['host all all 128.0.0.0/1 md5', 'host all all 128.0.0.0/1 reject', 'host all all 0.0.0.0/0 md5'],
+    verdict: 'pass',
+  },
+  {
+    what: 'half of the internet rejected first, for others',
+    lines: ['host all bob 128.0.0.0/1 reject', 'host all all 0.0.0.0/0 md5'],
+    verdict: 'pass',
+  },
   { what: 'peer', lines: ['host all all 0.0.0.0/0 peer'], verdict: blocked },
   { what: 'certificates', lines: ['hostssl all all 0.0.0.0/0 cert'], verdict: blocked },
   {
