@@ -34,7 +34,11 @@ export function mentionsIn(text: string, language: 'sql' | 'plpgsql'): readonly 
     }
     course.take(token, place.isOuter());
     if (token.kind === 'string' && course.isDynamic()) {
-      mentions.push(...mentionsIn(token.text, 'sql').map((mention) => ({ ...mention, certain: false })));
+      const isRun =
+        isPlain(tokens[at - 1], 'execute') && endsExecute(tokens[at + 1]) && course.isReached() && !isCaught;
+      mentions.push(
+        ...mentionsIn(token.text, 'sql').map((mention) => ({ ...mention, certain: mention.certain && isRun })),
+      );
     }
     const certain = course.isReached() && !course.isDynamic() && !isCaught;
     const inString = named(stringNameAt(tokens, at));
@@ -62,6 +66,11 @@ export function mentionsIn(text: string, language: 'sql' | 'plpgsql'): readonly 
     at = end;
   }
   return mentions;
+}
+
+/** What stands before it is the whole statement, and not a part that others follow. */
+function endsExecute(next: Token | undefined): boolean {
+  return next === undefined || isSymbol(next, ';') || isPlain(next, 'into') || isPlain(next, 'using');
 }
 
 /** A database before the schema is no name that a dump could keep. */

@@ -18,11 +18,16 @@ function lookupOf(tokens: readonly Token[], at: number): string | undefined {
   const [called, before, next, type] = [tokens[at - 2], tokens[at - 1], tokens[at + 1], tokens[at + 2]];
   if (isSymbol(next, '::') || (isPlain(next, 'as') && isSymbol(before, '(') && isPlain(called, 'cast'))) {
     const names = chainAt(tokens, at + 2);
-    return type?.kind === 'word' ? names.at(-1) : undefined;
+    const cast = type?.kind === 'word' ? names.at(-1) : undefined;
+    // `nextval('a'::text)` is nextval all the same.
+    const isText = isSymbol(next, '::') && cast !== undefined && texts.has(cast) && isSymbol(before, '(');
+    return isText && called?.kind === 'word' ? called.text : cast;
   }
   if (before?.kind === 'word' && before.text.startsWith('reg')) return before.text;
   return isSymbol(before, '(') && called?.kind === 'word' && !called.text.startsWith('reg') ? called.text : undefined;
 }
+
+const texts: ReadonlySet<string> = new Set(['text', 'varchar', 'name', 'cstring']);
 
 const kinds: Readonly<Record<string, Named['kind']>> = {
   regclass: 'relation',

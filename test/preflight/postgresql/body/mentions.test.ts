@@ -12,6 +12,11 @@ interface Text {
 
 /** With an argument `kinds` of the name of a table, and what they return turned into a text. */
 const fails: readonly Text[] = [
+  {
+    language: 'plpgsql',
+    text: "DECLARE k text; BEGIN EXECUTE 'SELECT kind FROM kinds LIMIT 1' INTO k; RETURN 1; END",
+    lost: ['relation kinds'],
+  },
   { language: 'sql', text: 'SELECT kind FROM kinds LIMIT 1', lost: ['relation kinds'] },
   { language: 'sql', text: 'SELECT kind FROM ONLY KINDS', lost: ['relation kinds'] },
   { language: 'sql', text: 'SELECT a.kind FROM public.kinds a, "The Kinds" b', lost: ['relation The Kinds'] },
@@ -148,6 +153,11 @@ test('a keyword before a parenthesis is no function, even where one has its name
 const undecided: readonly Text[] = [
   {
     language: 'plpgsql',
+    text: "BEGIN IF $1 = 'rare' THEN EXECUTE 'SELECT kind FROM kinds ' || 'LIMIT 1'; END IF; RETURN 1; END",
+    lost: ['relation kinds'],
+  },
+  {
+    language: 'plpgsql',
     text: "BEGIN CASE $1 WHEN 'a' THEN RETURN 1; ELSE RETURN plain($1); END CASE; END",
     lost: ['function plain'],
   },
@@ -282,4 +292,14 @@ describe.each([14, 18] as const)('on PostgreSQL %i', (version) => {
   test('what needs none, or may not need one, works there', async () => {
     for (const text of [...works, ...undecided]) expect(await called("''", text), text.text).toBe('works');
   });
+});
+
+test.each([
+  "nextval('kinds'::text)",
+  "nextval('kinds')",
+  "nextval('kinds'::regclass)",
+  "to_regclass('kinds'::varchar)",
+])('the name in %s is that of a relation', (call) => {
+  expect(lostOf(mentionsIn(`SELECT ${call}`, 'sql'))).toEqual(['relation kinds']);
+  expect(lostOf(mentionsIn(`SELECT length('kinds'::text)`, 'sql'))).toEqual([]);
 });

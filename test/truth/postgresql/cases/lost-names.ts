@@ -108,6 +108,28 @@ export const lostNameCases: readonly PostgresCase[] = [
     ],
   },
   {
+    name: 'without a schema: nextval of a text',
+    verdict: 'blocked',
+    because: ['search-path'],
+    setup: [
+      'CREATE SEQUENCE counter',
+      "CREATE FUNCTION counted(int) RETURNS boolean LANGUAGE plpgsql AS $$BEGIN RETURN nextval('counter'::text) > 0; END$$",
+      'CREATE TABLE things (id int PRIMARY KEY CHECK (counted(id)))',
+      'INSERT INTO things VALUES (1)',
+    ],
+  },
+  {
+    name: 'without a schema: in EXECUTE',
+    verdict: 'blocked',
+    because: ['search-path'],
+    setup: [
+      'CREATE TABLE others (id int PRIMARY KEY)',
+      "CREATE FUNCTION looked(int) RETURNS boolean LANGUAGE plpgsql AS $$BEGIN EXECUTE 'SELECT 1 FROM others'; RETURN true; END$$",
+      'CREATE TABLE things (id int PRIMARY KEY CHECK (looked(id)))',
+      'INSERT INTO things VALUES (1)',
+    ],
+  },
+  {
     name: 'without a schema: regclass',
     verdict: 'blocked',
     because: ['search-path'],
