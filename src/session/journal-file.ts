@@ -91,14 +91,8 @@ function roomOf(replacement: Replacement, old: CredentialRecord, options: Reserv
       }
       return state === 'committed';
     },
-    async commit(record, write) {
-      try {
-        if (state === 'prepared') put(record);
-      } catch {
-        // What is stored decides, and the old record is worthless now: one more try can only help.
-      }
-      return state === 'committed' ? { kind: 'done' } : write();
-    },
+    // What could not be kept is written once more: what is stored decides, and the old record is worthless now.
+    commit: async (_next, write) => (state === 'committed' ? { kind: 'done' } : write()),
     drop() {
       if (state === 'prepared') replacement.abandon();
     },
