@@ -16,6 +16,17 @@ describe('a connection that did not come about', () => {
     expect(networkFailure(failed(parts), 'x')).toMatchObject({ kind, sent: false, message });
   });
 
+  it.each([
+    ['ERR_SSL_WRONG_VERSION_NUMBER', true],
+    ['ERR_SSL_PACKET_LENGTH_TOO_LONG', true],
+    ['ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION', false],
+  ])('by TLS with %s is told as a port without TLS, or is not: %s', (code, noTls) => {
+    const failure = tlsFailure(failed({ code }), 'x');
+    expect(failure).toMatchObject({ kind: 'tls', sent: false });
+    expect(failure.noTls).toBe(noTls);
+    expect(failure.message.includes('does not speak TLS')).toBe(noTls);
+  });
+
   it('by TLS is told in the short words of OpenSSL, cleaned', () => {
     expect(tlsFailure(failed({ reason: 'wrong version number' }), 'x').message).toBe('x: wrong version number');
     expect(tlsFailure(failed({ code: 'ECONNRESET' }), 'x').message).toBe(
