@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { CliError } from '../../src/errors.ts';
 import type { Sandbox } from '../../src/sandbox/server.ts';
 import { Secret } from '../../src/secret.ts';
@@ -13,6 +13,7 @@ import { encodeRecord } from '../../src/session/record.ts';
 import { createFileStore } from '../../src/session/store-file.ts';
 import { closedOrigin, reply, serverFor } from '../fixtures/broken-server.ts';
 import { type TestHost, testHost } from '../fixtures/host.ts';
+import { visit } from '../fixtures/login.ts';
 import { bindingTo, keychainStoreOf, refreshDeps, seedSession, storedRecord } from '../fixtures/session.ts';
 import { codeFor, sandboxFor, tokenFor } from '../sandbox/driver.ts';
 
@@ -192,6 +193,32 @@ describe('a login by paste', () => {
     expect(a?.sid).not.toBe(b?.sid);
     expect(Buffer.from(a?.seal.reveal() ?? '', 'base64url')).toHaveLength(32);
     expect(a?.seal.reveal()).not.toBe(b?.seal.reveal());
+  });
+});
+
+describe('a login by the redirect', () => {
+  it('is stopped by no terminal that cannot be read', async () => {
+    const [host, sandbox] = [testHost(), await sandboxFor()];
+    let reads = 0;
+    const { deps } = ground(host, sandbox, {
+      callbackUrls: ['http://127.0.0.1:0/callback'],
+      invite: async ({ authorizationUrl, callbackUrl }) => {
+        const state = new URL(authorizationUrl).searchParams.get('state') ?? '';
+        // Only once the terminal has failed: the redirect comes later than that.
+        setTimeout(() => void visit(`${callbackUrl}?error=access_denied&state=${state}`).catch(() => undefined), 50);
+      },
+      pastes: async function* () {
+        reads += 1;
+        yield await Promise.reject(new Error('EIO'));
+      },
+    });
+    const unheard: unknown[] = [];
+    const hear = (error: unknown): void => void unheard.push(error);
+    process.on('unhandledRejection', hear);
+    onTestFinished(() => void process.off('unhandledRejection', hear));
+    await expect(login(deps, { ...request, listen: true })).rejects.toMatchObject({ code: 'access_denied' });
+    expect(reads).toBe(1);
+    expect(unheard).toEqual([]);
   });
 });
 
