@@ -10,6 +10,8 @@ export interface HelperOptions {
   /** The bundle of keychain-child.ts; beside this file's own bundle when not given. */
   readonly script?: string;
   readonly node?: string;
+  /** Milliseconds in which it has to start and to load the native client (10 s). */
+  readonly starting?: number;
   /** A descriptor of this process that the helper keeps open while it lives. */
   readonly inherits?: number | undefined;
 }

@@ -21,7 +21,7 @@ export function helperKeychain(helper: HelperOptions): Keychain {
             const { startHelper } = await import('./keychain-process.ts');
             child = startHelper({ ...helper, inherits: options.under });
           }
-          return perform(child, request, { limit: options.limit, onWaiting });
+          return perform(child, request, { limit: options.limit, starting: helper.starting ?? 10_000, onWaiting });
         });
         turn = answer.catch(() => {});
         return answer;
@@ -54,13 +54,14 @@ const strange: KeychainUnavailable = {
   reason: 'the keychain helper gave an answer to another question',
 };
 
-/** Milliseconds for the helper to start and to load the native client. */
-const starting = 10_000;
-
 async function perform(
   child: HelperProcess,
   request: KeychainRequest,
-  { limit, onWaiting }: Required<Pick<KeychainOptions, 'limit' | 'onWaiting'>>,
+  {
+    limit,
+    starting,
+    onWaiting,
+  }: Required<Pick<KeychainOptions, 'limit' | 'onWaiting'> & Pick<HelperOptions, 'starting'>>,
 ): Promise<KeychainReply> {
   const waiting = setTimeout(onWaiting, 1000);
   let current: AbortSignal | undefined;

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import type { Environment, KeychainOptions } from '../../src/platform/host.ts';
 import { helperKeychain } from '../../src/platform/keychain.ts';
 import { tryAcquire } from '../../src/platform/lock.ts';
@@ -256,6 +256,23 @@ describe('without any keychain', () => {
     await nodeless.close();
   });
 
+  it('a helper that never comes to ask the keychain is given up, and killed', async () => {
+    const silent = scriptOf('setInterval(() => {}, 1000);');
+    const session = helperKeychain({ env: bare, script: silent, starting: 300 }).open({ limit: 100 });
+    const reason = 'the keychain helper did not start in time';
+    expect(await session.read(account)).toEqual({ kind: 'unavailable', why: 'hung', reason });
+    expect(await helpers(silent)).toEqual([]);
+    await session.close();
+  });
+
+  it('a helper that was killed says by what', async () => {
+    const killed = scriptOf("process.kill(process.pid, 'SIGKILL');");
+    const session = helperKeychain({ env: bare, script: killed }).open(patient);
+    const reply = await session.read(account);
+    expect(reply).toMatchObject({ why: 'failed', reason: expect.stringContaining('SIGKILL') });
+    await session.close();
+  });
+
   it('nothing is started before the first operation', async () => {
     const session = open(bare);
     expect(await helpers(script)).toEqual([]);
@@ -271,6 +288,15 @@ describe('without any keychain', () => {
     await session.close();
   });
 });
+
+/** A helper of the test's own. */
+function scriptOf(text: string): string {
+  const folder = mkdtempSync(join(tmpdir(), 'helper-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const path = join(folder, 'helper.cjs');
+  writeFileSync(path, text);
+  return path;
+}
 
 async function helpers(path: string): Promise<readonly string[]> {
   const { stdout } = await promisify(execFile)('ps', ['-eo', 'stat,args']);
