@@ -57,8 +57,10 @@ describe('waiting for a batch', () => {
     expect(told).toHaveLength(5);
   });
 
-  it('bears some answers that are none, and no more', async () => {
+  it('bears four answers in a row that are none, and no more', async () => {
     expect((await waited(['a'], [answer(502), answer(502), listed('active')])).told).toEqual(['0/1', '0/1', '1/1']);
-    await expect(waited(['a'], [answer(502)])).rejects.toMatchObject({ code: 'api_error' });
+    const four = [answer(502), answer(502), answer(502), answer(502)];
+    expect((await waited(['a'], [...four, listed('new'), ...four, listed('active')])).told).toHaveLength(10);
+    await expect(waited(['a'], [...four, answer(502), listed('active')])).rejects.toMatchObject({ code: 'api_error' });
   });
 });

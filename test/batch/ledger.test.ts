@@ -1,4 +1,5 @@
-import { appendFileSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decodeEvent, encodeEvent, type LedgerEvent } from '../../src/batch/event.ts';
@@ -106,6 +107,16 @@ describe('a ledger', () => {
     await (await createLedger(path, batch, thisBoot)).close();
     writeFileSync(path, text);
     await expect(openLedger(path, thisBoot)).rejects.toMatchObject({ code: 'config_invalid', detail: `${path}:1` });
+  });
+
+  it('that is not there is a wrong word, and none is made in its place', async () => {
+    const path = pathFor();
+    await expect(openLedger(path, thisBoot)).rejects.toMatchObject({
+      code: 'usage',
+      exitCode: 2,
+      message: `there is no ledger ${path}`,
+    });
+    expect(existsSync(dirname(path))).toBe(false);
   });
 
   it('keeps the order of events that are recorded together', async () => {

@@ -87,9 +87,12 @@ describe('the roster of a batch', () => {
   });
 
   it('skips what was there before when it is told to', () => {
-    const roster = createRoster(batchOf(['a', 'b'], { if_exists: 'skip' }));
-    roster.apply({ event: 'baseline', at, existing: { b: [4, 5] } });
-    expect([...roster.rows()][1]).toEqual({ name: 'b', status: 'skipped', id: 4 });
+    const roster = createRoster(batchOf(['a', 'b', 'c'], { if_exists: 'skip' }));
+    roster.apply({ event: 'baseline', at, existing: { b: [4, 5], c: [1] } });
+    expect([...roster.rows()].slice(1)).toEqual([
+      { name: 'b', status: 'skipped', id: 4 },
+      { name: 'c', status: 'skipped', id: 1 },
+    ]);
     expect(roster.missing()).toEqual(['a']);
   });
 
