@@ -1,0 +1,33 @@
+import { expect, it } from 'vitest';
+import { refreshRequest } from '../../src/oauth/token-endpoint.ts';
+import { type Send, SendError } from '../../src/platform/send.ts';
+import { Secret } from '../../src/secret.ts';
+import { type AttemptOptions, attempts } from '../../src/session/attempts.ts';
+import { testHost } from '../fixtures/host.ts';
+
+const origin = 'http://127.0.0.1:1';
+const client = { authOrigin: origin, clientId: 'client-1', clientSecret: undefined, tokenParams: 'query' } as const;
+
+/** A server that says nothing, until the request is given up. */
+function silent() {
+  let sent = 0;
+  const send: Send = (_url, { signal }) => {
+    sent += 1;
+    return new Promise((_resolve, reject) => {
+      const end = () => reject(new SendError('timeout', true, 'no answer in time'));
+      if (signal.aborted) end();
+      signal.addEventListener('abort', end);
+    });
+  };
+  return { send: async () => send, sent: () => sent };
+}
+
+it('the time of a command ends a request that is under way, and what became of it is not known', async () => {
+  const [{ send, sent }, over] = [silent(), new AbortController()];
+  const request = refreshRequest(client, new Secret('rt-1'));
+  const options: AttemptOptions = { origin, deadline: over.signal, inDoubt: false, keep: () => {} };
+  const attempted = attempts({ send, clock: testHost().clock }, request, options);
+  setTimeout(() => over.abort(), 20);
+  expect(await attempted).toMatchObject({ kind: 'failed', inDoubt: true, error: { code: 'timeout', exitCode: 6 } });
+  expect(sent()).toBe(2);
+});
