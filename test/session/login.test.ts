@@ -1,5 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { CliError } from '../../src/errors.ts';
+import { SendError } from '../../src/platform/send.ts';
 import type { Sandbox } from '../../src/sandbox/server.ts';
 import { Secret } from '../../src/secret.ts';
 import type { Account } from '../../src/session/account.ts';
@@ -219,6 +220,29 @@ describe('a login by the redirect', () => {
     await expect(login(deps, { ...request, listen: true })).rejects.toMatchObject({ code: 'access_denied' });
     expect(reads).toBe(1);
     expect(unheard).toEqual([]);
+  });
+});
+
+describe('a login that is interrupted', () => {
+  it('while the exchange hangs ends its request: nothing keeps the program, and nothing was stored', async () => {
+    const [host, sandbox] = [testHost(), await sandboxFor()];
+    let exchange: AbortSignal | undefined;
+    const { deps, paste } = ground(host, sandbox, {
+      clock: { now: host.clock.now, sleep: (ms) => (ms <= 5_000 ? Promise.resolve() : new Promise(() => {})) },
+      send:
+        async () =>
+        (_url, { signal }) => {
+          exchange = signal;
+          setImmediate(() => host.signal('SIGINT'));
+          return new Promise((_resolve, reject) =>
+            signal.addEventListener('abort', () => reject(new SendError('aborted', true, 'given up'))),
+          );
+        },
+    });
+    paste('a-code STATE');
+    await expect(login(deps, request)).rejects.toMatchObject({ code: 'cancelled', exitCode: 130 });
+    expect(exchange?.aborted).toBe(true);
+    expect(storedRecord(placeOf(host.folders.state, 'default'))).toBeUndefined();
   });
 });
 
