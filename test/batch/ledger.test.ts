@@ -253,4 +253,9 @@ describe('an event', () => {
       }
     }
   });
+
+  it.each(['size', 'image', 'extra'])('that begins a batch without its %s is none', (key) => {
+    const { [key]: _gone, ...attributes } = JSON.parse(JSON.stringify(batch.attributes));
+    expect(decodeEvent(JSON.stringify({ ...batch, attributes }))).toBeUndefined();
+  });
 });

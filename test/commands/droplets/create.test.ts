@@ -167,6 +167,16 @@ describe('the exit status', () => {
     );
   });
 
+  it('comes with a command that meets the same profile and server', async () => {
+    const { origin } = await forgetful((_, response) => reply(response, 422, { message: 'size is unknown' }));
+    const host = { ...testHost({ env: { CLOUDCTL_ACCESS_TOKEN: 'x' } }), clock: swiftClock() };
+    host.writeConfig({ current: 'default', profiles: { default: {}, work: {} } });
+    const place = ['--profile', 'work', '--base-url', origin];
+    const ran = await cloudctl(host, ['droplets', 'create', 'a', ...like, ...place]);
+    expect(ran.code).toBe(1);
+    expect(ran.err).toContain(`droplets create --resume ${ledgerOf(ran.err)} ${place.join(' ')}\``);
+  });
+
   it('is 5 when some were created', async () => {
     const { host, sandbox } = await loggedIn('read write', { dropletLimit: 5 });
     const { json } = await cloudctl(host, ['droplets', 'list', '-o', 'json']);
@@ -276,8 +286,9 @@ describe('names that are taken', () => {
 
 describe('--resume', () => {
   /** Three names, of which the server took the first alone. */
-  async function begun() {
+  async function begun(accountUuid?: string) {
     const { host, sandbox } = await loggedIn();
+    if (accountUuid !== undefined) await seedSession(host, sandbox, { record: { accountUuid } });
     sandbox.faults.add({ match: { method: 'POST', path: '/v2/droplets' }, action: 'status', status: 403, nth: 2 });
     const words = ['a', 'b', 'c', ...like, '--batch-size', '1', '--concurrency', '1', '-o', 'json'];
     const ran = await cloudctl(host, ['droplets', 'create', ...words]);
@@ -339,12 +350,8 @@ describe('--resume', () => {
   });
 
   it('of a batch that another account began is refused', async () => {
-    const { host, sandbox, ledger } = await begun();
-    const lines = readFileSync(ledger, 'utf8').split('\n');
-    writeFileSync(
-      ledger,
-      [JSON.stringify({ ...JSON.parse(lines[0] ?? ''), account: 'a' }), ...lines.slice(1)].join('\n'),
-    );
+    const { host, sandbox, ledger } = await begun('a');
+    expect(JSON.parse(readFileSync(ledger, 'utf8').split('\n')[0] ?? '')).toMatchObject({ account: 'a' });
     await seedSession(host, sandbox, { record: { accountUuid: 'b' } });
     const ran = await cloudctl(host, ['droplets', 'create', '--resume', ledger]);
     expect(ran).toMatchObject({ code: 2, out: '' });
