@@ -19,3 +19,12 @@ it('reset brings back the start: no tokens, sessions, droplets, requests, clock 
   expect(JSON.parse((await call(sandbox, fresh.access_token, 'GET', '/v2/droplets')).body).meta.total).toBe(3);
   expect((await grantFor(sandbox)).scope).toBe('read');
 });
+
+it('reset gives back the requests that the rate limit has counted', async () => {
+  const sandbox = await sandboxFor({ rateLimit: '1/h' });
+  await admin(sandbox, 'POST', '/clock', { freeze: true });
+  const read = () => call(sandbox, 'unknown', 'GET', '/v2/actions');
+  expect([(await read()).status, (await read()).status]).toEqual([404, 429]);
+  await admin(sandbox, 'POST', '/reset');
+  expect((await read()).status).toBe(404);
+});

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Sandbox } from '../../../src/sandbox/server.ts';
+import { readSnapshot } from '../../../src/sandbox/state/snapshot.ts';
 import { admin, call, errorOf, grantFor, refreshWith, sandboxFor, tokenFor } from '../driver.ts';
 import { makeFolder } from '../state/ground.ts';
 
@@ -78,6 +79,10 @@ describe('a snapshot', () => {
     const answer = await admin(await sandboxFor(), 'POST', '/restore', body);
     expect(answer.status).toBe(422);
     expect(JSON.parse(answer.body).message).toMatch(reason);
+  });
+
+  it.each([null, 7, 'text', undefined])('is refused when it is %j', (value) => {
+    expect(readSnapshot(value)).toBe('It is no snapshot of a sandbox.');
   });
 
   it('that was edited on purpose is taken without its digest, if it fits together', async () => {
