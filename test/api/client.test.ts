@@ -213,6 +213,17 @@ describe('another try', () => {
     expect(waits).toEqual([500, 1000]);
   });
 
+  it('is made when the wait before it is over', async () => {
+    const seen = answering(() => HttpResponse.json({}, { status: 503 }));
+    const asked: number[] = [];
+    const sleep = async (): Promise<void> => {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      asked.push(seen.length);
+    };
+    await apiWith({ clock: { ...testClock(), sleep } }).api.request(get);
+    expect(asked).toEqual([1, 2]);
+  });
+
   it.each([500, 501, 400, 409, 422, 429])('is not made after %d', async (status) => {
     const seen = answering(() => HttpResponse.json({}, { status }));
     expect((await apiWith().api.request(get)).status).toBe(status);
