@@ -13,6 +13,9 @@ it.each([
   ['read write', '--scope "read write"', '--scope "read write"'],
   ['droplet:read', '--scope droplet:read --any-scope', '--scope droplet:read --any-scope'],
   ['$(rm -rf ~)', '', ''],
+  ['$(reboot) read', '', ''],
+  ['read $(reboot)', '', ''],
+  ['read\nreboot', '', ''],
 ])('the scope %s is asked for again by %j, and when it is not asked for anyway by %j', (scope, words, wider) => {
   expect(scopeOption(scope).join(' ')).toBe(words);
   expect(widerScopeOption(scope).join(' ')).toBe(wider);
