@@ -96,6 +96,26 @@ describe('the roster of a batch', () => {
     expect(roster.missing()).toEqual(['a']);
   });
 
+  it('tells which names need no request', () => {
+    const roster = createRoster(batchOf(['a', 'b', 'c', 'd'], { if_exists: 'skip' }));
+    roster.apply({ event: 'baseline', at, existing: { b: [4] } });
+    for (const event of [sending(1, 'a', 'c'), created(1, { name: 'a', id: 1 })]) roster.apply(event);
+    expect([0, 1, 2, 3].map((place) => roster.isThere(place))).toEqual([true, true, false, false]);
+  });
+
+  it('forgets why a name failed once it is sent again', () => {
+    const roster = rosterOf(['a'], sending(1, 'a'), {
+      event: 'failed',
+      at,
+      group: 1,
+      names: ['a'],
+      error: 'the limit',
+    });
+    expect(roster.row('a')).toEqual({ name: 'a', status: 'failed', error: 'the limit' });
+    roster.apply(sending(2, 'a'));
+    expect(roster.row('a')).toEqual({ name: 'a', status: 'unknown', error: 'no complete answer came' });
+  });
+
   it('numbers groups on from those it has', () => {
     const roster = rosterOf(['a', 'b'], sending(7, 'a'));
     expect([roster.nextGroup(), roster.nextGroup()]).toEqual([8, 9]);
