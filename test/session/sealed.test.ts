@@ -88,7 +88,8 @@ describe('a file that is not whole', () => {
   it.each([
     ['nothing', ''],
     ['no line', '{"op":"refresh"'],
-    ['a line of something else', '{"op":"login"}\n'],
+    ['a line of something else', line.replace('refresh', 'login')],
+    ['a line that is no object', 'null\n'],
     ['a line that lacks a part', '{"op":"refresh","sid":"0123456789abcdef","gen":2}\n'],
     ['no JSON', 'hello\n'],
   ])('of %s is torn', (_what, text) => {
