@@ -223,6 +223,26 @@ describe('a login by the redirect', () => {
   });
 });
 
+describe('the exchange of a code', () => {
+  it.each([
+    ['that never left this machine is tried three times', 'refused', false, 3, 'unreachable'],
+    ['that may have arrived is tried once', 'connection', true, 1, 'unreachable'],
+    ['that nobody trusts is tried once', 'tls', false, 1, 'tls'],
+  ] as const)('%s', async (_what, kind, sent, tries, code) => {
+    const [host, sandbox] = [testHost(), await sandboxFor()];
+    let asked = 0;
+    const { deps, paste } = ground(host, sandbox, {
+      send: async () => () => {
+        asked += 1;
+        return Promise.reject(new SendError(kind, sent, 'no'));
+      },
+    });
+    paste('a-code STATE');
+    await expect(login(deps, request)).rejects.toMatchObject({ code, exitCode: 6 });
+    expect(asked).toBe(tries);
+  });
+});
+
 describe('a login that is interrupted', () => {
   it('while the exchange hangs ends its request: nothing keeps the program, and nothing was stored', async () => {
     const [host, sandbox] = [testHost(), await sandboxFor()];
