@@ -143,6 +143,18 @@ describe('before anything is asked', () => {
   );
 });
 
+describe('words of the watch', () => {
+  it.each([['--until-idle'], ['--interval', '1s']])('%s without --watch are a usage error', async (...idle) => {
+    const { seen, host } = await service();
+    const source = await countingSource();
+    const words = ['db', 'migrate', cluster, '--source', `postgres://u@127.0.0.1:${source.port}/d`, ...idle];
+    const ran = await cloudctl(host, words);
+    expect(ran).toMatchObject({ code: 2, out: '' });
+    expect(ran.err).toContain(`error: cannot use ${idle[0]} without --watch`);
+    expect([source.asked(), seen.length]).toEqual([0, 0]);
+  });
+});
+
 describe('what the service does not start', () => {
   it.each([
     ['dump', 'postgres://u@127.0.0.1', /pg_dump -h 127\.0\.0\.1 -p \d+ -U u -d d /],
