@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { refreshRequest } from '../../src/oauth/token-endpoint.ts';
 import { type Send, SendError } from '../../src/platform/send.ts';
 import { Secret } from '../../src/secret.ts';
-import { type AttemptOptions, attempts } from '../../src/session/attempts.ts';
+import { type AttemptOptions, attempts, notGranted } from '../../src/session/attempts.ts';
 import { testHost } from '../fixtures/host.ts';
 
 const origin = 'http://127.0.0.1:1';
@@ -30,4 +30,16 @@ it('the time of a command ends a request that is under way, and what became of i
   setTimeout(() => over.abort(), 20);
   expect(await attempted).toMatchObject({ kind: 'failed', inDoubt: true, error: { code: 'timeout', exitCode: 6 } });
   expect(sent()).toBe(2);
+});
+
+it.each([
+  [{ kind: 'malformed', status: 503, reason: 'not JSON' }, 'api_error', /answered 503$/],
+  [{ kind: 'malformed', status: 200, reason: 'not JSON' }, 'api_error', /is not understood$/],
+  [{ kind: 'refused', status: 500, error: 'server_error' }, 'api_error', /answered server_error$/],
+  [{ kind: 'refused', status: 401, error: 'invalid_client' }, 'invalid_client', /answered invalid_client$/],
+] as const)('%j is told as what it is, and that the session was kept', (result, code, message) => {
+  const { status } = result;
+  const error = notGranted(origin, result);
+  expect(error).toMatchObject({ code, status, message: expect.stringMatching(message) });
+  expect(error.detail).toMatch(/; the session was kept$/);
 });
