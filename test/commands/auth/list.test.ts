@@ -14,7 +14,9 @@ describe('auth list', () => {
     const { raw } = host.readConfig();
     host.writeConfig({ ...raw, profiles: { ...Object(raw.profiles), bare: {} } });
     const auth_url = sandbox.ready.auth_url;
-    expect((await cloudctl(host, ['auth', 'list', '-o', 'json'])).json()).toEqual([
+    const ran = await cloudctl(host, ['auth', 'list', '-o', 'json']);
+    expect(ran.code).toBe(0);
+    expect(ran.json()).toEqual([
       { profile: 'default', current: true, auth_url, email: 'maya@example.com', state: 'valid' },
       { profile: 'bare', current: false, auth_url: null, state: 'logged_out' },
     ]);

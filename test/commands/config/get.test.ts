@@ -8,7 +8,7 @@ it('config get gives the value in force: option, then variable, then profile', a
   const env = { CLOUDCTL_BASE_URL: 'https://env.example' };
   const get = ['config', 'get', 'base_url'];
   const typed = await cloudctl(host, [...get, '--base-url', 'https://typed.example'], { env });
-  expect(typed.out).toBe('https://typed.example\n');
+  expect(typed).toMatchObject({ code: 0, out: 'https://typed.example\n' });
   expect((await cloudctl(host, get, { env })).out).toBe('https://env.example\n');
   expect((await cloudctl(host, get)).out).toBe('https://profile.example\n');
 });

@@ -11,6 +11,7 @@ describe('config list', () => {
     });
     const words = ['config', 'list', '--auth-url', 'https://typed.example', '-o', 'json'];
     const ran = await cloudctl(host, words);
+    expect(ran.code).toBe(0);
     expect(ran.json()).toEqual([
       { key: 'profile', value: 'work', source: 'current' },
       { key: 'flow', value: 'code', source: 'profile' },

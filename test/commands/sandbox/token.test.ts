@@ -15,7 +15,8 @@ it('sandbox token prints the access token alone, and the grant with json', async
   const host = testHost();
   await started(host);
   const words = ['sandbox', 'token', '--user', 'maya@example.com', '--scope', 'read write'];
-  expect((await cloudctl(host, words)).out).toMatch(/^[\x21-\x7e]+\n$/);
+  expect(await cloudctl(host, words)).toMatchObject({ code: 0, out: expect.stringMatching(/^[\x21-\x7e]+\n$/) });
   const grant = await cloudctl(host, [...words, '-o', 'json']);
+  expect(grant.code).toBe(0);
   expect(grant.json()).toMatchObject({ scope: 'read write', expires_in: 2_592_000 });
 });

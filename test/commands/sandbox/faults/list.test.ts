@@ -7,7 +7,7 @@ it('sandbox faults list shows each fault with its counters', async () => {
   const host = testHost();
   const { ready } = await started(host);
   const list = ['sandbox', 'faults', 'list'];
-  expect((await cloudctl(host, [...list, '-o', 'json'])).out).toBe('[]\n');
+  expect(await cloudctl(host, [...list, '-o', 'json'])).toMatchObject({ code: 0, out: '[]\n' });
   expect(
     (await cloudctl(host, ['sandbox', 'faults', 'add', '--match', 'GET /v2/*', '--action', 'html_502', '--times', '3']))
       .code,
