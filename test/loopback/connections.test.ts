@@ -44,6 +44,14 @@ describe('what no HTTP client would send', () => {
     expect((await get(started, genuine)).status).toBe(303);
   });
 
+  test('noise behind a request on its connection gets no second answer', async () => {
+    const started = await start();
+    const answer = await send(started.port, `${head('GET', genuine, `Host: ${started.host}`)}hello\r\n\r\n`);
+    expect(answer.status).toBe(303);
+    expect(answer.text.match(/HTTP\/1\.1 /g)).toHaveLength(1);
+    expect(started.finishes).toHaveLength(1);
+  });
+
   test('HEAD is answered without a body', async () => {
     const started = await start();
     expect((await send(started.port, head('HEAD', genuine, `Host: ${started.host}`))).body).toBe('');
