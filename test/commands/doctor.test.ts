@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import type { DoctorReport } from '../../src/doctor/finding.ts';
+import { tryAcquire } from '../../src/platform/lock.ts';
 import { encodeRecord } from '../../src/session/record.ts';
 import { createFileStore } from '../../src/session/store-file.ts';
 import { type TestHost, testHost } from '../fixtures/host.ts';
@@ -52,6 +53,20 @@ describe('cloudctl doctor', () => {
     expect(findings.find(({ id }) => id === 'session')).toMatchObject({
       status: 'ok',
       observed: expect.stringMatching(/^valid, until \d{4}-/),
+    });
+  });
+
+  test('a lock that another process holds is told, and is nothing to mend', async () => {
+    const [host, sandbox] = [testHost(), await sandboxFor()];
+    const { place } = await seedSession(host, sandbox);
+    const observed = async () => (await report(host)).findings.find(({ id }) => id === 'state-folder');
+    const works = `${place.folder}: locks work`;
+    expect(await observed()).toEqual({ id: 'state-folder', status: 'ok', observed: works });
+    const held = tryAcquire(place.lock);
+    onTestFinished(() => held?.release());
+    expect(await observed()).toMatchObject({
+      status: 'ok',
+      observed: `${works}; another process of cloudctl holds one now`,
     });
   });
 
