@@ -7,6 +7,9 @@ import { authorizationUrl } from '../fixtures/login.ts';
 import { head, hear, type RawAnswer } from '../loopback/wire.ts';
 import { type Authority, accessToken, clientSecret, code, refreshToken } from './authority.ts';
 
+/** Milliseconds a login may last: the long fuzz takes a minute. */
+const patience = 240_000;
+
 /** A person's computer with the built program on it; whatever was printed is searched for secrets when the test ends. */
 export interface Computer {
   readonly folders: Folders;
@@ -63,7 +66,11 @@ export async function computerOf(authority: Authority, more: Environment = {}, h
     options,
     run: (words, extra = {}) => run(words, { ...options, env: { ...env, ...extra } }),
     login: async (words = [], extra = {}) => {
-      const running = start(['auth', 'login', '--no-browser', ...words], { ...options, env: { ...env, ...extra } });
+      const running = start(['auth', 'login', '--no-browser', ...words], {
+        limit: patience,
+        ...options,
+        env: { ...env, ...extra },
+      });
       started.push(running);
       printed.push(running.printed);
       const [address] = await running.waitFor('stderr', authorizationUrl, 15_000);
