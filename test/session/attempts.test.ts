@@ -7,6 +7,7 @@ import { testHost } from '../fixtures/host.ts';
 
 const origin = 'http://127.0.0.1:1';
 const client = { authOrigin: origin, clientId: 'client-1', clientSecret: undefined, tokenParams: 'query' } as const;
+const server = { origin, profile: 'default', tokenParams: 'query', isOfSpec: false } as const;
 
 /** A server that says nothing, until the request is given up. */
 function silent() {
@@ -25,7 +26,7 @@ function silent() {
 it('the time of a command ends a request that is under way, and what became of it is not known', async () => {
   const [{ send, sent }, over] = [silent(), new AbortController()];
   const request = refreshRequest(client, new Secret('rt-1'));
-  const options: AttemptOptions = { origin, deadline: over.signal, inDoubt: false, keep: () => {} };
+  const options: AttemptOptions = { server, deadline: over.signal, inDoubt: false, keep: () => {} };
   const attempted = attempts({ send, clock: testHost().clock }, request, options);
   setTimeout(() => over.abort(), 20);
   expect(await attempted).toMatchObject({ kind: 'failed', inDoubt: true, error: { code: 'timeout', exitCode: 6 } });
@@ -39,7 +40,7 @@ it.each([
   [{ kind: 'refused', status: 401, error: 'invalid_client' }, 'invalid_client', /answered invalid_client$/],
 ] as const)('%j is told as what it is, and that the session was kept', (result, code, message) => {
   const { status } = result;
-  const error = notGranted(origin, result);
+  const error = notGranted(server, result);
   expect(error).toMatchObject({ code, status, message: expect.stringMatching(message) });
   expect(error.detail).toMatch(/; the session was kept$/);
 });
