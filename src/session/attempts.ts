@@ -66,7 +66,7 @@ export async function attempts(
       const send = observed(await deps.send(), deps, onWhole);
       const raw = await sendTokenRequest(send, request, AbortSignal.any([deadline, runningTimeout(30_000)]));
       onWhole(raw);
-      if (raw.status !== 429 && raw.status < 500) return { kind: 'answered', raw };
+      if (raw.status !== 429 && !isOutOfOrder(raw.status)) return { kind: 'answered', raw };
       const isOver = raw.status === 429 ? ++unsent > 2 : ++doubts > 1;
       const result = processTokenAnswer(raw);
       if (isOver && result.kind !== 'granted') return failed(notGranted(server, result));
@@ -81,6 +81,11 @@ export async function attempts(
     // When the time is over the next try ends at once, with the words for it.
     await deps.clock.sleep(250 * (unsent + doubts), deadline).catch(() => undefined);
   }
+}
+
+/** A 408 says that the request did not come whole, but a proxy may say it that has passed it on. */
+export function isOutOfOrder(status: number): boolean {
+  return status >= 500 || status === 408;
 }
 
 export function isSuccess({ status }: Pick<RawAnswer, 'status'>): boolean {
@@ -132,7 +137,7 @@ function unreachable(error: SendError, inDoubt: boolean): CliError {
 
 /** The error for an answer that is no grant and no end of the session. */
 export function notGranted(server: AskedServer, result: Exclude<TokenResult, { kind: 'granted' }>): CliError {
-  if (result.kind === 'malformed' && result.status >= 500) {
+  if (result.kind === 'malformed' && isOutOfOrder(result.status)) {
     return new CliError('api_error', `could not refresh the session: the server answered ${result.status}`, {
       detail: `${server.origin}; the session was kept`,
       hint: 'run the command again later',

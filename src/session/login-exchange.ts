@@ -13,6 +13,7 @@ import {
   type TokenResult,
 } from '../oauth/token-endpoint.ts';
 import { failureCode, type Send, SendError } from '../platform/send.ts';
+import { isOutOfOrder } from './attempts.ts';
 import { commandFor, credentialsElsewhere, type LoginAgain } from './command-for.ts';
 
 export interface ExchangeDeps {
@@ -112,7 +113,7 @@ function notReached(deps: ExchangeDeps, error: SendError): CliError {
 
 function exchangeError(deps: ExchangeDeps, result: Exclude<TokenResult, { kind: 'granted' }>): CliError {
   const status = result.status;
-  if (result.kind === 'malformed' && status >= 500) {
+  if (result.kind === 'malformed' && isOutOfOrder(status)) {
     return new CliError('api_error', `could not exchange the authorization code: the server answered ${status}`, {
       detail: deps.client.authOrigin,
       hint: `start again later with ${deps.login.same}`,

@@ -35,6 +35,7 @@ it('the time of a command ends a request that is under way, and what became of i
 
 it.each([
   [{ kind: 'malformed', status: 503, reason: 'not JSON' }, 'api_error', /answered 503$/],
+  [{ kind: 'malformed', status: 408, reason: 'not JSON' }, 'api_error', /answered 408$/],
   [{ kind: 'malformed', status: 200, reason: 'not JSON' }, 'api_error', /is not understood$/],
   [{ kind: 'refused', status: 500, error: 'server_error' }, 'api_error', /answered server_error$/],
   [{ kind: 'refused', status: 401, error: 'invalid_client' }, 'invalid_client', /answered invalid_client$/],

@@ -350,12 +350,21 @@ describe('a refresh that may have been processed', () => {
     expect(stored()?.refreshToken?.reveal()).toBe('rt-1');
   });
 
-  it('twice by a 503 names the answer', async () => {
+  it.each([503, 408])('twice by a %d names the answer', async (status) => {
     const { origin, seen } = await serverFor((_, response) =>
-      reply(response, 503, { error: 'temporarily_unavailable' }),
+      reply(response, status, { error: 'temporarily_unavailable' }),
     );
     const { deps } = await ground(origin);
-    await expect(refreshSession(deps, due)).rejects.toMatchObject({ code: 'api_error', status: 503 });
+    await expect(refreshSession(deps, due)).rejects.toMatchObject({ code: 'api_error', status });
+    expect(seen).toHaveLength(2);
+  });
+
+  it('by a 408 without a word, because the request came too late, is made up for by the next try', async () => {
+    const { origin, seen } = await serverFor((_, response, count) =>
+      count === 1 ? void response.writeHead(408).end() : reply(response, 200, granted),
+    );
+    const { deps } = await ground(origin);
+    await refreshSession(deps, due);
     expect(seen).toHaveLength(2);
   });
 
