@@ -43,6 +43,11 @@ export function decodeDroplet(json: unknown): Droplet | undefined {
   return id === undefined || name === undefined ? undefined : { id, name, raw: json };
 }
 
+/** Beyond 2^53 two ids are one number: who has to know which droplet is whose cannot go by them. */
+export function isTellable(id: number): boolean {
+  return Number.isSafeInteger(id);
+}
+
 /** The answer of a creation: droplets in the order of the names, and the actions that make them. */
 export interface Created {
   readonly droplets: readonly Pick<Droplet, 'id' | 'name'>[];
@@ -64,7 +69,7 @@ function decodeCreated(json: JsonRecord, skims: readonly JsonRecord[]): Created 
   const droplets: Droplet[] = [];
   for (const one of Array.isArray(several) ? several : [json.droplet]) {
     const droplet = decodeDroplet(one);
-    if (droplet === undefined) return undefined;
+    if (droplet === undefined || !isTellable(droplet.id)) return undefined;
     droplets.push(droplet);
   }
   const links = isRecord(json.links) && Array.isArray(json.links.actions) ? json.links.actions : [];
@@ -72,7 +77,7 @@ function decodeCreated(json: JsonRecord, skims: readonly JsonRecord[]): Created 
   for (const link of links) {
     if (!isRecord(link) || (link.rel !== undefined && link.rel !== 'create')) continue;
     const id = numberOf(link, 'id');
-    if (id !== undefined) actionIds.push(id);
+    if (id !== undefined && isTellable(id)) actionIds.push(id);
   }
   return { droplets, actionIds };
 }

@@ -29,10 +29,15 @@ export function fateOf(
   const refused = problem(answer, request.method, request.path, wayIn);
   if (status === 429) return { kind: 'throttled', error: refused.message };
   // A server that says 408 did not see the request whole, or a proxy before it lost patience: who knows which.
-  if (status >= 500 || status === 408) return { kind: 'doubt', error: refused.message };
+  if (status >= 500 || status === 408 || pointsElsewhere(status)) return { kind: 'doubt', error: refused.message };
   const error = refused.detail ?? refused.message;
   const stops = status === 403 || problemBody(answer).id === 'droplet_limit';
   return { kind: 'failed', error, ...(stops ? { stop: refused } : {}) };
+}
+
+/** See elsewhere for what came of it; only 307 and 308 say that it is to be made there (RFC 9110 §15.4). */
+function pointsElsewhere(status: number): boolean {
+  return status >= 300 && status < 400 && status !== 307 && status !== 308;
 }
 
 /** Of a request without one. A session that ended or a server that nobody reaches stops the batch; both left nothing behind. */

@@ -28,21 +28,35 @@ const slack = 5_000;
 /** Those of the droplets of one name that may be ours. What the server leaves out contradicts nothing. */
 export function candidates(name: string, droplets: readonly Droplet[], wanted: Wanted): readonly Sighting[] {
   return droplets
-    .filter((droplet) => droplet.name === name && isOurs(droplet, wanted))
+    .filter((droplet) => droplet.name === name && isOurs(droplet, wanted) && !isOlder(droplet, wanted))
     .map(({ id, raw }) => ({ id, createdAt: createdAt(raw) }));
+}
+
+/**
+ * Ids of those that would be, were they not older than the request. They were not there before the batch; so another made them
+ * meanwhile, or the clock of `Date` is ahead of that of `created_at`: not ours for certain, and no proof that ours are not there.
+ */
+export function elders(name: string, droplets: readonly Droplet[], wanted: Wanted): readonly number[] {
+  return droplets
+    .filter((droplet) => droplet.name === name && isOurs(droplet, wanted) && isOlder(droplet, wanted))
+    .map(({ id }) => id);
 }
 
 function isOurs({ id, name, raw }: Droplet, wanted: Wanted): boolean {
   if (wanted.claimed(id)) return false;
   if (wanted.mark !== undefined) return Array.isArray(raw.tags) && raw.tags.includes(wanted.mark);
   if (wanted.existing(name).includes(id)) return false;
-  if (wanted.since !== undefined && createdAt(raw) < wanted.since - slack) return false;
   const { region, size, image } = wanted.attributes;
   return (
     agrees(region, [slugOf(raw.region)]) &&
     agrees(size, [textOf(raw, 'size_slug') ?? slugOf(raw.size)]) &&
     agrees(image, imageWords(raw, image))
   );
+}
+
+/** With a mark time is no evidence. */
+function isOlder({ raw }: Droplet, { mark, since }: Wanted): boolean {
+  return mark === undefined && since !== undefined && createdAt(raw) < since - slack;
 }
 
 /** A slug is compared with the slug, a number with the id. */

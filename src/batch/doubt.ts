@@ -8,6 +8,8 @@ export interface Look {
   /** It saw all there was to see. */
   readonly conclusive: boolean;
   readonly found: ReadonlyMap<string, readonly Sighting[]>;
+  /** Droplets that were not there before the batch and yet are older than the request, by name. */
+  readonly elders?: ReadonlyMap<string, readonly number[]>;
 }
 
 /** A request without a complete answer, and what was seen since. */
@@ -101,6 +103,12 @@ function whenNone(doubt: DoubtCase, closedAt: number, now: number, waits: Waits)
   if (first === undefined || last === undefined) return { kind: 'look', at: from };
   if (last.at - first.at < waits.apart) return { kind: 'look', at: first.at + waits.apart };
   if (!doubt.resend) return unknown('part of its request was done, and it was not found', false);
+  const old = toldOf(last.elders ?? new Map());
+  if (old !== '')
+    return unknown(
+      `a droplet of the name is there that is older than the request by the server's clocks (${old})`,
+      true,
+    );
   if (doubt.sends >= mostSends) return unknown(`sent ${doubt.sends} times, and not found`, true);
   return { kind: 'send' };
 }
@@ -114,13 +122,8 @@ function judgeLook({ names, marked }: DoubtCase, look: Look, waits: Waits): Seen
   const of = (name: string): readonly Sighting[] => look.found.get(name) ?? [];
   const crowded = names.filter((name) => of(name).length > 1);
   if (crowded.length > 0) {
-    const told = crowded.map(
-      (name) =>
-        `${name}: ${of(name)
-          .map(({ id }) => id)
-          .join(', ')}`,
-    );
-    return { kind: 'several', error: `more than one droplet may be it (${told.join('; ')})` };
+    const told = toldOf(new Map(crowded.map((name) => [name, of(name).map(({ id }) => id)])));
+    return { kind: 'several', error: `more than one droplet may be it (${told})` };
   }
   const sightings = names.flatMap((name) => of(name).map((sighting) => [name, sighting] as const));
   if (sightings.length === 0) return { kind: 'none' };
@@ -131,6 +134,10 @@ function judgeLook({ names, marked }: DoubtCase, look: Look, waits: Waits): Seen
     return { kind: 'several', error: `the droplets found were not made together (${told.join('; ')})` };
   }
   return { kind: ids.size === names.length ? 'all' : 'some', ids };
+}
+
+function toldOf(ids: ReadonlyMap<string, readonly number[]>): string {
+  return [...ids].map(([name, some]) => `${name}: ${some.join(', ')}`).join('; ');
 }
 
 function undecided(looks: readonly Look[], closedAt: number): boolean {

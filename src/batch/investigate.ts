@@ -1,7 +1,7 @@
 import { CliError } from '../errors.ts';
 import type { Clock } from '../platform/host.ts';
 import type { Fate } from './answer.ts';
-import { candidates, type Wanted } from './candidate.ts';
+import { candidates, elders, type Wanted } from './candidate.ts';
 import { judgeDoubt, type Look, type Verdict } from './doubt.ts';
 import { type CreatedRow, timeText } from './event.ts';
 import type { Ledger } from './ledger.ts';
@@ -120,7 +120,8 @@ async function look(suspects: Suspects, deps: InvestigationDeps): Promise<Look> 
       deps.ending,
     );
     const found = names.map((name) => [name, candidates(name, droplets.get(name) ?? [], wanted)] as const);
-    return { at, conclusive, found: new Map(found) };
+    const old = names.map((name) => [name, elders(name, droplets.get(name) ?? [], wanted)] as const);
+    return { at, conclusive, found: new Map(found), elders: new Map(old.filter(([, ids]) => ids.length > 0)) };
   } catch (error) {
     // A server in trouble is asked again; a session that ended or a limit that is reached stops the batch.
     const stops = !(error instanceof CliError) || error.exitCode === 4 || error.exitCode === 5;

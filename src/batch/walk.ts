@@ -1,4 +1,4 @@
-import { type Droplet, decodeDroplet } from '../api/droplets.ts';
+import { type Droplet, decodeDroplet, isTellable } from '../api/droplets.ts';
 import { nextPath } from '../api/page.ts';
 import { type ApiAnswer, problem } from '../api/problem.ts';
 import { CliError } from '../errors.ts';
@@ -39,7 +39,7 @@ export async function readPage(line: Line, path: string, signal: AbortSignal): P
   const json = parseJson(answer.text());
   const body = json.ok && isRecord(json.value) ? json.value : undefined;
   const items = body?.droplets;
-  const droplets = Array.isArray(items) ? items.map(decodeDroplet) : undefined;
+  const droplets = Array.isArray(items) ? items.map(tellable) : undefined;
   if (body === undefined || droplets === undefined || !droplets.every((droplet) => droplet !== undefined))
     throw new CliError('api_error', 'could not look up droplets: the answer is not understood', {
       detail: `status ${answer.status}, ${answer.contentType()}`,
@@ -49,4 +49,9 @@ export async function readPage(line: Line, path: string, signal: AbortSignal): P
     });
   const meta = isRecord(body.meta) ? body.meta : {};
   return { droplets, total: numberOf(meta, 'total'), next: nextPath(line.baseOrigin, body.links, path) };
+}
+
+function tellable(json: unknown): Droplet | undefined {
+  const droplet = decodeDroplet(json);
+  return droplet === undefined || !isTellable(droplet.id) ? undefined : droplet;
 }

@@ -28,6 +28,16 @@ describe('the answer of a creation', () => {
     expect(created({ droplets: [one, two], links })).toMatchObject({ droplets: [{ id: 1 }, { id: 2 }] });
   });
 
+  it('is not understood when an id has no place in a double, and such an action is left out', () => {
+    const text = (id: string, action: string) =>
+      `{"droplets":[{"id":${id},"name":"a"}],"links":{"actions":[{"id":${action}}]}}`;
+    expect(readCreated(Buffer.from(text('9007199254740993', '1')))).toBeUndefined();
+    expect(readCreated(Buffer.from(text('9007199254740991', '9007199254740993')))).toMatchObject({
+      droplets: [{ id: 9007199254740991 }],
+      actionIds: [],
+    });
+  });
+
   it('counts no action that does something else', () => {
     const actions = [{ id: 8, rel: 'assign' }, { id: 9, rel: 'create' }, { id: 10 }];
     expect(created({ droplet: one, links: { actions } })?.actionIds).toEqual([9, 10]);

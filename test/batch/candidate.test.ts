@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type Droplet, decodeDroplet } from '../../src/api/droplets.ts';
-import { candidates, type Wanted } from '../../src/batch/candidate.ts';
+import { candidates, elders, type Wanted } from '../../src/batch/candidate.ts';
 
 const since = Date.parse('2026-01-01T12:00:00Z');
 
@@ -74,6 +74,22 @@ describe('a droplet is not ours', () => {
     ['when it has another image', { image: { id: 77, slug: 'ubuntu' } }],
   ])('%s', (_when, changes) => {
     expect(isCandidate(changes)).toBe(false);
+  });
+});
+
+describe('a droplet that would be ours, were it not older than the request', () => {
+  const old = { created_at: '2026-01-01T11:59:54Z' };
+  const ids = (changes: object, more: Partial<Wanted> = {}) => elders('a', [droplet(changes)], { ...wanted, ...more });
+
+  it('is told apart, for the clocks of a server may differ', () => {
+    expect(ids(old)).toHaveLength(1);
+    expect(ids({})).toEqual([]);
+  });
+
+  it('is none that was there before, differs otherwise, or is to bear a mark', () => {
+    expect(ids({ ...old, id: 2 })).toEqual([]);
+    expect(ids({ ...old, size_slug: 's-2' })).toEqual([]);
+    expect(ids({ ...old, tags: ['cloudctl-b'] }, { mark: 'cloudctl-b' })).toEqual([]);
   });
 });
 

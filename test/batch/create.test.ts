@@ -244,6 +244,17 @@ describe('a request in doubt', () => {
     ['a 500', () => answer(500, { message: 'oops' })],
     ['a 504', () => answer(504, '')],
     ['a 408', () => answer(408, '')],
+    ['a 303', () => answer(303, '')],
+    [
+      'a success whose ids are beyond what can be told apart',
+      () =>
+        answer(202, {
+          droplets: [
+            { id: 2 ** 53, name: 'a' },
+            { id: 5, name: 'b' },
+          ],
+        }),
+    ],
     ['a success that is not understood', () => answer(202, '<html>')],
     ['a success without droplets', () => answer(202, { links: {} })],
     ['a broken connection', () => lost(true)],
@@ -261,6 +272,31 @@ describe('a request in doubt', () => {
       { name: 'b', status: 'created', id: 2 },
     ]);
     expect(api.sent).toHaveLength(1);
+  });
+
+  it.each([307, 308])('is none after a %i, which leaves it undone', async (status) => {
+    const api = apiOf(() => answer(status, ''));
+    const { results } = await create(api, ['a', 'b']);
+    expect(statuses(results)).toBe('ff');
+    expect([api.sent.length, api.read.length]).toEqual([1, 0]);
+  });
+
+  it('is not sent again, nor adopted, when droplets of its names are there that were not before and are older than it', async () => {
+    const old = [
+      { id: 1, name: 'a', created_at: '2025-12-31T22:00:01Z' },
+      { id: 2, name: 'b', created_at: '2025-12-31T22:00:01Z' },
+    ];
+    const api = apiOf(
+      (request, at) => (at === 0 ? made(request) : lost(true)),
+      () => listed(old),
+    );
+    const { results } = await create(api, ['x', 'a', 'b'], { batchSize: 1, concurrency: 1 });
+    expect(results[0]).toMatchObject({ status: 'created' });
+    expect(results.slice(1)).toMatchObject([
+      { status: 'unknown', error: expect.stringMatching(/older than the request by the server's clocks \(a: 1\)$/) },
+      { status: 'unknown', error: expect.stringMatching(/\(b: 2\)$/) },
+    ]);
+    expect(api.sent).toHaveLength(3);
   });
 
   it.each(doubtful)('after %s is sent again once two late lookups found nothing', async (_what, respond) => {

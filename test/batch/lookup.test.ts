@@ -44,6 +44,11 @@ function serve({ droplets, honours, onRead }: Server) {
   return { find, lookups, api };
 }
 
+it('a lookup that meets an id beyond 2^53 is an error, for it may be that of another droplet', async () => {
+  const droplets = new Map([[2 ** 53, 'a']]);
+  await expect(serve({ droplets, honours: true }).find('a')).rejects.toThrow('the answer is not understood');
+});
+
 function many(count: number): Map<number, string> {
   return new Map(Array.from({ length: count }, (_, at) => [at + 1, `n-${at}`]));
 }
