@@ -1,7 +1,7 @@
-import { existsSync, readFileSync, realpathSync, rmSync, truncateSync } from 'node:fs';
+import { existsSync, readFileSync, realpathSync, rmSync, statSync, truncateSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { CliError, usage } from '../errors.ts';
-import { createWithRoom, ensureFolder } from '../platform/files.ts';
+import { createWithRoom } from '../platform/files.ts';
 import { type HeldLock, tryAcquire } from '../platform/lock.ts';
 import { type BatchEvent, decodeEvent, encodeEvent, type LedgerEvent, type SendingEvent } from './event.ts';
 import { cannotWrite, openLedgerFile } from './ledger-file.ts';
@@ -39,7 +39,7 @@ type BootOf = (folder: string) => Promise<string | undefined>;
 
 /** A new ledger with its first line on the disk. */
 export async function createLedger(path: string, batch: BatchEvent, bootOf: BootOf): Promise<Ledger> {
-  ensureFolder(dirname(path));
+  // It makes the folder as well.
   const lock = takeLock(path);
   try {
     createWithRoom(path, encodeEvent(batch), 0).close();
@@ -52,7 +52,7 @@ export async function createLedger(path: string, batch: BatchEvent, bootOf: Boot
 
 /** The ledger as an earlier process left it; its last line, if it was torn, is cut off. */
 export async function openLedger(path: string, bootOf: BootOf): Promise<Ledger> {
-  if (!existsSync(path))
+  if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true)
     throw usage(`there is no ledger ${path}`, 'the command that began the batch printed its path first, on stderr');
   const lock = takeLock(path);
   try {

@@ -1,4 +1,4 @@
-import { appendFileSync, existsSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -41,6 +41,27 @@ describe('a ledger', () => {
     expect([...again.roster.rows()]).toEqual(rows);
     expect(again.roster.doubts()).toMatchObject([{ group: 3, names: ['d'], resend: true }]);
     await again.close();
+  });
+
+  it('has no place in a folder that cannot be made, which is said as it is', async () => {
+    const path = pathFor();
+    rmSync(dirname(dirname(path)), { recursive: true, force: true });
+    writeFileSync(dirname(dirname(path)), '');
+    await expect(createLedger(path, batch, thisBoot)).rejects.toMatchObject({
+      code: 'internal',
+      message: expect.stringMatching(/^could not lock a file in .*ENOTDIR/),
+      hint: expect.stringContaining('CLOUDCTL_STATE_DIR'),
+    });
+  });
+
+  it('is a file: a folder is none, and gets no lock', async () => {
+    const { path } = await written();
+    const folder = dirname(path);
+    await expect(openLedger(folder, thisBoot)).rejects.toMatchObject({
+      code: 'usage',
+      message: `there is no ledger ${folder}`,
+    });
+    expect(existsSync(`${folder}.lock`)).toBe(false);
   });
 
   it('is held by one process at a time', async () => {

@@ -161,10 +161,10 @@ export async function conclude({ output }: Context, ending: Ending): Promise<Exi
     throw error.hint === undefined ? withHint(error, hint) : error;
   }
   const why = [stopped?.message, stopped?.detail].filter((part) => part !== undefined);
-  const reason = why.length === 0 ? '' : `; stopped: ${why.join(': ')}`;
+  const reason = why.length === 0 ? reasonsOf(roster, 3) : [`stopped: ${why.join(': ')}`];
   await output.error(
     new CliError('batch_partial', `${created} of ${total} droplets were created`, {
-      detail: `${summary}${reason}`,
+      detail: [summary, ...reason].join('; '),
       hint,
     }),
   );
@@ -177,10 +177,15 @@ function withHint({ code, message, detail, status, requestId, exitCode, cause }:
 
 /** The server answered every request with a refusal, so what was asked for is wrong: asked again, it would be refused again. */
 function noneCreated(roster: Roster): CliError {
-  const reasons = new Set<string>();
-  for (const row of roster.rows()) if ('error' in row) reasons.add(row.error);
   return new CliError('api_error', 'no droplet was created', {
-    detail: [...reasons].slice(0, 5).join('; '),
+    detail: reasonsOf(roster, 5).join('; '),
     hint: 'mend what the server named, and create them with the right words',
   });
+}
+
+/** What the rows say, each thing once: they may be in a file, or in a table that nobody looks at. */
+function reasonsOf(roster: Roster, most: number): readonly string[] {
+  const reasons = new Set<string>();
+  for (const row of roster.rows()) if ('error' in row) reasons.add(row.error);
+  return [...reasons].slice(0, most);
 }
