@@ -30,7 +30,8 @@ export function fateOf(
   if (status === 429) return { kind: 'throttled', error: refused.message };
   // A server that says 408 did not see the request whole, or a proxy before it lost patience: who knows which.
   if (status >= 500 || status === 408 || pointsElsewhere(status)) return { kind: 'doubt', error: refused.message };
-  const error = refused.detail ?? refused.message;
+  // Of a redirect the detail says only what was not done about it.
+  const error = status < 400 ? refused.message : (refused.detail ?? refused.message);
   const stops = status === 403 || problemBody(answer).id === 'droplet_limit';
   return { kind: 'failed', error, ...(stops ? { stop: refused } : {}) };
 }

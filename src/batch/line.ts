@@ -48,7 +48,7 @@ export function createLine({ api, wayIn, clock, pause, onPause }: LineOptions): 
   const patience = async (wait: number, signal: AbortSignal): Promise<void> => {
     // A server that answers 429 again and again is not waited for longer than one that says so at once.
     const waited = refusedSince === undefined ? 0 : clock.now() - refusedSince;
-    if (wait + waited > pause) throw tooLong(wait);
+    if (wait + waited > pause) throw tooLong(wait, waited);
     if (wait > 1_000) await onPause(wait);
     await clock.sleep(wait, signal);
     await take(signal);
@@ -82,9 +82,15 @@ export function createLine({ api, wayIn, clock, pause, onPause }: LineOptions): 
   };
 }
 
-function tooLong(ms: number): CliError {
+/** `waited`: so long it has refused every request, in milliseconds like the wait that is left. */
+function tooLong(wait: number, waited: number): CliError {
+  const refused = waited < 60_000 ? '' : ` has refused all requests for ${Math.floor(waited / 60_000)} min and`;
+  // A number without end is no time to come back at.
+  const next = wait > week ? 'no request for more than a week' : `the next request in ${Math.ceil(wait / 60_000)} min`;
   return new CliError('rate_limited', 'the rate limit is reached', {
-    detail: `the server takes the next request in ${Math.ceil(ms / 60_000)} min`,
+    detail: `the server${refused} takes ${next}`,
     exitCode: 5,
   });
 }
+
+const week = 7 * 24 * 3_600_000;

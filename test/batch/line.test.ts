@@ -47,3 +47,25 @@ it('an answer without a Date leaves the time of the server as it was last told',
   const [first, last] = ['2026-01-01T00:00:07.000Z', '2026-01-01T00:00:09.000Z'];
   expect(times).toEqual([undefined, first, first, last]);
 });
+
+/** What ends the patience with a server that refuses with this `retry-after`. */
+async function endOf(retryAfter: number): Promise<unknown> {
+  const api = apiOf(() => answer(429, {}, { retryAfter }));
+  const line = createLine({ api, wayIn: workWayIn, clock: hastyClock(), pause: 900_000, onPause: async () => {} });
+  for (;;) {
+    try {
+      await line.turn(signal);
+    } catch (error) {
+      return error;
+    }
+    await line.request(post);
+  }
+}
+
+it.each([
+  [1_200, 'the server takes the next request in 20 min'],
+  [1e25, 'the server takes no request for more than a week'],
+  [240, 'the server has refused all requests for 12 min and takes the next request in 4 min'],
+])('a wait that is too long, %d s at a time, is told as it is', async (retryAfter, detail) => {
+  expect(await endOf(retryAfter)).toMatchObject({ code: 'rate_limited', exitCode: 5, detail });
+});

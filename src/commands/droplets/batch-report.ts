@@ -165,10 +165,15 @@ export async function conclude({ output }: Context, ending: Ending): Promise<Exi
   await output.error(
     new CliError('batch_partial', `${created} of ${total} droplets were created`, {
       detail: [summary, ...reason].join('; '),
-      hint,
+      hint: whatFirst(stopped, hint),
     }),
   );
   return 5;
+}
+
+/** Without another session, or another scope, it would stop as it did. */
+function whatFirst(stopped: CliError | undefined, resume: string): string {
+  return stopped?.exitCode === 4 && stopped.hint !== undefined ? `${stopped.hint}; then ${resume}` : resume;
 }
 
 function withHint({ code, message, detail, status, requestId, exitCode, cause }: CliError, hint: string): CliError {

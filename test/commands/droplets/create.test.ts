@@ -177,6 +177,24 @@ describe('the exit status', () => {
     expect(ran.err).toContain(`droplets create --resume ${ledgerOf(ran.err)} ${place.join(' ')}\``);
   });
 
+  it('is 5 when only some were refused: the error says why, as the rows do', async () => {
+    const { host, sandbox } = await loggedIn();
+    sandbox.faults.add({ match: { method: 'POST', path: '/v2/droplets' }, action: 'status', status: 422, nth: 2 });
+    const words = ['a', 'b', 'c', ...like, '--batch-size', '1', '--concurrency', '1'];
+    const ran = await cloudctl(host, ['droplets', 'create', ...words]);
+    expect(ran.code).toBe(5);
+    expect(ran.err).toContain('detail: 2 created, 1 failed, 0 unknown; A fault of the sandbox: 422.\n');
+  });
+
+  it('is 5 when the session may not go on: what lets it is said before the command that goes on', async () => {
+    const { host, sandbox } = await loggedIn();
+    sandbox.faults.add({ match: { method: 'POST', path: '/v2/droplets' }, action: 'status', status: 403, nth: 2 });
+    const words = ['a', 'b', ...like, '--batch-size', '1', '--concurrency', '1'];
+    const ran = await cloudctl(host, ['droplets', 'create', ...words]);
+    expect(ran.code).toBe(5);
+    expect(ran.err).toMatch(/hint: .*auth login.*; then `cloudctl droplets create --resume /);
+  });
+
   it('is 5 when some were created', async () => {
     const { host, sandbox } = await loggedIn('read write', { dropletLimit: 5 });
     const { json } = await cloudctl(host, ['droplets', 'list', '-o', 'json']);
