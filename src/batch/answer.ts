@@ -12,7 +12,8 @@ export type Fate =
   | { readonly kind: 'throttled'; readonly error: string }
   /** Certainly not created. With `stop` no other request would fare better. */
   | { readonly kind: 'failed'; readonly error: string; readonly stop?: CliError }
-  | { readonly kind: 'doubt'; readonly error: string };
+  /** `isDone`: something came of it, so it must not be sent again. */
+  | { readonly kind: 'doubt'; readonly error: string; readonly isDone?: true };
 
 /** Of a complete answer. */
 export function fateOf(
@@ -24,7 +25,11 @@ export function fateOf(
   if (status >= 200 && status < 300) {
     const created = readCreated(answer.raw.bytes());
     const rows = created === undefined ? [] : matched(request.names, created);
-    return rows.length === 0 ? { kind: 'doubt', error: 'the answer is not understood' } : { kind: 'created', rows };
+    if (rows.length > 0) return { kind: 'created', rows };
+    // A server that writes names its own way has created them all the same.
+    const others = (created?.droplets ?? []).map(({ id, name }) => `${name}: ${id}`);
+    if (others.length === 0) return { kind: 'doubt', error: 'the answer is not understood' };
+    return { kind: 'doubt', error: `the answer tells of other names (${others.join('; ')})`, isDone: true };
   }
   const refused = problem(answer, request.method, request.path, wayIn);
   if (status === 429) return { kind: 'throttled', error: refused.message };

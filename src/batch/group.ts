@@ -2,7 +2,7 @@ import type { WayIn } from '../api/problem.ts';
 import { CliError } from '../errors.ts';
 import { type Fate, fateOf, fateOfFailure } from './answer.ts';
 import { type SendingEvent, timeText } from './event.ts';
-import { type InvestigationDeps, investigate, type Suspects } from './investigate.ts';
+import { type InvestigationDeps, investigate, keepDone, type Suspects } from './investigate.ts';
 import type { Leash } from './leash.ts';
 import type { Line } from './line.ts';
 import type { Overdue } from './overdue.ts';
@@ -74,6 +74,7 @@ export async function createGroup(group: Group, deps: GroupDeps): Promise<CliErr
     const left = fate.kind === 'created' ? keep(group, fate, names, deps) : names;
     if (left.length === 0) return undefined;
     const error = fate.kind === 'doubt' ? fate.error : 'the answer does not name it';
+    if (fate.kind === 'doubt') keepDone(group, fate, deps);
     suspects = { ...suspectsOf(group, left, sends, clock.now()), error };
   }
 }

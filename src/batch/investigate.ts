@@ -59,9 +59,20 @@ export async function investigate(suspects: Suspects, deps: InvestigationDeps): 
     const wait = ending.aborted ? waits.interrupt : until - clock.now();
     const fate = await firstOf(now.answer, wait, clock, now.answer === undefined ? ending : ended);
     if (fate !== undefined && fate.kind !== 'doubt') return { kind: 'answered', fate, names: now.names };
+    if (fate !== undefined) keepDone({ id: now.group, names: now.names }, fate, deps);
     if (fate !== undefined) now = { ...now, answer: undefined, closedAt: clock.now(), error: fate.error };
     else if (verdict.kind === 'look' && !ending.aborted) looks.push(await look(now, deps));
   }
+}
+
+/** Something came of the request: neither this run nor a later one may send it again. */
+export function keepDone(
+  { id, names }: { readonly id: number; readonly names: readonly string[] },
+  { error, isDone }: Extract<Fate, { kind: 'doubt' }>,
+  { ledger, clock }: Pick<InvestigationDeps, 'ledger' | 'clock'>,
+): void {
+  if (isDone === true)
+    ledger.record({ event: 'unknown', at: timeText(clock.now()), group: id, names, error, resend: false });
 }
 
 /** The answer, if it comes in time and before the signal. */

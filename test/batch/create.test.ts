@@ -274,6 +274,26 @@ describe('a request in doubt', () => {
     expect(api.sent).toHaveLength(1);
   });
 
+  it.each([
+    ['at once', 0],
+    ['late', 60_000],
+  ])(
+    'is not sent again when the answer, %s, tells of other names: the server has its own way to write them',
+    async (_when, ms) => {
+      const clock = { ...swiftClock(), slept: [] };
+      const api = apiOf(async () => {
+        await clock.sleep(ms);
+        return answer(202, { droplet: { id: 7, name: 'web' } });
+      });
+      const { results, ledger } = await create(api, ['Web'], { clock });
+      expect(results).toMatchObject([
+        { name: 'Web', status: 'unknown', error: expect.stringContaining('other names (web: 7)') },
+      ]);
+      expect(api.sent).toHaveLength(1);
+      expect(ledger.roster.doubts()).toMatchObject([{ resend: false }]);
+    },
+  );
+
   it.each([307, 308])('is none after a %i, which leaves it undone', async (status) => {
     const api = apiOf(() => answer(status, ''));
     const { results } = await create(api, ['a', 'b']);
