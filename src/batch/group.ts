@@ -84,17 +84,17 @@ export async function createGroup(group: Group, deps: GroupDeps): Promise<CliErr
  * before this one began. True when all that can be known of them is recorded, false when they are certainly not there.
  */
 export async function settleDoubt(
-  { group, names }: Pick<Doubt, 'group' | 'names'>,
+  { group, names, error = unanswered }: Pick<Doubt, 'group' | 'names' | 'error'>,
   began: number,
   deps: InvestigationDeps,
 ): Promise<boolean> {
-  const error = 'it was sent by a process that ended before the answer came';
   const suspects = { ...suspectsOf({ id: group, names }, names, 1, began), error };
   if ((await investigate(suspects, deps)).kind === 'over') return true;
   fail({ id: group, names }, notThere, deps);
   return false;
 }
 
+const unanswered = 'it was sent by a process that ended before the answer came';
 const notThere = 'looked for, and not there';
 
 function sendingOf({ id, names }: Group, { clock, line }: GroupDeps): SendingEvent {

@@ -108,8 +108,9 @@ function settle(
   if (rows.length > 0) ledger.record({ event: 'created', at, group, adopted: true, rows });
   if (verdict.kind === 'adopt') return;
   const left = names.filter((name) => !verdict.ids.has(name));
-  const told = { names: left, error: `${error}; ${verdict.error}`, resend: verdict.resend };
-  ledger.record({ event: 'unknown', at, group, ...told });
+  // An earlier run may have come to the same end.
+  const told = error.includes(verdict.error) ? error : `${error}; ${verdict.error}`;
+  ledger.record({ event: 'unknown', at, group, names: left, error: told, resend: verdict.resend });
 }
 
 async function look(suspects: Suspects, deps: InvestigationDeps): Promise<Look> {

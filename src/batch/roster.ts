@@ -14,6 +14,8 @@ export interface Doubt {
   /** The server's time, in milliseconds, before the first of the requests that may have created them. */
   readonly since: number | undefined;
   readonly resend: boolean;
+  /** What an earlier run said of them, if one did. */
+  readonly error?: string;
 }
 
 /** What would be recorded if it were sent, and the start of the machine that announced it. */
@@ -163,9 +165,9 @@ export function createRoster(batch: BatchEvent): Roster {
           for (const name of event.names) mark(name, failed, event.error);
           return settle(event.group, event.names, false);
         case 'unknown': {
-          const since = doubts.get(event.group)?.since;
-          doubts.set(event.group, { group: event.group, names: event.names, since, resend: event.resend });
-          for (const name of event.names) hold(name, event.group, event.error);
+          const { group, names: left, resend, error } = event;
+          doubts.set(group, { group, names: left, since: doubts.get(group)?.since, resend, error });
+          for (const name of left) hold(name, group, error);
           return;
         }
         default:

@@ -237,6 +237,19 @@ describe('what an earlier process left in doubt', () => {
     expect(reads).toBeLessThan(20);
     expect(clock.now() - began).toBeLessThan(10 * 30_000);
   });
+
+  it('stays unknown for the reason that was given, and says it once however often it is resumed', async () => {
+    const at = '2026-01-01T00:00:00.000Z';
+    const error = 'the answer tells of other names (web: 7)';
+    const api = apiOf(made);
+    const once = { event: 'unknown', at, group: 1, names: ['Web'], error, resend: false } as const;
+    const [first] = (await create(api, ['Web'], { left: [once] })).results;
+    const told = first !== undefined && 'error' in first ? first.error : '';
+    expect(told.startsWith(`${error}; `)).toBe(true);
+    const { results } = await create(api, ['Web'], { left: [once, { ...once, error: told }] });
+    expect(results).toEqual([{ name: 'Web', status: 'unknown', error: told }]);
+    expect(api.sent).toEqual([]);
+  });
 });
 
 describe('a request in doubt', () => {

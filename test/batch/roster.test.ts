@@ -45,7 +45,7 @@ describe('the roster of a batch', () => {
 
   it('is in doubt about what an earlier run called unknown, whatever else the ledger lacks', () => {
     const roster = rosterOf(['a', 'b'], { event: 'unknown', at, group: 4, names: ['a'], error: 'x', resend: true });
-    expect(roster.doubts()).toEqual([{ group: 4, names: ['a'], since: undefined, resend: true }]);
+    expect(roster.doubts()).toEqual([{ group: 4, names: ['a'], since: undefined, resend: true, error: 'x' }]);
   });
 
   it('is in doubt about what was sent and has no result', () => {
