@@ -65,8 +65,8 @@ export function createLookups(line: Line): Lookups {
       const all = waiting;
       const wanted = (name: string): boolean => all.some(({ has }) => has(name));
       [waiting, next] = [[], undefined];
-      const one = scanAll(line, wanted, signal, (total) => {
-        pages = Math.ceil(total / pageSize);
+      const one = scanAll(line, wanted, signal, (count) => {
+        pages = count;
       });
       scanning = one.catch(() => undefined);
       return one;
@@ -95,7 +95,7 @@ async function scanAll(
   line: Line,
   wanted: (name: string) => boolean,
   signal: AbortSignal,
-  onTotal: (total: number) => void,
+  onPages: (count: number) => void,
 ): Promise<Sight> {
   const met = new Set<number>();
   const droplets = new Map<string, Droplet[]>();
@@ -109,7 +109,8 @@ async function scanAll(
     }
   }
   const total = totals.at(-1);
-  if (total !== undefined) onTotal(total);
+  // As they came: a server may cut them smaller than was asked for.
+  if (total !== undefined) onPages(totals.length);
   const counted = total !== undefined;
   return { conclusive: counted && totals[0] === total && met.size === total, counted, droplets };
 }

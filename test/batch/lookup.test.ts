@@ -10,6 +10,8 @@ interface Server {
   /** Names by id; may change between requests. */
   readonly droplets: Map<number, string>;
   readonly honours: boolean;
+  /** Droplets on a page (200). */
+  readonly most?: number;
   readonly onRead?: (count: number) => void;
 }
 
@@ -20,16 +22,16 @@ function lookupsOver(api: ScriptedApi): Lookups {
 }
 
 /** Lists as the service gives them, in pages of 200. */
-function serve({ droplets, honours, onRead }: Server) {
+function serve({ droplets, honours, most = 200, onRead }: Server) {
   const list = ({ path }: ApiRequest, at: number): ApiAnswer => {
     onRead?.(at);
     const query = new URL(path, 'https://api.example').searchParams;
     const name = honours ? query.get('name') : null;
     const page = Number(query.get('page'));
     const all = [...droplets].filter(([, one]) => name === null || one === name);
-    const items = all.slice((page - 1) * 200, page * 200).map(([id, one]) => ({ id, name: one }));
+    const items = all.slice((page - 1) * most, page * most).map(([id, one]) => ({ id, name: one }));
     const links =
-      page * 200 < all.length ? { pages: { next: `https://api.example/v2/droplets?page=${page + 1}` } } : {};
+      page * most < all.length ? { pages: { next: `https://api.example/v2/droplets?page=${page + 1}` } } : {};
     return answer(200, { droplets: items, links, meta: { total: all.length } });
   };
   const api = apiOf(() => answer(500), list);
@@ -43,6 +45,14 @@ function serve({ droplets, honours, onRead }: Server) {
   };
   return { find, lookups, api };
 }
+
+it('what is cheaper is reckoned with the pages as the server cuts them', async () => {
+  const { find, api } = serve({ droplets: many(60), honours: true, most: 3 });
+  await find('n-0', 'n-1');
+  expect(api.read).toHaveLength(20);
+  expect(await find('n-0', 'n-59')).toEqual({ conclusive: true, ids: [[1], [60]] });
+  expect(api.read).toHaveLength(22);
+});
 
 it('a lookup that meets an id beyond 2^53 is an error, for it may be that of another droplet', async () => {
   const droplets = new Map([[2 ** 53, 'a']]);
