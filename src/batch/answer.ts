@@ -26,10 +26,10 @@ export function fateOf(
     const created = readCreated(answer.raw.bytes());
     const rows = created === undefined ? [] : matched(request.names, created);
     if (rows.length > 0) return { kind: 'created', rows };
-    // A server that writes names its own way has created them all the same.
+    // A server that writes names its own way has created them all the same; one that gives an id twice, too.
     const others = (created?.droplets ?? []).map(({ id, name }) => `${name}: ${id}`);
     if (others.length === 0) return { kind: 'doubt', error: 'the answer is not understood' };
-    return { kind: 'doubt', error: `the answer tells of other names (${others.join('; ')})`, isDone: true };
+    return { kind: 'doubt', error: `the answer does not fit the names (${others.join('; ')})`, isDone: true };
   }
   const refused = problem(answer, request.method, request.path, wayIn);
   if (status === 429) return { kind: 'throttled', error: refused.message };
@@ -65,5 +65,6 @@ function matched(names: readonly string[], { droplets, actionIds }: Created): re
     const action_id = actionIds.length === droplets.length ? actionIds[place] : undefined;
     if (id !== undefined) rows.push({ name, id, action_id });
   }
-  return rows;
+  // An id that two names share is that of one of them at most: which, a lookup tells.
+  return rows.filter(({ id }, at) => rows.every((other, place) => place === at || other.id !== id));
 }

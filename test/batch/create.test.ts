@@ -115,6 +115,26 @@ describe('a batch', () => {
     ]);
   });
 
+  it('believes no id that the answer gives to two names, and looks them up', async () => {
+    const twice = [
+      { id: 5, name: 'a' },
+      { id: 5, name: 'b' },
+      { id: 6, name: 'c' },
+    ];
+    const there = [
+      { id: 4, name: 'a' },
+      { id: 5, name: 'b' },
+      { id: 6, name: 'c' },
+    ];
+    const api = apiOf(
+      () => answer(202, { droplets: twice }),
+      () => listed(there),
+    );
+    const { results } = await create(api, ['a', 'b', 'c']);
+    expect(results.map((row) => 'id' in row && row.id)).toEqual([4, 5, 6]);
+    expect(api.sent).toHaveLength(1);
+  });
+
   it('names no action when it cannot tell whose it is', async () => {
     const droplets = [
       { id: 1, name: 'a' },
@@ -240,7 +260,7 @@ describe('what an earlier process left in doubt', () => {
 
   it('stays unknown for the reason that was given, and says it once however often it is resumed', async () => {
     const at = '2026-01-01T00:00:00.000Z';
-    const error = 'the answer tells of other names (web: 7)';
+    const error = 'the answer does not fit the names (web: 7)';
     const api = apiOf(made);
     const once = { event: 'unknown', at, group: 1, names: ['Web'], error, resend: false } as const;
     const [first] = (await create(api, ['Web'], { left: [once] })).results;
@@ -291,7 +311,7 @@ describe('a request in doubt', () => {
     ['at once', 0],
     ['late', 60_000],
   ])(
-    'is not sent again when the answer, %s, tells of other names: the server has its own way to write them',
+    'is not sent again when the answer, %s, does not fit its names: the server has its own way to write them',
     async (_when, ms) => {
       const clock = { ...swiftClock(), slept: [] };
       const api = apiOf(async () => {
@@ -300,7 +320,7 @@ describe('a request in doubt', () => {
       });
       const { results, ledger } = await create(api, ['Web'], { clock });
       expect(results).toMatchObject([
-        { name: 'Web', status: 'unknown', error: expect.stringContaining('other names (web: 7)') },
+        { name: 'Web', status: 'unknown', error: expect.stringContaining('does not fit the names (web: 7)') },
       ]);
       expect(api.sent).toHaveLength(1);
       expect(ledger.roster.doubts()).toMatchObject([{ resend: false }]);
