@@ -3,6 +3,7 @@ import { parseExactJson } from '../json.ts';
 import { type Body, receiveBody } from '../platform/body.ts';
 import type { Clock } from '../platform/host.ts';
 import { type Answer, failureCode, type Send, SendError, type SendInit } from '../platform/send.ts';
+import { timeoutSignal } from '../platform/timeout.ts';
 import { type Secret, withoutSecrets } from '../secret.ts';
 import type { Patience } from './patience.ts';
 import { type ApiAnswer, isTokenRefused, mayBeTokenRefused, notJson, problem, type WayIn } from './problem.ts';
@@ -113,7 +114,7 @@ async function patiently(deps: ApiDeps, call: ApiRequest, token: Secret): Promis
         method,
         headers: headersOf(token, body !== undefined),
         body,
-        signal: signal ?? AbortSignal.timeout(deps.timeout),
+        signal: signal ?? timeoutSignal(deps.timeout),
         redirect: 'manual',
       });
       const raw = await receiveBody(answer, bodyLimit);

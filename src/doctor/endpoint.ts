@@ -1,5 +1,6 @@
 import { unreachable } from '../api/client.ts';
 import { type Send, SendError } from '../platform/send.ts';
+import { timeoutSignal } from '../platform/timeout.ts';
 import type { DoctorFinding } from './finding.ts';
 
 export interface Endpoint {
@@ -27,7 +28,7 @@ export async function askEndpoint(endpoint: Endpoint, deps: EndpointDeps): Promi
     const answer = await deps.send(`${origin}${path}`, {
       method: 'GET',
       headers: { accept: 'application/json, text/html;q=0.9' },
-      signal: AbortSignal.timeout(deps.timeout),
+      signal: timeoutSignal(deps.timeout),
       redirect: 'manual',
     });
     const date = answer.headers.get('date');

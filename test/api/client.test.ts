@@ -364,6 +364,11 @@ describe('over a real connection', () => {
     });
   });
 
+  it.each([30, 50])('a limit of %d days is no limit that is over at once', async (days) => {
+    const { origin } = await serverFor((_, response) => reply(response, 200, { actions: [] }));
+    expect(await (await real(origin, days * 86_400_000)).json(get)).toEqual({ actions: [] });
+  });
+
   it('the limit counts for a body that trickles', async () => {
     const { origin } = await serverFor((_, response) => {
       response.writeHead(200, { 'content-type': 'application/json' });

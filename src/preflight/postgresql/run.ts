@@ -1,5 +1,6 @@
 import { CliError } from '../../errors.ts';
 import type { Clock } from '../../platform/host.ts';
+import { timeoutSignal } from '../../platform/timeout.ts';
 import type { PostgresSource } from '../../postgresql/source.ts';
 import type { Finding } from '../finding.ts';
 import { refuseUnknownIds } from '../misspelt.ts';
@@ -57,7 +58,7 @@ export async function preflightPostgresql(options: PreflightOptions): Promise<Po
     checks.map(({ id }) => id),
     options.nearest,
   );
-  const over = AbortSignal.timeout(deadline);
+  const over = timeoutSignal(deadline);
   const signal = options.signal === undefined ? over : AbortSignal.any([over, options.signal]);
   let queries = 0;
   const onSent = (database: string, text: string) => {

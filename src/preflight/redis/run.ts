@@ -1,5 +1,6 @@
 import { CliError } from '../../errors.ts';
 import type { Clock } from '../../platform/host.ts';
+import { timeoutSignal } from '../../platform/timeout.ts';
 import { type Info, keyspaceOf, numberIn } from '../../redis/info.ts';
 import type { RedisSource } from '../../redis/source.ts';
 import { flavorNames, serverVersion } from '../../redis/version.ts';
@@ -50,7 +51,7 @@ export async function preflightRedis(options: PreflightOptions): Promise<Report>
     checks.map(({ id }) => id),
     options.nearest,
   );
-  const over = AbortSignal.timeout(deadline);
+  const over = timeoutSignal(deadline);
   const signal = options.signal === undefined ? over : AbortSignal.any([over, options.signal]);
   const tally = tallyOf(options.onQuery);
   options.onProgress?.(0, 3);
