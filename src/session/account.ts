@@ -38,9 +38,8 @@ export function accountOf(
 
 /** undefined when there is none, or none that can be read: it is for display only. */
 export function readAccount(configFolder: string, profile: string): Account | undefined {
-  const text = readTextIfAny(accountPath(configFolder, profile));
-  const json = text === undefined ? undefined : parseJson(text);
-  if (json === undefined || !json.ok || !isRecord(json.value)) return undefined;
+  const json = parseJson(textIfReadable(accountPath(configFolder, profile)) ?? '');
+  if (!json.ok || !isRecord(json.value)) return undefined;
   const fields = json.value;
   const sid = textOf(fields, 'sid');
   const scope = textOf(fields, 'scope');
@@ -63,6 +62,15 @@ export function writeAccount(configFolder: string, profile: string, account: Acc
 
 export function removeAccount(configFolder: string, profile: string): void {
   removeDurably(accountPath(configFolder, profile));
+}
+
+function textIfReadable(path: string): string | undefined {
+  try {
+    return readTextIfAny(path);
+  } catch {
+    // No right to it, or no file: a command that only wants to name somebody does not fail for that.
+    return undefined;
+  }
 }
 
 function accountPath(configFolder: string, profile: string): string {

@@ -46,6 +46,13 @@ describe('who is logged in', () => {
     expect(readAccount(config, 'work')).toBeUndefined();
   });
 
+  it('that cannot be read is nobody, and no error', () => {
+    const { config } = testHost().folders;
+    // As root every file can be read; a folder in its place cannot by anybody.
+    mkdirSync(join(config, 'accounts', 'work.json'), { recursive: true });
+    expect(readAccount(config, 'work')).toBeUndefined();
+  });
+
   it.each(['', '{', '[]', '{"sid":7,"scope":"read"}', '{"sid":"x"}'])(
     'that is written down as %j is nobody',
     (text) => {
