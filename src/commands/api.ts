@@ -75,7 +75,7 @@ async function allPages(client: Api, path: string, pause: Pause): Promise<readon
       : undefined;
     if (!isRecord(page) || !Array.isArray(list))
       throw usage('cannot paginate: the answer is no list', 'leave `--paginate` out');
-    items.push(...list);
+    for (const item of list) items.push(item);
     next = nextPath(client.baseOrigin, page.links, next);
   }
   return items;

@@ -314,6 +314,13 @@ test('ndjson of a query that looks at each row by itself is printed as the rows 
   expect(seen).toEqual(['"web"\n', '"web"\n"db"\n']);
 });
 
+test('a query may be of more rows than a call can have arguments', async () => {
+  const many = Array.from({ length: 300_000 }, (_, id) => ({ id, name: 'n', status: 'active' }));
+  const { output, stdout } = outputOf({ format: 'json', query: await compileQuery('length(@)') });
+  await output.list(many, view);
+  expect(stdout.text()).toBe('300000\n');
+});
+
 test('columns can be judged before there is anything to list, unless a query makes others', async () => {
   expect(() => outputOf({ format: 'json', columns: ['Nope'] }).output.checkColumns(view)).toThrow(/unknown column/);
   expect(() => outputOf({ format: 'json', columns: ['id'] }).output.checkColumns(view)).not.toThrow();

@@ -126,6 +126,12 @@ describe('api --paginate', () => {
     expect((await cloudctl(host, words)).err).toMatch(/try again in \d+ s/);
   });
 
+  it('takes a page of more items than a call can have arguments', async () => {
+    const { host } = await pagesOf({ things: Array.from({ length: 300_000 }, () => 1) });
+    const ran = await cloudctl(host, ['api', 'GET', '/v2/things', '--paginate', '--query', 'length(@)', '-o', 'json']);
+    expect(ran).toMatchObject({ code: 0, out: '300000\n' });
+  });
+
   it('of a thing that is no list is a usage error', async () => {
     const { host } = await pagesOf({ thing: {} });
     const ran = await cloudctl(host, ['api', 'GET', '/v2/thing', '--paginate']);
