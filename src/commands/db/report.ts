@@ -17,6 +17,7 @@ import type { Report } from '../../preflight/report.ts';
 import type { Wish } from '../../preflight/wish.ts';
 import { version } from '../../version.ts';
 import type { Source } from './source.ts';
+import { untilSignal } from './until-signal.ts';
 
 /** The options that say where the report goes (contract.md §6). */
 export const reportOptions: readonly OptionSpec[] = [
@@ -100,13 +101,10 @@ export function notPossible(report: Report, fixFile: string | undefined): CliErr
 
 async function run(context: Context, words: Words, source: Source, wish: Wish): Promise<Report> {
   const { host, progress, output } = context;
-  const end = new AbortController();
-  const stop = host.signals.listen(() => end.abort());
   const common = {
     wish,
     deadline: duration(words.text('deadline') ?? '60s', '--deadline', 1000),
     clock: host.clock,
-    signal: end.signal,
     nearest,
     onProgress: (done: number, total: number) =>
       void progress.show(`${done} of ${total} ${source.engine === 'redis' ? 'steps' : 'databases judged'}`),
@@ -116,11 +114,15 @@ async function run(context: Context, words: Words, source: Source, wish: Wish): 
   };
   try {
     await progress.show('asking the source');
-    return source.engine === 'redis'
-      ? await preflightRedis({ ...common, source: source.source })
-      : await preflightPostgresql({ ...common, source: source.source });
+    return await untilSignal(
+      host.signals,
+      'the preflight was cancelled',
+      (signal): Promise<Report> =>
+        source.engine === 'redis'
+          ? preflightRedis({ ...common, signal, source: source.source })
+          : preflightPostgresql({ ...common, signal, source: source.source }),
+    );
   } finally {
-    stop();
     await progress.stop();
   }
 }

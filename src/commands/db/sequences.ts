@@ -8,6 +8,7 @@ import { sequenceStates } from '../../preflight/postgresql/asks/sequences.ts';
 import { askEachDatabase } from '../../preflight/postgresql/each-database.ts';
 import { type SequenceScript, sequenceScript } from '../../preflight/postgresql/sequences.ts';
 import { sourceOf, sourceOptions } from './source.ts';
+import { untilSignal } from './until-signal.ts';
 
 interface DatabaseSequences extends SequenceScript {
   readonly database: string;
@@ -44,10 +45,10 @@ export const sequences: CommandSpec<Context> = {
     const source = await sourceOf(context, words);
     if (source.engine === 'redis')
       throw usage('Redis has no sequences', '`cloudctl db sequences` is for PostgreSQL sources');
-    const end = new AbortController();
-    const stop = host.signals.listen(() => end.abort());
     const options = { source: source.source, ignoreDbs: words.list('ignore-dbs'), clock: host.clock, nearest };
-    const told = await askEachDatabase({ ...options, signal: end.signal }, sequenceStates).finally(stop);
+    const told = await untilSignal(host.signals, 'the sequences were not read', (signal) =>
+      askEachDatabase({ ...options, signal }, sequenceStates),
+    );
     const scripts = told.map((each): DatabaseSequences => {
       const { database } = each;
       if ('failure' in each) return { database, statements: [], hidden: [], failure: each.failure };
