@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, realpathSync, rmSync, statSync, truncateSync } from 'node:fs';
+import { accessSync, constants, existsSync, readFileSync, realpathSync, rmSync, statSync, truncateSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { CliError, usage } from '../errors.ts';
 import { createWithRoom } from '../platform/files.ts';
@@ -52,8 +52,7 @@ export async function createLedger(path: string, batch: BatchEvent, bootOf: Boot
 
 /** The ledger as an earlier process left it; its last line, if it was torn, is cut off. */
 export async function openLedger(path: string, bootOf: BootOf): Promise<Ledger> {
-  if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true)
-    throw usage(`there is no ledger ${path}`, 'the command that began the batch printed its path first, on stderr');
+  requireReadable(path);
   const lock = takeLock(path);
   try {
     const roster = readLedger(path);
@@ -64,7 +63,7 @@ export async function openLedger(path: string, bootOf: BootOf): Promise<Ledger> 
     return ledger;
   } catch (error) {
     lock.release();
-    throw error instanceof CliError ? error : cannotWrite(path, error);
+    throw cannotWrite(path, error);
   }
 }
 
@@ -92,6 +91,18 @@ function readLedger(path: string): Roster {
   // A line without its end was never relied upon: what must be on the disk before a request leaves is there whole.
   if (end < bytes.length) truncateSync(path, end);
   return roster;
+}
+
+function requireReadable(path: string): void {
+  const hint = 'the command that began the batch printed its path first, on stderr';
+  if (!existsSync(path)) throw usage(`there is no ledger ${path}`, hint);
+  try {
+    // Reading a pipe would wait for whoever writes.
+    if (!statSync(path).isFile()) throw new Error('it is no file');
+    accessSync(path, constants.R_OK);
+  } catch (error) {
+    throw usage(`could not read the ledger: ${error instanceof Error ? error.message : String(error)}`, hint, path);
+  }
 }
 
 async function opened(path: string, lock: HeldLock, roster: Roster, bootOf: BootOf): Promise<Ledger> {

@@ -59,7 +59,8 @@ describe('a ledger', () => {
     const folder = dirname(path);
     await expect(openLedger(folder, thisBoot)).rejects.toMatchObject({
       code: 'usage',
-      message: `there is no ledger ${folder}`,
+      message: 'could not read the ledger: it is no file',
+      detail: folder,
     });
     expect(existsSync(`${folder}.lock`)).toBe(false);
   });

@@ -1,11 +1,11 @@
 import { given } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usage } from '../../errors.ts';
-import { readTextIfAny } from '../../platform/files.ts';
 import { findPassword } from '../../postgresql/pgpass.ts';
 import { type PostgresSource, readSource as readPostgres } from '../../postgresql/source.ts';
 import { type RedisSource, readSource as readRedis, withPassword } from '../../redis/source.ts';
 import { Secret } from '../../secret.ts';
+import { readInput } from '../input-file.ts';
 import { asked, type Source } from './source.ts';
 
 /** The server a rehearsal fills. */
@@ -31,7 +31,7 @@ export async function intoOf(context: Context, typed: string | undefined, engine
 }
 
 async function postgresInto(context: Context, url: string, typed: string | undefined): Promise<Into> {
-  const read = told(() => readPostgres({ source: url }, readTextIfAny));
+  const read = told(() => readPostgres({ source: url }, readInput));
   for (const note of read.notes) await context.output.warn(aboutTarget(note));
   if (read.passwordInUrl && typed !== undefined) await warnOfArgument(context);
   const isTlsSaid = /[?&\s](sslmode|ssl)=/.test(url);

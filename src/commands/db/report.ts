@@ -5,7 +5,6 @@ import { duration } from '../../cli/duration.ts';
 import { nearest } from '../../cli/suggest.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usage } from '../../errors.ts';
-import { readTextIfAny } from '../../platform/files.ts';
 import { type Baseline, type Change, changesSince, decodeBaseline, type Shapes } from '../../preflight/baseline.ts';
 import { fixScript, undoScript } from '../../preflight/fix-text.ts';
 import { renderReport, reportEndings } from '../../preflight/formats/write.ts';
@@ -16,6 +15,7 @@ import { preflightRedis } from '../../preflight/redis/run.ts';
 import type { Report } from '../../preflight/report.ts';
 import type { Wish } from '../../preflight/wish.ts';
 import { version } from '../../version.ts';
+import { readInput } from '../input-file.ts';
 import type { Source } from './source.ts';
 import { untilSignal } from './until-signal.ts';
 
@@ -146,7 +146,7 @@ async function shapesOf(context: Context, source: Source, wish: Wish, report: Re
 }
 
 function readBaseline(file: string): Baseline | undefined {
-  const text = readTextIfAny(file);
+  const text = readInput(file);
   if (text === undefined) return undefined;
   const baseline = decodeBaseline(text);
   if (baseline === undefined)

@@ -3,11 +3,11 @@ import type { OptionSpec, Words } from '../../cli/command.ts';
 import { given } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
 import { usage } from '../../errors.ts';
-import { readTextIfAny } from '../../platform/files.ts';
 import { findPassword } from '../../postgresql/pgpass.ts';
 import { type PostgresSource, readSource as readPostgresSource } from '../../postgresql/source.ts';
 import { type RedisSource, readSource as readRedisSource, withPassword } from '../../redis/source.ts';
 import { Secret } from '../../secret.ts';
+import { readInput } from '../input-file.ts';
 
 /** The options of every `db` command that say where the source is (contract.md §6). */
 export const sourceOptions: readonly OptionSpec[] = [
@@ -87,7 +87,7 @@ async function postgresSource(context: Context, words: Words): Promise<PostgresS
       disableSsl: words.flag('disable-ssl') ? true : undefined,
       caFile: words.text('ca-file'),
     },
-    readTextIfAny,
+    readInput,
   );
   for (const note of read.notes) await context.output.warn(note);
   if (read.passwordInUrl) await warnOfArgument(context);
@@ -155,7 +155,7 @@ async function fromStdin(context: Context): Promise<Secret> {
 }
 
 function certificates(file: string): string {
-  const pem = readTextIfAny(file);
+  const pem = readInput(file);
   if (pem === undefined) throw usage(`the CA file ${file} is not there`);
   return pem;
 }
