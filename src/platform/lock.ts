@@ -27,15 +27,17 @@ export interface LockOptions {
  * Polled: a waiter of the library that was given up would be granted the lock later.
  */
 export async function acquireLock(path: string, options: LockOptions): Promise<HeldLock> {
-  const end = options.clock.now() + options.waitMs;
+  // Counted by the pauses: the time of day may be set meanwhile, either way.
+  let left = options.waitMs;
   for (let waiting = false; ; waiting = true) {
     options.signal?.throwIfAborted();
     const held = tryAcquire(path);
     if (held !== undefined) return held;
     if (!waiting) options.onWaiting?.();
-    const left = end - options.clock.now();
     if (left <= 0) throw busy(path, options.waitMs);
-    await options.clock.sleep(Math.min(left, pause(options.random)), options.signal);
+    const nap = Math.min(left, pause(options.random));
+    await options.clock.sleep(nap, options.signal);
+    left -= nap;
   }
 }
 

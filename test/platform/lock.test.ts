@@ -163,6 +163,24 @@ describe('the lock of a profile', () => {
     held?.release();
   });
 
+  it.each([-3_600_000, 3_600_000])(
+    'is waited for as long although the clock is set by %d ms meanwhile',
+    async (step) => {
+      const held = tryAcquire(path);
+      let [now, slept] = [0, 0];
+      const clock = {
+        now: () => now,
+        sleep: async (ms: number) => {
+          slept += ms;
+          now += ms + step;
+        },
+      };
+      await expect(acquireLock(path, { ...options, waitMs: 1000, clock })).rejects.toMatchObject({ code: 'busy' });
+      expect(slept).toBeCloseTo(1000);
+      held?.release();
+    },
+  );
+
   it('that cannot be made names the folder', () => {
     writeFileSync(join(folder, 'locks'), 'a file where the folder should be');
     expect(() => tryAcquire(path)).toThrow(CliError);
