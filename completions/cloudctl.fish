@@ -120,8 +120,8 @@ complete -c cloudctl -n '__cloudctl_at /actions/' -l status -x -a 'in-progress c
 complete -c cloudctl -n '__cloudctl_at /actions/' -l type -x -d 'only those of this type, such as create'
 complete -c cloudctl -n '__cloudctl_at /actions/' -l resource-type -x -d 'only those on this type of resource, such as droplet'
 complete -c cloudctl -n '__cloudctl_at /actions/' -l region -x -d 'only those in this region'
-complete -c cloudctl -n '__cloudctl_at /actions/' -l after -x -d 'only those started after this time (ISO 8601)'
-complete -c cloudctl -n '__cloudctl_at /actions/' -l before -x -d 'only those started before this time (ISO 8601)'
+complete -c cloudctl -n '__cloudctl_at /actions/' -l after -x -d 'only those started after this time (ISO 8601, UTC)'
+complete -c cloudctl -n '__cloudctl_at /actions/' -l before -x -d 'only those started before this time (ISO 8601, UTC)'
 
 complete -c cloudctl -n '__cloudctl_at /actions/list/' -l page-size -x -d 'actions in one request, 1 to 200 (200)'
 complete -c cloudctl -n '__cloudctl_at /actions/list/' -l limit -x -d 'stop after so many'
@@ -129,8 +129,8 @@ complete -c cloudctl -n '__cloudctl_at /actions/list/' -l status -x -a 'in-progr
 complete -c cloudctl -n '__cloudctl_at /actions/list/' -l type -x -d 'only those of this type, such as create'
 complete -c cloudctl -n '__cloudctl_at /actions/list/' -l resource-type -x -d 'only those on this type of resource, such as droplet'
 complete -c cloudctl -n '__cloudctl_at /actions/list/' -l region -x -d 'only those in this region'
-complete -c cloudctl -n '__cloudctl_at /actions/list/' -l after -x -d 'only those started after this time (ISO 8601)'
-complete -c cloudctl -n '__cloudctl_at /actions/list/' -l before -x -d 'only those started before this time (ISO 8601)'
+complete -c cloudctl -n '__cloudctl_at /actions/list/' -l after -x -d 'only those started after this time (ISO 8601, UTC)'
+complete -c cloudctl -n '__cloudctl_at /actions/list/' -l before -x -d 'only those started before this time (ISO 8601, UTC)'
 
 complete -c cloudctl -n '__cloudctl_at /droplets/ 0' -a list -d 'list droplets'
 complete -c cloudctl -n '__cloudctl_at /droplets/ 0' -a create -d 'create droplets, one or many'

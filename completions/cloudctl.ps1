@@ -116,8 +116,8 @@ Register-ArgumentCompleter -Native -CommandName 'cloudctl' -ScriptBlock {
         '--type' = @{ Text = 'only those of this type, such as create'; Value = @{ Kind = 'nothing' } }
         '--resource-type' = @{ Text = 'only those on this type of resource, such as droplet'; Value = @{ Kind = 'nothing' } }
         '--region' = @{ Text = 'only those in this region'; Value = @{ Kind = 'nothing' } }
-        '--after' = @{ Text = 'only those started after this time (ISO 8601)'; Value = @{ Kind = 'nothing' } }
-        '--before' = @{ Text = 'only those started before this time (ISO 8601)'; Value = @{ Kind = 'nothing' } }
+        '--after' = @{ Text = 'only those started after this time (ISO 8601, UTC)'; Value = @{ Kind = 'nothing' } }
+        '--before' = @{ Text = 'only those started before this time (ISO 8601, UTC)'; Value = @{ Kind = 'nothing' } }
       }
       Places = @()
     }
@@ -130,8 +130,8 @@ Register-ArgumentCompleter -Native -CommandName 'cloudctl' -ScriptBlock {
         '--type' = @{ Text = 'only those of this type, such as create'; Value = @{ Kind = 'nothing' } }
         '--resource-type' = @{ Text = 'only those on this type of resource, such as droplet'; Value = @{ Kind = 'nothing' } }
         '--region' = @{ Text = 'only those in this region'; Value = @{ Kind = 'nothing' } }
-        '--after' = @{ Text = 'only those started after this time (ISO 8601)'; Value = @{ Kind = 'nothing' } }
-        '--before' = @{ Text = 'only those started before this time (ISO 8601)'; Value = @{ Kind = 'nothing' } }
+        '--after' = @{ Text = 'only those started after this time (ISO 8601, UTC)'; Value = @{ Kind = 'nothing' } }
+        '--before' = @{ Text = 'only those started before this time (ISO 8601, UTC)'; Value = @{ Kind = 'nothing' } }
       }
       Places = @()
     }

@@ -38,8 +38,8 @@ export const list: CommandSpec<Context> = {
     { name: 'type', value: 'T', description: 'only those of this type, such as create' },
     { name: 'resource-type', value: 'R', description: 'only those on this type of resource, such as droplet' },
     { name: 'region', value: 'R', description: 'only those in this region' },
-    { name: 'after', value: 'TIME', description: 'only those started after this time (ISO 8601)' },
-    { name: 'before', value: 'TIME', description: 'only those started before this time (ISO 8601)' },
+    { name: 'after', value: 'TIME', description: 'only those started after this time (ISO 8601, UTC)' },
+    { name: 'before', value: 'TIME', description: 'only those started before this time (ISO 8601, UTC)' },
   ],
   examples: [
     { text: 'What is going on right now', command: 'cloudctl actions list --status in-progress' },
@@ -91,12 +91,19 @@ function filterOf(words: Words): (action: Action) => boolean {
 function timeOf(words: Words, option: string): number | undefined {
   const text = words.text(option);
   if (text === undefined) return undefined;
-  const time = /^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?$/.test(text)
-    ? Date.parse(text)
-    : Number.NaN;
+  const [, day = '', clock = '00:00', zone = 'Z'] =
+    /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)(Z|[+-]\d{2}:?\d{2})?)?$/.exec(text) ?? [];
+  // Without a zone it is UTC, as in what is listed: Date.parse takes a date for UTC, and a time for this machine's.
+  const time = isDay(day) ? Date.parse(`${day}T${clock}${zone}`) : Number.NaN;
   if (Number.isNaN(time))
     throw usage(`--${option} is not a time`, `write it as in \`--${option} 2026-01-31T08:00:00Z\``);
   return time;
+}
+
+/** Date.parse takes the 30th of February for the 2nd of March. */
+function isDay(text: string): boolean {
+  const time = Date.parse(text);
+  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
 }
 
 async function* rows(portions: AsyncIterable<Portion<Action>>): Pages<JsonRecord> {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { reply, serverFor } from '../../fixtures/broken-server.ts';
 import { testHost } from '../../fixtures/host.ts';
 import { seedSession } from '../../fixtures/session.ts';
@@ -80,6 +80,19 @@ describe('actions list', () => {
     expect(ran.json<Action[]>()).toEqual(all.filter(matches));
   });
 
+  it.each(['2026-01-01', '2026-01-01 00:00', '2026-01-01T00:00:00Z'])(
+    '%j is one instant in every time zone: UTC, as in what is listed',
+    async (time) => {
+      vi.stubEnv('TZ', 'Pacific/Kiritimati');
+      onTestFinished(() => void vi.unstubAllEnvs());
+      expect(new Date(2026, 0, 1).getTimezoneOffset()).toBe(-14 * 60);
+      const { host } = await loggedIn();
+      const words = ['actions', 'list', '--before', time, '--after', '2025-12-31T23:59:59Z', '-o', 'json'];
+      // The times do not contradict each other only if this one is the later.
+      expect(await cloudctl(host, words)).toMatchObject({ code: 0, out: '[]\n' });
+    },
+  );
+
   it('with a limit gives the newest', async () => {
     const { host } = await loggedIn();
     const all = (await cloudctl(host, ['actions', 'list', '-o', 'json'])).json<Action[]>();
@@ -94,6 +107,7 @@ describe('actions list', () => {
     ['--status', 'done'],
     ['--after', 'yesterday'],
     ['--before', '2026-13-01'],
+    ['--before', '2026-02-30'],
     ['--format', 'Nope'],
   ])('%s %s is a usage error before any request', async (option, value) => {
     const { host, sandbox } = await loggedIn();
