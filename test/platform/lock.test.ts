@@ -172,6 +172,7 @@ describe('the lock of a profile', () => {
         now: () => now,
         sleep: async (ms: number) => {
           slept += ms;
+          if (slept > 2000) throw new Error('it waits on');
           now += ms + step;
         },
       };
