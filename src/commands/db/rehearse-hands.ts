@@ -16,7 +16,8 @@ import { type Plan, planFor, type Stage, surveyStage } from './rehearse-plan.ts'
 import { playPostgresql, portsFor } from './rehearse-postgresql.ts';
 import { cleanRedis, playRedis, redisPorts, surveyRedis } from './rehearse-redis.ts';
 
-export type Machine = Pick<Course, 'clock' | 'env' | 'random'>;
+/** The signal ends the looks before anything is made, and nothing that removes. */
+export type Machine = Pick<Course, 'clock' | 'env' | 'random' | 'signal'>;
 
 /** What a rehearsal does that differs from engine to engine, in this order. */
 export interface Hands {
@@ -52,7 +53,12 @@ export function postgresqlHands(
   let stage: Stage | undefined;
   let plan: Plan | undefined;
   const enter = async () => {
-    stage = await surveyStage(stage?.door ?? into.source, stage !== undefined || into.isTlsSaid, looking);
+    stage = await surveyStage(
+      stage?.door ?? into.source,
+      stage !== undefined || into.isTlsSaid,
+      looking,
+      machine.signal,
+    );
     return stage;
   };
   const doors = (at: Stage | undefined) => ({ source, target: at?.door ?? into.source });
@@ -64,7 +70,7 @@ export function postgresqlHands(
       return { version: versionWords(server.version), extensions, system: server.system };
     },
     async plan(method) {
-      plan = await planFor(source, stage ?? (await enter()), ignoreDbs, looking);
+      plan = await planFor(source, stage ?? (await enter()), ignoreDbs, looking, machine.signal);
       const { databases, fresh, filled } = plan;
       const count = databases.length === 1 ? 'one database' : `${databases.length} databases`;
       return {
@@ -92,7 +98,7 @@ export function redisHands(source: RedisSource, target: RedisSource, machine: Ma
   return {
     open: async () => {},
     clean: (file, how) => cleanRedis(file, doors, redisPorts(machine, file, doors), how),
-    survey: async () => ({ ...(await surveyRedis(doors)), extensions: undefined, system: '' }),
+    survey: async () => ({ ...(await surveyRedis(doors, machine.signal)), extensions: undefined, system: '' }),
     plan: async () => ({
       onSource: 'makes it send all it has to a replica, which forks the server once',
       onTarget: 'makes it that replica until the end, and empties it then',

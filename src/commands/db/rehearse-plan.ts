@@ -19,10 +19,15 @@ export interface Stage {
   readonly extensions: readonly string[];
 }
 
-/** Looks at the target; it is only read. Throws a CliError when nobody is let in. */
-export async function surveyStage(door: PostgresSource, isTlsSaid: boolean, ports: EnginePorts): Promise<Stage> {
+/** Looks at the target; it is only read. Throws a CliError when nobody is let in, and when the signal comes. */
+export async function surveyStage(
+  door: PostgresSource,
+  isTlsSaid: boolean,
+  ports: EnginePorts,
+  signal: AbortSignal,
+): Promise<Stage> {
   try {
-    return await within(door, ports, { name: watchName }, async (session) => {
+    return await within(door, ports, { name: watchName, signal }, async (session) => {
       const server = await readServer(session);
       const names = async (text: string) => (await rowsOf(session, text)).map(({ name }) => name ?? '');
       return {
@@ -34,7 +39,7 @@ export async function surveyStage(door: PostgresSource, isTlsSaid: boolean, port
     });
   } catch (error) {
     const isPlain = error instanceof ConnectError && error.code === ownCodes.noTls;
-    if (isPlain && !isTlsSaid) return surveyStage({ ...door, ssl: 'disable' }, true, ports);
+    if (isPlain && !isTlsSaid) return surveyStage({ ...door, ssl: 'disable' }, true, ports, signal);
     throw new CliError('unreachable', `could not enter the target: ${reasonOf(error, door.password)}`, {
       detail: `${door.host}:${door.port}, database ${door.dbname}, user ${door.username}`,
       hint: 'put right what --into says, or the target; nothing was touched',
@@ -58,8 +63,9 @@ export async function planFor(
   stage: Stage,
   ignoreDbs: readonly string[],
   ports: EnginePorts,
+  signal: AbortSignal,
 ): Promise<Plan> {
-  const { server, databases } = await within(source, ports, { name: watchName }, async (session) => ({
+  const { server, databases } = await within(source, ports, { name: watchName, signal }, async (session) => ({
     server: await readServer(session),
     databases: await listDatabases(session, ignoreDbs),
   }));
@@ -71,7 +77,7 @@ export async function planFor(
   const filled: Filled[] = [];
   const taken: string[] = [];
   for (const { name } of databases.filter((one) => !fresh.includes(one))) {
-    await within({ ...stage.door, dbname: name }, ports, { name: watchName }, async (session) => {
+    await within({ ...stage.door, dbname: name }, ports, { name: watchName, signal }, async (session) => {
       const found = await occupants(session);
       if (found.length > 0) taken.push(`${name} holds ${found.slice(0, 5).join(', ')}${found.length > 5 ? ', …' : ''}`);
       else filled.push({ name, ...(await readBare(session)) });

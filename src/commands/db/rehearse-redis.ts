@@ -23,14 +23,18 @@ export interface RedisCourse extends Course {
 }
 
 /** The target before anything was done to it; throws a CliError when it must not be filled. */
-export async function surveyRedis({ source, target }: Doors<RedisSource>): Promise<{ readonly version: string }> {
-  const there = await entered(target, async (session) => ({
+export async function surveyRedis(
+  { source, target }: Doors<RedisSource>,
+  signal: AbortSignal,
+): Promise<{ readonly version: string }> {
+  const look = async (session: RedisSession) => ({
     info: await infoOf(session),
     functions: await functionsOf(session),
-  }));
+  });
+  const there = await entered(target, look, signal);
   const run = there.info.get('run_id');
   // A source that cannot be entered is the preflight's to tell.
-  const from = await within(source, infoOf).catch(() => undefined);
+  const from = await within(source, infoOf, signal).catch(() => undefined);
   if (from !== undefined && run !== undefined && from.get('run_id') === run) {
     throw usage('source and target are the same server', 'name a server of its own with --into');
   }
@@ -173,9 +177,13 @@ async function functionsOf(session: RedisSession): Promise<readonly string[]> {
   return Array.isArray(reply) ? reply.flatMap((one) => (Array.isArray(one) ? [String(one[1])] : [])) : [];
 }
 
-async function entered<T>(door: RedisSource, work: (session: RedisSession) => Promise<T>): Promise<T> {
+async function entered<T>(
+  door: RedisSource,
+  work: (session: RedisSession) => Promise<T>,
+  signal: AbortSignal,
+): Promise<T> {
   try {
-    return await within(door, work);
+    return await within(door, work, signal);
   } catch (error) {
     throw new CliError('unreachable', `could not enter the target: ${reasonOf(error, door.password)}`, {
       detail: `${door.host}:${door.port}`,
@@ -184,8 +192,12 @@ async function entered<T>(door: RedisSource, work: (session: RedisSession) => Pr
   }
 }
 
-async function within<T>(door: RedisSource, work: (session: RedisSession) => Promise<T>): Promise<T> {
-  const session = await connect(door, { limit: usualWaits.connect });
+async function within<T>(
+  door: RedisSource,
+  work: (session: RedisSession) => Promise<T>,
+  signal?: AbortSignal,
+): Promise<T> {
+  const session = await connect(door, { limit: usualWaits.connect, signal });
   try {
     return await work(session);
   } finally {

@@ -111,11 +111,12 @@ export async function openScene(context: Context, options: SceneOptions): Promis
   };
 }
 
-function handsFor({ host }: Context, { source, into, words }: SceneOptions): Hands {
+function handsFor({ host: { clock, env, random } }: Context, { source, into, words, signal }: SceneOptions): Hands {
+  const machine = { clock, env, random, signal };
   if (source.engine === 'postgresql' && into.engine === 'postgresql') {
-    return postgresqlHands(source.source, into, words.list('ignore-dbs'), host);
+    return postgresqlHands(source.source, into, words.list('ignore-dbs'), machine);
   }
-  if (source.engine === 'redis' && into.engine === 'redis') return redisHands(source.source, into.source, host);
+  if (source.engine === 'redis' && into.engine === 'redis') return redisHands(source.source, into.source, machine);
   throw new Error('source and target are of two engines');
 }
 

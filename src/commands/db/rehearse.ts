@@ -54,8 +54,9 @@ export const rehearse: CommandSpec<Context> = {
       signal = name;
       end.abort();
     });
-    const scene = await openScene(context, { source, into, words, signal: end.signal, ...asked });
+    let scene: Scene | undefined;
     try {
+      scene = await openScene(context, { source, into, words, signal: end.signal, ...asked });
       const wish = await rehearsalWish(context, words, source, into, await scene.survey());
       const judged = await judgeFirst(context, words, source, wish);
       const plan = await scene.plan(judged.method);
@@ -64,7 +65,7 @@ export const rehearse: CommandSpec<Context> = {
       return await act(context, scene, { ...asked, into, ...judged });
     } catch (error) {
       if (signal === undefined) throw worded(error, source, into);
-      const left = scene.left();
+      const left = scene?.left() ?? [];
       throw new CliError('cancelled', 'the rehearsal was ended', {
         detail: left.length === 0 ? 'nothing of it is left' : left.map(leftLine).join('\n'),
         ...(left.length === 0 ? {} : { hint: 'run the same command again: it removes first what is left' }),
@@ -73,7 +74,7 @@ export const rehearse: CommandSpec<Context> = {
       });
     } finally {
       deaf();
-      scene.close();
+      scene?.close();
     }
   },
 };

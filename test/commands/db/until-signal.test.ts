@@ -24,13 +24,16 @@ it.each([
   ['preflight', 'redis', 'SIGTERM', 143],
   ['sequences', 'postgres', 'SIGINT', 130],
   ['sequences', 'postgres', 'SIGTERM', 143],
+  ['rehearse', 'postgres', 'SIGINT', 130],
+  ['rehearse', 'redis', 'SIGTERM', 143],
 ] as const)(
   'db %s of %s ends with %s as exit %d, while it waits for the source',
   async (command, scheme, signal, exit) => {
     const { port, met } = await mutePort();
     const address =
       scheme === 'redis' ? `redis://127.0.0.1:${port}` : `postgres://u@127.0.0.1:${port}/d?sslmode=disable`;
-    const running = start(machine(), ['db', command, '--source', address, '-o', 'json']);
+    const into = command === 'rehearse' ? ['--into', address, '--yes'] : [];
+    const running = start(machine(), ['db', command, '--source', address, ...into, '-o', 'json']);
     await met;
     running.host.signal(signal);
     const ran = await running.ended;
@@ -38,4 +41,6 @@ it.each([
     expect(ran.error()).toMatchObject({ code: 'cancelled', exit_code: exit });
     expect(running.host.signal(signal)).toBe(0);
   },
+  // A connection that is not given up is waited for ten seconds.
+  8_000,
 );
