@@ -45,6 +45,6 @@ export async function takeBaseline({ ledger, line, lookups, clock, ending }: Bas
 function uncounted(): CliError {
   return new CliError('incomplete_list', 'could not see which of the names are taken', {
     detail: 'the answer to GET /v2/droplets does not say how many droplets there are (`meta.total`)',
-    hint: '`cloudctl api /v2/droplets` shows the answer; see that base_url is the resource API itself',
+    hint: '`cloudctl api GET /v2/droplets` shows the answer; see that base_url is the resource API itself',
   });
 }

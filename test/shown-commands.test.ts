@@ -1,0 +1,52 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, it } from 'vitest';
+import { parse } from '../src/cli/parse.ts';
+import { commands } from '../src/commands/index.ts';
+import { CliError } from '../src/errors.ts';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+
+it('every command that a hint, an error or a page shows whole is one that the program takes', async () => {
+  const wrong: string[] = [];
+  for (const file of shownIn()) {
+    for (const command of commandsIn(readFileSync(file, 'utf8'))) {
+      const words = wordsOf(command);
+      const fault = await parse('cloudctl', { kind: 'branch', summary: '', children: commands }, words).catch(String);
+      // The bare name of a command stands for the command, not for a line to be pasted.
+      const isName = words.every((word) => /^[a-z]+$/.test(word)) && String(fault).includes('missing argument');
+      if (typeof fault === 'string' && !isName && !mistakes.has(command)) wrong.push(`${command}: ${fault}`);
+    }
+  }
+  expect(wrong).toEqual([]);
+});
+
+it('a command without its method is found', async () => {
+  const words = wordsOf('cloudctl api /v2/droplets');
+  await expect(parse('cloudctl', { kind: 'branch', summary: '', children: commands }, words)).rejects.toThrow(CliError);
+});
+
+/** Shown as what a person may type by mistake. */
+const mistakes: ReadonlySet<string> = new Set(['cloudctl login']);
+
+function shownIn(): readonly string[] {
+  const below = (folder: string): readonly string[] =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((name) => join(root, folder, name));
+  const files = [...below('src'), ...below('docs')].filter((file) => /\.(ts|md)$/.test(file));
+  return [...files, ...['README.md', 'SECURITY.md', 'CHANGELOG.md'].map((name) => join(root, name))];
+}
+
+/** In backquotes, as hints and pages have them; one that is put together from parts is not whole here. */
+function commandsIn(text: string): readonly string[] {
+  const quoted = [...text.matchAll(/\\?`(cloudctl [^`\n]+?)\\?`/g)].map(([, command]) => command ?? '');
+  const prompted = [...text.matchAll(/^\$ (?:\w+=\S+ )*(cloudctl .+)$/gm)].map(([, command]) => command ?? '');
+  return [...quoted, ...prompted].filter((command) => !command.includes('${'));
+}
+
+/** As a shell parts them, up to what belongs to the shell. */
+function wordsOf(command: string): readonly string[] {
+  const [alone = ''] = command.split(/ (?:[|&;#]|>|<)/);
+  const words = alone.match(/(?:"[^"]*"|'[^']*'|[^\s"'])+/g) ?? [];
+  return words.slice(1).map((word) => word.replaceAll(/["']/g, ''));
+}
