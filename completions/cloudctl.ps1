@@ -20,7 +20,7 @@ Register-ArgumentCompleter -Native -CommandName 'cloudctl' -ScriptBlock {
     '-q' = @{ Text = 'no progress and no notices'; Value = $null }
     '--quiet' = @{ Text = 'no progress and no notices'; Value = $null }
     '--trace' = @{ Text = 'print each HTTP request on stderr, without its secrets'; Value = $null }
-    '--timeout' = @{ Text = 'the limit of one HTTP request (30s)'; Value = @{ Kind = 'nothing' } }
+    '--timeout' = @{ Text = 'the limit of one HTTP request, as in 90s, 5m or 2h (30s)'; Value = @{ Kind = 'nothing' } }
     '--no-color' = @{ Text = 'no colour'; Value = $null }
     '-h' = @{ Text = 'print help'; Value = $null }
     '--help' = @{ Text = 'print help'; Value = $null }

@@ -17,6 +17,7 @@ export async function run(argv: readonly string[], host: Host): Promise<ExitCode
       name: 'cloudctl',
       version,
       summary: 'Log in to the cloud through the browser, create droplets in batch, and migrate databases online.',
+      examples: firstSteps,
       tree: commands,
       argv,
       stdout: host.stdout,
@@ -37,6 +38,15 @@ export async function run(argv: readonly string[], host: Host): Promise<ExitCode
     return error.exitCode;
   }
 }
+
+const firstSteps = [
+  { text: 'Try everything without an account', command: 'cloudctl sandbox start' },
+  { text: 'Name the servers and the application, then log in', command: 'cloudctl auth setup && cloudctl auth login' },
+  {
+    text: 'Is a database ready to be migrated?',
+    command: 'cloudctl db preflight --source postgres://USER@HOST/DBNAME',
+  },
+];
 
 async function worded(thrown: unknown): Promise<CliError> {
   if (!(thrown instanceof DamagedConfig)) return asCliError(thrown);

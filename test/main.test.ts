@@ -18,6 +18,10 @@ describe('the exit status', () => {
     }
   });
 
+  it('is 0 for the help of the program, which shows what to try first', async () => {
+    expect((await cloudctl(testHost(), [])).out).toMatch(/^Examples:\n {2}# .+\n {2}\$ cloudctl sandbox start$/m);
+  });
+
   it.each([
     [['nope'], /unknown command "nope"/],
     [['droplet', 'list'], /did you mean `cloudctl droplets`/],

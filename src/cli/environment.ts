@@ -25,6 +25,8 @@ export const environment: readonly VariableSpec[] = [
   { name: 'CLOUDCTL_CLUSTER_NAME', description: 'as --cluster name=URL of sandbox start, without showing it' },
   { name: 'CLOUDCTL_SANDBOX_ADMIN_URL', description: 'where the sandbox commands find the sandbox' },
   { name: 'CLOUDCTL_SANDBOX_ADMIN_TOKEN', description: 'the admin token of the sandbox' },
+  { name: 'HTTPS_PROXY, HTTP_PROXY, NO_PROXY', description: 'the proxy to the servers, and where it is not used' },
+  { name: 'NODE_EXTRA_CA_CERTS', description: 'file of further authorities for certificates' },
   { name: 'NO_COLOR, FORCE_COLOR, CI, BROWSER', description: 'mean what they mean elsewhere' },
   { name: 'PGPASSWORD, PGPASSFILE, REDISCLI_AUTH', description: 'password of a source database' },
 ];

@@ -19,7 +19,7 @@ export const globalOptions: readonly OptionSpec[] = [
   { name: 'yes', short: 'y', description: 'answer yes to every confirmation' },
   { name: 'quiet', short: 'q', description: 'no progress and no notices' },
   { name: 'trace', description: 'print each HTTP request on stderr, without its secrets' },
-  { name: 'timeout', value: 'DURATION', description: 'the limit of one HTTP request (30s)' },
+  { name: 'timeout', value: 'DURATION', description: 'the limit of one HTTP request, as in 90s, 5m or 2h (30s)' },
   { name: 'no-color', description: 'no colour' },
 ];
 

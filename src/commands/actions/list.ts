@@ -43,7 +43,7 @@ export const list: CommandSpec<Context> = {
   ],
   examples: [
     { text: 'What is going on right now', command: 'cloudctl actions list --status in-progress' },
-    { text: 'Yesterday, as JSON', command: 'cloudctl actions list --after 2026-01-01 --before 2026-01-02 -o json' },
+    { text: 'One day, as JSON', command: 'cloudctl actions list --after 2026-01-01 --before 2026-01-02 -o json' },
   ],
   run: async (context, words) => {
     const pageSize = wholeNumber(words.text('page-size') ?? '200', '--page-size', { min: 1, max: 200 });

@@ -8,7 +8,7 @@ export const token: CommandSpec<Context> = {
   examples: [
     {
       text: 'Call the API with another tool',
-      command: 'curl -H "Authorization: Bearer $(cloudctl auth token)" "$BASE_URL/v2/droplets"',
+      command: 'curl -H "Authorization: Bearer $(cloudctl auth token)" "$(cloudctl config get base_url)/v2/droplets"',
     },
   ],
   run: async (context) => {
