@@ -52,15 +52,15 @@ export const defaultPort = 6379;
 export function readSource(parts: SourceParts): ReadSource {
   refuseSocket(parts.host);
   const inHost = parts.host?.includes('://') ?? false;
-  if (inHost && parts.url !== undefined) throw usage('--source and --host both hold a URL', 'Give one of them.');
+  if (inHost && parts.url !== undefined) throw usage('--source and --host both hold a URL', 'give one of them');
   const url = inHost ? parts.host : parts.url;
   const found = url === undefined ? undefined : readUrl(url);
   const host = one('host', found?.host, inHost || parts.host === undefined ? undefined : bare(parts.host));
   const port = one('port', found?.port, parts.port) ?? defaultPort;
   const username = nameOf(found, parts.username === '' ? undefined : parts.username);
-  if (host === undefined || host === '') throw usage('the source has no host', 'Give --source redis://HOST:6379.');
+  if (host === undefined || host === '') throw usage('the source has no host', 'give --source redis://HOST:6379');
   if (!Number.isInteger(port) || port < 1 || port > 65535) {
-    throw usage(`port ${port} is no port`, 'Ports go from 1 to 65535.');
+    throw usage(`port ${port} is no port`, 'give a number from 1 to 65535');
   }
   const ssl = sslOf(found?.tls, parts);
   const { password, from } = passwordOf(found?.password, parts);
@@ -87,7 +87,7 @@ export function placeOf({ host, port }: Pick<RedisSource, 'host' | 'port'>): str
 
 function refuseSocket(host: string | undefined): void {
   if (host?.startsWith('/') === true) {
-    throw usage('a unix socket cannot be migrated from', 'The service connects over the network: give host and port.');
+    throw usage('a unix socket cannot be migrated from', 'give host and port: the service connects over the network');
   }
 }
 
@@ -95,7 +95,7 @@ function nameOf(found: RedisUrl | undefined, part: string | undefined): string |
   if (found?.isNameAlone === true && part !== undefined && part !== found.username) {
     throw usage(
       `the user name is given twice: before the @ of the URL, and as ${part}`,
-      'Say it once; a password alone stands behind a colon, as in redis://:PASSWORD@HOST.',
+      'say it once; a password alone stands behind a colon, as in redis://:PASSWORD@HOST',
     );
   }
   return one('user name', found?.username, part);
@@ -104,18 +104,18 @@ function nameOf(found: RedisUrl | undefined, part: string | undefined): string |
 /** The same thing said twice must be the same thing. */
 function one<T extends string | number>(what: string, inUrl: T | undefined, part: T | undefined): T | undefined {
   if (inUrl === undefined || part === undefined || inUrl === part) return inUrl ?? part;
-  throw usage(`the ${what} is given twice: ${inUrl} in the URL and ${part}`, 'Say it once.');
+  throw usage(`the ${what} is given twice: ${inUrl} in the URL and ${part}`, 'say it once');
 }
 
 function sslOf(tls: boolean | undefined, parts: SourceParts): 'require' | 'disable' {
   if (tls === true && parts.disableSsl === true) {
-    throw usage('rediss:// asks for TLS and --disable-ssl forbids it', 'Leave --disable-ssl out, or write redis://.');
+    throw usage('rediss:// asks for TLS and --disable-ssl forbids it', 'leave --disable-ssl out, or write redis://');
   }
   const disabled = tls === false || parts.disableSsl === true;
   if (disabled && parts.ca !== undefined) {
     throw usage(
       `--ca-file verifies TLS, which ${tls === false ? 'redis://' : '--disable-ssl'} turns off`,
-      'Write rediss:// for a server with TLS, or leave --ca-file out.',
+      'write rediss:// for a server with TLS, or leave --ca-file out',
     );
   }
   return disabled ? 'disable' : 'require';

@@ -26,13 +26,13 @@ export function readUrl(text: string): RedisUrl {
   if (severalHosts.test(rest.slice(at + 1)))
     throw usage(
       'the URL of the source holds more than one host',
-      'Give one server; an IPv6 address stands in brackets, as in redis://[::1]:6379.',
+      'give one server; an IPv6 address stands in brackets, as in redis://[::1]:6379',
     );
   if (place === null) throw usage('the URL of the source has no host that can be read', example);
   const [, host = '', port, path, query, fragment] = place;
   if (host === '' || host === '[]') throw usage('the URL of the source has no host', example);
   if (query !== undefined && query !== '?') {
-    throw usage('the URL of the source has parameters after ?', 'Give them as options.');
+    throw usage('the URL of the source has parameters after ?', 'give them as options');
   }
   if (fragment !== undefined) throw usage('the URL of the source has a part after #', example);
   return { tls, host: hostOf(host), port: portOf(port), db: dbOf(path), ...personOf(person) };
@@ -41,11 +41,11 @@ export function readUrl(text: string): RedisUrl {
 /** A comma, or a second colon outside of brackets. */
 const severalHosts = /^[^[/?#]*(,|:[^/?#]*:)/;
 const schemes: Readonly<Record<string, boolean>> = { redis: false, rediss: true, valkey: false, valkeys: true };
-const example = 'Write it as redis://user:password@host:6379/0, with rediss:// for TLS.';
+const example = 'write it as redis://user:password@host:6379/0, with rediss:// for TLS';
 
 function refusedScheme(scheme: string) {
   if (scheme.includes('unix')) {
-    return usage('a unix socket cannot be migrated from', 'The service connects over the network: give host and port.');
+    return usage('a unix socket cannot be migrated from', 'give host and port: the service connects over the network');
   }
   return usage(scheme === '' ? 'the source is no URL' : `${scheme}:// is no scheme of Redis`, example);
 }
@@ -89,6 +89,6 @@ function decoded(text: string): string {
     return decodeURIComponent(text);
   } catch {
     // The text may be a password: it is not shown.
-    throw usage('a user name or password in the URL has a % that encodes nothing', 'Write %25 for a % sign.');
+    throw usage('a user name or password in the URL has a % that encodes nothing', 'write %25 for a % sign');
   }
 }
