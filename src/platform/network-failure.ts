@@ -32,6 +32,15 @@ export function reasonOf(code: string | undefined): string {
   );
 }
 
+/** Why an answer did not come whole. */
+export function reasonOfLoss(error: unknown): string {
+  const [name, message] = error instanceof Error ? [error.name, error.message] : ['', ''];
+  if (name === 'HTTPParserError') return 'what came breaks the rules of HTTP';
+  // undici ends the connection itself then, and calls it by the same code.
+  if (message === 'bad response') return 'the server said 100 Continue, which nobody asked for';
+  return reasonOf(codeOf(error));
+}
+
 const reasons: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'connection refused',
   ECONNRESET: 'the connection was closed by the other side',

@@ -1,6 +1,6 @@
 import type { Response } from './exchange.ts';
 import type { SendOptions } from './host.ts';
-import { codeOf, reasonOf } from './network-failure.ts';
+import { reasonOfLoss } from './network-failure.ts';
 import { proxyFor } from './proxy.ts';
 import { type Answer, type Send, SendError } from './send.ts';
 import { traced } from './trace.ts';
@@ -116,5 +116,5 @@ function failureOf(error: unknown, { sent, origin, signal }: Circumstances): Sen
   }
   if (cause instanceof SendError) return new SendError(cause.kind, cause.sent || sent, cause.message, cause);
   if (!sent) return new SendError('connection', false, `could not send the request to ${origin}`);
-  return new SendError('connection', true, `no complete answer from ${origin}: ${reasonOf(codeOf(cause))}`);
+  return new SendError('connection', true, `no complete answer from ${origin}: ${reasonOfLoss(cause)}`);
 }

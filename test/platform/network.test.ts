@@ -334,3 +334,22 @@ describe('a program', () => {
     expect(await run('https://api.example.test/', { HTTPS_PROXY: `http://${silent}` })).toBeLessThan(6000);
   });
 });
+
+describe('an answer that does not come whole is told by what was seen', () => {
+  it.each([
+    ['SSH-2.0-server\r\n', 'what came breaks the rules of HTTP'],
+    [
+      'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 204 No Content\r\n\r\n',
+      'the server said 100 Continue, which nobody asked for',
+    ],
+    ['HTTP/1.1 200 OK\r\nconten', 'the connection was closed by the other side'],
+  ])('%j', async (said, reason) => {
+    const at = await raw((socket) => socket.end(said));
+    const send = await undiciSend({ env: {} });
+    const init = { method: 'GET', headers: {}, signal: AbortSignal.timeout(5_000), redirect: 'manual' } as const;
+    await expect(send(`http://${at}/`, init)).rejects.toMatchObject({
+      sent: true,
+      message: `no complete answer from http://${at}: ${reason}`,
+    });
+  });
+});
