@@ -69,7 +69,9 @@ async function namesFrom(context: Context, file: string | undefined): Promise<re
 
 function readNames(file: string): string {
   try {
-    return readFileSync(file, 'utf8');
+    const bytes = readFileSync(file);
+    // As Windows PowerShell writes whatever is redirected to a file.
+    return bytes.toString(bytes[0] === 0xff && bytes[1] === 0xfe ? 'utf16le' : 'utf8');
   } catch (error) {
     throw usage(
       `could not read the names: ${error instanceof Error ? error.message : String(error)}`,

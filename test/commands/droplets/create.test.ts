@@ -71,6 +71,14 @@ describe('droplets create', () => {
     expect(piped.json<Row[]>().map(({ name }) => name)).toEqual(['p-1', 'p-2']);
   });
 
+  it('reads a file of names as Windows PowerShell writes it', async () => {
+    const { host } = await loggedIn();
+    const file = join(host.place.work, 'names.txt');
+    writeFileSync(file, '\uFEFFweb-1\r\nweb-2\r\n', 'utf16le');
+    const words = [...like, '--names-from', file, '--dry-run', '-o', 'json', '--query', '[].body.names[]'];
+    expect((await cloudctl(host, ['droplets', 'create', ...words])).json()).toEqual(['web-1', 'web-2']);
+  });
+
   it('sends attributes as given, numbers of images as numbers', async () => {
     const { origin, seen } = await forgetful((_, response) => reply(response, 202, { droplet: { id: 1, name: 'a' } }));
     const words = ['--size', 's', '--image', '123', '--region', 'nyc3', '--set', 'tags=["x"]', '--set', 'ipv6=true'];
