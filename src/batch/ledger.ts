@@ -1,5 +1,5 @@
 import { accessSync, constants, existsSync, readFileSync, realpathSync, rmSync, statSync, truncateSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { CliError, usage } from '../errors.ts';
 import { createWithRoom } from '../platform/files.ts';
 import { type HeldLock, tryAcquire } from '../platform/lock.ts';
@@ -51,7 +51,9 @@ export async function createLedger(path: string, batch: BatchEvent, bootOf: Boot
 }
 
 /** The ledger as an earlier process left it; its last line, if it was torn, is cut off. */
-export async function openLedger(path: string, bootOf: BootOf): Promise<Ledger> {
+export async function openLedger(named: string, bootOf: BootOf): Promise<Ledger> {
+  // The command that goes on with it may be given in another folder.
+  const path = resolve(named);
   requireReadable(path);
   const lock = takeLock(path);
   try {

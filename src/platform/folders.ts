@@ -12,9 +12,16 @@ export function platformFolders(env: Environment, platform: NodeJS.Platform): Fo
   const home = (platform === 'win32' ? env.USERPROFILE : env.HOME) || homedir() || userInfo().homedir;
   const standard = tables[platform === 'win32' || platform === 'darwin' ? platform : 'other'](env, home);
   return {
-    config: env.CLOUDCTL_CONFIG_DIR || standard.config,
-    state: env.CLOUDCTL_STATE_DIR || standard.state,
+    config: absolute(env.CLOUDCTL_CONFIG_DIR, platform) ?? standard.config,
+    state: absolute(env.CLOUDCTL_STATE_DIR, platform) ?? standard.state,
   };
+}
+
+/** What is told of a folder, such as the command that goes on with a batch, must hold in every other folder as well. */
+function absolute(folder: string | undefined, platform: NodeJS.Platform): string | undefined {
+  if (folder === undefined || folder === '') return undefined;
+  const path = platform === 'win32' ? win32 : posix;
+  return path.isAbsolute(folder) ? folder : path.resolve(folder);
 }
 
 const name = 'cloudctl';

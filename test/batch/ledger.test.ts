@@ -1,5 +1,5 @@
 import { appendFileSync, existsSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { dirname, relative } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decodeEvent, encodeEvent, type LedgerEvent } from '../../src/batch/event.ts';
@@ -63,6 +63,13 @@ describe('a ledger', () => {
       detail: folder,
     });
     expect(existsSync(`${folder}.lock`)).toBe(false);
+  });
+
+  it('named by a path from here is told by one from the root', async () => {
+    const { path } = await written();
+    const ledger = await openLedger(relative('.', path), thisBoot);
+    expect(ledger.path).toBe(path);
+    await ledger.close();
   });
 
   it('is held by one process at a time', async () => {

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { platformFolders } from '../../src/platform/folders.ts';
 
@@ -29,5 +30,13 @@ describe('the folders', () => {
     ['linux', { HOME: '/h', CLOUDCTL_CONFIG_DIR: '', CLOUDCTL_STATE_DIR: '/y' }, '/h/.config/cloudctl', '/y'],
   ] as const)('on %s with %j are %s and %s', (platform, env, config, state) => {
     expect(platformFolders(env, platform)).toEqual({ config, state });
+  });
+
+  it('are told from the root, so that what is printed of them holds in every other folder', () => {
+    const { config, state } = platformFolders(
+      { HOME: '/h', CLOUDCTL_CONFIG_DIR: 'c', CLOUDCTL_STATE_DIR: '../s' },
+      'linux',
+    );
+    expect([config, state]).toEqual([resolve('c'), resolve('../s')]);
   });
 });
