@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { usage } from '../errors.ts';
+import { CliError, usage } from '../errors.ts';
 import { isRecord, parseJson, textOf } from '../json.ts';
 import { ensureFolder, readTextIfAny, removeDurably, writeAtomically } from '../platform/files.ts';
 import type { Environment } from '../platform/host.ts';
@@ -35,12 +35,24 @@ export function readSandboxPlace(stateFolder: string): SandboxPlace | undefined 
 
 /** The one that was started last, then those that were started before it and have not ended since. */
 export function readSandboxPlaces(stateFolder: string): readonly SandboxPlace[] {
-  const text = readTextIfAny(placePath(stateFolder));
+  const text = readPlaceText(placePath(stateFolder));
   const json = text === undefined ? undefined : parseJson(text);
   const last = json?.ok === true ? decodeSandboxPlace(json.value) : undefined;
   if (json?.ok !== true || last === undefined) return [];
   const earlier = isRecord(json.value) && Array.isArray(json.value.earlier) ? json.value.earlier : [];
   return [last, ...earlier.flatMap((fields) => decodeSandboxPlace(fields) ?? [])];
+}
+
+function readPlaceText(path: string): string | undefined {
+  try {
+    return readTextIfAny(path);
+  } catch (error) {
+    throw new CliError('config_invalid', `could not read ${path}`, {
+      detail: error instanceof Error ? error.message : String(error),
+      hint: 'remove it, or make it yours: it only tells where a sandbox runs',
+      cause: error,
+    });
+  }
 }
 
 /** Written down as the last one; what was known of it is replaced. */

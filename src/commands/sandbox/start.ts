@@ -80,9 +80,10 @@ export const start: CommandSpec<Context> = {
     if (warning !== undefined) await context.output.warn(warning);
     const { ready } = sandbox;
     const { host, output } = context;
+    let deaf = (): void => {};
     const stopped = new Promise<void>((resolve) => {
-      const stop = host.signals.listen(() => {
-        stop();
+      deaf = host.signals.listen(() => {
+        deaf();
         resolve();
       });
     });
@@ -100,8 +101,10 @@ export const start: CommandSpec<Context> = {
       if (failure !== undefined) throw notSaved(failure, words.text('state'));
       return 0;
     } finally {
-      forgetSandboxPlace(host.folders.state, ready);
+      deaf();
+      // Before anything that can fail: with its ports open the program would never end.
       await sandbox.close();
+      forgetSandboxPlace(host.folders.state, ready);
       await forgetEnded(context);
     }
   },

@@ -1,4 +1,6 @@
+import { mkdirSync } from 'node:fs';
 import { createServer } from 'node:http';
+import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { readSandboxPlace, writeSandboxPlace } from '../../../src/config/sandbox.ts';
 import { readClientSecret } from '../../../src/session/client-secret.ts';
@@ -35,6 +37,18 @@ describe('sandbox start', () => {
     expect((await sandbox.ended).code).toBe(0);
     expect(readSandboxPlace(host.folders.state)).toBeUndefined();
     await expect(visit(sandbox.ready.auth_url ?? '')).rejects.toThrow();
+  });
+
+  it('leaves no port open and no listener behind when its place cannot be written down', async () => {
+    const host = testHost();
+    mkdirSync(join(host.folders.state, 'sandbox.json'), { recursive: true });
+    const port = await closedPort();
+    const running = start(host, ['sandbox', 'start', '--no-profile', '--port', String(port)]);
+    const ran = await running.ended;
+    expect(ran).toMatchObject({ code: 2, out: '' });
+    expect(ran.err).toMatch(/^error: could not read .*sandbox\.json$/m);
+    expect(running.host.signal('SIGINT')).toBe(0);
+    await expect(visit(`http://127.0.0.1:${port}/`)).rejects.toThrow();
   });
 
   it('ends, and the one started before it is the one that the other commands talk to', async () => {
