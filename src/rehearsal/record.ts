@@ -72,7 +72,12 @@ export function openRecord(path: string, first: RehearsalRecord): RecordFile {
 
 /** undefined: there is none. `damaged`: it cannot be read, and is left as it is. */
 export function readRehearsal(path: string): RehearsalRecord | 'damaged' | undefined {
-  const text = readTextIfAny(path);
+  let text: string | undefined;
+  try {
+    text = readTextIfAny(path);
+  } catch {
+    return 'damaged';
+  }
   if (text === undefined) return undefined;
   const json = parseJson(text);
   return (json.ok && isRecord(json.value) ? decode(json.value) : undefined) ?? 'damaged';

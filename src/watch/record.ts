@@ -58,10 +58,19 @@ export function recordPath(stateFolder: string, source: SourceName): string {
   return join(stateFolder, 'migrations', `${fingerprint}.json`);
 }
 
-/** undefined: there is none, or it is damaged; what it would tell is then found out again. */
+/** undefined: there is none, or it is damaged or not to be read; what it would tell is then found out again. */
 export function readRecord(path: string): MigrationRecord | undefined {
-  const json = parseJson(readTextIfAny(path) ?? '');
+  const json = parseJson(textIfReadable(path) ?? '');
   return json.ok && isRecord(json.value) ? decode(json.value) : undefined;
+}
+
+function textIfReadable(path: string): string | undefined {
+  try {
+    return readTextIfAny(path);
+  } catch {
+    // A watch goes on without what an earlier one saw.
+    return undefined;
+  }
 }
 
 export function writeRecord(path: string, record: MigrationRecord): void {

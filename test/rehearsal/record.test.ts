@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
@@ -33,6 +33,12 @@ test('what was made is on the disk before the next thing is made, and for its ow
   file.remove();
   expect(existsSync(path)).toBe(false);
   expect(readRehearsal(path)).toBeUndefined();
+});
+
+test('a record that cannot be read is told as a damaged one', () => {
+  const path = place();
+  mkdirSync(path, { recursive: true });
+  expect(readRehearsal(path)).toBe('damaged');
 });
 
 test('a damaged record is told, and left as it is', () => {

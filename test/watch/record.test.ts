@@ -1,4 +1,4 @@
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import {
@@ -56,6 +56,13 @@ it.each(['', '{', '[]', '{"version":2,"engine":"redis","source":"x"}', '{"versio
     expect(readRecord(file)).toBeUndefined();
   },
 );
+
+it('one that cannot be read is none', () => {
+  const file = path();
+  // As root every file can be read; a folder in its place cannot by anybody.
+  mkdirSync(file, { recursive: true });
+  expect(readRecord(file)).toBeUndefined();
+});
 
 it('parts that are damaged are left out', () => {
   const file = path();
