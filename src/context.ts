@@ -124,6 +124,8 @@ export async function createContext(host: Host, globals: Words): Promise<Context
     noInput: globals.flag('no-input'),
     yes: globals.flag('yes'),
     color,
+    // It would be drawn over the question again and again.
+    before: () => progress.stop(),
   });
   const store = (current: Settings): CredentialStore => {
     const at = place(current.profileName);
