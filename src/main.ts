@@ -54,10 +54,14 @@ async function worded(thrown: unknown): Promise<CliError> {
   return explainDamage(thrown);
 }
 
+/** A server that runs for hours has the time to compile, and the room. `sandbox` alone may be the name of a profile. */
+export function isServer(argv: readonly string[]): boolean {
+  return argv.some((word, at) => word === 'sandbox' && argv[at + 1] === 'start');
+}
+
 /** The same on this machine. */
 export function runHere(argv: readonly string[]): Promise<ExitCode> {
-  // A server that runs for hours has the time, and the room.
-  if (!argv.includes('sandbox')) {
+  if (!isServer(argv)) {
     keepYoungHeapSmall();
     compileLess();
   }

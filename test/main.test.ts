@@ -2,12 +2,22 @@ import { describe, expect, it } from 'vitest';
 import type { Branch, Leaf } from '../src/cli/command.ts';
 import { commands } from '../src/commands/index.ts';
 import type { Context } from '../src/context.ts';
-import { run } from '../src/main.ts';
+import { isServer, run } from '../src/main.ts';
 import { cloudctl, environmentOf, machineOf } from './commands/ground.ts';
 import { closedOrigin, reply, serverFor } from './fixtures/broken-server.ts';
 import { memoryKeychain, testHost } from './fixtures/host.ts';
 import { seedSession } from './fixtures/session.ts';
 import { sandboxFor } from './sandbox/driver.ts';
+
+it.each([
+  [['sandbox', 'start', '--port', '0'], true],
+  [['--no-color', 'sandbox', 'start'], true],
+  [['--profile', 'sandbox', 'droplets', 'create', 'web-1'], false],
+  [['sandbox', 'env'], false],
+  [[], false],
+])('%j: a server that runs for hours is %s', (argv, is) => {
+  expect(isServer(argv)).toBe(is);
+});
 
 describe('the exit status', () => {
   it('is 0 for help and version, which need nothing', async () => {
