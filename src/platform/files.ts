@@ -47,6 +47,15 @@ export function readTextIfAny(path: string): string | undefined {
   return readBytesIfAny(path)?.toString('utf8');
 }
 
+/** The same for what is only good to know: undefined as well where it cannot be read. */
+export function readTextIfPossible(path: string): string | undefined {
+  try {
+    return readTextIfAny(path);
+  } catch {
+    return undefined;
+  }
+}
+
 export function readBytesIfAny(path: string): Buffer | undefined {
   return unlessMissing(() => readFileSync(path));
 }

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { isRecord, parseJson, textOf } from '../json.ts';
 import type { AccountInfo } from '../oauth/grant.ts';
-import { ensureFolder, readTextIfAny, removeDurably, writeAtomically } from '../platform/files.ts';
+import { ensureFolder, readTextIfPossible, removeDurably, writeAtomically } from '../platform/files.ts';
 
 /** Who is logged in, for display and for the silent way back; no secret. Kept beside the config. */
 export interface Account {
@@ -38,7 +38,7 @@ export function accountOf(
 
 /** undefined when there is none, or none that can be read: it is for display only. */
 export function readAccount(configFolder: string, profile: string): Account | undefined {
-  const json = parseJson(textIfReadable(accountPath(configFolder, profile)) ?? '');
+  const json = parseJson(readTextIfPossible(accountPath(configFolder, profile)) ?? '');
   if (!json.ok || !isRecord(json.value)) return undefined;
   const fields = json.value;
   const sid = textOf(fields, 'sid');
@@ -62,15 +62,6 @@ export function writeAccount(configFolder: string, profile: string, account: Acc
 
 export function removeAccount(configFolder: string, profile: string): void {
   removeDurably(accountPath(configFolder, profile));
-}
-
-function textIfReadable(path: string): string | undefined {
-  try {
-    return readTextIfAny(path);
-  } catch {
-    // No right to it, or no file: a command that only wants to name somebody does not fail for that.
-    return undefined;
-  }
 }
 
 function accountPath(configFolder: string, profile: string): string {

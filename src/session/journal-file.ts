@@ -1,5 +1,11 @@
 import { processTokenAnswer } from '../oauth/token-endpoint.ts';
-import { ensureFolder, prepareReplacement, type Replacement, readTextIfAny, removeDurably } from '../platform/files.ts';
+import {
+  ensureFolder,
+  prepareReplacement,
+  type Replacement,
+  readTextIfPossible,
+  removeDurably,
+} from '../platform/files.ts';
 import type { Journal, ReserveOptions, Room, Seen } from './journal.ts';
 import { type Place, temporariesOf } from './place.ts';
 import { pass } from './points.ts';
@@ -55,19 +61,11 @@ type Content =
   | { readonly kind: 'other' };
 
 function contentOf(path: string): Content {
-  const text = readIfPossible(path);
+  const text = readTextIfPossible(path);
   if (text === undefined) return { kind: 'other' };
   const record = decodeRecord(text.replace(/\0+$/, ''));
   if (record !== undefined) return { kind: 'record', record };
   return { kind: text.endsWith('\0') ? 'room' : 'other' };
-}
-
-function readIfPossible(path: string): string | undefined {
-  try {
-    return readTextIfAny(path);
-  } catch {
-    return undefined;
-  }
 }
 
 function roomOf(replacement: Replacement, old: CredentialRecord, options: ReserveOptions): Room {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { dirname, join } from 'node:path';
 import { isRecord, type JsonRecord, numberOf, parseJson, textOf } from '../json.ts';
-import { ensureFolder, readTextIfAny, writeAtomically } from '../platform/files.ts';
+import { ensureFolder, readTextIfPossible, writeAtomically } from '../platform/files.ts';
 import { type Clocked, longest } from './deadline.ts';
 
 /** What is remembered of a migration between two commands. It holds no secret. */
@@ -60,17 +60,8 @@ export function recordPath(stateFolder: string, source: SourceName): string {
 
 /** undefined: there is none, or it is damaged or not to be read; what it would tell is then found out again. */
 export function readRecord(path: string): MigrationRecord | undefined {
-  const json = parseJson(textIfReadable(path) ?? '');
+  const json = parseJson(readTextIfPossible(path) ?? '');
   return json.ok && isRecord(json.value) ? decode(json.value) : undefined;
-}
-
-function textIfReadable(path: string): string | undefined {
-  try {
-    return readTextIfAny(path);
-  } catch {
-    // A watch goes on without what an earlier one saw.
-    return undefined;
-  }
 }
 
 export function writeRecord(path: string, record: MigrationRecord): void {

@@ -20,6 +20,7 @@ import {
   ensureFolder,
   prepareReplacement,
   readTextIfAny,
+  readTextIfPossible,
   removeDurably,
   writeAtomically,
 } from '../../src/platform/files.ts';
@@ -54,6 +55,7 @@ describe('folders and reading', () => {
     expect(readTextIfAny(path)).toBeUndefined();
     expect(readTextIfAny(join(folder, 'no', 'folder'))).toBeUndefined();
     expect(() => readTextIfAny(folder)).toThrow('EISDIR');
+    expect(readTextIfPossible(folder)).toBeUndefined();
   });
 });
 
