@@ -70,15 +70,20 @@ interface ZonedUse extends Use {
 /** What is made of rows again on the target: a value, a key or the choice of a partition. */
 function usesByZone(uses: readonly Use[], bodies: readonly FunctionBody[]): readonly ZonedUse[] {
   const byOid = new Map(bodies.map((body) => [body.oid, body]));
-  const zoned = (oid: string, above: readonly string[]): FunctionBody | undefined => {
-    const body = byOid.get(oid);
-    // One with a zone of its own gives it to all that it calls.
-    if (body === undefined || body.hasZone || above.includes(oid)) return undefined;
-    if (goesByZone(`${body.text} ${body.bound}`, body.types)) return body;
-    return body.calls.map((one) => zoned(one, [...above, oid])).find((one) => one !== undefined);
+  const zoned = (calls: string): FunctionBody | undefined => {
+    // Each is looked at once, however many call it; it grows while it is walked through.
+    const reached = new Set([calls]);
+    for (const oid of reached) {
+      const body = byOid.get(oid);
+      // One with a zone of its own gives it to all that it calls.
+      if (body === undefined || body.hasZone) continue;
+      if (goesByZone(`${body.text} ${body.bound}`, body.types)) return body;
+      for (const one of body.calls) reached.add(one);
+    }
+    return undefined;
   };
   return uses.flatMap((use) => {
-    const body = zoned(use.calls, []);
+    const body = zoned(use.calls);
     return body !== undefined && use.filled && use.kind !== 'index' && use.kind !== 'trigger' && use.kind !== 'event'
       ? [{ ...use, signature: body.signature }]
       : [];

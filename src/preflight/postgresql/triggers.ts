@@ -80,7 +80,6 @@ function writes(body: string, unlogged: readonly string[]): boolean {
 }
 
 function keepingBooks(found: readonly EventTrigger[], database: string): Outcome {
-  const turn = (how: string) => found.map(({ name }) => `ALTER EVENT TRIGGER ${quoteIdentifier(name)} ${how}`);
   return fail(
     ['continuous', 'dump'],
     `${count(found.length, 'event trigger')} that write${found.length === 1 ? 's' : ''} at every login`,
@@ -89,8 +88,8 @@ function keepingBooks(found: readonly EventTrigger[], database: string): Outcome
       detail: `Restored, they write on the target at every login of who restores, copies and looks, before the rows of the same table come: "duplicate key value violates unique constraint", or rows that nobody wrote here.${unlisted(found.map(({ name }) => name))}`,
       objects: shown(found.map(({ name }) => name)),
       fix: {
-        sql: turn('DISABLE'),
-        undo: turn('ENABLE'),
+        sql: turned(found, 'DISABLE'),
+        undo: turned(found, 'ENABLE'),
         database,
         by: 'a superuser',
         text: 'Disable them until the cut-over; a disabled one is restored as such.',
@@ -99,8 +98,11 @@ function keepingBooks(found: readonly EventTrigger[], database: string): Outcome
   );
 }
 
+function turned(found: readonly EventTrigger[], how: 'DISABLE' | 'ENABLE'): readonly string[] {
+  return found.map(({ name }) => `ALTER EVENT TRIGGER ${quoteIdentifier(name)} ${how}`);
+}
+
 function forbidden(found: readonly EventTrigger[], database: string): Outcome {
-  const turn = (how: string) => found.map(({ name }) => `ALTER EVENT TRIGGER ${quoteIdentifier(name)} ${how}`);
   return fail(
     ['continuous'],
     `${count(found.length, 'event trigger')} that forbid${found.length === 1 ? 's' : ''} DDL`,
@@ -109,8 +111,8 @@ function forbidden(found: readonly EventTrigger[], database: string): Outcome {
       detail: `They fire for the CREATE PUBLICATION here and, once they are restored, for the CREATE SUBSCRIPTION on the target, and end both.${unlisted(found)}`,
       objects: shown(found.map(({ name }) => name)),
       fix: {
-        sql: turn('DISABLE'),
-        undo: turn('ENABLE'),
+        sql: turned(found, 'DISABLE'),
+        undo: turned(found, 'ENABLE'),
         database,
         by: 'a superuser',
         text: 'Disable them until the cut-over: CREATE PUBLICATION and CREATE SUBSCRIPTION can then be said.',
