@@ -60,5 +60,5 @@ export async function askAgain(answers: Answers, session: RedisSession, asking: 
 
 /** Hung up on; a server that is only silent would be waited for all over again. */
 function isCut<T>(answer: Answer<T>): answer is Extract<Answer<T>, { kind: 'failed' }> {
-  return answer.kind === 'failed' && answer.broke && !answer.reason.includes('no answer within');
+  return answer.kind === 'failed' && answer.broke && answer.late !== true;
 }

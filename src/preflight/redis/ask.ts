@@ -23,8 +23,8 @@ export type Answer<T> =
   | { readonly kind: 'denied'; readonly reason: string; readonly grant: string; readonly revoke?: string }
   /** The server does not know the command: too old, renamed, or hidden by a provider. */
   | { readonly kind: 'missing'; readonly reason: string }
-  /** `broke`: the connection is gone with it. */
-  | { readonly kind: 'failed'; readonly reason: string; readonly broke: boolean }
+  /** `broke`: the connection is gone with it; `late`: because no answer came in time. */
+  | { readonly kind: 'failed'; readonly reason: string; readonly broke: boolean; readonly late?: boolean }
   /** Never asked, or refused because of something that has its own finding. */
   | { readonly kind: 'skipped'; readonly reason: string };
 

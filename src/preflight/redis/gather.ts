@@ -79,7 +79,8 @@ export async function answered<T>(
     if (error.code === 'MASTERDOWN') return { kind: 'skipped', reason: 'the replica has lost its primary' };
     if (/unknown (sub)?command|wrong number of arg/i.test(error.message)) return { kind: 'missing', reason };
     // Our own deadline proves nothing about the server.
-    return { kind: 'failed', reason, broke: error.lost && error.code !== ownCodes.aborted };
+    const broke = error.lost && error.code !== ownCodes.aborted;
+    return { kind: 'failed', reason, broke, ...(error.code === ownCodes.timeout ? { late: true } : {}) };
   }
 }
 
