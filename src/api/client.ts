@@ -31,6 +31,8 @@ export interface ApiRequest {
   readonly patience?: Patience | undefined;
   /** Ends it in place of the deadline. */
   readonly signal?: AbortSignal | undefined;
+  /** Ends it before its deadline, with this signal's reason as the error. */
+  readonly until?: AbortSignal | undefined;
 }
 
 export interface Api {
@@ -105,7 +107,7 @@ async function isUnknownToken(deps: ApiDeps, token: Secret): Promise<boolean> {
 
 /** Repeats only what is safe to repeat: GET and HEAD after any failure on the way, others when they were never sent. */
 async function patiently(deps: ApiDeps, call: ApiRequest, token: Secret): Promise<ApiAnswer> {
-  const { method, path, body, signal } = call;
+  const { method, path, body, until } = call;
   const safe = method === 'GET' || method === 'HEAD';
   for (let attempt = 1; ; attempt++) {
     const last = attempt === tries;
@@ -114,7 +116,7 @@ async function patiently(deps: ApiDeps, call: ApiRequest, token: Secret): Promis
         method,
         headers: headersOf(token, body !== undefined),
         body,
-        signal: signal ?? timeoutSignal(deps.timeout),
+        signal: endOf(call, deps.timeout),
         redirect: 'manual',
       });
       const raw = await receiveBody(answer, bodyLimit);
@@ -124,12 +126,19 @@ async function patiently(deps: ApiDeps, call: ApiRequest, token: Secret): Promis
       if (!again || last) return told(answer, raw, deps.clock.now(), token);
     } catch (error) {
       if (!(error instanceof SendError)) throw error;
+      until?.throwIfAborted();
       const again =
         (safe || !error.sent) && error.kind !== 'tls' && error.kind !== 'aborted' && error.kind !== 'timeout';
       if (!again || last) throw unreachable(error);
     }
-    await deps.clock.sleep(250 * 2 ** attempt);
+    await deps.clock.sleep(250 * 2 ** attempt, until);
   }
+}
+
+function endOf({ signal, until }: ApiRequest, timeout: number): AbortSignal {
+  if (signal !== undefined) return signal;
+  const deadline = timeoutSignal(timeout);
+  return until === undefined ? deadline : AbortSignal.any([until, deadline]);
 }
 
 function tooLong({ method, path }: ApiRequest): CliError {

@@ -32,7 +32,7 @@ export async function readPage(line: Line, path: string, signal: AbortSignal): P
   let answer: ApiAnswer;
   do {
     await line.turn(signal);
-    answer = await line.request({ method: 'GET', path });
+    answer = await line.request({ method: 'GET', path, until: signal });
     // The line waits until the server allows another.
   } while (answer.status === 429);
   if (answer.status !== 200) throw problem(answer, 'GET', '/v2/droplets', line.wayIn);

@@ -378,6 +378,20 @@ describe('over a real connection', () => {
     await expect((await real(origin, 200)).request(get)).rejects.toMatchObject({ code: 'timeout', exitCode: 6 });
   });
 
+  it('a request ends when nobody wants it any longer, with the reason of that, and at its deadline as any other', async () => {
+    const { origin } = await serverFor(() => undefined);
+    const own = new AbortController();
+    const given = (await real(origin, 60_000)).request({ ...get, until: own.signal });
+    const reason = new Error('not wanted');
+    setTimeout(() => own.abort(reason), 50);
+    await expect(given).rejects.toBe(reason);
+    await expect(
+      (await real(origin, 50)).request({ ...get, until: new AbortController().signal }),
+    ).rejects.toMatchObject({
+      code: 'timeout',
+    });
+  });
+
   it('a request with a signal of its own has no other limit', async () => {
     const { origin } = await serverFor((seen, response) => {
       if (seen.url.includes('slow')) setTimeout(() => reply(response, 200, {}), 300);

@@ -504,6 +504,20 @@ describe('an interruption', () => {
     expect(resumed.code).toBe(0);
     expect((await cloudctl(host, ['droplets', 'list', 'n-*', '-o', 'json'])).json<Row[]>()).toHaveLength(30);
   });
+
+  it('while it is looked which names are taken waits for no answer', async () => {
+    const { host, sandbox } = await loggedIn();
+    const slow = 15_000;
+    sandbox.faults.add({ match: { method: 'GET' }, action: 'delay', delay: slow });
+    const started = start(host, ['droplets', 'create', 'n-{1..30}', ...like, '-o', 'json']);
+    await vi.waitFor(() => expect(sandbox.faults.list()[0]?.applied).toBe(1));
+    const began = performance.now();
+    started.host.signal('SIGINT');
+    const ran = await started.ended;
+    expect(performance.now() - began).toBeLessThan(slow);
+    expect(ran.code).toBe(130);
+    expect(ran.json<Row[]>().every(({ error }) => error === 'not sent: interrupted')).toBe(true);
+  });
 });
 
 describe('a wait that does not end', () => {
