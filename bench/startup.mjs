@@ -10,7 +10,13 @@ import { root } from '../scripts/suite.mjs';
 
 const rounds = 20;
 const bin = join(root, 'bin/cloudctl.cjs');
-const bounds = { '--version': 1.2, '--help': 1.8, 'auth token, file store': 1.25, 'auth token, keychain': 1.7 };
+const bounds = {
+  '--version': 1.2,
+  '--help': 1.8,
+  'auth token, file store': 1.25,
+  'auth token, keychain': 1.7,
+  'droplets list': 6,
+};
 
 // The keychain is a real Secret Service of its own: everything runs once more inside a D-Bus session made for it.
 if (process.env.CLOUDCTL_BENCH_HOME === undefined) {
@@ -55,6 +61,7 @@ async function main(home) {
         '--help': [[bin, '--help'], file],
         'auth token, file store': [[bin, 'auth', 'token'], file],
         'auth token, keychain': [[bin, 'auth', 'token'], keychain],
+        'droplets list': [[bin, 'droplets', 'list'], file],
       }),
     );
   } finally {

@@ -6,7 +6,6 @@ import { DamagedConfig } from './config/file.ts';
 import type { CliError, ExitCode } from './errors.ts';
 import type { Host } from './platform/host.ts';
 import { systemHost } from './platform/system.ts';
-import { compileLess, keepYoungHeapSmall } from './platform/v8-flags.ts';
 import { version } from './version.ts';
 
 /** The whole program in one call. `argv` are the words after the program's name. */
@@ -61,9 +60,6 @@ export function isServer(argv: readonly string[]): boolean {
 
 /** The same on this machine. */
 export function runHere(argv: readonly string[]): Promise<ExitCode> {
-  if (!isServer(argv)) {
-    keepYoungHeapSmall();
-    compileLess();
-  }
-  return run(argv, systemHost());
+  const onNetwork = async (): Promise<void> => (await import('./platform/v8-flags.ts')).tuneClient();
+  return run(argv, systemHost(isServer(argv) ? {} : { onNetwork }));
 }

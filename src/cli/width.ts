@@ -10,8 +10,16 @@ export interface Ruler {
 /** Measures text as a terminal shows it: wide characters take two cells, combining ones none. */
 export async function ruler(): Promise<Ruler> {
   const { default: stringWidth } = await import('string-width');
-  const segmenter = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
-  const measure = (text: string) => stringWidth(text);
+  return rulerBy((text) => stringWidth(text));
+}
+
+/** The same for what is made of these texts alone. ASCII is measured without what takes as long to load as Node to start. */
+export async function rulerFor(texts: Iterable<string>): Promise<Ruler> {
+  for (const text of texts) if (!/^[ -~]*$/.test(text)) return ruler();
+  return rulerBy(({ length }) => length);
+}
+
+function rulerBy(measure: Ruler['measure']): Ruler {
   return {
     measure,
     pad: (text, cells) => text + ' '.repeat(Math.max(0, cells - measure(text))),
@@ -19,7 +27,7 @@ export async function ruler(): Promise<Ruler> {
       if (measure(text) <= cells) return text;
       let kept = '';
       let taken = 0;
-      for (const { segment } of segmenter.segment(text)) {
+      for (const { segment } of new Intl.Segmenter(undefined, { granularity: 'grapheme' }).segment(text)) {
         taken += measure(segment);
         if (taken > cells - 1) break;
         kept += segment;

@@ -8,6 +8,8 @@ import { streamSink } from './terminal.ts';
 export interface SystemOptions {
   /** The bundle of keychain-child.ts, where it is not beside this file. */
   readonly keychainHelper?: string;
+  /** Called before the first request, with all loaded that requests need. */
+  readonly onNetwork?: () => Promise<void>;
 }
 
 /** This machine. Nothing heavy is loaded, no stream opened and no process started before it is asked for. */
@@ -36,7 +38,9 @@ export function systemHost(options: SystemOptions = {}): Host {
     },
     async send(sendOptions) {
       const { undiciSend } = await import('./network.ts');
-      return undiciSend({ ...sendOptions, now: systemClock.now });
+      const send = await undiciSend({ ...sendOptions, now: systemClock.now });
+      await options.onNetwork?.();
+      return send;
     },
     browser: {
       async open(url) {

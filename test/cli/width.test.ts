@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { ruler } from '../../src/cli/width.ts';
+import { ruler, rulerFor } from '../../src/cli/width.ts';
 
 test('wide characters take two cells, combining ones none', async () => {
   const { measure } = await ruler();
@@ -26,4 +26,21 @@ test('what was fitted never takes more than its cells, and what was padded never
       expect(measure(pad(text, cells))).toBeGreaterThanOrEqual(cells);
     }),
   );
+});
+
+test('ASCII is measured, cut and filled as all text is, and other text needs no more than to be told', async () => {
+  const all = await ruler();
+  const check = async (text: string, cells: number): Promise<void> => {
+    const own = await rulerFor([text]);
+    expect([own.measure(text), own.shorten(text, cells), own.pad(text, cells)]).toEqual([
+      all.measure(text),
+      all.shorten(text, cells),
+      all.pad(text, cells),
+    ]);
+    const short = own.shorten(text, cells);
+    expect(own.shorten(`${short}  ${text}`, cells)).toBe(all.shorten(`${short}  ${text}`, cells));
+  };
+  const ascii = fc.string({ unit: 'grapheme-ascii', maxLength: 40 });
+  const text = fc.oneof(ascii, fc.string({ unit: 'grapheme' }), fc.string({ unit: 'binary' }));
+  await fc.assert(fc.asyncProperty(text, fc.nat(30), check));
 });

@@ -8,7 +8,7 @@ const module = fileURLToPath(new URL('../../src/platform/v8-flags.ts', import.me
 /** What a program prints that does some work, after one of the functions of the module or none. */
 async function printed(call: string, work: string, ...words: readonly string[]): Promise<string> {
   const options = { bundle: true, write: false, format: 'esm', platform: 'node', logLevel: 'silent' } as const;
-  const contents = `import { compileLess, keepYoungHeapSmall } from ${JSON.stringify(module)};${call}${work}`;
+  const contents = `import { compileLess, compileWasmOnce, keepYoungHeapSmall } from ${JSON.stringify(module)};${call}${work}`;
   const { outputFiles } = await build({ ...options, stdin: { contents, resolveDir: '/', loader: 'js' } });
   const program = outputFiles[0]?.text ?? '';
   return execFileSync(process.execPath, [...words, '--input-type=module', '-e', program], { encoding: 'utf8' });
@@ -45,4 +45,23 @@ for (let at = 0; at < 200; at++) all(10_000);
   const [usual, few] = [await taken(''), await taken('compileLess();')];
   expect(usual).toBeGreaterThan(8);
   expect(few).toBeLessThan(5);
+});
+
+it('WebAssembly is compiled once, however much it works', async () => {
+  // A module of one function, `f`, that counts down to nothing.
+  const bytes = '0061736d010000000105016001 7f00 03020100 0705010166 0000 0a10010e00 0340 200041016b 2200 0d00 0b0b';
+  const work = `
+const module = new WebAssembly.Module(Buffer.from('${bytes.replaceAll(' ', '')}', 'hex'));
+const { f } = new WebAssembly.Instance(module).exports;
+const isAsFirstCompiled = new Function('f', 'return %IsLiftoffFunction(f)');
+f(1);
+for (let at = 0; at < 200 && isAsFirstCompiled(f); at++) {
+  f(1_000_000);
+  await new Promise((resolve) => setTimeout(resolve, 2));
+}
+console.log(isAsFirstCompiled(f));
+`;
+  const words = ['--allow-natives-syntax'];
+  expect(await printed('', work, ...words)).toBe('false\n');
+  expect(await printed('compileWasmOnce();', work, ...words)).toBe('true\n');
 });

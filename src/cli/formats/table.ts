@@ -1,6 +1,6 @@
 import { clean } from '../sanitize.ts';
 import type { Ruler } from '../width.ts';
-import { ruler } from '../width.ts';
+import { rulerFor } from '../width.ts';
 
 export interface Table {
   /** Left out for lines without names. */
@@ -12,10 +12,10 @@ export interface Table {
 
 /** Columns two blanks apart, aligned as the terminal shows them; a newline after each row. */
 export async function tableText({ header, rows, width }: Table): Promise<string> {
-  const rule = await ruler();
   const lines = [...(header === undefined ? [] : [header]), ...rows].map((line) =>
     line.map((cell) => clean(cell, longestCell)),
   );
+  const rule = await rulerFor(lines.flat());
   const widths = columnWidths(lines, rule);
   const shares = width === undefined ? widths : narrowed(widths, width);
   return lines.map((line) => `${row(line, shares, rule, width)}\n`).join('');
