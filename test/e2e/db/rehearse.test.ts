@@ -116,7 +116,7 @@ test('rows that are written while it counts are not taken for a loss', async () 
   while (!isOver) await source.query("INSERT INTO customers (name) VALUES ('new')", 'shop');
   const ran = await running.ended;
   expect(ran.stderr).not.toContain('would have failed');
-  expect(ran.code).toBe(0);
+  expect(ran.code, ran.stderr).toBe(0);
   expect(await leftovers()).toEqual([]);
 });
 
@@ -171,7 +171,7 @@ test('what a killed one has left is removed by the next, from a record without a
 
 test('--keep leaves the copies, and nothing on the source', async () => {
   const ran = await run(words('--yes', '--keep'), asked());
-  expect(ran.code).toBe(0);
+  expect(ran.code, ran.stderr).toBe(0);
   expect(ran.stdout).toContain('the copies stay on the target (--keep)');
   expect(await target.query('SELECT count(*) AS rows FROM customers', 'shop')).toEqual([{ rows: '3000' }]);
   expect(await objectsOn(source)).toEqual([]);
@@ -188,7 +188,7 @@ test('an existing database that is empty is filled, and is there and empty after
   await target.query('CREATE DATABASE shop');
   const [before] = await target.query("SELECT oid FROM pg_database WHERE datname = 'shop'");
   const ran = await run(words('--yes'), asked());
-  expect(ran.code).toBe(0);
+  expect(ran.code, ran.stderr).toBe(0);
   expect(await target.query("SELECT oid FROM pg_database WHERE datname = 'shop'")).toEqual([before]);
   expect(
     await target.query("SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace", 'shop'),
@@ -202,7 +202,7 @@ test('when only a dump is possible, the dump is rehearsed', async () => {
   await cold.query('CREATE TABLE t (id int); INSERT INTO t SELECT generate_series(1, 500)', 'cold');
   const from = ['--source', cold.url('cold'), '--disable-ssl', '--into', target.url('postgres')];
   const ran = await run(['db', 'rehearse', ...from, '--accept', 'listen-addresses', '--yes', '-o', 'json'], asked());
-  expect(ran.code).toBe(0);
+  expect(ran.code, ran.stderr).toBe(0);
   expect(ran.json<RehearsalReport>()).toMatchObject({ ok: true, method: 'dump' });
   expect(ran.stderr).toContain('The dump is rehearsed');
   const typed = await run(['db', 'rehearse', ...from, '--method', 'continuous', '--yes'], asked());
@@ -274,7 +274,7 @@ test.skipIf(lacks('redis-server'))(
       from.cli('-n', '3', 'SET', 'other', 'y');
       const address = ['--source', `redis://${from.host}:${from.port}`, '--into', `redis://${to.host}:${to.port}`];
       const ran = await run(['db', 'rehearse', ...address, '--yes', '-o', 'json'], { folders, limit: 90_000 });
-      expect(ran.code).toBe(0);
+      expect(ran.code, ran.stderr).toBe(0);
       expect(ran.json<RehearsalReport>()).toMatchObject({
         ok: true,
         databases: [
