@@ -1,4 +1,4 @@
-import { timeText } from './event.ts';
+import { type AnnouncedGroup, timeText } from './event.ts';
 import type { Group, GroupDeps } from './group.ts';
 
 export interface QueueOptions extends Pick<GroupDeps, 'ledger' | 'line' | 'clock'> {
@@ -22,21 +22,20 @@ export interface Queue {
 export function createQueue({ ledger, line, clock, batchSize, concurrency, ahead = 32 }: QueueOptions): Queue {
   const { roster, boot } = ledger;
   const missing = roster.missing();
-  const announced: Group[] = [];
+  const announced: AnnouncedGroup[] = [];
   let announcing: Promise<void> = Promise.resolve();
   let isAnnouncing = false;
   let next = 0;
-  const cut = (isAnnounced: boolean): Group => {
+  const cut = (): AnnouncedGroup => {
     const names = missing.slice(next, next + batchSize);
     next += batchSize;
-    return { id: roster.nextGroup(), names, isAnnounced };
+    return { group: roster.nextGroup(), names };
   };
   const announce = async (boot: string): Promise<void> => {
-    const groups: Group[] = [];
-    while (announced.length + groups.length < ahead * concurrency && next < missing.length) groups.push(cut(true));
-    const told = groups.map(({ id, names }) => ({ group: id, names }));
+    const groups: AnnouncedGroup[] = [];
+    while (announced.length + groups.length < ahead * concurrency && next < missing.length) groups.push(cut());
     const [at, server_date] = [timeText(clock.now()), line.serverTime()];
-    await ledger.commit({ event: 'announced', at, boot, server_date, groups: told });
+    await ledger.commit({ event: 'announced', at, boot, server_date, groups });
     announced.push(...groups);
   };
   const refill = (): void => {
@@ -53,9 +52,10 @@ export function createQueue({ ledger, line, clock, batchSize, concurrency, ahead
     count: Math.ceil(missing.length / batchSize),
     async take() {
       if (announced.length === 0) await announcing;
-      const group = announced.shift() ?? (next < missing.length ? cut(false) : undefined);
+      const first = announced.shift();
+      const told = first ?? (next < missing.length ? cut() : undefined);
       refill();
-      return group;
+      return told && { id: told.group, names: told.names, isAnnounced: first !== undefined };
     },
   };
 }

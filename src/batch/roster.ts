@@ -34,9 +34,9 @@ export interface Roster {
   readonly has: (name: string) => boolean;
   /** Where a name stands among the names. */
   readonly position: (name: string) => number;
-  /** The row of a name; `notSent` is the error of those that never were. */
-  row(name: string, notSent?: string): NameResult;
-  rows(notSent?: string, isWanted?: (at: number) => boolean): Generator<NameResult>;
+  /** The row of the name that stands there; `notSent` is the error of those that never were sent. */
+  rowAt(at: number, notSent?: string): NameResult;
+  rows(notSent?: string): Generator<NameResult>;
   /** Created, or skipped. */
   readonly isThere: (at: number) => boolean;
   readonly doubts: () => readonly Doubt[];
@@ -66,7 +66,8 @@ export function createRoster(batch: BatchEvent): Roster {
   const holders = new Int32Array(names.length);
   const errors = new Map<number, string>();
   const doubts = new Map<number, Doubt>();
-  const announced = new Map<number, Announced>();
+  /** The event that announced a group: there are many at a time, and each is soon over. */
+  const announced = new Map<number, AnnouncedEvent>();
   let baseline: BaselineEvent | undefined;
   let groups = 0;
 
@@ -87,11 +88,15 @@ export function createRoster(batch: BatchEvent): Roster {
     // Part of a request is there, so all of it was done: its other names must not be sent again.
     else doubts.set(group, { ...doubt, names: left, resend: false });
   };
-  const announce = ({ boot, at, server_date, groups: told }: AnnouncedEvent): void => {
-    for (const one of told) {
-      groups = Math.max(groups, one.group);
-      announced.set(one.group, { boot, sending: { event: 'sending', at, server_date, ...one } });
+  const announce = (event: AnnouncedEvent): void => {
+    for (const { group } of event.groups) {
+      groups = Math.max(groups, group);
+      announced.set(group, event);
     }
+  };
+  const announcedAs = ([group, { boot, at, server_date, groups: told }]: readonly [number, AnnouncedEvent]) => {
+    const names = told.find((one) => one.group === group)?.names ?? [];
+    return { boot, sending: { event: 'sending' as const, at, server_date, group, names } };
   };
   const hold = (name: string, group: number, error?: string): void => {
     const at = mark(name, doubtful, error);
@@ -117,7 +122,7 @@ export function createRoster(batch: BatchEvent): Roster {
     }
   };
 
-  const rowAt = (at: number, notSent: string): NameResult => {
+  const rowAt = (at: number, notSent = 'not sent'): NameResult => {
     const name = names[at] ?? '';
     const [id = 0, action = 0] = [ids[at], actions[at]];
     switch (states[at]) {
@@ -176,13 +181,13 @@ export function createRoster(batch: BatchEvent): Roster {
     },
     has: (name) => positionOf(name) !== -1,
     position: positionOf,
-    row: (name, notSent = 'not sent') => rowAt(positionOf(name), notSent),
-    *rows(notSent = 'not sent', isWanted = () => true) {
-      for (let at = 0; at < names.length; at++) if (isWanted(at)) yield rowAt(at, notSent);
+    rowAt,
+    *rows(notSent) {
+      for (let at = 0; at < names.length; at++) yield rowAt(at, notSent);
     },
     isThere: (at) => states[at] === created || states[at] === skipped,
     doubts: () => [...doubts.values()].map(held).filter(({ names: left }) => left.length > 0),
-    announced: () => [...announced.values()],
+    announced: () => [...announced].map(announcedAs),
     missing: () => names.filter((_, at) => states[at] === missing || states[at] === failed),
     counts: () => {
       const count = (state: number): number => states.reduce((sum, one) => sum + (one === state ? 1 : 0), 0);

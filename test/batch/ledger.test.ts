@@ -186,7 +186,7 @@ describe('a ledger', () => {
     const sending: LedgerEvent = { event: 'sending', at, group: 1, names: ['a'] };
     expect(() => ledger.record(sending)).toThrow();
     await expect(ledger.commit(sending)).rejects.toThrow();
-    expect(ledger.roster.row('a')).toMatchObject({ status: 'failed' });
+    expect(ledger.roster.rowAt(ledger.roster.position('a'))).toMatchObject({ status: 'failed' });
   });
 });
 
@@ -256,7 +256,7 @@ describe('what was announced and never sent', () => {
     };
     const roster = await opened(await left(announced, sent, withdrawn, created), 'another boot');
     expect(roster.doubts()).toEqual([]);
-    expect(roster.row('c', 'never')).toEqual({ name: 'c', status: 'failed', error: 'never' });
+    expect(roster.rowAt(roster.position('c'), 'never')).toEqual({ name: 'c', status: 'failed', error: 'never' });
   });
 });
 

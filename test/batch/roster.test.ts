@@ -52,7 +52,7 @@ describe('the roster of a batch', () => {
     const roster = rosterOf(['a', 'b', 'c'], sending(1, 'a', 'b'));
     expect(roster.missing()).toEqual(['c']);
     expect(roster.doubts()).toEqual([{ group: 1, names: ['a', 'b'], since: Date.parse(at), resend: true }]);
-    expect(roster.row('a')).toMatchObject({ status: 'unknown' });
+    expect(roster.rowAt(roster.position('a'))).toMatchObject({ status: 'unknown' });
   });
 
   it('keeps the time before the first request of a group that was sent again', () => {
@@ -77,7 +77,7 @@ describe('the roster of a batch', () => {
     const roster = rosterOf(['a'], sending(1, 'a'), { event: 'failed', at, group: 1, names: ['a'], error: 'no' });
     expect(roster.missing()).toEqual(['a']);
     expect(roster.doubts()).toEqual([]);
-    expect(roster.row('a')).toEqual({ name: 'a', status: 'failed', error: 'no' });
+    expect(roster.rowAt(roster.position('a'))).toEqual({ name: 'a', status: 'failed', error: 'no' });
   });
 
   it('takes the first baseline only', () => {
@@ -111,9 +111,9 @@ describe('the roster of a batch', () => {
       names: ['a'],
       error: 'the limit',
     });
-    expect(roster.row('a')).toEqual({ name: 'a', status: 'failed', error: 'the limit' });
+    expect(roster.rowAt(roster.position('a'))).toEqual({ name: 'a', status: 'failed', error: 'the limit' });
     roster.apply(sending(2, 'a'));
-    expect(roster.row('a')).toEqual({ name: 'a', status: 'unknown', error: 'no complete answer came' });
+    expect(roster.rowAt(roster.position('a'))).toEqual({ name: 'a', status: 'unknown', error: 'no complete answer came' });
   });
 
   it('numbers groups on from those it has', () => {

@@ -32,22 +32,30 @@ export interface Telling {
 export async function tellBatch(context: Context, roster: Roster): Promise<Telling> {
   const { output, progress, host } = context;
   const pause = (over: AbortSignal): Promise<void> => host.clock.sleep(breath, over).catch(() => {});
+  let unsent = '';
+  // A row is made when it is printed: those that wait would outlive the young objects, and fill the heap.
+  async function* sheets(some: AsyncIterable<readonly number[]>): Pages<NameResult> {
+    for await (const places of some) yield { rows: () => places.map((at) => roster.rowAt(at, unsent)) };
+  }
   const stream =
-    output.format === 'ndjson' ? streamOf((some: Some) => output.pages(sheets(some), batchView), { pause }) : undefined;
+    output.format === 'ndjson'
+      ? streamOf((some: AsyncIterable<readonly number[]>) => output.pages(sheets(some), batchView), { pause })
+      : undefined;
   const total = roster.batch.names.length;
   const told = new Uint8Array(stream === undefined ? 0 : total);
   const started = host.clock.now();
   const before = roster.counts().created;
   let known = before;
-  const tell = (rows: readonly NameResult[]): Promise<void> | undefined => {
-    if (stream === undefined || rows.length === 0) return undefined;
-    for (const { name } of rows) told[roster.position(name)] = 1;
-    return stream.push(rows);
+  const tell = (places: readonly number[]): Promise<void> | undefined => {
+    if (stream === undefined || places.length === 0) return undefined;
+    for (const at of places) told[at] = 1;
+    return stream.push(places);
   };
-  const tellAll = async (rows: Iterable<NameResult>): Promise<void> => {
-    let some: NameResult[] = [];
-    for (const row of rows) {
-      some.push(row);
+  const tellAll = async (isWanted: (at: number) => boolean): Promise<void> => {
+    let some: number[] = [];
+    for (let at = 0; at < total; at++) {
+      if (!isWanted(at)) continue;
+      some.push(at);
       if (some.length < 100) continue;
       await tell(some);
       some = [];
@@ -60,35 +68,31 @@ export async function tellBatch(context: Context, roster: Roster): Promise<Telli
     const standing = { created: known, total, fresh: known - before, elapsed: host.clock.now() - started };
     return host.stderr.isTTY ? progress.show(bar(standing)) : output.note(figures(standing));
   };
-  await tellAll(roster.rows('', roster.isThere));
+  await tellAll(roster.isThere);
   await show(known);
   return {
     settled(names) {
-      const rows: NameResult[] = [];
+      const places: number[] = [];
       const previous = known;
       for (const name of names) {
-        const row = roster.row(name, '');
+        const at = roster.position(name);
+        const row = roster.rowAt(at, '');
         // One without its error was not sent: why, is known at the end.
-        if (!('error' in row) || row.error !== '') rows.push(row);
+        if (!('error' in row) || row.error !== '') places.push(at);
         if (row.status === 'created') known += 1;
       }
-      const room = tell(rows);
+      const room = tell(places);
       const shown = show(previous);
       return room === undefined || shown === undefined ? (room ?? shown) : Promise.all([room, shown]).then(() => {});
     },
     async end(notSent) {
       await progress.stop();
       if (stream === undefined) return output.list(roster.rows(notSent), batchView);
-      await tellAll(roster.rows(notSent, (at) => told[at] === 0));
+      unsent = notSent;
+      await tellAll((at) => told[at] === 0);
       await stream.end();
     },
   };
-}
-
-type Some = AsyncIterable<readonly NameResult[]>;
-
-async function* sheets(some: Some): Pages<NameResult> {
-  for await (const rows of some) yield { rows: () => rows };
 }
 
 /** Milliseconds from one writing of rows to the next: nobody sees it, and it saves most of what writing costs. */

@@ -71,6 +71,8 @@ export const create: CommandSpec<Context> = {
     const batchSize = wholeNumber(words.text('batch-size') ?? '10', '--batch-size', { min: 1, max: 10 });
     const concurrency = wholeNumber(words.text('concurrency') ?? '4', '--concurrency', { min: 1, max: 32 });
     const path = words.text('resume');
+    // What requests need is loaded before the names are, which would make the heap grow that is kept small from then on.
+    if (!words.flag('dry-run')) await context.send();
     if (words.flag('dry-run')) output.checkColumns(planView);
     else output.checkColumns(batchView);
     if (path === undefined && words.flag('dry-run')) {
