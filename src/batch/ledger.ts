@@ -55,6 +55,7 @@ export async function openLedger(named: string, bootOf: BootOf): Promise<Ledger>
   // The command that goes on with it may be given in another folder.
   const path = resolve(named);
   requireReadable(path);
+  const isLockNew = !existsSync(lockOf(path));
   const lock = takeLock(path);
   try {
     const roster = readLedger(path);
@@ -64,6 +65,8 @@ export async function openLedger(named: string, bootOf: BootOf): Promise<Ledger>
     for (const last of sendings.slice(-1)) await ledger.commit(last);
     return ledger;
   } catch (error) {
+    // It may be no ledger at all, and then nothing of ours belongs beside it.
+    if (isLockNew) rmSync(lockOf(path), { force: true });
     lock.release();
     throw cannotWrite(path, error);
   }
@@ -144,14 +147,18 @@ async function opened(path: string, lock: HeldLock, roster: Roster, bootOf: Boot
 
 /** Beside the ledger, for a lock on the file itself would keep it from being read on some systems. */
 function takeLock(path: string): HeldLock {
-  // Under one name, whatever link it was found by.
-  const name = existsSync(path) ? `${realpathSync(path)}.lock` : `${path}.lock`;
+  const name = lockOf(path);
   const lock = tryAcquire(name);
   if (lock !== undefined) return lock;
   throw new CliError('busy', 'another cloudctl is at work on this batch', {
     detail: `it holds the lock ${name}`,
     hint: 'wait for it to end, or end it, and run the command again',
   });
+}
+
+/** Under one name, whatever link it was found by. */
+function lockOf(path: string): string {
+  return `${existsSync(path) ? realpathSync(path) : path}.lock`;
 }
 
 function damaged(path: string, line: number): CliError {

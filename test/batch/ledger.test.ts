@@ -1,5 +1,15 @@
-import { appendFileSync, existsSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
-import { dirname, relative } from 'node:path';
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, dirname, relative } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decodeEvent, encodeEvent, type LedgerEvent } from '../../src/batch/event.ts';
@@ -136,6 +146,14 @@ describe('a ledger', () => {
     await (await createLedger(path, batch, thisBoot)).close();
     writeFileSync(path, text);
     await expect(openLedger(path, thisBoot)).rejects.toMatchObject({ code: 'config_invalid', detail: `${path}:1` });
+  });
+
+  it('leaves nothing beside a file that is none', async () => {
+    const path = pathFor();
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, 'Dear diary\n');
+    await expect(openLedger(path, thisBoot)).rejects.toMatchObject({ code: 'config_invalid' });
+    expect(readdirSync(dirname(path))).toEqual([basename(path)]);
   });
 
   it('that is not there is a wrong word, and none is made in its place', async () => {

@@ -113,7 +113,11 @@ describe('the roster of a batch', () => {
     });
     expect(roster.rowAt(roster.position('a'))).toEqual({ name: 'a', status: 'failed', error: 'the limit' });
     roster.apply(sending(2, 'a'));
-    expect(roster.rowAt(roster.position('a'))).toEqual({ name: 'a', status: 'unknown', error: 'no complete answer came' });
+    expect(roster.rowAt(roster.position('a'))).toEqual({
+      name: 'a',
+      status: 'unknown',
+      error: 'no complete answer came',
+    });
   });
 
   it('numbers groups on from those it has', () => {
