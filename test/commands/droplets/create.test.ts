@@ -492,7 +492,7 @@ describe('an interruption', () => {
     sandbox.faults.add({ match: { method: 'POST' }, action: 'delay', delay: 300 });
     const words = ['n-{1..30}', ...like, '--concurrency', '1', '-o', 'json'];
     const started = start(host, ['droplets', 'create', ...words]);
-    await vi.waitFor(() => expect(sandbox.faults.list()[0]?.applied).toBe(1));
+    await vi.waitFor(() => expect(sandbox.faults.list()[0]?.applied).toBe(1), 15_000);
     expect(started.host.signal(signal)).toBe(1);
     const ran = await started.ended;
     expect(ran.code).toBe(code);
@@ -507,14 +507,12 @@ describe('an interruption', () => {
 
   it('while it is looked which names are taken waits for no answer', async () => {
     const { host, sandbox } = await loggedIn();
-    const slow = 15_000;
-    sandbox.faults.add({ match: { method: 'GET' }, action: 'delay', delay: slow });
-    const started = start(host, ['droplets', 'create', 'n-{1..30}', ...like, '-o', 'json']);
-    await vi.waitFor(() => expect(sandbox.faults.list()[0]?.applied).toBe(1));
-    const began = performance.now();
+    // Longer than a test may take: whoever waits for it never ends.
+    sandbox.faults.add({ match: { method: 'GET' }, action: 'delay', delay: 60_000 });
+    const started = start(host, ['droplets', 'create', 'n-{1..30}', ...like, '-o', 'json', '--timeout', '2m']);
+    await vi.waitFor(() => expect(sandbox.faults.list()[0]?.applied).toBe(1), 15_000);
     started.host.signal('SIGINT');
     const ran = await started.ended;
-    expect(performance.now() - began).toBeLessThan(slow);
     expect(ran.code).toBe(130);
     expect(ran.json<Row[]>().every(({ error }) => error === 'not sent: interrupted')).toBe(true);
   });
