@@ -31,7 +31,7 @@ export interface ApiRequest {
   readonly patience?: Patience | undefined;
   /** Ends it in place of the deadline. */
   readonly signal?: AbortSignal | undefined;
-  /** Ends it before its deadline, with this signal's reason as the error. */
+  /** Ends it before its deadline, as nobody's failure: what is thrown then is no CliError. */
   readonly until?: AbortSignal | undefined;
 }
 

@@ -94,9 +94,12 @@ export function createRoster(batch: BatchEvent): Roster {
       announced.set(group, event);
     }
   };
-  const announcedAs = ([group, { boot, at, server_date, groups: told }]: readonly [number, AnnouncedEvent]) => {
+  const announcedAs = ([group, { boot, at, server_date, groups: told }]: readonly [
+    number,
+    AnnouncedEvent,
+  ]): Announced => {
     const names = told.find((one) => one.group === group)?.names ?? [];
-    return { boot, sending: { event: 'sending' as const, at, server_date, group, names } };
+    return { boot, sending: { event: 'sending', at, server_date, group, names } };
   };
   const hold = (name: string, group: number, error?: string): void => {
     const at = mark(name, doubtful, error);

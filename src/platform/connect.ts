@@ -86,7 +86,7 @@ function tls(raw: Socket, host: string, name: string, ca: string | undefined, si
   return settled(socket, 'secureConnect', signal, (error) => tlsFailure(error, `could not connect to ${name}`));
 }
 
-/** CONNECT (RFC 9110 §9.3.6). The proxy's own certificate is checked as any other. */
+/** CONNECT (RFC 9110 §9.3.6). The proxy's own certificate is checked like every other. */
 async function tunnel(
   proxy: HttpProxy,
   target: Target,

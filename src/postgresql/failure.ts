@@ -100,7 +100,7 @@ function read(error: unknown, limit: number): { code: string | undefined; messag
   if (message.startsWith('Connection terminated')) {
     return { code: ownCodes.closed, message: reasonOf(ownCodes.closed), server: false };
   }
-  // Of several addresses each failed for itself; the last is as good as any.
+  // Of several addresses each failed for itself; the last tells as much as the others.
   const [first] = Array.isArray(parts.errors) ? parts.errors.slice(-1) : [];
   if (first !== undefined) return read(first, limit);
   if (/Unknown authenticationOk message|^SASL: Only mechanism/.test(message)) {

@@ -378,7 +378,7 @@ describe('over a real connection', () => {
     await expect((await real(origin, 200)).request(get)).rejects.toMatchObject({ code: 'timeout', exitCode: 6 });
   });
 
-  it('a request ends when nobody wants it any longer, with the reason of that, and at its deadline as any other', async () => {
+  it('a request ends when nobody wants it any longer, with the reason of that, and at its deadline like every other', async () => {
     const { origin } = await serverFor(() => undefined);
     const own = new AbortController();
     const given = (await real(origin, 60_000)).request({ ...get, until: own.signal });

@@ -6,7 +6,7 @@ const entries = ['src/entry.ts', 'src/main.ts', 'src/platform/keychain-child.ts'
 /** Packages that are read at every start; all others are read when they are wanted. */
 const atStart = ['commander'];
 
-/** An import that waits for its moment ties two files as any other does. */
+/** An import that waits for its moment ties two files like every other. */
 export const noCycles: Rule = (project) => {
   const edges = edgesOf(project);
   const done = new Set<string>();

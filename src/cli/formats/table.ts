@@ -1,6 +1,5 @@
 import { clean } from '../sanitize.ts';
-import type { Ruler } from '../width.ts';
-import { rulerFor } from '../width.ts';
+import { type Ruler, rulerFor } from '../width.ts';
 
 export interface Table {
   /** Left out for lines without names. */

@@ -20,7 +20,7 @@ export const unlogged = databaseCheck({
     }
     const version = entry.kind === 'entered' ? entry.version : 0;
     const unequal = unequalByTable(unequalColumns);
-    // Once it is logged it is published, and then it needs an identity as any other table.
+    // Once it is logged it is published, and then it needs an identity like every table.
     const keys = identities.flatMap((table) => {
       const cure = faultOf(table, version) === undefined ? undefined : cureOf(table, unequal, version);
       return table.unlogged && cure !== undefined ? [{ table, cure }] : [];
