@@ -505,6 +505,21 @@ describe('an interruption', () => {
     expect((await cloudctl(host, ['droplets', 'list', 'n-*', '-o', 'json'])).json<Row[]>()).toHaveLength(30);
   });
 
+  it('tells in rows that were streamed, too, why the rest was not sent', async () => {
+    const { host, sandbox } = await loggedIn();
+    sandbox.faults.add({ match: { method: 'POST' }, action: 'delay', delay: 300 });
+    const started = start(host, ['droplets', 'create', 'n-{1..30}', ...like, '--concurrency', '1', '-o', 'ndjson']);
+    await vi.waitFor(() => expect(sandbox.faults.list()[0]?.applied).toBe(1), 15_000);
+    started.host.signal('SIGINT');
+    const rows = (await started.ended).out
+      .trim()
+      .split('\n')
+      .map((line): Row => JSON.parse(line));
+    expect(rows.map(({ name }) => name)).toEqual(Array.from({ length: 30 }, (_, at) => `n-${at + 1}`));
+    expect(rows.filter(({ status }) => status === 'created')).toHaveLength(10);
+    expect(rows.filter(({ error }) => error === 'not sent: interrupted')).toHaveLength(20);
+  });
+
   it('while it is looked which names are taken waits for no answer', async () => {
     const { host, sandbox } = await loggedIn();
     // Longer than a test may take: whoever waits for it never ends.
