@@ -22,6 +22,18 @@ describe('this machine', () => {
     expect(host.folders.config).not.toBe(host.folders.state);
   });
 
+  it('tells of the network when requests can be sent, and not before', async () => {
+    let told = 0;
+    const host = systemHost({
+      onNetwork: async () => {
+        told += 1;
+      },
+    });
+    expect(told).toBe(0);
+    await host.send({ env: {} });
+    expect(told).toBe(1);
+  });
+
   it('is started without the HTTP client, the keychain, the opener, a stream or a process', async () => {
     const { metafile } = await build({
       entryPoints: ['src/platform/system.ts'],
