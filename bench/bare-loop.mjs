@@ -9,8 +9,12 @@ export async function bareLoop({ origin, token }, { names, attributes, batchSize
   const pool = new Pool(origin, { connections });
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
   const begun = performance.now();
+  // Not `splice`, which moves all that is left: at a hundred thousand names that took longer than the requests.
+  let next = 0;
   const lane = async () => {
-    for (let group = names.splice(0, batchSize); group.length > 0; group = names.splice(0, batchSize)) {
+    while (next < names.length) {
+      const group = names.slice(next, next + batchSize);
+      next += batchSize;
       const body = JSON.stringify({ names: group, ...attributes });
       const answer = await pool.request({ method: 'POST', path: '/v2/droplets', headers, body });
       await answer.body.text();
