@@ -648,6 +648,16 @@ WORDS
   fi
   case $path:$place in
       /auth/switch:0) _cloudctl_profiles ;;
+      /api:0)
+        _cloudctl_words <<'WORDS'
+GET
+HEAD
+POST
+PUT
+PATCH
+DELETE
+WORDS
+        ;;
       /config/get:0)
         _cloudctl_words <<'WORDS'
 auth_url

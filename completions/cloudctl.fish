@@ -274,6 +274,7 @@ complete -c cloudctl -n '__cloudctl_at /db/sequences/' -l ca-file -r -F -d 'cert
 
 complete -c cloudctl -n '__cloudctl_at /api/' -l data -r -F -d 'the body: JSON, @FILE, or - for standard input'
 complete -c cloudctl -n '__cloudctl_at /api/' -l paginate -d 'follow links.pages.next to the end'
+complete -c cloudctl -n '__cloudctl_at /api/ 0' -a 'GET HEAD POST PUT PATCH DELETE'
 
 complete -c cloudctl -n '__cloudctl_at /config/ 0' -a get -d 'print one value of the profile'
 complete -c cloudctl -n '__cloudctl_at /config/ 0' -a set -d 'set one value of the profile'

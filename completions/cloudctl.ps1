@@ -318,7 +318,7 @@ Register-ArgumentCompleter -Native -CommandName 'cloudctl' -ScriptBlock {
         '--data' = @{ Text = 'the body: JSON, @FILE, or - for standard input'; Value = @{ Kind = 'file' } }
         '--paginate' = @{ Text = 'follow links.pages.next to the end'; Value = $null }
       }
-      Places = @(@{ Variadic = $false; Value = @{ Kind = 'nothing' } }, @{ Variadic = $false; Value = @{ Kind = 'nothing' } })
+      Places = @(@{ Variadic = $false; Value = @{ Kind = 'words'; Words = @('GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE') } }, @{ Variadic = $false; Value = @{ Kind = 'nothing' } })
     }
     '/config' = @{
       Commands = [ordered]@{ 'get' = 'print one value of the profile'; 'set' = 'set one value of the profile'; 'unset' = 'remove one value of the profile'; 'list' = 'list the values in force and where each comes from'; 'path' = 'print where the configuration file is' }

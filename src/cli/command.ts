@@ -39,7 +39,8 @@ export interface OptionSpec {
   readonly completes?: Completes;
 }
 
-export type Completes = 'file' | 'folder' | 'profile';
+/** Words are offered, while others are taken as well: what must be one of them has `choices`. */
+export type Completes = 'file' | 'folder' | 'profile' | readonly string[];
 
 export interface ExampleSpec {
   readonly text: string;

@@ -18,7 +18,8 @@ export const api: CommandSpec<Context> = {
   description:
     'Sends one request with the session of the profile and prints the body of the answer. Without --output the body is JSON. With --paginate every page of a list is read and the items are printed as one array.',
   arguments: [
-    { name: 'METHOD', description: methods.join(', '), required: true },
+    // In lower case they are taken as well.
+    { name: 'METHOD', description: methods.join(', '), required: true, completes: methods },
     { name: 'PATH', description: 'path and query, as in /v2/droplets?per_page=5', required: true },
   ],
   options: [

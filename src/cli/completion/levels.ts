@@ -31,8 +31,8 @@ export type Offer =
   | { readonly kind: 'file' | 'folder' | 'profile' | 'nothing' };
 
 export function offerOf({ choices, completes }: Pick<OptionSpec, 'choices' | 'completes'>): Offer {
-  if (choices !== undefined) return { kind: 'words', words: choices };
-  return { kind: completes ?? 'nothing' };
+  const words = choices ?? completes;
+  return typeof words === 'object' ? { kind: 'words', words } : { kind: words ?? 'nothing' };
 }
 
 /** The command that prints the profiles' names, one on each line. */

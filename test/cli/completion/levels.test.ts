@@ -15,6 +15,7 @@ test('a branch with a fallback takes its options and arguments', async () => {
 test('what is offered for a value are its choices, else what completes it', () => {
   expect(offerOf({ choices: ['a'], completes: 'file' })).toEqual({ kind: 'words', words: ['a'] });
   expect(offerOf({ completes: 'profile' })).toEqual({ kind: 'profile' });
+  expect(offerOf({ completes: ['a', 'b'] })).toEqual({ kind: 'words', words: ['a', 'b'] });
   expect(offerOf({})).toEqual({ kind: 'nothing' });
 });
 
