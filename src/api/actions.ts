@@ -1,7 +1,7 @@
-import { isExact } from '../exact.ts';
 import { isRecord, type JsonRecord, numberOf, textOf } from '../json.ts';
 import type { Api } from './client.ts';
 import { listPages, type Portion, type Wish } from './pages.ts';
+import { idOf } from './survey.ts';
 
 /** An action as the API sent it, with the fields we rely on. */
 export interface Action {
@@ -18,7 +18,7 @@ export function listActions(api: Api, wish: Wish<Action> = {}): AsyncGenerator<P
     key: 'actions',
     members: ['id', 'status', 'type', 'started_at'],
     decode: decodeAction,
-    idOf: ({ id, raw }) => (isExact(raw.id) ? String(raw.id) : id),
+    idOf,
     bornAt: ({ raw }) => textOf(raw, 'started_at'),
     wish,
   });

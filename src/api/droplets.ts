@@ -1,8 +1,8 @@
-import { isExact } from '../exact.ts';
 import { isRecord, type JsonRecord, numberOf, parseJson, textOf } from '../json.ts';
 import type { Api } from './client.ts';
 import { listPages, type Portion, type Wish } from './pages.ts';
 import { createSplitter } from './split-list.ts';
+import { idOf } from './survey.ts';
 
 /** A droplet as the API sent it, with the fields we rely on. */
 export interface Droplet {
@@ -30,7 +30,7 @@ export function listDroplets(
     key: 'droplets',
     members: ['id', 'name', 'created_at'],
     decode: decodeDroplet,
-    idOf: ({ id, raw }) => (isExact(raw.id) ? String(raw.id) : id),
+    idOf,
     bornAt: ({ raw }) => textOf(raw, 'created_at'),
     wish,
   });

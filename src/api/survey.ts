@@ -1,8 +1,16 @@
+import { isExact } from '../exact.ts';
+import type { JsonRecord } from '../json.ts';
+
 /** complete: nothing was missed. again: items may have slipped past. short: the server promises items that it does not give. */
 export type Verdict = 'complete' | 'again' | 'short';
 
 /** A number beyond 2^53 as the text it came as: two of them may be one double. */
 export type ItemId = number | string;
+
+/** Of an item as the API sent it: beyond 2^53 only its digits tell it from its neighbour. */
+export function idOf({ id, raw }: { readonly id: number; readonly raw: JsonRecord }): ItemId {
+  return isExact(raw.id) ? String(raw.id) : id;
+}
 
 /**
  * Keeps account of a list that others change while its pages are read, in one pass or more.
