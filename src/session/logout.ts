@@ -69,33 +69,33 @@ async function revoke(deps: LogoutDeps, record: CredentialRecord): Promise<Logou
   // spec.md §4.4 allows the token itself as bearer; a server of the other kind authenticates the client instead.
   const isOwn = client.tokenParams === 'query';
   const headers = isOwn ? { authorization: `Bearer ${record.accessToken.reveal()}` } : {};
-  const failed =
-    (await revoked(deps, record, revokeRequest(client, record.accessToken), 'access token', headers)) ??
-    // Elsewhere the refresh token may outlive the access token that came with it (RFC 7009 §2.1).
-    (isOwn || record.refreshToken === undefined
-      ? undefined
-      : await revoked(deps, record, revokeRequest(client, record.refreshToken), 'refresh token'));
-  if (failed !== undefined) return failed;
+  // Elsewhere the refresh token may outlive the access token that came with it, and is the one that every server has to revoke (RFC 7009 §2).
+  const apart = isOwn ? undefined : record.refreshToken;
+  const ofRefresh = apart && (await refused(deps, revokeRequest(client, apart), 'refresh token', afterwards(record)));
+  const left = afterwards(record, apart === undefined ? undefined : ofRefresh !== undefined);
+  const ofAccess = await refused(deps, revokeRequest(client, record.accessToken), 'access token', left, headers);
+  const failed = ofRefresh ?? (apart === undefined ? ofAccess : undefined);
+  if (failed !== undefined) return { kind: 'unproven', error: failed };
   const fate = await deps.acceptance(record);
   if (fate === 'refused') return { kind: 'revoked' };
+  if (ofAccess !== undefined) return { kind: 'unproven', error: ofAccess };
   const but = fate === 'accepted' ? 'still accepts it' : 'did not say whether it still accepts it';
   const message = `the access token was revoked, but the resource API ${but}`;
-  return { kind: 'unproven', error: new CliError('api_error', message, afterwards(record)) };
+  return { kind: 'unproven', error: new CliError('api_error', message, left) };
 }
 
-/** Revokes one token; what is to be told when the server did not. */
-async function revoked(
+/** Revokes one token; the error when the server does not. */
+async function refused(
   deps: LogoutDeps,
-  record: CredentialRecord,
   request: ReturnType<typeof revokeRequest>,
   what: string,
+  left: ReturnType<typeof afterwards>,
   headers: Readonly<Record<string, string>> = {},
-): Promise<LogoutOutcome | undefined> {
+): Promise<CliError | undefined> {
   const answer = await sendTokenRequest(await deps.send(), request, AbortSignal.timeout(30_000), headers);
   const refusal = processRevocation(answer);
   if (refusal === undefined) return undefined;
-  const parts = { ...afterwards(record), status: answer.status };
-  return { kind: 'unproven', error: new CliError('api_error', `could not revoke the ${what}: ${refusal}`, parts) };
+  return new CliError('api_error', `could not revoke the ${what}: ${refusal}`, { ...left, status: answer.status });
 }
 
 function notRevoked(record: CredentialRecord, error: SendError | CliError): CliError {
@@ -105,9 +105,17 @@ function notRevoked(record: CredentialRecord, error: SendError | CliError): CliE
   return new CliError(code, `could not revoke the access token: ${error.message}`, afterwards(record));
 }
 
-function afterwards(record: CredentialRecord): { readonly detail: string; readonly hint: string } {
+/** `refreshToken`: whether it may be alive, too; nobody says how long one lives. */
+function afterwards(
+  record: CredentialRecord,
+  refreshToken = record.refreshToken !== undefined,
+): { readonly detail: string; readonly hint: string } {
+  const end = new Date(record.expiresAt * 1000).toISOString();
+  const alive = refreshToken
+    ? `its access token lives until ${end}, and its refresh token may live longer, unless they are revoked`
+    : `its access token lives until ${end} unless it is revoked`;
   return {
-    detail: `the session was deleted here; at ${record.authOrigin} its token lives until ${new Date(record.expiresAt * 1000).toISOString()} unless it is revoked`,
+    detail: `the session was deleted here; at ${record.authOrigin} ${alive}`,
     hint: "revoke the application in the control panel's list of applications",
   };
 }

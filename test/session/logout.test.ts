@@ -68,10 +68,50 @@ describe('a logout', () => {
     await logout(logoutDeps(host, sandbox, { client: async () => client }), false);
     // The refresh token as well, which may outlive its access token there.
     expect(seen.map(({ url, body }) => [url, body])).toEqual([
-      ['/v1/oauth/revoke', 'token=at-1&client_id=c&client_secret=shh'],
       ['/v1/oauth/revoke', 'token=rt-1&client_id=c&client_secret=shh'],
+      ['/v1/oauth/revoke', 'token=at-1&client_id=c&client_secret=shh'],
     ]);
     expect(seen[0]?.headers.authorization).toBeUndefined();
+  });
+
+  it.each([
+    [
+      'accepted',
+      { kind: 'unproven', error: { message: expect.stringMatching(/^could not revoke the access token: /) } },
+    ],
+    ['refused', { kind: 'revoked' }],
+  ] as const)(
+    'ends the refresh token where access tokens cannot be revoked (RFC 7009 §2.2.1), with a token that is %s then',
+    async (fate, expected) => {
+      const [host, sandbox] = [testHost(), await sandboxFor()];
+      const { origin, seen } = await serverFor(({ body }, response) =>
+        body.includes('rt-1')
+          ? reply(response, 200, {})
+          : reply(response, 400, { error: 'unsupported_token_type', error_description: 'self-contained' }),
+      );
+      const record = { authOrigin: origin, accessToken: new Secret('at-1'), refreshToken: new Secret('rt-1') };
+      await seedSession(host, sandbox, { record });
+      const client = { authOrigin: origin, clientId: 'c', clientSecret: new Secret('s'), tokenParams: 'body' } as const;
+      const deps = logoutDeps(host, sandbox, { client: async () => client, acceptance: async () => fate });
+      const outcome = await logout(deps, false);
+      expect(outcome).toMatchObject(expected);
+      expect(seen.filter(({ body }) => body.includes('rt-1'))).toHaveLength(1);
+      // The refresh token is no longer among what lives on.
+      if (outcome.kind === 'unproven') expect(outcome.error.detail).not.toContain('refresh token');
+    },
+  );
+
+  it('that no server heard of says that the refresh token may outlive the access token', async () => {
+    const [host, sandbox] = [testHost(), await sandboxFor()];
+    const { origin } = await serverFor((_, response) =>
+      reply(response, 404, 'Not Found', { 'content-type': 'text/plain' }),
+    );
+    await seedSession(host, sandbox, { record: { authOrigin: origin } });
+    expect(await logout(logoutDeps(host, sandbox), false)).toMatchObject({
+      error: {
+        detail: expect.stringMatching(/its access token lives until .*, and its refresh token may live longer/),
+      },
+    });
   });
 
   it('says so when the refresh token is not revoked', async () => {
