@@ -27,6 +27,8 @@ export interface AskedServer {
   readonly tokenParams: TokenParams;
   /** It is of spec.md's kind for certain: its grant said whose account it is (spec.md §2). */
   readonly isOfSpec: boolean;
+  /** The command that logs in again: what is left when it refuses each time without saying that the session is over. */
+  readonly login: string;
 }
 
 export interface AttemptOptions {
@@ -150,7 +152,7 @@ export function notGranted(server: AskedServer, result: Exclude<TokenResult, { k
       'could not refresh the session: the answer of the authorization server is not understood',
       {
         detail: `${server.origin}: ${result.reason}; the session was kept`,
-        hint: 'check auth_url with `cloudctl config list`, then run the command again',
+        hint: `check auth_url with \`cloudctl config list\`, then ${afterUnread(server, result.status)}`,
         status: result.status,
       },
     );
@@ -163,14 +165,31 @@ export function notGranted(server: AskedServer, result: Exclude<TokenResult, { k
   });
 }
 
-/** In the way `query` no credentials go with a refresh (spec.md §5.3), so a server that misses them, or finds no parameters there, wants a form. */
-function afterRefusal({ profile, tokenParams, isOfSpec }: AskedServer, error: string): string {
-  const again = 'then run the command again';
+/**
+ * In the way `query` no credentials go with a refresh (spec.md §5.3), so a server that misses them, or finds no parameters there,
+ * wants a form. Others say so of a refresh token that has ended, which should be `invalid_grant` (RFC 6749 §5.2): a login helps then.
+ */
+function afterRefusal(server: AskedServer, error: string): string {
+  const { profile, tokenParams, isOfSpec } = server;
   const isUnread = error === 'invalid_request' || error === 'unsupported_grant_type';
-  if (tokenParams === 'query' && !isOfSpec && (isUnread || error === 'invalid_client'))
-    return `${credentialsElsewhere(profile, tokenParams)}, ${again}`;
-  if (error !== 'invalid_client') return 'run the command again';
+  // Some servers say that the client may not do it of credentials that they do not find (RFC 6749 §5.2 has invalid_client for it).
+  const isOfClient = error === 'invalid_client' || error === 'unauthorized_client';
+  if (tokenParams === 'query' && !isOfSpec && (isUnread || isOfClient))
+    return `${credentialsElsewhere(profile, tokenParams)}, then ${again(server)}`;
+  if (!isOfClient) return again(server);
   const setup = `${commandFor(profile, 'auth setup')} sets the client id and secret`;
   if (tokenParams === 'query') return setup;
-  return `${setup}; if they are right: ${credentialsElsewhere(profile, tokenParams)}, ${again}`;
+  return `${setup}; if they are right: ${credentialsElsewhere(profile, tokenParams)}, then ${again(server)}`;
+}
+
+/** A refusal without a code: of a server that found nothing where it looked, of a session that has ended, or of no such server. */
+function afterUnread(server: AskedServer, status: number): string {
+  const { profile, tokenParams, isOfSpec } = server;
+  if (status < 400) return 'run the command again';
+  if (tokenParams !== 'query' || isOfSpec) return again(server);
+  return `${again(server)}; the server may also want a form: ${credentialsElsewhere(profile, tokenParams)}`;
+}
+
+function again({ login }: AskedServer): string {
+  return `run the command again; if it stays so: ${login}`;
 }

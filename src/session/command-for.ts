@@ -32,6 +32,7 @@ export function widerScopeOption(scope: string | undefined): readonly string[] {
 
 /** How a login that came to nothing is started again: commands in backquotes. */
 export interface LoginAgain {
+  readonly flow: Flow;
   /** With the same flow and scope. */
   readonly same: string;
   /** Content with another scope than that. */
@@ -49,5 +50,5 @@ export function loginAgain(
   const command = (wanted: Flow, ...more: readonly string[]): string =>
     commandFor(profile, ['auth login', ...flowAgain(wanted, ofProfile), ...widerScopeOption(scope), ...more].join(' '));
   const other = flow === 'code' ? 'implicit' : 'code';
-  return { same: command(flow), anyGrant: command(flow, '--accept-scope'), otherFlow: command(other) };
+  return { flow, same: command(flow), anyGrant: command(flow, '--accept-scope'), otherFlow: command(other) };
 }

@@ -44,7 +44,7 @@ export async function grantOf(deps: ExchangeDeps, judgement: Judgement, redirect
       });
     case 'malformed':
       throw new CliError('malformed_response', `the authorization response ${judgement.reason}`, {
-        hint: `start again with ${deps.login.same}`,
+        hint: afterMalformed(deps),
       });
     case 'error':
       throw authorizationError(deps, judgement.error, judgement.description);
@@ -126,7 +126,7 @@ function exchangeError(deps: ExchangeDeps, result: Exclude<TokenResult, { kind: 
       'could not exchange the authorization code: the answer of the authorization server is not understood',
       {
         detail: `${deps.client.authOrigin}: ${result.reason}`,
-        hint: 'check auth_url with `cloudctl config list`',
+        hint: `check auth_url with \`cloudctl config list\`${wantsForm(deps, status)}`,
         status,
       },
     );
@@ -146,18 +146,27 @@ function exchangeError(deps: ExchangeDeps, result: Exclude<TokenResult, { kind: 
       status,
     });
   }
-  // What a server says that looks for the parameters in the body, and finds none (RFC 6749 §4.1.3).
-  const isElsewhere =
-    ['invalid_request', 'unsupported_grant_type'].includes(result.error) && deps.client.tokenParams === 'query';
   return new CliError(
     'api_error',
     `could not exchange the authorization code: the server answered ${deps.clean(result.error)}`,
-    {
-      detail,
-      hint: isElsewhere ? `${credentialsElsewhere(deps.profile, 'query')}, then ${deps.login.same}` : deps.login.same,
-      status,
-    },
+    { detail, hint: afterOther(deps, result.error), status },
   );
+}
+
+function afterOther(deps: ExchangeDeps, error: string): string {
+  const { client, profile, login } = deps;
+  // Some servers say it of credentials that they do not find or know, for which RFC 6749 §5.2 has invalid_client.
+  if (error === 'unauthorized_client')
+    return `see in the registration of the application that it may use this flow; ${commandFor(profile, 'auth setup')} sets its client ID and secret${elsewhere(deps)}`;
+  // What a server says that looks for the parameters in the body, and finds none (RFC 6749 §4.1.3).
+  const isElsewhere = ['invalid_request', 'unsupported_grant_type'].includes(error) && client.tokenParams === 'query';
+  return isElsewhere ? `${credentialsElsewhere(profile, 'query')}, then ${login.same}` : login.same;
+}
+
+/** A server that finds nothing where it looks may have no words for that. */
+function wantsForm({ client, profile, isOfSpec, login }: ExchangeDeps, status: number): string {
+  if (client.tokenParams !== 'query' || status < 400 || isOfSpec()) return '';
+  return `; if it is right, the server may want a form: ${credentialsElsewhere(profile, 'query')}, then ${login.same}`;
 }
 
 /**
@@ -193,6 +202,12 @@ function authorizationError(deps: ExchangeDeps, error: AuthorizationError, descr
     detail: description === undefined ? undefined : deps.clean(description),
     hint: afterRefusal(deps, error),
   });
+}
+
+/** A server that writes the fragment in its own way, or puts the access token elsewhere, does so each time. */
+function afterMalformed({ login }: ExchangeDeps): string {
+  const same = `start again with ${login.same}`;
+  return login.flow === 'code' ? same : `${same}; if it stays so, log in with the other flow: ${login.otherFlow}`;
 }
 
 function afterRefusal({ login }: ExchangeDeps, error: AuthorizationError): string {

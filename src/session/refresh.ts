@@ -6,7 +6,7 @@ import { runningTimeout } from '../platform/running-time.ts';
 import type { Secret } from '../secret.ts';
 import { type AskedServer, type AttemptDeps, attempts, isSuccess, notGranted } from './attempts.ts';
 import { credentialsElsewhere } from './command-for.ts';
-import { type Found, needsLogin, writeRecord } from './current.ts';
+import { type Found, loginCommand, needsLogin, writeRecord } from './current.ts';
 import { deferSignals } from './defer-signals.ts';
 import type { Room } from './journal.ts';
 import { pass } from './points.ts';
@@ -74,7 +74,8 @@ async function renewIfDue(deps: RefreshDeps, items: Items, cause: RefreshCause):
   const client = await deps.client();
   const { authOrigin: origin, tokenParams } = client;
   const isOfSpec = record.accountUuid !== undefined;
-  const server: AskedServer = { origin, profile: deps.profile, tokenParams, isOfSpec };
+  const login = loginCommand(deps.profile, record.scope, deps.flowAgain(record.sid));
+  const server: AskedServer = { origin, profile: deps.profile, tokenParams, isOfSpec, login };
   const request = refreshRequest(client, refreshToken);
   const sentAt = Math.floor(deps.clock.now() / 1000);
   const room = reserve(deps, record, sentAt);

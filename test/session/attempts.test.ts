@@ -7,7 +7,8 @@ import { testHost } from '../fixtures/host.ts';
 
 const origin = 'http://127.0.0.1:1';
 const client = { authOrigin: origin, clientId: 'client-1', clientSecret: undefined, tokenParams: 'query' } as const;
-const server = { origin, profile: 'default', tokenParams: 'query', isOfSpec: false } as const;
+const login = '`cloudctl auth login`';
+const server = { origin, profile: 'default', tokenParams: 'query', isOfSpec: false, login } as const;
 
 /** A server that says nothing, until the request is given up. */
 function silent() {
@@ -44,4 +45,26 @@ it.each([
   const error = notGranted(server, result);
   expect(error).toMatchObject({ code, status, message: expect.stringMatching(message) });
   expect(error.detail).toMatch(/; the session was kept$/);
+});
+
+it.each([
+  ['query', { kind: 'malformed', status: 400, reason: 'not JSON' }, 'cloudctl config set token_params body'],
+  ['query', { kind: 'refused', status: 403, error: 'unauthorized_client' }, 'cloudctl config set token_params body'],
+  ['body', { kind: 'refused', status: 403, error: 'unauthorized_client' }, 'cloudctl config set token_params basic'],
+  ['body', { kind: 'malformed', status: 400, reason: 'not JSON' }, undefined],
+  ['body', { kind: 'refused', status: 400, error: 'invalid_request' }, undefined],
+] as const)(
+  'in the way %s %j, which may be said of a refresh token that has ended, leads to a login, and to another way (%s)',
+  (tokenParams, result, way) => {
+    const { hint = '' } = notGranted({ ...server, tokenParams }, result);
+    expect(hint).toContain(`run the command again; if it stays so: ${login}`);
+    expect(hint.includes('token_params')).toBe(way !== undefined);
+    expect(hint).toContain(way ?? login);
+  },
+);
+
+it('a form is not recommended to a server of spec.md, nor after an answer that was none of a server that looked in vain', () => {
+  const unread = { kind: 'malformed', status: 404, reason: 'not JSON' } as const;
+  expect(notGranted({ ...server, isOfSpec: true }, unread).hint).not.toContain('token_params');
+  expect(notGranted(server, { ...unread, status: 200 }).hint).toMatch(/, then run the command again$/);
 });

@@ -37,11 +37,13 @@ it.each([
 
 it('a login that came to nothing is started again with its flow and scope, content with any grant, or in the other flow', () => {
   expect(loginAgain('default', { flow: 'code', scope: undefined }, undefined)).toEqual({
+    flow: 'code',
     same: '`cloudctl auth login`',
     anyGrant: '`cloudctl auth login --accept-scope`',
     otherFlow: '`cloudctl auth login --flow implicit`',
   });
   expect(loginAgain('work', { flow: 'implicit', scope: 'read write' }, 'implicit')).toEqual({
+    flow: 'implicit',
     same: '`cloudctl auth login --scope "read write" --profile work`',
     anyGrant: '`cloudctl auth login --scope "read write" --accept-scope --profile work`',
     otherFlow: '`cloudctl auth login --flow code --scope "read write" --profile work`',

@@ -151,6 +151,54 @@ describe('a login by paste', () => {
     },
   );
 
+  it.each([
+    ['an access token in the query', '?access_token=at&token_type=bearer'],
+    ['a grant without its type', '#access_token=at'],
+  ])(
+    'in the flow implicit that is answered with %s, as some servers always do, names the other flow',
+    async (_what, answer) => {
+      const [host, sandbox] = [testHost(), await sandboxFor()];
+      const asked = { ...request, flow: 'implicit' } as const;
+      const { deps, paste } = ground(host, sandbox, { login: loginAgain('default', asked, undefined) });
+      paste(`${sandbox.ready.callback_url}${answer}&state=STATE`);
+      await expect(login(deps, asked)).rejects.toMatchObject({
+        code: 'malformed_response',
+        hint: 'start again with `cloudctl auth login --flow implicit`; if it stays so, log in with the other flow: `cloudctl auth login`',
+      });
+    },
+  );
+
+  it.each([
+    [
+      'query',
+      415,
+      '{"message":"no"}',
+      /^check auth_url .*; .*`cloudctl config set token_params body`, then `cloudctl auth login`$/,
+    ],
+    ['query', 200, '{}', /^check auth_url with `cloudctl config list`$/],
+    ['body', 400, '', /^check auth_url with `cloudctl config list`$/],
+    [
+      'body',
+      403,
+      '{"error":"unauthorized_client"}',
+      /registration .* `cloudctl auth setup` .*`cloudctl config set token_params basic`$/,
+    ],
+  ] as const)(
+    'in the way %s, whose exchange is answered with %d %s, says what may help',
+    async (tokenParams, status, body, hint) => {
+      const [host, sandbox] = [testHost(), await sandboxFor()];
+      const { origin } = await serverFor((_, response) => reply(response, status, body));
+      const client = { authOrigin: origin, clientId: 'c', clientSecret: new Secret('s'), tokenParams };
+      const { deps, paste } = ground(host, sandbox, { client });
+      paste('a-code STATE');
+      await expect(login(deps, request)).rejects.toMatchObject({
+        code: 'api_error',
+        message: expect.stringMatching(/^could not exchange the authorization code: /),
+        hint: expect.stringMatching(hint),
+      });
+    },
+  );
+
   it('asks the store before the person, and the lock before both', async () => {
     const [host, sandbox] = [testHost(), await sandboxFor()];
     const invite = () => Promise.reject(new Error('invited'));

@@ -194,6 +194,7 @@ describe('a refresh token that is refused', () => {
 
 describe('a server that is not of spec.md, asked in the way of spec.md', () => {
   const body = '`cloudctl config set token_params body`';
+  const again = 'run the command again; if it stays so: `cloudctl auth login`';
 
   it.each([
     ['invalid_grant', undefined, { code: 'needs_login', hint: `${body}, then \`cloudctl auth login\`` }],
@@ -204,10 +205,10 @@ describe('a server that is not of spec.md, asked in the way of spec.md', () => {
       'not-hexadecimal',
       { code: 'invalid_client', hint: '`cloudctl auth setup` sets the client id and secret' },
     ],
-    ['invalid_client', undefined, { code: 'invalid_client', hint: `${body}, then run the command again` }],
-    ['invalid_request', undefined, { code: 'api_error', hint: `${body}, then run the command again` }],
-    ['unsupported_grant_type', undefined, { code: 'api_error', hint: `${body}, then run the command again` }],
-    ['invalid_scope', undefined, { code: 'api_error', hint: 'run the command again' }],
+    ['invalid_client', undefined, { code: 'invalid_client', hint: `${body}, then ${again}` }],
+    ['invalid_request', undefined, { code: 'api_error', hint: `${body}, then ${again}` }],
+    ['unsupported_grant_type', undefined, { code: 'api_error', hint: `${body}, then ${again}` }],
+    ['invalid_scope', undefined, { code: 'api_error', hint: again }],
   ])(
     'that answers %s, for an account %s, is told how it may want to be asked',
     async (error, accountUuid, expected) => {
