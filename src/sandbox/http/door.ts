@@ -37,11 +37,16 @@ export async function openDoor(
   }
   return {
     port: number,
-    origin: `http://${host === '::1' ? '[::1]' : host}:${number}`,
+    origin: originOf(host, number),
     close: async () => {
       await Promise.all(servers.map(close));
     },
   };
+}
+
+/** As clients compare origins: without the port that http has anyway (RFC 6454 §6.2). */
+export function originOf(host: string, port: number): string {
+  return new URL(`http://${host === '::1' ? '[::1]' : host}:${port}`).origin;
 }
 
 /** Ports nobody listens on at the moment, all different; held together until the last is found. */
