@@ -15,6 +15,7 @@ import {
 import { failureCode, type Send, SendError } from '../platform/send.ts';
 import { isOutOfOrder } from './attempts.ts';
 import { commandFor, credentialsElsewhere, type LoginAgain } from './command-for.ts';
+import type { LoginRequest } from './login-request.ts';
 
 export interface ExchangeDeps {
   readonly client: Client;
@@ -26,6 +27,7 @@ export interface ExchangeDeps {
   readonly login: LoginAgain;
   /** The server is known to be of spec.md's kind, which takes credentials in the query. */
   readonly isOfSpec: () => boolean;
+  readonly request: Pick<LoginRequest, 'prompt'>;
   /** Aborted when nobody waits for the exchange any more. */
   readonly abandon: AbortSignal;
 }
@@ -198,7 +200,8 @@ const refusals: Readonly<Record<AuthorizationError, { readonly code: ErrorCode; 
 
 function authorizationError(deps: ExchangeDeps, error: AuthorizationError, description: string | undefined): CliError {
   const { code, message } = refusals[error];
-  return new CliError(code, message, {
+  const isUnexpected = error === 'login_required' && deps.request.prompt !== 'none';
+  return new CliError(code, isUnexpected ? 'the browser is not signed in' : message, {
     detail: description === undefined ? undefined : deps.clean(description),
     hint: afterRefusal(deps, error),
   });
@@ -210,11 +213,14 @@ function afterMalformed({ login }: ExchangeDeps): string {
   return login.flow === 'code' ? same : `${same}; if it stays so, log in with the other flow: ${login.otherFlow}`;
 }
 
-function afterRefusal({ login }: ExchangeDeps, error: AuthorizationError): string {
+function afterRefusal({ login, request }: ExchangeDeps, error: AuthorizationError): string {
   switch (error) {
+    // Some servers answer so to a person who refused, or did not sign in.
     case 'consent_required':
     case 'login_required':
-      return `log in without --prompt none: ${login.same}`;
+      return request.prompt === 'none'
+        ? `log in without --prompt none: ${login.same}`
+        : `start again with ${login.same}, sign in and agree on the page it opens`;
     // Each flow is allowed by itself (RFC 6749 §4.1.2.1 and §4.2.2.1).
     case 'unsupported_response_type':
     case 'unauthorized_client':

@@ -199,6 +199,25 @@ describe('a login by paste', () => {
     },
   );
 
+  it.each([
+    ['none', 'consent_required', /^log in without --prompt none: `cloudctl auth login`$/],
+    ['none', 'login_required', /^log in without --prompt none: `cloudctl auth login`$/],
+    [undefined, 'consent_required', /^start again with `cloudctl auth login`, sign in and agree /],
+    [undefined, 'login_required', /^start again with `cloudctl auth login`, sign in and agree /],
+  ] as const)(
+    'with the prompt %s that is answered with %s does not blame a prompt nobody asked for',
+    async (prompt, code, hint) => {
+      const [host, sandbox] = [testHost(), await sandboxFor()];
+      const { deps, paste } = ground(host, sandbox);
+      paste(`${sandbox.ready.callback_url}?error=${code}&state=STATE`);
+      await expect(login(deps, { ...request, prompt })).rejects.toMatchObject({
+        code,
+        message: expect.not.stringContaining(prompt === undefined ? 'expected account' : 'nothing'),
+        hint: expect.stringMatching(hint),
+      });
+    },
+  );
+
   it('asks the store before the person, and the lock before both', async () => {
     const [host, sandbox] = [testHost(), await sandboxFor()];
     const invite = () => Promise.reject(new Error('invited'));
