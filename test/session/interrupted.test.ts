@@ -92,7 +92,8 @@ describe('a write-ahead file torn at any byte', () => {
     for (const length of [0, 1, start - 1, start, start + 1, start + 27, start + 28, start + 100, whole.length - 1]) {
       const after = afterDeath(server, 'keychain', { ...left, generation: 2 });
       const path = `${after.place.folder}/default.0123456789abcdef.2.wal`;
-      writeFileSync(path, Buffer.concat([whole.subarray(0, length), Buffer.alloc(whole.length - length)]));
+      // Not filled with zeros: now and then the last byte of what is sealed is one.
+      writeFileSync(path, Buffer.concat([whole.subarray(0, length), whole.subarray(length).map((byte) => ~byte)]));
       await expect(createSession(after.deps).bearer()).rejects.toMatchObject({ code: 'needs_login' });
       // The same file, while the server has not processed anything.
       const lucky = afterDeath(server, 'keychain', { ...left, generation: 1 });
