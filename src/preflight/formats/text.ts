@@ -72,7 +72,7 @@ function entry(group: readonly Finding[], ink: Ink): string {
     printable(`  wanted: ${title}`),
     printable(`  observed: ${observed}${required === undefined ? '' : `; required: ${required}`}`),
     ...(detail === undefined ? [] : [printable(`  ${detail.replaceAll('\n', '\n  ')}`)]),
-    ...(objects === undefined || objects.length === 0 ? [] : [printable(`  ${listed(objects, 8)}`)]),
+    ...(objects === undefined || objects.length === 0 ? [] : [printable(`  ${objects.join(', ')}`)]),
     ...(fix === undefined
       ? []
       : [

@@ -43,6 +43,13 @@ describe('the report on a terminal', () => {
     expect(text).toContain('cure: Set wal_level to logical. (restart)');
   });
 
+  it('names every object that a finding has, since the rest is counted in its words', () => {
+    const unlogged = findings.find(({ id }) => id === 'unlogged')!;
+    const objects = Array.from({ length: 20 }, (_, at) => `public.t${at}`);
+    const told = textReport({ ...report, findings: [{ ...unlogged, objects }] }, ink, undefined);
+    expect(told).toContain(objects.join(', '));
+  });
+
   it('tells the same finding of many databases once', () => {
     const unlogged = findings.find(({ id }) => id === 'unlogged')!;
     const many = Array.from({ length: 9 }, (_, at) => ({ ...unlogged, database: `d${at}` }));
