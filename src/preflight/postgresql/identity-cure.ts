@@ -55,7 +55,8 @@ export function identityFix(tables: readonly WeakTable[], unequal: Unequal, data
     }
   }
   const words = [
-    'A primary key is the best cure. The statements below take a short exclusive lock each and rewrite nothing.',
+    'A primary key is the best cure.',
+    ...(sql.length === 0 ? [] : ['Each statement of the script takes a short exclusive lock and rewrites nothing.']),
     ...(full === 0 ? [] : [fullPrice(full)]),
     ...(left.length === 0 ? [] : [remedyLeft(left, version)]),
   ];

@@ -132,3 +132,8 @@ test('the type without equality is named as the server names it', () => {
   const { full } = judge([weak({ identity: 'f' })], 170_010, unequal);
   expect(full.detail).toContain('"could not identify an equality operator for type json[]"');
 });
+
+test('no statement is spoken of where there is none', () => {
+  expect(judge([weak()], 170_010, [doc]).identity.fix?.text).not.toContain('statement of the script');
+  expect(judge([weak()]).identity.fix?.text).toContain('Each statement of the script');
+});
