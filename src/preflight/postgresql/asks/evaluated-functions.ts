@@ -44,7 +44,7 @@ export interface FunctionBody {
 
 /** What words of those texts can mean outside of pg_catalog, which every search_path has. */
 export interface Meaning {
-  readonly kind: 'relation' | 'function' | 'type';
+  readonly kind: 'relation' | 'function' | 'type' | 'text search configuration' | 'text search dictionary';
   readonly schema: string;
   readonly name: string;
 }
@@ -53,7 +53,7 @@ export const functionUses: Ask<readonly Use[]> = {
   id: 'function-uses',
   scope: 'database',
   when: where('called-functions'),
-  sql: (version) => `${dependents} ${uses(version)}`,
+  sql: (version) => `${dependents} ${usesOf(version)}`,
   decode: (rows) =>
     rows.map((row) => ({
       calls: textIn(row, 'calls'),
@@ -98,10 +98,10 @@ export const meanings: Ask<readonly Meaning[]> = {
   scope: 'database',
   when: where('called-functions'),
   sql: () =>
-    `${dependents}, w AS (SELECT DISTINCT regexp_split_to_table(lower(p.prosrc), '[^[:alnum:]_$]+') AS word FROM pg_proc p JOIN pg_language l ON l.oid = p.prolang WHERE ${ours}), m AS (SELECT 'relation' AS kind, c.relnamespace AS home, c.relname::text AS name FROM pg_class c WHERE EXISTS (SELECT FROM d) AND c.relkind IN ('r', 'p', 'v', 'm', 'f', 'S') AND c.relpersistence <> 't' UNION ALL SELECT 'function', p.pronamespace, p.proname::text FROM pg_proc p WHERE EXISTS (SELECT FROM d) UNION ALL SELECT 'type', t.typnamespace, t.typname::text FROM pg_type t WHERE EXISTS (SELECT FROM d) AND t.typcategory <> 'A' AND (t.typrelid = '0' OR EXISTS (SELECT FROM pg_class c WHERE c.oid = t.typrelid AND c.relkind = 'c'))) SELECT DISTINCT m.kind, n.nspname, m.name FROM m JOIN pg_namespace n ON n.oid = m.home WHERE n.nspname <> 'information_schema' AND left(n.nspname::text, 3) <> 'pg_' AND (m.name IN (SELECT word FROM w) OR (m.name !~ '^[a-z_][a-z0-9_$]*$' AND EXISTS (SELECT FROM w))) AND NOT EXISTS (SELECT FROM m s WHERE s.home = '11' AND s.kind = m.kind AND s.name = m.name)`,
+    `${dependents}, w AS (SELECT DISTINCT regexp_split_to_table(lower(p.prosrc), '[^[:alnum:]_$]+') AS word FROM pg_proc p JOIN pg_language l ON l.oid = p.prolang WHERE ${ours}), m AS (SELECT 'relation' AS kind, c.relnamespace AS home, c.relname::text AS name FROM pg_class c WHERE EXISTS (SELECT FROM d) AND c.relkind IN ('r', 'p', 'v', 'm', 'f', 'S') AND c.relpersistence <> 't' UNION ALL SELECT 'function', p.pronamespace, p.proname::text FROM pg_proc p WHERE EXISTS (SELECT FROM d) UNION ALL SELECT 'type', t.typnamespace, t.typname::text FROM pg_type t WHERE EXISTS (SELECT FROM d) AND t.typcategory <> 'A' AND (t.typrelid = '0' OR EXISTS (SELECT FROM pg_class c WHERE c.oid = t.typrelid AND c.relkind = 'c')) UNION ALL SELECT 'text search configuration', s.cfgnamespace, s.cfgname::text FROM pg_ts_config s WHERE EXISTS (SELECT FROM d) UNION ALL SELECT 'text search dictionary', s.dictnamespace, s.dictname::text FROM pg_ts_dict s WHERE EXISTS (SELECT FROM d)) SELECT DISTINCT m.kind, n.nspname, m.name FROM m JOIN pg_namespace n ON n.oid = m.home WHERE n.nspname <> 'information_schema' AND left(n.nspname::text, 3) <> 'pg_' AND (m.name IN (SELECT word FROM w) OR (m.name !~ '^[a-z_][a-z0-9_$]*$' AND EXISTS (SELECT FROM w))) AND NOT EXISTS (SELECT FROM m s WHERE s.home = '11' AND s.kind = m.kind AND s.name = m.name)`,
   decode: (rows) =>
     rows.map((row) => ({
-      kind: row.kind === 'function' ? 'function' : row.kind === 'type' ? 'type' : 'relation',
+      kind: meant.find((one) => one === row.kind) ?? 'relation',
       schema: textIn(row, 'nspname'),
       name: textIn(row, 'name'),
     })),
@@ -109,8 +109,16 @@ export const meanings: Ask<readonly Meaning[]> = {
   grant: grantMonitor,
 };
 
-/** What calls functions that no extension made, by itself or through an operator. Extensions make theirs on the target, too. */
-export const dependents = `WITH f AS (SELECT d.classid, d.objid, d.objsubid, d.refobjid AS calls FROM pg_depend d WHERE ${called} AND NOT EXISTS (SELECT FROM pg_depend e WHERE e.classid = '1255' AND e.objid = d.refobjid AND e.deptype = 'e')), d AS (SELECT classid, objid, objsubid, calls FROM f WHERE classid <> '2617' UNION SELECT u.classid, u.objid, u.objsubid, f.calls FROM f JOIN pg_depend u ON u.refclassid = '2617' AND u.refobjid = f.objid WHERE f.classid = '2617' AND u.classid <> '2617')`;
+const meant: readonly Meaning['kind'][] = ['function', 'type', 'text search configuration', 'text search dictionary'];
+
+/** What calls the functions that are meant, by itself or through an operator. */
+export const dependentsOn = (meant: string): string =>
+  `WITH f AS (SELECT d.classid, d.objid, d.objsubid, d.refobjid AS calls FROM pg_depend d WHERE ${called} AND ${meant}), d AS (SELECT classid, objid, objsubid, calls FROM f WHERE classid <> '2617' UNION SELECT u.classid, u.objid, u.objsubid, f.calls FROM f JOIN pg_depend u ON u.refclassid = '2617' AND u.refobjid = f.objid WHERE f.classid = '2617' AND u.classid <> '2617')`;
+
+/** Those that no extension made. Extensions make theirs on the target, too. */
+export const dependents = dependentsOn(
+  "NOT EXISTS (SELECT FROM pg_depend e WHERE e.classid = '1255' AND e.objid = d.refobjid AND e.deptype = 'e')",
+);
 
 /** Only where anything depends on one at all. */
 export const ours =
@@ -123,12 +131,12 @@ const views =
 /** relpages first: the file is looked at only where the catalogue says nothing. */
 const filled = "c.relkind = 'r' AND c.relpersistence = 'p' AND (c.relpages > 0 OR pg_relation_size(c.oid) > 0)";
 
-function uses(version: number): string {
+export function usesOf(version: number): string {
   const table = "(c.relkind = 'r' OR c.relkind = 'p') AND c.relpersistence <> 't'";
   const enforced = version < 180_000 ? '' : ' AND k.conenforced';
   const parts = [
     `SELECT d.calls, 'check' AS kind, k.conname || ' on ' || c.oid::regclass AS name, ${filled} AS filled FROM d JOIN pg_constraint k ON k.oid = d.objid JOIN pg_class c ON c.oid = k.conrelid WHERE d.classid = '2606' AND k.contype = 'c' AND ${table}${enforced}`,
-    `SELECT d.calls, 'domain', k.conname || ' on ' || k.contypid::regtype, EXISTS (SELECT FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid WHERE a.atttypid = k.contypid AND NOT a.attisdropped AND ${filled}) FROM d JOIN pg_constraint k ON k.oid = d.objid WHERE d.classid = '2606' AND k.contype = 'c' AND k.contypid <> '0'`,
+    `SELECT d.calls, 'domain', k.conname || ' on ' || k.contypid::regtype, EXISTS (${madeOf(version, 'k.contypid')} SELECT FROM w JOIN pg_attribute a ON a.atttypid = w.oid JOIN pg_class c ON c.oid = a.attrelid WHERE NOT a.attisdropped AND ${filled}) FROM d JOIN pg_constraint k ON k.oid = d.objid WHERE d.classid = '2606' AND k.contype = 'c' AND k.contypid <> '0'`,
     `SELECT d.calls, CASE WHEN i.indisunique OR i.indisexclusion THEN 'unique' ELSE 'index' END, 'index ' || i.indexrelid::regclass || ' on ' || c.oid::regclass, ${filled} FROM d JOIN pg_index i ON i.indexrelid = d.objid JOIN pg_class c ON c.oid = i.indrelid WHERE d.classid = '1259' AND d.objsubid = '0' AND (i.indisvalid OR c.relkind = 'p') AND ${table}`,
     `SELECT d.calls, 'partition', 'partition key of ' || c.oid::regclass, EXISTS (WITH RECURSIVE t AS (SELECT c.oid UNION ALL SELECT i.inhrelid FROM pg_inherits i JOIN t ON i.inhparent = t.oid) SELECT FROM t JOIN pg_class c ON c.oid = t.oid WHERE ${filled}) FROM d JOIN pg_class c ON c.oid = d.objid WHERE d.classid = '1259' AND d.objsubid = '0' AND c.relkind = 'p'`,
     // Of these the function itself is judged elsewhere: here what its WHEN calls.
@@ -137,6 +145,12 @@ function uses(version: number): string {
     ...generated(version, table),
   ];
   return parts.join(' UNION ALL ');
+}
+
+/** The type itself, and all that hold it: domains, arrays, composites, ranges. */
+function madeOf(version: number, type: string): string {
+  const ranges = version < 140_000 ? ['rngtypid'] : ['rngtypid', 'rngmultitypid'];
+  return `WITH RECURSIVE w AS (SELECT ${type} AS oid UNION SELECT y.oid FROM w JOIN pg_type y ON y.typbasetype = w.oid OR y.typelem = w.oid OR y.typrelid IN (SELECT a.attrelid FROM pg_attribute a WHERE a.atttypid = w.oid AND NOT a.attisdropped)${ranges.map((one) => ` OR y.oid IN (SELECT r.${one} FROM pg_range r WHERE r.rngsubtype = w.oid)`).join('')})`;
 }
 
 /** Until 14 the column itself depends, later its default does. */

@@ -13,7 +13,7 @@ export interface Place {
 
 /** A name, schema and all, and what it can only be of. */
 export interface Named {
-  readonly kind: 'relation' | 'function' | 'type';
+  readonly kind: 'relation' | 'function' | 'type' | 'text search configuration' | 'text search dictionary';
   readonly names: readonly string[];
 }
 

@@ -1,11 +1,12 @@
 import type { Named } from './place.ts';
 import { chainAt, isPlain, isSymbol, type Token, tokensOf } from './tokens.ts';
 
-/** The name in a string that is looked up when it runs: `nextval('a')`, `'a.b'::regclass`, `regtype 'a'`, `CAST('a' AS regproc)`. */
+/** The name in a string that is looked up when it runs: `nextval('a')`, `'a.b'::regclass`, `regtype 'a'`, `CAST('a' AS regproc)`, `to_tsvector('a', b)`. */
 export function stringNameAt(tokens: readonly Token[], at: number): Named | undefined {
   const token = tokens[at];
   if (token?.kind !== 'string') return undefined;
-  const kind = kinds[lookupOf(tokens, at) ?? ''];
+  const word = lookupOf(tokens, at) ?? '';
+  const kind = kinds[word] ?? (isSymbol(tokens[at + 1], ',') ? firstOfSeveral[word] : undefined);
   const inside = tokensOf(token.text);
   const names = chainAt(inside, 0);
   const next = inside[names.length * 2 - 1];
@@ -42,4 +43,20 @@ const kinds: Readonly<Record<string, Named['kind']>> = {
   regprocedure: 'function',
   to_regproc: 'function',
   to_regprocedure: 'function',
+  regconfig: 'text search configuration',
+  regdictionary: 'text search dictionary',
+};
+
+/** With one argument it is the text. */
+const firstOfSeveral: Readonly<Record<string, Named['kind']>> = {
+  to_tsvector: 'text search configuration',
+  json_to_tsvector: 'text search configuration',
+  jsonb_to_tsvector: 'text search configuration',
+  to_tsquery: 'text search configuration',
+  plainto_tsquery: 'text search configuration',
+  phraseto_tsquery: 'text search configuration',
+  websearch_to_tsquery: 'text search configuration',
+  ts_headline: 'text search configuration',
+  ts_lexize: 'text search dictionary',
+  unaccent: 'text search dictionary',
 };

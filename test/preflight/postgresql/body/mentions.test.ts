@@ -303,3 +303,17 @@ test.each([
   expect(lostOf(mentionsIn(`SELECT ${call}`, 'sql'))).toEqual(['relation kinds']);
   expect(lostOf(mentionsIn(`SELECT length('kinds'::text)`, 'sql'))).toEqual([]);
 });
+
+test.each([
+  { call: "to_tsvector('plain', body)", names: ['text search configuration plain'] },
+  { call: "websearch_to_tsquery('plain', word)", names: ['text search configuration plain'] },
+  { call: "to_tsvector('plain'::regconfig, body)", names: ['text search configuration plain'] },
+  { call: "public.unaccent('plain', word)", names: ['text search dictionary plain'] },
+  { call: "unaccent(regdictionary 'plain', word)", names: ['text search dictionary plain'] },
+  { call: "to_tsvector('plain')", names: [] },
+  { call: "public.unaccent('plain')", names: [] },
+  { call: "to_tsvector(cfg, 'plain')", names: [] },
+])('$call looks up $names', ({ call, names }) => {
+  const found = mentionsIn(`SELECT ${call}`, 'sql').filter(({ kind }) => kind.startsWith('text search'));
+  expect(found.map(({ kind, name }) => `${kind} ${name}`)).toEqual(names);
+});
