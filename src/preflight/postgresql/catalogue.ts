@@ -17,9 +17,11 @@ import { notValid, timeChecks } from './constraints.ts';
 import { dbNoconnect, ignoreUnknown } from './database-access.ts';
 import { collation, dbNames, encoding } from './database-properties.ts';
 import { ddlActivity } from './ddl-activity.ts';
+import { dictionariesCheck } from './dictionaries.ts';
 import { dumpLocks } from './dump-locks.ts';
 import { dumpPrivs } from './dump-privs.ts';
 import { dumpTimeouts } from './dump-timeouts.ts';
+import { extFunctions } from './extension-functions.ts';
 import { extensionsCheck, extTables } from './extensions.ts';
 import { foreignTables, tempTables } from './foreign-tables.ts';
 import { secdef, untrustedLang } from './functions.ts';
@@ -36,6 +38,7 @@ import { preparedXacts, slotBlockers } from './open-transactions.ts';
 import { partitionsCheck } from './partitions.ts';
 import { poolerDetected } from './pooler.ts';
 import { pubExisting, subsExisting } from './publications.ts';
+import { readingChecks } from './reading-checks.ts';
 import { removedTypes } from './removed-types.ts';
 import { fullWithoutEq, replicaIdentity } from './replica-identity.ts';
 import { restartPending } from './restart-pending.ts';
@@ -123,10 +126,12 @@ export const catalogue: readonly AnyCheck[] = [
   identityColumns,
   extensionsCheck,
   extTables,
+  extFunctions,
   systemTablesCheck,
   alwaysTriggers,
   eventTriggersCheck,
   untrustedLang,
+  dictionariesCheck,
   secdef,
   searchPath,
   tablespacesCheck,
@@ -147,6 +152,7 @@ export const catalogue: readonly AnyCheck[] = [
   timeChecks,
   settingChecks,
   sessionChecksCheck,
+  readingChecks,
   callableNames,
   systemValuesCheck,
   sizeEstimate,

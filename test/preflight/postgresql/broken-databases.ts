@@ -262,6 +262,14 @@ export const brokenDatabases: readonly BrokenDatabase[] = [
     found: { 'system-tables': blocked },
   },
   {
+    database: 'dictionaries',
+    setup: [
+      "CREATE TEXT SEARCH DICTIONARY shop (TEMPLATE = simple, StopWords = 'english')",
+      "BEGIN; SET LOCAL allow_system_table_mods = on; UPDATE pg_ts_dict SET dictinitoption = 'stopwords = ''shop''' WHERE dictname = 'shop'; COMMIT",
+    ],
+    found: { dictionaries: 'fail continuous+dump' },
+  },
+  {
     database: 'triggers',
     setup: [
       'CREATE TABLE t (a int PRIMARY KEY)',
@@ -343,6 +351,25 @@ export const brokenDatabases: readonly BrokenDatabase[] = [
       'CREATE EVENT TRIGGER watch ON ddl_command_end EXECUTE FUNCTION f()',
     ],
     found: { 'event-triggers': 'warn' },
+  },
+  {
+    database: 'reading_checks',
+    setup: [
+      'CREATE TABLE tree (id int PRIMARY KEY)',
+      'CREATE FUNCTION is_single(int) RETURNS boolean LANGUAGE plpgsql STABLE AS $$BEGIN RETURN NOT EXISTS (SELECT FROM public.tree WHERE id = -$1); END$$',
+      'ALTER TABLE tree ADD CONSTRAINT single CHECK (is_single(id))',
+      'INSERT INTO tree VALUES (1), (2)',
+    ],
+    found: { 'reading-checks': 'unknown' },
+  },
+  {
+    database: 'aggregates',
+    setup: [
+      'CREATE FUNCTION joined(text, text) RETURNS text LANGUAGE sql IMMUTABLE AS $$SELECT $1 || $2$$',
+      "CREATE AGGREGATE all_joined(text) (SFUNC = joined, STYPE = text, INITCOND = '')",
+      'CREATE TYPE hours AS RANGE (subtype = time)',
+    ],
+    found: {},
   },
   {
     database: 'untrusted',

@@ -15,13 +15,16 @@ export interface MarkedFunction {
   readonly library: string | undefined;
 }
 
-/** Those that an extension brings are left out: it brings them on the target too. 1255 is pg_proc. */
+/**
+ * Those that an extension brings are left out: it brings them on the target too; and so does a range type its constructors.
+ * Anybody makes an aggregate, whose own language is internal all the same. 1255 is pg_proc.
+ */
 export const markedFunctions: Ask<readonly MarkedFunction[]> = {
   id: 'functions',
   scope: 'database',
   when: where('functions'),
   sql: () =>
-    "SELECT p.oid::regprocedure AS name, pg_get_userbyid(p.proowner) AS owner, p.prosecdef, l.lanpltrusted, l.lanname, CASE WHEN l.lanname = 'c' THEN p.probin END AS library FROM pg_proc p JOIN pg_language l ON l.oid = p.prolang WHERE p.oid >= '16384' AND (p.prosecdef OR NOT l.lanpltrusted) AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = '1255' AND d.objid = p.oid AND d.deptype = 'e')",
+    "SELECT p.oid::regprocedure AS name, pg_get_userbyid(p.proowner) AS owner, p.prosecdef, l.lanpltrusted, l.lanname, CASE WHEN l.lanname = 'c' THEN p.probin END AS library FROM pg_proc p JOIN pg_language l ON l.oid = p.prolang WHERE p.oid >= '16384' AND (p.prosecdef OR NOT l.lanpltrusted) AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = '1255' AND d.objid = p.oid AND (d.deptype = 'e' OR d.deptype = 'i')) AND (p.prosecdef OR NOT EXISTS (SELECT FROM pg_aggregate a WHERE a.aggfnoid = p.oid))",
   decode: (rows) =>
     rows.map((row) => ({
       name: textIn(row, 'name'),

@@ -77,6 +77,8 @@ const things = [
   'any-bytes',
   /** Commits carry their time. */
   'commit-times',
+  /** Text search dictionaries of people or extensions. */
+  'dictionaries',
 ] as const;
 
 export type Thing = (typeof things)[number];
@@ -101,6 +103,7 @@ const signs: Readonly<Record<Thing, (version: number) => string>> = {
     `EXISTS (SELECT FROM pg_attribute WHERE attrelid >= '16384' AND (${isCallable('atttypid')} OR ${isSystemValue('atttypid')})) OR EXISTS (SELECT FROM pg_type WHERE oid >= '16384' AND (${isCallable('typbasetype')} OR ${isSystemValue('typbasetype')}))`,
   'any-bytes': () => "getdatabaseencoding() = 'SQL_ASCII'",
   'commit-times': () => "current_setting('track_commit_timestamp') = 'on'",
+  dictionaries: () => "EXISTS (SELECT FROM pg_ts_dict WHERE oid >= '16384')",
 };
 
 /**

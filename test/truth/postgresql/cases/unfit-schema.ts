@@ -272,6 +272,46 @@ const lucky: readonly PostgresCase[] = [
     ],
   },
   {
+    name: 'an index of earthdistance, to a release before 16',
+    verdict: 'blocked',
+    because: ['ext-functions'],
+    from: 14,
+    to: 15,
+    setup: [
+      'CREATE EXTENSION earthdistance CASCADE',
+      'CREATE TABLE places (id int PRIMARY KEY, lat float8, lon float8)',
+      'CREATE INDEX ON places USING gist (ll_to_earth(lat, lon))',
+    ],
+  },
+  {
+    name: 'an index of earthdistance, to 17',
+    verdict: 'continuous',
+    setup: [
+      'CREATE EXTENSION earthdistance CASCADE',
+      'CREATE TABLE places (id int PRIMARY KEY, lat float8, lon float8, at earth)',
+      'CREATE INDEX ON places USING gist (ll_to_earth(lat, lon))',
+      'INSERT INTO places VALUES (1, 48, 16, ll_to_earth(48, 16))',
+    ],
+  },
+  {
+    name: 'a dictionary over a file that the target lacks',
+    verdict: 'blocked',
+    because: ['dictionaries'],
+    setup: [
+      "CREATE TEXT SEARCH DICTIONARY shop (TEMPLATE = simple, StopWords = 'english')",
+      // As if somebody had put shop.stop on the server, which a test would have to take away again.
+      "BEGIN; SET LOCAL allow_system_table_mods = on; UPDATE pg_ts_dict SET dictinitoption = 'stopwords = ''shop''' WHERE dictname = 'shop'; COMMIT",
+    ],
+  },
+  {
+    name: 'dictionaries over files that every server has',
+    verdict: 'continuous',
+    setup: [
+      "CREATE TEXT SEARCH DICTIONARY plain (TEMPLATE = simple, StopWords = 'english')",
+      "CREATE TEXT SEARCH DICTIONARY words (TEMPLATE = ispell, DictFile = 'ispell_sample', AffFile = 'ispell_sample')",
+    ],
+  },
+  {
     name: 'a key WITHOUT OVERLAPS',
     verdict: 'continuous',
     from: 18,

@@ -1,0 +1,38 @@
+import type { FunctionBody } from '../asks/evaluated-functions.ts';
+import { type Mention, mentionsIn } from './mentions.ts';
+
+/** A relation that a text names; without a schema it may be any of that name. */
+export type Read = Pick<Mention, 'schema' | 'name'>;
+
+/** What a function reads, itself and through what it calls, as far as their texts name it. */
+export function readsOf(bodies: readonly FunctionBody[]): (oid: string) => readonly Read[] {
+  const known = new Map<string, readonly Mention[]>();
+  const named = (oid: string): readonly Mention[] => {
+    const body = bodies.find((one) => one.oid === oid);
+    const found = known.get(oid) ?? (body === undefined ? [] : mentionsIn(`${body.text} ${body.bound}`, body.language));
+    known.set(oid, found);
+    return found;
+  };
+  const called = ({ kind, schema, name }: Mention) =>
+    kind !== 'function' && kind !== 'relation'
+      ? []
+      : bodies.filter(
+          (one) =>
+            one.name === name &&
+            one.isView === (kind === 'relation') &&
+            (schema === undefined || one.schema === schema),
+        );
+  return (oid) => {
+    const reached = new Set([oid]);
+    const reads: Read[] = [];
+    // A set is walked with what is added meanwhile.
+    for (const one of reached) {
+      for (const mention of named(one)) {
+        if (mention.kind === 'relation') reads.push(mention);
+        for (const body of called(mention)) reached.add(body.oid);
+      }
+      for (const next of bodies.find((body) => body.oid === one)?.calls ?? []) reached.add(next);
+    }
+    return reads;
+  };
+}
