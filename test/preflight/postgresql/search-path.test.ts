@@ -142,6 +142,12 @@ test('the key of partitions is read when one is attached', () => {
   );
 });
 
+test('an index that takes nothing twice is made of no rows as well, and so the text of its function is read', () => {
+  const unfilled = use('1', { kind: 'unique', filled: false });
+  expect(short(judged([unfilled], [body('1', lost)]))).toBe('fail continuous+dump');
+  expect(short(judged([unfilled], [body('1', lost, { inlined: false })]))).toBe('warn');
+});
+
 test('calls are followed through views', () => {
   const view = body('2', '', { name: 'known', isView: true, calls: ['3'] });
   const called = [view, body('3', lost)];

@@ -134,10 +134,11 @@ const filled = "c.relkind = 'r' AND c.relpersistence = 'p' AND (c.relpages > 0 O
 export function usesOf(version: number): string {
   const table = "(c.relkind = 'r' OR c.relkind = 'p') AND c.relpersistence <> 't'";
   const enforced = version < 180_000 ? '' : ' AND k.conenforced';
+  // Materialized views are empty on the target, and their indexes are made all the same.
   const parts = [
     `SELECT d.calls, 'check' AS kind, k.conname || ' on ' || c.oid::regclass AS name, ${filled} AS filled FROM d JOIN pg_constraint k ON k.oid = d.objid JOIN pg_class c ON c.oid = k.conrelid WHERE d.classid = '2606' AND k.contype = 'c' AND ${table}${enforced}`,
-    `SELECT d.calls, 'domain', k.conname || ' on ' || k.contypid::regtype, EXISTS (${madeOf(version, 'k.contypid')} SELECT FROM w JOIN pg_attribute a ON a.atttypid = w.oid JOIN pg_class c ON c.oid = a.attrelid WHERE NOT a.attisdropped AND ${filled}) FROM d JOIN pg_constraint k ON k.oid = d.objid WHERE d.classid = '2606' AND k.contype = 'c' AND k.contypid <> '0'`,
-    `SELECT d.calls, CASE WHEN i.indisunique OR i.indisexclusion THEN 'unique' ELSE 'index' END, 'index ' || i.indexrelid::regclass || ' on ' || c.oid::regclass, ${filled} FROM d JOIN pg_index i ON i.indexrelid = d.objid JOIN pg_class c ON c.oid = i.indrelid WHERE d.classid = '1259' AND d.objsubid = '0' AND (i.indisvalid OR c.relkind = 'p') AND ${table}`,
+    `SELECT d.calls, 'domain', k.conname || ' on ' || k.contypid::regtype, k.contypid IN (${filledDomains(version)}) FROM d JOIN pg_constraint k ON k.oid = d.objid WHERE d.classid = '2606' AND k.contype = 'c' AND k.contypid <> '0'`,
+    `SELECT d.calls, CASE WHEN i.indisunique OR i.indisexclusion THEN 'unique' ELSE 'index' END, 'index ' || i.indexrelid::regclass || ' on ' || c.oid::regclass, ${filled} FROM d JOIN pg_index i ON i.indexrelid = d.objid JOIN pg_class c ON c.oid = i.indrelid WHERE d.classid = '1259' AND d.objsubid = '0' AND (i.indisvalid OR c.relkind = 'p') AND (c.relkind = 'm' OR (${table}))`,
     `SELECT d.calls, 'partition', 'partition key of ' || c.oid::regclass, EXISTS (WITH RECURSIVE t AS (SELECT c.oid UNION ALL SELECT i.inhrelid FROM pg_inherits i JOIN t ON i.inhparent = t.oid) SELECT FROM t JOIN pg_class c ON c.oid = t.oid WHERE ${filled}) FROM d JOIN pg_class c ON c.oid = d.objid WHERE d.classid = '1259' AND d.objsubid = '0' AND c.relkind = 'p'`,
     // Of these the function itself is judged elsewhere: here what its WHEN calls.
     `SELECT d.calls, 'trigger', 'trigger ' || quote_ident(t.tgname) || ' on ' || c.oid::regclass, ${filled} AND t.tgtype & 4 <> 0 FROM d JOIN pg_trigger t ON t.oid = d.objid JOIN pg_class c ON c.oid = t.tgrelid WHERE d.classid = '2620' AND t.tgenabled IN ('A', 'R') AND NOT t.tgisinternal AND ${table}`,
@@ -147,10 +148,19 @@ export function usesOf(version: number): string {
   return parts.join(' UNION ALL ');
 }
 
-/** The type itself, and all that hold it: domains, arrays, composites, ranges. */
-function madeOf(version: number, type: string): string {
+/**
+ * Domains with rows, of all that are meant, wherever their values stand: in another domain, an array, a composite, a range. In
+ * one query that depends on no row, since nobody wants to read every column once for each of them.
+ */
+function filledDomains(version: number): string {
   const ranges = version < 140_000 ? ['rngtypid'] : ['rngtypid', 'rngmultitypid'];
-  return `WITH RECURSIVE w AS (SELECT ${type} AS oid UNION SELECT y.oid FROM w JOIN pg_type y ON y.typbasetype = w.oid OR y.typelem = w.oid OR y.typrelid IN (SELECT a.attrelid FROM pg_attribute a WHERE a.atttypid = w.oid AND NOT a.attisdropped)${ranges.map((one) => ` OR y.oid IN (SELECT r.${one} FROM pg_range r WHERE r.rngsubtype = w.oid)`).join('')})`;
+  const held = [
+    "SELECT typbasetype AS part, oid AS whole FROM pg_type WHERE typbasetype <> '0'",
+    "SELECT typelem, oid FROM pg_type WHERE typelem <> '0'",
+    "SELECT a.atttypid, c.reltype FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid WHERE c.oid >= '16384' AND c.reltype <> '0' AND a.attnum > 0 AND NOT a.attisdropped",
+    ...ranges.map((one) => `SELECT rngsubtype, ${one} FROM pg_range`),
+  ];
+  return `WITH RECURSIVE w AS (SELECT k.contypid AS root, k.contypid AS oid FROM d JOIN pg_constraint k ON k.oid = d.objid WHERE d.classid = '2606' AND k.contypid <> '0' UNION SELECT w.root, h.whole FROM w JOIN (${held.join(' UNION ALL ')}) h ON h.part = w.oid) SELECT w.root FROM w JOIN pg_attribute a ON a.atttypid = w.oid JOIN pg_class c ON c.oid = a.attrelid WHERE NOT a.attisdropped AND ${filled}`;
 }
 
 /** Until 14 the column itself depends, later its default does. */

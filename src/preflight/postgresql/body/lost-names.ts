@@ -156,7 +156,7 @@ function lostOf(use: Use, library: Library): readonly LostName[] {
   return found;
 }
 
-const madeAtOnce: ReadonlySet<Use['kind']> = new Set(['index', 'generated', 'partition']);
+const madeAtOnce: ReadonlySet<Use['kind']> = new Set(['index', 'unique', 'generated', 'partition']);
 
 /** By itself, or because its text sets one. */
 function hasPath({ hasPath, text }: FunctionBody): boolean {

@@ -383,6 +383,27 @@ export const lostNameCases: readonly PostgresCase[] = [
       "INSERT INTO words VALUES (1, 'words')",
     ],
   },
+  {
+    name: 'without a schema: in the index of a materialized view, SQL',
+    verdict: 'blocked',
+    because: ['search-path'],
+    setup: [
+      "CREATE FUNCTION plain(text) RETURNS text LANGUAGE sql IMMUTABLE AS $$SELECT replace($1, 'ä', 'a')$$",
+      'CREATE FUNCTION folded(text) RETURNS text LANGUAGE sql IMMUTABLE AS $$SELECT lower(plain($1))$$',
+      "CREATE MATERIALIZED VIEW words AS SELECT 'Ärger'::text AS word",
+      'CREATE UNIQUE INDEX ON words (folded(word))',
+    ],
+  },
+  {
+    name: 'without a schema: in the index of a materialized view, which is empty there',
+    verdict: 'continuous',
+    setup: [
+      "CREATE FUNCTION plain(text) RETURNS text LANGUAGE sql IMMUTABLE AS $$SELECT replace($1, 'ä', 'a')$$",
+      'CREATE FUNCTION folded(text) RETURNS text LANGUAGE plpgsql IMMUTABLE AS $$BEGIN RETURN lower(plain($1)); END$$',
+      "CREATE MATERIALIZED VIEW words AS SELECT 'Ärger'::text AS word",
+      'CREATE INDEX ON words (folded(word))',
+    ],
+  },
   ...['email[]', 'strict_email', 'person', 'emails'].map(
     (type): PostgresCase => ({
       name: `without a schema: in a domain within ${type}`,
