@@ -75,7 +75,7 @@ describe.each([14, 18] as const)('on PostgreSQL %i', (version) => {
       await session.end();
     }
   }, 120_000);
-  afterAll(() => server?.stop());
+  afterAll(() => server?.stop(), 60_000);
 
   const judged = (database: string) =>
     Object.fromEntries(
