@@ -1,6 +1,7 @@
 import { afterAll, describe, vi } from 'vitest';
 import { checkRows } from './check-rows.ts';
 import { databaseCases } from './postgresql/cases/database.ts';
+import { newerReleaseCases } from './postgresql/cases/newer-release.ts';
 import { oddServerCases } from './postgresql/cases/odd-server.ts';
 import { roleCases } from './postgresql/cases/role.ts';
 import { serverCases } from './postgresql/cases/server.ts';
@@ -19,6 +20,7 @@ const cases = [
   ...roleCases,
   ...oddServerCases,
   ...databaseCases,
+  ...newerReleaseCases,
   ...settingsLostCases,
   ...unreadableCases,
 ].filter(isWanted);

@@ -2,6 +2,7 @@ import { releaseNamed } from '../../postgresql/version.ts';
 import { fail, type Outcome, pass, warn } from '../finding.ts';
 import { type Outdated, outdatedOperators, outdatedViews } from './asks/outdated.ts';
 import { outdatedCalls } from './asks/outdated-calls.ts';
+import { outdatedDefinitions } from './asks/outdated-definitions.ts';
 import { type RemovedUse, removedUses } from './asks/removed-types.ts';
 import { databaseCheck } from './check.ts';
 import { shown, unlisted } from './names.ts';
@@ -10,11 +11,12 @@ import { count } from './units.ts';
 export const removedTypes = databaseCheck({
   id: 'removed-types',
   title: 'nothing needs what a newer release took away',
-  asks: { removedUses, outdatedViews, outdatedOperators, outdatedCalls },
-  judge({ removedUses, outdatedViews, outdatedOperators, outdatedCalls }, database, _ground, { targetVersion }) {
+  asks: { removedUses, outdatedViews, outdatedOperators, outdatedCalls, outdatedDefinitions },
+  judge(asked, database, _ground, { targetVersion }) {
+    const { removedUses, outdatedViews, outdatedOperators, outdatedCalls, outdatedDefinitions } = asked;
     if (removedUses.length > 0) return withoutTables(removedUses, database);
     const target = targetVersion === undefined ? undefined : releaseNamed(targetVersion);
-    const found = [...outdatedOperators, ...outdatedViews, ...outdatedCalls].filter(
+    const found = [...outdatedOperators, ...outdatedViews, ...outdatedCalls, ...outdatedDefinitions].filter(
       ({ since }) => target === undefined || since * 10_000 <= target,
     );
     if (found.length === 0) return pass('none');
@@ -32,7 +34,7 @@ export const removedTypes = databaseCheck({
       fix: {
         database,
         by: 'their owner, or a superuser',
-        text: `Keep what they say, drop them here before the migration${dropping(objects)}, and make them on the target as its release wants them.`,
+        text: `Keep what they say, drop them here before the migration${dropping(objects)}, and make them on the target as its release wants them.${altering(found)}`,
       },
     };
     const observed = count(objects.length, 'object');
@@ -50,8 +52,16 @@ function dropping(objects: readonly string[]): string {
   return told.length === 0 ? '' : ` (${told.join('; ')})`;
 }
 
+/** What is refused for how it is defined need not be dropped. */
+function altering(found: readonly Outdated[]): string {
+  return found.some(({ says }) => says !== undefined)
+    ? ' A name is changed with ALTER … RENAME CONSTRAINT, a column with ALTER COLUMN … DROP EXPRESSION, DROP IDENTITY or TYPE … COLLATE; an unlogged partitioned table is made anew.'
+    : '';
+}
+
 /** As the server will say it. */
-function words({ object, needs }: Outdated): string {
+function words({ object, needs, says }: Outdated): string {
+  if (says !== undefined) return `"${says}"`;
   if (needs.startsWith('column ')) return `"${needs} does not exist"`;
   if (/^(operator|function) /.test(needs)) return `"${needs} does not exist", or a syntax error`;
   return object.startsWith('aggregate')

@@ -75,7 +75,7 @@ const loud = {
   rows: 'violate',
 } as const;
 const load = { object: 'view public.load', needs: 'column pg_stat_bgwriter.buffers_backend', since: 17 };
-const kept = { outdatedViews: [], outdatedOperators: [], outdatedCalls: [] };
+const kept = { outdatedViews: [], outdatedOperators: [], outdatedCalls: [], outdatedDefinitions: [] };
 
 const table: readonly Judged[] = [
   { what: 'no foreign table', ...both(foreignTables, relations()), verdict: 'pass' },

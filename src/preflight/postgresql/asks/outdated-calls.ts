@@ -4,11 +4,13 @@ import { decodeOutdated, notOfExtension, type Outdated } from './outdated.ts';
 
 /**
  * Operators and functions of the system by their oids, as they went: factorials, the old containment of geometric types and of
- * rights, geometric ones that were never written; numeric_fac, and what told of an exclusive backup.
+ * rights, geometric ones that were never written; numeric_fac, what told of an exclusive backup, and what pg_stat_bgwriter was
+ * made of, under the names of that time.
  */
 const gone = [
   { operators: '388|389|28[67][0-9]', functions: '111', since: 14 },
   { operators: '970|1524|1382|156[68]', functions: '2172|2173|2739|381[34]', since: 15 },
+  { operators: '0', functions: '2769|277[015]|3063|316[01]', since: 17 },
 ];
 
 /** In what was looked up when it was made, and is written out again as it is understood here. */

@@ -11,6 +11,8 @@ export interface Outdated {
   readonly needs: string;
   /** The first release without it. */
   readonly since: number;
+  /** The error of that release, where `needs` does not tell it. */
+  readonly says?: string;
 }
 
 /**
@@ -93,5 +95,6 @@ export function decodeOutdated(rows: Parameters<Ask<unknown>['decode']>[0]): rea
     object: textIn(row, 'object'),
     needs: textIn(row, 'needs'),
     since: numberIn(row, 'since'),
+    ...(textIn(row, 'says') === '' ? {} : { says: textIn(row, 'says') }),
   }));
 }

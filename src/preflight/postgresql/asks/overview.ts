@@ -67,6 +67,8 @@ const things = [
   'system-tables',
   /** Constraints that are NOT VALID, ask what time it is, or mean something else with other settings. */
   'odd-constraints',
+  /** Constraints named as a later release names NOT NULL. */
+  'not-null-names',
   /** Tables that inherit, partitions included: before 18 they may take what the parent refuses. */
   'heirs',
   /** Views and rules of people. */
@@ -97,6 +99,10 @@ const signs: Readonly<Record<Thing, (version: number) => string>> = {
   'system-tables': () => `EXISTS (SELECT FROM pg_class c WHERE ${systemTable})`,
   'odd-constraints': () =>
     `EXISTS (SELECT FROM pg_constraint WHERE oid >= '16384' AND (NOT convalidated OR (contype = 'c' AND conbin::text ~ '${clockWords}|${swayedWords}|${sessionWords}')))`,
+  'not-null-names': (version) =>
+    version >= 180_000
+      ? 'false'
+      : "EXISTS (SELECT FROM pg_constraint WHERE oid >= '16384' AND right(conname::text, 9) = '_not_null')",
   heirs: () => 'EXISTS (SELECT FROM pg_inherits)',
   views: () => "EXISTS (SELECT FROM pg_rewrite WHERE oid >= '16384')",
   callables: () =>
