@@ -1,5 +1,6 @@
 import { afterAll, describe, vi } from 'vitest';
 import { checkRows } from './check-rows.ts';
+import { beyondDumpCases } from './postgresql/cases/beyond-dump.ts';
 import { databaseCases } from './postgresql/cases/database.ts';
 import { newerReleaseCases } from './postgresql/cases/newer-release.ts';
 import { oddServerCases } from './postgresql/cases/odd-server.ts';
@@ -20,6 +21,7 @@ const cases = [
   ...roleCases,
   ...oddServerCases,
   ...databaseCases,
+  ...beyondDumpCases,
   ...newerReleaseCases,
   ...settingsLostCases,
   ...unreadableCases,

@@ -34,6 +34,7 @@ import { lockedTables } from './locked-tables.ts';
 import { lostRowsCheck } from './lost-rows.ts';
 import { managedSource } from './managed.ts';
 import { matviews } from './matviews.ts';
+import { mutableCallsCheck } from './mutable-calls.ts';
 import { preparedXacts, slotBlockers } from './open-transactions.ts';
 import { partitionsCheck } from './partitions.ts';
 import { poolerDetected } from './pooler.ts';
@@ -159,5 +160,6 @@ export const catalogue: readonly AnyCheck[] = [
   walRate,
   ddlActivity,
   removedTypes,
+  mutableCallsCheck,
   lostRowsCheck,
 ];

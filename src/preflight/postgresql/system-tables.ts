@@ -1,4 +1,5 @@
-import { fail, pass } from '../finding.ts';
+import { fail, type Outcome, pass, warn } from '../finding.ts';
+import { type SystemObject, systemObjects } from './asks/system-objects.ts';
 import { systemTables } from './asks/system-tables.ts';
 import { databaseCheck } from './check.ts';
 import { shown, unlisted } from './names.ts';
@@ -6,10 +7,12 @@ import { count } from './units.ts';
 
 export const systemTablesCheck = databaseCheck({
   id: 'system-tables',
-  title: 'no table was made in a schema of the system',
-  asks: { systemTables },
-  judge({ systemTables }, database) {
-    if (systemTables.length === 0) return pass('none');
+  title: 'nothing was made in a schema of the system',
+  asks: { systemTables, systemObjects },
+  judge({ systemTables, systemObjects }, database) {
+    const needed = systemObjects.filter(({ user }) => user !== undefined);
+    if (needed.length > 0) return unmade(needed, database);
+    if (systemTables.length === 0) return systemObjects.length === 0 ? pass('none') : leftOut(systemObjects, database);
     const observed = count(systemTables.length, 'table');
     const names = systemTables.map(({ name }) => name);
     return fail(['continuous'], observed, {
@@ -27,3 +30,27 @@ export const systemTablesCheck = databaseCheck({
     });
   },
 });
+
+const elsewhere = {
+  by: 'a superuser',
+  text: 'Move them to a schema of your own (ALTER FUNCTION, OPERATOR, TYPE or VIEW … SET SCHEMA): what needs them goes with them, and names without a schema are found by the search_path. What nobody needs can be dropped.',
+};
+
+function unmade(needed: readonly SystemObject[], database: string): Outcome {
+  const [first] = needed;
+  return fail(['continuous', 'dump'], `${count(needed.length, 'object')} that others need`, {
+    required: 'none in information_schema or pg_catalog',
+    detail: `No dump has what is in a schema of the system, so that the schema cannot be made: ${first?.user} needs ${first?.name}, which "does not exist" on the target.${unlisted(needed)}`,
+    objects: shown(needed).map(({ name, user }) => `${name} (${user})`),
+    fix: { database, ...elsewhere },
+  });
+}
+
+function leftOut(objects: readonly SystemObject[], database: string): Outcome {
+  return warn(count(objects.length, 'object'), {
+    required: 'none in information_schema or pg_catalog',
+    detail: `No dump has what is in a schema of the system, and nobody says so: the target is without them, and what names them in a text fails there.${unlisted(objects)}`,
+    objects: shown(objects).map(({ name }) => name),
+    fix: { database, ...elsewhere },
+  });
+}

@@ -65,6 +65,7 @@ const weights: Readonly<Record<string, `${Weight}${Weight}`>> = {
   'ext-tables': 'B-',
   'ext-functions': 'BB',
   'system-tables': 'BW',
+  'system-tables': 'BB',
   'always-triggers': 'B-',
   'event-triggers': 'BB',
   'untrusted-lang': 'BB',
@@ -96,6 +97,7 @@ const weights: Readonly<Record<string, `${Weight}${Weight}`>> = {
   'wal-rate': 'W-',
   'ddl-activity': 'W-',
   'removed-types': 'BB',
+  'mutable-calls': 'BB',
   'lost-rows': 'BB',
 };
 

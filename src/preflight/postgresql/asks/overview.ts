@@ -65,6 +65,10 @@ const things = [
   'invalid-indexes',
   /** Tables of a person in a schema of the system. */
   'system-tables',
+  /** Of people in pg_catalog, or views in information_schema. */
+  'system-objects',
+  /** Indexes over expressions, or of some rows. */
+  'expressions',
   /** Constraints that are NOT VALID, ask what time it is, or mean something else with other settings. */
   'odd-constraints',
   /** Constraints named as a later release names NOT NULL. */
@@ -97,6 +101,10 @@ const signs: Readonly<Record<Thing, (version: number) => string>> = {
   'large-objects': () => 'EXISTS (SELECT FROM pg_largeobject_metadata)',
   'invalid-indexes': () => 'EXISTS (SELECT FROM pg_index WHERE NOT indisvalid)',
   'system-tables': () => `EXISTS (SELECT FROM pg_class c WHERE ${systemTable})`,
+  'system-objects': () =>
+    `EXISTS (SELECT FROM pg_proc WHERE oid >= '16384' AND pronamespace IN (${system})) OR EXISTS (SELECT FROM pg_operator WHERE oid >= '16384' AND oprnamespace IN (${system})) OR EXISTS (SELECT FROM pg_type WHERE oid >= '16384' AND typnamespace IN (${system}))`,
+  expressions: () =>
+    "EXISTS (SELECT FROM pg_index WHERE indexrelid >= '16384' AND (indexprs IS NOT NULL OR indpred IS NOT NULL))",
   'odd-constraints': () =>
     `EXISTS (SELECT FROM pg_constraint WHERE oid >= '16384' AND (NOT convalidated OR (contype = 'c' AND conbin::text ~ '${clockWords}|${swayedWords}|${sessionWords}')))`,
   'not-null-names': (version) =>
@@ -119,6 +127,8 @@ const signs: Readonly<Record<Thing, (version: number) => string>> = {
  */
 export const called =
   "d.refclassid = '1255' AND d.refobjid >= '16384' AND (d.classid = '2606' OR d.classid = '1259' OR d.classid = '2604' OR d.classid = '2617' OR d.classid = '3466' OR (d.classid = '2620' AND EXISTS (SELECT FROM pg_trigger t WHERE t.oid = d.objid AND (t.tgenabled = 'A' OR t.tgenabled = 'R'))))";
+
+const system = "SELECT n.oid FROM pg_namespace n WHERE n.nspname = 'pg_catalog' OR n.nspname = 'information_schema'";
 
 /** A publication for all tables has them, and no dump. Temporary tables, which have such a schema too, are of another persistence. */
 export const systemTable =

@@ -1,0 +1,90 @@
+import type { PostgresCase } from '../case.ts';
+
+/** What a schema needs and no dump has. */
+export const beyondDumpCases: readonly PostgresCase[] = [
+  {
+    name: 'in no dump: unaccent made immutable, and an index over it',
+    verdict: 'blocked',
+    because: ['mutable-calls'],
+    quick: true,
+    setup: [
+      'CREATE EXTENSION unaccent',
+      'ALTER FUNCTION unaccent(text) IMMUTABLE',
+      'CREATE TABLE t (id int PRIMARY KEY, name text)',
+      'CREATE INDEX ON t (unaccent(name))',
+    ],
+  },
+  {
+    name: 'in no dump: unaccent in an immutable function of its own, and an index over that',
+    verdict: 'continuous',
+    setup: [
+      'CREATE EXTENSION unaccent',
+      "CREATE FUNCTION plain(text) RETURNS text LANGUAGE sql IMMUTABLE AS $$SELECT public.unaccent('public.unaccent', $1)$$",
+      'CREATE TABLE t (id int PRIMARY KEY, name text)',
+      'CREATE INDEX ON t (plain(name))',
+      "INSERT INTO t VALUES (1, 'Zoë')",
+    ],
+  },
+  {
+    name: 'in no dump: to_char made immutable, and a generated column by it',
+    verdict: 'blocked',
+    because: ['mutable-calls'],
+    setup: [
+      'ALTER FUNCTION pg_catalog.to_char(timestamp, text) IMMUTABLE',
+      "CREATE TABLE t (id int PRIMARY KEY, at timestamp, year text GENERATED ALWAYS AS (to_char(at, 'YYYY')) STORED)",
+    ],
+  },
+  {
+    name: 'in no dump: a function that was immutable when its index was made',
+    verdict: 'blocked',
+    because: ['mutable-calls'],
+    setup: [
+      'CREATE FUNCTION code(text) RETURNS text LANGUAGE plpgsql IMMUTABLE AS $$BEGIN RETURN lower($1); END$$',
+      'CREATE TABLE t (id int PRIMARY KEY, name text)',
+      'CREATE INDEX ON t (code(name)) WHERE name IS NOT NULL',
+      'ALTER FUNCTION code(text) STABLE',
+    ],
+  },
+  {
+    name: 'in no dump: an implicit cast by a function in pg_catalog',
+    verdict: 'blocked',
+    because: ['system-tables'],
+    setup: [
+      "CREATE FUNCTION pg_catalog.text(integer) RETURNS text STRICT IMMUTABLE LANGUAGE sql AS 'SELECT textin(int4out($1))'",
+      'CREATE CAST (integer AS text) WITH FUNCTION pg_catalog.text(integer) AS IMPLICIT',
+    ],
+  },
+  {
+    name: 'in no dump: an enum in pg_catalog',
+    verdict: 'blocked',
+    because: ['system-tables'],
+    setup: ["CREATE TYPE pg_catalog.mood AS ENUM ('good', 'bad')", 'CREATE TABLE t (id int PRIMARY KEY, m mood)'],
+  },
+  {
+    name: 'in no dump: an operator in pg_catalog, and a view with it',
+    verdict: 'blocked',
+    because: ['system-tables'],
+    setup: [
+      "CREATE FUNCTION plus(text, text) RETURNS text LANGUAGE sql IMMUTABLE AS 'SELECT $1 || $2'",
+      'CREATE OPERATOR pg_catalog.+ (LEFTARG = text, RIGHTARG = text, FUNCTION = plus)',
+      'CREATE VIEW v AS SELECT t + t AS twice FROM base',
+    ],
+  },
+  {
+    name: 'in no dump: a view over one in information_schema',
+    verdict: 'blocked',
+    because: ['system-tables'],
+    setup: [
+      'CREATE VIEW information_schema.mine AS SELECT 1 AS x',
+      'CREATE VIEW v AS SELECT * FROM information_schema.mine',
+    ],
+  },
+  {
+    name: 'in no dump: a function and a view in schemas of the system that nothing needs',
+    verdict: 'continuous',
+    setup: [
+      "CREATE FUNCTION pg_catalog.one() RETURNS int LANGUAGE sql AS 'SELECT 1'",
+      'CREATE VIEW information_schema.mine AS SELECT pg_catalog.one() AS x',
+    ],
+  },
+];
