@@ -1,5 +1,8 @@
-import { fail, pass, warn } from '../finding.ts';
-import { identities, unequalColumns, type WeakTable } from './asks/identities.ts';
+import { releaseNamed } from '../../postgresql/version.ts';
+import { fail, type Outcome, pass, warn } from '../finding.ts';
+import type { Wish } from '../wish.ts';
+import { type HashedNull, hashedNulls } from './asks/hashed-nulls.ts';
+import { identities, type UnequalColumn, unequalColumns, type WeakTable } from './asks/identities.ts';
 import { databaseCheck } from './check.ts';
 import type { Ground } from './ground.ts';
 import { faultOf, generatedRefused, identityFix, type Unequal, unequalByTable } from './identity-cure.ts';
@@ -9,8 +12,8 @@ import { count } from './units.ts';
 export const replicaIdentity = databaseCheck({
   id: 'replica-identity',
   title: 'every table has a replica identity',
-  asks: { identities, unequalColumns },
-  judge({ identities, unequalColumns }, database, ground) {
+  asks: { identities, unequalColumns, hashedNulls },
+  judge({ identities, unequalColumns, hashedNulls }, database, ground, wish) {
     const version = versionOf(ground);
     const lacking = identities.filter((table) => !table.unlogged && faultOf(table, version) !== undefined);
     if (lacking.length === 0) return pass('all tables');
@@ -24,7 +27,7 @@ export const replicaIdentity = databaseCheck({
       required: 'a primary key that is not deferrable, or REPLICA IDENTITY USING INDEX or FULL',
       detail: `${harmOf(lacking, version)} ${writesOf(written, lacking.length)}${unlisted(lacking)}`,
       objects: shown(ordered).map((table) => `${table.name} (${faultOf(table, version)})`),
-      fix: identityFix(ordered, unequalByTable(unequalColumns), database, version),
+      fix: identityFix(ordered, unequalByTable([...unequalColumns, ...unfound(hashedNulls, wish)]), database, version),
     };
     return written.length + silent.length > 0 ? fail(['continuous'], observed, more) : warn(observed, more);
   },
@@ -33,11 +36,16 @@ export const replicaIdentity = databaseCheck({
 export const fullWithoutEq = databaseCheck({
   id: 'full-without-eq',
   title: 'rows of tables with REPLICA IDENTITY FULL can be compared',
-  asks: { identities, unequalColumns },
-  judge({ identities, unequalColumns }, database, ground) {
+  asks: { identities, unequalColumns, hashedNulls },
+  judge({ identities, unequalColumns, hashedNulls }, database, ground, wish) {
     const unequal = unequalByTable(unequalColumns);
     const full = identities.filter(({ identity, unlogged }) => identity === 'f' && !unlogged);
     const found = full.filter(({ keyed, name }) => !keyed && unequal.has(name));
+    const missed =
+      found.length > 0
+        ? []
+        : missable(hashedNulls, wish).filter(({ table }) => full.some(({ name }) => name === table));
+    if (missed.length > 0) return lost(missed, database);
     if (found.length === 0) return pass(full.length === 0 ? 'no such table' : count(full.length, 'table'));
     return fail(['continuous'], count(found.length, 'table'), {
       required: 'a primary key, or columns of types with an equality operator',
@@ -47,6 +55,44 @@ export const fullWithoutEq = databaseCheck({
     });
   },
 });
+
+/** Since 17 a target looks for a whole row by a hash index as well. */
+const hashTaken = 170_000;
+
+function missable(hashed: readonly HashedNull[], { targetVersion }: Wish): readonly HashedNull[] {
+  const target = targetVersion === undefined ? undefined : releaseNamed(targetVersion);
+  return target !== undefined && target < hashTaken ? [] : hashed;
+}
+
+/** So that FULL is no cure for their tables. */
+function unfound(hashed: readonly HashedNull[], wish: Wish): readonly UnequalColumn[] {
+  return missable(hashed, wish).map(({ table, column, index }) => ({
+    table,
+    column: `${column} (NULL is in no hash index, as ${index})`,
+  }));
+}
+
+function lost(missed: readonly HashedNull[], database: string): Outcome {
+  const sure = missed.filter(({ rows }) => rows === 'violate');
+  const named = sure.length > 0 ? sure : missed;
+  const indexes = [...new Set(named.map(({ index }) => index))];
+  const more = {
+    required: 'a primary key, or no hash index over a column that takes NULL',
+    detail: `PostgreSQL 17 and newer look for the row that is changed by an index, and a hash index has no NULL: such a row is not found, its UPDATE or DELETE is left out on the target, and nobody says so.${unlisted(named)}`,
+    objects: shown(named).map(({ table, column, index }) => `${table} (${column}, ${index})`),
+    fix: {
+      database,
+      by: 'the owner of the tables, or a superuser',
+      text: `A primary key is the best cure. Else drop the index until the cut-over and make it on the target then: ${shown(
+        indexes,
+      )
+        .map((index) => `DROP INDEX ${index}`)
+        .join('; ')}.`,
+    },
+  };
+  const observed = count(named.length, 'table');
+  return sure.length > 0 ? fail(['continuous'], observed, more) : warn(observed, more);
+}
 
 /** In the server's words, each kind of fault once. */
 function harmOf(lacking: readonly WeakTable[], version: number): string {

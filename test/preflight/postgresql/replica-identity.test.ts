@@ -23,7 +23,7 @@ const doc: UnequalColumn = { table: 'public.t', column: 'doc json' };
 
 function judge(tables: readonly WeakTable[], version = 170_010, unequalColumns: readonly UnequalColumn[] = []) {
   const where = ground({ entry: entered({ version }) });
-  const facts = { identities: tables, unequalColumns };
+  const facts = { identities: tables, unequalColumns, hashedNulls: [] };
   return {
     identity: replicaIdentity.judge(facts, 'd1', where, wish()),
     full: fullWithoutEq.judge(facts, 'd1', where, wish()),

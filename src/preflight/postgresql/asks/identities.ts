@@ -93,7 +93,7 @@ SELECT used.attrelid::regclass AS name, quote_ident(used.attname) || ' ' || form
  * The index that names a row: the primary key, or the one told with USING INDEX; of a table with FULL or NOTHING the primary
  * key. As RelationGetIndexList chooses it: valid, and not deferrable.
  */
-const identityIndex =
+export const identityIndex =
   "i.indrelid = c.oid AND i.indisvalid AND i.indislive AND i.indimmediate AND CASE c.relreplident WHEN 'i' THEN i.indisreplident ELSE i.indisprimary END";
 
 /** What ALTER TABLE … REPLICA IDENTITY takes, less generated columns, which are not sent. */

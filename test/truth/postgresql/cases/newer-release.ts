@@ -99,4 +99,31 @@ export const newerReleaseCases: readonly PostgresCase[] = [
     because: ['removed-types'],
     setup: ['CREATE VIEW v AS SELECT pg_stat_get_buf_written_backend() AS written'],
   },
+  {
+    name: 'a newer release: FULL, and NULL in a hash index',
+    verdict: 'dump',
+    because: ['full-without-eq'],
+    setup: [
+      'CREATE TABLE t (a int, b text)',
+      'CREATE INDEX t_a ON t USING hash (a)',
+      'ALTER TABLE t REPLICA IDENTITY FULL',
+      "INSERT INTO t VALUES (NULL, 'x'), (NULL, 'y')",
+    ],
+    app: ["UPDATE t SET b = 'new' WHERE b = 'x'"],
+  },
+  {
+    name: 'a newer release: FULL, and a hash index that is not looked into for NULL',
+    verdict: 'continuous',
+    setup: [
+      'CREATE TABLE t (a int, b text)',
+      'CREATE INDEX a_first ON t (b)',
+      'CREATE INDEX t_a ON t USING hash (a)',
+      'ALTER TABLE t REPLICA IDENTITY FULL',
+      "INSERT INTO t VALUES (NULL, 'x'), (NULL, 'y')",
+      'CREATE TABLE u (a int NOT NULL, b text)',
+      'CREATE INDEX u_a ON u USING hash (a)',
+      'ALTER TABLE u REPLICA IDENTITY FULL',
+      "INSERT INTO u VALUES (1, 'x'), (2, NULL)",
+    ],
+  },
 ];
