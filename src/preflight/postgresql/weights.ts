@@ -59,7 +59,7 @@ const weights: Readonly<Record<string, `${Weight}${Weight}`>> = {
   'large-objects': 'WI',
   sequences: 'WI',
   matviews: 'II',
-  'generated-columns': 'II',
+  'generated-columns': 'BB',
   'identity-columns': 'II',
   extensions: 'BB',
   'ext-tables': 'B-',

@@ -99,19 +99,21 @@ const table: readonly Judged[] = [
   },
   {
     what: 'no marked column',
-    ...both(generatedColumns, { columns: { generated: [], identity: [] } }),
+    ...both(generatedColumns, { columns: { generated: [], identity: [] }, functionUses: [], functionBodies: [] }),
     verdict: 'pass',
   },
   {
     what: 'a generated column',
     ...both(generatedColumns, {
+      functionUses: [],
+      functionBodies: [],
       columns: { generated: [{ table: 'public.t', column: 'g', virtual: true }], identity: [] },
     }),
     verdict: 'info',
   },
   {
     what: 'no identity column',
-    ...both(identityColumns, { columns: { generated: [], identity: [] } }),
+    ...both(identityColumns, { columns: { generated: [], identity: [] }, functionUses: [], functionBodies: [] }),
     verdict: 'pass',
   },
   {

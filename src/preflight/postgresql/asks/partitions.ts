@@ -34,6 +34,9 @@ export const partitions: Ask<readonly Partitioned[]> = {
   grant: grantMonitor,
 };
 
-/** 3500 is anyenum, 2277 anyarray: a domain over an enum is hashed as the enum. */
+/**
+ * 3500 is anyenum: a domain over an enum is hashed as the enum, and arrays, composites and ranges by what they are made of, where
+ * their operator class is that of any array, record or range (2277, 2249, 3831, 4537).
+ */
 const hashesEnum =
-  "(p.partstrat = 'h' AND EXISTS (SELECT FROM unnest(p.partclass::oid[], p.partattrs::int2[]) k(class, number) JOIN pg_opclass o ON o.oid = k.class LEFT JOIN pg_attribute a ON a.attrelid = p.partrelid AND a.attnum = k.number LEFT JOIN pg_type t ON t.oid = a.atttypid LEFT JOIN pg_type e ON e.oid = t.typelem WHERE o.opcintype = 3500 OR (o.opcintype = 2277 AND e.typtype = 'e')))";
+  "(p.partstrat = 'h' AND EXISTS (WITH RECURSIVE k(type, class) AS (SELECT a.atttypid, o.opcintype FROM unnest(p.partclass::oid[], p.partattrs::int2[]) g(class, number) JOIN pg_opclass o ON o.oid = g.class LEFT JOIN pg_attribute a ON a.attrelid = p.partrelid AND a.attnum = g.number), made(type) AS (SELECT k.type FROM k WHERE k.class IN ('2277', '2249', '3831', '4537') UNION SELECT part.type FROM made JOIN pg_type t ON t.oid = made.type CROSS JOIN LATERAL (SELECT t.typbasetype WHERE t.typtype = 'd' UNION ALL SELECT t.typelem WHERE t.typlen = -1 AND t.typelem <> 0 AND t.typtype = 'b' UNION ALL SELECT r.rngsubtype FROM pg_range r WHERE r.rngtypid = t.oid UNION ALL SELECT a.atttypid FROM pg_attribute a WHERE t.typtype = 'c' AND a.attrelid = t.typrelid AND a.attnum > 0 AND NOT a.attisdropped) part(type)) SELECT FROM k WHERE k.class = '3500' UNION ALL SELECT FROM made JOIN pg_type e ON e.oid = made.type WHERE e.typtype = 'e'))";

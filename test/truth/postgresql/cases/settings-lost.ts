@@ -65,6 +65,25 @@ export const settingsLostCases: readonly PostgresCase[] = [
     ),
   },
   {
+    name: 'a generated column by a function that asks for the time',
+    verdict: 'blocked',
+    because: ['generated-columns'],
+    setup: [
+      'CREATE FUNCTION stamp() RETURNS timestamptz LANGUAGE sql IMMUTABLE AS $$SELECT now()$$',
+      'CREATE TABLE t (id int PRIMARY KEY, at timestamptz GENERATED ALWAYS AS (stamp()) STORED)',
+      'INSERT INTO t VALUES (1), (2)',
+    ],
+  },
+  {
+    name: 'a generated column by a function that speaks of the time',
+    verdict: 'continuous',
+    setup: [
+      "CREATE FUNCTION told(int) RETURNS text LANGUAGE sql IMMUTABLE AS $$SELECT 'now() ' || $1 /* random() */$$",
+      'CREATE TABLE t (id int PRIMARY KEY, told text GENERATED ALWAYS AS (told(id)) STORED)',
+      'INSERT INTO t VALUES (1), (2)',
+    ],
+  },
+  {
     name: 'a unique index that goes by the time zone',
     verdict: 'blocked',
     because: ['setting-checks'],
