@@ -23,6 +23,7 @@ import { dumpPrivs } from './dump-privs.ts';
 import { dumpTimeouts } from './dump-timeouts.ts';
 import { extFunctions } from './extension-functions.ts';
 import { extensionsCheck, extTables } from './extensions.ts';
+import { securityLabels, textSearchFiles } from './foreign-needs.ts';
 import { foreignTables, tempTables } from './foreign-tables.ts';
 import { secdef, untrustedLang } from './functions.ts';
 import { hostRule } from './host-rule.ts';
@@ -161,5 +162,7 @@ export const catalogue: readonly AnyCheck[] = [
   ddlActivity,
   removedTypes,
   mutableCallsCheck,
+  securityLabels,
+  textSearchFiles,
   lostRowsCheck,
 ];

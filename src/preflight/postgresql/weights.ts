@@ -98,6 +98,8 @@ const weights: Readonly<Record<string, `${Weight}${Weight}`>> = {
   'ddl-activity': 'W-',
   'removed-types': 'BB',
   'mutable-calls': 'BB',
+  'security-labels': 'BB',
+  'text-search-files': 'BB',
   'lost-rows': 'BB',
 };
 

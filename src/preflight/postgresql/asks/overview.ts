@@ -79,6 +79,10 @@ const things = [
   'views',
   /** Columns of a type that writes functions or operators without their arguments, or what only this server can read. */
   'callables',
+  /** Security labels. */
+  'labels',
+  /** Dictionaries of text search that somebody made. */
+  'dictionaries',
   /** Any bytes are a text here. */
   'any-bytes',
   /** Commits carry their time. */
@@ -115,6 +119,8 @@ const signs: Readonly<Record<Thing, (version: number) => string>> = {
   views: () => "EXISTS (SELECT FROM pg_rewrite WHERE oid >= '16384')",
   callables: () =>
     `EXISTS (SELECT FROM pg_attribute WHERE attrelid >= '16384' AND (${isCallable('atttypid')} OR ${isSystemValue('atttypid')})) OR EXISTS (SELECT FROM pg_type WHERE oid >= '16384' AND (${isCallable('typbasetype')} OR ${isSystemValue('typbasetype')}))`,
+  labels: () => 'EXISTS (SELECT FROM pg_seclabel)',
+  dictionaries: () => "EXISTS (SELECT FROM pg_ts_dict WHERE oid >= '16384')",
   'any-bytes': () => "getdatabaseencoding() = 'SQL_ASCII'",
   'commit-times': () => "current_setting('track_commit_timestamp') = 'on'",
   dictionaries: () => "EXISTS (SELECT FROM pg_ts_dict WHERE oid >= '16384')",

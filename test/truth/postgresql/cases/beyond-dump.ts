@@ -87,4 +87,34 @@ export const beyondDumpCases: readonly PostgresCase[] = [
       'CREATE VIEW information_schema.mine AS SELECT pg_catalog.one() AS x',
     ],
   },
+  {
+    name: 'in no dump: the provider of a security label',
+    verdict: 'blocked',
+    because: ['security-labels'],
+    setup: [
+      // As its provider would have written it.
+      "INSERT INTO pg_seclabel VALUES ('base'::regclass, 'pg_class'::regclass, 2, 'anon', 'MASKED WITH VALUE NULL')",
+    ],
+  },
+  {
+    name: 'in no dump: the file of a dictionary',
+    verdict: 'blocked',
+    because: ['text-search-files'],
+    setup: [
+      'CREATE TEXT SEARCH DICTIONARY mine (TEMPLATE = simple, STOPWORDS = english)',
+      // As if there had been a file of that name.
+      "UPDATE pg_ts_dict SET dictinitoption = 'stopwords = ''mine''' WHERE dictname = 'mine'",
+    ],
+  },
+  {
+    name: 'in no dump: files of dictionaries that every server has',
+    verdict: 'continuous',
+    setup: [
+      'CREATE EXTENSION unaccent',
+      'CREATE TEXT SEARCH DICTIONARY plain (TEMPLATE = simple, STOPWORDS = english)',
+      'CREATE TEXT SEARCH DICTIONARY same (TEMPLATE = synonym, SYNONYMS = synonym_sample)',
+      'CREATE TEXT SEARCH DICTIONARY words (TEMPLATE = ispell, DICTFILE = hunspell_sample_num, AFFFILE = hunspell_sample_num, STOPWORDS = russian)',
+      'CREATE TEXT SEARCH DICTIONARY places (TEMPLATE = thesaurus, DICTFILE = thesaurus_sample, DICTIONARY = english_stem)',
+    ],
+  },
 ];

@@ -1,0 +1,48 @@
+import { fail, pass, warn } from '../finding.ts';
+import { dictionaryFiles, labelProviders } from './asks/foreign-needs.ts';
+import { databaseCheck } from './check.ts';
+import { shown, unlisted } from './names.ts';
+import { count } from './units.ts';
+
+export const securityLabels = databaseCheck({
+  id: 'security-labels',
+  title: 'no object has a security label',
+  asks: { labelProviders },
+  judge({ labelProviders }, database, _ground, { targetExtensions }) {
+    if (labelProviders.length === 0) return pass('none');
+    const gone = labelProviders.filter(({ provider }) => targetExtensions?.includes(provider.toLowerCase()) === false);
+    const named = gone.length > 0 ? gone : labelProviders;
+    const observed = `labels of ${named.map(({ provider }) => provider).join(', ')}`;
+    const more = {
+      required: 'none, or a target that has loaded their provider',
+      detail: `A label is restored by its provider, which a server has to load: "security label provider "${named[0]?.provider}" is not loaded". The schema cannot be made where it is not.${unlisted(named)}`,
+      objects: shown(named).map(({ provider, object }) => `${object} (${provider})`),
+      fix: {
+        database,
+        by: 'the owner of the objects',
+        text: `Where nothing needs them: SECURITY LABEL FOR ${named[0]?.provider} ON … IS NULL, as pg_seclabels lists them. Else ask the service to load the provider, add it to --target-extensions, and give the labels again on the target.`,
+      },
+    };
+    // Which extensions a target has may not be told.
+    return gone.length > 0 ? fail(['continuous', 'dump'], observed, more) : warn(observed, more);
+  },
+});
+
+export const textSearchFiles = databaseCheck({
+  id: 'text-search-files',
+  title: 'dictionaries of text search need no file of their own',
+  asks: { dictionaryFiles },
+  judge({ dictionaryFiles }, database) {
+    if (dictionaryFiles.length === 0) return pass('none');
+    return fail(['continuous', 'dump'], count(dictionaryFiles.length, 'file'), {
+      required: 'files that every server has, such as english.stop',
+      detail: `A dictionary reads its file when it is made, and the file is in no dump: "could not open stop-word file", "could not open dictionary file". The schema cannot be made on a server that lacks it.${unlisted(dictionaryFiles)}`,
+      objects: shown(dictionaryFiles).map(({ dictionary, option }) => `${dictionary} (${option})`),
+      fix: {
+        database,
+        by: 'the owner of the dictionaries',
+        text: `Point them to a file that every server has: ALTER TEXT SEARCH DICTIONARY ${dictionaryFiles[0]?.dictionary} (…), or do without them. Where the service has put the files there, --accept text-search-files.`,
+      },
+    });
+  },
+});
