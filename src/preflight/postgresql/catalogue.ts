@@ -23,7 +23,6 @@ import { dumpPrivs } from './dump-privs.ts';
 import { dumpTimeouts } from './dump-timeouts.ts';
 import { extFunctions } from './extension-functions.ts';
 import { extensionsCheck, extTables } from './extensions.ts';
-import { securityLabels, textSearchFiles } from './foreign-needs.ts';
 import { foreignTables, tempTables } from './foreign-tables.ts';
 import { secdef, untrustedLang } from './functions.ts';
 import { hostRule } from './host-rule.ts';
@@ -48,6 +47,7 @@ import { rls } from './rls.ts';
 import { authExpiryWindow, superuser } from './role.ts';
 import { roleReadonly, roleTimeouts } from './role-config.ts';
 import { searchPath } from './search-path.ts';
+import { securityLabels } from './security-labels.ts';
 import { sequences } from './sequences.ts';
 import { sessionChecksCheck } from './session-checks.ts';
 import { sizeEstimate } from './size-estimate.ts';
@@ -163,6 +163,5 @@ export const catalogue: readonly AnyCheck[] = [
   removedTypes,
   mutableCallsCheck,
   securityLabels,
-  textSearchFiles,
   lostRowsCheck,
 ];

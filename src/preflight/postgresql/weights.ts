@@ -64,7 +64,6 @@ const weights: Readonly<Record<string, `${Weight}${Weight}`>> = {
   extensions: 'BB',
   'ext-tables': 'B-',
   'ext-functions': 'BB',
-  'system-tables': 'BW',
   'system-tables': 'BB',
   'always-triggers': 'B-',
   'event-triggers': 'BB',
@@ -99,7 +98,6 @@ const weights: Readonly<Record<string, `${Weight}${Weight}`>> = {
   'removed-types': 'BB',
   'mutable-calls': 'BB',
   'security-labels': 'BB',
-  'text-search-files': 'BB',
   'lost-rows': 'BB',
 };
 

@@ -42,7 +42,7 @@ test.each([12, 18] as const)(
       status: 'fail',
       objects: [expect.stringMatching(/^type (pg_catalog\.)?mood \(column m of table public\.moods\)$/)],
     });
-    expect((await told('text-search-files')).objects).toEqual([`public."Mine" (stopwords = 'mine')`]);
+    expect((await told('dictionaries')).objects).toEqual(['public."Mine" (simple; mine.stop)']);
     expect((await told('security-labels', '18', ['plpgsql'])).status).toBe('fail');
     expect((await told('security-labels', '18', ['anon'])).status).toBe('warn');
     const whole = await told('full-without-eq');

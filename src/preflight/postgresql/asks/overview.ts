@@ -81,8 +81,6 @@ const things = [
   'callables',
   /** Security labels. */
   'labels',
-  /** Dictionaries of text search that somebody made. */
-  'dictionaries',
   /** Any bytes are a text here. */
   'any-bytes',
   /** Commits carry their time. */
@@ -120,7 +118,6 @@ const signs: Readonly<Record<Thing, (version: number) => string>> = {
   callables: () =>
     `EXISTS (SELECT FROM pg_attribute WHERE attrelid >= '16384' AND (${isCallable('atttypid')} OR ${isSystemValue('atttypid')})) OR EXISTS (SELECT FROM pg_type WHERE oid >= '16384' AND (${isCallable('typbasetype')} OR ${isSystemValue('typbasetype')}))`,
   labels: () => 'EXISTS (SELECT FROM pg_seclabel)',
-  dictionaries: () => "EXISTS (SELECT FROM pg_ts_dict WHERE oid >= '16384')",
   'any-bytes': () => "getdatabaseencoding() = 'SQL_ASCII'",
   'commit-times': () => "current_setting('track_commit_timestamp') = 'on'",
   dictionaries: () => "EXISTS (SELECT FROM pg_ts_dict WHERE oid >= '16384')",

@@ -97,16 +97,6 @@ export const beyondDumpCases: readonly PostgresCase[] = [
     ],
   },
   {
-    name: 'in no dump: the file of a dictionary',
-    verdict: 'blocked',
-    because: ['text-search-files'],
-    setup: [
-      'CREATE TEXT SEARCH DICTIONARY mine (TEMPLATE = simple, STOPWORDS = english)',
-      // As if there had been a file of that name.
-      "UPDATE pg_ts_dict SET dictinitoption = 'stopwords = ''mine''' WHERE dictname = 'mine'",
-    ],
-  },
-  {
     name: 'in no dump: files of dictionaries that every server has',
     verdict: 'continuous',
     setup: [

@@ -320,14 +320,6 @@ const lucky: readonly PostgresCase[] = [
     ],
   },
   {
-    name: 'dictionaries over files that every server has',
-    verdict: 'continuous',
-    setup: [
-      "CREATE TEXT SEARCH DICTIONARY plain (TEMPLATE = simple, StopWords = 'english')",
-      "CREATE TEXT SEARCH DICTIONARY words (TEMPLATE = ispell, DictFile = 'ispell_sample', AffFile = 'ispell_sample')",
-    ],
-  },
-  {
     name: 'a key WITHOUT OVERLAPS',
     verdict: 'continuous',
     from: 18,

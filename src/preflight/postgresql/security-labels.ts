@@ -1,8 +1,7 @@
 import { fail, pass, warn } from '../finding.ts';
-import { dictionaryFiles, labelProviders } from './asks/foreign-needs.ts';
+import { labelProviders } from './asks/label-providers.ts';
 import { databaseCheck } from './check.ts';
 import { shown, unlisted } from './names.ts';
-import { count } from './units.ts';
 
 export const securityLabels = databaseCheck({
   id: 'security-labels',
@@ -25,24 +24,5 @@ export const securityLabels = databaseCheck({
     };
     // Which extensions a target has may not be told.
     return gone.length > 0 ? fail(['continuous', 'dump'], observed, more) : warn(observed, more);
-  },
-});
-
-export const textSearchFiles = databaseCheck({
-  id: 'text-search-files',
-  title: 'dictionaries of text search need no file of their own',
-  asks: { dictionaryFiles },
-  judge({ dictionaryFiles }, database) {
-    if (dictionaryFiles.length === 0) return pass('none');
-    return fail(['continuous', 'dump'], count(dictionaryFiles.length, 'file'), {
-      required: 'files that every server has, such as english.stop',
-      detail: `A dictionary reads its file when it is made, and the file is in no dump: "could not open stop-word file", "could not open dictionary file". The schema cannot be made on a server that lacks it.${unlisted(dictionaryFiles)}`,
-      objects: shown(dictionaryFiles).map(({ dictionary, option }) => `${dictionary} (${option})`),
-      fix: {
-        database,
-        by: 'the owner of the dictionaries',
-        text: `Point them to a file that every server has: ALTER TEXT SEARCH DICTIONARY ${dictionaryFiles[0]?.dictionary} (…), or do without them. Where the service has put the files there, --accept text-search-files.`,
-      },
-    });
   },
 });
