@@ -65,7 +65,7 @@ const things = [
   'invalid-indexes',
   /** Tables of a person in a schema of the system. */
   'system-tables',
-  /** Of people in pg_catalog, or views in information_schema. */
+  /** Of people in pg_catalog or information_schema: every server has these schemas from its first day, and public (2200). */
   'system-objects',
   /** Indexes over expressions, or of some rows. */
   'expressions',
@@ -104,7 +104,16 @@ const signs: Readonly<Record<Thing, (version: number) => string>> = {
   'invalid-indexes': () => 'EXISTS (SELECT FROM pg_index WHERE NOT indisvalid)',
   'system-tables': () => `EXISTS (SELECT FROM pg_class c WHERE ${systemTable})`,
   'system-objects': () =>
-    `EXISTS (SELECT FROM pg_proc WHERE oid >= '16384' AND pronamespace IN (${system})) OR EXISTS (SELECT FROM pg_operator WHERE oid >= '16384' AND oprnamespace IN (${system})) OR EXISTS (SELECT FROM pg_type WHERE oid >= '16384' AND typnamespace IN (${system}))`,
+    [
+      ['pg_proc', 'pronamespace'],
+      ['pg_operator', 'oprnamespace'],
+      ['pg_type', 'typnamespace'],
+    ]
+      .map(
+        ([table, home]) =>
+          `EXISTS (SELECT FROM ${table} WHERE oid >= '16384' AND ${home} < '16384' AND ${home} <> '2200')`,
+      )
+      .join(' OR '),
   expressions: () =>
     "EXISTS (SELECT FROM pg_index WHERE indexrelid >= '16384' AND (indexprs IS NOT NULL OR indpred IS NOT NULL))",
   'odd-constraints': () =>
@@ -116,11 +125,11 @@ const signs: Readonly<Record<Thing, (version: number) => string>> = {
   heirs: () => 'EXISTS (SELECT FROM pg_inherits)',
   views: () => "EXISTS (SELECT FROM pg_rewrite WHERE oid >= '16384')",
   callables: () =>
-    `EXISTS (SELECT FROM pg_attribute WHERE attrelid >= '16384' AND (${isCallable('atttypid')} OR ${isSystemValue('atttypid')})) OR EXISTS (SELECT FROM pg_type WHERE oid >= '16384' AND (${isCallable('typbasetype')} OR ${isSystemValue('typbasetype')}))`,
+    `EXISTS (SELECT FROM pg_attribute WHERE attrelid >= '16384' AND attnum > '0' AND ${isOneOf(valuesByName, 'atttypid')}) OR EXISTS (SELECT FROM pg_type WHERE oid >= '16384' AND ${isOneOf(valuesByName, 'typbasetype')})`,
   labels: () => 'EXISTS (SELECT FROM pg_seclabel)',
   'any-bytes': () => "getdatabaseencoding() = 'SQL_ASCII'",
   'commit-times': () => "current_setting('track_commit_timestamp') = 'on'",
-  dictionaries: () => "EXISTS (SELECT FROM pg_ts_dict WHERE oid >= '16384')",
+  dictionaries: () => "EXISTS (SELECT FROM pg_depend WHERE classid = '3600' AND objid >= '16384')",
 };
 
 /**
@@ -130,8 +139,6 @@ const signs: Readonly<Record<Thing, (version: number) => string>> = {
  */
 export const called =
   "d.refclassid = '1255' AND d.refobjid >= '16384' AND (d.classid = '2606' OR d.classid = '1259' OR d.classid = '2604' OR d.classid = '2617' OR d.classid = '3466' OR (d.classid = '2620' AND EXISTS (SELECT FROM pg_trigger t WHERE t.oid = d.objid AND (t.tgenabled = 'A' OR t.tgenabled = 'R'))))";
-
-const system = "SELECT n.oid FROM pg_namespace n WHERE n.nspname = 'pg_catalog' OR n.nspname = 'information_schema'";
 
 /** A publication for all tables has them, and no dump. Temporary tables, which have such a schema too, are of another persistence. */
 export const systemTable =
@@ -163,13 +170,15 @@ export function isCallable(column: string): string {
  */
 const systemTypes = ['790', '791', '1033', '1034', '2205', '2210', '194', '3361', '3402', '5017', '4600', '4601'];
 
+const valuesByName = [...callable, ...systemTypes];
+
 export function isSystemValue(column: string): string {
   return isOneOf(systemTypes, column);
 }
 
-/** Written out, since a list costs a search for its operator. */
+/** One constant, which is understood at once: every term of a list is understood by itself, and asked of every column. */
 function isOneOf(types: readonly string[], column: string): string {
-  return `(${types.map((type) => `${column} = '${type}'`).join(' OR ')})`;
+  return `${column} = ANY ('{${types.join(',')}}')`;
 }
 
 /** Functions of the server that go by TimeZone, DateStyle or IntervalStyle. */
