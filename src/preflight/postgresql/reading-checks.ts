@@ -35,7 +35,10 @@ export const readingChecks = databaseCheck({
 
 /** What another table must have first is there in the end, since a copy that failed is tried again; not where both wait. */
 function inCircles(checks: readonly CallingCheck[], reads: (oid: string) => readonly Read[]): readonly CallingCheck[] {
-  const read = new Map(checks.map((check) => [check, checks.filter((other) => names(reads(check.calls), other))]));
+  const byFunction = new Map([...new Set(checks.map(({ calls }) => calls))].map((oid) => [oid, reads(oid)]));
+  const read = new Map(
+    checks.map((check) => [check, checks.filter((other) => names(byFunction.get(check.calls) ?? [], other))]),
+  );
   return checks.filter((check) => {
     // A set is walked with what is added meanwhile.
     const reached = new Set(read.get(check));

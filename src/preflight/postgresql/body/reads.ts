@@ -6,21 +6,21 @@ export type Read = Pick<Mention, 'schema' | 'name'>;
 
 /** What a function reads, itself and through what it calls, as far as their texts name it. */
 export function readsOf(bodies: readonly FunctionBody[]): (oid: string) => readonly Read[] {
+  const byOid = new Map(bodies.map((body) => [body.oid, body]));
+  const byName = new Map<string, FunctionBody[]>();
+  for (const body of bodies) byName.set(body.name, [...(byName.get(body.name) ?? []), body]);
   const known = new Map<string, readonly Mention[]>();
   const named = (oid: string): readonly Mention[] => {
-    const body = bodies.find((one) => one.oid === oid);
+    const body = byOid.get(oid);
     const found = known.get(oid) ?? (body === undefined ? [] : mentionsIn(`${body.text} ${body.bound}`, body.language));
     known.set(oid, found);
     return found;
   };
-  const called = ({ kind, schema, name }: Mention) =>
+  const called = ({ kind, schema, name }: Mention): readonly FunctionBody[] =>
     kind !== 'function' && kind !== 'relation'
       ? []
-      : bodies.filter(
-          (one) =>
-            one.name === name &&
-            one.isView === (kind === 'relation') &&
-            (schema === undefined || one.schema === schema),
+      : (byName.get(name) ?? []).filter(
+          (one) => one.isView === (kind === 'relation') && (schema === undefined || one.schema === schema),
         );
   return (oid) => {
     const reached = new Set([oid]);
@@ -31,7 +31,7 @@ export function readsOf(bodies: readonly FunctionBody[]): (oid: string) => reado
         if (mention.kind === 'relation') reads.push(mention);
         for (const body of called(mention)) reached.add(body.oid);
       }
-      for (const next of bodies.find((body) => body.oid === one)?.calls ?? []) reached.add(next);
+      for (const next of byOid.get(one)?.calls ?? []) reached.add(next);
     }
     return reads;
   };
