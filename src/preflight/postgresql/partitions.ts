@@ -11,6 +11,8 @@ export const partitionsCheck = databaseCheck({
   judge({ partitions }, database, _ground, { method }) {
     const unstable = partitions.filter(({ enumHashed }) => enumHashed);
     if (unstable.length > 0) return misplaced(unstable, database);
+    const unattached = partitions.filter((one) => one.excluding !== undefined && one.partitions > 0);
+    if (unattached.length > 0) return unattachable(unattached, database);
     const growing = partitions.filter(({ strategy }) => strategy !== 'hash');
     const objects = shown(partitions).map(described);
     if (partitions.length === 0) return pass('no partitioned table');
@@ -37,6 +39,19 @@ function misplaced(found: readonly Partitioned[], database: string): Outcome {
     fix: {
       by: 'who owns the schema',
       text: `Partition by another column, by LIST, or by the text of the enum; or leave the database out (--ignore-dbs ${database}) and bring it with pg_dump --load-via-partition-root.`,
+    },
+  });
+}
+
+function unattachable(found: readonly Partitioned[], database: string): Outcome {
+  return fail(['continuous', 'dump'], `${count(found.length, 'table')} with an EXCLUDE constraint`, {
+    required: 'no EXCLUDE constraint on a partitioned table',
+    detail: `A dump makes the index of every partition by itself, and none can be attached: "cannot attach index … as a partition of index …". The schema cannot be made.${unlisted(found)}`,
+    objects: shown(found).map(({ name, excluding }) => `${name} (${excluding})`),
+    fix: {
+      database,
+      by: 'the owner of the tables, or a superuser',
+      text: 'Drop the constraints before the migration (ALTER TABLE … DROP CONSTRAINT …), or put them on the partitions alone, and add them on the target after the cut-over.',
     },
   });
 }

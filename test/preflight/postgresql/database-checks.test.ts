@@ -55,7 +55,14 @@ function both<V>(
   };
 }
 
-const range = { name: 'public.p', strategy: 'range', partitions: 3, hasDefault: false, enumHashed: false } as const;
+const range = {
+  name: 'public.p',
+  strategy: 'range',
+  partitions: 3,
+  hasDefault: false,
+  enumHashed: false,
+  excluding: undefined,
+} as const;
 const loose = {
   name: 'public.f()',
   owner: 'postgres',
@@ -88,6 +95,18 @@ const table: readonly Judged[] = [
     what: 'partitions by hash',
     ...both(partitionsCheck, { partitions: [{ ...range, strategy: 'hash' as const }] }),
     verdict: 'pass',
+  },
+  {
+    what: 'partitions of a table with an EXCLUDE constraint',
+    ...both(partitionsCheck, { partitions: [{ ...range, excluding: 'bookings_excl' }] }),
+    verdict: 'fail continuous+dump',
+    dumped: 'fail continuous+dump',
+  },
+  {
+    what: 'a table with an EXCLUDE constraint that has no partition yet',
+    ...both(partitionsCheck, { partitions: [{ ...range, partitions: 0, excluding: 'bookings_excl' }] }),
+    verdict: 'warn',
+    dumped: 'info',
   },
   { what: 'no large objects', ...both(largeObjectsCheck, { largeObjects: 0 }), verdict: 'pass' },
   { what: 'large objects', ...both(largeObjectsCheck, { largeObjects: 2 }), verdict: 'warn', dumped: 'info' },

@@ -1,5 +1,5 @@
 import type { Ask } from '../ask.ts';
-import { numberIn, textIn, truthIn } from './decode.ts';
+import { numberIn, textIn, textOrNone, truthIn } from './decode.ts';
 import { grantMonitor } from './grants.ts';
 import { where } from './overview.ts';
 
@@ -12,6 +12,8 @@ export interface Partitioned {
   readonly hasDefault: boolean;
   /** By the hash of an enum, whose numbers are others in every database. */
   readonly enumHashed: boolean;
+  /** An EXCLUDE constraint of its own, quoted. */
+  readonly excluding: string | undefined;
 }
 
 export const partitions: Ask<readonly Partitioned[]> = {
@@ -21,7 +23,7 @@ export const partitions: Ask<readonly Partitioned[]> = {
   sql: (version) =>
     version < 100_000
       ? undefined
-      : `SELECT p.partrelid::regclass AS name, p.partstrat AS strategy, (SELECT count(*) FROM pg_inherits i WHERE i.inhparent = p.partrelid) AS partitions, ${version < 110_000 ? 'false' : "p.partdefid <> '0'"} AS has_default, ${hashesEnum} AS enum_hashed FROM pg_partitioned_table p ORDER BY 1`,
+      : `SELECT p.partrelid::regclass AS name, p.partstrat AS strategy, (SELECT count(*) FROM pg_inherits i WHERE i.inhparent = p.partrelid) AS partitions, ${version < 110_000 ? 'false' : "p.partdefid <> '0'"} AS has_default, ${hashesEnum} AS enum_hashed, ${version < 170_000 ? 'NULL' : excluding} AS excluding FROM pg_partitioned_table p ORDER BY 1`,
   decode: (rows) =>
     rows.map((row) => ({
       name: textIn(row, 'name'),
@@ -29,10 +31,14 @@ export const partitions: Ask<readonly Partitioned[]> = {
       partitions: numberIn(row, 'partitions'),
       hasDefault: truthIn(row, 'has_default'),
       enumHashed: truthIn(row, 'enum_hashed'),
+      excluding: textOrNone(row, 'excluding'),
     })),
   absent: [],
   grant: grantMonitor,
 };
+
+const excluding =
+  "(SELECT min(quote_ident(k.conname)) FROM pg_constraint k WHERE k.conrelid = p.partrelid AND k.contype = 'x' AND k.conparentid = '0')";
 
 /**
  * 3500 is anyenum: a domain over an enum is hashed as the enum, and arrays, composites and ranges by what they are made of, where

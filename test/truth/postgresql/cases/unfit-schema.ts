@@ -1,5 +1,12 @@
 import type { PostgresCase } from '../case.ts';
 
+const excludingPartitions = [
+  'CREATE TABLE bookings (during int4range NOT NULL PRIMARY KEY) PARTITION BY RANGE (during)',
+  'ALTER TABLE bookings ADD EXCLUDE USING gist (during WITH =)',
+  "CREATE TABLE first PARTITION OF bookings FOR VALUES FROM ('[0,1)') TO ('[100,101)')",
+  "INSERT INTO bookings VALUES ('[1,2)')",
+];
+
 const unlucky: readonly PostgresCase[] = [
   {
     name: 'a view with a factorial from before 14',
@@ -160,6 +167,34 @@ const unlucky: readonly PostgresCase[] = [
       'CREATE TABLE t (id int PRIMARY KEY, b timestamptz CHECK (b > now()))',
       "INSERT INTO t VALUES (1, now() + interval '500 ms'), (2, now() + interval '1 day')",
       'SELECT pg_sleep(0.6)',
+    ],
+  },
+  {
+    name: 'an EXCLUDE constraint of a partitioned table, to the same release',
+    verdict: 'blocked',
+    because: ['partitions'],
+    from: 17,
+    to: 17,
+    setup: excludingPartitions,
+  },
+  {
+    name: 'an EXCLUDE constraint of a partitioned table',
+    verdict: 'blocked',
+    because: ['partitions'],
+    from: 17,
+    to: 18,
+    setup: excludingPartitions,
+  },
+  {
+    name: 'an EXCLUDE constraint of one partition',
+    verdict: 'continuous',
+    from: 17,
+    to: 18,
+    setup: [
+      'CREATE TABLE bookings (during int4range NOT NULL PRIMARY KEY) PARTITION BY RANGE (during)',
+      "CREATE TABLE first PARTITION OF bookings FOR VALUES FROM ('[0,1)') TO ('[100,101)')",
+      'ALTER TABLE first ADD EXCLUDE USING gist (during WITH &&)',
+      "INSERT INTO bookings VALUES ('[1,2)')",
     ],
   },
   {
