@@ -84,6 +84,7 @@ function told(text) {
   const plain = text
     .replace(/\b\d{1,3}(\.\d{1,3}){3}\b/g, 'ADDRESS')
     .replace(/\bport \d+/g, 'port N')
+    .replace(/"\/[^"\s]*/g, '"…')
     .replace(/\b(cloudctl|pg)_\w*\d{6}\w*/g, '$1_…')
     .replace(/\b[0-9a-f]{40}\b(:\d+)?/g, '…');
   return plain.slice(0, 200).replaceAll('|', '\\|').replaceAll('\n', ' ');

@@ -62,7 +62,7 @@ function undecided(unseen: readonly Unvalidated[], all: readonly Unvalidated[], 
   };
 }
 
-function altered({ owner, ofDomain }: Unvalidated): string {
+function altered({ owner, ofDomain }: Pick<Unvalidated, 'owner' | 'ofDomain'>): string {
   return `ALTER ${ofDomain ? 'DOMAIN' : 'TABLE'} ${owner}`;
 }
 
@@ -116,12 +116,11 @@ export const timeChecks = databaseCheck({
     return fail(['continuous', 'dump'], count(found.length, 'constraint'), {
       required: 'none, where there are rows',
       detail: `A CHECK holds for a row when it is written, here and again on the target: a row whose time has come meanwhile ends the copy, each time it is tried: "new row for relation … violates check constraint ${bareName(found[0]!.name)}".${unlisted(found)}`,
-      objects: shown(found).map(({ name, table, definition }) => `${name} on ${table} ${definition}`),
+      objects: shown(found).map(({ name, owner, definition }) => `${name} on ${owner} ${definition}`),
       fix: {
-        sql: found.map(({ name, table }) => `ALTER TABLE ${table} DROP CONSTRAINT IF EXISTS ${name}`),
+        sql: found.map((one) => `${altered(one)} DROP CONSTRAINT IF EXISTS ${one.name}`),
         undo: found.map(
-          ({ name, table, definition }) =>
-            `ALTER TABLE ${table} ADD CONSTRAINT ${name} ${withoutNotValid(definition)} NOT VALID`,
+          (one) => `${altered(one)} ADD CONSTRAINT ${one.name} ${withoutNotValid(one.definition)} NOT VALID`,
         ),
         database,
         by: 'the owner of the tables, or a superuser',

@@ -258,13 +258,17 @@ const table: readonly Judged[] = [
     '(a < now()) AND (b > clock_timestamp())',
   ].map((text) => ({
     what: `CHECK (${text})`,
-    ...both(timeChecks, { clockChecks: [{ name: 'c', table: 'public.t', definition: `CHECK ((${text}))` }] }),
+    ...both(timeChecks, {
+      clockChecks: [{ name: 'c', owner: 'public.t', ofDomain: false, definition: `CHECK ((${text}))` }],
+    }),
     verdict: 'fail continuous+dump',
   })),
   ...['b <= now()', 'CURRENT_DATE > b', '(a < now()) AND (b < 5)', '(now() > a) OR (b <= 1)', 'a = CURRENT_USER'].map(
     (text) => ({
       what: `CHECK (${text})`,
-      ...both(timeChecks, { clockChecks: [{ name: 'c', table: 'public.t', definition: `CHECK ((${text}))` }] }),
+      ...both(timeChecks, {
+        clockChecks: [{ name: 'c', owner: 'public.t', ofDomain: false, definition: `CHECK ((${text}))` }],
+      }),
       verdict: 'pass',
     }),
   ),

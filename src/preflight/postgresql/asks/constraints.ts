@@ -2,7 +2,7 @@ import type { Ask } from '../ask.ts';
 import { textIn, truthIn } from './decode.ts';
 import { grantMonitor } from './grants.ts';
 import { asksClock, where } from './overview.ts';
-import { filled, isTrue, type RowsSeen, readable, rowsSeen } from './unvalidated.ts';
+import { filled, holdsSomewhere, isTrue, type RowsSeen, readable, rowsSeen } from './unvalidated.ts';
 
 /** A column with rows that may hold NULL, though the same column of the table it inherits from may not. */
 export interface LooserColumn {
@@ -32,11 +32,13 @@ export const looserColumns: Ask<readonly LooserColumn[]> = {
   grant: grantMonitor,
 };
 
-/** A CHECK of a table with rows that asks what time it is. */
+/** A CHECK that asks what time it is, and holds for rows. */
 export interface ClockCheck {
   /** Quoted. */
   readonly name: string;
-  readonly table: string;
+  /** The table, or the domain. */
+  readonly owner: string;
+  readonly ofDomain: boolean;
   /** `CHECK ((until > now()))`. */
   readonly definition: string;
 }
@@ -45,12 +47,13 @@ export const clockChecks: Ask<readonly ClockCheck[]> = {
   id: 'clock-checks',
   scope: 'database',
   when: where('odd-constraints'),
-  sql: () =>
-    `SELECT quote_ident(k.conname) AS conname, c.oid::regclass AS name, pg_get_constraintdef(k.oid) AS definition FROM pg_constraint k JOIN pg_class c ON c.oid = k.conrelid WHERE ${asksClock} AND c.relkind = 'r' AND ${filled('c')} ORDER BY 2, 1`,
+  sql: (version) =>
+    `SELECT quote_ident(k.conname) AS conname, CASE WHEN k.contypid <> '0' THEN k.contypid::regtype::text ELSE k.conrelid::regclass::text END AS owner, k.contypid <> '0' AS of_domain, pg_get_constraintdef(k.oid) AS definition FROM pg_constraint k WHERE ${asksClock} AND ${holdsSomewhere(version)} ORDER BY 2, 1`,
   decode: (rows) =>
     rows.map((row) => ({
       name: textIn(row, 'conname'),
-      table: textIn(row, 'name'),
+      owner: textIn(row, 'owner'),
+      ofDomain: truthIn(row, 'of_domain'),
       definition: textIn(row, 'definition'),
     })),
   absent: [],

@@ -1,6 +1,7 @@
 import type { Ask, Row } from '../ask.ts';
 import { listIn, textIn, truthIn } from './decode.ts';
 import { grantMonitor } from './grants.ts';
+import { heldTypes } from './held-types.ts';
 import { called, where } from './overview.ts';
 
 /** Something that calls a function of a person for each row that is written. */
@@ -153,14 +154,7 @@ export function usesOf(version: number): string {
  * one query that depends on no row, since nobody wants to read every column once for each of them.
  */
 function filledDomains(version: number): string {
-  const ranges = version < 140_000 ? ['rngtypid'] : ['rngtypid', 'rngmultitypid'];
-  const held = [
-    "SELECT typbasetype AS part, oid AS whole FROM pg_type WHERE typbasetype <> '0'",
-    "SELECT typelem, oid FROM pg_type WHERE typelem <> '0'",
-    "SELECT a.atttypid, c.reltype FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid WHERE c.oid >= '16384' AND c.reltype <> '0' AND a.attnum > 0 AND NOT a.attisdropped",
-    ...ranges.map((one) => `SELECT rngsubtype, ${one} FROM pg_range`),
-  ];
-  return `WITH RECURSIVE w AS (SELECT k.contypid AS root, k.contypid AS oid FROM d JOIN pg_constraint k ON k.oid = d.objid WHERE d.classid = '2606' AND k.contypid <> '0' UNION SELECT w.root, h.whole FROM w JOIN (${held.join(' UNION ALL ')}) h ON h.part = w.oid) SELECT w.root FROM w JOIN pg_attribute a ON a.atttypid = w.oid JOIN pg_class c ON c.oid = a.attrelid WHERE NOT a.attisdropped AND ${filled}`;
+  return `WITH RECURSIVE w AS (SELECT k.contypid AS root, k.contypid AS oid FROM d JOIN pg_constraint k ON k.oid = d.objid WHERE d.classid = '2606' AND k.contypid <> '0' UNION SELECT w.root, h.whole FROM w JOIN (${heldTypes(version)}) h ON h.part = w.oid) SELECT w.root FROM w JOIN pg_attribute a ON a.atttypid = w.oid JOIN pg_class c ON c.oid = a.attrelid WHERE NOT a.attisdropped AND ${filled}`;
 }
 
 /** Until 14 the column itself depends, later its default does. */

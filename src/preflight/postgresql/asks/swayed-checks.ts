@@ -2,7 +2,7 @@ import type { Ask } from '../ask.ts';
 import { textIn, truthIn } from './decode.ts';
 import { grantMonitor } from './grants.ts';
 import { swayed, swayedFunctions, where } from './overview.ts';
-import { holds, isTrue, type RowsSeen, rowsSeen, violations } from './unvalidated.ts';
+import { looking, type RowsSeen, rowsOf, violated } from './unvalidated.ts';
 
 /** A CHECK that goes by the time zone of a session, or by how it writes dates. */
 export interface SwayedCheck {
@@ -32,7 +32,7 @@ export const swayedChecks: Ask<readonly SwayedCheck[]> = {
   scope: 'database',
   when: where('odd-constraints'),
   sql: (version) =>
-    `SELECT o.*, CASE WHEN o.query IS NOT NULL AND NOT o.reads_dates THEN ${isTrue('o.query')} END AS violated FROM (SELECT ${settled} AS done OFFSET 0) s CROSS JOIN LATERAL (SELECT quote_ident(k.conname) AS conname, CASE WHEN k.contypid <> '0' THEN k.contypid::regtype::text ELSE k.conrelid::regclass::text END AS owner, k.contypid <> '0' AS of_domain, pg_get_constraintdef(k.oid) AS definition, k.conbin::text ~ 'COERCEVIAIO.* :resulttype (1082|1083|1114|1184|1266) ' AS reads_dates, ${holds} AS filled, ${violations(swayedFunctions)} AS query FROM pg_constraint k WHERE s.done AND ${swayed}${version < 180_000 ? '' : ' AND k.conenforced'} OFFSET 0) o ORDER BY 2, 1`,
+    `SELECT o.*, ${violated('NOT o.reads_dates')} FROM (SELECT ${settled} AS done OFFSET 0) s CROSS JOIN LATERAL (SELECT quote_ident(k.conname) AS conname, CASE WHEN k.contypid <> '0' THEN k.contypid::regtype::text ELSE k.conrelid::regclass::text END AS owner, k.contypid <> '0' AS of_domain, pg_get_constraintdef(k.oid) AS definition, k.conbin::text ~ 'COERCEVIAIO.* :resulttype (1082|1083|1114|1184|1266) ' AS reads_dates, ${looking(version, swayedFunctions)} FROM pg_constraint k WHERE s.done AND ${swayed}${version < 180_000 ? '' : ' AND k.conenforced'} OFFSET 0) o ORDER BY 2, 1`,
   decode: (rows) =>
     rows.map((row) => ({
       name: textIn(row, 'conname'),
@@ -40,7 +40,7 @@ export const swayedChecks: Ask<readonly SwayedCheck[]> = {
       ofDomain: truthIn(row, 'of_domain'),
       definition: textIn(row, 'definition'),
       readsDates: truthIn(row, 'reads_dates'),
-      rows: rowsSeen(textIn(row, 'violated'), truthIn(row, 'filled')),
+      rows: rowsOf(row),
     })),
   absent: [],
   grant: grantMonitor,

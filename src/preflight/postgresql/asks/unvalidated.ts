@@ -1,6 +1,7 @@
-import type { Ask } from '../ask.ts';
+import type { Ask, Row } from '../ask.ts';
 import { textIn, truthIn } from './decode.ts';
 import { grantMonitor } from './grants.ts';
+import { heldTypes } from './held-types.ts';
 import { where } from './overview.ts';
 
 /** A constraint that was never checked against the rows there are. */
@@ -55,10 +56,28 @@ const ofType = (types: string): string =>
   `EXISTS (SELECT FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid JOIN pg_type t ON t.oid = k.contypid WHERE ${types} AND NOT a.attisdropped AND c.relkind = 'r' AND ${filled('c')})`;
 
 /** Whether there are rows that it holds for. */
-export const holds = `CASE WHEN k.contypid <> '0' THEN ${ofType('a.atttypid = t.oid')} ELSE EXISTS (SELECT FROM pg_class c WHERE c.oid = k.conrelid AND ${filled('c')}) END`;
+const holds = `CASE WHEN k.contypid <> '0' THEN ${ofType('a.atttypid = t.oid')} ELSE EXISTS (SELECT FROM pg_class c WHERE c.oid = k.conrelid AND ${filled('c')}) END`;
+
+/** Whether there are rows with its domain inside another type, where nobody looks. */
+const holdsInside = (version: number): string =>
+  `k.contypid <> '0' AND EXISTS (WITH RECURSIVE h AS (${heldTypes(version)}), w AS (SELECT h.whole FROM h WHERE h.part = k.contypid UNION SELECT h.whole FROM w JOIN h ON h.part = w.whole) SELECT FROM w JOIN pg_attribute a ON a.atttypid = w.whole AND NOT a.attisdropped JOIN pg_class c ON c.oid = a.attrelid AND c.relkind = 'r' WHERE ${filled('c')})`;
+
+/** Whether there are rows that it holds for, in whatever type they stand. */
+export const holdsSomewhere = (version: number): string => `(${holds} OR (${holdsInside(version)}))`;
+
+/** Columns that `violated` and `rowsOf` need. `also`: functions that may be run beside those that are immutable. */
+export const looking = (version: number, also: string): string =>
+  `${holds} AS filled, ${holdsInside(version)} AS inside, CASE WHEN k.contype <> 'f' THEN ${violations(also)} END AS query`;
+
+/** Of these columns as `o`: what a look at the rows gives; NULL where nobody looks, or where that is not all of them. */
+export const violated = (where = 'true'): string =>
+  `CASE WHEN o.query IS NOT NULL AND ${where} THEN ${isTrue('o.query')} OR CASE WHEN NOT o.inside THEN false END END AS violated`;
+
+export const rowsOf = (row: Row): RowsSeen =>
+  rowsSeen(textIn(row, 'violated'), truthIn(row, 'filled') || truthIn(row, 'inside'));
 
 /** The text of a query whether a row violates it; NULL where there is none, or nobody should look. */
-export const violations = (also: string): string =>
+const violations = (also: string): string =>
   `CASE WHEN k.contypid <> '0' THEN ${inDomain(also)} ELSE ${inTable(also)} END`;
 
 /** 18 has others that never will be checked. Those of a partitioned table hold in its partitions, which are named themselves. */
@@ -68,7 +87,7 @@ export const unvalidated: Ask<readonly Unvalidated[]> = {
   when: where('odd-constraints'),
   sql: (version) => {
     const arrays = ofType("t.typarray <> '0' AND a.atttypid = t.typarray");
-    return `SELECT o.*, CASE WHEN o.query IS NOT NULL THEN ${isTrue('o.query')} END AS violated FROM (SELECT quote_ident(k.conname) AS conname, CASE WHEN k.contypid <> '0' THEN k.contypid::regtype::text ELSE k.conrelid::regclass::text END AS owner, pg_get_constraintdef(k.oid) AS definition, k.contypid <> '0' AS of_domain, k.contype = 'f' AS foreign_key, ${arrays} AS in_arrays, ${holds} AS filled, CASE WHEN k.contype <> 'f' THEN ${violations('')} END AS query FROM pg_constraint k WHERE NOT k.convalidated${version < 180_000 ? '' : ' AND k.conenforced'}) o ORDER BY 2, 1`;
+    return `SELECT o.*, ${violated()} FROM (SELECT quote_ident(k.conname) AS conname, CASE WHEN k.contypid <> '0' THEN k.contypid::regtype::text ELSE k.conrelid::regclass::text END AS owner, pg_get_constraintdef(k.oid) AS definition, k.contypid <> '0' AS of_domain, k.contype = 'f' AS foreign_key, ${arrays} AS in_arrays, ${looking(version, '')} FROM pg_constraint k WHERE NOT k.convalidated${version < 180_000 ? '' : ' AND k.conenforced'}) o ORDER BY 2, 1`;
   },
   decode: (rows) =>
     rows.map((row) => {
@@ -80,7 +99,7 @@ export const unvalidated: Ask<readonly Unvalidated[]> = {
         ofDomain: truthIn(row, 'of_domain'),
         inArrays,
         foreignKey: truthIn(row, 'foreign_key'),
-        rows: inArrays && row.violated !== 't' ? 'unseen' : rowsSeen(textIn(row, 'violated'), truthIn(row, 'filled')),
+        rows: inArrays && row.violated !== 't' ? 'unseen' : rowsOf(row),
       };
     }),
   absent: [],
