@@ -65,7 +65,7 @@ const things = [
   'invalid-indexes',
   /** Tables of a person in a schema of the system. */
   'system-tables',
-  /** Of people in pg_catalog or information_schema: every server has these schemas from its first day, and public (2200). */
+  /** Of people in pg_catalog or information_schema: every server has these schemas from its first day, and public (2200) and pg_toast (99). */
   'system-objects',
   /** Indexes over expressions, or of some rows. */
   'expressions',
@@ -111,7 +111,7 @@ const signs: Readonly<Record<Thing, (version: number) => string>> = {
     ]
       .map(
         ([table, home]) =>
-          `EXISTS (SELECT FROM ${table} WHERE oid >= '16384' AND ${home} < '16384' AND ${home} <> '2200')`,
+          `EXISTS (SELECT FROM ${table} WHERE oid >= '16384' AND ${home} < '16384' AND ${home} <> '2200' AND ${home} <> '99')`,
       )
       .join(' OR '),
   expressions: () =>

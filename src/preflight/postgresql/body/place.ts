@@ -1,3 +1,4 @@
+import type { Meaning } from '../asks/evaluated-functions.ts';
 import { isPlain, isSymbol, type Token } from './tokens.ts';
 
 /** Where in a statement a name stands, and so what it names. */
@@ -13,7 +14,7 @@ export interface Place {
 
 /** A name, schema and all, and what it can only be of. */
 export interface Named {
-  readonly kind: 'relation' | 'function' | 'type' | 'text search configuration' | 'text search dictionary';
+  readonly kind: Meaning['kind'];
   readonly names: readonly string[];
 }
 
