@@ -1,6 +1,6 @@
 import { CliError } from '../errors.ts';
 import type { Clock } from '../platform/host.ts';
-import { type BaselineEvent, timeText } from './event.ts';
+import { type BaselineEvent, stampOf } from './event.ts';
 import type { Ledger } from './ledger.ts';
 import type { Line } from './line.ts';
 import type { Lookups } from './lookup.ts';
@@ -28,7 +28,7 @@ export async function takeBaseline({ ledger, line, lookups, clock, ending }: Bas
     const met = [...droplets].filter(([, bearers]) => bearers.length > 0);
     const event: BaselineEvent = {
       event: 'baseline',
-      at: timeText(clock.now()),
+      at: stampOf(clock),
       server_date: line.serverTime(),
       existing: Object.fromEntries(met.map(([name, bearers]) => [name, bearers.map(({ id }) => id)])),
     };

@@ -1,4 +1,5 @@
 import { isRecord, type JsonRecord, numberOf, parseJson, textOf } from '../json.ts';
+import type { Clock } from '../platform/host.ts';
 import type { Attributes } from './requests.ts';
 
 /** One line of a ledger. `at` is this machine's time, `server_date` the last Date header before it, both ISO 8601. */
@@ -99,9 +100,19 @@ export interface UnknownEvent {
   readonly resend: boolean;
 }
 
-/** Milliseconds since the epoch, as a ledger has them. */
-export function timeText(ms: number): string {
-  return new Date(ms).toISOString();
+/** The second a clock last showed: thousands of events fall into one. */
+const seconds = new WeakMap<Clock, { readonly second: number; readonly text: string }>();
+
+/** What a clock shows, as a ledger has it: ISO 8601 in UTC, with milliseconds. */
+export function stampOf(clock: Clock): string {
+  const now = Math.trunc(clock.now());
+  const second = Math.floor(now / 1000);
+  let shown = seconds.get(clock);
+  if (shown?.second !== second) {
+    shown = { second, text: new Date(second * 1000).toISOString().slice(0, -'000Z'.length) };
+    seconds.set(clock, shown);
+  }
+  return `${shown.text}${String(now - second * 1000).padStart(3, '0')}Z`;
 }
 
 export function encodeEvent(event: LedgerEvent): string {

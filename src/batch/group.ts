@@ -1,7 +1,7 @@
 import type { WayIn } from '../api/problem.ts';
 import { CliError } from '../errors.ts';
 import { type Fate, fateOf, fateOfFailure } from './answer.ts';
-import { type SendingEvent, timeText } from './event.ts';
+import { type SendingEvent, stampOf } from './event.ts';
 import { type InvestigationDeps, investigate, keepDone, type Suspects } from './investigate.ts';
 import type { Leash } from './leash.ts';
 import type { Line } from './line.ts';
@@ -98,7 +98,7 @@ const unanswered = 'it was sent by a process that ended before the answer came';
 const notThere = 'looked for, and not there';
 
 function sendingOf({ id, names }: Group, { clock, line }: GroupDeps): SendingEvent {
-  return { event: 'sending', at: timeText(clock.now()), group: id, server_date: line.serverTime(), names };
+  return { event: 'sending', at: stampOf(clock), group: id, server_date: line.serverTime(), names };
 }
 
 /** Sends the request, of which the ledger knows. */
@@ -120,13 +120,13 @@ function keep(
   names: readonly string[],
   { ledger, clock }: GroupDeps,
 ): readonly string[] {
-  ledger.record({ event: 'created', at: timeText(clock.now()), group: id, rows });
+  ledger.record({ event: 'created', at: stampOf(clock), group: id, rows });
   const isAll = rows.length === names.length && rows.every(({ name }, at) => name === names[at]);
   return isAll ? [] : names.filter((name) => !rows.some((row) => row.name === name));
 }
 
 function fail({ id, names }: Sought, error: string, { ledger, clock }: InvestigationDeps): void {
-  ledger.record({ event: 'failed', at: timeText(clock.now()), group: id, names, error });
+  ledger.record({ event: 'failed', at: stampOf(clock), group: id, names, error });
 }
 
 function suspectsOf({ id }: Sought, names: readonly string[], sends: number, now: number): Suspects {

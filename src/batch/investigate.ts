@@ -3,7 +3,7 @@ import type { Clock } from '../platform/host.ts';
 import type { Fate } from './answer.ts';
 import { candidates, elders, type Wanted } from './candidate.ts';
 import { judgeDoubt, type Look, type Verdict } from './doubt.ts';
-import { type CreatedRow, timeText } from './event.ts';
+import { type CreatedRow, stampOf } from './event.ts';
 import type { Ledger } from './ledger.ts';
 import type { Lookups } from './lookup.ts';
 import { markOf } from './requests.ts';
@@ -71,8 +71,7 @@ export function keepDone(
   { error, isDone }: Extract<Fate, { kind: 'doubt' }>,
   { ledger, clock }: Pick<InvestigationDeps, 'ledger' | 'clock'>,
 ): void {
-  if (isDone === true)
-    ledger.record({ event: 'unknown', at: timeText(clock.now()), group: id, names, error, resend: false });
+  if (isDone === true) ledger.record({ event: 'unknown', at: stampOf(clock), group: id, names, error, resend: false });
 }
 
 /** The answer, if it comes in time and before the signal. */
@@ -104,7 +103,7 @@ function settle(
   { ledger, clock }: InvestigationDeps,
 ): void {
   const rows = [...verdict.ids].map(([name, id]): CreatedRow => ({ name, id }));
-  const at = timeText(clock.now());
+  const at = stampOf(clock);
   if (rows.length > 0) ledger.record({ event: 'created', at, group, adopted: true, rows });
   if (verdict.kind === 'adopt') return;
   const left = names.filter((name) => !verdict.ids.has(name));

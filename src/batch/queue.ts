@@ -1,4 +1,4 @@
-import { type AnnouncedGroup, timeText } from './event.ts';
+import { type AnnouncedGroup, stampOf } from './event.ts';
 import type { Group, GroupDeps } from './group.ts';
 
 export interface QueueOptions extends Pick<GroupDeps, 'ledger' | 'line' | 'clock'> {
@@ -34,7 +34,7 @@ export function createQueue({ ledger, line, clock, batchSize, concurrency, ahead
   const announce = async (boot: string): Promise<void> => {
     const groups: AnnouncedGroup[] = [];
     while (announced.length + groups.length < ahead * concurrency && next < missing.length) groups.push(cut());
-    const [at, server_date] = [timeText(clock.now()), line.serverTime()];
+    const [at, server_date] = [stampOf(clock), line.serverTime()];
     await ledger.commit({ event: 'announced', at, boot, server_date, groups });
     announced.push(...groups);
   };
@@ -63,5 +63,5 @@ export function createQueue({ ledger, line, clock, batchSize, concurrency, ahead
 /** What was announced and never sent: a later start of the machine would have to doubt it. */
 export function withdraw({ ledger, clock }: Pick<QueueOptions, 'ledger' | 'clock'>): void {
   for (const { group, names } of ledger.roster.announced().map(({ sending }) => sending))
-    ledger.record({ event: 'failed', at: timeText(clock.now()), group, names, error: 'not sent' });
+    ledger.record({ event: 'failed', at: stampOf(clock), group, names, error: 'not sent' });
 }

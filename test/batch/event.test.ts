@@ -1,14 +1,35 @@
+import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { decodeEvent, encodeEvent, timeText } from '../../src/batch/event.ts';
+import { decodeEvent, encodeEvent, stampOf } from '../../src/batch/event.ts';
 import { batchOf } from './ground.ts';
 
-it('every time has its text, the beginning of the epoch as well', () => {
-  const texts = ['1970-01-01T00:00:00.000Z', '2026-01-01T00:00:00.001Z', '1970-01-01T00:00:00.000Z'];
-  expect(texts.map((text) => timeText(Date.parse(text)))).toEqual(texts);
+it('a clock has its text at any time, whatever it showed before', () => {
+  const second = 1_790_000_000_000;
+  const near = fc.integer({ min: second - 2_000, max: second + 2_000 });
+  const any = fc.date({ noInvalidDate: true }).map((date) => date.getTime());
+  const times = fc.array(
+    fc.oneof(
+      near,
+      any,
+      fc.constant(0),
+      near.map((ms) => ms + 0.5),
+    ),
+    { minLength: 2 },
+  );
+  fc.assert(
+    fc.property(times, (shown) => {
+      let now = 0;
+      const clock = { now: () => now, sleep: async () => {} };
+      for (const time of shown) {
+        now = time;
+        expect(stampOf(clock)).toBe(new Date(time).toISOString());
+      }
+    }),
+  );
 });
 
 it('what is not known is left out of a line', () => {
-  const sending = { event: 'sending', at: timeText(0), group: 1, names: ['a'] } as const;
+  const sending = { event: 'sending', at: '1970-01-01T00:00:00.000Z', group: 1, names: ['a'] } as const;
   expect(encodeEvent({ ...sending, server_date: undefined })).toBe(encodeEvent(sending));
 });
 

@@ -9,7 +9,8 @@ export function ndjsonLine(data: unknown): string {
 
 /** The same of many, in one piece. */
 export function ndjsonLines(many: readonly unknown[]): string {
-  return escapeUnprintable(many.map((data) => `${exactJson(data) ?? 'null'}\n`).join(''));
+  const texts = many.map((data) => exactJson(data) ?? 'null');
+  return texts.length === 0 ? '' : `${escapeUnprintable(texts.join('\n'))}\n`;
 }
 
 /** The same of such lines as they came from elsewhere; most of them need nothing, which is cheap to see. */

@@ -76,10 +76,11 @@ export async function tellBatch(context: Context, roster: Roster): Promise<Telli
       const previous = known;
       for (const name of names) {
         const at = roster.position(name);
-        const row = roster.rowAt(at, '');
+        const isThere = roster.isThere(at);
+        if (isThere) known += 1;
         // One without its error was not sent: why, is known at the end.
-        if (!('error' in row) || row.error !== '') places.push(at);
-        if (row.status === 'created') known += 1;
+        const row = isThere ? undefined : roster.rowAt(at, '');
+        if (row === undefined || !('error' in row) || row.error !== '') places.push(at);
       }
       const room = tell(places);
       const shown = show(previous);
