@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { listActions } from '../../src/api/actions.ts';
 import type { Api } from '../../src/api/client.ts';
@@ -17,6 +18,10 @@ describe('a droplet', () => {
 
 describe('the answer of a creation', () => {
   const created = (json: unknown) => readCreated(Buffer.from(JSON.stringify(json)));
+  const toldBy = (text: string) => {
+    const read = readCreated(Buffer.from(text));
+    return read && { ...read, droplets: read.droplets.map(({ id, name }) => ({ id, name })) };
+  };
   const [one, two] = [
     { id: 1, name: 'a' },
     { id: 2, name: 'b' },
@@ -36,6 +41,25 @@ describe('the answer of a creation', () => {
       droplets: [{ id: 9007199254740991 }],
       actionIds: [],
     });
+  });
+
+  it('is read like any JSON, whatever stands in it twice, elsewhere or not at all', () => {
+    const action = fc.record({ id: fc.nat(), rel: fc.constantFrom('create', 'assign'), href: fc.webUrl() });
+    const actions = fc.array(fc.oneof(action, fc.jsonValue()), { maxLength: 3 });
+    const links = fc.oneof(fc.record({ actions }), fc.jsonValue());
+    const made = fc.record({ id: fc.nat(), name: fc.string(), links });
+    const member = fc.oneof(
+      fc.tuple(fc.constant('droplets'), fc.array(made, { maxLength: 3 })),
+      fc.tuple(fc.constantFrom('links', 'link\\u0073', 'actions'), links),
+    );
+    fc.assert(
+      fc.property(fc.array(member, { maxLength: 5 }), fc.constantFrom('', ' '), (members, blank) => {
+        const text = members.map(([name, value]) => `"${name}":${blank}${JSON.stringify(value)}`).join(',');
+        // With a line break it is left to the parser as a whole.
+        expect(toldBy(`{${text}}`)).toEqual(toldBy(`{\n${text}}`));
+      }),
+      { numRuns: 2_000 },
+    );
   });
 
   it('counts no action that does something else', () => {
