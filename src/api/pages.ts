@@ -64,7 +64,7 @@ export async function* listPages<T>(api: Api, list: ListRequest<T>): AsyncGenera
     const verdict = survey.verdict();
     if (verdict === 'complete') return;
     if (verdict === 'short')
-      throw incomplete(list.path, survey.metInPass, demand.total, 'the pages held fewer items than meta.total');
+      throw incomplete(list.path, survey.met, demand.total, 'the pages held fewer items than meta.total');
     survey.beginPass();
     demand.since = undefined;
   }

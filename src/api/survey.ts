@@ -62,10 +62,13 @@ export function createSurvey(): Survey {
     }
     return front === end;
   };
-  /** Nothing changed that can be seen: the same items in both passes, and one total on all their pages. */
+  /**
+   * Nothing changed that can be seen: the same items in both passes, and one total on all their pages. Where pages are cut
+   * off, the pass whose pages are smaller ends with fewer items.
+   */
   const isStill = (last: Pass): boolean =>
     [last, pass].every(({ fell, first, last: end }) => !fell && first === end && first === pass.first) &&
-    metNow.size === last.met &&
+    (metNow.size === last.met || (isCutOff(last) && isCutOff(pass))) &&
     [...metNow].every((id) => metBefore?.has(id) ?? pass.fresh === 0);
   /** What the pass before met was all there to its end: nothing was deleted behind it, so it lost nothing. */
   const isMetAgain = ({ met }: Pass): boolean =>
@@ -98,6 +101,7 @@ export function createSurvey(): Survey {
     },
     meet(id, isNewcomer) {
       const isNew = !next.has(id);
+      pass.stood += 1;
       if (isNewcomer && (before === undefined ? isNew : !metNow.has(id))) pass.newcomers += 1;
       if (isNew) {
         next.set(id, unknown);
@@ -109,7 +113,7 @@ export function createSurvey(): Survey {
       return isNew;
     },
     endPage(isLast) {
-      if (isLast && !isUnknown(neighbour)) next.set(neighbour, end);
+      if (isLast && !isUnknown(neighbour) && !isCutOff(pass)) next.set(neighbour, end);
       return before === undefined || before.isShort || !isUnbroken();
     },
     verdict() {
@@ -134,6 +138,8 @@ interface Pass {
   least: number | undefined;
   /** Whether a page had a lower total than the one before it. */
   fell: boolean;
+  /** Places on its pages, whether the same item stood in two of them or not. */
+  stood: number;
   /** Items met that were created since the first page was read. */
   newcomers: number;
   /** Items that no pass before this one met. */
@@ -149,12 +155,18 @@ function isDoubtful({ pages, first, last, fell, newcomers }: Pass, met: number):
   return fell || isFallHidden || met < first;
 }
 
+/** The pages end before the total: each of them but the last is full, so whatever changed, their places are as many as it says. */
+function isCutOff({ stood, least = 0 }: Pass): boolean {
+  return stood < least;
+}
+
 const emptyPass: Pass = {
   pages: 0,
   first: undefined,
   last: undefined,
   least: undefined,
   fell: false,
+  stood: 0,
   newcomers: 0,
   fresh: 0,
   met: 0,

@@ -79,6 +79,22 @@ describe('a list', () => {
     await expect(ids(listing(api))).rejects.toMatchObject({ code: 'incomplete_list' });
   });
 
+  it.each([[1], [2]])('whose page %i leads to no other, though its total says so, is an error', async (last) => {
+    const all = Array.from({ length: 450 }, (_, at) => at + 1);
+    const cutOff = apiBy((path) => {
+      const { searchParams } = new URL(path, origin);
+      const [at, size] = [Number(searchParams.get('page')), Number(searchParams.get('per_page'))];
+      const next = at === last ? undefined : `/v2/things?page=${at + 1}&per_page=${size}`;
+      return page(all.slice((at - 1) * size, at * size), 450, next);
+    });
+    await expect(ids(listing(cutOff, {}))).rejects.toMatchObject({
+      code: 'incomplete_list',
+      message: `could not read all of /v2/things: ${last * 200} of 450 items`,
+      detail: 'the pages held fewer items than meta.total',
+    });
+    expect(cutOff.asked).toHaveLength(2 * last);
+  });
+
   it('that grew while it was read is complete', async () => {
     const api = apiOf({ [first]: page([1, 2], 2, second), [second]: page([3], 3) });
     expect(await ids(listing(api))).toEqual([1, 2, 3]);
