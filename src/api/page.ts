@@ -1,6 +1,6 @@
 import { CliError } from '../errors.ts';
 import { exactJson, parseExact } from '../exact.ts';
-import { isRecord, numberOf, parseExactJson, parseJson, textOf } from '../json.ts';
+import { isRecord, type JsonRecord, numberOf, parseExactJson, parseJson, textOf } from '../json.ts';
 import type { Body } from '../platform/body.ts';
 import { type ApiAnswer, notJson } from './problem.ts';
 import type { Splitter } from './split-list.ts';
@@ -34,13 +34,12 @@ export function readPage(baseOrigin: string, { key, path }: PageSource, answer: 
       hint: 'check base_url with `cloudctl config list`',
     });
   }
-  const meta = isRecord(page.meta) ? page.meta : {};
   const { skims, item, lines } = split ?? parsedItems(list);
   return {
     skims,
     item,
     lines,
-    total: numberOf(meta, 'total'),
+    total: totalOf(page),
     next: nextPath(baseOrigin, page.links, path),
     date: answer.date,
   };
@@ -105,16 +104,28 @@ function linesOf(bytes: Buffer, spans: readonly (readonly [number, number])[]): 
 
 const lineBreak = 0x0a;
 
+/** `meta.total`; digits in quotes are one as well, which a list must not go without. */
+export function totalOf({ meta }: JsonRecord): number | undefined {
+  if (!isRecord(meta)) return undefined;
+  const text = textOf(meta, 'total');
+  return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : numberOf(meta, 'total');
+}
+
 /** `links.pages.next` of the page at `path`, followed only on the base origin. A relative one begins where that page is (RFC 3986 §5.1.3). */
 export function nextPath(baseOrigin: string, links: unknown, path: string): string | undefined {
   const pages = isRecord(links) && isRecord(links.pages) ? links.pages : {};
-  const next = textOf(pages, 'next');
-  if (next === undefined || next === '') return undefined;
+  const next = pages.next ?? '';
+  if (next === '') return undefined;
   const here = `${baseOrigin}${path}`;
-  const url = URL.canParse(next, here) ? new URL(next, here) : undefined;
-  if (url === undefined || url.origin !== baseOrigin) {
+  const url = typeof next === 'string' && URL.canParse(next, here) ? new URL(next, here) : undefined;
+  // A list whose next page is not understood has one all the same: this is not its end.
+  if (url === undefined)
+    throw new CliError('api_error', 'could not read the next page: its link is not a URL', {
+      detail: `links.pages.next is ${typeof next === 'string' ? `"${next.slice(0, 200)}"` : `no text, but ${exactJson(next)?.slice(0, 200)}`}`,
+    });
+  if (url.origin !== baseOrigin) {
     throw new CliError('api_error', 'could not read the next page: its link leaves the base origin', {
-      detail: `${url?.origin ?? 'not a URL'} is not ${baseOrigin}; the token was not sent there`,
+      detail: `${url.origin} is not ${baseOrigin}; the token was not sent there`,
     });
   }
   return `${url.pathname}${url.search}`;

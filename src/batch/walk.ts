@@ -1,8 +1,8 @@
 import { type Droplet, decodeDroplet, isTellable } from '../api/droplets.ts';
-import { nextPath } from '../api/page.ts';
+import { nextPath, totalOf } from '../api/page.ts';
 import { type ApiAnswer, problem } from '../api/problem.ts';
 import { CliError } from '../errors.ts';
-import { isRecord, numberOf, parseJson } from '../json.ts';
+import { isRecord, parseJson } from '../json.ts';
 import type { Line } from './line.ts';
 
 export interface DropletPage {
@@ -47,8 +47,7 @@ export async function readPage(line: Line, path: string, signal: AbortSignal): P
       status: answer.status,
       requestId: answer.requestId(),
     });
-  const meta = isRecord(body.meta) ? body.meta : {};
-  return { droplets, total: numberOf(meta, 'total'), next: nextPath(line.baseOrigin, body.links, path) };
+  return { droplets, total: totalOf(body), next: nextPath(line.baseOrigin, body.links, path) };
 }
 
 function tellable(json: unknown): Droplet | undefined {

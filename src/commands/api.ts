@@ -1,13 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { text as readAll } from 'node:stream/consumers';
-import type { Api } from '../api/client.ts';
-import { incomplete, nextPath } from '../api/page.ts';
-import { createPatience, type Pause } from '../api/patience.ts';
+import { allItems } from '../api/all-items.ts';
 import { notJson, problem } from '../api/problem.ts';
 import type { CommandSpec } from '../cli/command.ts';
 import type { Context } from '../context.ts';
 import { usage } from '../errors.ts';
-import { isRecord, parseExactJson, parseJson } from '../json.ts';
+import { parseExactJson, parseJson } from '../json.ts';
 import { wayIn } from '../session/wiring.ts';
 import { limitPause } from './limit-pause.ts';
 
@@ -45,7 +43,9 @@ export const api: CommandSpec<Context> = {
     const settings = context.settings();
     const client = await context.api(settings);
     if (words.flag('paginate')) {
-      await context.output.data(await allPages(client, path, limitPause(context)));
+      const items = await allItems(client, path, limitPause(context));
+      if (items === undefined) throw usage('cannot paginate: the answer is no list', 'leave `--paginate` out');
+      await context.output.data(items);
       return 0;
     }
     const answer = await client.request({ method, path, ...(body === undefined ? {} : { body }) });
@@ -61,26 +61,6 @@ export const api: CommandSpec<Context> = {
     return 0;
   },
 };
-
-/** Once begun it waits for the rate limit with `pause`, as every list does. */
-async function allPages(client: Api, path: string, pause: Pause): Promise<readonly unknown[]> {
-  const items: unknown[] = [];
-  const visited = new Set<string>();
-  for (let next: string | undefined = path; next !== undefined; ) {
-    if (visited.has(next)) throw incomplete(path, items.length, undefined, `the page ${next} came twice`);
-    visited.add(next);
-    const patience = visited.size === 1 ? undefined : createPatience(pause);
-    const page = await client.json({ method: 'GET', path: next, patience });
-    const list = isRecord(page)
-      ? Object.entries(page).find(([key, value]) => key !== 'links' && key !== 'meta' && Array.isArray(value))?.[1]
-      : undefined;
-    if (!isRecord(page) || !Array.isArray(list))
-      throw usage('cannot paginate: the answer is no list', 'leave `--paginate` out');
-    for (const item of list) items.push(item);
-    next = nextPath(client.baseOrigin, page.links, next);
-  }
-  return items;
-}
 
 function checkPath(path: string): void {
   if (/^https?:/i.test(path))

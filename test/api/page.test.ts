@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { nextAtEnd, nextPath, readPage } from '../../src/api/page.ts';
+import { nextAtEnd, nextPath, readPage, totalOf } from '../../src/api/page.ts';
 import { createSplitter } from '../../src/api/split-list.ts';
 import { bodyOf } from '../../src/platform/body.ts';
 import { answered } from './answered.ts';
@@ -43,6 +43,17 @@ describe('one page', () => {
   );
 });
 
+it.each([
+  [{ total: 3 }, 3],
+  [{ total: '450' }, 450],
+  [{ total: 'many' }, undefined],
+  [{ total: '' }, undefined],
+  [{}, undefined],
+  [null, undefined],
+])('the total of %j is %j', (meta, total) => {
+  expect(totalOf({ meta })).toBe(total);
+});
+
 describe('the link to the next page', () => {
   it.each([
     [{ pages: { next: `${origin}/v2/things?page=2` } }, '/v2/things?page=2'],
@@ -50,6 +61,7 @@ describe('the link to the next page', () => {
     [{ pages: { next: '?page=2' } }, '/v2/things?page=2'],
     [{ pages: { next: 'things?page=2' } }, '/v2/things?page=2'],
     [{ pages: { next: '' } }, undefined],
+    [{ pages: { next: null } }, undefined],
     [{ pages: { last: `${origin}/x` } }, undefined],
     [{ pages: [] }, undefined],
     [{}, undefined],
@@ -66,9 +78,20 @@ describe('the link to the next page', () => {
     '//evil.example/v2',
     'https://api.example.evil.example/',
     'data:text/plain,x',
-    'http://',
   ])('%s leaves the base origin and is not followed', (next) => {
     expect(() => nextPath(origin, { pages: { next } }, '/v2/things?page=1')).toThrow(/leaves the base origin/);
+  });
+
+  it.each([
+    ['http://', '"http://"'],
+    [2, 'no text, but 2'],
+    [{ href: '/v2/things?page=2' }, 'no text, but {"href":"/v2/things?page=2"}'],
+    [false, 'no text, but false'],
+  ])('%j is not understood, which is no end of the list', (next, told) => {
+    const read = () => nextPath(origin, { pages: { next } }, '/v2/things?page=1');
+    expect(read).toThrow(
+      expect.objectContaining({ message: expect.stringContaining('not a URL'), detail: `links.pages.next is ${told}` }),
+    );
   });
 });
 
