@@ -114,7 +114,7 @@ export function totalOf({ meta }: JsonRecord): number | undefined {
 /** `links.pages.next` of the page at `path`, followed only on the base origin. A relative one begins where that page is (RFC 3986 §5.1.3). */
 export function nextPath(baseOrigin: string, links: unknown, path: string): string | undefined {
   const pages = isRecord(links) && isRecord(links.pages) ? links.pages : {};
-  const next = pages.next ?? '';
+  const next = pages.next || '';
   if (next === '') return undefined;
   const here = `${baseOrigin}${path}`;
   const url = typeof next === 'string' && URL.canParse(next, here) ? new URL(next, here) : undefined;

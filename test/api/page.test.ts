@@ -62,6 +62,7 @@ describe('the link to the next page', () => {
     [{ pages: { next: 'things?page=2' } }, '/v2/things?page=2'],
     [{ pages: { next: '' } }, undefined],
     [{ pages: { next: null } }, undefined],
+    [{ pages: { next: false } }, undefined],
     [{ pages: { last: `${origin}/x` } }, undefined],
     [{ pages: [] }, undefined],
     [{}, undefined],
@@ -86,7 +87,7 @@ describe('the link to the next page', () => {
     ['http://', '"http://"'],
     [2, 'no text, but 2'],
     [{ href: '/v2/things?page=2' }, 'no text, but {"href":"/v2/things?page=2"}'],
-    [false, 'no text, but false'],
+    [true, 'no text, but true'],
   ])('%j is not understood, which is no end of the list', (next, told) => {
     const read = () => nextPath(origin, { pages: { next } }, '/v2/things?page=1');
     expect(read).toThrow(
