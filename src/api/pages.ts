@@ -1,4 +1,5 @@
 import { CliError } from '../errors.ts';
+import { exactJson } from '../exact.ts';
 import type { Api } from './client.ts';
 import { incomplete, nextAtEnd, type Page, readPage } from './page.ts';
 import { createPatience, type Pause } from './patience.ts';
@@ -168,7 +169,10 @@ function freshOf<T>(list: ListRequest<T>, page: Page, survey: Survey, { since, l
 
 function decoded<T>({ decode, path, key }: ListRequest<T>, json: unknown): T {
   const item = decode(json);
-  if (item === undefined)
-    throw new CliError('api_error', `could not read ${path}: an item of "${key}" is not understood`);
-  return item;
+  if (item !== undefined) return item;
+  const [plainPath = path] = path.split('?');
+  throw new CliError('api_error', `could not read ${plainPath}: an item of "${key}" is not understood`, {
+    detail: `it is ${(exactJson(json) ?? '').slice(0, 300)}`,
+    hint: `\`cloudctl api GET ${plainPath} --paginate\` prints the list without looking into it`,
+  });
 }

@@ -30,9 +30,12 @@ export function shown(word: string): string {
 }
 
 const unprintable =
-  /[\u007f-\u009f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|\udb40[\udc00-\udc7f]/g;
+  /[\u007f-\u009f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ufffe\uffff]|\udb40[\udc00-\udc7f]/g;
 
-/** Escapes what JSON and YAML leave bare inside their double-quoted strings; the data stays the same. */
+/**
+ * Escapes what JSON and YAML leave bare inside their double-quoted strings; the data stays the same. The last two are no
+ * characters, and YAML has no place for them (https://yaml.org/spec/1.2.2/#51-character-set).
+ */
 export function escapeUnprintable(encoded: string): string {
   return encoded.replace(unprintable, (found) =>
     Array.from({ length: found.length }, (_, at) => `\\u${found.charCodeAt(at).toString(16).padStart(4, '0')}`).join(

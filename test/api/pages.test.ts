@@ -126,9 +126,14 @@ describe('a list', () => {
     });
   });
 
-  it('with an item that is not understood is an error', async () => {
-    const api = apiOf({ [first]: { things: [{ id: 1 }, { id: 'x' }] } });
-    await expect(ids(listing(api))).rejects.toMatchObject({ code: 'api_error' });
+  it('with an item that is not understood is an error that shows it', async () => {
+    const api = apiOf({ [first]: { things: [{ id: 1 }, { id: 'x', more: 1 }] } });
+    await expect(ids(listing(api))).rejects.toMatchObject({
+      code: 'api_error',
+      message: 'could not read /v2/things: an item of "things" is not understood',
+      detail: 'it is {"id":"x"}',
+      hint: expect.stringContaining('`cloudctl api GET /v2/things --paginate`'),
+    });
   });
 
   it('that is left early does not end the program by the page asked for ahead', async () => {

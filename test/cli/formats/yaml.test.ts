@@ -27,6 +27,13 @@ test('characters that act on a terminal are escaped, in keys as well', async () 
   expect(parse(text)).toEqual(data);
 });
 
+test('what is no character in YAML is escaped', async () => {
+  const data = ['a\ufffeb', '\uffff', { 'k\uffff': 'x' }];
+  const text = await yamlDocument(data);
+  expect(text).not.toMatch(/[\ufffe\uffff]/);
+  expect(parse(text)).toEqual(data);
+});
+
 test('a secret does not print, and shared objects are written out', async () => {
   const shared = { a: 1 };
   expect(await yamlDocument({ s: new Secret('hunter2'), x: shared, y: shared })).toBe(
