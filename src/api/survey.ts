@@ -50,6 +50,8 @@ export function createSurvey(): Survey {
   let pass: Pass = { ...emptyPass };
   let before: Pass | undefined;
   let neighbour: ItemId = beginning;
+  /** Whether all on this page was met on those before it; undefined while it is empty. */
+  let isPageAgain: boolean | undefined;
   /** Up to here pairs lead without a gap. */
   let front: ItemId = beginning;
 
@@ -92,6 +94,7 @@ export function createSurvey(): Survey {
     },
     beginPage(total) {
       pass.pages += 1;
+      isPageAgain = undefined;
       neighbour = pass.pages === 1 ? beginning : unknown;
       if (total === undefined) return;
       pass.first ??= total;
@@ -101,8 +104,10 @@ export function createSurvey(): Survey {
     },
     meet(id, isNewcomer) {
       const isNew = !next.has(id);
+      const isNewHere = before === undefined ? isNew : !metNow.has(id);
       pass.stood += 1;
-      if (isNewcomer && (before === undefined ? isNew : !metNow.has(id))) pass.newcomers += 1;
+      isPageAgain = isPageAgain !== false && !isNewHere;
+      if (isNewcomer && isNewHere) pass.newcomers += 1;
       if (isNew) {
         next.set(id, unknown);
         pass.fresh += 1;
@@ -113,7 +118,8 @@ export function createSurvey(): Survey {
       return isNew;
     },
     endPage(isLast) {
-      if (isLast && !isUnknown(neighbour) && !isCutOff(pass)) next.set(neighbour, end);
+      pass.isRepeating ||= isPageAgain === true;
+      if (isLast && !isUnknown(neighbour) && !isCutOff(pass) && !pass.isRepeating) next.set(neighbour, end);
       return before === undefined || before.isShort || !isUnbroken();
     },
     verdict() {
@@ -140,6 +146,8 @@ interface Pass {
   fell: boolean;
   /** Places on its pages, whether the same item stood in two of them or not. */
   stood: number;
+  /** A page held nothing but what those before it had held: others do not create so many at once, it stood in for another. */
+  isRepeating: boolean;
   /** Items met that were created since the first page was read. */
   newcomers: number;
   /** Items that no pass before this one met. */
@@ -167,6 +175,7 @@ const emptyPass: Pass = {
   least: undefined,
   fell: false,
   stood: 0,
+  isRepeating: false,
   newcomers: 0,
   fresh: 0,
   met: 0,

@@ -14,6 +14,20 @@ function page(ids: readonly number[], total: number | undefined, next?: string) 
   };
 }
 
+/** A page of the numbers from one on, with another page's content, or taken for the last one. */
+function numbered(
+  path: string,
+  total: number,
+  fault: (at: number, size: number) => { content: number; isLast: boolean },
+) {
+  const { searchParams } = new URL(path, origin);
+  const [at, size] = [Number(searchParams.get('page')), Number(searchParams.get('per_page'))];
+  const { content, isLast } = fault(at, size);
+  const all = Array.from({ length: total }, (_, place) => place + 1);
+  const next = isLast ? undefined : `/v2/things?page=${at + 1}&per_page=${size}`;
+  return page(all.slice((content - 1) * size, content * size), total, next);
+}
+
 const first = '/v2/things?page=1&per_page=2';
 const second = '/v2/things?page=2&per_page=2';
 const third = '/v2/things?page=3&per_page=2';
@@ -80,19 +94,20 @@ describe('a list', () => {
   });
 
   it.each([[1], [2]])('whose page %i leads to no other, though its total says so, is an error', async (last) => {
-    const all = Array.from({ length: 450 }, (_, at) => at + 1);
-    const cutOff = apiBy((path) => {
-      const { searchParams } = new URL(path, origin);
-      const [at, size] = [Number(searchParams.get('page')), Number(searchParams.get('per_page'))];
-      const next = at === last ? undefined : `/v2/things?page=${at + 1}&per_page=${size}`;
-      return page(all.slice((at - 1) * size, at * size), 450, next);
-    });
+    const cutOff = apiBy((path) => numbered(path, 450, (at) => ({ content: at, isLast: at === last })));
     await expect(ids(listing(cutOff, {}))).rejects.toMatchObject({
       code: 'incomplete_list',
       message: `could not read all of /v2/things: ${last * 200} of 450 items`,
       detail: 'the pages held fewer items than meta.total',
     });
     expect(cutOff.asked).toHaveLength(2 * last);
+  });
+
+  it('whose last page is the one before it once more is an error', async () => {
+    const late = apiBy((path) =>
+      numbered(path, 400, (at, size) => ({ content: Math.max(1, at - 1), isLast: at * size >= 400 })),
+    );
+    await expect(ids(listing(late, {}))).rejects.toMatchObject({ code: 'incomplete_list' });
   });
 
   it('that grew while it was read is complete', async () => {
