@@ -170,7 +170,7 @@ function told(answer: Answer, raw: Body, now: number, token: Secret): ApiAnswer 
       const id = answer.headers.get('x-request-id');
       return id === null ? undefined : withoutSecrets(id, [token]);
     },
-    retryAfter: sensible(retryAfter(answer, date ?? now)),
+    retryAfter: retryAfter(answer, date ?? now),
     date,
     limit: limitOf(answer),
     // Data is the caller's as it is; the text of an error is ours to print.
@@ -192,11 +192,6 @@ function retryAfter(answer: Answer, now: number): number | undefined {
   if (!Number.isNaN(date)) return Math.max(0, Math.ceil((date - now) / 1000));
   const reset = Number(answer.headers.get('ratelimit-reset') ?? Number.NaN);
   return Number.isFinite(reset) ? Math.max(0, Math.ceil(reset - now / 1000)) : undefined;
-}
-
-/** Nobody waits a year: where it would be longer the server counts something else, milliseconds most likely. */
-function sensible(seconds: number | undefined): number | undefined {
-  return seconds === undefined || seconds > 366 * 86_400 ? undefined : seconds;
 }
 
 function dateOf({ headers }: Answer): number | undefined {

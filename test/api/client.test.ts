@@ -335,8 +335,6 @@ describe('the time to wait after a 429', () => {
     [{ 'ratelimit-reset': String(now / 1000 + 90) }, 90],
     [{ 'retry-after': 'soon', 'ratelimit-reset': String(now / 1000 + 5) }, 5],
     [{ 'ratelimit-reset': 'soon' }, undefined],
-    [{ 'ratelimit-reset': String(now + 90_000) }, undefined],
-    [{ 'retry-after': '9'.repeat(24) }, undefined],
     [{ 'retry-after': '2592000' }, 2_592_000],
     [{}, undefined],
   ])('of %j is %j s', async (headers, seconds) => {
