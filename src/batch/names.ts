@@ -6,6 +6,9 @@ const valid = /^[a-zA-Z0-9]([a-zA-Z0-9.-]*[a-zA-Z0-9])?$/;
 const longest = 255;
 const most = 1_000_000;
 const fewer = 'make several batches of fewer names';
+const nameHint = `use letters, digits, "." and "-", with a letter or digit at both ends, ${longest} characters at most`;
+const patternHint =
+  'patterns are `{01..25}`, `{1..9..2}`, `{a..e}` and `{a,b}`, side by side but not inside one another';
 
 /**
  * Names as typed to names as sent: `web-{01..25}` and `{a,b}` expand, in order, everything from arguments, options and files together.
@@ -25,7 +28,7 @@ export function expandNames(patterns: readonly string[]): readonly string[] {
     const blamed = listed(invalid.map((name) => (name === '' ? '(blank)' : name)));
     throw usage(
       `${count(invalid.length, 'name')} cannot be used`,
-      `use letters, digits, "." and "-", with a letter or digit at both ends, ${longest} characters at most`,
+      invalid.some((name) => /[{}]/.test(name)) ? patternHint : nameHint,
       twice.length === 0 ? blamed : `${blamed}\ngiven more than once: ${listed(twice)}`,
     );
   }
@@ -49,22 +52,35 @@ function expand(pattern: string): readonly string[] {
   return heads.flatMap((head) => tails.map((tail) => `${head}${tail}`));
 }
 
-/** `01..25`: both ends included, up or down; leading zeros keep the width. */
+/** `01..25`, `1..9..2` or `a..e`: up or down, in steps if told; leading zeros keep the width. */
 function range(inner: string): readonly string[] | undefined {
-  const ends = /^(\d{1,9})\.\.(\d{1,9})$/.exec(inner);
-  const [from, to] = [ends?.[1], ends?.[2]];
+  const ends = /^(?:(\d{1,9})\.\.(\d{1,9})|([a-z])\.\.([a-z])|([A-Z])\.\.([A-Z]))(?:\.\.([1-9]\d{0,8}))?$/.exec(inner);
+  const [from, to, step = '1'] = ends?.slice(1).filter((one) => one !== undefined) ?? [];
   if (from === undefined || to === undefined) return undefined;
-  const [start, end] = [Number(from), Number(to)];
-  if (Math.abs(end - start) >= most) throw usage(`range {${inner}} is longer than ${most}`, fewer);
+  const areLetters = /\D/.test(from);
+  const placeOf = (end: string): number => (areLetters ? (end.codePointAt(0) ?? 0) : Number(end));
+  const [start, end] = [placeOf(from), placeOf(to)];
+  const length = Math.floor(Math.abs(end - start) / Number(step)) + 1;
+  if (length > most) throw usage(`range {${inner}} is longer than ${most}`, fewer);
   const padded = (from.length > 1 && from.startsWith('0')) || (to.length > 1 && to.startsWith('0'));
   const width = padded ? Math.max(from.length, to.length) : 0;
-  const step = start <= end ? 1 : -1;
-  return Array.from({ length: Math.abs(end - start) + 1 }, (_, at) => String(start + at * step).padStart(width, '0'));
+  const by = start <= end ? Number(step) : -Number(step);
+  return Array.from({ length }, (_, at) => {
+    const value = start + at * by;
+    return areLetters ? String.fromCodePoint(value) : String(value).padStart(width, '0');
+  });
 }
 
 function listed(names: readonly string[]): string {
-  const shown = names.slice(0, 20).map((name) => (name.length > 80 ? `${name.slice(0, 77)}...` : name));
+  const shown = names.slice(0, 20).map((name) => visible(name.length > 80 ? `${name.slice(0, 77)}...` : name));
   return names.length > 20 ? `${shown.join(', ')} and ${names.length - 20} more` : shown.join(', ');
+}
+
+/** What cannot be seen is what is wrong with a name: the output would leave it out. */
+function visible(name: string): string {
+  return name.replace(/[\p{C}\p{Z}]/gu, (char) =>
+    char === ' ' ? char : `\\u${(char.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`,
+  );
 }
 
 function count(n: number, noun: string): string {

@@ -22,6 +22,12 @@ describe('names', () => {
     [['web-{3..1}'], ['web-3', 'web-2', 'web-1']],
     [['web-{0..1}'], ['web-0', 'web-1']],
     [['web-{7..7}'], ['web-7']],
+    [['web-{1..10..3}'], ['web-1', 'web-4', 'web-7', 'web-10']],
+    [['web-{10..01..4}'], ['web-10', 'web-06', 'web-02']],
+    [['web-{1..3..9}'], ['web-1']],
+    [['{0..999999999..500000000}'], ['0', '500000000']],
+    [['web-{a..c}'], ['web-a', 'web-b', 'web-c']],
+    [['{Z..V..2}{1..2}'], ['Z1', 'Z2', 'X1', 'X2', 'V1', 'V2']],
     [['{a,b}'], ['a', 'b']],
     [['{a,b}-{1..2}'], ['a-1', 'a-2', 'b-1', 'b-2']],
     [['x{,y}'], ['x', 'xy']],
@@ -49,6 +55,13 @@ describe('names', () => {
     ['web-{1..}', 'web-{1..}'],
     ['web-{a}', 'web-{a}'],
     ['web-{1', 'web-{1'],
+    ['web-{1..9..0}', 'web-{1..9..0}'],
+    ['web-{a..Z}', 'web-{a..Z}'],
+    ['web-{a..9}', 'web-{a..9}'],
+    ['a\u200b', 'a\\u200b'],
+    ['a\0b', 'a\\u0000b'],
+    ['a\rb', 'a\\u000db'],
+    ['a\u00a0b', 'a\\u00a0b'],
     ['{a,{b,c}}', '{a,b}'],
     ['x'.repeat(256), 'x'.repeat(77)],
   ])('%j cannot be used and is named', (pattern, named) => {
@@ -120,5 +133,10 @@ describe('names', () => {
         expect([names.at(0), names.at(-1)]).toEqual([`n${from}`, `n${to}`]);
       }),
     );
+  });
+
+  it('a pattern that is none is told what patterns are, a name what names are', () => {
+    expect(refusal(['web-{1..9..0}']).hint).toContain('`{1..9..2}`');
+    expect(refusal(['web_1']).hint).toContain('use letters, digits');
   });
 });
