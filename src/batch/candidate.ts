@@ -1,6 +1,7 @@
 import type { Droplet } from '../api/droplets.ts';
 import { isRecord, type JsonRecord, textOf } from '../json.ts';
-import type { Attributes } from './requests.ts';
+import { type Attributes, markOf } from './requests.ts';
+import type { Roster } from './roster.ts';
 
 /** What is known of a request whose droplets are looked for. */
 export interface Wanted {
@@ -13,6 +14,19 @@ export interface Wanted {
   readonly existing: (name: string) => readonly number[];
   /** Ids that belong to rows of this batch. */
   readonly claimed: (id: number) => boolean;
+}
+
+/** For names of a batch that may have been sent since then. */
+export function wantedOf({ batch, baseline, claimed }: Roster, since: number | undefined): Wanted {
+  const { id, attributes, mark } = batch;
+  const existing = baseline()?.existing ?? {};
+  return {
+    attributes,
+    mark: mark ? markOf(id) : undefined,
+    since,
+    existing: (name) => (Object.hasOwn(existing, name) ? (existing[name] ?? []) : []),
+    claimed,
+  };
 }
 
 /** A droplet that may be ours. */

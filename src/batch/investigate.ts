@@ -1,12 +1,11 @@
 import { CliError } from '../errors.ts';
 import type { Clock } from '../platform/host.ts';
 import type { Fate } from './answer.ts';
-import { candidates, elders, type Wanted } from './candidate.ts';
+import { candidates, elders, wantedOf } from './candidate.ts';
 import { judgeDoubt, type Look, type Verdict } from './doubt.ts';
 import { type CreatedRow, stampOf } from './event.ts';
 import type { Ledger } from './ledger.ts';
 import type { Lookups } from './lookup.ts';
-import { markOf } from './requests.ts';
 import type { Waits } from './waits.ts';
 
 export interface InvestigationDeps {
@@ -114,17 +113,8 @@ function settle(
 
 async function look(suspects: Suspects, deps: InvestigationDeps): Promise<Look> {
   const { names } = suspects;
-  const { roster } = deps.ledger;
   const at = deps.clock.now();
-  const { id, attributes, mark } = roster.batch;
-  const existing = roster.baseline()?.existing ?? {};
-  const wanted: Wanted = {
-    attributes,
-    mark: mark ? markOf(id) : undefined,
-    since: doubtOf(suspects.group, deps)?.since,
-    existing: (name) => (Object.hasOwn(existing, name) ? (existing[name] ?? []) : []),
-    claimed: roster.claimed,
-  };
+  const wanted = wantedOf(deps.ledger.roster, doubtOf(suspects.group, deps)?.since);
   try {
     const { conclusive, droplets } = await deps.lookups.find(
       { names, has: (name) => names.includes(name) },

@@ -4,6 +4,7 @@ import { createBatch } from '../../batch/create.ts';
 import type { Ledger } from '../../batch/ledger.ts';
 import { createLine } from '../../batch/line.ts';
 import { createLookups } from '../../batch/lookup.ts';
+import { adoptNewcomers } from '../../batch/newcomers.ts';
 import type { Roster } from '../../batch/roster.ts';
 import { waitsHere } from '../../batch/waits.ts';
 import type { Settings } from '../../config/settings.ts';
@@ -11,7 +12,7 @@ import type { Context } from '../../context.ts';
 import { CliError, type ExitCode, usage } from '../../errors.ts';
 import { wayIn } from '../../session/wiring.ts';
 import { tellLimit } from '../limit-pause.ts';
-import { conclude, tellBatch } from './batch-report.ts';
+import { conclude, type Telling, tellBatch } from './batch-report.ts';
 import { listen } from './batch-signals.ts';
 
 export interface RunOptions {
@@ -41,8 +42,10 @@ export async function runBatch(context: Context, ledger: Ledger, options: RunOpt
     try {
       if (isFinished(ledger.roster)) await context.output.note('this batch is finished: nothing is left to send');
       else {
+        const isResumed = ledger.roster.baseline() !== undefined;
         await takeBaseline(means);
         await requireFree(ledger);
+        if (isResumed) await tellNewcomers(context, telling, await adoptNewcomers(means));
         await tellDoubts(context, ledger.roster);
         const { timeout } = context;
         stopped = await createBatch({ ...means, ...options, timeout, onSettled: telling.settled });
@@ -70,6 +73,16 @@ export async function runBatch(context: Context, ledger: Ledger, options: RunOpt
 function isFinished(roster: Roster): boolean {
   const { missing, failed, unknown } = roster.counts();
   return roster.baseline() !== undefined && missing + failed + unknown === 0;
+}
+
+/** Nobody expects rows of names that this ledger never sent. */
+async function tellNewcomers({ output }: Context, telling: Telling, names: readonly string[]): Promise<void> {
+  if (names.length === 0) return;
+  const told = names.length === 1 ? '1 name was' : `${names.length} names were`;
+  await output.note(
+    `${told} created meanwhile, not by this ledger: was a copy of it resumed? Their droplets are adopted`,
+  );
+  await telling.settled(names);
 }
 
 /** Before nothing moves for half a minute. */

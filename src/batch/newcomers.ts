@@ -1,0 +1,39 @@
+import { candidates, wantedOf } from './candidate.ts';
+import { type CreatedRow, stampOf } from './event.ts';
+import type { InvestigationDeps } from './investigate.ts';
+
+/**
+ * A ledger may be behind: a copy of it went on with the batch, or a backup was put in its place. Of the names it takes to be
+ * missing those are adopted that a droplet bears which may be ours; resolves with them. Where it is not sure they are in doubt.
+ */
+export async function adoptNewcomers({
+  ledger,
+  lookups,
+  clock,
+  ending,
+}: Pick<InvestigationDeps, 'ledger' | 'lookups' | 'clock' | 'ending'>): Promise<readonly string[]> {
+  const { roster } = ledger;
+  const { if_exists, mark } = roster.batch;
+  // Another droplet of the name is no reason not to make one, then, and nothing but the tag tells whose it is.
+  if (if_exists === 'create' && !mark) return [];
+  const names = roster.missing();
+  if (names.length === 0) return [];
+  const among = new Set(names);
+  const { conclusive, droplets } = await lookups.find({ names, has: (name) => among.has(name) }, ending);
+  const wanted = wantedOf(roster, undefined);
+  const rows: CreatedRow[] = [];
+  for (const name of names) {
+    const [one, ...others] = candidates(name, droplets.get(name) ?? [], wanted);
+    if (one === undefined) continue;
+    if (conclusive && others.length === 0) rows.push({ name, id: one.id });
+    else {
+      const group = roster.nextGroup();
+      ledger.record({ event: 'unknown', at: stampOf(clock), group, names: [name], error: unsent, resend: true });
+    }
+  }
+  if (rows.length > 0)
+    ledger.record({ event: 'created', at: stampOf(clock), group: roster.nextGroup(), adopted: true, rows });
+  return rows.map(({ name }) => name);
+}
+
+const unsent = 'a droplet of the name is there, and this ledger knows of no request that made it';

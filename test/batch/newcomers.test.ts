@@ -1,0 +1,67 @@
+import { expect, it } from 'vitest';
+import type { BatchEvent } from '../../src/batch/event.ts';
+import { createLine } from '../../src/batch/line.ts';
+import { createLookups } from '../../src/batch/lookup.ts';
+import { adoptNewcomers } from '../../src/batch/newcomers.ts';
+import { markOf } from '../../src/batch/requests.ts';
+import { workWayIn } from '../api/way-in.ts';
+import { answer, apiOf, batchOf, hastyClock, ledgerFor } from './ground.ts';
+
+const names = ['a', 'b', 'c'];
+const at = '2026-01-01T00:00:00.000Z';
+const b = { id: 8, name: 'b', size_slug: 's' };
+
+async function adopt(droplets: readonly object[], changes: Partial<BatchEvent> = {}, total = droplets.length) {
+  const ledger = await ledgerFor(batchOf(names, changes));
+  await ledger.commit({ event: 'baseline', at, existing: { c: [3] } });
+  await ledger.commit({ event: 'sending', at, group: 1, names: ['a'] });
+  await ledger.commit({ event: 'created', at, group: 1, rows: [{ name: 'a', id: 1 }] });
+  const api = apiOf(
+    () => answer(500),
+    ({ path }) => {
+      const name = /[?&]name=(\w+)/.exec(path)?.[1];
+      const met = droplets.filter((one) => name === undefined || ('name' in one && one.name === name));
+      return answer(200, { droplets: met, meta: { total: total - droplets.length + met.length } });
+    },
+  );
+  const clock = hastyClock();
+  const line = createLine({ api, wayIn: workWayIn, clock, pause: 900_000, onPause: async () => {} });
+  const ending = new AbortController().signal;
+  const adopted = await adoptNewcomers({ ledger, lookups: createLookups(line), clock, ending });
+  return { adopted, api, roster: ledger.roster };
+}
+
+it('names that a copy of the ledger has created are adopted, those that nobody created are left to be sent', async () => {
+  const { adopted, roster } = await adopt([{ id: 1, name: 'a' }, { id: 3, name: 'c' }, b]);
+  expect(adopted).toEqual(['b']);
+  expect(roster.missing()).toEqual(['c']);
+  expect([...roster.rows()][1]).toEqual({ name: 'b', status: 'created', id: 8 });
+});
+
+it('two droplets of a name are in doubt, and so is one that a list showed which was not whole', async () => {
+  const crowded = await adopt([b, { ...b, id: 9 }]);
+  const torn = await adopt([b], {}, 5);
+  for (const { adopted, roster } of [crowded, torn]) {
+    expect(adopted).toEqual([]);
+    expect(roster.doubts()).toMatchObject([{ names: ['b'], resend: true }]);
+    expect(roster.missing()).toEqual(['c']);
+  }
+});
+
+it('a droplet that was made otherwise is that of somebody else', async () => {
+  const { roster } = await adopt([{ ...b, size_slug: 'other' }]);
+  expect(roster.missing()).toEqual(['b', 'c']);
+});
+
+it('with --mark the tag alone is the evidence', async () => {
+  const [mark, marked] = [{ mark: true }, { ...b, tags: [markOf('b1')] }];
+  expect((await adopt([b], mark)).adopted).toEqual([]);
+  expect((await adopt([marked], mark)).adopted).toEqual(['b']);
+  expect((await adopt([marked], { ...mark, if_exists: 'create' })).adopted).toEqual(['b']);
+});
+
+it('with --if-exists create droplets of the name are no reason not to make more, and none is looked for', async () => {
+  const { adopted, api } = await adopt([b], { if_exists: 'create' });
+  expect(adopted).toEqual([]);
+  expect(api.read).toEqual([]);
+});

@@ -1,0 +1,27 @@
+import { copyFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { groundFor, ledgerOf, like, type Row } from './ground.ts';
+
+const names = Array.from({ length: 40 }, (_, at) => `n-${at + 1}`);
+
+it('a batch that a copy of its ledger has finished is adopted, not created again', async () => {
+  const ground = await groundFor();
+  ground.sandbox.faults.add({
+    match: { method: 'POST', path: '/v2/droplets' },
+    nth: 2,
+    action: 'status',
+    status: 403,
+  });
+  const begun = await ground.run(['droplets', 'create', 'n-{1..40}', ...like, '--concurrency', '1']);
+  expect(begun).toMatchObject({ code: 5 });
+  const ledger = ledgerOf(begun.stderr);
+  const copy = join(ground.work, 'copy.jsonl');
+  copyFileSync(ledger, copy);
+  expect(await ground.run(['droplets', 'create', '--resume', copy])).toMatchObject({ code: 0 });
+  const ran = await ground.run(['droplets', 'create', '--resume', ledger, '-o', 'json']);
+  expect(ran).toMatchObject({ code: 0 });
+  expect(ran.stderr).toContain('was a copy of it resumed?');
+  expect(ran.json<Row[]>().map(({ status }) => status)).toEqual(names.map(() => 'created'));
+  expect(ground.counts(names)).toEqual(names.map(() => 1));
+});
