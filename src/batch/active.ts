@@ -53,7 +53,7 @@ export async function untilActive(roster: Roster, options: ActiveOptions): Promi
       failures += 1;
       if (!(error instanceof CliError) || error.exitCode === 4 || failures >= patience) throw error;
     }
-    await options.onLook(total - waiting.size, total);
+    await options.onLook(total - waiting.size - gone.length, total);
     if (waiting.size > 0) await clock.sleep(options.poll, signal);
   }
   return gone;

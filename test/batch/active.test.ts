@@ -55,6 +55,8 @@ describe('waiting for a batch', () => {
     const { gone, told } = await waited(['a', 'b'], [listed('active', undefined)]);
     expect(gone).toEqual(['b']);
     expect(told).toHaveLength(5);
+    // What is gone is not active.
+    expect(told.at(-1)).toBe('1/2');
   });
 
   it('bears four answers in a row that are none, and no more', async () => {

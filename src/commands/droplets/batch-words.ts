@@ -6,13 +6,22 @@ import { expandNames } from '../../batch/names.ts';
 import type { Attributes } from '../../batch/requests.ts';
 import type { Words } from '../../cli/command.ts';
 import type { Context } from '../../context.ts';
-import { usage } from '../../errors.ts';
-import { parseJson } from '../../json.ts';
+import { type CliError, usage } from '../../errors.ts';
+import { isExact } from '../../exact.ts';
+import { parseExactJson, parseJson } from '../../json.ts';
 
 /** The names of all sources together; none when none was given. */
 export async function namesOf(context: Context, words: Words): Promise<readonly string[]> {
-  const file = words.text('names-from');
+  const file = nonEmpty(words, 'names-from');
   return expandNames([...words.args, ...words.list('names'), ...(await namesFrom(context, file))]);
+}
+
+/** What was to give the names may have given none: a program that failed before this one, in a pipe. */
+export function noNames(words: Words): CliError {
+  const file = words.text('names-from');
+  if (file === undefined)
+    return usage('names are missing', 'give them as arguments, with --names or with --names-from');
+  return usage(`there are no names in ${file === '-' ? 'standard input' : file}`, 'give one name a line');
 }
 
 export function attributesOf(words: Words): Attributes {
@@ -48,7 +57,7 @@ export async function requireSame(context: Context, words: Words, batch: BatchEv
   const found = contradictions.filter(([, isOne]) => isOne).map(([option]) => option);
   if (found.length === 0) return;
   throw usage(
-    `${found.join(' and ')} ${found.length === 1 ? 'contradicts' : 'contradict'} the ledger`,
+    `${found.join(' and ')} ${found.length === 1 && found[0]?.startsWith('--') ? 'contradicts' : 'contradict'} the ledger`,
     'give --resume alone: the names and attributes are recorded in it',
   );
 }
@@ -81,23 +90,37 @@ function readNames(file: string): string {
 }
 
 /** A variable that was never set is no size: that is found before a ledger is. */
-function nonEmpty(words: Words, option: string): string | undefined {
+export function nonEmpty(words: Words, option: string): string | undefined {
   const text = words.text(option);
   if (text?.trim() === '')
     throw usage(`--${option} is empty`, `give it a value, as in \`--${option} ${examples[option]}\``);
   return text;
 }
 
-const examples: Readonly<Record<string, string>> = { size: 's-1vcpu-1gb', image: 'ubuntu-24-04-x64' };
+const examples: Readonly<Record<string, string>> = {
+  size: 's-1vcpu-1gb',
+  image: 'ubuntu-24-04-x64',
+  region: 'nyc3',
+  'names-from': 'names.txt',
+  resume: '~/.local/state/cloudctl/batches/3f9c2a61d0b7.jsonl',
+};
 
 function typedAttributes(words: Words) {
   const image = nonEmpty(words, 'image');
   return {
     size: nonEmpty(words, 'size'),
-    image: image !== undefined && /^\d+$/.test(image) ? Number(image) : image,
-    region: words.text('region'),
+    image: image !== undefined && /^\d+$/.test(image) ? idOf(image) : image,
+    region: nonEmpty(words, 'region'),
     extra: Object.fromEntries(words.list('set').map(attribute)),
   };
+}
+
+function idOf(image: string): number {
+  const id = Number(image);
+  // It would be the id of another image.
+  if (!Number.isSafeInteger(id))
+    throw usage(`--image is no id of an image: ${image}`, '`--image` takes a slug as well');
+  return id;
 }
 
 function attribute(text: string): readonly [string, unknown] {
@@ -112,5 +135,26 @@ function attribute(text: string): readonly [string, unknown] {
     );
   if (reserved.includes(key))
     throw usage(`--set cannot give ${key}`, key.startsWith('name') ? 'names are arguments' : `use --${key}`);
+  const exact = parseExactJson(text.slice(at + 1));
+  const changed = exact.ok ? firstChanged(exact.value) : undefined;
+  if (changed !== undefined)
+    throw usage(
+      `--set ${key} has a number that would not be sent as it is: ${changed}`,
+      'write it as text, in quotes, if the server takes that',
+    );
   return [key, json.value];
+}
+
+/** A whole number of which a double is another one, or a number that is too large to be one. */
+function firstChanged(value: unknown): string | undefined {
+  if (isExact(value)) {
+    const [text, number] = [String(value), Number(value)];
+    return !Number.isFinite(number) || (/^-?\d+$/.test(text) && !Number.isSafeInteger(number)) ? text : undefined;
+  }
+  if (typeof value !== 'object' || value === null) return undefined;
+  for (const one of Object.values(value)) {
+    const found = firstChanged(one);
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }

@@ -10,7 +10,7 @@ import { loginCommand } from '../../session/current.ts';
 import { plan, planView } from './batch-plan.ts';
 import { batchView, placeWords, resumeCommand } from './batch-report.ts';
 import { runBatch } from './batch-run.ts';
-import { attributesOf, ifExistsOf, namesOf, requireSame } from './batch-words.ts';
+import { attributesOf, ifExistsOf, namesOf, noNames, nonEmpty, requireSame } from './batch-words.ts';
 
 export const create: CommandSpec<Context> = {
   summary: 'create droplets, one or many',
@@ -70,7 +70,7 @@ export const create: CommandSpec<Context> = {
     const { output } = context;
     const batchSize = wholeNumber(words.text('batch-size') ?? '10', '--batch-size', { min: 1, max: 10 });
     const concurrency = wholeNumber(words.text('concurrency') ?? '4', '--concurrency', { min: 1, max: 32 });
-    const path = words.text('resume');
+    const path = nonEmpty(words, 'resume');
     // What requests need is loaded before the names are, which would make the heap grow that is kept small from then on.
     if (!words.flag('dry-run')) await context.send();
     if (words.flag('dry-run')) output.checkColumns(planView);
@@ -105,7 +105,7 @@ export const create: CommandSpec<Context> = {
 /** What was typed, as a batch of its own. */
 async function wished(context: Context, words: Words, settings: Settings): Promise<BatchEvent> {
   const names = await namesOf(context, words);
-  if (names.length === 0) throw usage('names are missing', 'give them as arguments, with --names or with --names-from');
+  if (names.length === 0) throw noNames(words);
   const typed = attributesOf(words);
   const id = Buffer.from(context.host.random(6)).toString('hex');
   const mark = words.flag('mark');

@@ -81,7 +81,8 @@ describe('droplets create', () => {
 
   it('sends attributes as given, numbers of images as numbers', async () => {
     const { origin, seen } = await forgetful((_, response) => reply(response, 202, { droplet: { id: 1, name: 'a' } }));
-    const words = ['--size', 's', '--image', '123', '--region', 'nyc3', '--set', 'tags=["x"]', '--set', 'ipv6=true'];
+    const sets = ['tags=["x"]', 'ipv6=true', 'ratio=1.0', 'id=9007199254740991'].flatMap((set) => ['--set', set]);
+    const words = ['--size', 's', '--image', '123', '--region', 'nyc3', ...sets];
     expect((await cloudctl(tokenTo(origin), ['droplets', 'create', 'a', ...words])).code).toBe(0);
     expect(JSON.parse(seen.at(-1)?.body ?? '')).toEqual({
       name: 'a',
@@ -90,6 +91,8 @@ describe('droplets create', () => {
       region: 'nyc3',
       tags: ['x'],
       ipv6: true,
+      ratio: 1,
+      id: 9_007_199_254_740_991,
     });
   });
 
@@ -353,7 +356,7 @@ describe('--resume', () => {
   it.each([
     [['--size', 's-2vcpu-2gb'], /--size contradicts the ledger/],
     [['--image', 'debian-12-x64', '--region', 'ams3'], /--image and --region contradict the ledger/],
-    [['a', 'c', 'b'], /the names contradicts? the ledger/],
+    [['a', 'c', 'b'], /the names contradict the ledger/],
     [['--set', 'ipv6=true'], /--set contradicts/],
     [['--if-exists', 'create'], /--if-exists contradicts/],
     [['--mark'], /--mark contradicts/],
@@ -575,12 +578,26 @@ describe('wrong words', () => {
     [['a', '--set', 'name="b"', ...like], /--set cannot give name/],
     [['a', '--set', 'size="b"', ...like], /--set cannot give size/],
     [['--names-from', '/no/such/file', ...like], /could not read the names/],
+    [['--names-from', '/dev/null', ...like], /there are no names in \/dev\/null/],
+    [['--names-from', '', ...like], /--names-from is empty/],
+    [['a', '--region', '', ...like], /--region is empty/],
+    [['--resume', ''], /--resume is empty/],
+    [['a', '--size', 's', '--image', '12345678901234567890'], /--image is no id of an image: 12345678901234567890/],
+    [['a', '--set', 'key=[{"id":9007199254740993}]', ...like], /--set key has a number .*: 9007199254740993\n/],
+    [['a', '--set', 'key=-1e400', ...like], /--set key has a number .*: -1e400\n/],
   ])('%j are refused before any request', async (words, message) => {
     const { host, sandbox } = await loggedIn();
     const ran = await cloudctl(host, ['droplets', 'create', ...words]);
     expect(ran).toMatchObject({ code: 2, out: '' });
     expect(ran.err).toMatch(message);
     expect(await requestsOf(sandbox)).toEqual([]);
+  });
+
+  it('standard input without names is named, for what was to give them may have failed', async () => {
+    const { host } = await loggedIn();
+    const ran = await cloudctl(host, ['droplets', 'create', ...like, '--names-from', '-'], { stdin: '' });
+    expect(ran).toMatchObject({ code: 2, out: '' });
+    expect(ran.err).toMatch(/there are no names in standard input\nhint: give one name a line/);
   });
 
   it('a blank line of a file is named', async () => {
