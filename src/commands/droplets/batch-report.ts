@@ -133,7 +133,8 @@ export interface Ending {
 }
 
 /** Exit 0 when every name is there; else the error that stopped it, 5 when some were created or are in doubt, 1 when none. */
-export async function conclude({ output }: Context, ending: Ending): Promise<ExitCode> {
+export async function conclude(context: Context, ending: Ending): Promise<ExitCode> {
+  const { output } = context;
   const { roster, stopped, unwritten, signal, resume, wait } = ending;
   const { created, skipped, failed, missing, unknown } = roster.counts();
   const total = roster.batch.names.length;
@@ -170,7 +171,7 @@ export async function conclude({ output }: Context, ending: Ending): Promise<Exi
   await output.error(
     new CliError('batch_partial', `${created} of ${total} droplets were created`, {
       detail: [summary, ...reason].join('; '),
-      hint: whatFirst(stopped, hint),
+      hint: whatFirst(stopped, failed + missing === 0 ? andThen(context, roster, hint) : hint),
     }),
   );
   return 5;
@@ -179,6 +180,14 @@ export async function conclude({ output }: Context, ending: Ending): Promise<Exi
 /** Without another session, or another scope, it would stop as it did. */
 function whatFirst(stopped: CliError | undefined, resume: string): string {
   return stopped?.exitCode === 4 && stopped.hint !== undefined ? `${stopped.hint}; then ${resume}` : resume;
+}
+
+/** Of names that are never sent again the same may be said however often a script resumes. */
+function andThen(context: Context, roster: Roster, resume: string): string {
+  const doubts = roster.doubts();
+  if (doubts.length === 0 || doubts.some(({ resend }) => resend)) return resume;
+  const list = ['cloudctl droplets list', doubts[0]?.names[0], ...placeWords(context)].join(' ');
+  return `${resume} looks again; what stays unknown is yours to decide: see \`${list}\``;
 }
 
 function withHint({ code, message, detail, status, requestId, exitCode, cause }: CliError, hint: string): CliError {

@@ -206,6 +206,15 @@ describe('the exit status', () => {
     expect(ran.err).toMatch(/hint: .*auth login.*; then `cloudctl droplets create --resume /);
   });
 
+  it('is 5 for names that are never sent again, and says that a script can resume them for ever', async () => {
+    const { origin } = await forgetful((_, response) =>
+      reply(response, 202, { droplet: { id: 1, name: 'web.example.com' } }),
+    );
+    const ran = await cloudctl(tokenTo(origin), ['droplets', 'create', 'Web', ...like]);
+    expect(ran.code).toBe(5);
+    expect(ran.err).toMatch(/hint: `.* --resume \S+` looks again; .*: see `cloudctl droplets list Web`\n/);
+  });
+
   it('is 5 when some were created', async () => {
     const { host, sandbox } = await loggedIn('read write', { dropletLimit: 5 });
     const { json } = await cloudctl(host, ['droplets', 'list', '-o', 'json']);
