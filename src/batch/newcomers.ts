@@ -4,7 +4,8 @@ import type { InvestigationDeps } from './investigate.ts';
 
 /**
  * A ledger may be behind: a copy of it went on with the batch, or a backup was put in its place. Of the names it takes to be
- * missing those are adopted that a droplet bears which may be ours; resolves with them. Where it is not sure they are in doubt.
+ * missing those are adopted that a droplet with the tag of `--mark` bears; resolves with them. Where it is not sure they are in
+ * doubt. Without the tag nothing tells a droplet of ours from one that somebody else made since: a name that was not sent has none.
  */
 export async function adoptNewcomers({
   ledger,
@@ -13,10 +14,7 @@ export async function adoptNewcomers({
   ending,
 }: Pick<InvestigationDeps, 'ledger' | 'lookups' | 'clock' | 'ending'>): Promise<readonly string[]> {
   const { roster } = ledger;
-  const { if_exists, mark } = roster.batch;
-  // Another droplet of the name is no reason not to make one, then, and nothing but the tag tells whose it is.
-  if (if_exists === 'create' && !mark) return [];
-  const names = roster.missing();
+  const names = roster.batch.mark ? roster.missing() : [];
   if (names.length === 0) return [];
   const among = new Set(names);
   const { conclusive, droplets } = await lookups.find({ names, has: (name) => among.has(name) }, ending);

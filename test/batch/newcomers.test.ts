@@ -9,10 +9,11 @@ import { answer, apiOf, batchOf, hastyClock, ledgerFor } from './ground.ts';
 
 const names = ['a', 'b', 'c'];
 const at = '2026-01-01T00:00:00.000Z';
-const b = { id: 8, name: 'b', size_slug: 's' };
+const tags = [markOf('b1')];
+const b = { id: 8, name: 'b', size_slug: 's', tags };
 
 async function adopt(droplets: readonly object[], changes: Partial<BatchEvent> = {}, total = droplets.length) {
-  const ledger = await ledgerFor(batchOf(names, changes));
+  const ledger = await ledgerFor(batchOf(names, { mark: true, ...changes }));
   await ledger.commit({ event: 'baseline', at, existing: { c: [3] } });
   await ledger.commit({ event: 'sending', at, group: 1, names: ['a'] });
   await ledger.commit({ event: 'created', at, group: 1, rows: [{ name: 'a', id: 1 }] });
@@ -32,7 +33,7 @@ async function adopt(droplets: readonly object[], changes: Partial<BatchEvent> =
 }
 
 it('names that a copy of the ledger has created are adopted, those that nobody created are left to be sent', async () => {
-  const { adopted, roster } = await adopt([{ id: 1, name: 'a' }, { id: 3, name: 'c' }, b]);
+  const { adopted, roster } = await adopt([{ id: 1, name: 'a', tags }, { id: 3, name: 'c' }, b]);
   expect(adopted).toEqual(['b']);
   expect(roster.missing()).toEqual(['c']);
   expect([...roster.rows()][1]).toEqual({ name: 'b', status: 'created', id: 8 });
@@ -48,20 +49,17 @@ it('two droplets of a name are in doubt, and so is one that a list showed which 
   }
 });
 
-it('a droplet that was made otherwise is that of somebody else', async () => {
-  const { roster } = await adopt([{ ...b, size_slug: 'other' }]);
+it('a droplet without the tag is that of somebody else', async () => {
+  const { roster } = await adopt([{ ...b, tags: ['web'] }]);
   expect(roster.missing()).toEqual(['b', 'c']);
 });
 
-it('with --mark the tag alone is the evidence', async () => {
-  const [mark, marked] = [{ mark: true }, { ...b, tags: [markOf('b1')] }];
-  expect((await adopt([b], mark)).adopted).toEqual([]);
-  expect((await adopt([marked], mark)).adopted).toEqual(['b']);
-  expect((await adopt([marked], { ...mark, if_exists: 'create' })).adopted).toEqual(['b']);
+it('what others create is no reason not to make more, if it has no tag', async () => {
+  expect((await adopt([b], { if_exists: 'create' })).adopted).toEqual(['b']);
 });
 
-it('with --if-exists create droplets of the name are no reason not to make more, and none is looked for', async () => {
-  const { adopted, api } = await adopt([b], { if_exists: 'create' });
+it('without --mark nothing tells whose a droplet is, and none is looked for', async () => {
+  const { adopted, api } = await adopt([b], { mark: false });
   expect(adopted).toEqual([]);
   expect(api.read).toEqual([]);
 });

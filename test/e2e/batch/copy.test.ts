@@ -5,7 +5,7 @@ import { groundFor, ledgerOf, like, type Row } from './ground.ts';
 
 const names = Array.from({ length: 40 }, (_, at) => `n-${at + 1}`);
 
-it('a batch that a copy of its ledger has finished is adopted, not created again', async () => {
+it('a marked batch that a copy of its ledger has finished is adopted, not created again', async () => {
   const ground = await groundFor();
   ground.sandbox.faults.add({
     match: { method: 'POST', path: '/v2/droplets' },
@@ -13,7 +13,7 @@ it('a batch that a copy of its ledger has finished is adopted, not created again
     action: 'status',
     status: 403,
   });
-  const begun = await ground.run(['droplets', 'create', 'n-{1..40}', ...like, '--concurrency', '1']);
+  const begun = await ground.run(['droplets', 'create', 'n-{1..40}', ...like, '--mark', '--concurrency', '1']);
   expect(begun).toMatchObject({ code: 5 });
   const ledger = ledgerOf(begun.stderr);
   const copy = join(ground.work, 'copy.jsonl');
