@@ -15,7 +15,7 @@ export const callableNames = databaseCheck({
     const named = ambiguous.length > 0 ? ambiguous : unseen.length > 0 ? unseen : callableColumns;
     const observed = count(named.length, 'column');
     const objects = shown(named).map(({ table, column, type }) => `${column} of ${table} (${type})`);
-    const changed = named.filter(({ ofDomain }) => !ofDomain);
+    const changed = named.filter(({ isInside }) => !isInside);
     const more = {
       required: 'regprocedure and regoperator, which are written with their arguments',
       objects,
@@ -24,7 +24,7 @@ export const callableNames = databaseCheck({
         undo: changed.map((one) => turned(one, one.type)),
         database,
         by: 'the owner of the tables, or a superuser',
-        text: `Each table is written anew, and is locked meanwhile.${changed.length === named.length ? '' : ' A domain over such a type has to be made anew over regprocedure or regoperator.'}`,
+        text: `Each table is written anew, and is locked meanwhile.${changed.length === named.length ? '' : ' A domain or a composite of such a type has to be made anew with regprocedure or regoperator.'}`,
       },
     };
     const harm = `A value of these types is copied as a bare name, and the target cannot tell which of several is meant: "more than one ${named[0]!.type.startsWith('regproc') ? 'function' : 'operator'} named …". The copy ends there, each time it is tried.${unlisted(named)}`;

@@ -1,4 +1,4 @@
-import { fail, info, type Outcome, pass, warn } from '../finding.ts';
+import { fail, info, type Outcome, pass, unknown, warn } from '../finding.ts';
 import { type Partitioned, partitions } from './asks/partitions.ts';
 import { databaseCheck } from './check.ts';
 import { shown, unlisted } from './names.ts';
@@ -11,13 +11,23 @@ export const partitionsCheck = databaseCheck({
   judge({ partitions }, database, _ground, { method }) {
     const unstable = partitions.filter(({ enumHashed }) => enumHashed);
     if (unstable.length > 0) return misplaced(unstable, database);
+    const moved = partitions.filter(({ numbered }) => numbered === 'violate');
+    if (moved.length > 0) return misnumbered(moved, database);
     const unattached = partitions.filter((one) => one.excluding !== undefined && one.partitions > 0);
     if (unattached.length > 0) return unattachable(unattached, database);
-    const growing = partitions.filter(({ strategy }) => strategy !== 'hash');
+    const unseen = partitions.filter(({ numbered }) => numbered === 'unseen');
+    if (unseen.length > 0) {
+      const { observed = '', ...more } = misnumbered(unseen, database);
+      return { ...more, ...unknown(`${observed}, and nobody looked at their rows`) };
+    }
+    const growing = partitions.filter(({ strategy, closed }) => strategy !== 'hash' && !closed);
     const objects = shown(partitions).map(described);
     if (partitions.length === 0) return pass('no partitioned table');
     const observed = count(partitions.length, 'partitioned table');
-    if (growing.length === 0) return pass(`${observed}, by hash`, { objects });
+    if (growing.length === 0) {
+      const isHashed = partitions.every(({ strategy }) => strategy === 'hash');
+      return pass(`${observed}, by hash${isHashed ? '' : ' or a boolean'}`, { objects });
+    }
     if (method === 'dump') return info(observed, { objects });
     return warn(observed, {
       required: 'all partitions of the next two weeks are there',
@@ -39,6 +49,18 @@ function misplaced(found: readonly Partitioned[], database: string): Outcome {
     fix: {
       by: 'who owns the schema',
       text: `Partition by another column, by LIST, or by the text of the enum; or leave the database out (--ignore-dbs ${database}) and bring it with pg_dump --load-via-partition-root.`,
+    },
+  });
+}
+
+function misnumbered(found: readonly Partitioned[], database: string): Outcome {
+  return fail(['continuous', 'dump'], `${count(found.length, 'table')} by the number of an object`, {
+    required: 'no hash and no range of regclass, regtype, regrole and their like',
+    detail: `Tables, types, functions, schemas and roles have other numbers on the target, so that rows which name them belong into other partitions there: "new row for relation … violates partition constraint". Each partition is copied by itself, and tried again for ever.${unlisted(found)}`,
+    objects: shown(found).map(described),
+    fix: {
+      by: 'who owns the schema',
+      text: `Partition by LIST, or by the name as a text; or leave the database out (--ignore-dbs ${database}) and bring it with pg_dump --load-via-partition-root.`,
     },
   });
 }

@@ -3,6 +3,7 @@ import { fail, type Outcome, pass, warn } from '../finding.ts';
 import { type Outdated, outdatedOperators, outdatedViews } from './asks/outdated.ts';
 import { outdatedCalls } from './asks/outdated-calls.ts';
 import { outdatedDefinitions } from './asks/outdated-definitions.ts';
+import { outdatedFunctions } from './asks/outdated-functions.ts';
 import { type RemovedUse, removedUses } from './asks/removed-types.ts';
 import { databaseCheck } from './check.ts';
 import { shown, unlisted } from './names.ts';
@@ -11,24 +12,29 @@ import { count } from './units.ts';
 export const removedTypes = databaseCheck({
   id: 'removed-types',
   title: 'nothing needs what a newer release took away',
-  asks: { removedUses, outdatedViews, outdatedOperators, outdatedCalls, outdatedDefinitions },
+  asks: { removedUses, outdatedViews, outdatedOperators, outdatedCalls, outdatedDefinitions, outdatedFunctions },
   judge(asked, database, _ground, { targetVersion }) {
-    const { removedUses, outdatedViews, outdatedOperators, outdatedCalls, outdatedDefinitions } = asked;
+    const { removedUses, outdatedViews, outdatedOperators, outdatedCalls, outdatedDefinitions, outdatedFunctions } =
+      asked;
     if (removedUses.length > 0) return withoutTables(removedUses, database);
     const target = targetVersion === undefined ? undefined : releaseNamed(targetVersion);
-    const found = [...outdatedOperators, ...outdatedViews, ...outdatedCalls, ...outdatedDefinitions].filter(
-      ({ since }) => target === undefined || since * 10_000 <= target,
-    );
+    const found = [
+      ...outdatedOperators,
+      ...outdatedViews,
+      ...outdatedCalls,
+      ...outdatedDefinitions,
+      ...outdatedFunctions,
+    ].filter(({ since }) => target === undefined || since * 10_000 <= target);
     if (found.length === 0) return pass('none');
     const objects = [...new Set(found.map(({ object }) => object))];
     const named = (object: string) => found.filter((one) => one.object === object);
     const more = {
       required: 'nothing that the release of the target does not have',
-      detail: `PostgreSQL ${found[0]!.since} and newer cannot make ${objects[0]}, and so not the schema: ${words(found[0]!)}.${unlisted(objects)}`,
+      detail: `${found[0]!.since === 0 ? 'No release can' : `PostgreSQL ${found[0]!.since} and newer cannot`} make ${objects[0]}, and so not the schema: ${words(found[0]!)}.${unlisted(objects)}`,
       objects: shown(objects).map(
         (object) =>
           `${object} (${named(object)
-            .map(({ needs, since }) => `${needs}, since ${since}`)
+            .map(({ needs, since }) => (since === 0 ? needs : `${needs}, since ${since}`))
             .join('; ')})`,
       ),
       fix: {
@@ -39,7 +45,8 @@ export const removedTypes = databaseCheck({
     };
     const observed = count(objects.length, 'object');
     // Which of them the target lacks is not known without its release.
-    return target === undefined ? warn(observed, more) : fail(['continuous', 'dump'], observed, more);
+    const isKnown = target !== undefined || found.some(({ since }) => since === 0);
+    return isKnown ? fail(['continuous', 'dump'], observed, more) : warn(observed, more);
   },
 });
 
@@ -54,9 +61,15 @@ function dropping(objects: readonly string[]): string {
 
 /** What is refused for how it is defined need not be dropped. */
 function altering(found: readonly Outdated[]): string {
-  return found.some(({ says }) => says !== undefined)
-    ? ' A name is changed with ALTER … RENAME CONSTRAINT, a column with ALTER COLUMN … DROP EXPRESSION, DROP IDENTITY or TYPE … COLLATE; an unlogged partitioned table is made anew.'
-    : '';
+  const ofFunctions = (one: Outdated) => /^(internal function|setting) /.test(one.needs);
+  const settings = found.some(({ needs }) => needs.startsWith('setting '));
+  const definitions = found.some((one) => one.says !== undefined && one.since > 0 && !ofFunctions(one));
+  return [
+    definitions
+      ? ' A name is changed with ALTER … RENAME CONSTRAINT, a column with ALTER COLUMN … DROP EXPRESSION, DROP IDENTITY or TYPE … COLLATE; an unlogged partitioned table is made anew.'
+      : '',
+    settings ? ' A setting of a function goes with ALTER FUNCTION … RESET …, and the function stays.' : '',
+  ].join('');
 }
 
 /** As the server will say it. */

@@ -84,11 +84,12 @@ function usesByZone(uses: readonly Use[], bodies: readonly FunctionBody[]): read
   };
   return uses.flatMap((use) => {
     const body = zoned(use.calls);
-    return body !== undefined && use.filled && use.kind !== 'index' && use.kind !== 'trigger' && use.kind !== 'event'
-      ? [{ ...use, signature: body.signature }]
-      : [];
+    return body !== undefined && use.filled && !made.has(use.kind) ? [{ ...use, signature: body.signature }] : [];
   });
 }
+
+/** What is made in another order, or not at all, and of which no row is another. */
+const made: ReadonlySet<Use['kind']> = new Set(['index', 'support', 'trigger', 'event']);
 
 function otherwise(uses: readonly ZonedUse[], zone: string): Outcome {
   const asked = uses.every(({ kind }) => kind === 'check' || kind === 'domain');

@@ -192,6 +192,89 @@ export const brokenDatabases: readonly BrokenDatabase[] = [
     found: { partitions: 'warn' },
   },
   {
+    database: 'closed_list',
+    setup: [
+      'CREATE TABLE t (a boolean PRIMARY KEY) PARTITION BY LIST (a)',
+      'CREATE TABLE t_1 PARTITION OF t FOR VALUES IN (true)',
+      'CREATE TABLE t_2 PARTITION OF t FOR VALUES IN (false)',
+    ],
+    found: {},
+  },
+  {
+    database: 'open_list',
+    setup: [
+      'CREATE TABLE t (a boolean PRIMARY KEY) PARTITION BY LIST (a)',
+      'CREATE TABLE t_1 PARTITION OF t FOR VALUES IN (true)',
+    ],
+    found: { partitions: 'warn' },
+  },
+  {
+    database: 'hashed_tables',
+    setup: [
+      'CREATE DOMAIN "a Table" AS regclass',
+      'CREATE TABLE "T t" ("the T" "a Table" PRIMARY KEY) PARTITION BY HASH ("the T")',
+      'CREATE TABLE t_1 PARTITION OF "T t" FOR VALUES WITH (MODULUS 1, REMAINDER 0)',
+      `INSERT INTO "T t" VALUES ('t_1')`,
+    ],
+    found: { partitions: 'fail continuous+dump' },
+  },
+  {
+    database: 'hashed_types',
+    setup: [
+      'CREATE TABLE t (a regtype PRIMARY KEY) PARTITION BY HASH (a)',
+      'CREATE TABLE t_1 PARTITION OF t FOR VALUES WITH (MODULUS 1, REMAINDER 0)',
+      "INSERT INTO t VALUES ('int'), ('text')",
+    ],
+    found: {},
+  },
+  {
+    database: 'own_view',
+    setup: [
+      'CREATE VIEW "The V" AS SELECT 1 AS a',
+      'CREATE OR REPLACE VIEW "The V" AS SELECT a FROM "The V"',
+      'CREATE VIEW fine AS SELECT 1 AS a',
+      "CREATE FUNCTION f(fine) RETURNS int LANGUAGE sql AS 'SELECT 1'",
+      'CREATE OR REPLACE VIEW fine AS SELECT f(NULL::fine) AS a',
+    ],
+    found: { 'removed-types': 'fail continuous+dump' },
+  },
+  {
+    database: 'support_functions',
+    setup: [
+      'CREATE FUNCTION len(text) RETURNS int LANGUAGE sql IMMUTABLE AS $$SELECT length($1)$$',
+      'CREATE FUNCTION compared(text, text) RETURNS int LANGUAGE plpgsql IMMUTABLE AS $$BEGIN RETURN len($1) - len($2); END$$',
+      'CREATE OPERATOR CLASS by_length FOR TYPE text USING btree AS OPERATOR 1 <, OPERATOR 2 <=, OPERATOR 3 =, OPERATOR 4 >=, OPERATOR 5 >, FUNCTION 1 compared(text, text)',
+      'CREATE TABLE t (id int PRIMARY KEY, w text)',
+      // In this order: since 17 an index is made with an empty search_path here as well.
+      'CREATE INDEX ON t (w by_length)',
+      "INSERT INTO t VALUES (1, 'a'), (2, 'b')",
+    ],
+    found: { 'search-path': 'fail continuous+dump' },
+  },
+  {
+    database: 'support_functions_unused',
+    setup: [
+      'CREATE FUNCTION len(text) RETURNS int LANGUAGE sql IMMUTABLE AS $$SELECT length($1)$$',
+      'CREATE FUNCTION compared(text, text) RETURNS int LANGUAGE sql IMMUTABLE AS $$SELECT len($1) - len($2)$$',
+      'CREATE OPERATOR CLASS by_length FOR TYPE text USING btree AS OPERATOR 1 <, OPERATOR 2 <=, OPERATOR 3 =, OPERATOR 4 >=, OPERATOR 5 >, FUNCTION 1 compared(text, text)',
+      'CREATE TABLE t (id int PRIMARY KEY, w text)',
+      'CREATE INDEX ON t (w by_length)',
+    ],
+    found: { 'search-path': 'warn' },
+  },
+  {
+    database: 'range_difference',
+    setup: [
+      'CREATE FUNCTION len(text) RETURNS float8 LANGUAGE sql IMMUTABLE AS $$SELECT length($1)::float8$$',
+      'CREATE FUNCTION apart(text, text) RETURNS float8 LANGUAGE plpgsql IMMUTABLE AS $$BEGIN RETURN len($1) - len($2); END$$',
+      'CREATE TYPE words AS RANGE (SUBTYPE = text, SUBTYPE_DIFF = apart)',
+      'CREATE TABLE t (id int PRIMARY KEY, r words)',
+      'CREATE INDEX ON t USING gist (r)',
+      "INSERT INTO t SELECT i, words(i::text, i::text || 'x') FROM generate_series(1, 3000) i",
+    ],
+    found: { 'search-path': 'fail continuous+dump' },
+  },
+  {
     database: 'large_objects',
     setup: ['SELECT lo_create(0)', 'SELECT lo_create(0)'],
     found: { 'large-objects': 'warn' },

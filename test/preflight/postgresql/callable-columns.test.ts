@@ -11,7 +11,7 @@ test.each([
   { rows: ['unseen', 'violate'], verdict: 'fail continuous+dump' },
 ] as const)('columns whose rows $rows: $verdict', ({ rows, verdict }) => {
   const callableColumns = rows.map((one) => ({
-    ...{ table: 'public.t', column: 'f', type: 'regproc', ofDomain: false, rows: one },
+    ...{ table: 'public.t', column: 'f', type: 'regproc', isInside: false, rows: one },
   }));
   expect(short(callableNames.judge({ callableColumns }, 'd1', ground(), wish()))).toBe(verdict);
 });
@@ -33,4 +33,20 @@ test('names with several meanings are found on a real server, the fix cures them
   expect(after.objects).toEqual(['d of public."The Table" (regoper)']);
   for (const statement of before.fix?.undo ?? []) await server.query(statement);
   expect(found(await preflight(server), 'callable-names', 'postgres').objects).toEqual(before.objects);
+});
+
+test('they are found in composites, arrays and domains, however deep, and nowhere else', async () => {
+  const server = await startPostgres({ version: 15, settings: ready });
+  for (const statement of [
+    'CREATE TYPE job AS (x int, "The F" regproc)',
+    'CREATE DOMAIN task AS job',
+    'CREATE TYPE plan AS (x job[], it task)',
+    'CREATE TABLE t (id int PRIMARY KEY, x job, it job[], deep plan[], tasks task[], fine job, plain text)',
+    `INSERT INTO t VALUES (1, ROW(1, 1395), ARRAY[ROW(1, 1395)::job], ARRAY[ROW(ARRAY[ROW(1, 1395)::job], NULL)::plan], ARRAY[ROW(1, 1395)::job::task], ROW(1, 'now'), 'abs')`,
+  ]) {
+    await server.query(statement);
+  }
+  const { objects, fix } = found(await preflight(server), 'callable-names', 'postgres');
+  expect(objects).toEqual(['deep', 'it', 'tasks', 'x'].map((column) => `${column} of public.t (regproc)`));
+  expect(fix?.sql).toEqual([]);
 });

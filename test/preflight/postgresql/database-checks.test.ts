@@ -61,6 +61,8 @@ const range = {
   partitions: 3,
   hasDefault: false,
   enumHashed: false,
+  numbered: 'none',
+  closed: false,
   excluding: undefined,
 } as const;
 const loose = {
@@ -82,7 +84,13 @@ const loud = {
   rows: 'violate',
 } as const;
 const load = { object: 'view public.load', needs: 'column pg_stat_bgwriter.buffers_backend', since: 17 };
-const kept = { outdatedViews: [], outdatedOperators: [], outdatedCalls: [], outdatedDefinitions: [] };
+const kept = {
+  outdatedViews: [],
+  outdatedOperators: [],
+  outdatedCalls: [],
+  outdatedDefinitions: [],
+  outdatedFunctions: [],
+};
 
 const table: readonly Judged[] = [
   { what: 'no foreign table', ...both(foreignTables, relations()), verdict: 'pass' },

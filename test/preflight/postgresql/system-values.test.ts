@@ -47,3 +47,16 @@ test('values that no other server reads are found on a real one, and their like 
   const { objects } = found(await preflight(server), 'system-values', 'postgres');
   expect(objects?.map((one) => one.split(' of ')[0])).toEqual(['"the acl"', 'adbin', 'domain', 'one', 'toast']);
 });
+
+test('they are found in composites and arrays of them', async () => {
+  const server = await startPostgres({ version: 15, settings: ready });
+  for (const statement of [
+    'CREATE TYPE place AS (x int, c regclass, acl aclitem, acls aclitem[])',
+    'CREATE TABLE t (id int PRIMARY KEY, x place, it place[], fine place, w text)',
+    `INSERT INTO t SELECT 1, ROW(1, reltoastrelid::regclass, NULL, '{}')::place, ARRAY[ROW(1, reltoastrelid::regclass, NULL, '{}')::place], ROW(1, 't', '=r/postgres', '{=r/postgres}')::place FROM pg_class WHERE relname = 't'`,
+  ]) {
+    await server.query(statement);
+  }
+  const { objects } = found(await preflight(server), 'system-values', 'postgres');
+  expect(objects).toEqual(['it of public.t (regclass)', 'x of public.t (regclass)']);
+});

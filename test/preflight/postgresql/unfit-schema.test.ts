@@ -134,6 +134,36 @@ test('what newer releases do not make is gone when the statements of the hint ar
   expect((await judged())?.status).toBe('pass');
 }, 60_000);
 
+test('functions that a newer release does not make are cured or told to be dropped', async () => {
+  const server = await startPostgres({ version: 13, settings: ready });
+  const setup = [
+    "CREATE FUNCTION gone() RETURNS boolean LANGUAGE internal AS 'pg_is_in_backup'",
+    "CREATE FUNCTION stays(float8) RETURNS float8 LANGUAGE internal AS 'dsin'",
+    `CREATE FUNCTION "Set"() RETURNS int LANGUAGE sql SET operator_precedence_warning = on SET force_parallel_mode = off SET jit = off AS 'SELECT 1'`,
+    `CREATE PROCEDURE p() LANGUAGE sql SET vacuum_cleanup_index_scale_factor = 1 AS 'SELECT 1'`,
+  ];
+  await server.query('CREATE DATABASE d1');
+  for (const statement of setup) await server.query(statement, 'd1');
+  const to = async (targetVersion: string) =>
+    (await preflight({ port: server.port, wish: { targetVersion } })).findings.find(({ id }) => id === 'removed-types');
+  const { status, objects, fix } = (await to('17')) ?? {};
+  expect(status).toBe('fail');
+  expect(objects).toEqual([
+    'function public."Set"() (setting force_parallel_mode, since 16; setting operator_precedence_warning, since 14)',
+    'function public.gone() (internal function pg_is_in_backup, since 15)',
+    'procedure public.p() (setting vacuum_cleanup_index_scale_factor, since 14)',
+  ]);
+  expect(fix?.text).toContain('DROP FUNCTION public.gone(); ');
+  expect(fix?.text).toContain('ALTER FUNCTION … RESET');
+  await say(server, [
+    'DROP FUNCTION gone()',
+    'ALTER FUNCTION "Set"() RESET operator_precedence_warning',
+    'ALTER FUNCTION "Set"() RESET force_parallel_mode',
+    'ALTER PROCEDURE p() RESET ALL',
+  ]);
+  expect((await to('17'))?.status).toBe('pass');
+}, 60_000);
+
 async function say(server: Postgres, statements: readonly string[]): Promise<void> {
   for (const statement of statements) await server.query(statement, 'd1');
 }

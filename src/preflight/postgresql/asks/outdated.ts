@@ -9,7 +9,7 @@ export interface Outdated {
   readonly object: string;
   /** `column pg_stat_bgwriter.buffers_backend`; a definition the release refuses. */
   readonly needs: string;
-  /** The first release without it. */
+  /** The first release without it; 0: none could make it anew. */
   readonly since: number;
   /** The error of that release, where `needs` does not tell it. */
   readonly says?: string;
@@ -27,10 +27,10 @@ export const outdatedViews: Ask<readonly Outdated[]> = {
     const gone = removed.flatMap(({ relation, columns, since }) =>
       since > version / 10_000 ? columns.map((column) => `('${relation}', '${column}', ${since})`) : [],
     );
-    if (gone.length === 0) return undefined;
+    if (gone.length === 0) return `${ownViews} ORDER BY 1`;
     const views = `SELECT CASE c.relkind WHEN 'm' THEN 'materialized view ' ELSE 'view ' END || c.oid::regclass AS object, pg_get_viewdef(c.oid) AS words FROM pg_class c WHERE c.oid >= '16384' AND c.relkind IN ('v', 'm') AND ${notOfExtension('1259', 'c.oid')}`;
     const functions = `SELECT CASE p.prokind WHEN 'p' THEN 'procedure ' ELSE 'function ' END || p.oid::regprocedure, pg_get_function_sqlbody(p.oid) FROM pg_proc p WHERE p.oid >= '16384' AND p.prosqlbody IS NOT NULL AND ${notOfExtension('1255', 'p.oid')}`;
-    return `WITH o AS MATERIALIZED (${version < 140_000 ? views : `${views} UNION ALL ${functions}`}) SELECT o.object, 'column ' || g.relation || '.' || g.name AS needs, g.since FROM o JOIN (VALUES ${gone.join(', ')}) g(relation, name, since) ON o.words ~ ('[[:<:]]' || g.relation || '[[:>:]]') AND o.words ~ ('[[:<:]]' || g.name || '[[:>:]]') ORDER BY 1, 2`.replace(
+    return `WITH o AS MATERIALIZED (${version < 140_000 ? views : `${views} UNION ALL ${functions}`}) SELECT o.object, 'column ' || g.relation || '.' || g.name AS needs, g.since, NULL AS says FROM o JOIN (VALUES ${gone.join(', ')}) g(relation, name, since) ON o.words ~ ('[[:<:]]' || g.relation || '[[:>:]]') AND o.words ~ ('[[:<:]]' || g.name || '[[:>:]]') UNION ALL ${ownViews} ORDER BY 1, 2`.replace(
       version < 120_000 ? 'MATERIALIZED ' : '',
       '',
     );
@@ -39,6 +39,13 @@ export const outdatedViews: Ask<readonly Outdated[]> = {
   absent: [],
   grant: grantMonitor,
 };
+
+/**
+ * By CREATE OR REPLACE a view can select from itself, which no CREATE can. Without a column of its own nobody knows: until 15
+ * every view depends on itself. 2618 is pg_rewrite.
+ */
+const ownViews =
+  "SELECT 'view ' || r.ev_class::regclass AS object, 'itself' AS needs, 0 AS since, format('relation \"%s\" does not exist', r.ev_class::regclass) AS says FROM pg_rewrite r JOIN pg_class c ON c.oid = r.ev_class AND c.relkind = 'v' WHERE r.oid >= '16384' AND r.ev_type = '1' AND EXISTS (SELECT FROM pg_depend d WHERE d.classid = '2618' AND d.objid = r.oid AND d.refclassid = '1259' AND d.refobjid = r.ev_class AND d.refobjsubid > 0)";
 
 /** Since 14 array_append and its like (378, 379, 383) take anycompatible: 2277 is anyarray, 2283 anyelement. */
 export const outdatedOperators: Ask<readonly Outdated[]> = {

@@ -134,11 +134,12 @@ const signs: Readonly<Record<Thing, (version: number) => string>> = {
 
 /**
  * What calls functions (1255) of a person when a row is written: a constraint (2606), an index or, before 15, a generated
- * column (1259), the default of one (2604), or an operator (2617) in them; and what fires where changes are applied (a trigger,
+ * column (1259), the default of one (2604), or an operator (2617) in them, an operator class (2603) or a range type (1247) of an
+ * index; and what fires where changes are applied (a trigger,
  * 2620) or a publication is made (an event trigger, 3466). Those of extensions are told apart later.
  */
 export const called =
-  "d.refclassid = '1255' AND d.refobjid >= '16384' AND (d.classid = '2606' OR d.classid = '1259' OR d.classid = '2604' OR d.classid = '2617' OR d.classid = '3466' OR (d.classid = '2620' AND EXISTS (SELECT FROM pg_trigger t WHERE t.oid = d.objid AND (t.tgenabled = 'A' OR t.tgenabled = 'R'))))";
+  "d.refclassid = '1255' AND d.refobjid >= '16384' AND (d.classid = '2606' OR d.classid = '1259' OR d.classid = '2604' OR d.classid = '2617' OR d.classid = '2603' OR d.classid = '1247' OR d.classid = '3466' OR (d.classid = '2620' AND EXISTS (SELECT FROM pg_trigger t WHERE t.oid = d.objid AND (t.tgenabled = 'A' OR t.tgenabled = 'R'))))";
 
 /** A publication for all tables has them, and no dump. Temporary tables, which have such a schema too, are of another persistence. */
 export const systemTable =
@@ -158,26 +159,18 @@ const sessionWords = `funcid (${lookUps}|2077|74[56]|1079) |SQLVALUEFUNCTION :op
 export const asksSession = `k.contype = 'c' AND k.conbin::text ~ '${sessionWords}'`;
 
 /** regproc, regoper and arrays of them: a name that has several meanings is written, and cannot be read again. */
-const callable = ['24', '2203', '1008', '2208'];
-
-export function isCallable(column: string): string {
-  return isOneOf(callable, column);
-}
+export const callable: readonly string[] = ['24', '2203', '1008', '2208'];
 
 /**
  * money, aclitem, regclass and arrays of them; pg_node_tree, pg_ndistinct, pg_dependencies, pg_mcv_list and what BRIN makes of
  * ranges, of which no value can be read.
  */
-const systemTypes = ['790', '791', '1033', '1034', '2205', '2210', '194', '3361', '3402', '5017', '4600', '4601'];
+export const systemTypes: readonly string[] = '790 791 1033 1034 2205 2210 194 3361 3402 5017 4600 4601'.split(' ');
 
 const valuesByName = [...callable, ...systemTypes];
 
-export function isSystemValue(column: string): string {
-  return isOneOf(systemTypes, column);
-}
-
 /** One constant, which is understood at once: every term of a list is understood by itself, and asked of every column. */
-function isOneOf(types: readonly string[], column: string): string {
+export function isOneOf(types: readonly string[], column: string): string {
   return `${column} = ANY ('{${types.join(',')}}')`;
 }
 

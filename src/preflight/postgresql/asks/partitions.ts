@@ -2,6 +2,7 @@ import type { Ask } from '../ask.ts';
 import { numberIn, textIn, textOrNone, truthIn } from './decode.ts';
 import { grantMonitor } from './grants.ts';
 import { where } from './overview.ts';
+import { isTrue, type RowsSeen, sizeLimit } from './unvalidated.ts';
 
 /** A partitioned table. */
 export interface Partitioned {
@@ -12,6 +13,10 @@ export interface Partitioned {
   readonly hasDefault: boolean;
   /** By the hash of an enum, whose numbers are others in every database. */
   readonly enumHashed: boolean;
+  /** By the number of a table, a type, a role …, which objects have anew in every database: whether rows name such. */
+  readonly numbered: RowsSeen;
+  /** By LIST over a boolean whose values have their places, so that no other partition is ever needed. */
+  readonly closed: boolean;
   /** An EXCLUDE constraint of its own, quoted. */
   readonly excluding: string | undefined;
 }
@@ -23,7 +28,7 @@ export const partitions: Ask<readonly Partitioned[]> = {
   sql: (version) =>
     version < 100_000
       ? undefined
-      : `SELECT p.partrelid::regclass AS name, p.partstrat AS strategy, (SELECT count(*) FROM pg_inherits i WHERE i.inhparent = p.partrelid) AS partitions, ${version < 110_000 ? 'false' : "p.partdefid <> '0'"} AS has_default, ${hashesEnum} AS enum_hashed, ${version < 170_000 ? 'NULL' : excluding} AS excluding FROM pg_partitioned_table p ORDER BY 1`,
+      : `SELECT p.partrelid::regclass AS name, p.partstrat AS strategy, (SELECT count(*) FROM pg_inherits i WHERE i.inhparent = p.partrelid) AS partitions, ${version < 110_000 ? 'false' : "p.partdefid <> '0'"} AS has_default, ${hashesEnum} AS enum_hashed, ${numbered} AS numbered, ${overBoolean} AS boolean, ${version < 170_000 ? 'NULL' : excluding} AS excluding FROM pg_partitioned_table p ORDER BY 1`,
   decode: (rows) =>
     rows.map((row) => ({
       name: textIn(row, 'name'),
@@ -31,11 +36,26 @@ export const partitions: Ask<readonly Partitioned[]> = {
       partitions: numberIn(row, 'partitions'),
       hasDefault: truthIn(row, 'has_default'),
       enumHashed: truthIn(row, 'enum_hashed'),
+      numbered: seen.find((one) => one === row.numbered) ?? 'none',
+      closed: truthIn(row, 'boolean') && numberIn(row, 'partitions') > 1,
       excluding: textOrNone(row, 'excluding'),
     })),
   absent: [],
   grant: grantMonitor,
 };
+
+const seen: readonly RowsSeen[] = ['violate', 'unseen'];
+
+const typeOf = "CASE t.typtype WHEN 'd' THEN t.typbasetype ELSE t.oid END";
+
+const keyColumns =
+  'pg_attribute a JOIN pg_type t ON t.oid = a.atttypid WHERE a.attrelid = p.partrelid AND a.attnum = ANY (p.partattrs::int2[])';
+
+/** Below 10000 an object has its number from the release, and is the same everywhere. In a LIST the names are understood anew. */
+const numbered = `CASE WHEN p.partstrat <> 'l' THEN (SELECT CASE WHEN s.bytes > ${sizeLimit} OR NOT has_table_privilege(p.partrelid, 'SELECT') OR row_security_active(p.partrelid) THEN 'unseen' WHEN s.bytes > 0 AND ${isTrue('k.query')} THEN 'violate' END FROM (SELECT format('SELECT EXISTS (SELECT 1 FROM %s r WHERE %s) AS v', p.partrelid::regclass, string_agg(format('r.%I::oid >= 10000', a.attname), ' OR ')) AS query FROM ${keyColumns} AND ${typeOf} IN ('24', '2202', '2203', '2204', '2205', '2206', '3734', '3769', '4089', '4096', '4191') HAVING count(*) > 0) k CROSS JOIN (WITH RECURSIVE l AS (SELECT i.inhrelid FROM pg_inherits i WHERE i.inhparent = p.partrelid UNION ALL SELECT i.inhrelid FROM pg_inherits i JOIN l ON i.inhparent = l.inhrelid) SELECT sum(pg_relation_size(inhrelid)) AS bytes FROM l) s) END`;
+
+/** 16 is boolean. */
+const overBoolean = `p.partstrat = 'l' AND EXISTS (SELECT FROM ${keyColumns} AND ${typeOf} = '16')`;
 
 const excluding =
   "(SELECT min(quote_ident(k.conname)) FROM pg_constraint k WHERE k.conrelid = p.partrelid AND k.contype = 'x' AND k.conparentid = '0')";

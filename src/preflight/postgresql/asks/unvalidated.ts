@@ -24,7 +24,7 @@ export interface Unvalidated {
 export type RowsSeen = 'none' | 'fit' | 'violate' | 'unseen';
 
 /** Tables that are read once by a preflight. */
-const sizeLimit = 256 * 1024 * 1024;
+export const sizeLimit = 256 * 1024 * 1024;
 
 export const filled = (table: string): string => `${table}.relpersistence = 'p' AND pg_relation_size(${table}.oid) > 0`;
 

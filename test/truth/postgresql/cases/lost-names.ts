@@ -6,8 +6,62 @@ const kinds = ['CREATE TABLE kinds (kind text PRIMARY KEY)', "INSERT INTO kinds 
 const isKind =
   'CREATE FUNCTION is_kind(text) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$BEGIN RETURN EXISTS (SELECT FROM kinds WHERE kind = $1); END$$';
 
+const byLength = [
+  'CREATE FUNCTION len(text) RETURNS int LANGUAGE sql IMMUTABLE AS $$SELECT length($1)$$',
+  'CREATE FUNCTION compared(text, text) RETURNS int LANGUAGE plpgsql IMMUTABLE AS $$BEGIN RETURN len($1) - len($2); END$$',
+  'CREATE OPERATOR CLASS by_length FOR TYPE text USING btree AS OPERATOR 1 <, OPERATOR 2 <=, OPERATOR 3 =, OPERATOR 4 >=, OPERATOR 5 >, FUNCTION 1 compared(text, text)',
+];
+
+const ranges = [
+  'CREATE FUNCTION len(text) RETURNS float8 LANGUAGE sql IMMUTABLE AS $$SELECT length($1)::float8$$',
+  'CREATE FUNCTION apart(text, text) RETURNS float8 LANGUAGE plpgsql IMMUTABLE AS $$BEGIN RETURN len($1) - len($2); END$$',
+  'CREATE TYPE words AS RANGE (SUBTYPE = text, SUBTYPE_DIFF = apart)',
+  'CREATE TABLE t (id int PRIMARY KEY, r words)',
+];
+
 /** Things that are called by a text without their schema, and where such a text is called. */
 export const lostNameCases: readonly PostgresCase[] = [
+  {
+    name: 'without a schema: what compares the entries of an index',
+    verdict: 'blocked',
+    because: ['search-path'],
+    setup: [
+      ...byLength,
+      'CREATE TABLE t (id int PRIMARY KEY, w text)',
+      'INSERT INTO t SELECT i, i::text FROM generate_series(1, 30) i',
+      'CREATE INDEX ON t (w by_length)',
+    ],
+  },
+  {
+    name: 'without a schema: what chooses a partition by the hash',
+    verdict: 'blocked',
+    because: ['search-path'],
+    setup: [
+      'CREATE FUNCTION half(int) RETURNS bigint LANGUAGE sql IMMUTABLE AS $$SELECT $1::bigint / 2$$',
+      'CREATE FUNCTION hashed(int, bigint) RETURNS bigint LANGUAGE plpgsql IMMUTABLE AS $$BEGIN RETURN half($1); END$$',
+      'CREATE OPERATOR CLASS halves FOR TYPE int USING hash AS OPERATOR 1 =, FUNCTION 2 hashed(int, bigint)',
+      'CREATE TABLE p (id int NOT NULL) PARTITION BY HASH (id halves)',
+      'CREATE TABLE p_0 PARTITION OF p FOR VALUES WITH (MODULUS 1, REMAINDER 0)',
+      'ALTER TABLE p_0 ADD PRIMARY KEY (id)',
+      'INSERT INTO p VALUES (1), (2)',
+    ],
+  },
+  {
+    name: 'without a schema: the difference of a range type',
+    verdict: 'blocked',
+    because: ['search-path'],
+    setup: [
+      ...ranges,
+      "INSERT INTO t SELECT i, words(i::text, i::text || 'x') FROM generate_series(1, 3000) i",
+      'CREATE INDEX ON t USING gist (r)',
+    ],
+  },
+  {
+    name: 'without a schema: the difference of a range type, with few rows',
+    verdict: 'continuous',
+    setup: [...ranges, "INSERT INTO t VALUES (1, words('a', 'b')), (2, NULL)", 'CREATE INDEX ON t USING gist (r)'],
+    quiet: ['t'],
+  },
   {
     name: 'without a schema: an operator of hstore in a CHECK',
     verdict: 'blocked',

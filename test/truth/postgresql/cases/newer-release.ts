@@ -3,6 +3,33 @@ import type { PostgresCase } from '../case.ts';
 /** Definitions that stand in the release of the source, and that the release of the target refuses to make. */
 export const newerReleaseCases: readonly PostgresCase[] = [
   {
+    name: 'a newer release: a function of the server under another name',
+    verdict: 'blocked',
+    because: ['removed-types'],
+    from: 14,
+    setup: ["CREATE FUNCTION in_backup() RETURNS boolean LANGUAGE internal AS 'pg_is_in_backup'"],
+  },
+  {
+    name: 'a newer release: a function of the server under the name it has',
+    verdict: 'continuous',
+    from: 14,
+    setup: ["CREATE FUNCTION sine(float8) RETURNS float8 LANGUAGE internal AS 'dsin'"],
+  },
+  {
+    name: 'a newer release: a function with a setting that it does not know',
+    verdict: 'blocked',
+    because: ['removed-types'],
+    quick: true,
+    setup: ["CREATE FUNCTION slow() RETURNS int LANGUAGE sql SET force_parallel_mode = 'off' AS 'SELECT 1'"],
+  },
+  {
+    name: 'a function with settings that a target takes, and may not have',
+    verdict: 'continuous',
+    setup: [
+      "SET check_function_bodies = off; CREATE FUNCTION f() RETURNS int LANGUAGE sql SET default_tablespace = 'fast' SET default_text_search_config = 'nowhere.mine' SET my.own = 'x' SET jit = 'off' AS 'SELECT 1'",
+    ],
+  },
+  {
     name: 'a newer release: a domain whose CHECK has the name of its NOT NULL',
     verdict: 'blocked',
     because: ['removed-types'],

@@ -36,6 +36,48 @@ export const unreadableCases: readonly PostgresCase[] = [
     ],
   },
   {
+    name: 'functions with several meanings in composites',
+    verdict: 'blocked',
+    because: ['callable-names'],
+    setup: [
+      'CREATE TYPE job AS (x int, f regproc)',
+      'CREATE TABLE t (id int PRIMARY KEY, x job)',
+      "INSERT INTO t VALUES (1, ROW(1, 'now')), (2, ROW(2, 1395))",
+    ],
+  },
+  {
+    name: 'functions with several meanings in arrays of composites',
+    verdict: 'blocked',
+    because: ['callable-names'],
+    setup: [
+      'CREATE TYPE job AS (x int, f regproc)',
+      'CREATE TYPE jobs AS (x job[])',
+      'CREATE TABLE t (id int PRIMARY KEY, x jobs)',
+      'INSERT INTO t VALUES (1, ROW(ARRAY[ROW(1, 1395)::job]))',
+    ],
+  },
+  {
+    name: 'functions and tables in composites that every server reads',
+    verdict: 'continuous',
+    setup: [
+      'CREATE TYPE job AS (x int, f regproc, c regclass)',
+      'CREATE TABLE t (id int PRIMARY KEY, x job, y job[])',
+      "INSERT INTO t VALUES (1, ROW(1, 'now', 't'), ARRAY[ROW(1, 'now', 'pg_class')::job])",
+    ],
+  },
+  {
+    name: 'a table of TOAST in a composite',
+    verdict: 'blocked',
+    because: ['system-values'],
+    setup: [
+      // So that its number is not that of another one there by chance.
+      "DO $$BEGIN FOR i IN 1..40 LOOP EXECUTE 'CREATE TABLE u (t text); DROP TABLE u'; END LOOP; END$$",
+      'CREATE TYPE place AS (n int, c regclass)',
+      'CREATE TABLE t (id int PRIMARY KEY, p place, w text)',
+      "INSERT INTO t SELECT 1, ROW(1, reltoastrelid::regclass)::place FROM pg_class WHERE relname = 't'",
+    ],
+  },
+  {
     name: 'functions and operators that are the only ones of their names',
     verdict: 'continuous',
     setup: [
