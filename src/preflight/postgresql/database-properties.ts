@@ -1,7 +1,8 @@
 import { quoteIdentifier } from '../../postgresql/quote.ts';
-import { fail, info, pass, warn } from '../finding.ts';
+import { fail, info, type Outcome, pass, unknown, warn } from '../finding.ts';
 import { collations } from './asks/collations.ts';
 import { type Database, databases } from './asks/databases.ts';
+import { type MarkedFunction, markedFunctions } from './asks/functions.ts';
 import { overview } from './asks/overview.ts';
 import { rawTexts } from './asks/raw-texts.ts';
 import { databaseCheck } from './check.ts';
@@ -56,8 +57,8 @@ export const encoding = databaseCheck({
 export const collation = databaseCheck({
   id: 'collation',
   title: 'the collations are the same everywhere',
-  asks: { databases, collations },
-  judge({ databases, collations }, database) {
+  asks: { databases, collations, markedFunctions },
+  judge({ databases, collations, markedFunctions }, database) {
     const found = find(databases, database);
     if (found === undefined) return info('not told');
     const locale = found.locale ?? found.collate;
@@ -85,6 +86,8 @@ export const collation = databaseCheck({
         },
       });
     }
+    const local = markedFunctions.filter(({ locales }) => locales.some((one) => !everywhere.test(one)));
+    if (local.length > 0) return localized(local);
     if (strange.length > 0 || libc.length > 0) {
       return warn(observed, {
         required: 'C, ICU or a usual locale with UTF-8',
@@ -96,6 +99,26 @@ export const collation = databaseCheck({
     return pass(observed);
   },
 });
+
+/** Settings whose values every server takes. */
+const everywhere = /=(|C|POSIX|C\.UTF-?8|en_US\.UTF-?8|Default|Australia|India)$/i;
+
+function localized(found: readonly MarkedFunction[]): Outcome {
+  const [setting = ''] = found.flatMap(({ locales }) => locales).filter((one) => !everywhere.test(one));
+  const [name, value] = setting.split('=');
+  return {
+    ...unknown(
+      `${count(found.length, 'function')} with a locale of their own, and nobody knows whether the target has it`,
+    ),
+    required: 'locales that the target has',
+    detail: `A function brings its settings, which are tried when it is made: "invalid value for parameter "${name}": "${value}"". Where the target lacks one, the schema cannot be made.${unlisted(found)}`,
+    objects: shown(found).map(({ name, locales }) => `${name} (${locales.join(', ')})`),
+    fix: {
+      by: 'the owner of the functions, or a superuser',
+      text: 'Ask the service which locales it has, or take the setting away before the migration: ALTER FUNCTION … RESET ….',
+    },
+  };
+}
 
 export const dbNames = databaseCheck({
   id: 'db-names',

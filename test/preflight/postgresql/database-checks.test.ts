@@ -71,6 +71,7 @@ const loose = {
   securityDefiner: true,
   untrusted: undefined,
   library: undefined,
+  locales: [],
 };
 const index = { name: 'public.i', table: 'public.t', unique: false, exclusion: false, busy: false };
 

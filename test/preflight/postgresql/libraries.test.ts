@@ -26,7 +26,7 @@ test.each([
   { library: '$libdir/adminpack', told: undefined, verdict: 'warn' },
   { library: '/opt/own/code.so', told: undefined, verdict: 'fail continuous+dump' },
 ])('a function in C of $library, the target told $told: $verdict', ({ library, told, verdict }) => {
-  const coded = { name: 'public.f()', owner: 'postgres', securityDefiner: false, untrusted: 'c', library };
+  const coded = { name: 'public.f()', owner: 'postgres', securityDefiner: false, untrusted: 'c', library, locales: [] };
   const facts = { untrustedLanguages: [], markedFunctions: [coded] };
   const outcome = untrustedLang.judge(facts, 'd1', ground(), wish({ targetExtensions: told }));
   expect(short(outcome)).toBe(verdict);

@@ -1,9 +1,9 @@
 import type { Ask } from '../ask.ts';
-import { textIn, textOrNone, truthIn } from './decode.ts';
+import { listIn, textIn, textOrNone, truthIn } from './decode.ts';
 import { grantMonitor } from './grants.ts';
 import { where } from './overview.ts';
 
-/** A function that only a superuser could make as it is. */
+/** A function that only a superuser could make as it is, or that brings a locale. */
 export interface MarkedFunction {
   /** With its argument types. */
   readonly name: string;
@@ -13,18 +13,22 @@ export interface MarkedFunction {
   readonly untrusted: string | undefined;
   /** The file with its code, of one in the language C: `$libdir/pgcrypto`. */
   readonly library: string | undefined;
+  /** Settings that are refused where the locale, or the file, is missing: `lc_time=de_DE.UTF-8`. */
+  readonly locales: readonly string[];
 }
 
 /**
  * Those that an extension brings are left out: it brings them on the target too; and so does a range type its constructors.
  * Anybody makes an aggregate, whose own language is internal all the same. 1255 is pg_proc.
  */
+const bringsLocale = '^(lc_[a-z]+|timezone_abbreviations)=';
+
 export const markedFunctions: Ask<readonly MarkedFunction[]> = {
   id: 'functions',
   scope: 'database',
   when: where('functions'),
   sql: () =>
-    "SELECT p.oid::regprocedure AS name, pg_get_userbyid(p.proowner) AS owner, p.prosecdef, l.lanpltrusted, l.lanname, CASE WHEN l.lanname = 'c' THEN p.probin END AS library FROM pg_proc p JOIN pg_language l ON l.oid = p.prolang WHERE p.oid >= '16384' AND (p.prosecdef OR NOT l.lanpltrusted) AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = '1255' AND d.objid = p.oid AND (d.deptype = 'e' OR d.deptype = 'i')) AND (p.prosecdef OR NOT EXISTS (SELECT FROM pg_aggregate a WHERE a.aggfnoid = p.oid))",
+    `SELECT p.oid::regprocedure AS name, pg_get_userbyid(p.proowner) AS owner, p.prosecdef, l.lanpltrusted, l.lanname, CASE WHEN l.lanname = 'c' THEN p.probin END AS library, (SELECT json_agg(s.set) FROM unnest(p.proconfig) s(set) WHERE s.set ~ '${bringsLocale}') AS locales FROM pg_proc p JOIN pg_language l ON l.oid = p.prolang WHERE p.oid >= '16384' AND (p.prosecdef OR NOT l.lanpltrusted OR p.proconfig::text ~ '(lc_|timezone_abb)') AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = '1255' AND d.objid = p.oid AND (d.deptype = 'e' OR d.deptype = 'i')) AND (p.prosecdef OR NOT EXISTS (SELECT FROM pg_aggregate a WHERE a.aggfnoid = p.oid))`,
   decode: (rows) =>
     rows.map((row) => ({
       name: textIn(row, 'name'),
@@ -32,6 +36,7 @@ export const markedFunctions: Ask<readonly MarkedFunction[]> = {
       securityDefiner: truthIn(row, 'prosecdef'),
       untrusted: truthIn(row, 'lanpltrusted') ? undefined : textIn(row, 'lanname'),
       library: textOrNone(row, 'library'),
+      locales: listIn(row, 'locales'),
     })),
   absent: [],
   grant: grantMonitor,
