@@ -17,12 +17,12 @@ export interface MarkedFunction {
   readonly locales: readonly string[];
 }
 
+const bringsLocale = '^(lc_[a-z]+|timezone_abbreviations)=';
+
 /**
  * Those that an extension brings are left out: it brings them on the target too; and so does a range type its constructors.
  * Anybody makes an aggregate, whose own language is internal all the same. 1255 is pg_proc.
  */
-const bringsLocale = '^(lc_[a-z]+|timezone_abbreviations)=';
-
 export const markedFunctions: Ask<readonly MarkedFunction[]> = {
   id: 'functions',
   scope: 'database',
