@@ -2,6 +2,7 @@ import { type Action, listActions } from '../../api/actions.ts';
 import type { Portion } from '../../api/pages.ts';
 import type { Cell, ListView } from '../../cli/columns.ts';
 import type { CommandSpec, Words } from '../../cli/command.ts';
+import { given } from '../../cli/given.ts';
 import type { Pages } from '../../cli/listing.ts';
 import { wholeNumber } from '../../cli/number.ts';
 import type { Context } from '../../context.ts';
@@ -68,9 +69,10 @@ export const list: CommandSpec<Context> = {
 const filters = ['status', 'type', 'resource-type', 'region', 'after', 'before'];
 
 function filterOf(words: Words): (action: Action) => boolean {
-  const [status, type, resourceType, region] = ['status', 'type', 'resource-type', 'region'].map((name) =>
-    words.text(name),
-  );
+  const status = words.text('status');
+  const type = given(words, 'type', 'create');
+  const resourceType = given(words, 'resource-type', 'droplet');
+  const region = given(words, 'region', 'nyc3');
   const after = timeOf(words, 'after');
   const before = timeOf(words, 'before');
   if (after !== undefined && before !== undefined && after >= before)

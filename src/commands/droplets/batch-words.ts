@@ -5,6 +5,7 @@ import { type BatchEvent, type IfExists, ifExists } from '../../batch/event.ts';
 import { expandNames } from '../../batch/names.ts';
 import type { Attributes } from '../../batch/requests.ts';
 import type { Words } from '../../cli/command.ts';
+import { given } from '../../cli/given.ts';
 import type { Context } from '../../context.ts';
 import { type CliError, usage } from '../../errors.ts';
 import { isExact } from '../../exact.ts';
@@ -12,7 +13,7 @@ import { parseExactJson, parseJson } from '../../json.ts';
 
 /** The names of all sources together; none when none was given. */
 export async function namesOf(context: Context, words: Words): Promise<readonly string[]> {
-  const file = nonEmpty(words, 'names-from');
+  const file = given(words, 'names-from', 'names.txt');
   return expandNames([...words.args, ...words.list('names'), ...(await namesFrom(context, file))]);
 }
 
@@ -89,28 +90,12 @@ function readNames(file: string): string {
   }
 }
 
-/** A variable that was never set is no size: that is found before a ledger is. */
-export function nonEmpty(words: Words, option: string): string | undefined {
-  const text = words.text(option);
-  if (text?.trim() === '')
-    throw usage(`--${option} is empty`, `give it a value, as in \`--${option} ${examples[option]}\``);
-  return text;
-}
-
-const examples: Readonly<Record<string, string>> = {
-  size: 's-1vcpu-1gb',
-  image: 'ubuntu-24-04-x64',
-  region: 'nyc3',
-  'names-from': 'names.txt',
-  resume: '~/.local/state/cloudctl/batches/3f9c2a61d0b7.jsonl',
-};
-
 function typedAttributes(words: Words) {
-  const image = nonEmpty(words, 'image');
+  const image = given(words, 'image', 'ubuntu-24-04-x64');
   return {
-    size: nonEmpty(words, 'size'),
+    size: given(words, 'size', 's-1vcpu-1gb'),
     image: image !== undefined && /^\d+$/.test(image) ? idOf(image) : image,
-    region: nonEmpty(words, 'region'),
+    region: given(words, 'region', 'nyc3'),
     extra: Object.fromEntries(words.list('set').map(attribute)),
   };
 }

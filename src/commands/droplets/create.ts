@@ -2,6 +2,7 @@ import { type BatchEvent, ifExists } from '../../batch/event.ts';
 import { createLedger, type Ledger, ledgerPath, openLedger } from '../../batch/ledger.ts';
 import { markOf, withTag } from '../../batch/requests.ts';
 import type { CommandSpec, Words } from '../../cli/command.ts';
+import { given } from '../../cli/given.ts';
 import { wholeNumber } from '../../cli/number.ts';
 import type { Settings } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
@@ -10,7 +11,7 @@ import { loginCommand } from '../../session/current.ts';
 import { plan, planView } from './batch-plan.ts';
 import { batchView, placeWords, resumeCommand } from './batch-report.ts';
 import { runBatch } from './batch-run.ts';
-import { attributesOf, ifExistsOf, namesOf, noNames, nonEmpty, requireSame } from './batch-words.ts';
+import { attributesOf, ifExistsOf, namesOf, noNames, requireSame } from './batch-words.ts';
 
 export const create: CommandSpec<Context> = {
   summary: 'create droplets, one or many',
@@ -70,7 +71,7 @@ export const create: CommandSpec<Context> = {
     const { output } = context;
     const batchSize = wholeNumber(words.text('batch-size') ?? '10', '--batch-size', { min: 1, max: 10 });
     const concurrency = wholeNumber(words.text('concurrency') ?? '4', '--concurrency', { min: 1, max: 32 });
-    const path = nonEmpty(words, 'resume');
+    const path = given(words, 'resume', '~/.local/state/cloudctl/batches/3f9c2a61d0b7.jsonl');
     // What requests need is loaded before the names are, which would make the heap grow that is kept small from then on.
     if (!words.flag('dry-run')) await context.send();
     if (words.flag('dry-run')) output.checkColumns(planView);

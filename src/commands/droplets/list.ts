@@ -3,6 +3,7 @@ import type { Portion } from '../../api/pages.ts';
 import { globMatcher } from '../../api/select.ts';
 import type { Cell, ListView } from '../../cli/columns.ts';
 import type { CommandSpec } from '../../cli/command.ts';
+import { given } from '../../cli/given.ts';
 import type { Pages } from '../../cli/listing.ts';
 import { wholeNumber } from '../../cli/number.ts';
 import type { Context } from '../../context.ts';
@@ -48,8 +49,8 @@ export const list: CommandSpec<Context> = {
   ],
   run: async (context, words) => {
     const [glob] = words.args;
-    const region = words.text('region');
-    const tag = words.text('tag');
+    const region = given(words, 'region', 'nyc3');
+    const tag = given(words, 'tag', 'web');
     const limit =
       words.text('limit') === undefined ? undefined : wholeNumber(words.text('limit') ?? '', '--limit', { min: 1 });
     const matches = glob === undefined ? undefined : matcherOf(glob);
@@ -82,6 +83,7 @@ function mayHaveTag({ tags }: JsonRecord, wanted: string): boolean {
 }
 
 function matcherOf(glob: string): (name: string) => boolean {
+  if (glob.trim() === '') throw usage('GLOB is empty', 'leave it out to list all droplets');
   try {
     return globMatcher(glob);
   } catch {

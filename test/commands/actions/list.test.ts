@@ -109,6 +109,9 @@ describe('actions list', () => {
     ['--before', '2026-13-01'],
     ['--before', '2026-02-30'],
     ['--format', 'Nope'],
+    ['--type', ''],
+    ['--resource-type', ''],
+    ['--region', ''],
   ])('%s %s is a usage error before any request', async (option, value) => {
     const { host, sandbox } = await loggedIn();
     expect(await cloudctl(host, ['actions', 'list', option, value])).toMatchObject({ code: 2, out: '' });

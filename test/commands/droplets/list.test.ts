@@ -213,6 +213,9 @@ describe('droplets list', () => {
 
   it.each([
     [['[z-a]'], /GLOB is not a shell pattern/],
+    [[''], /GLOB is empty/],
+    [['--tag', ''], /--tag is empty/],
+    [['--region', ' '], /--region is empty/],
     [['--limit', '0'], /--limit/],
     [['a', 'b'], /a/],
     [['--query', '[?'], /./],
