@@ -103,6 +103,12 @@ describe('a list', () => {
     expect(cutOff.asked).toHaveLength(2 * last);
   });
 
+  it('that is cut off and grows all the time has no end either', async () => {
+    let total = 450;
+    const growing = apiBy((path) => numbered(path, total++, (at) => ({ content: at, isLast: at === 2 })));
+    await expect(ids(listing(growing, {}))).rejects.toMatchObject({ code: 'incomplete_list' });
+  });
+
   it('whose last page is the one before it once more is an error', async () => {
     const late = apiBy((path) =>
       numbered(path, 400, (at, size) => ({ content: Math.max(1, at - 1), isLast: at * size >= 400 })),
