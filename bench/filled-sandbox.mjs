@@ -17,7 +17,7 @@ export async function filledSandbox(droplets) {
   const cache = join(root, 'node_modules/.cache/cloudctl');
   mkdirSync(cache, { recursive: true });
   const bundle = join(mkdtempSync(join(cache, 'bench-')), 'sandbox.mjs');
-  const entryPoints = [join(root, 'src/sandbox/server.ts')];
+  const entryPoints = [join(root, 'src/sandbox/sandbox.ts')];
   const options = { bundle: true, platform: 'node', format: 'esm', packages: 'external' };
   await build({ ...options, entryPoints, outfile: bundle });
   const child = fork(self, [bundle, String(droplets)]);

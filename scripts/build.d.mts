@@ -1,2 +1,2 @@
-/** The program into `dist-test/`, with the hook that interrupts it at a point (src/session/points.ts). */
+/** The program into `dist-test/`, with the hook that interrupts it at a point (src/session/failpoints.ts). */
 export function buildForTests(): Promise<object>;

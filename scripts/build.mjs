@@ -26,7 +26,7 @@ const external = ['@napi-rs/keyring', 'fs-native-extensions'];
 /**
  * Builds `entries` of the project at `from` into `dist`. The new folder is finished before it takes the old one's
  * place, so a program that is started during a build meets one of the two, never a mixture. `forTests` puts in the hook
- * that interrupts a refresh (src/session/points.ts), of which the product has nothing.
+ * that interrupts a refresh (src/session/failpoints.ts), of which the product has nothing.
  */
 export async function build({
   from = root,
@@ -62,7 +62,7 @@ export function buildForTests() {
 }
 
 /** What entry.ts loads when it cannot answer by itself: main.js exports all of it. */
-const program = { './main.ts': './src/main.ts', './platform/system.ts': './src/platform/system.ts' };
+const program = { './main.ts': './src/main.ts', './platform/system.ts': './src/platform/system-host.ts' };
 
 /** A file that starts fast: one CommonJS bundle. */
 async function commonjs(options) {

@@ -4,7 +4,7 @@ import { suite } from './suite.mjs';
 
 const runs = process.env.CLOUDCTL_TEST_RUNS ?? '2000';
 const { passed, failed } = await suite(
-  ['--project', 'unit', 'test/sandbox/model', 'test/sandbox/state/keeper.test.ts'],
+  ['--project', 'unit', 'test/sandbox/model', 'test/sandbox/state/state-writer.test.ts'],
   {
     CLOUDCTL_TEST_RUNS: runs,
   },

@@ -1,61 +1,61 @@
 import { type Api, createApi } from './api/client.ts';
-import { createSandboxAdmin, type SandboxAdminApi } from './api/sandbox.ts';
-import { wantsColor } from './cli/color.ts';
-import type { Words } from './cli/command.ts';
-import { duration } from './cli/duration.ts';
+import { createSandboxAdminApi, type SandboxAdminApi } from './api/sandbox-admin.ts';
+import { isColorEnabled } from './cli/color.ts';
+import type { ParsedArgs } from './cli/command.ts';
+import { requireDuration } from './cli/duration.ts';
+import { compileJmespath } from './cli/jmespath-query.ts';
 import { createOutput, type Output } from './cli/output.ts';
-import { createProgress, type Progress } from './cli/progress.ts';
+import { createProgressReporter, type ProgressReporter } from './cli/progress.ts';
 import { createPrompts, type Prompts } from './cli/prompts.ts';
-import { compileQuery } from './cli/query.ts';
-import { cleanLines } from './cli/sanitize.ts';
-import { type Config, configLock, readConfig } from './config/file.ts';
-import { sandboxAdmin } from './config/sandbox.ts';
-import { resolveSettings, type Settings, type TypedOptions } from './config/settings.ts';
-import { storedSession } from './context/session.ts';
-import { formatOf, globalOptions } from './context/typed.ts';
-import { CliError, usage } from './errors.ts';
-import type { Client } from './oauth/token-endpoint.ts';
-import { bounded } from './platform/bounded.ts';
-import type { Host, SendOptions } from './platform/host.ts';
-import { acquireLock, type HeldLock } from './platform/lock.ts';
-import type { Send } from './platform/send.ts';
-import { tokenCallHazard } from './platform/unsafe-environment.ts';
+import { sanitizeLines } from './cli/sanitize.ts';
+import { type ConfigFile, configLockPath, readConfig } from './config/config-file.ts';
+import { resolveSandboxAdmin } from './config/sandbox-connection.ts';
+import { type ProfileSettings, resolveSettings, type SettingOverrides } from './config/settings.ts';
+import { globalOverrides, resolveOutputFormat } from './context/global-overrides.ts';
+import { createStoredSession } from './context/stored-session.ts';
+import { CliError, usageError } from './errors.ts';
+import type { OAuthClient } from './oauth/token-endpoint.ts';
+import { acquireLock, type HeldLock } from './platform/file-lock.ts';
+import type { Host, HttpSenderOptions } from './platform/host.ts';
+import type { HttpSender } from './platform/http-sender.ts';
+import { findUnsafeVariable } from './platform/unsafe-variable.ts';
+import { withRequestDeadline } from './platform/with-request-deadline.ts';
 import type { Secret } from './secret.ts';
 import { readClientSecret } from './session/client-secret.ts';
-import { createWalJournal } from './session/journal-wal.ts';
-import { keychainAccount, type Place, placeOf } from './session/place.ts';
-import type { Binding } from './session/record.ts';
-import type { Session } from './session/session.ts';
-import type { CredentialStore } from './session/store.ts';
-import { createFileStore } from './session/store-file.ts';
-import { createKeychainStore } from './session/store-keychain.ts';
-import { fixedBearer, requireBinding, wayIn } from './session/wiring.ts';
+import type { SessionBinding } from './session/credential-record.ts';
+import type { CredentialStore } from './session/credential-store.ts';
+import { createFileStore } from './session/file-store.ts';
+import { createKeychainStore } from './session/keychain-store.ts';
+import { keychainAccount, type ProfilePaths, profilePaths } from './session/profile-paths.ts';
+import type { ProfileSession } from './session/profile-session.ts';
+import { createFixedTokenSession, loginHints, requireSessionBinding } from './session/session-binding.ts';
+import { createWriteAheadJournal } from './session/write-ahead-journal.ts';
 
 /** The only wiring: from the machine and the words typed to the services a command asks for, each made on first use. */
 export interface Context {
   readonly host: Host;
-  readonly globals: Words;
+  readonly globals: ParsedArgs;
   readonly output: Output;
   readonly prompts: Prompts;
   /** What is going on, on stderr of a terminal; lines elsewhere. */
-  readonly progress: Progress;
+  readonly progress: ProgressReporter;
   /** config.json as it is. Throws DamagedConfig. */
-  readonly config: () => Config;
+  readonly config: () => ConfigFile;
   /** The one precedence, with a command's own options on top. */
-  readonly settings: (options?: TypedOptions) => Settings;
+  readonly settings: (options?: SettingOverrides) => ProfileSettings;
   /** A profile as config.json has it, whatever was typed for this run; for commands that look at several. */
-  readonly storedSettings: (profile: string) => Settings;
+  readonly storedSettings: (profile: string) => ProfileSettings;
   /** Reads config.json again under its lock, lets it be changed, and forgets what was read before. */
-  readonly changeConfig: <T>(change: (config: Config) => T) => Promise<T>;
-  readonly place: (profile: string) => Place;
-  readonly store: (settings: Settings) => CredentialStore;
+  readonly changeConfig: <T>(change: (config: ConfigFile) => T) => Promise<T>;
+  readonly profilePaths: (profile: string) => ProfilePaths;
+  readonly store: (settings: ProfileSettings) => CredentialStore;
   /** A bearer for the resource API: the stored session, or `CLOUDCTL_ACCESS_TOKEN`. */
-  readonly session: (settings: Settings) => Session;
-  readonly api: (settings: Settings) => Promise<Api>;
-  readonly send: (options?: Pick<SendOptions, 'fresh'>) => Promise<Send>;
+  readonly session: (settings: ProfileSettings) => ProfileSession;
+  readonly api: (settings: ProfileSettings) => Promise<Api>;
+  readonly send: (options?: Pick<HttpSenderOptions, 'fresh'>) => Promise<HttpSender>;
   /** The admin API of the sandbox that runs. */
   readonly sandbox: (adminUrl: string | undefined) => Promise<SandboxAdminApi>;
-  readonly client: (settings: Settings, binding: Binding) => Promise<Client>;
+  readonly client: (settings: ProfileSettings, binding: SessionBinding) => Promise<OAuthClient>;
   readonly lock: (path: string) => Promise<HeldLock>;
   /** Throws when the environment would print or expose requests with secrets. */
   readonly requireSafe: () => void;
@@ -63,49 +63,56 @@ export interface Context {
   readonly timeout: number;
 }
 
-export async function createContext(host: Host, globals: Words): Promise<Context> {
-  const query = globals.text('query');
-  const compiled = query === undefined ? undefined : await compileQuery(query);
-  const timeout = duration(globals.text('timeout') ?? '30s', '--timeout', 1000);
-  let known: Config | undefined;
-  const config = (): Config => {
+export async function createContext(host: Host, globals: ParsedArgs): Promise<Context> {
+  const query = globals.value('query');
+  const compiled = query === undefined ? undefined : await compileJmespath(query);
+  const timeout = requireDuration(globals.value('timeout') ?? '30s', '--timeout', 1000);
+  let known: ConfigFile | undefined;
+  const config = (): ConfigFile => {
     known ??= readConfig(host.folders.config);
     return known;
   };
-  const settings = (options: TypedOptions = {}): Settings =>
+  const settings = (options: SettingOverrides = {}): ProfileSettings =>
     resolveSettings({
       env: host.env,
       config: config(),
-      profile: globals.text('profile'),
-      options: { ...globalOptions(globals), ...options },
+      profile: globals.value('profile'),
+      overrides: { ...globalOverrides(globals), ...options },
     });
-  const color = wantsColor({ sink: host.stderr, env: host.env, noColor: globals.flag('no-color') });
-  const quiet = globals.flag('quiet');
-  const progress = createProgress({ stderr: host.stderr, clock: host.clock, quiet, dumb: host.env.TERM === 'dumb' });
+  const color = isColorEnabled({ sink: host.stderr, env: host.env, noColor: globals.has('no-color') });
+  const quiet = globals.has('quiet');
+  const progress = createProgressReporter({
+    stderr: host.stderr,
+    clock: host.clock,
+    quiet,
+    dumb: host.env.TERM === 'dumb',
+  });
   const stderr = progress.guard(host.stderr);
   const output = createOutput({
     stdout: progress.guard(host.stdout),
     stderr,
-    format: formatOf(globals, settings),
-    columns: globals.list('format'),
-    header: !globals.flag('no-header'),
+    format: resolveOutputFormat(globals, settings),
+    columns: globals.values('format'),
+    header: !globals.has('no-header'),
     query: compiled,
     quiet,
     color,
   });
-  const trace = globals.flag('trace') ? (line: string): void => void stderr.write(`${cleanLines(line)}\n`) : undefined;
-  const requireSafe = (): void => refuseHazard(host);
-  const send = async (options: Pick<SendOptions, 'fresh'> = {}): Promise<Send> => {
-    const sending = await host.send({ env: host.env, trace, ...options });
+  const trace = globals.has('trace')
+    ? (line: string): void => void stderr.write(`${sanitizeLines(line)}\n`)
+    : undefined;
+  const requireSafe = (): void => refuseUnsafeEnvironment(host);
+  const send = async (options: Pick<HttpSenderOptions, 'fresh'> = {}): Promise<HttpSender> => {
+    const sending = await host.createSender({ env: host.env, trace, ...options });
     // The token endpoint has a deadline of its own (refresh.md step 7), which a person may shorten. Calls of the API carry theirs.
-    const isShortened = options.fresh === true && globals.text('timeout') !== undefined;
-    return isShortened ? bounded(sending, timeout) : sending;
+    const isShortened = options.fresh === true && globals.value('timeout') !== undefined;
+    return isShortened ? withRequestDeadline(sending, timeout) : sending;
   };
-  const place = (profile: string): Place => placeOf(host.folders.state, profile);
+  const place = (profile: string): ProfilePaths => profilePaths(host.folders.state, profile);
   const lock = (path: string): Promise<HeldLock> =>
     acquireLock(path, { waitMs: 45_000, clock: host.clock, random: host.random });
-  const changeConfig = async <T>(change: (config: Config) => T): Promise<T> => {
-    const held = await lock(configLock(host.folders.config));
+  const changeConfig = async <T>(change: (config: ConfigFile) => T): Promise<T> => {
+    const held = await lock(configLockPath(host.folders.config));
     try {
       return change(readConfig(host.folders.config));
     } finally {
@@ -113,7 +120,7 @@ export async function createContext(host: Host, globals: Words): Promise<Context
       known = undefined;
     }
   };
-  const storedSettings = (profile: string): Settings =>
+  const storedSettings = (profile: string): ProfileSettings =>
     resolveSettings({
       env: { CLOUDCTL_CREDENTIAL_STORE: host.env.CLOUDCTL_CREDENTIAL_STORE },
       config: config(),
@@ -121,13 +128,13 @@ export async function createContext(host: Host, globals: Words): Promise<Context
     });
   const prompts = createPrompts({
     streams: { input: host.stdin, output: host.screen },
-    noInput: globals.flag('no-input'),
-    yes: globals.flag('yes'),
+    noInput: globals.has('no-input'),
+    yes: globals.has('yes'),
     color,
     // It would be drawn over the question again and again.
     before: () => progress.stop(),
   });
-  const store = (current: Settings): CredentialStore => {
+  const store = (current: ProfileSettings): CredentialStore => {
     const at = place(current.profileName);
     if (current.values.credential_store === 'file') return createFileStore(at);
     return createKeychainStore({
@@ -139,40 +146,40 @@ export async function createContext(host: Host, globals: Words): Promise<Context
         if (prompts.interactive) void stderr.write('waiting for the keychain to be unlocked\n');
       },
       platform: host.platform,
-      journal: createWalJournal(at),
+      journal: createWriteAheadJournal(at),
     });
   };
-  const client = async (current: Settings, binding: Binding): Promise<Client> => ({
+  const client = async (current: ProfileSettings, binding: SessionBinding): Promise<OAuthClient> => ({
     authOrigin: binding.authOrigin,
     clientId: binding.clientId,
-    clientSecret: ownSecret(current, binding) ?? (await readClientSecret(store(current), binding)),
+    clientSecret: environmentClientSecret(current, binding) ?? (await readClientSecret(store(current), binding)),
     tokenParams: current.values.token_params ?? 'query',
   });
-  const session = (current: Settings): Session => {
-    if (current.accessToken !== undefined) return fixedBearer(current.accessToken);
-    const binding = requireBinding(current, config());
+  const session = (current: ProfileSettings): ProfileSession => {
+    if (current.accessToken !== undefined) return createFixedTokenSession(current.accessToken);
+    const binding = requireSessionBinding(current, config());
     const at = place(current.profileName);
     const parts = { host, output, prompts, place: at, store: store(current), client, send, lock, requireSafe };
-    return storedSession(parts, current, binding, async (...ended) =>
-      (await import('./context/way-back.ts')).comeBack(...ended),
+    return createStoredSession(parts, current, binding, async (...ended) =>
+      (await import('./context/reauthenticate.ts')).reauthenticate(...ended),
     );
   };
-  const api = async (current: Settings): Promise<Api> => {
+  const api = async (current: ProfileSettings): Promise<Api> => {
     requireSafe();
     const bearer = session(current);
     return createApi({
-      baseOrigin: requireBase(current),
+      baseOrigin: requireBaseUrl(current),
       send: await send(),
       bearer: bearer.bearer,
       renew: (refused: Secret) => bearer.renew(refused),
       clock: host.clock,
       timeout,
-      wayIn: wayIn(current, host.folders.config),
+      loginHints: loginHints(current, host.folders.config),
     });
   };
   const sandbox = async (adminUrl: string | undefined): Promise<SandboxAdminApi> => {
-    const admin = sandboxAdmin(host.folders.state, host.env, adminUrl);
-    if (admin !== undefined) return createSandboxAdmin(await send(), admin.adminUrl, admin.adminToken);
+    const admin = resolveSandboxAdmin(host.folders.state, host.env, adminUrl);
+    if (admin !== undefined) return createSandboxAdminApi(await send(), admin.adminUrl, admin.adminToken);
     throw new CliError('not_found', 'no running sandbox is known', {
       detail:
         adminUrl === undefined
@@ -191,7 +198,7 @@ export async function createContext(host: Host, globals: Words): Promise<Context
     settings,
     storedSettings,
     changeConfig,
-    place,
+    profilePaths: place,
     store,
     session,
     api,
@@ -205,21 +212,27 @@ export async function createContext(host: Host, globals: Words): Promise<Context
 }
 
 /** The secret of the environment belongs to the application the settings name, and goes to no other server. */
-function ownSecret({ clientSecret, values }: Settings, { authOrigin, clientId }: Binding): Secret | undefined {
+function environmentClientSecret(
+  { clientSecret, values }: ProfileSettings,
+  { authOrigin, clientId }: SessionBinding,
+): Secret | undefined {
   return values.auth_url === authOrigin && values.client_id === clientId ? clientSecret : undefined;
 }
 
-function requireBase(settings: Settings): string {
+function requireBaseUrl(settings: ProfileSettings): string {
   const base = settings.values.base_url;
   if (base === undefined)
-    throw usage('base_url is missing', 'give it with --base-url or CLOUDCTL_BASE_URL, or run `cloudctl auth setup`');
+    throw usageError(
+      'base_url is missing',
+      'give it with --base-url or CLOUDCTL_BASE_URL, or run `cloudctl auth setup`',
+    );
   return base;
 }
 
-function refuseHazard(host: Host): void {
-  const hazard = tokenCallHazard(host.env);
+function refuseUnsafeEnvironment(host: Host): void {
+  const hazard = findUnsafeVariable(host.env);
   if (hazard === undefined) return;
-  throw usage(
+  throw usageError(
     `cannot send secrets while ${hazard.variable} is set to ${hazard.value}`,
     `\`unset ${hazard.variable}\``,
     `${hazard.variable}=${hazard.value} ${hazard.why}`,

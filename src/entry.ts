@@ -6,22 +6,22 @@ import { version } from './version.ts';
  * start. Modules that are imported lazily here are in the bundle, but only run when they are wanted.
  */
 async function start(argv: readonly string[]): Promise<void> {
-  if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) return print(version);
+  if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) return printLine(version);
   let isBlocked = false;
   if (argv[0] === 'auth' && argv[1] === 'token') {
-    const { fastToken } = await import('./session/fast-token.ts');
-    const token = await fastToken(argv, process.env, process.platform, Date.now(), () => {
+    const { fastPathToken } = await import('./session/fast-path-token.ts');
+    const token = await fastPathToken(argv, process.env, process.platform, Date.now(), () => {
       isBlocked = true;
     });
-    if (token !== undefined) return print(token.reveal());
+    if (token !== undefined) return printLine(token.reveal());
   }
-  const { runHere } = await import('./main.ts');
-  process.exitCode = await runHere(argv);
-  if (isBlocked) (await import('./platform/keychain-read.ts')).endBlocked(process.exitCode);
+  const { runOnSystem } = await import('./main.ts');
+  process.exitCode = await runOnSystem(argv);
+  if (isBlocked) (await import('./platform/read-keychain-quickly.ts')).endBlockedProcess(process.exitCode);
 }
 
 /** Straight to the descriptor: making process.stdout costs more than everything else here. */
-function print(line: string): void {
+function printLine(line: string): void {
   let text = `${line}\n`;
   try {
     // Versions and tokens are ASCII, so bytes are characters.

@@ -80,7 +80,7 @@ export class CliError extends Error {
 }
 
 /** Wrong words on the command line (exit 2). */
-export function usage(message: string, hint?: string, detail?: string): CliError {
+export function usageError(message: string, hint?: string, detail?: string): CliError {
   return new CliError('usage', message, { hint, detail });
 }
 

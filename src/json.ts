@@ -1,4 +1,4 @@
-import { type ExactNumber, isExact, parseExact } from './exact.ts';
+import { type ExactNumber, isExactNumber, parseExact } from './exact.ts';
 
 export type JsonRecord = Readonly<Record<string, unknown>>;
 
@@ -23,22 +23,22 @@ export function parseExactJson(text: string): ReturnType<typeof parseJson> {
 }
 
 export function isRecord(value: unknown): value is JsonRecord {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isExact(value);
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isExactNumber(value);
 }
 
-export function textOf(record: JsonRecord, key: string): string | undefined {
+export function stringField(record: JsonRecord, key: string): string | undefined {
   const value = record[key];
   return typeof value === 'string' ? value : undefined;
 }
 
 /** To be reckoned with; `exactOf` gives what is shown. */
-export function numberOf(record: JsonRecord, key: string): number | undefined {
+export function numberField(record: JsonRecord, key: string): number | undefined {
   const held = record[key];
-  const value = isExact(held) ? Number(held) : held;
+  const value = isExactNumber(held) ? Number(held) : held;
   return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
 }
 
-export function exactOf(record: JsonRecord, key: string): number | ExactNumber | undefined {
+export function exactNumberField(record: JsonRecord, key: string): number | ExactNumber | undefined {
   const value = record[key];
-  return isExact(value) ? value : numberOf(record, key);
+  return isExactNumber(value) ? value : numberField(record, key);
 }

@@ -1,23 +1,23 @@
-import { wantsColor } from './cli/color.ts';
-import { runProgram } from './cli/program.ts';
-import { asCliError, printError, wantsJsonErrors } from './cli/report.ts';
-import { commands } from './commands/index.ts';
-import { DamagedConfig } from './config/file.ts';
+import { isColorEnabled } from './cli/color.ts';
+import { isJsonErrorOutput, printError, toCliError } from './cli/error-output.ts';
+import { runCommandLine } from './cli/program.ts';
+import { commandTree } from './commands/index.ts';
+import { DamagedConfigError } from './config/config-file.ts';
 import type { CliError, ExitCode } from './errors.ts';
 import type { Host } from './platform/host.ts';
-import { systemHost } from './platform/system.ts';
+import { systemHost } from './platform/system-host.ts';
 import { version } from './version.ts';
 
 /** The whole program in one call. `argv` are the words after the program's name. */
 export async function run(argv: readonly string[], host: Host): Promise<ExitCode> {
-  let json = wantsJsonErrors(argv, host.env);
+  let json = isJsonErrorOutput(argv, host.env);
   try {
-    return await runProgram({
+    return await runCommandLine({
       name: 'cloudctl',
       version,
       summary: 'Log in to the cloud through the browser, create droplets in batch, and migrate databases online.',
-      examples: firstSteps,
-      tree: commands,
+      examples: programExamples,
+      tree: commandTree,
       argv,
       stdout: host.stdout,
       env: host.env,
@@ -31,14 +31,14 @@ export async function run(argv: readonly string[], host: Host): Promise<ExitCode
       },
     });
   } catch (thrown) {
-    const error = await worded(thrown);
-    const color = wantsColor({ sink: host.stderr, env: host.env, noColor: argv.includes('--no-color') });
+    const error = await toDescribedError(thrown);
+    const color = isColorEnabled({ sink: host.stderr, env: host.env, noColor: argv.includes('--no-color') });
     await printError(error, { stderr: host.stderr, json, color });
     return error.exitCode;
   }
 }
 
-const firstSteps = [
+const programExamples = [
   { text: 'Try everything without an account', command: 'cloudctl sandbox start' },
   { text: 'Name the servers and the application, then log in', command: 'cloudctl auth setup && cloudctl auth login' },
   {
@@ -47,19 +47,19 @@ const firstSteps = [
   },
 ];
 
-async function worded(thrown: unknown): Promise<CliError> {
-  if (!(thrown instanceof DamagedConfig)) return asCliError(thrown);
-  const { explainDamage } = await import('./config/damage.ts');
-  return explainDamage(thrown);
+async function toDescribedError(thrown: unknown): Promise<CliError> {
+  if (!(thrown instanceof DamagedConfigError)) return toCliError(thrown);
+  const { explainDamagedConfig } = await import('./config/explain-damaged-config.ts');
+  return explainDamagedConfig(thrown);
 }
 
 /** A server that runs for hours has the time to compile, and the room. `sandbox` alone may be the name of a profile. */
-export function isServer(argv: readonly string[]): boolean {
+export function isSandboxStart(argv: readonly string[]): boolean {
   return argv.some((word, at) => word === 'sandbox' && argv[at + 1] === 'start');
 }
 
 /** The same on this machine. */
-export function runHere(argv: readonly string[]): Promise<ExitCode> {
-  const onNetwork = async (): Promise<void> => (await import('./platform/v8-flags.ts')).tuneClient();
-  return run(argv, systemHost(isServer(argv) ? {} : { onNetwork }));
+export function runOnSystem(argv: readonly string[]): Promise<ExitCode> {
+  const onNetwork = async (): Promise<void> => (await import('./platform/v8-flags.ts')).tuneV8ForClient();
+  return run(argv, systemHost(isSandboxStart(argv) ? {} : { onNetwork }));
 }

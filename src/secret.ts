@@ -1,4 +1,4 @@
-const inspect = Symbol.for('nodejs.util.inspect.custom');
+const inspectSymbol = Symbol.for('nodejs.util.inspect.custom');
 
 /**
  * A value that does not print: string conversion, JSON and `util.inspect` give `shown` instead.
@@ -6,11 +6,11 @@ const inspect = Symbol.for('nodejs.util.inspect.custom');
  */
 export class Secret {
   readonly #value: string;
-  readonly shown: string;
+  readonly display: string;
 
   constructor(value: string, shown = '[secret]') {
     this.#value = value;
-    this.shown = shown;
+    this.display = shown;
   }
 
   reveal(): string {
@@ -18,15 +18,15 @@ export class Secret {
   }
 
   toString(): string {
-    return this.shown;
+    return this.display;
   }
 
   toJSON(): string {
-    return this.shown;
+    return this.display;
   }
 
-  [inspect](): string {
-    return this.shown;
+  [inspectSymbol](): string {
+    return this.display;
   }
 }
 
@@ -36,23 +36,23 @@ export function secretUrl(url: URL): Secret {
 }
 
 /** Text of a server without the secrets that were sent to it, however it spells them: whoever repeats a request must not make us print it. */
-export function withoutSecrets(text: string, secrets: readonly Secret[]): string {
+export function redactSecrets(text: string, secrets: readonly Secret[]): string {
   return secrets.reduce(
-    (left, secret) => spellingsOf(secret).reduce((rest, spelling) => rest.replaceAll(spelling, secret.shown), left),
+    (left, secret) => encodingsOf(secret).reduce((rest, spelling) => rest.replaceAll(spelling, secret.display), left),
     text,
   );
 }
 
 /** Kept, because a token goes with thousands of requests and is looked for in every answer. */
-const known = new WeakMap<Secret, readonly string[]>();
+const encodingCache = new WeakMap<Secret, readonly string[]>();
 
-function spellingsOf(secret: Secret): readonly string[] {
-  const spellings = known.get(secret) ?? spelled(secret.reveal());
-  known.set(secret, spellings);
+function encodingsOf(secret: Secret): readonly string[] {
+  const spellings = encodingCache.get(secret) ?? encodeAllWays(secret.reveal());
+  encodingCache.set(secret, spellings);
   return spellings;
 }
 
-function spelled(value: string): readonly string[] {
+function encodeAllWays(value: string): readonly string[] {
   // A value this short stands in any text by chance, and tells nothing.
   if (value.length < 8) return [];
   const bytes = Buffer.from(value);

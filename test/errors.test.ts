@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { CliError, errorJson, exitCodes, usage } from '../src/errors.ts';
+import { CliError, errorJson, exitCodes, usageError } from '../src/errors.ts';
 
 /** The closed list of the contract, with the two errors of a redirect it does not name. */
 const codes = {
@@ -48,7 +48,7 @@ describe('error codes', () => {
   it('decide the exit status unless the error brings its own', () => {
     expect(new CliError('timeout', 'x').exitCode).toBe(6);
     expect(new CliError('cancelled', 'terminated', { exitCode: 143 }).exitCode).toBe(143);
-    expect(usage('x')).toMatchObject({ code: 'usage', exitCode: 2 });
+    expect(usageError('x')).toMatchObject({ code: 'usage', exitCode: 2 });
   });
 });
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { exactJson, isExact, parseExact } from '../src/exact.ts';
+import { isExactNumber, parseExact, stringifyExact } from '../src/exact.ts';
 
 describe('a number that a double would change', () => {
   it.each([
@@ -20,10 +20,10 @@ describe('a number that a double would change', () => {
     '100000000000000000000000',
   ])('leaves as it came: %s', (text) => {
     for (const json of [text, `[${text}]`, `{"id":${text}}`, `{"a":[{"b":"x"},[${text},1]],"c":${text}}`]) {
-      expect(exactJson(parseExact(json))).toBe(json);
-      expect(exactJson(parseExact(` ${json.replaceAll(':', ' :\n ')} `))).toBe(json);
+      expect(stringifyExact(parseExact(json))).toBe(json);
+      expect(stringifyExact(parseExact(` ${json.replaceAll(':', ' :\n ')} `))).toBe(json);
     }
-    expect(isExact(parseExact(text))).toBe(true);
+    expect(isExactNumber(parseExact(text))).toBe(true);
     expect(String(parseExact(text))).toBe(text);
   });
 });
@@ -43,7 +43,7 @@ it.each([
 ])('a text that says the same as a double is what JSON.parse makes of it: %s', (text) => {
   const value = parseExact(text);
   expect(value).toEqual(JSON.parse(text));
-  expect(isExact(value)).toBe(false);
+  expect(isExactNumber(value)).toBe(false);
 });
 
 test('a text in which such a number stands is otherwise what JSON.parse makes of it', () => {
@@ -51,7 +51,7 @@ test('a text in which such a number stands is otherwise what JSON.parse makes of
     fc.property(fc.jsonValue(), fc.constantFrom(undefined, 2), (value, indent) => {
       const around = JSON.stringify([value, { id: 7_777_777, value }], null, indent);
       const json = around.replace('7777777', '9007199254740993');
-      expect(exactJson(parseExact(json), indent)).toBe(json);
+      expect(stringifyExact(parseExact(json), indent)).toBe(json);
     }),
   );
 });
@@ -63,19 +63,19 @@ test.each([
   '["\\"1.0\\\\",1.0]',
   '["\\u0041\\n",{"k\\"":1.0}]',
 ])('names and strings are read as JSON.parse reads them: %s', (json) => {
-  const own = JSON.parse(exactJson(parseExact(json)) ?? '');
+  const own = JSON.parse(stringifyExact(parseExact(json)) ?? '');
   expect(Object.entries(own)).toEqual(Object.entries(JSON.parse(json)));
 });
 
 test('a string that looks like the mark of such a number stays a string', () => {
-  expect(exactJson(['\uFDD0', parseExact('1.0')])).toBe('["\uFDD0",1.0]');
-  expect(exactJson(['\uFDD0'], 2)).toBe(JSON.stringify(['\uFDD0'], null, 2));
+  expect(stringifyExact(['\uFDD0', parseExact('1.0')])).toBe('["\uFDD0",1.0]');
+  expect(stringifyExact(['\uFDD0'], 2)).toBe(JSON.stringify(['\uFDD0'], null, 2));
 });
 
 test('what JSON has no word for is written as JSON.stringify writes it', () => {
   const value = { date: new Date(0), gone: undefined, list: [undefined, () => 1], id: parseExact('1.0') };
-  expect(exactJson(value)).toBe('{"date":"1970-01-01T00:00:00.000Z","list":[null,null],"id":1.0}');
-  expect(exactJson(undefined)).toBeUndefined();
+  expect(stringifyExact(value)).toBe('{"date":"1970-01-01T00:00:00.000Z","list":[null,null],"id":1.0}');
+  expect(stringifyExact(undefined)).toBeUndefined();
 });
 
 test('a text that is none is refused as JSON.parse refuses it', () => {
@@ -85,5 +85,5 @@ test('a text that is none is refused as JSON.parse refuses it', () => {
 
 test('a text may be as deep as JSON.parse lets it', () => {
   const deep = `${'['.repeat(3000)}1.0${']'.repeat(3000)}`;
-  expect(exactJson(parseExact(deep))).toBe(deep);
+  expect(stringifyExact(parseExact(deep))).toBe(deep);
 });

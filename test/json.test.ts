@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { isRecord, numberOf, parseJson, textOf } from '../src/json.ts';
+import { isRecord, numberField, parseJson, stringField } from '../src/json.ts';
 
 it('a text that is no JSON fails without a message that quotes it', () => {
   expect(parseJson('{"access_token": hunter2}')).toEqual({ ok: false });
@@ -22,12 +22,12 @@ it.each([
 
 it('a member of the wrong type counts as absent', () => {
   const record = { text: 'x', number: 0, odd: Number.POSITIVE_INFINITY, digits: '1' };
-  expect([textOf(record, 'text'), textOf(record, 'number'), textOf(record, 'none')]).toEqual([
+  expect([stringField(record, 'text'), stringField(record, 'number'), stringField(record, 'none')]).toEqual([
     'x',
     undefined,
     undefined,
   ]);
-  expect([numberOf(record, 'number'), numberOf(record, 'odd'), numberOf(record, 'digits')]).toEqual([
+  expect([numberField(record, 'number'), numberField(record, 'odd'), numberField(record, 'digits')]).toEqual([
     0,
     undefined,
     undefined,

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import type { Branch, Leaf } from '../src/cli/command.ts';
-import { commands } from '../src/commands/index.ts';
+import type { CommandGroup, LazyCommand } from '../src/cli/command.ts';
+import { commandTree } from '../src/commands/index.ts';
 import type { Context } from '../src/context.ts';
-import { isServer, run } from '../src/main.ts';
-import { cloudctl, environmentOf, machineOf } from './commands/ground.ts';
+import { isSandboxStart, run } from '../src/main.ts';
+import { createSandboxHost, runCloudctl, sandboxEnvironment } from './commands/run-cloudctl.ts';
 import { closedOrigin, reply, serverFor } from './fixtures/broken-server.ts';
 import { memoryKeychain, testHost } from './fixtures/host.ts';
 import { seedSession } from './fixtures/session.ts';
-import { sandboxFor } from './sandbox/driver.ts';
+import { sandboxFor } from './sandbox/requests.ts';
 
 it.each([
   [['sandbox', 'start', '--port', '0'], true],
@@ -16,20 +16,20 @@ it.each([
   [['sandbox', 'env'], false],
   [[], false],
 ])('%j: a server that runs for hours is %s', (argv, is) => {
-  expect(isServer(argv)).toBe(is);
+  expect(isSandboxStart(argv)).toBe(is);
 });
 
 describe('the exit status', () => {
   it('is 0 for help and version, which need nothing', async () => {
     for (const words of [['--help'], ['-h'], ['help'], [], ['--version'], ['-V'], ['droplets', '--help']]) {
-      const ran = await cloudctl(testHost({ env: { CLOUDCTL_AUTH_URL: 'nonsense' } }), words);
+      const ran = await runCloudctl(testHost({ env: { CLOUDCTL_AUTH_URL: 'nonsense' } }), words);
       expect(ran, words.join(' ')).toMatchObject({ code: 0, err: '' });
       expect(ran.out).not.toBe('');
     }
   });
 
   it('is 0 for the help of the program, which shows what to try first', async () => {
-    expect((await cloudctl(testHost(), [])).out).toMatch(/^Examples:\n {2}# .+\n {2}\$ cloudctl sandbox start$/m);
+    expect((await runCloudctl(testHost(), [])).out).toMatch(/^Examples:\n {2}# .+\n {2}\$ cloudctl sandbox start$/m);
   });
 
   it.each([
@@ -45,7 +45,7 @@ describe('the exit status', () => {
     [['auth', 'status', '--profile', 'nope'], /profile "nope" is unknown/],
   ])('is 2 for wrong words: %j', async (words, message) => {
     const sandbox = await sandboxFor();
-    const ran = await cloudctl(await machineOf(sandbox), words);
+    const ran = await runCloudctl(await createSandboxHost(sandbox), words);
     expect(ran).toMatchObject({ code: 2, out: '' });
     expect(ran.err).toMatch(message);
     expect(ran.err).toMatch(/^error: /);
@@ -57,7 +57,7 @@ describe('the exit status', () => {
       ['CLOUDCTL_AUTH_URL', 'http://cloud.example'],
       ['CLOUDCTL_FLOW', 'magic'],
     ]) {
-      const ran = await cloudctl(testHost({ env: { [name ?? '']: value } }), ['config', 'list']);
+      const ran = await runCloudctl(testHost({ env: { [name ?? '']: value } }), ['config', 'list']);
       expect(ran).toMatchObject({ code: 2, out: '' });
       expect(ran.err).toContain(name);
     }
@@ -65,12 +65,12 @@ describe('the exit status', () => {
 
   it('is 4 when nobody is logged in, 1 when the keychain is away, 6 when the server is', async () => {
     const sandbox = await sandboxFor();
-    expect((await cloudctl(await machineOf(sandbox), ['actions', 'list'])).code).toBe(4);
-    const env = { ...environmentOf(sandbox), CLOUDCTL_CREDENTIAL_STORE: 'keychain' };
+    expect((await runCloudctl(await createSandboxHost(sandbox), ['actions', 'list'])).code).toBe(4);
+    const env = { ...sandboxEnvironment(sandbox), CLOUDCTL_CREDENTIAL_STORE: 'keychain' };
     const locked = testHost({ env, keychain: memoryKeychain(new Map(), () => 'locked') });
-    expect((await cloudctl(locked, ['actions', 'list'])).code).toBe(1);
+    expect((await runCloudctl(locked, ['actions', 'list'])).code).toBe(1);
     const away = { CLOUDCTL_ACCESS_TOKEN: 'x', CLOUDCTL_BASE_URL: await closedOrigin() };
-    expect((await cloudctl(testHost({ env: away }), ['actions', 'list'])).code).toBe(6);
+    expect((await runCloudctl(testHost({ env: away }), ['actions', 'list'])).code).toBe(6);
   });
 
   it('is 1 for a bug, whose secrets are left out', async () => {
@@ -79,7 +79,7 @@ describe('the exit status', () => {
       send: () => Promise.reject(new TypeError('Failed to parse URL https://x/y?refresh_token=hunter2')),
     });
     await seedSession(host, sandbox);
-    const ran = await cloudctl(host, ['actions', 'list', '-o', 'json']);
+    const ran = await runCloudctl(host, ['actions', 'list', '-o', 'json']);
     expect(ran).toMatchObject({ code: 1, out: '' });
     expect(ran.error()).toMatchObject({ code: 'internal' });
     expect(ran.err).not.toContain('hunter2');
@@ -91,7 +91,7 @@ describe('an error', () => {
   const away = async () => ({ CLOUDCTL_ACCESS_TOKEN: 'x', CLOUDCTL_BASE_URL: await closedOrigin() });
 
   it('has three parts on standard error', async () => {
-    const ran = await cloudctl(testHost(), words);
+    const ran = await runCloudctl(testHost(), words);
     expect(ran.out).toBe('');
     expect(ran.err).toMatch(/^error: .+\ndetail: .+\nhint: .+\n$/);
   });
@@ -101,7 +101,7 @@ describe('an error', () => {
     [['-o', 'ndjson'], {}],
     [[], { CLOUDCTL_OUTPUT: 'json' }],
   ])('is one JSON object with %j %j', async (more, env) => {
-    const ran = await cloudctl(testHost({ env: { ...(await away()), ...env } }), [...words, ...more]);
+    const ran = await runCloudctl(testHost({ env: { ...(await away()), ...env } }), [...words, ...more]);
     expect(ran).toMatchObject({ code: 6, out: '' });
     expect(Object.keys(JSON.parse(ran.err))).toEqual(['error']);
     expect(ran.error()).toMatchObject({ code: 'unreachable', exit_code: 6, hint: expect.any(String) });
@@ -109,13 +109,13 @@ describe('an error', () => {
 
   it('is one JSON object where the profile asks for JSON, and text where the words ask for a table', async () => {
     const host = testHost({ env: await away() });
-    await cloudctl(host, ['config', 'set', 'output', 'json']);
-    expect((await cloudctl(host, words)).error()).toMatchObject({ code: 'unreachable' });
-    expect((await cloudctl(host, [...words, '-o', 'table'])).err).toMatch(/^error: /);
+    await runCloudctl(host, ['config', 'set', 'output', 'json']);
+    expect((await runCloudctl(host, words)).error()).toMatchObject({ code: 'unreachable' });
+    expect((await runCloudctl(host, [...words, '-o', 'table'])).err).toMatch(/^error: /);
   });
 
   it('of wrong words is JSON as well when JSON was asked for', async () => {
-    const ran = await cloudctl(testHost(), [...words, '--nope', '-o', 'json']);
+    const ran = await runCloudctl(testHost(), [...words, '--nope', '-o', 'json']);
     expect(ran.error()).toMatchObject({ code: 'usage', exit_code: 2 });
   });
 
@@ -124,22 +124,26 @@ describe('an error', () => {
       reply(response, 409, { id: 'conflict', message: 'no\u001b[31m' }, { 'x-request-id': 'r-7' }),
     );
     const env = { CLOUDCTL_ACCESS_TOKEN: 'x', CLOUDCTL_BASE_URL: origin };
-    const ran = await cloudctl(testHost({ env }), [...words, '-o', 'json']);
+    const ran = await runCloudctl(testHost({ env }), [...words, '-o', 'json']);
     expect(ran.error()).toMatchObject({ code: 'api_error', status: 409, request_id: 'r-7', detail: 'no' });
-    expect((await cloudctl(testHost({ env }), words)).err).not.toContain('\u001b');
+    expect((await runCloudctl(testHost({ env }), words)).err).not.toContain('\u001b');
   });
 });
 
 describe('--quiet', () => {
   it('leaves notices out and data in', async () => {
     const sandbox = await sandboxFor();
-    const host = await machineOf(sandbox);
-    expect(await cloudctl(host, ['config', 'set', 'scope', 'read', '-q'])).toMatchObject({ code: 0, out: '', err: '' });
-    expect((await cloudctl(host, ['config', 'get', 'scope', '-q'])).out).toBe('read\n');
+    const host = await createSandboxHost(sandbox);
+    expect(await runCloudctl(host, ['config', 'set', 'scope', 'read', '-q'])).toMatchObject({
+      code: 0,
+      out: '',
+      err: '',
+    });
+    expect((await runCloudctl(host, ['config', 'get', 'scope', '-q'])).out).toBe('read\n');
   });
 
   it('leaves errors in', async () => {
-    expect((await cloudctl(testHost(), ['auth', 'status', '--quiet'])).err).toMatch(/^error: /);
+    expect((await runCloudctl(testHost(), ['auth', 'status', '--quiet'])).err).toMatch(/^error: /);
   });
 });
 
@@ -147,7 +151,7 @@ describe('--trace', () => {
   it('tells each request on standard error and no secret', async () => {
     const [host, sandbox] = [testHost(), await sandboxFor()];
     const { grant } = await seedSession(host, sandbox);
-    const ran = await cloudctl(host, ['actions', 'list', '--trace', '-o', 'json']);
+    const ran = await runCloudctl(host, ['actions', 'list', '--trace', '-o', 'json']);
     expect(ran.err).toMatch(/^GET http:\S+\/v2\/actions\?page&per_page 200 \d+ ms$/m);
     expect(ran.err).not.toContain(grant.access_token);
     expect(() => JSON.parse(ran.out)).not.toThrow();
@@ -173,14 +177,17 @@ const typed: Readonly<Record<string, readonly string[]>> = {
 /** Commands whose standard output is data that is no JSON, or that need servers of another kind. */
 const elsewhere = /^(db|doctor|auth token|config get|config path|completion|sandbox (start|env|clock|token|restore))\b/;
 
-function pathsOf(tree: Readonly<Record<string, Branch<Context> | Leaf<Context>>>, above = ''): readonly string[] {
+function pathsOf(
+  tree: Readonly<Record<string, CommandGroup<Context> | LazyCommand<Context>>>,
+  above = '',
+): readonly string[] {
   return Object.entries(tree).flatMap(([name, node]) =>
     node.kind === 'leaf' ? [`${above}${name}`] : pathsOf(node.children, `${above}${name} `),
   );
 }
 
 describe('standard output carries data only', () => {
-  it.each(pathsOf(commands).filter((path) => !elsewhere.test(path)))('%s', async (path) => {
+  it.each(pathsOf(commandTree).filter((path) => !elsewhere.test(path)))('%s', async (path) => {
     const sandbox = await sandboxFor();
     const env = {
       CLOUDCTL_CLIENT_SECRET: sandbox.ready.client_secret,
@@ -189,7 +196,7 @@ describe('standard output carries data only', () => {
     };
     const host = testHost({ env });
     await seedSession(host, sandbox);
-    const ran = await cloudctl(host, [...path.split(' '), ...(typed[path] ?? []), '-o', 'json']);
+    const ran = await runCloudctl(host, [...path.split(' '), ...(typed[path] ?? []), '-o', 'json']);
     if (ran.out !== '') expect(() => JSON.parse(ran.out), ran.out).not.toThrow();
     expect(ran.out).not.toMatch(/^(error|hint|warning|detail):/m);
     expect([0, 4]).toContain(ran.code);

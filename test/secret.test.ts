@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { Secret, secretUrl, withoutSecrets } from '../src/secret.ts';
+import { redactSecrets, Secret, secretUrl } from '../src/secret.ts';
 
 describe('a secret', () => {
   const secret = new Secret('hunter2');
@@ -44,11 +44,11 @@ describe('withoutSecrets', () => {
     ['in base64', Buffer.from('s3cr+t/"of the test').toString('base64')],
     ['in hexadecimals', Buffer.from('s3cr+t/"of the test').toString('hex')],
   ])('takes a secret out %s', (_way, spelling) => {
-    expect(withoutSecrets(`a ${spelling} b ${spelling}`, secrets)).toMatch(/^a \[token\]=* b \[token\]=*$/);
+    expect(redactSecrets(`a ${spelling} b ${spelling}`, secrets)).toMatch(/^a \[token\]=* b \[token\]=*$/);
   });
 
   it('leaves everything else, and values too short to tell anything', () => {
-    expect(withoutSecrets('nothing here', secrets)).toBe('nothing here');
-    expect(withoutSecrets('a b c', [new Secret('b')])).toBe('a b c');
+    expect(redactSecrets('nothing here', secrets)).toBe('nothing here');
+    expect(redactSecrets('a b c', [new Secret('b')])).toBe('a b c');
   });
 });

@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import { parse } from '../src/cli/parse.ts';
-import { commands } from '../src/commands/index.ts';
+import { parseCommandLine } from '../src/cli/parse-command-line.ts';
+import { commandTree } from '../src/commands/index.ts';
 import { CliError } from '../src/errors.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -13,7 +13,11 @@ it('every command that a hint, an error or a page shows whole is one that the pr
   for (const file of shownIn()) {
     for (const command of commandsIn(readFileSync(file, 'utf8'))) {
       const words = wordsOf(command);
-      const fault = await parse('cloudctl', { kind: 'branch', summary: '', children: commands }, words).catch(String);
+      const fault = await parseCommandLine(
+        'cloudctl',
+        { kind: 'branch', summary: '', children: commandTree },
+        words,
+      ).catch(String);
       // The bare name of a command stands for the command, not for a line to be pasted.
       const isName = words.every((word) => /^[a-z]+$/.test(word)) && String(fault).includes('missing argument');
       if (typeof fault === 'string' && !isName && !mistakes.has(command)) wrong.push(`${command}: ${fault}`);
@@ -24,7 +28,9 @@ it('every command that a hint, an error or a page shows whole is one that the pr
 
 it('a command without its method is found', async () => {
   const words = wordsOf('cloudctl api /v2/droplets');
-  await expect(parse('cloudctl', { kind: 'branch', summary: '', children: commands }, words)).rejects.toThrow(CliError);
+  await expect(
+    parseCommandLine('cloudctl', { kind: 'branch', summary: '', children: commandTree }, words),
+  ).rejects.toThrow(CliError);
 });
 
 /** Shown as what a person may type by mistake. */

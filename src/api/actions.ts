@@ -1,7 +1,7 @@
-import { isRecord, type JsonRecord, numberOf, textOf } from '../json.ts';
+import { isRecord, type JsonRecord, numberField, stringField } from '../json.ts';
 import type { Api } from './client.ts';
-import { listPages, type Portion, type Wish } from './pages.ts';
-import { idOf } from './survey.ts';
+import { itemIdOf } from './list-completeness.ts';
+import { type ListChunk, type ListOptions, listPages } from './list-pages.ts';
 
 /** An action as the API sent it, with the fields we rely on. */
 export interface Action {
@@ -12,22 +12,22 @@ export interface Action {
 }
 
 /** Actions, a page at a time. */
-export function listActions(api: Api, wish: Wish<Action> = {}): AsyncGenerator<Portion<Action>> {
+export function listActions(api: Api, wish: ListOptions<Action> = {}): AsyncGenerator<ListChunk<Action>> {
   return listPages(api, {
     path: '/v2/actions',
     key: 'actions',
     members: ['id', 'status', 'type', 'started_at'],
     decode: decodeAction,
-    idOf,
-    bornAt: ({ raw }) => textOf(raw, 'started_at'),
-    wish,
+    idOf: itemIdOf,
+    createdAt: ({ raw }) => stringField(raw, 'started_at'),
+    options: wish,
   });
 }
 
 function decodeAction(json: unknown): Action | undefined {
   if (!isRecord(json)) return undefined;
-  const id = numberOf(json, 'id');
-  const status = textOf(json, 'status');
-  const type = textOf(json, 'type');
+  const id = numberField(json, 'id');
+  const status = stringField(json, 'status');
+  const type = stringField(json, 'type');
   return id === undefined || status === undefined || type === undefined ? undefined : { id, status, type, raw: json };
 }

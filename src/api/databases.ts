@@ -1,5 +1,5 @@
 import { CliError } from '../errors.ts';
-import { isRecord, textOf } from '../json.ts';
+import { isRecord, stringField } from '../json.ts';
 import type { Secret } from '../secret.ts';
 import type { Api } from './client.ts';
 
@@ -24,7 +24,11 @@ export interface StartedMigration {
 }
 
 /** Starts an online migration into a cluster (spec.md §4.5). It is sent once: an answer that got lost may have started it. */
-export async function startMigration(api: Api, cluster: string, request: MigrationRequest): Promise<StartedMigration> {
+export async function startOnlineMigration(
+  api: Api,
+  cluster: string,
+  request: MigrationRequest,
+): Promise<StartedMigration> {
   const { password, ...source } = request.source;
   const body = JSON.stringify({
     source: { ...source, ...(password === undefined ? {} : { password: password.reveal() }) },
@@ -32,13 +36,13 @@ export async function startMigration(api: Api, cluster: string, request: Migrati
     ...(request.ignoreDbs === undefined ? {} : { ignore_dbs: request.ignoreDbs }),
   });
   const json = await api.json({ method: 'PUT', path: `/v2/databases/${cluster}/online-migration`, body });
-  const id = isRecord(json) ? textOf(json, 'id') : undefined;
-  const status = isRecord(json) ? textOf(json, 'status') : undefined;
+  const id = isRecord(json) ? stringField(json, 'id') : undefined;
+  const status = isRecord(json) ? stringField(json, 'status') : undefined;
   if (!isRecord(json) || id === undefined || status === undefined) {
     throw new CliError('api_error', 'the migration was accepted, but the answer is not understood', {
       detail: 'it may be running: the control panel shows it',
       hint: `\`cloudctl api GET /v2/databases/${cluster}/online-migration\` shows its state`,
     });
   }
-  return { id, status, createdAt: textOf(json, 'created_at') ?? '' };
+  return { id, status, createdAt: stringField(json, 'created_at') ?? '' };
 }

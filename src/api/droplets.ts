@@ -1,8 +1,8 @@
-import { isRecord, type JsonRecord, numberOf, parseJson, textOf } from '../json.ts';
+import { isRecord, type JsonRecord, numberField, parseJson, stringField } from '../json.ts';
 import type { Api } from './client.ts';
-import { listPages, type Portion, type Wish } from './pages.ts';
-import { createSplitter } from './split-list.ts';
-import { idOf } from './survey.ts';
+import { itemIdOf } from './list-completeness.ts';
+import { type ListChunk, type ListOptions, listPages } from './list-pages.ts';
+import { createListSplitter } from './split-list.ts';
 
 /** A droplet as the API sent it, with the fields we rely on. */
 export interface Droplet {
@@ -20,8 +20,8 @@ export interface DropletFilter {
 export function listDroplets(
   api: Api,
   filter: DropletFilter,
-  wish: Wish<Droplet> = {},
-): AsyncGenerator<Portion<Droplet>> {
+  wish: ListOptions<Droplet> = {},
+): AsyncGenerator<ListChunk<Droplet>> {
   const query = new URLSearchParams();
   if (filter.name !== undefined) query.set('name', filter.name);
   if (filter.tag !== undefined) query.set('tag_name', filter.tag);
@@ -30,54 +30,54 @@ export function listDroplets(
     key: 'droplets',
     members: ['id', 'name', 'created_at'],
     decode: decodeDroplet,
-    idOf,
-    bornAt: ({ raw }) => textOf(raw, 'created_at'),
-    wish,
+    idOf: itemIdOf,
+    createdAt: ({ raw }) => stringField(raw, 'created_at'),
+    options: wish,
   });
 }
 
 export function decodeDroplet(json: unknown): Droplet | undefined {
   if (!isRecord(json)) return undefined;
-  const id = numberOf(json, 'id');
-  const name = textOf(json, 'name');
+  const id = numberField(json, 'id');
+  const name = stringField(json, 'name');
   return id === undefined || name === undefined ? undefined : { id, name, raw: json };
 }
 
 /** Beyond 2^53 two ids are one number: who has to know which droplet is whose cannot go by them. */
-export function isTellable(id: number): boolean {
+export function isExactId(id: number): boolean {
   return Number.isSafeInteger(id);
 }
 
 /** The answer of a creation: droplets in the order of the names, and the actions that make them. */
-export interface Created {
+export interface CreatedDroplets {
   readonly droplets: readonly Pick<Droplet, 'id' | 'name'>[];
   readonly actionIds: readonly number[];
 }
 
-const splitCreated = createSplitter('droplets', ['id', 'name']);
+const splitCreatedDroplets = createListSplitter('droplets', ['id', 'name']);
 
 /** Reads `{droplet, links}` (one name) and `{droplets, links}` (several); undefined for anything else. */
-export function readCreated(bytes: Buffer): Created | undefined {
+export function parseCreatedDroplets(bytes: Buffer): CreatedDroplets | undefined {
   // Of ten droplets little is wanted, and a batch reads thousands of them.
-  const split = splitCreated(bytes);
+  const split = splitCreatedDroplets(bytes);
   const json = parseJson(split?.rest ?? bytes.toString('utf8'));
-  return json.ok && isRecord(json.value) ? decodeCreated(json.value, split?.skims ?? []) : undefined;
+  return json.ok && isRecord(json.value) ? decodeCreatedDroplets(json.value, split?.partialItems ?? []) : undefined;
 }
 
-function decodeCreated(json: JsonRecord, skims: readonly JsonRecord[]): Created | undefined {
+function decodeCreatedDroplets(json: JsonRecord, skims: readonly JsonRecord[]): CreatedDroplets | undefined {
   const several = skims.length > 0 ? skims : json.droplets;
   const droplets: Droplet[] = [];
   for (const one of Array.isArray(several) ? several : [json.droplet]) {
     const droplet = decodeDroplet(one);
-    if (droplet === undefined || !isTellable(droplet.id)) return undefined;
+    if (droplet === undefined || !isExactId(droplet.id)) return undefined;
     droplets.push(droplet);
   }
   const links = isRecord(json.links) && Array.isArray(json.links.actions) ? json.links.actions : [];
   const actionIds: number[] = [];
   for (const link of links) {
     if (!isRecord(link) || (link.rel !== undefined && link.rel !== 'create')) continue;
-    const id = numberOf(link, 'id');
-    if (id !== undefined && isTellable(id)) actionIds.push(id);
+    const id = numberField(link, 'id');
+    if (id !== undefined && isExactId(id)) actionIds.push(id);
   }
   return { droplets, actionIds };
 }

@@ -1,5 +1,5 @@
 /** What a scan gives where no JSON value stands. */
-export const none = -1;
+export const noJsonValue = -1;
 
 /** Is given where a value begins, and gives where it ends, or `none`. */
 export type ReadValue = (from: number) => number;
@@ -30,35 +30,35 @@ export function skipValue(bytes: Uint8Array, from: number, depth = 0): number {
 }
 
 export function skipObject(bytes: Uint8Array, from: number, read?: ReadMember, depth = 0): number {
-  if (depth > deepest) return none;
+  if (depth > maxDepth) return noJsonValue;
   let at = skipBlanks(bytes, from + 1);
   if (bytes[at] === closeBrace) return at + 1;
   for (;;) {
-    if (bytes[at] !== quote) return none;
+    if (bytes[at] !== quote) return noJsonValue;
     const keyEnd = skipString(bytes, at);
-    if (keyEnd === none) return none;
+    if (keyEnd === noJsonValue) return noJsonValue;
     const middle = skipBlanks(bytes, keyEnd);
-    if (bytes[middle] !== colon) return none;
+    if (bytes[middle] !== colon) return noJsonValue;
     const value = skipBlanks(bytes, middle + 1);
     const end = read === undefined ? skipValue(bytes, value, depth + 1) : read(value, at, keyEnd);
-    if (end === none) return none;
+    if (end === noJsonValue) return noJsonValue;
     at = skipBlanks(bytes, end);
     if (bytes[at] === closeBrace) return at + 1;
-    if (bytes[at] !== comma) return none;
+    if (bytes[at] !== comma) return noJsonValue;
     at = skipBlanks(bytes, at + 1);
   }
 }
 
 export function skipArray(bytes: Uint8Array, from: number, read?: ReadValue, depth = 0): number {
-  if (depth > deepest) return none;
+  if (depth > maxDepth) return noJsonValue;
   let at = skipBlanks(bytes, from + 1);
   if (bytes[at] === closeBracket) return at + 1;
   for (;;) {
     const end = read === undefined ? skipValue(bytes, at, depth + 1) : read(at);
-    if (end === none) return none;
+    if (end === noJsonValue) return noJsonValue;
     at = skipBlanks(bytes, end);
     if (bytes[at] === closeBracket) return at + 1;
-    if (bytes[at] !== comma) return none;
+    if (bytes[at] !== comma) return noJsonValue;
     at = skipBlanks(bytes, at + 1);
   }
 }
@@ -75,21 +75,21 @@ function skipString(bytes: Uint8Array, from: number): number {
     while (isPlain[bytes[at] ?? 0] === 1) at++;
     const byte = bytes[at];
     if (byte === quote) return at + 1;
-    if (byte !== backslash) return none;
+    if (byte !== backslash) return noJsonValue;
     at += 1;
     const escaped = bytes[at] ?? 0;
     if (escaped === letterU) {
-      for (const end = at + 4; at < end; at++) if (!isHex(bytes[at + 1] ?? 0)) return none;
-    } else if (!escapes.includes(escaped)) return none;
+      for (const end = at + 4; at < end; at++) if (!isHex(bytes[at + 1] ?? 0)) return noJsonValue;
+    } else if (!escapes.includes(escaped)) return noJsonValue;
   }
-  return none;
+  return noJsonValue;
 }
 
 function skipNumber(bytes: Uint8Array, from: number): number {
   const whole = bytes[from] === minus ? from + 1 : from;
   let at = bytes[whole] === zero ? whole + 1 : skipDigits(bytes, whole);
-  if (at !== none && bytes[at] === point) at = skipDigits(bytes, at + 1);
-  if (at === none || (bytes[at] !== letterE && bytes[at] !== capitalE)) return at;
+  if (at !== noJsonValue && bytes[at] === point) at = skipDigits(bytes, at + 1);
+  if (at === noJsonValue || (bytes[at] !== letterE && bytes[at] !== capitalE)) return at;
   const isSigned = bytes[at + 1] === minus || bytes[at + 1] === plus;
   return skipDigits(bytes, isSigned ? at + 2 : at + 1);
 }
@@ -97,11 +97,11 @@ function skipNumber(bytes: Uint8Array, from: number): number {
 function skipDigits(bytes: Uint8Array, from: number): number {
   let at = from;
   while (isDigit(bytes[at] ?? 0)) at++;
-  return at === from ? none : at;
+  return at === from ? noJsonValue : at;
 }
 
 function skipWord(bytes: Uint8Array, from: number, word: string): number {
-  for (let at = 0; at < word.length; at++) if (bytes[from + at] !== word.charCodeAt(at)) return none;
+  for (let at = 0; at < word.length; at++) if (bytes[from + at] !== word.charCodeAt(at)) return noJsonValue;
   return from + word.length;
 }
 
@@ -115,7 +115,7 @@ function isHex(byte: number): boolean {
 }
 
 /** Deeper ones are left to a parser that needs no stack for them. */
-const deepest = 200;
+const maxDepth = 200;
 const tab = 0x09;
 const space = 0x20;
 const quote = 0x22;

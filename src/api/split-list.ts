@@ -1,18 +1,18 @@
 import { type JsonRecord, parseExactJson } from '../json.ts';
-import { createFamiliar, type Familiar } from './familiar.ts';
-import { none, type ReadMember, skipArray, skipBlanks, skipObject, skipValue } from './json-scan.ts';
+import { type ByteSpanCache, createByteSpanCache } from './byte-span-cache.ts';
+import { noJsonValue, type ReadMember, skipArray, skipBlanks, skipObject, skipValue } from './json-scan.ts';
 
 /** The text of a JSON object, with the objects of one of its lists found in it. */
 export interface SplitList {
   /** Where each of them begins and ends: two numbers for each. */
   readonly spans: readonly number[];
   /** Each of them with only the members that were asked for. */
-  readonly skims: readonly JsonRecord[];
+  readonly partialItems: readonly JsonRecord[];
   /** The text with an empty list in place of this one; what follows the list may yet turn out to be no JSON. */
   readonly rest: string;
 }
 
-export type Splitter = (bytes: Buffer) => SplitList | undefined;
+export type ListSplitter = (bytes: Buffer) => SplitList | undefined;
 
 /**
  * Takes the list under `key` apart without making values of all of it, which is most of what reading it costs: its objects can
@@ -20,9 +20,9 @@ export type Splitter = (bytes: Buffer) => SplitList | undefined;
  * undefined: up to the end of the list it is no JSON, or stands on several lines; the list holds more than objects; or there
  * are two such lists, of which JSON.parse would take the last.
  */
-export function createSplitter(key: string, members: readonly string[]): Splitter {
-  const familiar: Familiar[] = [];
-  const tails = createFamiliar();
+export function createListSplitter(key: string, members: readonly string[]): ListSplitter {
+  const familiar: ByteSpanCache[] = [];
+  const tails = createByteSpanCache();
   const [keyAt, memberAt] = [namesAt([key]), namesAt(members)];
   const quotedKey = Buffer.from(JSON.stringify(key));
   return (bytes) => {
@@ -33,13 +33,13 @@ export function createSplitter(key: string, members: readonly string[]): Splitte
       memberAt: (from, end) => memberAt(bytes, from, end, isEscaped),
       valueAt: (from, end) => valueAt(bytes, from, end, isEscaped),
       wanted: members.length,
-      familiarAt: (length) => (familiar[length] ??= createFamiliar()),
+      familiarAt: (length) => (familiar[length] ??= createByteSpanCache()),
       tails,
     });
   };
 }
 
-interface Splitting {
+interface SplitOptions {
   /** Whether the name between two places is that of the list. */
   readonly isList: (from: number, end: number) => boolean;
   /** Whether no other list of that name can follow. */
@@ -50,41 +50,41 @@ interface Splitting {
   readonly valueAt: (from: number, end: number) => unknown;
   /** How many members were asked for. */
   readonly wanted: number;
-  readonly familiarAt: (nameLength: number) => Familiar;
+  readonly familiarAt: (nameLength: number) => ByteSpanCache;
   /** What follows the last of the members that were asked for, to the end of an object. */
-  readonly tails: Familiar;
+  readonly tails: ByteSpanCache;
 }
 
-function splitList(bytes: Buffer, splitting: Splitting): SplitList | undefined {
+function splitList(bytes: Buffer, splitting: SplitOptions): SplitList | undefined {
   const { isList, isLast, memberAt, valueAt, wanted, familiarAt, tails } = splitting;
   const spans: number[] = [];
   const skims: JsonRecord[] = [];
-  let [listStart, listEnd] = [none, none];
+  let [listStart, listEnd] = [noJsonValue, noJsonValue];
   let skim: Record<string, unknown> = {};
   // Of the object that is read: how many of its members were asked for, where the last of them ends, and whether what follows is known.
   let [met, metEnd, isTailKnown, isOver] = [0, 0, false, false];
 
   const readMember: ReadMember = (from, name, nameEnd) => {
     const end =
-      bytes[from] === openBrace ? skipFamiliar(familiarAt(nameEnd - name), bytes, from) : skipValue(bytes, from, 2);
-    const member = end === none ? undefined : memberAt(name, nameEnd);
+      bytes[from] === openBrace ? skipCachedValue(familiarAt(nameEnd - name), bytes, from) : skipValue(bytes, from, 2);
+    const member = end === noJsonValue ? undefined : memberAt(name, nameEnd);
     if (member === undefined) return end;
     skim[member] = valueAt(from, end);
     met += 1;
     metEnd = end;
     if (met !== wanted) return end;
-    const tailEnd = tails.endOf(bytes, end);
-    isTailKnown = tailEnd !== none;
+    const tailEnd = tails.matchEnd(bytes, end);
+    isTailKnown = tailEnd !== noJsonValue;
     // The brace that ends the object is left to whoever reads it.
     return isTailKnown ? tailEnd - 1 : end;
   };
   const readItem = (from: number): number => {
-    if (bytes[from] !== openBrace) return none;
+    if (bytes[from] !== openBrace) return noJsonValue;
     skim = {};
     [met, isTailKnown] = [0, false];
     const end = skipObject(bytes, from, readMember);
     // A tail that holds one of them again is none.
-    if (end !== none && met === wanted && !isTailKnown) tails.learn(bytes, wanted === 0 ? end : metEnd, end);
+    if (end !== noJsonValue && met === wanted && !isTailKnown) tails.remember(bytes, wanted === 0 ? end : metEnd, end);
     spans.push(from, end);
     skims.push(skim);
     return end;
@@ -93,32 +93,32 @@ function splitList(bytes: Buffer, splitting: Splitting): SplitList | undefined {
   if (bytes[start] !== openBrace) return undefined;
   const end = skipObject(bytes, start, (from, name, nameEnd) => {
     if (!isList(name, nameEnd)) return skipValue(bytes, from);
-    if (listStart !== none || bytes[from] !== openBracket) return none;
+    if (listStart !== noJsonValue || bytes[from] !== openBracket) return noJsonValue;
     listStart = from;
     listEnd = skipArray(bytes, from, readItem);
     // What follows is read by whoever wants it.
-    isOver = listEnd !== none && isLast(listEnd);
-    return isOver ? none : listEnd;
+    isOver = listEnd !== noJsonValue && isLast(listEnd);
+    return isOver ? noJsonValue : listEnd;
   });
-  if (!isOver && (end === none || skipBlanks(bytes, end) !== bytes.length)) return undefined;
-  if (listStart === none) return { spans, skims, rest: bytes.toString('utf8') };
+  if (!isOver && (end === noJsonValue || skipBlanks(bytes, end) !== bytes.length)) return undefined;
+  if (listStart === noJsonValue) return { spans, partialItems: skims, rest: bytes.toString('utf8') };
   const rest = `${bytes.toString('utf8', 0, listStart)}[]${bytes.toString('utf8', listEnd)}`;
-  return { spans, skims, rest };
+  return { spans, partialItems: skims, rest };
 }
 
-function skipFamiliar(familiar: Familiar, bytes: Buffer, from: number): number {
-  const known = familiar.endOf(bytes, from);
-  if (known !== none) return known;
+function skipCachedValue(familiar: ByteSpanCache, bytes: Buffer, from: number): number {
+  const known = familiar.matchEnd(bytes, from);
+  if (known !== noJsonValue) return known;
   const end = skipValue(bytes, from, 2);
-  if (end !== none) familiar.learn(bytes, from, end);
+  if (end !== noJsonValue) familiar.remember(bytes, from, end);
   return end;
 }
 
 /** The JSON text between two places was found to be one. */
 function valueAt(bytes: Buffer, from: number, end: number, isEscaped: boolean): unknown {
   if (bytes[from] === quote && !isEscaped) return bytes.toString('utf8', from + 1, end - 1);
-  const whole = end - from <= longestNumber ? digitsAt(bytes, from, end) : none;
-  if (whole !== none) return whole;
+  const whole = end - from <= longestNumber ? digitsAt(bytes, from, end) : noJsonValue;
+  if (whole !== noJsonValue) return whole;
   const json = parseExactJson(bytes.toString('utf8', from, end));
   return json.ok ? json.value : undefined;
 }
@@ -127,7 +127,7 @@ function digitsAt(bytes: Buffer, from: number, end: number): number {
   let value = 0;
   for (let at = from; at < end; at++) {
     const digit = (bytes[at] ?? 0) - zero;
-    if (digit < 0 || digit > 9) return none;
+    if (digit < 0 || digit > 9) return noJsonValue;
     value = value * 10 + digit;
   }
   return value;

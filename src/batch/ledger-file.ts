@@ -17,12 +17,12 @@ export interface LedgerFile {
 }
 
 /** Milliseconds after which a line that nobody waits for is on its way to the disk: what a disk that is torn off can lose. */
-const lag = 20;
+const syncDelayMs = 20;
 
 /** At the end of a file that exists. */
 export function openLedgerFile(path: string): LedgerFile {
   const descriptor = openSync(path, 'a', 0o600);
-  const sync = grouped(
+  const sync = coalesce(
     () => new Promise<void>((done, fail) => fdatasync(descriptor, (error) => (error ? fail(error) : done()))),
   );
   let broken: CliError | undefined;
@@ -33,7 +33,7 @@ export function openLedgerFile(path: string): LedgerFile {
 
   const fail = (error: unknown): never => {
     // After half a line nothing more may follow it.
-    broken ??= cannotWrite(path, error);
+    broken ??= ledgerWriteError(path, error);
     throw broken;
   };
   const syncSoon = (): void => {
@@ -52,7 +52,7 @@ export function openLedgerFile(path: string): LedgerFile {
     } catch (error) {
       fail(error);
     }
-    soon ??= setTimeout(syncSoon, lag);
+    soon ??= setTimeout(syncSoon, syncDelayMs);
   };
   const endOfTurn = (): void => {
     try {
@@ -67,7 +67,7 @@ export function openLedgerFile(path: string): LedgerFile {
       .then(sync)
       .catch(() => {})
       .then(() => {
-        broken ??= cannotWrite(path, new Error('it is closed'));
+        broken ??= ledgerWriteError(path, new Error('it is closed'));
         clearTimeout(soon);
         closeSync(descriptor);
       });
@@ -89,7 +89,7 @@ export function openLedgerFile(path: string): LedgerFile {
   };
 }
 
-export function cannotWrite(path: string, error: unknown): CliError {
+export function ledgerWriteError(path: string, error: unknown): CliError {
   if (error instanceof CliError) return error;
   const reason = error instanceof Error ? error.message : String(error);
   return new CliError('internal', `could not write the ledger: ${reason}`, {
@@ -100,7 +100,7 @@ export function cannotWrite(path: string, error: unknown): CliError {
 }
 
 /** Those who come while it runs share the next run, since that one began before what they wait for. */
-function grouped(work: () => Promise<void>): () => Promise<void> {
+function coalesce(work: () => Promise<void>): () => Promise<void> {
   let running: Promise<void> = Promise.resolve();
   let next: Promise<void> | undefined;
   return () => {

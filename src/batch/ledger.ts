@@ -1,21 +1,27 @@
 import { accessSync, constants, existsSync, readFileSync, realpathSync, rmSync, statSync, truncateSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { CliError, usage } from '../errors.ts';
-import { createWithRoom } from '../platform/files.ts';
-import { type HeldLock, tryAcquire } from '../platform/lock.ts';
-import { type BatchEvent, decodeEvent, encodeEvent, type LedgerEvent, type SendingEvent } from './event.ts';
-import { cannotWrite, openLedgerFile } from './ledger-file.ts';
-import { createRoster, type Roster } from './roster.ts';
+import { CliError, usageError } from '../errors.ts';
+import { type HeldLock, tryAcquireLock } from '../platform/file-lock.ts';
+import { createPreallocatedFile } from '../platform/files.ts';
+import { type BatchState, createBatchState } from './batch-state.ts';
+import {
+  type BatchEvent,
+  decodeLedgerEvent,
+  encodeLedgerEvent,
+  type LedgerEvent,
+  type SendingEvent,
+} from './ledger-event.ts';
+import { ledgerWriteError, openLedgerFile } from './ledger-file.ts';
 
 /** The file of a batch, held by this process alone until it is closed. */
 export interface Ledger {
   readonly path: string;
-  readonly roster: Roster;
+  readonly state: BatchState;
   /**
    * This start of the machine, if all that is written to the ledger is there until the next one, whatever becomes of this
    * process; undefined where that is not sure. Only then groups can be announced.
    */
-  readonly boot: string | undefined;
+  readonly bootId: string | undefined;
   /**
    * Adds the event to file and roster; throws when it could not be written. What was created goes with the next line, or else
    * at the end of this turn of the event loop.
@@ -35,64 +41,64 @@ export function ledgerPath(stateFolder: string, batchId: string): string {
 }
 
 /** The start of the machine that a folder's files last until, as the host has it. */
-type BootOf = (folder: string) => Promise<string | undefined>;
+type ReadBootId = (folder: string) => Promise<string | undefined>;
 
 /** A new ledger with its first line on the disk. */
-export async function createLedger(path: string, batch: BatchEvent, bootOf: BootOf): Promise<Ledger> {
+export async function createLedger(path: string, batch: BatchEvent, bootOf: ReadBootId): Promise<Ledger> {
   // It makes the folder as well.
-  const lock = takeLock(path);
+  const lock = acquireLedgerLock(path);
   try {
-    createWithRoom(path, encodeEvent(batch), 0).close();
-    return await opened(path, lock, createRoster(batch), bootOf);
+    createPreallocatedFile(path, encodeLedgerEvent(batch), 0).close();
+    return await openedLedger(path, lock, createBatchState(batch), bootOf);
   } catch (error) {
     lock.release();
-    throw cannotWrite(path, error);
+    throw ledgerWriteError(path, error);
   }
 }
 
 /** The ledger as an earlier process left it; its last line, if it was torn, is cut off. */
-export async function openLedger(named: string, bootOf: BootOf): Promise<Ledger> {
+export async function openLedger(named: string, bootOf: ReadBootId): Promise<Ledger> {
   // The command that goes on with it may be given in another folder.
   const path = resolve(named);
   requireReadable(path);
-  const isLockNew = !existsSync(lockOf(path));
-  const lock = takeLock(path);
+  const isLockNew = !existsSync(ledgerLockPath(path));
+  const lock = acquireLedgerLock(path);
   try {
     const roster = readLedger(path);
-    const ledger = await opened(path, lock, roster, bootOf);
-    const sendings = presumedSent(roster, ledger.boot);
+    const ledger = await openedLedger(path, lock, roster, bootOf);
+    const sendings = possiblySentEvents(roster, ledger.bootId);
     for (const sending of sendings.slice(0, -1)) ledger.record(sending);
     for (const last of sendings.slice(-1)) await ledger.commit(last);
     return ledger;
   } catch (error) {
     // It may be no ledger at all, and then nothing of ours belongs beside it.
-    if (isLockNew) rmSync(lockOf(path), { force: true });
+    if (isLockNew) rmSync(ledgerLockPath(path), { force: true });
     lock.release();
-    throw cannotWrite(path, error);
+    throw ledgerWriteError(path, error);
   }
 }
 
 /** Of the groups that were announced those that may have been sent, because the line that would tell it can be lost. */
-export function presumedSent(roster: Roster, boot: string | undefined): readonly SendingEvent[] {
+export function possiblySentEvents(roster: BatchState, boot: string | undefined): readonly SendingEvent[] {
   return roster.announced().flatMap((one) => (one.boot === boot ? [] : [one.sending]));
 }
 
 /** The roster of a ledger's whole lines. */
-function readLedger(path: string): Roster {
+function readLedger(path: string): BatchState {
   const bytes = readFileSync(path);
   const end = bytes.lastIndexOf(0x0a) + 1;
-  let roster: Roster | undefined;
+  let roster: BatchState | undefined;
   let number = 0;
   for (let from = 0; from < end; ) {
     const to = bytes.indexOf(0x0a, from);
-    const event = decodeEvent(bytes.toString('utf8', from, to));
+    const event = decodeLedgerEvent(bytes.toString('utf8', from, to));
     number += 1;
     from = to + 1;
-    if (event === undefined || (event.event === 'batch') !== (number === 1)) throw damaged(path, number);
-    if (event.event === 'batch') roster = createRoster(event);
+    if (event === undefined || (event.event === 'batch') !== (number === 1)) throw damagedLedgerError(path, number);
+    if (event.event === 'batch') roster = createBatchState(event);
     else roster?.apply(event);
   }
-  if (roster === undefined) throw damaged(path, 1);
+  if (roster === undefined) throw damagedLedgerError(path, 1);
   // A line without its end was never relied upon: what must be on the disk before a request leaves is there whole.
   if (end < bytes.length) truncateSync(path, end);
   return roster;
@@ -100,24 +106,28 @@ function readLedger(path: string): Roster {
 
 function requireReadable(path: string): void {
   const hint = 'the command that began the batch printed its path first, on stderr';
-  if (!existsSync(path)) throw usage(`there is no ledger ${path}`, hint);
+  if (!existsSync(path)) throw usageError(`there is no ledger ${path}`, hint);
   try {
     // Reading a pipe would wait for whoever writes.
     if (!statSync(path).isFile()) throw new Error('it is no file');
     accessSync(path, constants.R_OK);
   } catch (error) {
-    throw usage(`could not read the ledger: ${error instanceof Error ? error.message : String(error)}`, hint, path);
+    throw usageError(
+      `could not read the ledger: ${error instanceof Error ? error.message : String(error)}`,
+      hint,
+      path,
+    );
   }
 }
 
-async function opened(path: string, lock: HeldLock, roster: Roster, bootOf: BootOf): Promise<Ledger> {
+async function openedLedger(path: string, lock: HeldLock, roster: BatchState, bootOf: ReadBootId): Promise<Ledger> {
   const boot = await bootOf(dirname(realpathSync(path)));
   const file = openLedgerFile(path);
   let closing: Promise<void> | undefined;
   const record = (event: LedgerEvent): void => {
     // What became of a request is true, written or not; one that could not be announced is never sent.
     if (event.event !== 'sending') roster.apply(event);
-    file.append(encodeEvent(event), event.event === 'created');
+    file.append(encodeLedgerEvent(event), event.event === 'created');
     if (event.event === 'sending') roster.apply(event);
   };
   const close = (): Promise<void> => {
@@ -126,12 +136,12 @@ async function opened(path: string, lock: HeldLock, roster: Roster, bootOf: Boot
   };
   return {
     path,
-    roster,
-    boot,
+    state: roster,
+    bootId: boot,
     record,
     async commit(event) {
       if (event.event !== 'sending') roster.apply(event);
-      file.append(encodeEvent(event), false);
+      file.append(encodeLedgerEvent(event), false);
       await file.sync();
       if (event.event === 'sending') roster.apply(event);
     },
@@ -146,9 +156,9 @@ async function opened(path: string, lock: HeldLock, roster: Roster, bootOf: Boot
 }
 
 /** Beside the ledger, for a lock on the file itself would keep it from being read on some systems. */
-function takeLock(path: string): HeldLock {
-  const name = lockOf(path);
-  const lock = tryAcquire(name);
+function acquireLedgerLock(path: string): HeldLock {
+  const name = ledgerLockPath(path);
+  const lock = tryAcquireLock(name);
   if (lock !== undefined) return lock;
   throw new CliError('busy', 'another cloudctl is at work on this batch', {
     detail: `it holds the lock ${name}`,
@@ -157,11 +167,11 @@ function takeLock(path: string): HeldLock {
 }
 
 /** Under one name, whatever link it was found by. */
-function lockOf(path: string): string {
+function ledgerLockPath(path: string): string {
   return `${existsSync(path) ? realpathSync(path) : path}.lock`;
 }
 
-function damaged(path: string, line: number): CliError {
+function damagedLedgerError(path: string, line: number): CliError {
   return new CliError('config_invalid', `ledger is damaged: line ${line} is no event of a batch`, {
     detail: `${path}:${line}`,
     hint: 'mend that line, or remove it if you know what it said',

@@ -1,7 +1,7 @@
 import type { Environment, Sink } from '../platform/host.ts';
 
 /** The few styles the program uses; without colour each gives its text back. */
-export interface Paint {
+export interface TerminalStyles {
   readonly bold: (text: string) => string;
   readonly dim: (text: string) => string;
   readonly red: (text: string) => string;
@@ -9,7 +9,7 @@ export interface Paint {
   readonly cyan: (text: string) => string;
 }
 
-export interface ColorWish {
+export interface ColorOptions {
   readonly sink: Pick<Sink, 'isTTY'>;
   readonly env: Environment;
   /** `--no-color` was given. */
@@ -17,7 +17,7 @@ export interface ColorWish {
 }
 
 /** Colour belongs on a terminal; the option, FORCE_COLOR and NO_COLOR (https://no-color.org) decide in this order. */
-export function wantsColor({ sink, env, noColor }: ColorWish): boolean {
+export function isColorEnabled({ sink, env, noColor }: ColorOptions): boolean {
   if (noColor) return false;
   const force = env.FORCE_COLOR;
   if (force !== undefined) return force !== '0' && force !== 'false';
@@ -25,8 +25,8 @@ export function wantsColor({ sink, env, noColor }: ColorWish): boolean {
   return sink.isTTY && env.TERM !== 'dumb';
 }
 
-export async function paint(color: boolean): Promise<Paint> {
-  if (!color) return plain;
+export async function createTerminalStyles(color: boolean): Promise<TerminalStyles> {
+  if (!color) return plainStyles;
   const { Chalk } = await import('chalk');
   const chalk = new Chalk({ level: 1 });
   return {
@@ -38,8 +38,8 @@ export async function paint(color: boolean): Promise<Paint> {
   };
 }
 
-function same(text: string): string {
+function unstyled(text: string): string {
   return text;
 }
 
-const plain: Paint = { bold: same, dim: same, red: same, yellow: same, cyan: same };
+const plainStyles: TerminalStyles = { bold: unstyled, dim: unstyled, red: unstyled, yellow: unstyled, cyan: unstyled };

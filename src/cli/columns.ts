@@ -1,7 +1,7 @@
-import { usage } from '../errors.ts';
-import { type ExactNumber, exactJson, isExact } from '../exact.ts';
-import { shown } from './sanitize.ts';
-import { nearest } from './suggest.ts';
+import { usageError } from '../errors.ts';
+import { type ExactNumber, isExactNumber, stringifyExact } from '../exact.ts';
+import { printableInput } from './sanitize.ts';
+import { nearestWord } from './suggest.ts';
 
 export type Cell = string | number | boolean | ExactNumber | null | undefined;
 
@@ -17,7 +17,7 @@ export interface ListView<T> {
   /** All that are known. */
   readonly columns: readonly Column<T>[];
   /** Made to be pasted: a table of it is not cut to the terminal. */
-  readonly uncut?: boolean;
+  readonly untruncated?: boolean;
 }
 
 /** The columns to print: those of `--format` in its order, else all that are not extra. An unknown name is a usage error. */
@@ -30,7 +30,7 @@ export function pickColumns<T>(
   return names.map((name) => {
     const found = known.find((column) => column.name.toLowerCase() === name.toLowerCase());
     if (found === undefined)
-      throw unknownColumn(
+      throw unknownColumnError(
         name,
         known.map((column) => column.name),
       );
@@ -39,18 +39,18 @@ export function pickColumns<T>(
 }
 
 /** Columns of data whose shape nobody knew before, such as the result of a query: every key met, in order. */
-export function columnsOf(
+export function columnsFromRows(
   rows: readonly Readonly<Record<string, unknown>>[],
 ): readonly Column<Readonly<Record<string, unknown>>>[] {
   const keys = new Set(rows.flatMap((row) => Object.keys(row)));
   return [...keys].map((name) => ({
     name,
-    value: (row) => (Object.hasOwn(row, name) ? cellOf(row[name]) : undefined),
+    value: (row) => (Object.hasOwn(row, name) ? toCell(row[name]) : undefined),
   }));
 }
 
 /** A scalar as it is, anything deeper as JSON. */
-export function cellOf(value: unknown): Cell {
+export function toCell(value: unknown): Cell {
   switch (typeof value) {
     case 'string':
     case 'number':
@@ -58,7 +58,7 @@ export function cellOf(value: unknown): Cell {
     case 'undefined':
       return value;
     default:
-      return value === null || isExact(value) ? value : exactJson(value);
+      return value === null || isExactNumber(value) ? value : stringifyExact(value);
   }
 }
 
@@ -67,10 +67,10 @@ export function rowObject<T>(row: T, columns: readonly Column<T>[]): Readonly<Re
   return Object.fromEntries(columns.map(({ name, value }) => [name, value(row) ?? null]));
 }
 
-function unknownColumn(name: string, known: readonly string[]) {
-  const meant = nearest(name, known);
-  return usage(
-    `unknown column "${shown(name)}"`,
+function unknownColumnError(name: string, known: readonly string[]) {
+  const meant = nearestWord(name, known);
+  return usageError(
+    `unknown column "${printableInput(name)}"`,
     meant === undefined
       ? `choose among the known ones, as in \`--format ${known.slice(0, 2).join(',')}\``
       : `did you mean \`--format ${meant}\`?`,

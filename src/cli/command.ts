@@ -12,7 +12,7 @@ export interface CommandSpec<C> {
   readonly arguments?: readonly ArgumentSpec[];
   readonly options?: readonly OptionSpec[];
   readonly examples?: readonly ExampleSpec[];
-  readonly run: (context: C, words: Words) => Promise<ExitCode>;
+  readonly run: (context: C, words: ParsedArgs) => Promise<ExitCode>;
 }
 
 export interface ArgumentSpec {
@@ -23,7 +23,7 @@ export interface ArgumentSpec {
   /** Takes all the words that are left. */
   readonly variadic?: boolean;
   readonly choices?: readonly string[];
-  readonly completes?: Completes;
+  readonly completes?: CompletionSource;
 }
 
 export interface OptionSpec {
@@ -32,15 +32,15 @@ export interface OptionSpec {
   readonly short?: string;
   readonly description: string;
   /** The placeholder of its value, in capitals; absent for a flag. */
-  readonly value?: string;
+  readonly valueName?: string;
   /** `list`: `a,b,c` or repeated; `repeat`: repeated only, commas belong to the value. */
-  readonly many?: 'list' | 'repeat';
+  readonly multiple?: 'list' | 'repeat';
   readonly choices?: readonly string[];
-  readonly completes?: Completes;
+  readonly completes?: CompletionSource;
 }
 
 /** Words are offered, while others are taken as well: what must be one of them has `choices`. */
-export type Completes = 'file' | 'folder' | 'profile' | readonly string[];
+export type CompletionSource = 'file' | 'folder' | 'profile' | readonly string[];
 
 export interface ExampleSpec {
   readonly text: string;
@@ -48,31 +48,31 @@ export interface ExampleSpec {
 }
 
 /** The words typed, already split by the parser and checked against the specification's names and choices. */
-export interface Words {
-  readonly args: readonly string[];
+export interface ParsedArgs {
+  readonly positionals: readonly string[];
   /** The last value given. */
-  text(option: string): string | undefined;
+  value(option: string): string | undefined;
   /** Every value given, in order; lists split at commas. */
-  list(option: string): readonly string[];
-  flag(option: string): boolean;
+  values(option: string): readonly string[];
+  has(option: string): boolean;
 }
 
-export type Tree<C> = Readonly<Record<string, Branch<C> | Leaf<C>>>;
+export type CommandTree<C> = Readonly<Record<string, CommandGroup<C> | LazyCommand<C>>>;
 
-export interface Leaf<C> {
+export interface LazyCommand<C> {
   readonly kind: 'leaf';
   readonly summary: string;
   /** The command's file is only read when it is the one that was typed. */
   readonly load: () => Promise<CommandSpec<C>>;
 }
 
-export interface Branch<C> {
+export interface CommandGroup<C> {
   readonly kind: 'branch';
   readonly summary: string;
   /** Paragraphs for `--help`, below the summary. */
   readonly description?: string;
   readonly examples?: readonly ExampleSpec[];
-  readonly children: Tree<C>;
+  readonly children: CommandTree<C>;
   /** The child that runs when none is named, as in `cloudctl droplets`. */
   readonly fallback?: string;
   /** What other programs have here as a command of its own, and the command that does it in this one. */

@@ -1,14 +1,14 @@
-import type { Paint } from './color.ts';
-import { paint } from './color.ts';
-import type { Branch, CommandSpec, ExampleSpec, Leaf, OptionSpec } from './command.ts';
-import { environment } from './environment.ts';
-import { globalOptions, helpOptions } from './globals.ts';
-import { optionTerm, synopsis } from './synopsis.ts';
+import type { TerminalStyles } from './color.ts';
+import { createTerminalStyles } from './color.ts';
+import type { CommandGroup, CommandSpec, ExampleSpec, LazyCommand, OptionSpec } from './command.ts';
+import { environmentVariables } from './environment-variables.ts';
+import { globalOptions, helpOptions } from './global-options.ts';
+import { formatOptionTerm, formatSynopsis } from './synopsis.ts';
 
 export interface HelpTopic<C> {
   /** The program's name and the commands below it. */
   readonly path: readonly string[];
-  readonly node: Branch<C> | Leaf<C>;
+  readonly node: CommandGroup<C> | LazyCommand<C>;
 }
 
 export interface HelpStyle {
@@ -18,42 +18,45 @@ export interface HelpStyle {
 }
 
 /** The help of a branch or a command, ready to print. */
-export async function help<C>({ path, node }: HelpTopic<C>, { columns, color }: HelpStyle): Promise<string> {
-  const page: Page = { width: Math.min(Math.max(columns ?? 80, 40), 100), paint: await paint(color) };
+export async function renderHelp<C>({ path, node }: HelpTopic<C>, { columns, color }: HelpStyle): Promise<string> {
+  const page: HelpLayout = {
+    width: Math.min(Math.max(columns ?? 80, 40), 100),
+    paint: await createTerminalStyles(color),
+  };
   const typed = path.join(' ');
   const parts =
     node.kind === 'branch'
-      ? branchParts(typed, path.length === 1, node, page)
-      : leafParts(typed, await node.load(), page);
+      ? groupSections(typed, path.length === 1, node, page)
+      : commandSections(typed, await node.load(), page);
   return `${parts.filter((part) => part !== '').join('\n\n')}\n`;
 }
 
-interface Page {
+interface HelpLayout {
   readonly width: number;
-  readonly paint: Paint;
+  readonly paint: TerminalStyles;
 }
 
-interface Item {
+interface HelpEntry {
   readonly term: string;
   readonly text: string;
 }
 
-function branchParts<C>(path: string, isRoot: boolean, branch: Branch<C>, page: Page): readonly string[] {
+function groupSections<C>(path: string, isRoot: boolean, branch: CommandGroup<C>, page: HelpLayout): readonly string[] {
   const items = Object.entries(branch.children).map(([name, child]) => ({
     term: name,
     text: name === branch.fallback ? `${child.summary} (when no command is named)` : child.summary,
   }));
   return [
-    sentence(branch.summary, page),
+    summarySentence(branch.summary, page),
     paragraphs(branch.description ?? '', page),
-    usage(`${path} ${branch.fallback === undefined ? 'COMMAND' : '[COMMAND]'} [OPTIONS]`, page),
-    list('Commands', items, page),
-    exampleList(branch.examples ?? [], page),
-    list('Global options', optionItems([...globalOptions, ...helpOptions]), page),
+    usageSection(`${path} ${branch.fallback === undefined ? 'COMMAND' : '[COMMAND]'} [OPTIONS]`, page),
+    entriesSection('Commands', items, page),
+    examplesSection(branch.examples ?? [], page),
+    entriesSection('Global options', optionEntries([...globalOptions, ...helpOptions]), page),
     isRoot
-      ? list(
+      ? entriesSection(
           'Environment',
-          environment.map(({ name, description }) => ({ term: name, text: description })),
+          environmentVariables.map(({ name, description }) => ({ term: name, text: description })),
           page,
         )
       : '',
@@ -61,27 +64,27 @@ function branchParts<C>(path: string, isRoot: boolean, branch: Branch<C>, page: 
   ];
 }
 
-function leafParts<C>(path: string, spec: CommandSpec<C>, page: Page): readonly string[] {
+function commandSections<C>(path: string, spec: CommandSpec<C>, page: HelpLayout): readonly string[] {
   const places = (spec.arguments ?? []).map(({ name, description, choices, variadic }) => ({
     term: variadic === true ? `${name}...` : name,
     text: withChoices(description, choices),
   }));
   return [
-    sentence(spec.summary, page),
+    summarySentence(spec.summary, page),
     paragraphs(spec.description ?? '', page),
-    usage(synopsis(path, spec), page),
-    list('Arguments', places, page),
-    list('Options', optionItems(spec.options ?? []), page),
-    exampleList(spec.examples ?? [], page),
-    list('Global options', optionItems([...globalOptions, ...helpOptions]), page),
+    usageSection(formatSynopsis(path, spec), page),
+    entriesSection('Arguments', places, page),
+    entriesSection('Options', optionEntries(spec.options ?? []), page),
+    examplesSection(spec.examples ?? [], page),
+    entriesSection('Global options', optionEntries([...globalOptions, ...helpOptions]), page),
   ];
 }
 
-function usage(line: string, page: Page): string {
+function usageSection(line: string, page: HelpLayout): string {
   return section('Usage', wrap(line, page.width - 2, 4).split('\n'), page);
 }
 
-function exampleList(examples: readonly ExampleSpec[], page: Page): string {
+function examplesSection(examples: readonly ExampleSpec[], page: HelpLayout): string {
   const lines = examples.flatMap(({ text, command }, at) => [
     ...(at === 0 ? [] : ['']),
     ...wrap(`# ${text}`, page.width - 2, 2)
@@ -92,10 +95,10 @@ function exampleList(examples: readonly ExampleSpec[], page: Page): string {
   return lines.length === 0 ? '' : section('Examples', lines, page);
 }
 
-function optionItems(options: readonly OptionSpec[]): readonly Item[] {
+function optionEntries(options: readonly OptionSpec[]): readonly HelpEntry[] {
   return options.map((option) => ({
-    term: optionTerm(option),
-    text: withChoices(option.description, option.choices) + (option.many === 'repeat' ? ' (may be repeated)' : ''),
+    term: formatOptionTerm(option),
+    text: withChoices(option.description, option.choices) + (option.multiple === 'repeat' ? ' (may be repeated)' : ''),
   }));
 }
 
@@ -105,11 +108,11 @@ function withChoices(description: string, choices: readonly string[] | undefined
   return `${description}: ${choices.join(', ')}`;
 }
 
-function section(title: string, lines: readonly string[], { paint: { bold } }: Page): string {
+function section(title: string, lines: readonly string[], { paint: { bold } }: HelpLayout): string {
   return [bold(`${title}:`), ...lines.map((line) => (line === '' ? '' : `  ${line}`))].join('\n');
 }
 
-function list(title: string, items: readonly Item[], page: Page): string {
+function entriesSection(title: string, items: readonly HelpEntry[], page: HelpLayout): string {
   if (items.length === 0) return '';
   const widest = Math.max(...items.map(({ term }) => term.length));
   const column = Math.min(widest, Math.floor(page.width / 2) - 4);
@@ -127,12 +130,12 @@ function list(title: string, items: readonly Item[], page: Page): string {
   return section(title, lines, page);
 }
 
-function sentence(summary: string, { width }: Page): string {
+function summarySentence(summary: string, { width }: HelpLayout): string {
   const text = summary.charAt(0).toUpperCase() + summary.slice(1);
   return wrap(/[.!?]$/.test(text) ? text : `${text}.`, width, 0);
 }
 
-function paragraphs(text: string, { width }: Page): string {
+function paragraphs(text: string, { width }: HelpLayout): string {
   // A line that is set in stays as it is: it is an example of something.
   return text
     .trim()

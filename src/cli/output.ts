@@ -1,44 +1,44 @@
 import type { CliError } from '../errors.ts';
 import type { Sink } from '../platform/host.ts';
-import { paint } from './color.ts';
+import { createTerminalStyles } from './color.ts';
 import type { Cell, ListView } from './columns.ts';
 import { pickColumns } from './columns.ts';
-import type { CsvRecord } from './formats/csv.ts';
-import { csvRecords } from './formats/csv.ts';
+import { printError } from './error-output.ts';
+import type { CsvRecordEncoder } from './formats/csv.ts';
+import { createCsvRecordEncoder } from './formats/csv.ts';
 import { jsonDocument } from './formats/json.ts';
 import { ndjsonLine } from './formats/ndjson.ts';
-import { tableText } from './formats/table.ts';
+import { formatTable } from './formats/table.ts';
 import { yamlDocument } from './formats/yaml.ts';
-import type { Pages } from './listing.ts';
-import { holdCells, holdJson, holdYaml, streamCsv, streamNdjson } from './listing.ts';
-import type { Presented } from './present.ts';
+import type { JmespathQuery } from './jmespath-query.ts';
+import type { PresentedData } from './present.ts';
 import { presentObject, presentResult } from './present.ts';
-import type { Query } from './query.ts';
-import { printError } from './report.ts';
-import { clean, cleanLines } from './sanitize.ts';
+import { sanitizeLine, sanitizeLines } from './sanitize.ts';
+import type { RowPages } from './write-list.ts';
+import { bufferCells, bufferJson, bufferYaml, streamCsv, streamNdjson } from './write-list.ts';
 
-export type Format = 'table' | 'json' | 'ndjson' | 'yaml' | 'csv';
+export type OutputFormat = 'table' | 'json' | 'ndjson' | 'yaml' | 'csv';
 
 export interface OutputOptions {
   readonly stdout: Sink;
   readonly stderr: Sink;
-  readonly format: Format;
+  readonly format: OutputFormat;
   /** `--format`: the names of the columns to print. */
   readonly columns?: readonly string[] | undefined;
   /** False with `--no-header`. */
   readonly header: boolean;
-  readonly query?: Query | undefined;
+  readonly query?: JmespathQuery | undefined;
   readonly quiet: boolean;
   /** Colour on stderr; data has none. */
   readonly color: boolean;
 }
 
 export interface Output {
-  readonly format: Format;
+  readonly format: OutputFormat;
   /** Data, as rows: ndjson and csv stream as the rows come, the others wait for the last, so that an error leaves stdout empty. */
-  list<T>(rows: Rows<T>, view: ListView<T>): Promise<void>;
+  list<T>(rows: RowSource<T>, view: ListView<T>): Promise<void>;
   /** The same, of rows that come by the page. */
-  pages<T>(pages: Pages<T>, view: ListView<T>): Promise<void>;
+  pages<T>(pages: RowPages<T>, view: ListView<T>): Promise<void>;
   /** Refuses a `--format` that the view does not know; for commands that have something to do before the first row. */
   checkColumns<T>(view: ListView<T>): void;
   /** Data: one thing. */
@@ -57,7 +57,7 @@ export interface Output {
   error(error: CliError): Promise<void>;
 }
 
-export type Rows<T> = AsyncIterable<T> | Iterable<T>;
+export type RowSource<T> = AsyncIterable<T> | Iterable<T>;
 
 /** Where a command puts what it has to say: data to stdout, everything else to stderr. */
 export function createOutput(options: OutputOptions): Output {
@@ -67,8 +67,8 @@ export function createOutput(options: OutputOptions): Output {
   const pages: Output['pages'] = async (rows, view) => {
     if (query !== undefined) {
       if (format === 'ndjson' && query.isItemwise && wanted === undefined)
-        return streamNdjson(queried(rows, query), { picked: [], wanted, header: false, write });
-      const all = await collect(rows);
+        return streamNdjson(queryPages(rows, query), { picked: [], wanted, header: false, write });
+      const all = await collectRows(rows);
       return print(presentResult(query(all), view, all, wanted), options);
     }
     // Unknown columns are refused before the first row is asked for.
@@ -79,13 +79,13 @@ export function createOutput(options: OutputOptions): Output {
       case 'csv':
         return streamCsv(rows, listing, await csvRecord(stdout));
       case 'json':
-        return holdJson(rows, listing);
+        return bufferJson(rows, listing);
       case 'yaml':
-        return holdYaml(rows, listing);
+        return bufferYaml(rows, listing);
       case 'table': {
         const names = listing.picked.map(({ name }) => name);
-        const cells = await holdCells(rows, listing);
-        const width = view.uncut === true ? undefined : widthOf(stdout);
+        const cells = await bufferCells(rows, listing);
+        const width = view.untruncated === true ? undefined : terminalWidth(stdout);
         return write(await table({ kind: 'rows', names, cells, data: [] }, options.header, width));
       }
       default:
@@ -94,7 +94,7 @@ export function createOutput(options: OutputOptions): Output {
   };
   return {
     format,
-    list: (rows, view) => pages(pagesOf(rows), view),
+    list: (rows, view) => pages(toRowPages(rows), view),
     pages,
     checkColumns(view) {
       // The columns of what a query makes are known when it was made.
@@ -111,39 +111,39 @@ export function createOutput(options: OutputOptions): Output {
       else await print(presentResult(result, { columns: [] }, [], wanted), options);
     },
     text: (text) => stdout.write(text.endsWith('\n') ? text : `${text}\n`),
-    show: (text, max) => stderr.write(`${cleanLines(text, max)}\n`),
+    show: (text, max) => stderr.write(`${sanitizeLines(text, max)}\n`),
     async note(text, max) {
-      if (!quiet) await stderr.write(`${cleanLines(text, max)}\n`);
+      if (!quiet) await stderr.write(`${sanitizeLines(text, max)}\n`);
     },
     async warn(text) {
-      const { yellow } = await paint(color);
-      await stderr.write(`${yellow('warning:')} ${cleanLines(text)}\n`);
+      const { yellow } = await createTerminalStyles(color);
+      await stderr.write(`${yellow('warning:')} ${sanitizeLines(text)}\n`);
     },
     error: (error) => printError(error, { stderr, json: format === 'json' || format === 'ndjson', color }),
   };
 }
 
 /** Rows that come one by one are printed one by one; those that are all there, at once. */
-async function* pagesOf<T>(rows: Rows<T>): Pages<T> {
+async function* toRowPages<T>(rows: RowSource<T>): RowPages<T> {
   if (Symbol.asyncIterator in rows) for await (const row of rows) yield { rows: () => [row] };
   else yield { rows: () => [...rows] };
 }
 
-async function collect<T>(pages: Pages<T>): Promise<readonly T[]> {
+async function collectRows<T>(pages: RowPages<T>): Promise<readonly T[]> {
   const all: T[] = [];
   // One by one: as arguments of one call a hundred thousand rows are too many.
   for await (const { rows } of pages) for (const row of rows()) all.push(row);
   return all;
 }
 
-async function* queried<T>(pages: Pages<T>, query: Query): Pages<unknown> {
+async function* queryPages<T>(pages: RowPages<T>, query: JmespathQuery): RowPages<unknown> {
   for await (const { rows } of pages) {
     const result = query(rows());
     if (Array.isArray(result)) yield { rows: () => result };
   }
 }
 
-async function print(presented: Presented, { stdout, format, header }: OutputOptions): Promise<void> {
+async function print(presented: PresentedData, { stdout, format, header }: OutputOptions): Promise<void> {
   switch (format) {
     case 'json':
       return stdout.write(jsonDocument(presented.data));
@@ -161,31 +161,31 @@ async function print(presented: Presented, { stdout, format, header }: OutputOpt
       return;
     }
     case 'table':
-      return stdout.write(await table(presented, header, widthOf(stdout)));
+      return stdout.write(await table(presented, header, terminalWidth(stdout)));
     default:
       return format satisfies never;
   }
 }
 
-function widthOf({ isTTY, columns }: Sink): number | undefined {
+function terminalWidth({ isTTY, columns }: Sink): number | undefined {
   return isTTY ? columns : undefined;
 }
 
-function table(presented: Presented, header: boolean, width: number | undefined): Promise<string> {
+function table(presented: PresentedData, header: boolean, width: number | undefined): Promise<string> {
   // One thing is read downwards: a name and its value on each line.
   if (presented.kind === 'object') {
     const lines = presented.cells.map((cell, at) => [...(header ? [presented.names[at] ?? ''] : []), cellText(cell)]);
-    return tableText({ rows: lines, width });
+    return formatTable({ rows: lines, width });
   }
   const rows = cellRows(presented).map((cells) => cells.map(cellText));
-  return tableText({
+  return formatTable({
     header: header && presented.kind === 'rows' && presented.names.length > 0 ? presented.names : undefined,
     rows,
     width,
   });
 }
 
-function cellRows(presented: Presented): readonly (readonly Cell[])[] {
+function cellRows(presented: PresentedData): readonly (readonly Cell[])[] {
   switch (presented.kind) {
     case 'rows':
     case 'values':
@@ -204,9 +204,9 @@ function cellText(cell: Cell): string {
 }
 
 // A file gets the data as it is; a terminal gets no control characters.
-async function csvRecord({ isTTY }: Sink): Promise<CsvRecord> {
-  const record = await csvRecords();
+async function csvRecord({ isTTY }: Sink): Promise<CsvRecordEncoder> {
+  const record = await createCsvRecordEncoder();
   return isTTY
-    ? (cells) => record(cells.map((cell) => (typeof cell === 'string' ? clean(cell, 10_000) : cell)))
+    ? (cells) => record(cells.map((cell) => (typeof cell === 'string' ? sanitizeLine(cell, 10_000) : cell)))
     : record;
 }

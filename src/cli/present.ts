@@ -1,23 +1,26 @@
-import { isExact } from '../exact.ts';
+import { isExactNumber } from '../exact.ts';
 import type { Cell, Column, ListView } from './columns.ts';
-import { cellOf, columnsOf, pickColumns, rowObject } from './columns.ts';
+import { columnsFromRows, pickColumns, rowObject, toCell } from './columns.ts';
 
 /** What there is to print, as far as the formats must tell it apart. `data` is what JSON and YAML print. */
-export type Presented =
+export type PresentedData =
   | {
       readonly kind: 'rows';
       readonly names: readonly string[];
-      readonly cells: readonly Cells[];
+      readonly cells: readonly CellRow[];
       readonly data: readonly unknown[];
     }
-  | { readonly kind: 'object'; readonly names: readonly string[]; readonly cells: Cells; readonly data: unknown }
-  | { readonly kind: 'values'; readonly cells: readonly Cells[]; readonly data: readonly unknown[] }
+  | { readonly kind: 'object'; readonly names: readonly string[]; readonly cells: CellRow; readonly data: unknown }
+  | { readonly kind: 'values'; readonly cells: readonly CellRow[]; readonly data: readonly unknown[] }
   | { readonly kind: 'value'; readonly cell: Cell; readonly data: unknown };
 
-export type Cells = readonly Cell[];
+export type CellRow = readonly Cell[];
 
 /** Turns a row into what JSON prints of it: itself, or its picked columns when columns were asked for. */
-export function dataOf<T>(columns: readonly Column<T>[], wanted: readonly string[] | undefined): (row: T) => unknown {
+export function rowToData<T>(
+  columns: readonly Column<T>[],
+  wanted: readonly string[] | undefined,
+): (row: T) => unknown {
   return wanted === undefined ? (row) => row : (row) => rowObject(row, columns);
 }
 
@@ -25,13 +28,13 @@ export function presentRows<T>(
   rows: readonly T[],
   { columns }: ListView<T>,
   wanted: readonly string[] | undefined,
-): Presented {
+): PresentedData {
   const picked = pickColumns(columns, wanted);
   return {
     kind: 'rows',
     names: picked.map(({ name }) => name),
     cells: rows.map((row) => picked.map(({ value }) => value(row))),
-    data: rows.map(dataOf(picked, wanted)),
+    data: rows.map(rowToData(picked, wanted)),
   };
 }
 
@@ -39,13 +42,13 @@ export function presentObject<T>(
   object: T,
   { columns }: ListView<T>,
   wanted: readonly string[] | undefined,
-): Presented {
+): PresentedData {
   const picked = pickColumns(columns, wanted);
   return {
     kind: 'object',
     names: picked.map(({ name }) => name),
     cells: picked.map(({ value }) => value(object)),
-    data: dataOf(picked, wanted)(object),
+    data: rowToData(picked, wanted)(object),
   };
 }
 
@@ -58,7 +61,7 @@ export function presentResult<T>(
   view: ListView<T>,
   originals: readonly T[],
   wanted: readonly string[] | undefined,
-): Presented {
+): PresentedData {
   const known = new Set<unknown>(originals);
   const isOriginal = (value: unknown): value is T => known.has(value);
   if (Array.isArray(result)) {
@@ -73,18 +76,18 @@ export function presentResult<T>(
       };
     }
     if (elements.every(isOriginal)) return presentRows(elements, view, wanted);
-    if (elements.every(isObject)) return presentRows(elements, { columns: columnsOf(elements) }, wanted);
-    return { kind: 'values', cells: elements.map(cellsOf), data: elements };
+    if (elements.every(isObject)) return presentRows(elements, { columns: columnsFromRows(elements) }, wanted);
+    return { kind: 'values', cells: elements.map(cellsOfValue), data: elements };
   }
   if (isOriginal(result)) return presentObject(result, view, wanted);
-  if (isObject(result)) return presentObject(result, { columns: columnsOf([result]) }, wanted);
-  return { kind: 'value', cell: cellOf(result), data: result };
+  if (isObject(result)) return presentObject(result, { columns: columnsFromRows([result]) }, wanted);
+  return { kind: 'value', cell: toCell(result), data: result };
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isExact(value);
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isExactNumber(value);
 }
 
-function cellsOf(value: unknown): Cells {
-  return Array.isArray(value) ? value.map(cellOf) : [cellOf(value)];
+function cellsOfValue(value: unknown): CellRow {
+  return Array.isArray(value) ? value.map(toCell) : [toCell(value)];
 }

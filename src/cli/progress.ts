@@ -1,7 +1,7 @@
 import type { Clock, Sink } from '../platform/host.ts';
-import { clean } from './sanitize.ts';
-import type { Ruler } from './width.ts';
-import { ruler } from './width.ts';
+import { sanitizeLine } from './sanitize.ts';
+import type { TextMeasurer } from './text-width.ts';
+import { createTextMeasurer } from './text-width.ts';
 
 export interface ProgressOptions {
   readonly stderr: Sink;
@@ -14,7 +14,7 @@ export interface ProgressOptions {
 }
 
 /** Tells on stderr what is going on; one thing at a time. */
-export interface Progress {
+export interface ProgressReporter {
   /** Shows the text, in place of the one before. Off a terminal a line is printed, and later ones at most every ten seconds. */
   show(text: string): Promise<void>;
   /** Shows how many of the things there are, if that is known, have come, once that takes 0.3 s; off a terminal ten. */
@@ -25,62 +25,76 @@ export interface Progress {
   guard(sink: Sink): Sink;
 }
 
-export function createProgress({ stderr, clock, quiet, unicode = true, dumb = false }: ProgressOptions): Progress {
-  if (quiet) return silent;
-  return stderr.isTTY && !dumb ? spinner(stderr, clock, unicode ? braille : ascii) : plainLines(stderr, clock);
+export function createProgressReporter({
+  stderr,
+  clock,
+  quiet,
+  unicode = true,
+  dumb = false,
+}: ProgressOptions): ProgressReporter {
+  if (quiet) return silentReporter;
+  return stderr.isTTY && !dumb
+    ? createSpinner(stderr, clock, unicode ? brailleFrames : asciiFrames)
+    : createLineReporter(stderr, clock);
 }
 
-const braille = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
-const ascii = ['|', '/', '-', '\\'];
+const brailleFrames = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
+const asciiFrames = ['|', '/', '-', '\\'];
 const frameMs = 100;
-const quietMs = 300;
-const lineEveryMs = 10_000;
+const showDelayMs = 300;
+const lineIntervalMs = 10_000;
 const eraseLine = '\r\u001b[2K';
 
-const silent: Progress = { show: async () => {}, count: () => () => {}, stop: async () => {}, guard: (sink) => sink };
+const silentReporter: ProgressReporter = {
+  show: async () => {},
+  count: () => () => {},
+  stop: async () => {},
+  guard: (sink) => sink,
+};
 
-function counted(things: string, done: number, total: number | undefined): string {
+function countText(things: string, done: number, total: number | undefined): string {
   return total === undefined ? `${done} ${things}` : `${done} of ${total} ${things}`;
 }
 
-function plainLines(stderr: Sink, clock: Clock): Progress {
+function createLineReporter(stderr: Sink, clock: Clock): ProgressReporter {
   let saidAt: number | undefined;
   let said = '';
   const say = async (text: string) => {
-    said = clean(text);
+    said = sanitizeLine(text);
     saidAt = clock.now();
     await stderr.write(`${said}\n`);
   };
   const show = async (text: string) => {
-    if (saidAt === undefined || (clock.now() - saidAt >= lineEveryMs && clean(text) !== said)) await say(text);
+    if (saidAt === undefined || (clock.now() - saidAt >= lineIntervalMs && sanitizeLine(text) !== said))
+      await say(text);
   };
   return {
     show,
     count(things) {
       const begun = clock.now();
       return (done, total) => {
-        if (clock.now() - begun >= lineEveryMs) void show(counted(things, done, total));
+        if (clock.now() - begun >= lineIntervalMs) void show(countText(things, done, total));
       };
     },
     async stop(last) {
-      if (last !== undefined && clean(last) !== said) await say(last);
+      if (last !== undefined && sanitizeLine(last) !== said) await say(last);
       saidAt = undefined;
     },
     guard: (sink) => sink,
   };
 }
 
-function spinner(stderr: Sink, clock: Clock, frames: readonly string[]): Progress {
+function createSpinner(stderr: Sink, clock: Clock, frames: readonly string[]): ProgressReporter {
   let text = '';
   let running: { readonly end: AbortController; readonly turning: Promise<void> } | undefined;
   let drawn = false;
 
-  async function turn(rule: Ruler, signal: AbortSignal): Promise<void> {
+  async function turn(rule: TextMeasurer, signal: AbortSignal): Promise<void> {
     for (let at = 0; !signal.aborted; at += 1) {
       drawn = true;
       const line = `${frames[at % frames.length]} ${text}`;
       // The last cell stays free: some terminals wrap as soon as it is filled.
-      await stderr.write(`${eraseLine}${rule.shorten(line, (stderr.columns ?? 80) - 1)}`);
+      await stderr.write(`${eraseLine}${rule.truncate(line, (stderr.columns ?? 80) - 1)}`);
       await clock.sleep(frameMs, signal).catch(() => {});
     }
   }
@@ -92,10 +106,10 @@ function spinner(stderr: Sink, clock: Clock, frames: readonly string[]): Progres
   }
 
   async function show(next: string): Promise<void> {
-    text = clean(next);
+    text = sanitizeLine(next);
     if (running !== undefined) return;
     const end = new AbortController();
-    running = { end, turning: ruler().then((rule) => turn(rule, end.signal)) };
+    running = { end, turning: createTextMeasurer().then((rule) => turn(rule, end.signal)) };
   }
 
   return {
@@ -104,7 +118,7 @@ function spinner(stderr: Sink, clock: Clock, frames: readonly string[]): Progres
       const begun = clock.now();
       return (done, total) => {
         // What is over in a moment would only flash.
-        if (running !== undefined || clock.now() - begun >= quietMs) void show(counted(things, done, total));
+        if (running !== undefined || clock.now() - begun >= showDelayMs) void show(countText(things, done, total));
       };
     },
     async stop(last) {
@@ -113,7 +127,7 @@ function spinner(stderr: Sink, clock: Clock, frames: readonly string[]): Progres
       ended?.end.abort();
       await ended?.turning;
       await erase();
-      if (last !== undefined) await stderr.write(`${clean(last)}\n`);
+      if (last !== undefined) await stderr.write(`${sanitizeLine(last)}\n`);
     },
     guard: (sink) => ({
       write: async (data) => {

@@ -1,8 +1,8 @@
-import { usage } from '../errors.ts';
+import { usageError } from '../errors.ts';
 import { Secret } from '../secret.ts';
-import { cleanLines } from './sanitize.ts';
-import type { PromptStreams } from './terminal.ts';
-import { colorless, untilLeft } from './terminal.ts';
+import type { PromptStreams } from './prompt-streams.ts';
+import { untilCancelled, withoutColor } from './prompt-streams.ts';
+import { sanitizeLines } from './sanitize.ts';
 
 export interface PromptOptions {
   readonly streams: PromptStreams;
@@ -16,7 +16,7 @@ export interface PromptOptions {
 }
 
 /** What is asked, and how a script gives it instead. */
-export interface Question {
+export interface PromptQuestion {
   /** What is missing when it is not given: `client ID`. */
   readonly name: string;
   /** `--client-id` */
@@ -28,23 +28,23 @@ export interface Question {
   readonly signal?: AbortSignal;
 }
 
-export interface TextQuestion extends Question {
+export interface TextQuestion extends PromptQuestion {
   readonly default?: string;
   /** True, or what is wrong. */
   readonly validate?: (value: string) => true | string;
 }
 
-export interface ChoiceQuestion<V> extends Question {
-  readonly choices: readonly Choice<V>[];
+export interface ChoiceQuestion<V> extends PromptQuestion {
+  readonly choices: readonly PromptChoice<V>[];
   readonly default?: V;
 }
 
-export interface Choice<V> {
+export interface PromptChoice<V> {
   readonly name: string;
   readonly value: V;
 }
 
-export interface Confirmation {
+export interface ConfirmQuestion {
   readonly message: string;
   readonly default?: boolean;
   /** What confirms without a terminal; `--yes` when absent. */
@@ -59,7 +59,7 @@ export interface Prompts {
   /** The same, unseen. */
   askSecret(question: TextQuestion): Promise<Secret>;
   choose<V>(question: ChoiceQuestion<V>): Promise<V>;
-  confirm(confirmation: Confirmation): Promise<boolean>;
+  confirm(confirmation: ConfirmQuestion): Promise<boolean>;
 }
 
 /**
@@ -70,61 +70,61 @@ export function createPrompts({ streams, noInput, yes, color, before }: PromptOp
   const interactive = streams.input.isTTY === true && streams.output.isTTY === true && !noInput;
   const reason = noInput ? '--no-input was given' : 'there is no terminal to ask on';
 
-  async function put<V>(question: Question, details: Details): Promise<V> {
-    if (!interactive) throw missing(question, reason);
+  async function put<V>(question: PromptQuestion, details: InquirerDetails): Promise<V> {
+    if (!interactive) throw missingAnswerError(question, reason);
     return draw(question.message, question.signal, details);
   }
 
-  async function draw<V>(message: string, signal: AbortSignal | undefined, details: Details): Promise<V> {
+  async function draw<V>(message: string, signal: AbortSignal | undefined, details: InquirerDetails): Promise<V> {
     await before?.();
     const { createPromptModule } = await import('inquirer');
-    const output = color ? streams.output : colorless(streams.output);
-    return untilLeft(streams.input, signal, async (left) => {
+    const output = color ? streams.output : withoutColor(streams.output);
+    return untilCancelled(streams.input, signal, async (left) => {
       const prompt = createPromptModule({ input: streams.input, output, signal: left });
-      const { value } = await prompt<{ value: V }>({ ...details, name: 'value', message: cleanLines(message) });
+      const { value } = await prompt<{ value: V }>({ ...details, name: 'value', message: sanitizeLines(message) });
       return value;
     });
   }
 
   return {
     interactive,
-    ask: (question) => put(question, { type: 'input', ...valueDetails(question) }),
+    ask: (question) => put(question, { type: 'input', ...textQuestionDetails(question) }),
     async askSecret(question) {
       const hidden = { type: 'password', mask: false, toggleMask: false };
-      return new Secret(await put(question, { ...hidden, ...valueDetails(question) }));
+      return new Secret(await put(question, { ...hidden, ...textQuestionDetails(question) }));
     },
     choose: (question) => {
-      const choices = question.choices.map(({ name, value }) => ({ name: cleanLines(name), value }));
-      return put(question, { type: 'select', choices, ...presetOf(question.default) });
+      const choices = question.choices.map(({ name, value }) => ({ name: sanitizeLines(name), value }));
+      return put(question, { type: 'select', choices, ...defaultDetails(question.default) });
     },
     async confirm({ message, signal, default: preset = false, option = '--yes' }) {
       if (yes) return true;
-      if (!interactive) throw usage(`cannot ask "${message}": ${reason}`, `confirm with \`${option}\``);
+      if (!interactive) throw usageError(`cannot ask "${message}": ${reason}`, `confirm with \`${option}\``);
       return draw(message, signal, { type: 'confirm', default: preset });
     },
   };
 }
 
 /** What inquirer wants to know beyond the message. */
-interface Details {
+interface InquirerDetails {
   readonly type: string;
   readonly default?: unknown;
   readonly choices?: readonly unknown[];
   readonly validate?: (value: string) => true | string;
 }
 
-function valueDetails({ default: preset, validate }: TextQuestion): Omit<Details, 'type'> {
-  return { ...presetOf(preset), ...(validate === undefined ? {} : { validate }) };
+function textQuestionDetails({ default: preset, validate }: TextQuestion): Omit<InquirerDetails, 'type'> {
+  return { ...defaultDetails(preset), ...(validate === undefined ? {} : { validate }) };
 }
 
-function presetOf(preset: unknown): Pick<Details, 'default'> {
+function defaultDetails(preset: unknown): Pick<InquirerDetails, 'default'> {
   return preset === undefined ? {} : { default: preset };
 }
 
-function missing({ name, option, variable }: Question, reason: string) {
+function missingAnswerError({ name, option, variable }: PromptQuestion, reason: string) {
   const ways = [
     ...(option === undefined ? [] : [`pass \`${option}\``]),
     ...(variable === undefined ? [] : [`set ${variable}`]),
   ];
-  return usage(`missing ${name}: ${reason}`, ways.length === 0 ? 'run it in a terminal' : ways.join(' or '));
+  return usageError(`missing ${name}: ${reason}`, ways.length === 0 ? 'run it in a terminal' : ways.join(' or '));
 }

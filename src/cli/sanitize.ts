@@ -5,28 +5,28 @@
 const escapeSequences =
   // CSI, then the string sequences (OSC, DCS, PM, APC, SOS) with their text, then the two-character ones.
   /(?:\u001b\[|\u009b)[0-?]*[ -/]*[@-~]?|(?:\u001b[\]PX^_]|[\u009d\u0090\u0098\u009e\u009f])[^\u0007\u001b\u009c\r\n]*(?:\u0007|\u001b\\|\u009c)?|\u001b[ -/]*[0-~]?/gu;
-const breaks = /[\t\n\u000b\u000c\r\u0085\u2028\u2029]+/gu;
-const breaksButNewline = /[\t\u000b\u000c\r\u0085\u2028\u2029]+/gu;
-const controls = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/gu;
+const lineBreaks = /[\t\n\u000b\u000c\r\u0085\u2028\u2029]+/gu;
+const lineBreaksExceptNewline = /[\t\u000b\u000c\r\u0085\u2028\u2029]+/gu;
+const controlCharacters = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/gu;
 // Zero-width joiners stay: emoji and several scripts are written with them.
-const invisible =
+const invisibleCharacters =
   /[\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;
 const loneSurrogates = /\p{Surrogate}/gu;
 
 /** One line that is safe to print, of at most `max` characters; line breaks and tabs become a space. */
-export function clean(text: string, max = 300): string {
-  return cut(strip(text.replace(/\r\n/g, '\n'), breaks).replaceAll('\n', ' ').trim(), max);
+export function sanitizeLine(text: string, max = 300): string {
+  return truncate(stripUnsafe(text.replace(/\r\n/g, '\n'), lineBreaks).replaceAll('\n', ' ').trim(), max);
 }
 
 /** The same for text of several lines, which stay lines. */
-export function cleanLines(text: string, max = 4000): string {
-  return cut(strip(text.replace(/\r\n/g, '\n'), breaksButNewline).trimEnd(), max);
+export function sanitizeLines(text: string, max = 4000): string {
+  return truncate(stripUnsafe(text.replace(/\r\n/g, '\n'), lineBreaksExceptNewline).trimEnd(), max);
 }
 
 /** A word someone typed, fit to be repeated: of a URL only the scheme and the host, for the rest may hold a password. */
-export function shown(word: string): string {
+export function printableInput(word: string): string {
   const url = /^([a-z][a-z0-9+.-]*:\/\/)(?:[^/?#]*@)?([^/?#@]*)/i.exec(word);
-  return url === null ? clean(word, 60) : `${clean(`${url[1]}${url[2]}`, 60)}…`;
+  return url === null ? sanitizeLine(word, 60) : `${sanitizeLine(`${url[1]}${url[2]}`, 60)}…`;
 }
 
 const unprintable =
@@ -44,16 +44,16 @@ export function escapeUnprintable(encoded: string): string {
   );
 }
 
-function strip(text: string, blanks: RegExp): string {
+function stripUnsafe(text: string, blanks: RegExp): string {
   return text
     .replace(escapeSequences, '')
     .replace(blanks, ' ')
-    .replace(controls, '')
-    .replace(invisible, '')
+    .replace(controlCharacters, '')
+    .replace(invisibleCharacters, '')
     .replace(loneSurrogates, '\ufffd');
 }
 
-function cut(text: string, max: number): string {
+function truncate(text: string, max: number): string {
   if (text.length <= max) return text;
   const characters = Array.from(text);
   return characters.length <= max ? text : `${characters.slice(0, max - 1).join('')}…`;

@@ -1,5 +1,5 @@
 /** The closest of the known words, when one is close enough to be what was meant. */
-export function nearest(word: string, known: readonly string[]): string | undefined {
+export function nearestWord(word: string, known: readonly string[]): string | undefined {
   const typed = word.toLowerCase();
   let best: string | undefined;
   let bestDistance = Number.POSITIVE_INFINITY;
@@ -11,20 +11,20 @@ export function nearest(word: string, known: readonly string[]): string | undefi
       bestDistance = distance;
     }
   }
-  return best ?? (typed.length < 2 ? undefined : known.find((candidate) => abbreviates(typed, candidate)));
+  return best ?? (typed.length < 2 ? undefined : known.find((candidate) => isAbbreviation(typed, candidate)));
 }
 
 /** A slip of the finger or an abbreviation of one of the known words: stricter, for where any word may be meant as it is. */
-export function slipOf(word: string, known: readonly string[]): string | undefined {
+export function likelyTypoOf(word: string, known: readonly string[]): string | undefined {
   if (!/^[a-z]{2,}$/i.test(word)) return undefined;
   const typed = word.toLowerCase();
   return known.find((candidate) => {
     const allowed = candidate.length < 6 ? 1 : 2;
-    return editDistance(typed, candidate) <= allowed || abbreviates(typed, candidate);
+    return editDistance(typed, candidate) <= allowed || isAbbreviation(typed, candidate);
   });
 }
 
-function abbreviates(typed: string, candidate: string): boolean {
+function isAbbreviation(typed: string, candidate: string): boolean {
   if (typed[0] !== candidate[0]) return false;
   let at = 0;
   for (const letter of candidate) if (letter === typed[at]) at += 1;

@@ -1,7 +1,7 @@
 import type { CommandSpec, OptionSpec } from './command.ts';
 
 /** `cloudctl droplets create [NAME...] [OPTIONS]` */
-export function synopsis(path: string, spec: Pick<CommandSpec<never>, 'arguments' | 'options'>): string {
+export function formatSynopsis(path: string, spec: Pick<CommandSpec<never>, 'arguments' | 'options'>): string {
   const words = (spec.arguments ?? []).map(({ name, required, variadic }) => {
     const word = variadic === true ? `${name}...` : name;
     return required === true ? word : `[${word}]`;
@@ -10,7 +10,7 @@ export function synopsis(path: string, spec: Pick<CommandSpec<never>, 'arguments
 }
 
 /** `-o, --output FORMAT`; a long name alone is set in as far as one with a short. */
-export function optionTerm({ name, short, value }: OptionSpec): string {
+export function formatOptionTerm({ name, short, valueName: value }: OptionSpec): string {
   const start = short === undefined ? '    ' : `-${short}, `;
   return `${start}--${name}${value === undefined ? '' : ` ${value}`}`;
 }

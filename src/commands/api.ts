@@ -1,17 +1,17 @@
 import { readFileSync } from 'node:fs';
 import { text as readAll } from 'node:stream/consumers';
-import { allItems } from '../api/all-items.ts';
-import { notJson, problem } from '../api/problem.ts';
+import { notJsonError, toApiError } from '../api/api-response.ts';
+import { fetchAllItems } from '../api/fetch-all-items.ts';
 import type { CommandSpec } from '../cli/command.ts';
 import type { Context } from '../context.ts';
-import { usage } from '../errors.ts';
+import { usageError } from '../errors.ts';
 import { parseExactJson, parseJson } from '../json.ts';
-import { wayIn } from '../session/wiring.ts';
-import { limitPause } from './limit-pause.ts';
+import { loginHints } from '../session/session-binding.ts';
+import { createRateLimitPause } from './rate-limit-pause.ts';
 
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
-export const api: CommandSpec<Context> = {
+export const apiCommand: CommandSpec<Context> = {
   summary: 'send any request to the resource API',
   description:
     'Sends one request with the session of the profile and prints the body of the answer. Without --output the body is JSON. With --paginate every page of a list is read and the items are printed as one array.',
@@ -21,7 +21,12 @@ export const api: CommandSpec<Context> = {
     { name: 'PATH', description: 'path and query, as in /v2/droplets?per_page=5', required: true },
   ],
   options: [
-    { name: 'data', value: 'JSON', description: 'the body: JSON, @FILE, or - for standard input', completes: 'file' },
+    {
+      name: 'data',
+      valueName: 'JSON',
+      description: 'the body: JSON, @FILE, or - for standard input',
+      completes: 'file',
+    },
     { name: 'paginate', description: 'follow links.pages.next to the end' },
   ],
   examples: [
@@ -30,33 +35,33 @@ export const api: CommandSpec<Context> = {
     { text: 'All droplets as one array', command: 'cloudctl api GET /v2/droplets --paginate' },
   ],
   run: async (context, words) => {
-    const [typed = '', path = ''] = words.args;
+    const [typed = '', path = ''] = words.positionals;
     const method = typed.toUpperCase();
     if (!methods.includes(method))
-      throw usage(`method "${typed.slice(0, 20)}" is unknown`, `use one of ${methods.join(', ')}`);
+      throw usageError(`method "${typed.slice(0, 20)}" is unknown`, `use one of ${methods.join(', ')}`);
     checkPath(path);
-    const body = await bodyOf(context, words.text('data'));
+    const body = await bodyOf(context, words.value('data'));
     if (body !== undefined && (method === 'GET' || method === 'HEAD'))
-      throw usage(`cannot send --data with ${method}`, 'leave `--data` out');
-    if (words.flag('paginate') && method !== 'GET')
-      throw usage(`cannot use --paginate with ${method}`, 'leave `--paginate` out');
+      throw usageError(`cannot send --data with ${method}`, 'leave `--data` out');
+    if (words.has('paginate') && method !== 'GET')
+      throw usageError(`cannot use --paginate with ${method}`, 'leave `--paginate` out');
     const settings = context.settings();
     const client = await context.api(settings);
-    if (words.flag('paginate')) {
-      const items = await allItems(client, path, limitPause(context));
-      if (items === undefined) throw usage('cannot paginate: the answer is no list', 'leave `--paginate` out');
+    if (words.has('paginate')) {
+      const items = await fetchAllItems(client, path, createRateLimitPause(context));
+      if (items === undefined) throw usageError('cannot paginate: the answer is no list', 'leave `--paginate` out');
       await context.output.data(items);
       return 0;
     }
     const answer = await client.request({ method, path, ...(body === undefined ? {} : { body }) });
     if (answer.status < 200 || answer.status >= 300)
-      throw problem(answer, method, path.split('?')[0] ?? path, wayIn(settings, context.host.folders.config));
+      throw toApiError(answer, method, path.split('?')[0] ?? path, loginHints(settings, context.host.folders.config));
     if (answer.raw.size === 0) {
       await context.output.note(`${answer.status}, no body.`);
       return 0;
     }
     const json = parseExactJson(answer.text());
-    if (!json.ok) throw notJson(answer, method, path.split('?')[0] ?? path);
+    if (!json.ok) throw notJsonError(answer, method, path.split('?')[0] ?? path);
     await context.output.data(json.value);
     return 0;
   },
@@ -64,7 +69,7 @@ export const api: CommandSpec<Context> = {
 
 function checkPath(path: string): void {
   if (/^https?:/i.test(path))
-    throw usage(
+    throw usageError(
       'PATH is a whole URL',
       'give the path alone, as in `/v2/droplets`',
       '--base-url and base_url of the profile name the server',
@@ -76,7 +81,7 @@ function checkPath(path: string): void {
     !path.includes('\\') &&
     !path.includes('#');
   if (!plain)
-    throw usage(
+    throw usageError(
       'PATH is not a path of visible ASCII that begins with one "/"',
       'write it as in `"/v2/droplets?per_page=5"`',
     );
@@ -86,7 +91,7 @@ async function bodyOf(context: Context, data: string | undefined): Promise<strin
   if (data === undefined) return undefined;
   const text =
     data === '-' ? await readAll(context.host.stdin) : data.startsWith('@') ? readBodyFile(data.slice(1)) : data;
-  if (!parseJson(text).ok) throw usage('--data is not JSON', 'write it as in `--data \'{"name":"web-01"}\'`');
+  if (!parseJson(text).ok) throw usageError('--data is not JSON', 'write it as in `--data \'{"name":"web-01"}\'`');
   return text;
 }
 
@@ -94,7 +99,7 @@ function readBodyFile(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
-    throw usage(
+    throw usageError(
       `could not read --data: ${error instanceof Error ? error.message : String(error)}`,
       'name a file that can be read, as in `--data @body.json`',
     );

@@ -1,11 +1,11 @@
-import type { CommandSpec, Tree } from '../cli/command.ts';
+import type { CommandSpec, CommandTree } from '../cli/command.ts';
 import { completionScript, shells } from '../cli/completion.ts';
 import { describeProgram } from '../cli/describe.ts';
 import type { Context } from '../context.ts';
-import { usage } from '../errors.ts';
+import { usageError } from '../errors.ts';
 
 /** The script of a shell, for the commands of a tree that this one is itself a leaf of. */
-export const completionOf = (commands: Tree<Context>): CommandSpec<Context> => ({
+export const createCompletionCommand = (commands: CommandTree<Context>): CommandSpec<Context> => ({
   summary: 'print a completion script for a shell',
   arguments: [{ name: 'SHELL', description: shells.join(', '), required: true, choices: shells }],
   examples: [
@@ -18,8 +18,8 @@ export const completionOf = (commands: Tree<Context>): CommandSpec<Context> => (
     { text: 'PowerShell, in $PROFILE', command: 'cloudctl completion powershell | Out-String | Invoke-Expression' },
   ],
   run: async (context, words) => {
-    const shell = shells.find((known) => known === words.args[0]);
-    if (shell === undefined) throw usage('SHELL is missing', `one of ${shells.join(', ')}`);
+    const shell = shells.find((known) => known === words.positionals[0]);
+    if (shell === undefined) throw usageError('SHELL is missing', `one of ${shells.join(', ')}`);
     const description = await describeProgram('cloudctl', 'the command line of the cloud', commands);
     await context.output.text(completionScript(shell, description));
     return 0;

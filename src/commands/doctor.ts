@@ -1,29 +1,33 @@
 import type { ListView } from '../cli/columns.ts';
 import type { CommandSpec } from '../cli/command.ts';
-import { clean } from '../cli/sanitize.ts';
-import { explainDamage } from '../config/damage.ts';
-import { DamagedConfig } from '../config/file.ts';
-import { requireProfile, type Settings } from '../config/settings.ts';
+import { sanitizeLine } from '../cli/sanitize.ts';
+import { DamagedConfigError } from '../config/config-file.ts';
+import { explainDamagedConfig } from '../config/explain-damaged-config.ts';
+import { type ProfileSettings, requireKnownProfile } from '../config/settings.ts';
 import type { Context } from '../context.ts';
-import { bindAll } from '../doctor/bind.ts';
-import { judgeClientSecret, judgeProfile } from '../doctor/configuration.ts';
-import { askEndpoint, type Endpoint } from '../doctor/endpoint.ts';
-import { type DoctorFinding, reportOf } from '../doctor/finding.ts';
-import { judgePorts } from '../doctor/ports.ts';
-import { probeFolder, probeKeychain } from '../doctor/store.ts';
-import { judgeBrowser, judgeEnvironment, judgeSurroundings } from '../doctor/surroundings.ts';
+import { type CheckedEndpoint, checkEndpoint } from '../doctor/check-endpoint.ts';
+import { checkPorts } from '../doctor/check-ports.ts';
+import { checkClientSecret, checkProfile } from '../doctor/check-profile.ts';
+import {
+  checkBrowser,
+  checkEnvironmentVariables,
+  checkRuntimeEnvironment,
+} from '../doctor/check-runtime-environment.ts';
+import { createDoctorReport, type DoctorFinding } from '../doctor/doctor-finding.ts';
+import { probeCredentialFolder, probeKeychain } from '../doctor/probe-credential-store.ts';
+import { probePorts } from '../doctor/probe-ports.ts';
 import { CliError } from '../errors.ts';
-import { parseCallbackUrl } from '../loopback/callback-url.ts';
+import { parseLoopbackCallback } from '../loopback/loopback-callback.ts';
 import { hasOpener } from '../platform/browser.ts';
-import { surroundings } from '../platform/environment.ts';
-import { tryAcquire } from '../platform/lock.ts';
+import { tryAcquireLock } from '../platform/file-lock.ts';
 import { proxyFor } from '../platform/proxy.ts';
-import { tokenCallHazard } from '../platform/unsafe-environment.ts';
+import { detectRuntimeEnvironment } from '../platform/runtime-environment.ts';
+import { findUnsafeVariable } from '../platform/unsafe-variable.ts';
 import { readAccount } from '../session/account.ts';
-import { commandFor, flowAgain } from '../session/command-for.ts';
-import { loginCommand, readOnce } from '../session/current.ts';
-import { stateOf } from '../session/status.ts';
-import { bindingOf } from '../session/wiring.ts';
+import { sessionBindingOf } from '../session/session-binding.ts';
+import { sessionState } from '../session/session-report.ts';
+import { loadStoredSession, loginCommand } from '../session/stored-session.ts';
+import { flowOption, profileCommand } from '../session/suggested-commands.ts';
 
 const view: ListView<DoctorFinding> = {
   columns: [
@@ -34,7 +38,7 @@ const view: ListView<DoctorFinding> = {
   ],
 };
 
-export const doctor: CommandSpec<Context> = {
+export const doctorCommand: CommandSpec<Context> = {
   summary: 'look for what would stop a login on this machine',
   description:
     'Checks the configuration, both servers and their clocks, every registered port, the browser, the credential store and the environment. Nothing secret is sent and nothing is changed but an item of its own in the credential store, written and removed. Exit 1 when something would stop a login.',
@@ -44,13 +48,13 @@ export const doctor: CommandSpec<Context> = {
   ],
   run: async (context) => {
     const findings: DoctorFinding[] = [];
-    for await (const part of examine(context)) findings.push(...part);
+    for await (const part of runChecks(context)) findings.push(...part);
     await context.progress.stop();
-    const report = reportOf(findings);
+    const report = createDoctorReport(findings);
     const { output, globals } = context;
-    const queried = globals.text('query') !== undefined;
-    const picked = globals.list('format').length > 0;
-    if (output.format === 'table' && !queried && !picked) await output.text(linesOf(findings));
+    const queried = globals.value('query') !== undefined;
+    const picked = globals.values('format').length > 0;
+    if (output.format === 'table' && !queried && !picked) await output.text(findingLines(findings));
     // Columns are those of a finding; the report itself is the object that scripts read and query.
     else if (!queried && (picked || output.format === 'csv')) await output.list(findings, view);
     else await output.object(report, { columns: [{ name: 'Ok', value: ({ ok }) => ok }] });
@@ -62,25 +66,25 @@ export const doctor: CommandSpec<Context> = {
 };
 
 /** For a person: a table would cut the hint off at the edge of the terminal. */
-function linesOf(findings: readonly DoctorFinding[]): string {
+function findingLines(findings: readonly DoctorFinding[]): string {
   const width = Math.max(...findings.map(({ id }) => id.length));
   return findings
     .flatMap(({ status, id, observed, hint }) => [
-      `${status.padEnd(7)}  ${id.padEnd(width)}  ${clean(observed)}`,
+      `${status.padEnd(7)}  ${id.padEnd(width)}  ${sanitizeLine(observed)}`,
       ...(hint === undefined ? [] : [`${' '.repeat(width + 11)}hint: ${hint}`]),
     ])
     .join('\n');
 }
 
-async function* examine(context: Context): AsyncGenerator<readonly DoctorFinding[]> {
+async function* runChecks(context: Context): AsyncGenerator<readonly DoctorFinding[]> {
   const { host, progress } = context;
-  const settings = await settingsOf(context);
+  const settings = await checkConfigFile(context);
   yield [settings.finding];
   if (settings.value === undefined) return;
   const { value } = settings;
-  yield [judgeProfile(value)];
-  const around = surroundings(host.env, host.platform);
-  yield environment(context, value);
+  yield [checkProfile(value)];
+  const around = detectRuntimeEnvironment(host.env, host.platform);
+  yield checkEnvironment(context, value);
   const seat = {
     surroundings: around,
     terminal: host.stderr.isTTY,
@@ -88,82 +92,82 @@ async function* examine(context: Context): AsyncGenerator<readonly DoctorFinding
     opener: hasOpener(host.env, host.platform),
     profile: value.profileName,
   };
-  yield [judgeSurroundings(seat), judgeBrowser(seat)];
-  yield [stateFolder(context, value)];
+  yield [checkRuntimeEnvironment(seat), checkBrowser(seat)];
+  yield [checkStateFolder(context, value)];
   await progress.show('asking the credential store');
-  const store = await probeStore(context, value);
+  const store = await probeCredentialStore(context, value);
   yield [store];
-  yield await session(context, value, store.status === 'ok');
-  for (const endpoint of endpointsOf(value)) {
+  yield await checkSession(context, value, store.status === 'ok');
+  for (const endpoint of profileEndpoints(value)) {
     await progress.show(`asking ${endpoint.origin}`);
-    yield await askEndpoint(endpoint, {
+    yield await checkEndpoint(endpoint, {
       send: await context.send({ fresh: true }),
       now: () => host.clock.now(),
       timeout: context.timeout,
     });
   }
-  yield await ports(value);
+  yield await checkCallbackPorts(value);
 }
 
 /** Everything else is judged by the settings, so a file that cannot be read ends the examination, not the program. */
-async function settingsOf(
+async function checkConfigFile(
   context: Context,
-): Promise<{ readonly finding: DoctorFinding; readonly value: Settings | undefined }> {
+): Promise<{ readonly finding: DoctorFinding; readonly value: ProfileSettings | undefined }> {
   const id = 'config';
   try {
     const config = context.config();
     const value = context.settings();
-    requireProfile(value, config);
+    requireKnownProfile(value, config);
     return { finding: { id, status: 'ok', observed: config.path }, value };
   } catch (error) {
-    const told = error instanceof DamagedConfig ? await explainDamage(error) : error;
+    const told = error instanceof DamagedConfigError ? await explainDamagedConfig(error) : error;
     // Wrong words are the person's to mend first, as with every command.
     if (!(told instanceof CliError) || told.code !== 'config_invalid') throw told;
-    return { finding: findingOf(id, told), value: undefined };
+    return { finding: failedFinding(id, told), value: undefined };
   }
 }
 
-function environment({ host }: Context, settings: Settings): readonly DoctorFinding[] {
+function checkEnvironment({ host }: Context, settings: ProfileSettings): readonly DoctorFinding[] {
   const origins = [settings.values.auth_url, settings.values.base_url].filter((origin) => origin !== undefined);
   try {
     const proxies = [...new Set(origins)].flatMap((origin) => {
       const proxy = proxyFor(new URL(origin), host.env);
-      return proxy === undefined ? [] : [{ origin, proxy: proxy.shown }];
+      return proxy === undefined ? [] : [{ origin, proxy: proxy.displayUrl }];
     });
-    return judgeEnvironment(tokenCallHazard(host.env), settings.accessToken !== undefined, proxies);
+    return checkEnvironmentVariables(findUnsafeVariable(host.env), settings.accessToken !== undefined, proxies);
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
     return [
-      ...judgeEnvironment(tokenCallHazard(host.env), settings.accessToken !== undefined, []),
-      findingOf('proxy', error),
+      ...checkEnvironmentVariables(findUnsafeVariable(host.env), settings.accessToken !== undefined, []),
+      failedFinding('proxy', error),
     ];
   }
 }
 
 /** The lock that a refresh needs: the file system must know locks, and the folder must be ours. */
-function stateFolder(context: Context, settings: Settings): DoctorFinding {
+function checkStateFolder(context: Context, settings: ProfileSettings): DoctorFinding {
   const id = 'state-folder';
-  const place = context.place(settings.profileName);
+  const place = context.profilePaths(settings.profileName);
   try {
-    const held = tryAcquire(place.lock);
+    const held = tryAcquireLock(place.lock);
     held?.release();
     const now = held === undefined ? '; another process of cloudctl holds one now' : '';
     return { id, status: 'ok', observed: `${place.folder}: locks work${now}` };
   } catch (error) {
-    if (error instanceof CliError) return findingOf(id, error);
+    if (error instanceof CliError) return failedFinding(id, error);
     const reason = error instanceof Error ? error.message : String(error);
     return { id, status: 'failed', observed: reason, hint: 'name a folder that is yours in CLOUDCTL_STATE_DIR' };
   }
 }
 
-async function probeStore(context: Context, settings: Settings): Promise<DoctorFinding> {
+async function probeCredentialStore(context: Context, settings: ProfileSettings): Promise<DoctorFinding> {
   const { host, prompts, output } = context;
   const value = Buffer.from(host.random(16)).toString('hex');
-  const { folder } = context.place(settings.profileName);
-  if (settings.values.credential_store === 'file') return probeFolder(folder, value);
+  const { folder } = context.profilePaths(settings.profileName);
+  if (settings.values.credential_store === 'file') return probeCredentialFolder(folder, value);
   return probeKeychain({
     keychain: host.keychain,
-    toFile: commandFor(settings.profileName, 'config set credential_store file'),
+    fileStoreCommand: profileCommand(settings.profileName, 'config set credential_store file'),
     limit: prompts.interactive ? 60_000 : 3_000,
     onWaiting: () => {
       if (prompts.interactive) void output.show('waiting for the keychain to be unlocked');
@@ -174,10 +178,14 @@ async function probeStore(context: Context, settings: Settings): Promise<DoctorF
 }
 
 /** Who is logged in, and whether the application's secret is at hand; neither is asked for where the store does not answer. */
-async function session(context: Context, settings: Settings, storeAnswers: boolean): Promise<readonly DoctorFinding[]> {
-  const binding = bindingOf(settings);
+async function checkSession(
+  context: Context,
+  settings: ProfileSettings,
+  storeAnswers: boolean,
+): Promise<readonly DoctorFinding[]> {
+  const binding = sessionBindingOf(settings);
   if (binding === undefined) return [];
-  const flow = flowAgain(readAccount(context.host.folders.config, settings.profileName)?.flow, settings.values.flow);
+  const flow = flowOption(readAccount(context.host.folders.config, settings.profileName)?.flow, settings.values.flow);
   const hint = loginCommand(settings.profileName, undefined, flow);
   if (!storeAnswers) {
     const skipped = { status: 'skipped', observed: 'the credential store does not answer' } as const;
@@ -189,11 +197,11 @@ async function session(context: Context, settings: Settings, storeAnswers: boole
   const secret =
     client.tokenParams !== 'query' && known === 'missing'
       ? ({ id: 'client-secret', status: 'ok', observed: 'there is none; a public client needs none' } as const)
-      : judgeClientSecret(settings, known);
-  const stored = await readOnce(context.store(settings), binding);
+      : checkClientSecret(settings, known);
+  const stored = await loadStoredSession(context.store(settings), binding);
   if (stored.kind !== 'found')
-    return [secret, { id: 'session', status: 'warning', observed: stateWords[stored.kind], hint }];
-  const state = stateOf(stored.record, context.host.clock.now());
+    return [secret, { id: 'session', status: 'warning', observed: sessionStateText[stored.kind], hint }];
+  const state = sessionState(stored.record, context.host.clock.now());
   const until = `${state.replaceAll('_', ' ')}, until ${new Date(stored.record.expiresAt * 1000).toISOString()}`;
   if (state === 'needs_login') {
     const again = loginCommand(settings.profileName, stored.record.scope, flow);
@@ -202,14 +210,14 @@ async function session(context: Context, settings: Settings, storeAnswers: boole
   return [secret, { id: 'session', status: 'ok', observed: until }];
 }
 
-const stateWords = {
+const sessionStateText = {
   absent: 'not logged in',
   damaged: 'the stored session is damaged or of a newer version',
   elsewhere: 'logged in to other servers than the profile names',
   unavailable: 'the credential store does not answer',
 } as const;
 
-function endpointsOf({ values }: Settings): readonly Endpoint[] {
+function profileEndpoints({ values }: ProfileSettings): readonly CheckedEndpoint[] {
   const auth = values.auth_url;
   const base = values.base_url;
   return [
@@ -218,17 +226,17 @@ function endpointsOf({ values }: Settings): readonly Endpoint[] {
   ];
 }
 
-async function ports({ values }: Settings): Promise<readonly DoctorFinding[]> {
+async function checkCallbackPorts({ values }: ProfileSettings): Promise<readonly DoctorFinding[]> {
   try {
-    const callbacks = (values.callback_urls ?? []).map(parseCallbackUrl);
-    return judgePorts(callbacks, await bindAll(callbacks));
+    const callbacks = (values.callback_urls ?? []).map(parseLoopbackCallback);
+    return checkPorts(callbacks, await probePorts(callbacks));
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
-    return [findingOf('callback-urls', error)];
+    return [failedFinding('callback-urls', error)];
   }
 }
 
-function findingOf(id: string, { message, detail, hint }: CliError): DoctorFinding {
-  const observed = clean(detail === undefined ? message : `${message}: ${detail}`);
+function failedFinding(id: string, { message, detail, hint }: CliError): DoctorFinding {
+  const observed = sanitizeLine(detail === undefined ? message : `${message}: ${detail}`);
   return { id, status: 'failed', observed, ...(hint === undefined ? {} : { hint }) };
 }

@@ -1,5 +1,5 @@
 import { isRecord } from '../json.ts';
-import { parseCallbackUrl, parseOrigin } from './origins.ts';
+import { checkCallbackUrl, parseOrigin } from './urls.ts';
 
 /** What config.json keeps of one account: never a secret (contract.md §3). */
 export interface Profile {
@@ -17,29 +17,37 @@ export interface Profile {
 }
 
 export type ProfileKey = keyof Profile;
-export type Parsed<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly reason: string };
+export type ParseResult<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly reason: string };
 
-interface Key {
+interface ProfileKeySpec {
   readonly variable?: string;
   /** A value as it is typed in a shell, for hints. */
   readonly example: string;
   /** Text as typed (an option, a variable, `config set`) to the stored value. */
-  readonly parse: (text: string) => Parsed<string | boolean | readonly string[]>;
+  readonly parse: (text: string) => ParseResult<string | boolean | readonly string[]>;
 }
 
 /** Every key of a profile, its environment variable, and what its text may be. */
-export const profileKeys: Readonly<Record<ProfileKey, Key>> = {
-  auth_url: { variable: 'CLOUDCTL_AUTH_URL', example: 'https://cloud.example.com', parse: origin },
-  base_url: { variable: 'CLOUDCTL_BASE_URL', example: 'https://api.example.com', parse: origin },
-  client_id: { variable: 'CLOUDCTL_CLIENT_ID', example: 'my-application', parse: visibleText },
-  callback_urls: { variable: 'CLOUDCTL_CALLBACK_URL', example: 'http://127.0.0.1:8765/callback', parse: callbackUrls },
-  issuer: { example: 'https://cloud.example.com', parse: visibleText },
-  scope: { variable: 'CLOUDCTL_SCOPE', example: '"read write"', parse: scope },
-  flow: { variable: 'CLOUDCTL_FLOW', example: 'code', parse: oneOf('code', 'implicit') },
-  token_params: { variable: 'CLOUDCTL_TOKEN_PARAMS', example: 'query', parse: oneOf('query', 'body', 'basic') },
-  pkce: { example: 'true', parse: flag },
-  credential_store: { variable: 'CLOUDCTL_CREDENTIAL_STORE', example: 'keychain', parse: oneOf('keychain', 'file') },
-  output: { variable: 'CLOUDCTL_OUTPUT', example: 'json', parse: oneOf('table', 'json', 'ndjson', 'yaml', 'csv') },
+export const profileKeys: Readonly<Record<ProfileKey, ProfileKeySpec>> = {
+  auth_url: { variable: 'CLOUDCTL_AUTH_URL', example: 'https://cloud.example.com', parse: parseOriginText },
+  base_url: { variable: 'CLOUDCTL_BASE_URL', example: 'https://api.example.com', parse: parseOriginText },
+  client_id: { variable: 'CLOUDCTL_CLIENT_ID', example: 'my-application', parse: parseVisibleText },
+  callback_urls: {
+    variable: 'CLOUDCTL_CALLBACK_URL',
+    example: 'http://127.0.0.1:8765/callback',
+    parse: parseCallbackUrls,
+  },
+  issuer: { example: 'https://cloud.example.com', parse: parseVisibleText },
+  scope: { variable: 'CLOUDCTL_SCOPE', example: '"read write"', parse: parseScope },
+  flow: { variable: 'CLOUDCTL_FLOW', example: 'code', parse: parseOneOf('code', 'implicit') },
+  token_params: { variable: 'CLOUDCTL_TOKEN_PARAMS', example: 'query', parse: parseOneOf('query', 'body', 'basic') },
+  pkce: { example: 'true', parse: parseBoolean },
+  credential_store: {
+    variable: 'CLOUDCTL_CREDENTIAL_STORE',
+    example: 'keychain',
+    parse: parseOneOf('keychain', 'file'),
+  },
+  output: { variable: 'CLOUDCTL_OUTPUT', example: 'json', parse: parseOneOf('table', 'json', 'ndjson', 'yaml', 'csv') },
 };
 
 export function isProfileKey(key: string): key is ProfileKey {
@@ -54,13 +62,13 @@ export function isProfileName(name: string): boolean {
 export const profileNameRule = 'lower-case letters, digits, "-" and "_", 64 at most, beginning with a letter or digit';
 
 /** Decodes one profile of config.json. The failure names the key, so that its line can be shown. */
-export function decodeProfile(json: unknown): Parsed<Profile> & { readonly key?: string } {
+export function decodeProfile(json: unknown): ParseResult<Profile> & { readonly key?: string } {
   if (!isRecord(json)) return { ok: false, reason: 'it is not an object' };
   const entries: [string, unknown][] = [];
   for (const [key, value] of Object.entries(json)) {
     // A key of a newer version is left alone, and kept when the file is written.
     if (!isProfileKey(key)) continue;
-    const text = asText(value);
+    const text = toText(value);
     const parsed = text === undefined ? undefined : profileKeys[key].parse(text);
     if (parsed === undefined) return { ok: false, key, reason: `${key} is of the wrong type` };
     if (!parsed.ok) return { ok: false, key, reason: `${key} is ${parsed.reason}` };
@@ -70,45 +78,45 @@ export function decodeProfile(json: unknown): Parsed<Profile> & { readonly key?:
   return { ok: true, value: Object.fromEntries(entries) as Profile };
 }
 
-function asText(value: unknown): string | undefined {
+function toText(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
   if (typeof value === 'boolean') return String(value);
   if (Array.isArray(value) && value.every((item) => typeof item === 'string')) return value.join(',');
   return undefined;
 }
 
-function origin(text: string): Parsed<string> {
+function parseOriginText(text: string): ParseResult<string> {
   const parsed = parseOrigin(text);
   return parsed.ok ? { ok: true, value: parsed.origin } : parsed;
 }
 
-function callbackUrls(text: string): Parsed<readonly string[]> {
+function parseCallbackUrls(text: string): ParseResult<readonly string[]> {
   const urls = text.split(',').map((url) => url.trim());
   for (const url of urls) {
-    const parsed = parseCallbackUrl(url);
+    const parsed = checkCallbackUrl(url);
     if (!parsed.ok) return parsed;
   }
   return { ok: true, value: urls };
 }
 
-function visibleText(text: string): Parsed<string> {
+function parseVisibleText(text: string): ParseResult<string> {
   return /^[\x21-\x7e]{1,512}$/.test(text)
     ? { ok: true, value: text }
     : { ok: false, reason: 'not 1 to 512 visible ASCII characters' };
 }
 
-function scope(text: string): Parsed<string> {
+function parseScope(text: string): ParseResult<string> {
   return /^[\x21\x23-\x5b\x5d-\x7e]+( [\x21\x23-\x5b\x5d-\x7e]+)*$/.test(text)
     ? { ok: true, value: text }
     : { ok: false, reason: 'not a list of words with one space between them' };
 }
 
-function flag(text: string): Parsed<boolean> {
+function parseBoolean(text: string): ParseResult<boolean> {
   if (text === 'true') return { ok: true, value: true };
   return text === 'false' ? { ok: true, value: false } : { ok: false, reason: 'neither true nor false' };
 }
 
-function oneOf(...choices: readonly string[]): (text: string) => Parsed<string> {
+function parseOneOf(...choices: readonly string[]): (text: string) => ParseResult<string> {
   return (text) =>
     choices.includes(text) ? { ok: true, value: text } : { ok: false, reason: `not one of ${choices.join(', ')}` };
 }

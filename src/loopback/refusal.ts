@@ -1,13 +1,13 @@
 /** A request that leaves the login as it was. */
 export interface Refusal {
   readonly kind: 'refuse';
-  readonly page: Noise;
+  readonly reason: RefusalReason;
   /** The method that would have been right; named by every 405. */
   readonly allow?: 'GET' | 'POST';
 }
 
 /** Why a request is refused, with the status that says so. */
-export const noiseStatus = {
+export const refusalStatus = {
   not_a_response: 400,
   forbidden: 403,
   not_found: 404,
@@ -21,12 +21,12 @@ export const noiseStatus = {
   headers_too_large: 431,
 } as const;
 
-export type Noise = keyof typeof noiseStatus;
+export type RefusalReason = keyof typeof refusalStatus;
 
-export function refuse(page: Exclude<Noise, 'method_not_allowed'>): Refusal {
-  return { kind: 'refuse', page };
+export function refuseRequest(page: Exclude<RefusalReason, 'method_not_allowed'>): Refusal {
+  return { kind: 'refuse', reason: page };
 }
 
 export function refuseMethod(allow: 'GET' | 'POST'): Refusal {
-  return { kind: 'refuse', page: 'method_not_allowed', allow };
+  return { kind: 'refuse', reason: 'method_not_allowed', allow };
 }

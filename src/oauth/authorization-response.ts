@@ -1,41 +1,41 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { Secret } from '../secret.ts';
-import type { Flow } from './authorization-request.ts';
-import { decodeGrant, type Grant } from './grant.ts';
+import type { OAuthFlow } from './authorization-url.ts';
+import { decodeGrant, type TokenGrant } from './token-grant.ts';
 
 /** What the response to one authorization request must show. */
-export interface ExpectedResponse {
+export interface ExpectedAuthorizationResponse {
   /** The state that was sent (spec.md §4.1). */
   readonly state: string;
-  readonly flow: Flow;
+  readonly flow: OAuthFlow;
   /** The issuer the profile names; without one `iss` is not looked at (RFC 9207 §2.4). */
   readonly issuer?: string | undefined;
 }
 
 /** A code whose state was compared; only `judgeResponse` makes one, and only one can be exchanged. */
 export interface ValidatedCode {
-  readonly [judged]: 'code';
+  readonly [validated]: 'code';
   readonly code: Secret;
 }
 
 /** A grant from a fragment whose state was compared; only `judgeResponse` makes one. */
 export interface ValidatedImplicitGrant {
-  readonly [judged]: 'implicit_grant';
-  readonly grant: Grant;
+  readonly [validated]: 'implicit_grant';
+  readonly grant: TokenGrant;
 }
 
 /** What an authorization response came to. */
-export type Judgement =
+export type AuthorizationResult =
   | { readonly kind: 'code'; readonly code: ValidatedCode }
   | { readonly kind: 'implicit_grant'; readonly grant: ValidatedImplicitGrant }
   /** `description` is the server's own text: it must be cleaned before it is shown. */
-  | { readonly kind: 'error'; readonly error: AuthorizationError; readonly description?: string }
+  | { readonly kind: 'error'; readonly error: AuthorizationErrorCode; readonly description?: string }
   /** Nothing else of such a response is kept: it is not an answer to this login. */
   | { readonly kind: 'state_mismatch' }
   /** `reason` ends the sentence "the authorization response …" and quotes nothing of it. */
   | { readonly kind: 'malformed'; readonly reason: string };
 
-const errors = [
+const errorCodes = [
   'access_denied',
   'consent_required',
   'login_required',
@@ -47,21 +47,21 @@ const errors = [
 ] as const;
 
 /** Error codes of the redirect (spec.md §7; RFC 6749 §4.1.2.1); any other is `unknown`. */
-export type AuthorizationError = (typeof errors)[number] | 'unknown';
+export type AuthorizationErrorCode = (typeof errorCodes)[number] | 'unknown';
 
-type Parameters = ReadonlyMap<string, string>;
+type ResponseParameters = ReadonlyMap<string, string>;
 
 /**
  * Judges the parameters of a redirect: state before error before code
  * (https://www.rfc-editor.org/rfc/rfc6749#section-4.1.2, https://www.rfc-editor.org/rfc/rfc9207#section-2.4).
  * undefined: no authorization response at all, to be ignored.
  */
-export function judgeResponse(
-  parameters: Parameters,
+export function validateAuthorizationResponse(
+  parameters: ResponseParameters,
   place: 'query' | 'fragment',
-  expected: ExpectedResponse,
-): Judgement | undefined {
-  const sameState = equalText(parameters.get('state') ?? '', expected.state);
+  expected: ExpectedAuthorizationResponse,
+): AuthorizationResult | undefined {
+  const sameState = isEqualInConstantTime(parameters.get('state') ?? '', expected.state);
   if (!isResponse(parameters, place)) {
     return place === 'query' && parameters.has('access_token') && sameState ? malformed(tokenInQuery) : undefined;
   }
@@ -79,23 +79,27 @@ export function judgeResponse(
   if (results.length > 1) {
     return malformed(`carries ${results.join(' and ')} together`);
   }
-  return judgeResult(parameters, place, expected.flow);
+  return validateResult(parameters, place, expected.flow);
 }
 
-const judged: unique symbol = Symbol('judged');
+const validated: unique symbol = Symbol('judged');
 const tokenInQuery = 'carries an access token in the query';
 
-function isResponse(parameters: Parameters, place: 'query' | 'fragment'): boolean {
+function isResponse(parameters: ResponseParameters, place: 'query' | 'fragment'): boolean {
   return parameters.has('code') || parameters.has('error') || (place === 'fragment' && parameters.has('access_token'));
 }
 
-function judgeResult(parameters: Parameters, place: 'query' | 'fragment', flow: Flow): Judgement {
+function validateResult(
+  parameters: ResponseParameters,
+  place: 'query' | 'fragment',
+  flow: OAuthFlow,
+): AuthorizationResult {
   const error = parameters.get('error');
   if (error !== undefined) {
-    return judgeError(error, parameters.get('error_description'));
+    return decodeError(error, parameters.get('error_description'));
   }
   if (flow === 'implicit') {
-    return judgeImplicit(parameters);
+    return validateImplicitGrant(parameters);
   }
   const code = parameters.get('code') ?? '';
   if (place === 'fragment') {
@@ -105,11 +109,11 @@ function judgeResult(parameters: Parameters, place: 'query' | 'fragment', flow: 
   if (!/^[\x20-\x7e]+$/.test(code)) {
     return malformed('carries an empty or unprintable code');
   }
-  return { kind: 'code', code: { [judged]: 'code', code: new Secret(code) } };
+  return { kind: 'code', code: { [validated]: 'code', code: new Secret(code) } };
 }
 
-function judgeError(written: string, description: string | undefined): Judgement {
-  const error = errors.find((known) => known === written) ?? 'unknown';
+function decodeError(written: string, description: string | undefined): AuthorizationResult {
+  const error = errorCodes.find((known) => known === written) ?? 'unknown';
   // What we have no words for is told by its name.
   const name = error === 'unknown' && /^[a-z_]{1,64}$/.test(written) ? written : undefined;
   const told = [name, description].filter((part) => part !== undefined && part !== '').join(': ');
@@ -117,22 +121,22 @@ function judgeError(written: string, description: string | undefined): Judgement
 }
 
 /** https://www.rfc-editor.org/rfc/rfc6749#section-4.2.2; a refresh token never comes this way, so none is taken. */
-function judgeImplicit(parameters: Parameters): Judgement {
+function validateImplicitGrant(parameters: ResponseParameters): AuthorizationResult {
   if (parameters.has('code')) {
     return malformed('carries a code, but an access token was asked for');
   }
   const fields = ['access_token', 'token_type', 'expires_in', 'scope'];
   const grant = decodeGrant(Object.fromEntries([...parameters].filter(([name]) => fields.includes(name))));
   return grant.ok
-    ? { kind: 'implicit_grant', grant: { [judged]: 'implicit_grant', grant: grant.value } }
+    ? { kind: 'implicit_grant', grant: { [validated]: 'implicit_grant', grant: grant.value } }
     : malformed(`carries no usable grant: ${grant.reason}`);
 }
 
-function malformed(reason: string): Judgement {
+function malformed(reason: string): AuthorizationResult {
   return { kind: 'malformed', reason };
 }
 
 // Digests have one length, so neither the length nor the content of the state can be measured.
-function equalText(a: string, b: string): boolean {
+function isEqualInConstantTime(a: string, b: string): boolean {
   return timingSafeEqual(createHash('sha256').update(a).digest(), createHash('sha256').update(b).digest());
 }

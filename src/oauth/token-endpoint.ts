@@ -1,12 +1,12 @@
-import { isRecord, parseJson, textOf } from '../json.ts';
-import { readBody } from '../platform/body.ts';
-import type { Answer, Send } from '../platform/send.ts';
-import { Secret, secretUrl, withoutSecrets } from '../secret.ts';
+import { isRecord, parseJson, stringField } from '../json.ts';
+import { readBodyText } from '../platform/buffered-body.ts';
+import type { HttpResponse, HttpSender } from '../platform/http-sender.ts';
+import { redactSecrets, Secret, secretUrl } from '../secret.ts';
 import type { ValidatedCode } from './authorization-response.ts';
-import { decodeGrant, type Grant } from './grant.ts';
+import { decodeGrant, type TokenGrant } from './token-grant.ts';
 
 /** The registered application as the authorization server knows it. */
-export interface Client {
+export interface OAuthClient {
   readonly authOrigin: string;
   readonly clientId: string;
   readonly clientSecret?: Secret | undefined;
@@ -21,12 +21,12 @@ export interface Client {
 export type TokenParams = 'query' | 'body' | 'basic';
 
 export type TokenResult =
-  | { readonly kind: 'granted'; readonly grant: Grant }
+  | { readonly kind: 'granted'; readonly grant: TokenGrant }
   | { readonly kind: 'refused'; readonly error: string; readonly description?: string; readonly status: number }
   | { readonly kind: 'malformed'; readonly reason: string; readonly status: number };
 
 /** What the server answered, read to its last byte but not yet understood: the refresh protocol seals it in this shape. */
-export interface RawAnswer {
+export interface TokenResponse {
   readonly status: number;
   readonly contentType: string;
   /** undefined: longer than 1 MiB. */
@@ -42,11 +42,11 @@ export interface TokenRequest {
   readonly secrets: readonly Secret[];
 }
 
-type Parameters = readonly (readonly [string, string | Secret | undefined])[];
+type TokenParameters = readonly (readonly [string, string | Secret | undefined])[];
 
 /** Exchange of an authorization code whose state was checked (spec.md §4.2; https://www.rfc-editor.org/rfc/rfc6749#section-4.1.3). */
 export function exchangeRequest(
-  client: Client,
+  client: OAuthClient,
   code: ValidatedCode,
   redirectUri: string,
   verifier: Secret | undefined,
@@ -54,36 +54,36 @@ export function exchangeRequest(
   return tokenRequest(client, '/v1/oauth/token', [
     ['grant_type', 'authorization_code'],
     ['code', code.code],
-    ...credentials(client),
+    ...clientCredentials(client),
     ['redirect_uri', redirectUri],
     ['code_verifier', verifier],
   ]);
 }
 
 /** Single-use refresh (spec.md §4.3): the query names no client credentials (spec.md §5.3). */
-export function refreshRequest(client: Client, refreshToken: Secret): TokenRequest {
+export function refreshRequest(client: OAuthClient, refreshToken: Secret): TokenRequest {
   return tokenRequest(client, '/v1/oauth/token', [
     ['grant_type', 'refresh_token'],
     ['refresh_token', refreshToken],
-    ...(client.tokenParams === 'query' ? [] : credentials(client)),
+    ...(client.tokenParams === 'query' ? [] : clientCredentials(client)),
   ]);
 }
 
 /** Revocation of an access token (spec.md §4.4; https://www.rfc-editor.org/rfc/rfc7009#section-2.1). */
-export function revokeRequest(client: Client, token: Secret): TokenRequest {
+export function revokeRequest(client: OAuthClient, token: Secret): TokenRequest {
   return tokenRequest(client, '/v1/oauth/revoke', [
     ['token', token],
-    ...(client.tokenParams === 'query' ? [] : credentials(client)),
+    ...(client.tokenParams === 'query' ? [] : clientCredentials(client)),
   ]);
 }
 
 /** Sends and reads the whole answer. Throws SendError when none came; a redirect is an answer like any other here, never followed. */
 export async function sendTokenRequest(
-  send: Send,
+  send: HttpSender,
   request: TokenRequest,
   signal: AbortSignal,
   headers: Readonly<Record<string, string>> = {},
-): Promise<RawAnswer> {
+): Promise<TokenResponse> {
   const form = request.body === undefined ? {} : { 'content-type': 'application/x-www-form-urlencoded' };
   const basic = request.basic === undefined ? {} : { authorization: `Basic ${request.basic.reveal()}` };
   const answer = await send(request.url.reveal(), {
@@ -93,20 +93,20 @@ export async function sendTokenRequest(
     signal,
     redirect: 'manual',
   });
-  const raw = await rawAnswer(answer);
+  const raw = await readTokenResponse(answer);
   if (raw.body === undefined || (raw.status >= 200 && raw.status < 300)) return raw;
-  return { ...raw, body: withoutSecrets(raw.body, request.secrets) };
+  return { ...raw, body: redactSecrets(raw.body, request.secrets) };
 }
 
 /** The error of a server that refuses with a success status, as some do; never of an answer that brings a token as well. */
-function refusalOf(json: unknown): string | undefined {
+function errorInSuccess(json: unknown): string | undefined {
   if (!isRecord(json) || json.access_token !== undefined) return undefined;
-  const error = textOf(json, 'error');
+  const error = stringField(json, 'error');
   return error !== undefined && /^[a-z_]{1,64}$/.test(error) ? error : undefined;
 }
 
 /** Understands an answer of the token endpoint (https://www.rfc-editor.org/rfc/rfc6749#section-5). */
-export function processTokenAnswer(raw: RawAnswer): TokenResult {
+export function processTokenResponse(raw: TokenResponse): TokenResult {
   const { status } = raw;
   if (status >= 300 && status < 400)
     return { kind: 'malformed', status, reason: `it redirected (status ${status}), which a token endpoint never does` };
@@ -119,24 +119,24 @@ export function processTokenAnswer(raw: RawAnswer): TokenResult {
       reason: `it is ${raw.contentType || 'without a content type'}, status ${status}, not JSON`,
     };
   if (status >= 200 && status < 300) {
-    const refusal = refusalOf(json.value);
+    const refusal = errorInSuccess(json.value);
     // Without its description: only answers of another status were cleared of secrets.
     if (refusal !== undefined) return { kind: 'refused', status, error: refusal };
     const grant = decodeGrant(json.value);
     return grant.ok ? { kind: 'granted', grant: grant.value } : { kind: 'malformed', status, reason: grant.reason };
   }
-  const error = isRecord(json.value) ? textOf(json.value, 'error') : undefined;
+  const error = isRecord(json.value) ? stringField(json.value, 'error') : undefined;
   if (error === undefined)
     return { kind: 'malformed', status, reason: `it is an error without a code, status ${status}` };
-  const description = isRecord(json.value) ? textOf(json.value, 'error_description') : undefined;
+  const description = isRecord(json.value) ? stringField(json.value, 'error_description') : undefined;
   return { kind: 'refused', status, error, ...(description === undefined ? {} : { description }) };
 }
 
 /** undefined: revoked (spec.md §4.4; https://www.rfc-editor.org/rfc/rfc7009#section-2.2); otherwise what was answered instead. */
-export function processRevocation(raw: RawAnswer): string | undefined {
+export function processRevocationResponse(raw: TokenResponse): string | undefined {
   // Some servers have nothing to say beside it, and say so by 204.
   if (raw.status === 200 || raw.status === 204) return undefined;
-  const result = processTokenAnswer(raw);
+  const result = processTokenResponse(raw);
   if (result.kind === 'refused') return `the authorization server answered ${result.error}`;
   return result.kind === 'malformed'
     ? `the answer is not understood: ${result.reason}`
@@ -144,15 +144,15 @@ export function processRevocation(raw: RawAnswer): string | undefined {
 }
 
 /** As parameters; a client without a secret names itself, whatever the way. */
-function credentials(client: Client): Parameters {
-  if (basicOf(client) !== undefined) return [];
+function clientCredentials(client: OAuthClient): TokenParameters {
+  if (basicCredentials(client) !== undefined) return [];
   return [
     ['client_id', client.clientId],
     ['client_secret', client.clientSecret],
   ];
 }
 
-function tokenRequest(client: Client, path: string, parameters: Parameters): TokenRequest {
+function tokenRequest(client: OAuthClient, path: string, parameters: TokenParameters): TokenRequest {
   const url = new URL(path, client.authOrigin);
   const form = new URLSearchParams();
   for (const [name, value] of parameters) {
@@ -163,15 +163,15 @@ function tokenRequest(client: Client, path: string, parameters: Parameters): Tok
     url.search = form.toString();
     return { url: secretUrl(url), body: undefined, basic: undefined, secrets };
   }
-  const basic = basicOf(client);
+  const basic = basicCredentials(client);
   const known = [basic, client.clientSecret].filter((one) => one !== undefined);
   const body = new Secret(form.toString(), '[form]');
   return { url: secretUrl(url), body, basic, secrets: basic === undefined ? secrets : [...secrets, ...known] };
 }
 
-function basicOf({ tokenParams, clientId, clientSecret }: Client): Secret | undefined {
+function basicCredentials({ tokenParams, clientId, clientSecret }: OAuthClient): Secret | undefined {
   if (tokenParams !== 'basic' || clientSecret === undefined) return undefined;
-  const pair = [clientId, clientSecret.reveal()].map(encoded).join(':');
+  const pair = [clientId, clientSecret.reveal()].map(encodeCredential).join(':');
   return new Secret(Buffer.from(pair).toString('base64'), '[basic]');
 }
 
@@ -179,7 +179,7 @@ function basicOf({ tokenParams, clientId, clientSecret }: Client): Secret | unde
  * As much of the form encoding as a server needs to decode it: many decode nothing, and some take a `+` for itself, so that only
  * what would be read as something else is encoded.
  */
-function encoded(text: string): string {
+function encodeCredential(text: string): string {
   return [...Buffer.from(text, 'utf8')]
     .map((byte) => {
       const isPlain = byte > 0x20 && byte < 0x7f && !'%+:'.includes(String.fromCharCode(byte));
@@ -188,7 +188,7 @@ function encoded(text: string): string {
     .join('');
 }
 
-async function rawAnswer(answer: Answer): Promise<RawAnswer> {
+async function readTokenResponse(answer: HttpResponse): Promise<TokenResponse> {
   const contentType = (answer.headers.get('content-type') ?? '').split(';')[0] ?? '';
-  return { status: answer.status, contentType: contentType.trim(), body: await readBody(answer, 1024 * 1024) };
+  return { status: answer.status, contentType: contentType.trim(), body: await readBodyText(answer, 1024 * 1024) };
 }

@@ -1,5 +1,5 @@
 import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs';
-import { readTextIfAny, writeAtomically } from './files.ts';
+import { readTextIfPresent, writeAtomically } from './files.ts';
 
 /** A file of lines, for this user alone, that only grows while it is open. */
 export interface AppendFile {
@@ -16,7 +16,7 @@ export interface AppendFile {
  */
 export function openAppendFile(path: string, keep: (lines: readonly string[]) => readonly string[]): AppendFile {
   // What stands behind the last line break was cut short by a crash: nobody went on after it.
-  const whole = (readTextIfAny(path) ?? '').split('\n').slice(0, -1);
+  const whole = (readTextIfPresent(path) ?? '').split('\n').slice(0, -1);
   const lines = keep(whole);
   writeAtomically(path, lines.map((line) => `${line}\n`).join(''));
   const descriptor = openSync(path, 'a', 0o600);

@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { surroundings } from './environment.ts';
 import type { Browser, Environment } from './host.ts';
+import { detectRuntimeEnvironment } from './runtime-environment.ts';
 
 /** Opens one address in the user's browser: the command of $BROWSER where it is set, else the platform's opener. */
 export function systemBrowser(env: Environment, platform: NodeJS.Platform): Browser {
@@ -13,7 +13,7 @@ export function systemBrowser(env: Environment, platform: NodeJS.Platform): Brow
       const named = env.BROWSER?.trim();
       if (named === 'none') return false;
       if (named) return openWith(named.split(delimiter), address.href, env);
-      const around = surroundings(env, platform);
+      const around = detectRuntimeEnvironment(env, platform);
       // xdg-open without a display falls back to text browsers, which would read the terminal.
       if (!around.display && !around.wsl) return false;
       return openDefault(address.href);
@@ -27,7 +27,7 @@ export function hasOpener(
   platform: NodeJS.Platform,
   exists: (path: string) => boolean = existsSync,
 ): boolean {
-  if (platform !== 'linux' || surroundings(env, platform).wsl) return true;
+  if (platform !== 'linux' || detectRuntimeEnvironment(env, platform).wsl) return true;
   const folders = (env.PATH ?? '').split(delimiter).filter((folder) => folder !== '');
   return folders.some((folder) => openers.some((program) => exists(join(folder, program))));
 }
@@ -53,12 +53,12 @@ async function openWith(commands: readonly string[], url: string, env: Environme
     if (program === undefined) continue;
     const placed = words.map((word) => word.replaceAll('%s', url));
     const args = words.some((word) => word.includes('%s')) ? placed : [...words, url];
-    if (await starts(program, args, env)) return true;
+    if (await tryStart(program, args, env)) return true;
   }
   return false;
 }
 
-function starts(program: string, args: readonly string[], env: Environment): Promise<boolean> {
+function tryStart(program: string, args: readonly string[], env: Environment): Promise<boolean> {
   return new Promise((resolve) => {
     // No shell: the address is one argument, whatever is in it.
     const child = spawn(program, args, { env, detached: true, stdio: 'ignore' });

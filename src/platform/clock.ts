@@ -1,6 +1,6 @@
 import { setTimeout as after } from 'node:timers/promises';
 import type { Clock } from './host.ts';
-import { longestTimer } from './timeout.ts';
+import { maxTimerMs } from './timeout-signal.ts';
 
 /** The machine's own time. */
 export const systemClock: Clock = {
@@ -9,7 +9,7 @@ export const systemClock: Clock = {
     // The time of day may be set back meanwhile, and a pause of a second would last an hour.
     const end = performance.now() + ms;
     for (let left = ms; left > 0; left = end - performance.now()) {
-      await after(Math.min(left, longestTimer), undefined, signal === undefined ? {} : { signal });
+      await after(Math.min(left, maxTimerMs), undefined, signal === undefined ? {} : { signal });
     }
   },
 };

@@ -1,6 +1,6 @@
 /** The few types of the D-Bus wire format that reading a secret takes, little-endian (D-Bus Specification 0.43, "Marshaling"). */
 
-export interface Call {
+export interface DbusCall {
   readonly serial: number;
   readonly destination: string;
   readonly path: string;
@@ -8,18 +8,18 @@ export interface Call {
   readonly member: string;
   /** Both absent for a call without arguments. */
   readonly signature?: string;
-  readonly body?: (writer: Writer) => void;
+  readonly body?: (writer: DbusWriter) => void;
 }
 
-export interface Reply {
+export interface DbusReply {
   readonly serial: number;
   /** The error's name; undefined for a result. */
   readonly error: string | undefined;
   readonly signature: string;
-  readonly body: Reader;
+  readonly body: DbusReader;
 }
 
-export function encodeCall(call: Call): Buffer {
+export function encodeCall(call: DbusCall): Buffer {
   const body = createWriter();
   call.body?.(body);
   const arguments_ = body.bytes();
@@ -42,7 +42,7 @@ export function encodeCall(call: Call): Buffer {
 /** The first whole message of the bytes: its length, and the reply it is (signals and calls are none). */
 export function decodeMessage(
   bytes: Buffer,
-): { readonly length: number; readonly reply: Reply | undefined } | undefined {
+): { readonly length: number; readonly reply: DbusReply | undefined } | undefined {
   if (bytes.length < 16) return undefined;
   if (bytes[0] !== 0x6c) throw new Error('a big-endian D-Bus message');
   const start = 16 + aligned(bytes.readUInt32LE(12), 8);
@@ -58,7 +58,7 @@ export function decodeMessage(
   return { length, reply: { serial, error, signature: String(fields.get(8) ?? ''), body } };
 }
 
-function field(message: Writer, code: number, type: 'o' | 's' | 'g', value: string): void {
+function field(message: DbusWriter, code: number, type: 'o' | 's' | 'g', value: string): void {
   message.align(8);
   message.byte(code);
   message.signature(type);
@@ -66,7 +66,7 @@ function field(message: Writer, code: number, type: 'o' | 's' | 'g', value: stri
   else message.string(value);
 }
 
-function decodeFields(reader: Reader): ReadonlyMap<number, string | number> {
+function decodeFields(reader: DbusReader): ReadonlyMap<number, string | number> {
   const fields = new Map<number, string | number>();
   reader.array(8, () => {
     reader.align(8);
@@ -76,7 +76,7 @@ function decodeFields(reader: Reader): ReadonlyMap<number, string | number> {
   return fields;
 }
 
-export interface Writer {
+export interface DbusWriter {
   byte(value: number): void;
   uint32(value: number): void;
   /** A string or an object path. */
@@ -88,9 +88,9 @@ export interface Writer {
   bytes(): Buffer;
 }
 
-function createWriter(): Writer {
+function createWriter(): DbusWriter {
   const out: number[] = [];
-  const writer: Writer = {
+  const writer: DbusWriter = {
     byte: (value) => void out.push(value),
     uint32(value) {
       writer.align(4);
@@ -119,7 +119,7 @@ function createWriter(): Writer {
   return writer;
 }
 
-export interface Reader {
+export interface DbusReader {
   byte(): number;
   uint32(): number;
   /** A string or an object path. */
@@ -133,7 +133,7 @@ export interface Reader {
 }
 
 /** Reads past the end throw a RangeError, as Buffer's own methods do. */
-function createReader(bytes: Buffer, from: number): Reader {
+function createReader(bytes: Buffer, from: number): DbusReader {
   let at = from;
   const take = (length: number): Buffer => {
     if (at + length > bytes.length) throw new RangeError('a D-Bus message that ends too early');
@@ -145,7 +145,7 @@ function createReader(bytes: Buffer, from: number): Reader {
     take(1);
     return value;
   };
-  const reader: Reader = {
+  const reader: DbusReader = {
     byte: () => take(1).readUInt8(0),
     uint32() {
       reader.align(4);

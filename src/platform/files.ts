@@ -43,37 +43,37 @@ function makeFolder(path: string): boolean {
 }
 
 /** The file's text; undefined when there is no such file. Every other failure is thrown. */
-export function readTextIfAny(path: string): string | undefined {
-  return readBytesIfAny(path)?.toString('utf8');
+export function readTextIfPresent(path: string): string | undefined {
+  return readBytesIfPresent(path)?.toString('utf8');
 }
 
 /** The same for what is only good to know: undefined as well where it cannot be read. */
-export function readTextIfPossible(path: string): string | undefined {
+export function readTextIfReadable(path: string): string | undefined {
   try {
-    return readTextIfAny(path);
+    return readTextIfPresent(path);
   } catch {
     return undefined;
   }
 }
 
-export function readBytesIfAny(path: string): Buffer | undefined {
+export function readBytesIfPresent(path: string): Buffer | undefined {
   return unlessMissing(() => readFileSync(path));
 }
 
 /** Replaces the file as a whole and durably: a crash leaves either the old text or the new one. */
 export function writeAtomically(path: string, text: string): void {
-  prepareReplacement(path, 0).commit(text);
+  prepareFileReplacement(path, 0).commit(text);
 }
 
 /** A replacement whose space is already on the disk, so that committing it cannot fail for want of room. */
-export interface Replacement {
+export interface FileReplacement {
   /** Durable when it returns. Either way nothing temporary is left behind. `onStage` is called as the text is written, and as it is synced. */
   commit(text: string, onStage?: (stage: 'written' | 'synced') => void): void;
   abandon(): void;
 }
 
-export function prepareReplacement(path: string, reserve: number): Replacement {
-  const target = throughLinks(path);
+export function prepareFileReplacement(path: string, reserve: number): FileReplacement {
+  const target = resolveLinks(path);
   // A device or a pipe would be replaced by a file.
   if (statSync(target, { throwIfNoEntry: false })?.isFile() === false) throw new Error(`${target} is no file`);
   const { descriptor, temporary } = createTemporary(target);
@@ -110,7 +110,7 @@ export function prepareReplacement(path: string, reserve: number): Replacement {
 }
 
 /** A new file with room behind its head that is already on the disk. */
-export interface RoomyFile {
+export interface PreallocatedFile {
   /**
    * Writes into the room, from its beginning, and waits for the disk; `onWritten` is called in between. Bytes beyond the
    * room make the file grow, which a full disk refuses.
@@ -120,7 +120,7 @@ export interface RoomyFile {
 }
 
 /** Creates the file, which must not exist, as `head` and `room` zeros; file and folder are synced when it returns. */
-export function createWithRoom(path: string, head: string, room: number): RoomyFile {
+export function createPreallocatedFile(path: string, head: string, room: number): PreallocatedFile {
   const start = Buffer.from(head, 'utf8');
   const descriptor = openSync(path, 'wx', 0o600);
   try {
@@ -158,23 +158,23 @@ export function renameDurably(from: string, to: string): void {
 }
 
 /** The names in a folder; none when there is no such folder. */
-export function namesIn(folder: string): readonly string[] {
+export function listFolder(folder: string): readonly string[] {
   return unlessMissing(() => readdirSync(folder)) ?? [];
 }
 
 /** A config file may be a link into a repository of dotfiles: the file it leads to is replaced, and the link stays. */
-function throughLinks(path: string): string {
+function resolveLinks(path: string): string {
   let target = resolve(path);
   // A link that leads nowhere yet has no real path, so it is followed by hand; as deep as Linux follows one.
   for (let depth = 0; depth < 40; depth++) {
     const at = target;
-    if (unlessMissing(() => lstatSync(at))?.isSymbolicLink() !== true) return inRealFolder(target);
+    if (unlessMissing(() => lstatSync(at))?.isSymbolicLink() !== true) return withRealFolder(target);
     target = resolve(dirname(target), readlinkSync(target));
   }
   throw Object.assign(new Error(`${path} is a link that leads to itself`), { code: 'ELOOP' });
 }
 
-function inRealFolder(path: string): string {
+function withRealFolder(path: string): string {
   return join(unlessMissing(() => realpathSync(dirname(path))) ?? dirname(path), basename(path));
 }
 

@@ -1,10 +1,10 @@
 import { spawnSync } from 'node:child_process';
 
 /** Locks an open file for as long as it is open; false when another process has it. Throws where that cannot be done. */
-export type Locker = (descriptor: number) => boolean;
+export type FileLocker = (descriptor: number) => boolean;
 
 /** The lock belongs to the open file, so the one this program takes on an inherited descriptor outlives it. */
-export const flockLocker: Locker = (descriptor) => {
+export const flockLocker: FileLocker = (descriptor) => {
   const { status, stderr, error } = spawnSync('flock', ['-n', '3'], {
     stdio: ['ignore', 'ignore', 'pipe', descriptor],
     encoding: 'utf8',

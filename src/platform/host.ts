@@ -1,5 +1,5 @@
 import type { Readable, Writable } from 'node:stream';
-import type { Send } from './send.ts';
+import type { HttpSender } from './http-sender.ts';
 
 /** The machine as the program sees it. A test swaps a part of it; the rest is the real graph. */
 export interface Host {
@@ -15,9 +15,9 @@ export interface Host {
   readonly random: (bytes: number) => Uint8Array;
   readonly folders: Folders;
   /** Names this start of the machine, if all that is written to a file of the folder is there until the next one. */
-  readonly boot: (folder: string) => Promise<string | undefined>;
+  readonly bootId: (folder: string) => Promise<string | undefined>;
   /** Made on first use: the HTTP client costs 55 ms to load. `trace` hears one redacted line a request. */
-  readonly send: (options: SendOptions) => Promise<Send>;
+  readonly createSender: (options: HttpSenderOptions) => Promise<HttpSender>;
   readonly browser: Browser;
   readonly keychain: Keychain;
   readonly signals: Signals;
@@ -56,7 +56,7 @@ export interface Folders {
   readonly state: string;
 }
 
-export interface SendOptions {
+export interface HttpSenderOptions {
   readonly env: Environment;
   /** A fresh connection that is destroyed after the request (refresh.md step 7). */
   readonly fresh?: boolean;
@@ -75,14 +75,14 @@ export interface Keychain {
 
 export interface KeychainOptions {
   /** Milliseconds an operation may take before its helper is killed. */
-  readonly limit: number;
+  readonly timeoutMs: number;
   /** Called once when an operation has been waiting for a second. */
   readonly onWaiting?: () => void;
   /**
    * The descriptor of a lock that excludes other writers. The helper inherits it: when this process is killed, a write
    * that still lands does so under the lock.
    */
-  readonly under?: number | undefined;
+  readonly lockDescriptor?: number | undefined;
 }
 
 export interface KeychainSession {

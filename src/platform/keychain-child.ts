@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline';
-import { readItem, removeItem, writeItem } from './keychain-entry.ts';
-import { begun, type KeychainRequest } from './keychain-wire.ts';
+import { readKeychainItem, removeKeychainItem, writeKeychainItem } from './keychain-items.ts';
+import { type KeychainRequest, operationStartedLine } from './keychain-wire.ts';
 
 // On Windows a Ctrl-C reaches every process of the console; the parent decides what it means.
 process.on('SIGINT', () => {});
@@ -16,7 +16,7 @@ createInterface({ input: process.stdin })
   .on('line', async (line) => {
     const request: KeychainRequest = JSON.parse(line);
     under = request.operation;
-    process.stdout.write(`${begun}\n`);
+    process.stdout.write(`${operationStartedLine}\n`);
     const reply = await perform(request);
     under = undefined;
     process.stdout.write(`${JSON.stringify(reply)}\n`);
@@ -33,11 +33,11 @@ function outlived(): void {
 function perform(request: KeychainRequest): Promise<object> {
   switch (request.operation) {
     case 'read':
-      return readItem(request.account, process);
+      return readKeychainItem(request.account, process);
     case 'write':
-      return writeItem(request.account, request.value, process);
+      return writeKeychainItem(request.account, request.value, process);
     case 'remove':
-      return removeItem(request.account, process);
+      return removeKeychainItem(request.account, process);
     default:
       return request satisfies never;
   }

@@ -8,22 +8,22 @@ export type KeychainRequest =
 export type KeychainReply = KeychainFound | KeychainAbsent | KeychainDone | KeychainUnavailable;
 
 /** The line of the helper before it asks the keychain: from then on it is the keychain that is waited for. */
-export const begun = 'begun';
+export const operationStartedLine = 'begun';
 
 /** Decodes one line of the helper; undefined when it is none of its replies. */
-export function decodeReply(line: string): KeychainReply | undefined {
+export function decodeKeychainReply(line: string): KeychainReply | undefined {
   const reply = parsed(line);
   if (typeof reply !== 'object' || reply === null || !('kind' in reply)) return undefined;
   if (reply.kind === 'absent' || reply.kind === 'done') return { kind: reply.kind };
   if (reply.kind === 'found' && 'value' in reply && typeof reply.value === 'string')
     return { kind: 'found', value: reply.value };
   if (reply.kind !== 'unavailable' || !('why' in reply) || !('reason' in reply)) return undefined;
-  const why = whys.find((name) => name === reply.why);
+  const why = unavailableReasons.find((name) => name === reply.why);
   if (why === undefined || typeof reply.reason !== 'string') return undefined;
   return { kind: 'unavailable', why, reason: reply.reason };
 }
 
-const whys = ['locked', 'missing', 'hung', 'failed'] as const;
+const unavailableReasons = ['locked', 'missing', 'hung', 'failed'] as const;
 
 function parsed(line: string): unknown {
   try {

@@ -1,9 +1,9 @@
-import { cleaned } from './cleaned.ts';
-import { SendError } from './send.ts';
+import { SendError } from './http-sender.ts';
+import { sanitizeRemoteText } from './sanitize-remote-text.ts';
 
 /** Why no connection came about. The words are ours: those of the libraries can carry addresses with secrets. */
 export function networkFailure(error: Error, what: string): SendError {
-  const code = codeOf(error);
+  const code = systemErrorCode(error);
   if (syscallOf(error) === 'getaddrinfo') {
     return new SendError(
       'name',
@@ -12,33 +12,39 @@ export function networkFailure(error: Error, what: string): SendError {
     );
   }
   const kind = code === 'ECONNREFUSED' ? 'refused' : code === 'ETIMEDOUT' ? 'timeout' : 'connection';
-  return new SendError(kind, false, `${what}: ${reasonOf(code)}`);
+  return new SendError(kind, false, `${what}: ${systemErrorReason(code)}`);
 }
 
 /** A handshake that failed, a certificate that is not trusted: nothing of the request has left. */
 export function tlsFailure(error: Error, what: string): SendError {
-  if (codeOf(error) === 'ERR_SSL_WRONG_VERSION_NUMBER' || codeOf(error) === 'ERR_SSL_PACKET_LENGTH_TOO_LONG') {
+  if (
+    systemErrorCode(error) === 'ERR_SSL_WRONG_VERSION_NUMBER' ||
+    systemErrorCode(error) === 'ERR_SSL_PACKET_LENGTH_TOO_LONG'
+  ) {
     return new SendError('tls', false, `${what}: the server does not speak TLS on this port`, { noTls: true });
   }
   const words = 'reason' in error && typeof error.reason === 'string' ? error.reason : error.message;
-  const reason = codeOf(error) === 'ECONNRESET' ? 'the connection was closed during the TLS handshake' : cleaned(words);
+  const reason =
+    systemErrorCode(error) === 'ECONNRESET'
+      ? 'the connection was closed during the TLS handshake'
+      : sanitizeRemoteText(words);
   return new SendError('tls', false, `${what}: ${reason}`);
 }
 
 /** Words for an error code of the operating system. */
-export function reasonOf(code: string | undefined): string {
+export function systemErrorReason(code: string | undefined): string {
   return (
     (code === undefined ? undefined : reasons[code]) ?? `the connection failed${code === undefined ? '' : ` (${code})`}`
   );
 }
 
 /** Why an answer did not come whole. */
-export function reasonOfLoss(error: unknown): string {
+export function incompleteResponseReason(error: unknown): string {
   const [name, message] = error instanceof Error ? [error.name, error.message] : ['', ''];
   if (name === 'HTTPParserError') return 'what came breaks the rules of HTTP';
   // undici ends the connection itself then, and calls it by the same code.
   if (message === 'bad response') return 'the server said 100 Continue, which nobody asked for';
-  return reasonOf(codeOf(error));
+  return systemErrorReason(systemErrorCode(error));
 }
 
 const reasons: Readonly<Record<string, string>> = {
@@ -52,7 +58,7 @@ const reasons: Readonly<Record<string, string>> = {
   EADDRNOTAVAIL: 'the address cannot be reached from here',
 };
 
-export function codeOf(error: unknown): string | undefined {
+export function systemErrorCode(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }
 

@@ -10,7 +10,7 @@ export interface HttpProxy {
   /** Value of Proxy-Authorization; never printed. */
   readonly authorization: string | undefined;
   /** Scheme, host and port: what may be printed of it. */
-  readonly shown: string;
+  readonly displayUrl: string;
 }
 
 /** The proxy for an address, after HTTPS_PROXY, HTTP_PROXY and NO_PROXY; the lower-case spelling counts first, as in curl. */
@@ -18,16 +18,16 @@ export function proxyFor(url: URL, env: Environment): HttpProxy | undefined {
   if (isLoopbackHost(url.hostname)) return undefined;
   const secure = url.protocol === 'https:';
   const [variable, value] = secure
-    ? either(env, 'https_proxy', 'HTTPS_PROXY')
-    : either(env, 'http_proxy', 'HTTP_PROXY');
+    ? lowerOrUpper(env, 'https_proxy', 'HTTPS_PROXY')
+    : lowerOrUpper(env, 'http_proxy', 'HTTP_PROXY');
   if (!value) return undefined;
-  const [, exceptions] = either(env, 'no_proxy', 'NO_PROXY');
+  const [, exceptions] = lowerOrUpper(env, 'no_proxy', 'NO_PROXY');
   const port = url.port === '' ? (secure ? 443 : 80) : Number(url.port);
-  if (exceptions && isExcepted(unbracketed(url.hostname), port, exceptions)) return undefined;
+  if (exceptions && isProxyExcluded(unbracketed(url.hostname), port, exceptions)) return undefined;
   return parseProxy(variable, value);
 }
 
-function either(env: Environment, lower: string, upper: string): readonly [string, string | undefined] {
+function lowerOrUpper(env: Environment, lower: string, upper: string): readonly [string, string | undefined] {
   return env[lower] === undefined ? [upper, env[upper]] : [lower, env[lower]];
 }
 
@@ -49,7 +49,7 @@ function parseProxy(variable: string, value: string): HttpProxy {
     port: url.port === '' ? (secure ? 443 : 80) : Number(url.port),
     authorization:
       user === '' && password === '' ? undefined : `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`,
-    shown: url.origin,
+    displayUrl: url.origin,
   };
 }
 
@@ -63,7 +63,7 @@ function percentDecoded(text: string): string {
 }
 
 /** Entries part at commas and spaces: `*`, a host and all below it (with or without a dot before it), an address, a range of addresses, each with a port or not. */
-function isExcepted(hostname: string, port: number, exceptions: string): boolean {
+function isProxyExcluded(hostname: string, port: number, exceptions: string): boolean {
   return exceptions
     .toLowerCase()
     .split(/[\s,]+/)

@@ -1,5 +1,5 @@
 import type { TLSSocket } from 'node:tls';
-import { cleaned } from './cleaned.ts';
+import { sanitizeRemoteText } from './sanitize-remote-text.ts';
 
 /** What was agreed with the server. */
 export interface TlsSession {
@@ -16,7 +16,7 @@ export interface Certificate {
   readonly selfSigned: boolean;
 }
 
-export function readTls(socket: TLSSocket): TlsSession {
+export function readTlsSession(socket: TLSSocket): TlsSession {
   const version = socket.getProtocol();
   const found = socket.getPeerX509Certificate();
   return {
@@ -25,8 +25,8 @@ export function readTls(socket: TLSSocket): TlsSession {
       ? {}
       : {
           certificate: {
-            subject: cleaned(found.subject ?? ''),
-            issuer: cleaned(found.issuer ?? ''),
+            subject: sanitizeRemoteText(found.subject ?? ''),
+            issuer: sanitizeRemoteText(found.issuer ?? ''),
             validTo: Date.parse(found.validTo),
             selfSigned: found.subject === found.issuer,
           },

@@ -4,7 +4,7 @@ import { setFlagsFromString } from 'node:v8';
  * What V8 does otherwise for a client that sends requests. To be called once all that it needs of Node is loaded: with other flags
  * than Node was built with, V8 refuses the compiled code that Node brings along, and 30 ms go into compiling its modules again.
  */
-export function tuneClient(): void {
+export function tuneV8ForClient(): void {
   keepYoungHeapSmall();
   compileLess();
   compileWasmOnce();

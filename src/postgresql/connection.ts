@@ -1,15 +1,15 @@
 import { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
-import { cleaned } from '../platform/cleaned.ts';
-import { readTls, type TlsSession } from '../platform/tls-session.ts';
+import { sanitizeRemoteText } from '../platform/sanitize-remote-text.ts';
+import { readTlsSession, type TlsSession } from '../platform/tls-session.ts';
 import { type CopyIn, type CopyOut, copyIn, copyOut } from './copy.ts';
-import { ConnectError, ownCodes, type Phase, toConnectError, toQueryError } from './failure.ts';
+import { ConnectError, type ConnectPhase, connectErrorCodes, toConnectError, toQueryError } from './failure.ts';
 import type { Client, Stream } from './pg.ts';
-import type { PostgresSource } from './source.ts';
-import { tlsOptions } from './tls.ts';
+import type { PostgresqlSource } from './source.ts';
+import { postgresqlTlsOptions } from './tls.ts';
 
 /** A row of the simple protocol: every value as the server wrote it. */
-export type Row = Readonly<Record<string, string | null>>;
+export type PostgresqlRow = Readonly<Record<string, string | null>>;
 
 export interface ConnectOptions {
   readonly dbname: string;
@@ -22,7 +22,7 @@ export interface ConnectOptions {
   readonly applicationName?: string;
 }
 
-export interface PgSession {
+export interface PostgresqlSession {
   /** What the other side told as its process (BackendKeyData); a pooler tells anything, or nothing. */
   readonly processId: number | undefined;
   /** undefined: not encrypted. */
@@ -34,13 +34,13 @@ export interface PgSession {
    * Throws a QueryError; after one that is not `lost` the session goes on.
    * @param limit milliseconds, 30 s unless told; after them the session is given up
    */
-  query(text: string, limit?: number): Promise<readonly (readonly Row[])[]>;
+  query(text: string, limit?: number): Promise<readonly (readonly PostgresqlRow[])[]>;
   /** Says goodbye and closes, in a second at most; never fails. */
   end(): Promise<void>;
 }
 
 /** A session that can carry whole tables. */
-export interface CopySession extends PgSession {
+export interface CopySession extends PostgresqlSession {
   /** `COPY … TO STDOUT`. Throws a QueryError; one that was not read to its end costs the session. */
   copyOut: CopyOut;
   /** `COPY … FROM STDIN`. */
@@ -48,7 +48,7 @@ export interface CopySession extends PgSession {
 }
 
 /** Opens a session. Throws a ConnectError, and leaves nothing open behind it. */
-export async function connect(source: PostgresSource, options: ConnectOptions): Promise<CopySession> {
+export async function connectPostgresql(source: PostgresqlSource, options: ConnectOptions): Promise<CopySession> {
   const { Client: Made } = await import('./pg.ts');
   refuseNul('user name', source.username);
   refuseNul('database name', options.dbname);
@@ -64,7 +64,7 @@ export async function connect(source: PostgresSource, options: ConnectOptions): 
       passwordAsked = true;
       return passwordOf(source);
     },
-    ssl: source.ssl === 'require' ? tlsOptions(source) : false,
+    ssl: source.ssl === 'require' ? postgresqlTlsOptions(source) : false,
     sslnegotiation: 'postgres',
     stream: () => socket,
     keepAlive: true,
@@ -77,17 +77,21 @@ export async function connect(source: PostgresSource, options: ConnectOptions): 
     application_name: options.applicationName ?? 'cloudctl-preflight',
     ...(options.replication === true ? { replication: 'database' } : {}),
   });
-  const line = watch(client, socket, source.ssl === 'require');
+  const line = watchConnection(client, socket, source.ssl === 'require');
   try {
-    await bounded(client.connect(), options.limit, options.signal);
+    await withTimeout(client.connect(), options.limit, options.signal);
   } catch (error) {
     line.drop();
     throw toConnectError(error, line.phase(), options.limit, line.tls());
   }
-  return { ...session(client, line, options.signal), passwordAsked };
+  return { ...createPostgresqlSession(client, line, options.signal), passwordAsked };
 }
 
-function session(client: Client, line: Line, signal: AbortSignal | undefined): Omit<CopySession, 'passwordAsked'> {
+function createPostgresqlSession(
+  client: Client,
+  line: ConnectionState,
+  signal: AbortSignal | undefined,
+): Omit<CopySession, 'passwordAsked'> {
   const copying = {
     signal,
     drop: line.drop,
@@ -99,7 +103,7 @@ function session(client: Client, line: Line, signal: AbortSignal | undefined): O
     tls: line.tls(),
     async query(text, limit = 30_000) {
       try {
-        const answer = await bounded(client.query({ text, types: asText }), limit, signal);
+        const answer = await withTimeout(client.query({ text, types: asText }), limit, signal);
         return 'rows' in answer ? [answer.rows] : answer.map((set) => set.rows);
       } catch (error) {
         const failure = toQueryError(line.failure() ?? error, limit);
@@ -111,7 +115,7 @@ function session(client: Client, line: Line, signal: AbortSignal | undefined): O
     copyIn: (text) => copyIn(client, copying, text),
     async end() {
       // The server closes its side on a goodbye; one that hangs is left.
-      await bounded(client.end(), 1000, signal).catch(() => {});
+      await withTimeout(client.end(), 1000, signal).catch(() => {});
       line.drop();
     },
   };
@@ -120,16 +124,16 @@ function session(client: Client, line: Line, signal: AbortSignal | undefined): O
 const asText = { getTypeParser: () => (value: string) => value };
 
 /** What becomes of the connection below the client. */
-interface Line {
-  phase(): Phase;
+interface ConnectionState {
+  phase(): ConnectPhase;
   tls(): TlsSession | undefined;
   /** Why it broke when nobody was asking. */
   failure(): Error | undefined;
   drop(): void;
 }
 
-function watch(client: Client, socket: Socket, encrypted: boolean): Line {
-  let phase: Phase = 'network';
+function watchConnection(client: Client, socket: Socket, encrypted: boolean): ConnectionState {
+  let phase: ConnectPhase = 'network';
   let tls: TlsSession | undefined;
   let failure: Error | undefined;
   socket.once('connect', () => {
@@ -139,14 +143,14 @@ function watch(client: Client, socket: Socket, encrypted: boolean): Line {
     const { stream } = client.connection;
     stream.once('secureConnect', () => {
       phase = 'startup';
-      if (stream instanceof TLSSocket) tls = readTls(stream);
+      if (stream instanceof TLSSocket) tls = readTlsSession(stream);
     });
   });
   client.on('error', (error: Error) => {
     failure ??= error;
   });
   const attach = client.connection.attachListeners;
-  client.connection.attachListeners = (stream) => attach.call(client.connection, guarded(stream));
+  client.connection.attachListeners = (stream) => attach.call(client.connection, catchListenerErrors(stream));
   return {
     phase: () => phase,
     tls: () => tls,
@@ -159,17 +163,17 @@ function watch(client: Client, socket: Socket, encrypted: boolean): Line {
 }
 
 /** pg reads messages in a listener and throws on some, such as a request for Kerberos: nobody could catch that. */
-function guarded(stream: Stream): Stream {
+function catchListenerErrors(stream: Stream): Stream {
   let begun = false;
   return {
     on: (event, listener) =>
       stream.on(event, (...words) => {
         try {
-          if (event === 'data' && !begun) refuseStranger(words[0]);
+          if (event === 'data' && !begun) refuseOtherProtocol(words[0]);
           begun ||= event === 'data';
           listener(...words);
         } catch (error) {
-          stream.destroy(new Error(cleaned(String(error))));
+          stream.destroy(new Error(sanitizeRemoteText(String(error))));
         }
       }),
     destroy: (error) => stream.destroy(error),
@@ -177,7 +181,7 @@ function guarded(stream: Stream): Stream {
 }
 
 /** The first message asks for authentication, negotiates the protocol, or is an error; pg would wait for the rest of anything. */
-function refuseStranger(bytes: unknown): void {
+function refuseOtherProtocol(bytes: unknown): void {
   const first = Buffer.isBuffer(bytes) ? bytes[0] : undefined;
   if (first === undefined || !'REvN'.includes(String.fromCharCode(first))) {
     throw new Error('what answers does not speak the protocol of PostgreSQL');
@@ -185,7 +189,7 @@ function refuseStranger(bytes: unknown): void {
 }
 
 /** The work, or a DOMException: TimeoutError after the limit, AbortError when the signal comes first. */
-function bounded<T>(work: Promise<T>, limit: number, signal: AbortSignal | undefined): Promise<T> {
+function withTimeout<T>(work: Promise<T>, limit: number, signal: AbortSignal | undefined): Promise<T> {
   return new Promise((resolve, reject) => {
     const stop = () => finish(() => reject(new DOMException('no longer wanted', 'AbortError')));
     const timer = setTimeout(() => finish(() => reject(new DOMException('no answer', 'TimeoutError'))), limit);
@@ -203,13 +207,15 @@ function bounded<T>(work: Promise<T>, limit: number, signal: AbortSignal | undef
   });
 }
 
-function passwordOf(source: PostgresSource): string {
+function passwordOf(source: PostgresqlSource): string {
   const password = source.password?.reveal() ?? '';
-  if (password === '') throw new ConnectError('startup', ownCodes.noPassword, 'the server asks for a password');
+  if (password === '')
+    throw new ConnectError('startup', connectErrorCodes.noPassword, 'the server asks for a password');
   return password;
 }
 
 /** A NUL ends a text of the startup message, so that the rest of it would be read as another parameter. */
 function refuseNul(what: string, text: string): void {
-  if (text.includes('\0')) throw new ConnectError('startup', ownCodes.protocol, `the ${what} holds a NUL character`);
+  if (text.includes('\0'))
+    throw new ConnectError('startup', connectErrorCodes.protocol, `the ${what} holds a NUL character`);
 }

@@ -19,14 +19,18 @@ export interface CopySink {
 }
 
 /** The session below: how to hear of its end, and how to end it. */
-export interface Carrier {
+export interface CopyTransport {
   readonly signal: AbortSignal | undefined;
   readonly drop: () => void;
   readonly toError: (error: unknown) => QueryError;
 }
 
-export async function copyOut(client: Client, carrier: Carrier, ...[text, take]: Parameters<CopyOut>): Promise<number> {
-  const answer = listen(carrier);
+export async function copyOut(
+  client: Client,
+  carrier: CopyTransport,
+  ...[text, take]: Parameters<CopyOut>
+): Promise<number> {
+  const answer = createCopyHandlers(carrier);
   client.query({
     ...answer.handlers,
     submit: (connection) => connection.query(text),
@@ -48,11 +52,11 @@ export async function copyOut(client: Client, carrier: Carrier, ...[text, take]:
 }
 
 /** As much as is sent in one piece: a message for each row would cost a system call for each row. */
-const piece = 65_536;
+const chunkSize = 65_536;
 
-export async function copyIn(client: Client, carrier: Carrier, text: string): Promise<CopySink> {
-  const answer = listen(carrier);
-  const buffer = Buffer.allocUnsafe(piece);
+export async function copyIn(client: Client, carrier: CopyTransport, text: string): Promise<CopySink> {
+  const answer = createCopyHandlers(carrier);
+  const buffer = Buffer.allocUnsafe(chunkSize);
   let filled = 0;
   const { connection } = client;
   const flush = (bytes: Uint8Array): Promise<void> | undefined => {
@@ -75,11 +79,11 @@ export async function copyIn(client: Client, carrier: Carrier, text: string): Pr
     write(bytes) {
       if (answer.failed()) return answer.rows.then(() => {});
       let wait: Promise<void> | undefined;
-      if (filled + bytes.length > piece) {
+      if (filled + bytes.length > chunkSize) {
         wait = flush(buffer.subarray(0, filled));
         filled = 0;
       }
-      if (bytes.length > piece) return flush(bytes);
+      if (bytes.length > chunkSize) return flush(bytes);
       buffer.set(bytes, filled);
       filled += bytes.length;
       return wait;
@@ -98,7 +102,7 @@ export async function copyIn(client: Client, carrier: Carrier, text: string): Pr
   };
 }
 
-interface Listening {
+interface CopyHandlers {
   readonly handlers: Submittable;
   readonly rows: Promise<number>;
   readonly fail: (error: unknown) => void;
@@ -106,7 +110,7 @@ interface Listening {
 }
 
 /** What every copy does with the server's other answers. */
-function listen({ signal, drop, toError }: Carrier): Listening {
+function createCopyHandlers({ signal, drop, toError }: CopyTransport): CopyHandlers {
   let count = 0;
   let failed = false;
   let settle = (_rows: number) => {};

@@ -1,13 +1,13 @@
-import { isRecord, textOf } from '../json.ts';
-import { cleaned } from '../platform/cleaned.ts';
-import { reasonOf } from '../platform/network-failure.ts';
+import { isRecord, stringField } from '../json.ts';
+import { systemErrorReason } from '../platform/network-failure.ts';
+import { sanitizeRemoteText } from '../platform/sanitize-remote-text.ts';
 import type { TlsSession } from '../platform/tls-session.ts';
 
 /** How far a connection came: `network` until TCP stood, `tls` until the handshake, `startup` until the server was ready. */
-export type Phase = 'network' | 'tls' | 'startup';
+export type ConnectPhase = 'network' | 'tls' | 'startup';
 
 /** Codes beside the SQLSTATEs of the server and those of the operating system. */
-export const ownCodes = {
+export const connectErrorCodes = {
   /** The server answered that it does not speak TLS. */
   noTls: 'NO_TLS',
   /** A handshake or a certificate failed. */
@@ -27,13 +27,13 @@ export const ownCodes = {
 /** Why no session came about. */
 export class ConnectError extends Error {
   override readonly name = 'ConnectError';
-  readonly phase: Phase;
+  readonly phase: ConnectPhase;
   /** An SQLSTATE, a code of the operating system or one of `ownCodes`. */
   readonly code: string;
   /** What was agreed before the server refused; undefined: no handshake was finished. */
   readonly tls: TlsSession | undefined;
 
-  constructor(phase: Phase, code: string, message: string, tls?: TlsSession) {
+  constructor(phase: ConnectPhase, code: string, message: string, tls?: TlsSession) {
     super(message);
     this.phase = phase;
     this.code = code;
@@ -55,64 +55,69 @@ export class QueryError extends Error {
   }
 }
 
-export function toConnectError(error: unknown, phase: Phase, limit: number, tls: TlsSession | undefined): ConnectError {
+export function toConnectError(
+  error: unknown,
+  phase: ConnectPhase,
+  limit: number,
+  tls: TlsSession | undefined,
+): ConnectError {
   const { code, message, server } = read(error, limit);
-  if (server || phase !== 'tls' || code === ownCodes.timeout || code === ownCodes.aborted) {
-    return new ConnectError(phase, code ?? ownCodes.protocol, message, tls);
+  if (server || phase !== 'tls' || code === connectErrorCodes.timeout || code === connectErrorCodes.aborted) {
+    return new ConnectError(phase, code ?? connectErrorCodes.protocol, message, tls);
   }
   const known = tlsAnswers[message];
   if (known !== undefined) return new ConnectError('tls', known.code, known.message);
-  const closed = code === ownCodes.closed;
+  const closed = code === connectErrorCodes.closed;
   const words = closed ? 'the connection was closed during the TLS handshake' : tlsWords(error);
-  return new ConnectError('tls', ownCodes.tls, words);
+  return new ConnectError('tls', connectErrorCodes.tls, words);
 }
 
 /** What pg makes of the answer to its question for TLS (SSLRequest). */
 const tlsAnswers: Readonly<Record<string, { readonly code: string; readonly message: string }>> = {
   'The server does not support SSL connections': {
-    code: ownCodes.noTls,
+    code: connectErrorCodes.noTls,
     message: 'The server does not support SSL connections',
   },
   'There was an error establishing an SSL connection': {
-    code: ownCodes.protocol,
+    code: connectErrorCodes.protocol,
     message: 'what answers does not speak the protocol of PostgreSQL',
   },
 };
 
 export function toQueryError(error: unknown, limit: number): QueryError {
   const { code, message, server } = read(error, limit);
-  return new QueryError(code ?? ownCodes.protocol, message, !server || ends(error));
+  return new QueryError(code ?? connectErrorCodes.protocol, message, !server || ends(error));
 }
 
 /** `server`: the words are those of the server, and `code` its SQLSTATE. */
 function read(error: unknown, limit: number): { code: string | undefined; message: string; server: boolean } {
   if (error instanceof DOMException && error.name === 'TimeoutError') {
-    return { code: ownCodes.timeout, message: `no answer within ${limit / 1000} s`, server: false };
+    return { code: connectErrorCodes.timeout, message: `no answer within ${limit / 1000} s`, server: false };
   }
   if (error instanceof DOMException && error.name === 'AbortError') {
-    return { code: ownCodes.aborted, message: 'no longer wanted', server: false };
+    return { code: connectErrorCodes.aborted, message: 'no longer wanted', server: false };
   }
   if (error instanceof ConnectError) return { code: error.code, message: error.message, server: false };
   const parts = isRecord(error) ? error : {};
-  const code = textOf(parts, 'code');
-  const message = textOf(parts, 'message') ?? String(error);
-  if (textOf(parts, 'severity') !== undefined) return { code, message: cleaned(message), server: true };
+  const code = stringField(parts, 'code');
+  const message = stringField(parts, 'message') ?? String(error);
+  if (stringField(parts, 'severity') !== undefined) return { code, message: sanitizeRemoteText(message), server: true };
   if (message.startsWith('Connection terminated')) {
-    return { code: ownCodes.closed, message: reasonOf(ownCodes.closed), server: false };
+    return { code: connectErrorCodes.closed, message: systemErrorReason(connectErrorCodes.closed), server: false };
   }
   // Of several addresses each failed for itself; the last tells as much as the others.
   const [first] = Array.isArray(parts.errors) ? parts.errors.slice(-1) : [];
   if (first !== undefined) return read(first, limit);
   if (/Unknown authenticationOk message|^SASL: Only mechanism/.test(message)) {
     return {
-      code: ownCodes.authentication,
+      code: connectErrorCodes.authentication,
       message: 'it asks for an authentication other than a password',
       server: false,
     };
   }
   return {
     code,
-    message: code === undefined ? cleaned(message.replace(/^Error: /, '')) : reasonOf(code),
+    message: code === undefined ? sanitizeRemoteText(message.replace(/^Error: /, '')) : systemErrorReason(code),
     server: false,
   };
 }
@@ -120,14 +125,14 @@ function read(error: unknown, limit: number): { code: string | undefined; messag
 /** FATAL in any language of the server: what the code tells does not need the translated word. */
 function ends(error: unknown): boolean {
   if (!isRecord(error)) return true;
-  const severity = textOf(error, 'severity');
-  const code = textOf(error, 'code') ?? '';
+  const severity = stringField(error, 'severity');
+  const code = stringField(error, 'code') ?? '';
   return severity === 'FATAL' || severity === 'PANIC' || /^(57P0|25P0[34])/.test(code);
 }
 
 function tlsWords(error: unknown): string {
   const parts = isRecord(error) ? error : {};
-  const words = cleaned(textOf(parts, 'reason') ?? textOf(parts, 'message') ?? String(error));
+  const words = sanitizeRemoteText(stringField(parts, 'reason') ?? stringField(parts, 'message') ?? String(error));
   // OpenSSL puts its call and its own source file around the reason.
   return /:SSL routines:[^:]*:([^:]+):/.exec(words)?.[1] ?? words;
 }

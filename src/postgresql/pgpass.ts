@@ -1,12 +1,12 @@
 import { statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { readTextIfAny } from '../platform/files.ts';
+import { readTextIfPresent } from '../platform/files.ts';
 import type { Environment } from '../platform/host.ts';
 import { Secret } from '../secret.ts';
-import type { PostgresSource } from './source.ts';
+import type { PostgresqlSource } from './source.ts';
 
-export interface PasswordFound {
+export interface PasswordLookup {
   /** undefined: neither the environment nor a password file has one. */
   readonly password: Secret | undefined;
   /** Why a password file was passed over; to be shown. */
@@ -14,20 +14,20 @@ export interface PasswordFound {
 }
 
 /** PGPASSWORD, else the password file (https://www.postgresql.org/docs/current/libpq-pgpass.html), as psql looks for it. */
-export function findPassword(source: PostgresSource, env: Environment, platform: NodeJS.Platform): PasswordFound {
+export function findPassword(source: PostgresqlSource, env: Environment, platform: NodeJS.Platform): PasswordLookup {
   const { PGPASSWORD: said = '' } = env;
   if (said !== '') return { password: new Secret(said), warning: undefined };
   const path = passwordFile(env, platform);
-  const fault = faultOf(path, platform);
+  const fault = fileProblem(path, platform);
   if (fault !== undefined) return { password: undefined, warning: `the password file ${path} ${fault}` };
-  const found = passwordIn(readTextIfAny(path) ?? '', source);
+  const found = passwordInFile(readTextIfPresent(path) ?? '', source);
   return { password: found === undefined ? undefined : new Secret(found), warning: undefined };
 }
 
 /** The first line of a password file that fits. A backslash takes the next character as it is, `*` alone fits everything. */
-export function passwordIn(
+export function passwordInFile(
   text: string,
-  { host, port, dbname, username }: Pick<PostgresSource, 'host' | 'port' | 'dbname' | 'username'>,
+  { host, port, dbname, username }: Pick<PostgresqlSource, 'host' | 'port' | 'dbname' | 'username'>,
 ): string | undefined {
   const wanted = [host, String(port), dbname, username];
   for (const line of text.split(/\r?\n/)) {
@@ -58,7 +58,7 @@ function passwordFile({ PGPASSFILE, APPDATA, HOME }: Environment, platform: Node
 }
 
 /** libpq does not read a file that others can; a folder there, or one that may not be looked at, is told as well. */
-function faultOf(path: string, platform: NodeJS.Platform): string | undefined {
+function fileProblem(path: string, platform: NodeJS.Platform): string | undefined {
   try {
     const found = statSync(path, { throwIfNoEntry: false });
     if (found === undefined) return undefined;

@@ -1,9 +1,9 @@
 import { isIP } from 'node:net';
 import { type ConnectionOptions, checkServerIdentity } from 'node:tls';
-import type { PostgresSource } from './source.ts';
+import type { PostgresqlSource } from './source.ts';
 
 /** Encrypts without asking who answers, as libpq's `require` and the service do, unless the source says `verify`. */
-export function tlsOptions({ host, verify }: PostgresSource): ConnectionOptions {
+export function postgresqlTlsOptions({ host, verify }: PostgresqlSource): ConnectionOptions {
   const name = host.replace(/\.$/, '');
   return {
     host: name,

@@ -2,23 +2,23 @@
  * The first version of its release: 150018 is of 150000, 90624 of 90600. Releases compare as numbers.
  * @param version server_version_num
  */
-export function releaseOf(version: number): number {
-  return version >= twoParts ? version - (version % 10_000) : version - (version % 100);
+export function majorVersionOf(version: number): number {
+  return version >= twoPartVersionsSince ? version - (version % 10_000) : version - (version % 100);
 }
 
 /** `15.18` of 150018, `9.6.24` of 90624. */
-export function versionWords(version: number): string {
+export function formatServerVersion(version: number): string {
   const [first, second, third] = [Math.floor(version / 10_000), Math.floor(version / 100) % 100, version % 100];
-  return version >= twoParts ? `${first}.${version % 10_000}` : `${first}.${second}.${third}`;
+  return version >= twoPartVersionsSince ? `${first}.${version % 10_000}` : `${first}.${second}.${third}`;
 }
 
 /** `15` of 150018, `9.6` of 90624. */
-export function releaseWords(version: number): string {
-  return versionWords(version).replace(/\.\d+$/, '');
+export function formatMajorVersion(version: number): string {
+  return formatServerVersion(version).replace(/\.\d+$/, '');
 }
 
 /** The release a person means by `17`, `17.2`, `PostgreSQL 17` or `9.6`; undefined: it is no version. */
-export function releaseNamed(text: string): number | undefined {
+export function parseMajorVersion(text: string): number | undefined {
   const found = /^(?:postgres(?:ql)?|pg|v)?[\s-]*(\d{1,3})(?:\.(\d{1,2}))?(?:\.\d{1,2})?$/i.exec(text.trim());
   if (found === null) return undefined;
   const [major, minor] = [Number(found[1]), found[2]];
@@ -27,4 +27,4 @@ export function releaseNamed(text: string): number | undefined {
 }
 
 /** Since 10 the release is one number. */
-const twoParts = 100_000;
+const twoPartVersionsSince = 100_000;

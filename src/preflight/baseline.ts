@@ -1,21 +1,21 @@
-import { isRecord, parseJson, textOf } from '../json.ts';
-import type { Status } from './finding.ts';
-import type { Report } from './report.ts';
+import { isRecord, parseJson, stringField } from '../json.ts';
+import type { FindingStatus } from './finding.ts';
+import type { PreflightReport } from './report.ts';
 
 /** What of an earlier report is compared. */
 export interface Baseline {
   readonly engine: string;
   readonly source: string;
   readonly startedAt: string;
-  readonly findings: readonly Observation[];
+  readonly findings: readonly BaselineFinding[];
   /** The shape of each schema, by `database.schema`; undefined in a report that was not saved as a baseline. */
-  readonly schemas: Shapes | undefined;
+  readonly schemas: SchemaFingerprints | undefined;
 }
 
 /** Tables, columns and a hash of both, as text, by `database.schema`. */
-export type Shapes = Readonly<Record<string, string>>;
+export type SchemaFingerprints = Readonly<Record<string, string>>;
 
-interface Observation {
+interface BaselineFinding {
   readonly id: string;
   readonly database?: string;
   readonly status: string;
@@ -23,11 +23,11 @@ interface Observation {
 }
 
 /** A finding that is not what it was; `before` or `after` is missing when the check or the database is. */
-export interface Change {
+export interface BaselineChange {
   readonly id: string;
   readonly database?: string;
   readonly before?: { readonly status: string; readonly observed: string };
-  readonly after?: { readonly status: Status; readonly observed: string };
+  readonly after?: { readonly status: FindingStatus; readonly observed: string };
 }
 
 /** Decodes a report that was saved; undefined when the text is none. */
@@ -35,33 +35,37 @@ export function decodeBaseline(text: string): Baseline | undefined {
   const json = parseJson(text);
   if (!json.ok || !isRecord(json.value) || json.value.schema_version !== 1) return undefined;
   const { source, findings } = json.value;
-  const engine = textOf(json.value, 'engine');
-  const startedAt = textOf(json.value, 'started_at');
+  const engine = stringField(json.value, 'engine');
+  const startedAt = stringField(json.value, 'started_at');
   if (!isRecord(source) || !Array.isArray(findings) || engine === undefined || startedAt === undefined)
     return undefined;
-  const decoded = findings.map(decodeObservation);
+  const decoded = findings.map(decodeFinding);
   if (!decoded.every((finding) => finding !== undefined)) return undefined;
-  const schemas = decodeShapes(json.value.schemas);
-  return { engine, source: `${textOf(source, 'host')}:${source.port}`, startedAt, findings: decoded, schemas };
+  const schemas = decodeFingerprints(json.value.schemas);
+  return { engine, source: `${stringField(source, 'host')}:${source.port}`, startedAt, findings: decoded, schemas };
 }
 
 /** What changed since: another status, or another value observed. */
-export function changesSince(before: Baseline, after: Report, shapes?: Shapes): readonly Change[] {
+export function changesSince(
+  before: Baseline,
+  after: PreflightReport,
+  shapes?: SchemaFingerprints,
+): readonly BaselineChange[] {
   const old = new Map(before.findings.map((finding) => [keyOf(finding), finding]));
-  const changed = after.findings.flatMap((finding): readonly Change[] => {
+  const changed = after.findings.flatMap((finding): readonly BaselineChange[] => {
     const was = old.get(keyOf(finding));
     old.delete(keyOf(finding));
     if (was !== undefined && was.status === finding.status && was.observed === finding.observed) return [];
     return [{ ...nameOf(finding), ...(was === undefined ? {} : { before: stateOf(was) }), after: stateOf(finding) }];
   });
-  const gone = [...old.values()].map((finding): Change => ({ ...nameOf(finding), before: stateOf(finding) }));
-  return [...changed, ...gone, ...(shapes === undefined ? [] : drift(before.schemas ?? shapes, shapes))];
+  const gone = [...old.values()].map((finding): BaselineChange => ({ ...nameOf(finding), before: stateOf(finding) }));
+  return [...changed, ...gone, ...(shapes === undefined ? [] : schemaChanges(before.schemas ?? shapes, shapes))];
 }
 
 /** Schemas in which a table was made, altered or dropped: a migration that runs would stall on it. */
-function drift(before: Shapes, after: Shapes): readonly Change[] {
+function schemaChanges(before: SchemaFingerprints, after: SchemaFingerprints): readonly BaselineChange[] {
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].sort();
-  return names.flatMap((name): readonly Change[] => {
+  return names.flatMap((name): readonly BaselineChange[] => {
     const [was, is] = [before[name], after[name]];
     if (was === is) return [];
     return [
@@ -74,18 +78,18 @@ function drift(before: Shapes, after: Shapes): readonly Change[] {
   });
 }
 
-function decodeShapes(json: unknown): Shapes | undefined {
+function decodeFingerprints(json: unknown): SchemaFingerprints | undefined {
   if (!isRecord(json)) return undefined;
   return Object.fromEntries(
     Object.entries(json).flatMap(([name, shape]) => (typeof shape === 'string' ? [[name, shape]] : [])),
   );
 }
 
-function decodeObservation(json: unknown): Observation | undefined {
+function decodeFinding(json: unknown): BaselineFinding | undefined {
   if (!isRecord(json)) return undefined;
-  const [id, status, observed] = [textOf(json, 'id'), textOf(json, 'status'), textOf(json, 'observed')];
+  const [id, status, observed] = [stringField(json, 'id'), stringField(json, 'status'), stringField(json, 'observed')];
   if (id === undefined || status === undefined || observed === undefined) return undefined;
-  const database = textOf(json, 'database');
+  const database = stringField(json, 'database');
   return { id, status, observed, ...(database === undefined ? {} : { database }) };
 }
 

@@ -1,8 +1,8 @@
 /** A way to migrate. `continuous` replicates; `dump` (PostgreSQL) and `scan` (Redis) copy a point in time. */
-export type Method = 'continuous' | 'dump' | 'scan';
+export type MigrationMethod = 'continuous' | 'dump' | 'scan';
 
 /** `unknown` is never read as `pass`: something could not be asked, and `fix` holds what would answer it. */
-export type Status = 'pass' | 'fail' | 'warn' | 'info' | 'skip' | 'unknown';
+export type FindingStatus = 'pass' | 'fail' | 'warn' | 'info' | 'skip' | 'unknown';
 
 /** How a finding is cured, and how the values observed before come back. */
 export interface Fix {
@@ -26,10 +26,10 @@ export interface Fix {
 }
 
 /** What a judge decides. `observed` and `required` are short values a person can compare. */
-export interface Outcome {
-  readonly status: Status;
+export interface CheckOutcome {
+  readonly status: FindingStatus;
   /** The methods a `fail` blocks; empty otherwise. */
-  readonly blocks: readonly Method[];
+  readonly blocks: readonly MigrationMethod[];
   readonly observed: string;
   readonly required?: string;
   /** What breaks, in the words the server will use; the arithmetic. */
@@ -44,7 +44,7 @@ export interface Outcome {
 }
 
 /** An outcome with the check it belongs to (preflight.md, `findings`). */
-export interface Finding extends Outcome {
+export interface Finding extends CheckOutcome {
   readonly id: string;
   readonly title: string;
   readonly scope: 'server' | 'database';
@@ -55,29 +55,29 @@ export interface Finding extends Outcome {
   readonly accepted?: boolean;
 }
 
-type More = Omit<Outcome, 'status' | 'blocks' | 'observed'>;
+type OutcomeDetails = Omit<CheckOutcome, 'status' | 'blocks' | 'observed'>;
 
-export function pass(observed: string, more: More = {}): Outcome {
+export function pass(observed: string, more: OutcomeDetails = {}): CheckOutcome {
   return { status: 'pass', blocks: [], observed, ...more };
 }
 
-export function info(observed: string, more: More = {}): Outcome {
+export function info(observed: string, more: OutcomeDetails = {}): CheckOutcome {
   return { status: 'info', blocks: [], observed, ...more };
 }
 
-export function warn(observed: string, more: More = {}): Outcome {
+export function warn(observed: string, more: OutcomeDetails = {}): CheckOutcome {
   return { status: 'warn', blocks: [], observed, ...more };
 }
 
-export function fail(blocks: readonly Method[], observed: string, more: More = {}): Outcome {
+export function fail(blocks: readonly MigrationMethod[], observed: string, more: OutcomeDetails = {}): CheckOutcome {
   return { status: 'fail', blocks, observed, ...more };
 }
 
 /** The check does not apply, or something before it failed; `reason` is a whole clause. */
-export function skip(reason: string): Outcome {
+export function skip(reason: string): CheckOutcome {
   return { status: 'skip', blocks: [], observed: reason };
 }
 
-export function unknown(reason: string, fix?: Fix): Outcome {
+export function unknown(reason: string, fix?: Fix): CheckOutcome {
   return { status: 'unknown', blocks: [], observed: reason, ...(fix === undefined ? {} : { fix }) };
 }

@@ -1,16 +1,16 @@
-import type { Finding, Method, Status } from './finding.ts';
+import type { Finding, FindingStatus, MigrationMethod } from './finding.ts';
 
-export type Verdict = Method | 'blocked';
+export type PreflightVerdict = MigrationMethod | 'blocked';
 
 /** The report of one preflight (schema_version 1; preflight.md). The body of every format. */
-export interface Report {
+export interface PreflightReport {
   readonly schema_version: 1;
   readonly engine: 'postgresql' | 'redis';
   /** The best method open; the worst of all databases that are not ignored. */
-  readonly verdict: Verdict;
-  readonly methods: Readonly<Partial<Record<Method, boolean>>>;
+  readonly verdict: PreflightVerdict;
+  readonly methods: Readonly<Partial<Record<MigrationMethod, boolean>>>;
   /** The method asked for. */
-  readonly method: Method;
+  readonly method: MigrationMethod;
   /** The method asked for is possible. */
   readonly ok: boolean;
   /** false: something that the verdict stands on could not be asked. */
@@ -27,7 +27,7 @@ export interface Report {
     readonly role?: Readonly<Record<string, boolean>>;
   };
   readonly target: { readonly cluster_uuid?: string; readonly version?: string };
-  readonly summary: Readonly<Record<Status, number>>;
+  readonly summary: Readonly<Record<FindingStatus, number>>;
   readonly databases: readonly DatabaseVerdict[];
   readonly findings: readonly Finding[];
   /** The smallest addition to `ignore_dbs` that makes the method possible; absent: there is none, or none is needed. */
@@ -44,12 +44,12 @@ export interface IgnoreAdvice {
   /** What to add to `ignore_dbs`. */
   readonly ignore_dbs: readonly string[];
   /** What the verdict is then. */
-  readonly verdict: Verdict;
+  readonly verdict: PreflightVerdict;
 }
 
 export interface DatabaseVerdict {
   readonly name: string;
-  readonly verdict: Verdict;
+  readonly verdict: PreflightVerdict;
   readonly size_bytes?: number;
   readonly tables?: number;
   /** Of a Redis database. */

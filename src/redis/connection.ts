@@ -1,30 +1,38 @@
 import type { Socket } from 'node:net';
 import type { TlsSession } from '../platform/tls-session.ts';
-import type { Bound } from './bounded.ts';
-import { bounded } from './bounded.ts';
-import { dial, type Line } from './dial.ts';
-import { type Entered, enter } from './entry.ts';
-import { explained } from './explain.ts';
-import { CommandError, ConnectError, codeIn, endedWords, networkError, ownCodes, serverWords } from './failure.ts';
+import { authenticate, type RedisAuthentication } from './authenticate.ts';
+import { explainConnectError } from './explain-connect-error.ts';
+import {
+  abortReason,
+  CommandError,
+  ConnectError,
+  connectErrorCodes,
+  errorCodeOf,
+  redactServerMessage,
+  toRedisConnectError,
+} from './failure.ts';
 import type { Client } from './ioredis.ts';
+import { openRedisSocket, type RedisSocket } from './redis-socket.ts';
 import type { RedisSource } from './source.ts';
+import type { TimeLimit } from './time-limit.ts';
+import { withTimeLimit } from './time-limit.ts';
 
 /** What a server answers, as RESP2 has it. */
-export type Reply = string | number | null | Uint8Array | readonly Reply[];
+export type RedisReply = string | number | null | Uint8Array | readonly RedisReply[];
 
-export type Words = readonly [name: string, ...rest: readonly (string | Uint8Array)[]];
+export type RedisCommand = readonly [name: string, ...rest: readonly (string | Uint8Array)[]];
 
 export interface RedisSession {
-  readonly entered: Entered;
+  readonly authentication: RedisAuthentication;
   /** undefined: not encrypted. */
   readonly tls: TlsSession | undefined;
   /**
    * Sends a command at once, behind those that wait for their reply. Throws a CommandError.
    * @param limit milliseconds, 10 s unless told; then the session is given up
    */
-  send(words: Words, limit?: number): Promise<Reply>;
+  send(words: RedisCommand, limit?: number): Promise<RedisReply>;
   /** The same, with texts as bytes: keys need not be text. */
-  sendRaw(words: Words, limit?: number): Promise<Reply>;
+  sendRaw(words: RedisCommand, limit?: number): Promise<RedisReply>;
   end(): void;
 }
 
@@ -32,27 +40,32 @@ export interface RedisSession {
  * Opens a session: TCP, TLS, AUTH, PING, and nothing else. It never connects again by itself and never queues.
  * Throws a ConnectError, and leaves nothing open behind it.
  */
-export async function connect(source: RedisSource, bound: Bound): Promise<RedisSession> {
+export async function connectRedis(source: RedisSource, bound: TimeLimit): Promise<RedisSession> {
   try {
     return await open(source, bound);
   } catch (error) {
-    throw error instanceof ConnectError ? await explained(error, source, bound) : error;
+    throw error instanceof ConnectError ? await explainConnectError(error, source, bound) : error;
   }
 }
 
-async function open(source: RedisSource, bound: Bound): Promise<RedisSession> {
-  const line = await dial(source, bound);
+async function open(source: RedisSource, bound: TimeLimit): Promise<RedisSession> {
+  const line = await openRedisSocket(source, bound);
   try {
-    const entered = await enter(line.socket, source, bound);
-    return await session(line, entered, source, bound);
+    const entered = await authenticate(line.socket, source, bound);
+    return await createSession(line, entered, source, bound);
   } catch (error) {
     line.socket.destroy();
     // A line that is cut while ioredis takes it over fails in its words.
-    throw networkError('startup', error);
+    throw toRedisConnectError('startup', error);
   }
 }
 
-async function session(line: Line, entered: Entered, source: RedisSource, bound: Bound): Promise<RedisSession> {
+async function createSession(
+  line: RedisSocket,
+  entered: RedisAuthentication,
+  source: RedisSource,
+  bound: TimeLimit,
+): Promise<RedisSession> {
   const { Client: Made, ReplyError } = await import('./ioredis.ts');
   const client = new Made({
     Connector: connectorOf(line.socket),
@@ -70,23 +83,28 @@ async function session(line: Line, entered: Entered, source: RedisSource, bound:
   client.on('error', () => {});
   await client.connect();
   const drop = () => void line.socket.destroy();
-  const flood = damOf(line.socket);
+  const flood = limitUnreadBytes(line.socket);
   const toError = (error: unknown) => {
     if (error instanceof CommandError) return error;
-    if (flood.isOver()) return new CommandError(ownCodes.protocol, floodWords, true);
-    if (error instanceof DOMException) return new CommandError(ownCodes.aborted, endedWords(error), true);
-    if (!(error instanceof ReplyError)) return new CommandError(ownCodes.closed, closedWords, true);
-    const message = serverWords(error.message, source);
-    return new CommandError(codeIn(message), message, false);
+    if (flood.isOver()) return new CommandError(connectErrorCodes.protocol, floodWords, true);
+    if (error instanceof DOMException) return new CommandError(connectErrorCodes.aborted, abortReason(error), true);
+    if (!(error instanceof ReplyError)) return new CommandError(connectErrorCodes.closed, closedWords, true);
+    const message = redactServerMessage(error.message, source);
+    return new CommandError(errorCodeOf(message), message, false);
   };
   bound.signal?.addEventListener('abort', drop);
-  const ask = async (send: Client['call'], words: Words, limit = 10_000) => {
-    const reply = await answer(() => send.apply(client, [...words]), { limit, signal: bound.signal, drop, toError });
+  const ask = async (send: Client['call'], words: RedisCommand, limit = 10_000) => {
+    const reply = await awaitReply(() => send.apply(client, [...words]), {
+      limit,
+      signal: bound.signal,
+      drop,
+      toError,
+    });
     flood.answered();
     return reply;
   };
   return {
-    entered,
+    authentication: entered,
     tls: line.tls,
     send: (words, limit) => ask(client.call, words, limit),
     sendRaw: (words, limit) => ask(client.callBuffer, words, limit),
@@ -105,7 +123,7 @@ function connectorOf(socket: Socket) {
   };
 }
 
-interface Asking {
+interface ReplyOptions {
   /** Milliseconds. */
   readonly limit: number;
   readonly signal: AbortSignal | undefined;
@@ -113,10 +131,13 @@ interface Asking {
   readonly toError: (error: unknown) => CommandError;
 }
 
-async function answer(call: () => Promise<unknown>, { limit, signal, drop, toError }: Asking): Promise<Reply> {
-  const late = () => new CommandError(ownCodes.timeout, `no answer within ${limit / 1000} s`, true);
+async function awaitReply(
+  call: () => Promise<unknown>,
+  { limit, signal, drop, toError }: ReplyOptions,
+): Promise<RedisReply> {
+  const late = () => new CommandError(connectErrorCodes.timeout, `no answer within ${limit / 1000} s`, true);
   try {
-    return await bounded<Reply>({ limit }, late, (resolve, reject) => {
+    return await withTimeLimit<RedisReply>({ limit }, late, (resolve, reject) => {
       call().then((value) => resolve(readReply(value)), reject);
       return () => {};
     });
@@ -133,7 +154,7 @@ const mostUnanswered = 32 * 2 ** 20;
 const floodWords = 'more came than any Redis answers, and without an end';
 
 /** Hangs up when too much comes between two replies. */
-function damOf(socket: Socket) {
+function limitUnreadBytes(socket: Socket) {
   let seen = 0;
   socket.on('data', (data: Uint8Array) => {
     seen += data.length;
@@ -149,7 +170,7 @@ function damOf(socket: Socket) {
 
 const closedWords = 'the connection was closed by the other side';
 
-function readReply(value: unknown): Reply {
+function readReply(value: unknown): RedisReply {
   if (typeof value === 'string' || typeof value === 'number' || value === null) return value;
   if (value instanceof Uint8Array) return value;
   if (Array.isArray(value)) return value.map(readReply);

@@ -1,7 +1,7 @@
 /** INFO: one `name:value` a line. Unknown names are simply not there. */
-export type Info = ReadonlyMap<string, string>;
+export type RedisInfo = ReadonlyMap<string, string>;
 
-export function readInfo(text: string): Info {
+export function parseInfo(text: string): RedisInfo {
   const lines = text.split('\n').map((line) => line.trim());
   return new Map(
     lines.flatMap((line): [string, string][] => {
@@ -11,14 +11,14 @@ export function readInfo(text: string): Info {
   );
 }
 
-export function numberIn(info: Info, name: string): number | undefined {
+export function infoNumber(info: RedisInfo, name: string): number | undefined {
   const text = info.get(name);
   if (text === undefined || !/^-?\d+(\.\d+)?$/.test(text)) return undefined;
   return Number(text);
 }
 
 /** `a=1,b=2` of a value, as in `db0:keys=1,expires=0,avg_ttl=0`. */
-export function fieldsOf(value: string): ReadonlyMap<string, string> {
+export function parseInfoFields(value: string): ReadonlyMap<string, string> {
   return new Map(
     value.split(',').flatMap((part): [string, string][] => {
       const at = part.indexOf('=');
@@ -27,7 +27,7 @@ export function fieldsOf(value: string): ReadonlyMap<string, string> {
   );
 }
 
-export interface Keyspace {
+export interface KeyspaceEntry {
   readonly index: number;
   readonly keys: number;
   readonly expires: number;
@@ -36,11 +36,11 @@ export interface Keyspace {
 }
 
 /** The databases with keys, by their number. */
-export function keyspaceOf(info: Info): readonly Keyspace[] {
+export function parseKeyspace(info: RedisInfo): readonly KeyspaceEntry[] {
   return [...info]
     .flatMap(([name, value]) => {
       const index = /^db(\d+)$/.exec(name)?.[1];
-      const fields = fieldsOf(value);
+      const fields = parseInfoFields(value);
       const count = (field: string) => Number(fields.get(field) ?? 0);
       if (index === undefined) return [];
       return [

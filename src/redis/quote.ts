@@ -1,5 +1,5 @@
 /** A word as redis-cli reads it from a line: bare when it can be, otherwise in double quotes with escapes. */
-export function quoteWord(word: string): string {
+export function quoteRedisArgument(word: string): string {
   if (/^[\w.:+~&@%*|/=-]+$/.test(word)) return word;
   const inside = word
     .replace(/[\\"]/g, '\\$&')
@@ -10,6 +10,6 @@ export function quoteWord(word: string): string {
 }
 
 /** One line of redis-cli. */
-export function commandLine(...words: readonly string[]): string {
-  return words.map(quoteWord).join(' ');
+export function formatRedisCommand(...words: readonly string[]): string {
+  return words.map(quoteRedisArgument).join(' ');
 }

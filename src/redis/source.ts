@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
-import { usage } from '../errors.ts';
+import { usageError } from '../errors.ts';
 import { Secret } from '../secret.ts';
-import { type RedisUrl, readUrl } from './url.ts';
+import { parseRedisUrl, type RedisUrl } from './redis-url.ts';
 
 /** Where a Redis source is and who enters it. Nothing in it was tried yet. */
 export interface RedisSource {
@@ -25,7 +25,7 @@ export interface RedisSource {
   readonly address?: string | undefined;
 }
 
-export interface SourceParts {
+export interface RedisSourceInput {
   /** `redis://` or `rediss://`; a URL in `host` is read the same way. */
   readonly url?: string | undefined;
   readonly host?: string | undefined;
@@ -38,82 +38,95 @@ export interface SourceParts {
   readonly environment?: { readonly REDISCLI_AUTH?: string | undefined } | undefined;
 }
 
-export interface ReadSource {
+export interface ParsedRedisSource {
   readonly source: RedisSource;
   /** The name that was left out for want of a password. */
-  readonly idleName?: string | undefined;
+  readonly unusedUsername?: string | undefined;
   /** `url`: other users of this machine may have seen it in the list of processes. */
   readonly passwordFrom: 'given' | 'url' | 'environment' | 'none';
 }
 
-export const defaultPort = 6379;
+export const defaultRedisPort = 6379;
 
 /** The source out of what was typed. Throws a usage error for what is wrong or contradicts itself; never quotes a password. */
-export function readSource(parts: SourceParts): ReadSource {
+export function parseRedisSource(parts: RedisSourceInput): ParsedRedisSource {
   refuseSocket(parts.host);
   const inHost = parts.host?.includes('://') ?? false;
-  if (inHost && parts.url !== undefined) throw usage('--source and --host both hold a URL', 'give one of them');
+  if (inHost && parts.url !== undefined) throw usageError('--source and --host both hold a URL', 'give one of them');
   const url = inHost ? parts.host : parts.url;
-  const found = url === undefined ? undefined : readUrl(url);
-  const host = one('host', found?.host, inHost || parts.host === undefined ? undefined : bare(parts.host));
-  const port = one('port', found?.port, parts.port) ?? defaultPort;
+  const found = url === undefined ? undefined : parseRedisUrl(url);
+  const host = sameValue('host', found?.host, inHost || parts.host === undefined ? undefined : bare(parts.host));
+  const port = sameValue('port', found?.port, parts.port) ?? defaultRedisPort;
   const username = nameOf(found, parts.username === '' ? undefined : parts.username);
-  if (host === undefined || host === '') throw usage('the source has no host', 'give --source redis://HOST:6379');
+  if (host === undefined || host === '') throw usageError('the source has no host', 'give --source redis://HOST:6379');
   if (!Number.isInteger(port) || port < 1 || port > 65535) {
-    throw usage(`port ${port} is no port`, 'give a number from 1 to 65535');
+    throw usageError(`port ${port} is no port`, 'give a number from 1 to 65535');
   }
-  const ssl = sslOf(found?.tls, parts);
+  const ssl = sslModeOf(found?.tls, parts);
   const { password, from } = passwordOf(found?.password, parts);
   const place = { host, port, password, db: found?.db, ssl, ...(parts.ca === undefined ? {} : { ca: parts.ca }) };
   const alone = found?.isNameAlone === true && parts.username !== username ? { isNameAlone: true } : {};
   // It is who comes without a password.
   const isNamed = username !== undefined && username !== 'default';
   return isNamed && password === undefined
-    ? { source: { ...place, username: undefined, isNameIdle: true, ...alone }, idleName: username, passwordFrom: from }
+    ? {
+        source: { ...place, username: undefined, isNameIdle: true, ...alone },
+        unusedUsername: username,
+        passwordFrom: from,
+      }
     : { source: { ...place, username, ...alone }, passwordFrom: from };
 }
 
 /** The source with a password that came later; the name that waited for one is there again. */
-export function withPassword({ source, idleName }: ReadSource, password: Secret | undefined): RedisSource {
+export function withRedisPassword(
+  { source, unusedUsername: idleName }: ParsedRedisSource,
+  password: Secret | undefined,
+): RedisSource {
   if (password === undefined) return source;
   const { isNameIdle: _isNameIdle, ...rest } = source;
   return { ...rest, username: source.username ?? idleName, password };
 }
 
 /** `[::1]:6379` of a source, `db.example.com:6379`. */
-export function placeOf({ host, port }: Pick<RedisSource, 'host' | 'port'>): string {
+export function redisHostAndPort({ host, port }: Pick<RedisSource, 'host' | 'port'>): string {
   return isIP(host) === 6 ? `[${host}]:${port}` : `${host}:${port}`;
 }
 
 function refuseSocket(host: string | undefined): void {
   if (host?.startsWith('/') === true) {
-    throw usage('a unix socket cannot be migrated from', 'give host and port: the service connects over the network');
+    throw usageError(
+      'a unix socket cannot be migrated from',
+      'give host and port: the service connects over the network',
+    );
   }
 }
 
 function nameOf(found: RedisUrl | undefined, part: string | undefined): string | undefined {
   if (found?.isNameAlone === true && part !== undefined && part !== found.username) {
-    throw usage(
+    throw usageError(
       `the user name is given twice: before the @ of the URL, and as ${part}`,
       'say it once; a password alone stands behind a colon, as in redis://:PASSWORD@HOST',
     );
   }
-  return one('user name', found?.username, part);
+  return sameValue('user name', found?.username, part);
 }
 
 /** The same thing said twice must be the same thing. */
-function one<T extends string | number>(what: string, inUrl: T | undefined, part: T | undefined): T | undefined {
+function sameValue<T extends string | number>(what: string, inUrl: T | undefined, part: T | undefined): T | undefined {
   if (inUrl === undefined || part === undefined || inUrl === part) return inUrl ?? part;
-  throw usage(`the ${what} is given twice: ${inUrl} in the URL and ${part}`, 'say it once');
+  throw usageError(`the ${what} is given twice: ${inUrl} in the URL and ${part}`, 'say it once');
 }
 
-function sslOf(tls: boolean | undefined, parts: SourceParts): 'require' | 'disable' {
+function sslModeOf(tls: boolean | undefined, parts: RedisSourceInput): 'require' | 'disable' {
   if (tls === true && parts.disableSsl === true) {
-    throw usage('rediss:// asks for TLS and --disable-ssl forbids it', 'leave --disable-ssl out, or write redis://');
+    throw usageError(
+      'rediss:// asks for TLS and --disable-ssl forbids it',
+      'leave --disable-ssl out, or write redis://',
+    );
   }
   const disabled = tls === false || parts.disableSsl === true;
   if (disabled && parts.ca !== undefined) {
-    throw usage(
+    throw usageError(
       `--ca-file verifies TLS, which ${tls === false ? 'redis://' : '--disable-ssl'} turns off`,
       'write rediss:// for a server with TLS, or leave --ca-file out',
     );
@@ -121,7 +134,7 @@ function sslOf(tls: boolean | undefined, parts: SourceParts): 'require' | 'disab
   return disabled ? 'disable' : 'require';
 }
 
-function passwordOf(inUrl: string | undefined, parts: SourceParts) {
+function passwordOf(inUrl: string | undefined, parts: RedisSourceInput) {
   if (parts.password !== undefined) return { password: parts.password, from: 'given' } as const;
   if (inUrl !== undefined) return { password: new Secret(inUrl), from: 'url' } as const;
   const environment = parts.environment?.REDISCLI_AUTH ?? '';

@@ -3,7 +3,7 @@ import type { ConnectionOptions } from 'node:tls';
 import type { RedisSource } from './source.ts';
 
 /** Encrypts without asking who answers: nobody can tell the service a CA either. With a CA its chain and the name are verified. */
-export function tlsOptions(source: RedisSource): ConnectionOptions {
+export function redisTlsOptions(source: RedisSource): ConnectionOptions {
   return {
     host: source.host,
     // SNI holds names only (RFC 6066 §3).

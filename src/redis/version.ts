@@ -1,10 +1,10 @@
-import type { Info } from './info.ts';
+import type { RedisInfo } from './info.ts';
 
 /** Who speaks the protocol. Those after the first two are products of their own. */
-export type Flavor = 'redis' | 'valkey' | 'keydb' | 'dragonfly' | 'garnet' | 'kvrocks';
+export type RedisProduct = 'redis' | 'valkey' | 'keydb' | 'dragonfly' | 'garnet' | 'kvrocks';
 
-export interface ServerVersion {
-  readonly flavor: Flavor;
+export interface RedisServerVersion {
+  readonly product: RedisProduct;
   /** As the server writes it. */
   readonly version: string;
   readonly major: number;
@@ -13,7 +13,7 @@ export interface ServerVersion {
   readonly redis: string;
 }
 
-export const flavorNames: Readonly<Record<Flavor, string>> = {
+export const redisProductNames: Readonly<Record<RedisProduct, string>> = {
   redis: 'Redis',
   valkey: 'Valkey',
   keydb: 'KeyDB',
@@ -23,55 +23,57 @@ export const flavorNames: Readonly<Record<Flavor, string>> = {
 };
 
 /** undefined: INFO names no version. */
-export function serverVersion(info: Info): ServerVersion | undefined {
+export function parseServerVersion(info: RedisInfo): RedisServerVersion | undefined {
   const redis = info.get('redis_version') ?? '';
   const own = marks.find(([, name]) => info.has(name));
   const flavor = own?.[0] ?? (isKeydb(info) ? 'keydb' : info.get('server_name') === 'valkey' ? 'valkey' : 'redis');
   const version = (own === undefined ? redis : (info.get(own[1]) ?? '')).replace(/^(df-)?v/, '');
   const [major, minor] = numbersOf(version) ?? [];
   if (major === undefined || minor === undefined) return undefined;
-  return { flavor, version, major, minor, redis };
+  return { product: flavor, version, major, minor, redis };
 }
 
-const marks: readonly (readonly [Flavor, string])[] = [
+const marks: readonly (readonly [RedisProduct, string])[] = [
   ['valkey', 'valkey_version'],
   ['dragonfly', 'dragonfly_version'],
   ['garnet', 'garnet_version'],
   ['kvrocks', 'kvrocks_version'],
 ];
 
-function isKeydb(info: Info): boolean {
+function isKeydb(info: RedisInfo): boolean {
   return info.has('mvcc_depth') || (info.get('executable') ?? '').includes('keydb');
 }
 
-export interface TargetVersion {
+export interface RedisTargetVersion {
   /** undefined: only a number was told. */
-  readonly flavor: 'redis' | 'valkey' | undefined;
+  readonly product: 'redis' | 'valkey' | undefined;
   readonly major: number;
   /** undefined: only the major version was told. */
   readonly minor: number | undefined;
 }
 
 /** `8`, `7.2`, `valkey-8`, `Redis 7.2.4`; undefined: none of these. */
-export function readTarget(text: string): TargetVersion | undefined {
+export function parseTargetVersion(text: string): RedisTargetVersion | undefined {
   const [, name, major, minor] = /^\s*(redis|valkey)?[\s\-:/v]*(\d+)(?:\.(\d+))?(?:\.\S*)?\s*$/i.exec(text) ?? [];
   if (major === undefined) return undefined;
   const flavor = name?.toLowerCase();
   return {
-    flavor: flavor === 'redis' || flavor === 'valkey' ? flavor : undefined,
+    product: flavor === 'redis' || flavor === 'valkey' ? flavor : undefined,
     major: Number(major),
     minor: minor === undefined ? undefined : Number(minor),
   };
 }
 
 /** The Redis a server says to be like; undefined: it does not say. */
-export function redisOf({ redis }: ServerVersion): { readonly major: number; readonly minor: number } | undefined {
+export function compatibleRedisVersion({
+  redis,
+}: RedisServerVersion): { readonly major: number; readonly minor: number } | undefined {
   const [major, minor] = numbersOf(redis) ?? [];
   return major === undefined || minor === undefined ? undefined : { major, minor };
 }
 
 /** Whether a version is at least another; a version without a minor is its newest. */
-export function isAtLeast(
+export function isVersionAtLeast(
   version: { readonly major: number; readonly minor: number | undefined },
   major: number,
   minor: number,

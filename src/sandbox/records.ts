@@ -21,7 +21,7 @@ export interface Application {
   readonly callbackUrls: readonly string[];
 }
 
-export interface Cluster {
+export interface SandboxCluster {
   readonly uuid: string;
   readonly name: string;
   readonly engine: 'postgresql' | 'redis';
@@ -41,7 +41,7 @@ export interface Authorization {
 }
 
 /** Whom a code or a token speaks for, and how far. */
-export interface Mandate {
+export interface SandboxGrant {
   readonly authorization: string;
   readonly person: string;
   readonly clientId: string;
@@ -49,7 +49,7 @@ export interface Mandate {
   readonly team?: string;
 }
 
-export interface AuthorizationCode extends Mandate {
+export interface AuthorizationCode extends SandboxGrant {
   readonly code: string;
   readonly redirectUri: string;
   /** S256 challenge, when one was sent. */
@@ -61,7 +61,7 @@ export interface AuthorizationCode extends Mandate {
 }
 
 /** An access token and, outside the implicit flow, the refresh token issued with it. */
-export interface TokenPair extends Mandate {
+export interface TokenPair extends SandboxGrant {
   readonly accessToken: string;
   readonly refreshToken?: string;
   readonly issuedAt: number;
@@ -72,21 +72,21 @@ export interface TokenPair extends Mandate {
   readonly successor?: string;
 }
 
-export interface Session {
+export interface BrowserSession {
   readonly id: string;
   readonly person: string;
   /** Oldest first. */
-  readonly forms: readonly UnusedForm[];
+  readonly forms: readonly CsrfToken[];
 }
 
-export interface UnusedForm {
+export interface CsrfToken {
   /** CSRF token. */
   readonly token: string;
   /** What it was made for. */
   readonly form: string;
 }
 
-export interface Droplet {
+export interface SandboxDroplet {
   readonly id: number;
   readonly account: string;
   readonly name: string;
@@ -101,7 +101,7 @@ export interface Droplet {
   readonly activeAt: number;
 }
 
-export interface Action {
+export interface SandboxAction {
   readonly id: number;
   readonly account: string;
   readonly type: 'create' | 'destroy';
@@ -112,7 +112,7 @@ export interface Action {
 }
 
 /** Where a migration reads from; its password is kept nowhere. */
-export interface MigrationSource {
+export interface SandboxMigrationSource {
   readonly host: string;
   readonly port?: number;
   readonly dbname?: string;
@@ -121,21 +121,21 @@ export interface MigrationSource {
   readonly ignoreDbs: readonly string[];
 }
 
-export interface Migration {
+export interface SandboxMigration {
   readonly id: string;
   /** UUID of the target. */
   readonly cluster: string;
-  readonly source: MigrationSource;
+  readonly source: SandboxMigrationSource;
   readonly startedAt: number;
   /** When a person stopped it. */
   readonly stoppedAt?: number;
   /** Rows are moved, or were. */
   readonly isReal?: boolean;
   /** How it ended by itself. */
-  readonly ended?: MigrationEnd;
+  readonly ended?: SandboxMigrationEnd;
 }
 
-export interface MigrationEnd {
+export interface SandboxMigrationEnd {
   readonly status: 'done' | 'error';
   readonly at: number;
   readonly reason?: string;

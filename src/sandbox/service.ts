@@ -1,24 +1,24 @@
-import type { DataPlanes } from './data-plane.ts';
-import type { Faults } from './faults.ts';
-import type { RequestLog } from './log.ts';
-import type { ReadyLine } from './ready.ts';
+import type { DataPlanes } from './data-planes.ts';
+import type { FaultList } from './faults/fault-list.ts';
+import type { ReadyLine } from './ready-line.ts';
+import type { RequestLog } from './request-log.ts';
 import type { RateLimiter } from './v2/rate-limit.ts';
 import type { World } from './world.ts';
 
 /** What every handler is given. */
-export interface Service {
+export interface SandboxService {
   readonly world: World;
   readonly log: RequestLog;
   readonly limiter: RateLimiter;
-  readonly faults: Faults;
+  readonly faults: FaultList;
   readonly planes: DataPlanes;
-  readonly settings: Settings;
+  readonly settings: SandboxSettings;
   readonly ready: ReadyLine;
   /** Fires when the sandbox closes. */
   readonly closing: AbortSignal;
 }
 
-export interface Settings {
+export interface SandboxSettings {
   readonly adminToken: string;
   /** The one Host the admin API answers to. */
   readonly adminAuthority: string;

@@ -1,59 +1,66 @@
-import { type Chance, letters, uuid } from './chance.ts';
-import { type ClockState, readClock, resumeClock } from './clock.ts';
-import { createDirectory, type Directory } from './directory.ts';
-import { actionsOf, addDroplet, type Birth, type Blueprint, dropletsOf, removeDroplet } from './fleet.ts';
-import { closeForm, openForm } from './forms.ts';
-import type { Migrations } from './migrations.ts';
+import { addCsrfToken, consumeCsrfToken } from './csrf-tokens.ts';
+import {
+  actionsOf,
+  addDroplet,
+  type CreatedDroplet,
+  type DropletSpec,
+  dropletsOf,
+  removeDroplet,
+} from './droplet-store.ts';
+import {
+  addCode,
+  addTokenPair,
+  type CodeState,
+  deleteAuthorization,
+  findAuthorization,
+  getCodeState,
+  getTokenPairState,
+  latestSuccessor,
+  saveAuthorization,
+  type TokenPairState,
+} from './grant-store.ts';
+import type { MigrationStore } from './migration-store.ts';
+import { type Random, randomString, randomUuid } from './random.ts';
 import type {
-  Action,
   Authorization,
   AuthorizationCode,
+  BrowserSession,
   ConsentScript,
-  Droplet,
-  Mandate,
-  Session,
+  SandboxAction,
+  SandboxDroplet,
+  SandboxGrant,
   TokenPair,
 } from './records.ts';
-import type { Seed } from './seed.ts';
-import type { WorldImage } from './state/image.ts';
-import { firstImage, type OnChange, stateOf, type WorldState } from './state/world-state.ts';
-import {
-  type CodeFate,
-  codeFate,
-  dropAuthorization,
-  findAuthorization,
-  lastDescendant,
-  type PairFate,
-  pairFate,
-  putAuthorization,
-  putCode,
-  putPair,
-} from './vault.ts';
+import { createRegistry, type Registry } from './registry.ts';
+import type { SeedData } from './seed-data.ts';
+import type { WorldImage } from './state/world-image.ts';
+import { type ChangeListener, createWorldState, initialWorldImage, type WorldState } from './state/world-state.ts';
+import { readVirtualTime, resumeClock, type VirtualClock } from './virtual-clock.ts';
 
 /** All state of the sandbox and every transition of it; each method is one step that either happens whole or not at all. */
 export class World {
   readonly #machine: () => number;
-  readonly #chance: Chance;
-  #seed: Seed;
-  #directory: Directory;
+  readonly #chance: Random;
+  #seed: SeedData;
+  #directory: Registry;
   #state: WorldState;
   /** What a reset comes back to. */
   firstConsent: ConsentScript = { mode: 'ask' };
-  #tell: OnChange = () => {};
+  #tell: ChangeListener = () => {};
 
-  constructor(seed: Seed, chance: Chance, machine: () => number, image?: WorldImage) {
+  constructor(seed: SeedData, chance: Random, machine: () => number, image?: WorldImage) {
     this.#seed = seed;
     this.#machine = machine;
     this.#chance = chance;
-    this.#directory = createDirectory(seed);
-    this.#state = this.#stateOf(image ?? firstImage(seed, machine()));
+    this.#directory = createRegistry(seed);
+    this.#state = this.#stateOf(image ?? initialWorldImage(seed, machine()));
   }
 
-  get seed(): Seed {
+  get seed(): SeedData {
     return this.#seed;
   }
 
-  get directory(): Directory {
+  get registry(): Registry {
     return this.#directory;
   }
 
@@ -63,34 +70,34 @@ export class World {
   }
 
   /** Is told of every change from now on, at the moment it happens. */
-  watch(tell: OnChange): void {
+  onChange(tell: ChangeListener): void {
     this.#tell = tell;
   }
 
   /** Everything becomes as it was when the image was taken, the virtual time included. */
-  replace(seed: Seed, image: WorldImage, takenAt: number): void {
+  restore(seed: SeedData, image: WorldImage, takenAt: number): void {
     this.#seed = seed;
-    this.#directory = createDirectory(seed);
+    this.#directory = createRegistry(seed);
     const clock = resumeClock({ offset: 0, frozenAt: takenAt }, this.#machine());
     this.#state = this.#stateOf({ ...image, clock: image.clock.frozenAt === null ? clock : image.clock });
     this.#tell('everything');
   }
 
   reset(): void {
-    this.#state = this.#stateOf({ ...firstImage(this.seed, this.#machine()), consent: this.firstConsent });
+    this.#state = this.#stateOf({ ...initialWorldImage(this.seed, this.#machine()), consent: this.firstConsent });
     this.#tell('everything');
   }
 
   now(): number {
-    return readClock(this.#state.clock, this.#machine());
+    return readVirtualTime(this.#state.clock, this.#machine());
   }
 
-  get clock(): ClockState {
+  get clock(): VirtualClock {
     return this.#state.clock;
   }
 
   /** Moves, freezes or resumes the clock. */
-  setClock(change: (clock: ClockState, machine: number) => ClockState): void {
+  setClock(change: (clock: VirtualClock, machine: number) => VirtualClock): void {
     this.#state.clock = change(this.#state.clock, this.#machine());
     this.#tell('clock');
   }
@@ -104,13 +111,13 @@ export class World {
     this.#tell('consent');
   }
 
-  signIn(person: string): Session {
-    const session: Session = { id: letters(this.#chance, 43), person, forms: [] };
+  signIn(person: string): BrowserSession {
+    const session: BrowserSession = { id: randomString(this.#chance, 43), person, forms: [] };
     this.#state.sessions.put(session);
     return session;
   }
 
-  session(id: string): Session | undefined {
+  session(id: string): BrowserSession | undefined {
     return this.#state.sessions.get(id);
   }
 
@@ -119,69 +126,69 @@ export class World {
   }
 
   /** Makes the CSRF token of a form that is about to be shown. */
-  openForm({ id }: Session, form: string): string {
-    const token = letters(this.#chance, 32);
+  issueCsrfToken({ id }: BrowserSession, form: string): string {
+    const token = randomString(this.#chance, 32);
     const session = this.session(id);
-    if (session !== undefined) this.#state.sessions.put(openForm(session, form, token));
+    if (session !== undefined) this.#state.sessions.put(addCsrfToken(session, form, token));
     return token;
   }
 
   /** True once for each token, and only for the form it was made for. */
-  closeForm({ id }: Session, form: string, token: string): boolean {
+  consumeCsrfToken({ id }: BrowserSession, form: string, token: string): boolean {
     const session = this.session(id);
-    const without = session === undefined ? undefined : closeForm(session, form, token);
+    const without = session === undefined ? undefined : consumeCsrfToken(session, form, token);
     if (without !== undefined) this.#state.sessions.put(without);
     return without !== undefined;
   }
 
   authorization(person: string, clientId: string): Authorization | undefined {
-    return findAuthorization(this.#state.vault, person, clientId);
+    return findAuthorization(this.#state.grants, person, clientId);
   }
 
   authorizationsOf(person: string): readonly Authorization[] {
     return this.seed.applications.flatMap(({ clientId }) => this.authorization(person, clientId) ?? []);
   }
 
-  authorize(wanted: Omit<Mandate, 'authorization'>): Authorization {
-    return putAuthorization(this.#state.vault, this.#chance, wanted, this.now());
+  authorize(wanted: Omit<SandboxGrant, 'authorization'>): Authorization {
+    return saveAuthorization(this.#state.grants, this.#chance, wanted, this.now());
   }
 
-  withdraw(authorization: Authorization): void {
-    dropAuthorization(this.#state.vault, authorization);
+  revokeAuthorization(authorization: Authorization): void {
+    deleteAuthorization(this.#state.grants, authorization);
   }
 
-  issueCode(mandate: Mandate, redirectUri: string, challenge: string | undefined): AuthorizationCode {
-    return putCode(this.#state.vault, this.#chance, mandate, { redirectUri, challenge, now: this.now() });
+  issueCode(mandate: SandboxGrant, redirectUri: string, challenge: string | undefined): AuthorizationCode {
+    return addCode(this.#state.grants, this.#chance, mandate, { redirectUri, challenge, now: this.now() });
   }
 
   code(value: string): AuthorizationCode | undefined {
-    return this.#state.vault.codes.get(value);
+    return this.#state.grants.codes.get(value);
   }
 
-  codeFate(code: AuthorizationCode): CodeFate {
-    return codeFate(this.#state.vault, code, this.now());
+  codeState(code: AuthorizationCode): CodeState {
+    return getCodeState(this.#state.grants, code, this.now());
   }
 
   exchange(code: AuthorizationCode): TokenPair {
     const pair = this.issuePair(code, true);
-    this.#state.vault.codes.put({ ...code, usedFor: pair.accessToken });
+    this.#state.grants.codes.put({ ...code, usedFor: pair.accessToken });
     return pair;
   }
 
-  issuePair(mandate: Mandate, isRefreshable: boolean): TokenPair {
-    return putPair(this.#state.vault, this.#chance, mandate, { isRefreshable, now: this.now() });
+  issuePair(mandate: SandboxGrant, isRefreshable: boolean): TokenPair {
+    return addTokenPair(this.#state.grants, this.#chance, mandate, { isRefreshable, now: this.now() });
   }
 
   pair(accessToken: string): TokenPair | undefined {
-    return this.#state.vault.pairs.get(accessToken);
+    return this.#state.grants.pairs.get(accessToken);
   }
 
   pairByRefreshToken(refreshToken: string): TokenPair | undefined {
-    return this.pair(this.#state.vault.refreshTokens.get(refreshToken) ?? '');
+    return this.pair(this.#state.grants.refreshTokens.get(refreshToken) ?? '');
   }
 
-  pairFate(pair: TokenPair): PairFate {
-    return pairFate(this.#state.vault, pair, this.now());
+  pairState(pair: TokenPair): TokenPairState {
+    return getTokenPairState(this.#state.grants, pair, this.now());
   }
 
   refresh(pair: TokenPair): TokenPair {
@@ -194,8 +201,8 @@ export class World {
     if (pair.end === undefined) this.#replace(pair, { end: 'revoked' });
   }
 
-  revokeDescendants(accessToken: string): void {
-    const pair = lastDescendant(this.#state.vault, accessToken);
+  revokeSuccessors(accessToken: string): void {
+    const pair = latestSuccessor(this.#state.grants, accessToken);
     if (pair !== undefined) this.revoke(pair);
   }
 
@@ -203,46 +210,46 @@ export class World {
     this.#replace(pair, { expiresAt: Math.min(pair.expiresAt, this.now()) });
   }
 
-  createDroplets(account: string, names: readonly string[], blueprint: Blueprint): readonly Birth[] {
+  createDroplets(account: string, names: readonly string[], blueprint: DropletSpec): readonly CreatedDroplet[] {
     const at = this.now();
     return names.map((name) => addDroplet(this.#state.fleet, account, name, blueprint, at));
   }
 
-  deleteDroplet(droplet: Droplet): void {
+  deleteDroplet(droplet: SandboxDroplet): void {
     removeDroplet(this.#state.fleet, droplet, this.now());
   }
 
-  droplet(id: number): Droplet | undefined {
+  droplet(id: number): SandboxDroplet | undefined {
     return this.#state.fleet.droplets.get(id);
   }
 
-  droplets(account: string): readonly Droplet[] {
+  droplets(account: string): readonly SandboxDroplet[] {
     return dropletsOf(this.#state.fleet, account);
   }
 
-  action(id: number): Action | undefined {
+  action(id: number): SandboxAction | undefined {
     return this.#state.fleet.actions.get(id);
   }
 
   /** Oldest first. */
-  actions(account: string): readonly Action[] {
+  actions(account: string): readonly SandboxAction[] {
     return actionsOf(this.#state.fleet, account);
   }
 
   /** Changed by the functions of migrations.ts alone. */
-  get migrations(): Migrations {
+  get migrations(): MigrationStore {
     return this.#state.migrations;
   }
 
   newId(): string {
-    return uuid(this.#chance);
+    return randomUuid(this.#chance);
   }
 
   #replace(pair: TokenPair, change: Partial<TokenPair>): void {
-    this.#state.vault.pairs.put({ ...pair, ...change });
+    this.#state.grants.pairs.put({ ...pair, ...change });
   }
 
   #stateOf(image: WorldImage): WorldState {
-    return stateOf(image, (part, key) => this.#tell(part, key));
+    return createWorldState(image, (part, key) => this.#tell(part, key));
   }
 }

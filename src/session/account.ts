@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { isRecord, parseJson, textOf } from '../json.ts';
-import type { AccountInfo } from '../oauth/grant.ts';
-import { ensureFolder, readTextIfPossible, removeDurably, writeAtomically } from '../platform/files.ts';
+import { isRecord, parseJson, stringField } from '../json.ts';
+import type { AccountInfo } from '../oauth/token-grant.ts';
+import { ensureFolder, readTextIfReadable, removeDurably, writeAtomically } from '../platform/files.ts';
 
 /** Who is logged in, for display and for the silent way back; no secret. Kept beside the config. */
 export interface Account {
@@ -19,7 +19,7 @@ export interface Account {
   readonly flow: 'code' | 'implicit';
 }
 
-export function accountOf(
+export function accountFromGrant(
   sid: string,
   info: AccountInfo | undefined,
   scope: string,
@@ -38,13 +38,15 @@ export function accountOf(
 
 /** undefined when there is none, or none that can be read: it is for display only. */
 export function readAccount(configFolder: string, profile: string): Account | undefined {
-  const json = parseJson(readTextIfPossible(accountPath(configFolder, profile)) ?? '');
+  const json = parseJson(readTextIfReadable(accountPath(configFolder, profile)) ?? '');
   if (!json.ok || !isRecord(json.value)) return undefined;
   const fields = json.value;
-  const sid = textOf(fields, 'sid');
-  const scope = textOf(fields, 'scope');
+  const sid = stringField(fields, 'sid');
+  const scope = stringField(fields, 'scope');
   if (sid === undefined || scope === undefined) return undefined;
-  const texts = ['name', 'email', 'team_name', 'team_uuid', 'hint'].map((key) => [key, textOf(fields, key)] as const);
+  const texts = ['name', 'email', 'team_name', 'team_uuid', 'hint'].map(
+    (key) => [key, stringField(fields, key)] as const,
+  );
   const known = Object.fromEntries(texts.filter(([, value]) => value !== undefined));
   return {
     sid,

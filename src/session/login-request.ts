@@ -1,8 +1,8 @@
-import type { Flow } from '../oauth/authorization-request.ts';
+import type { OAuthFlow } from '../oauth/authorization-url.ts';
 
 /** What a person asked for when logging in. */
 export interface LoginRequest {
-  readonly flow: Flow;
+  readonly flow: OAuthFlow;
   /** undefined: the parameter is left out, which means `read`. */
   readonly scope: string | undefined;
   readonly prompt: string | undefined;

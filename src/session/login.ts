@@ -1,19 +1,19 @@
 import { CliError } from '../errors.ts';
-import type { PageOutcome } from '../loopback/pages.ts';
-import { judgePaste } from '../loopback/paste.ts';
-import { type Loopback, startLoopback } from '../loopback/server.ts';
-import { authorizationUrl, createState } from '../oauth/authorization-request.ts';
-import { type Judgement, judgeResponse } from '../oauth/authorization-response.ts';
+import { type LoopbackServer, startLoopbackServer } from '../loopback/loopback-server.ts';
+import type { LoginOutcome } from '../loopback/outcome-page.ts';
+import { evaluatePaste } from '../loopback/pasted-response.ts';
+import { type AuthorizationResult, validateAuthorizationResponse } from '../oauth/authorization-response.ts';
+import { authorizationUrl, createOAuthState } from '../oauth/authorization-url.ts';
 import { createPkce } from '../oauth/pkce.ts';
+import { interruptedError } from '../platform/defer-signals.ts';
+import type { HeldLock } from '../platform/file-lock.ts';
 import type { Clock, SignalName, Signals } from '../platform/host.ts';
-import type { HeldLock } from '../platform/lock.ts';
-import { interrupted } from './defer-signals.ts';
-import { raceLogin } from './login-race.ts';
+import { type CompleteLoginDeps, completeLogin, type LoginCompletion, type LoginResult } from './complete-login.ts';
+import { requireAvailable } from './credential-store.ts';
 import type { LoginRequest } from './login-request.ts';
-import { type LoginResult, type SettleDeps, type Settlement, settleLogin } from './login-settle.ts';
-import { requireAvailable } from './store.ts';
+import { waitForLogin } from './wait-for-login.ts';
 
-export interface LoginDeps extends Omit<SettleDeps, 'pkce' | 'request' | 'abandon'> {
+export interface LoginDeps extends Omit<CompleteLoginDeps, 'pkce' | 'request' | 'abandon'> {
   readonly callbackUrls: readonly string[];
   readonly issuer: string | undefined;
   readonly clock: Clock;
@@ -23,15 +23,15 @@ export interface LoginDeps extends Omit<SettleDeps, 'pkce' | 'request' | 'abando
   readonly tryLoginLock: () => HeldLock | undefined;
   readonly requireSafe: () => void;
   /** Says where to go and opens the browser if it may; called once the listener stands. */
-  readonly invite: (invitation: Invitation) => Promise<void>;
+  readonly showInstructions: (invitation: LoginAddresses) => Promise<void>;
   /** Lines a person pastes; ends with the signal. */
-  readonly pastes: (signal: AbortSignal) => AsyncIterable<string>;
+  readonly pastedLines: (signal: AbortSignal) => AsyncIterable<string>;
   /** Tells the person how it ended, before the tab was told as well. */
   readonly report: (result: LoginResult) => Promise<void>;
-  readonly notePaste: (kind: 'incomplete' | 'unreadable') => Promise<void>;
+  readonly reportRejectedPaste: (kind: 'incomplete' | 'unreadable') => Promise<void>;
 }
 
-export interface Invitation {
+export interface LoginAddresses {
   readonly authorizationUrl: string;
   /** One-time address for the opener, whose arguments others can see; absent without a listener. */
   readonly startUrl: string | undefined;
@@ -39,7 +39,7 @@ export interface Invitation {
 }
 
 /** Logs in by the browser (docs/login.md): one login, one state, one exchange, one stored session. */
-export async function login(deps: LoginDeps, request: LoginRequest): Promise<LoginResult> {
+export async function performLogin(deps: LoginDeps, request: LoginRequest): Promise<LoginResult> {
   deps.requireSafe();
   const lock = deps.tryLoginLock();
   if (lock === undefined) {
@@ -49,21 +49,24 @@ export async function login(deps: LoginDeps, request: LoginRequest): Promise<Log
   }
   try {
     // A keychain that is locked or missing must be known before a person goes through the browser.
-    requireAvailable(await deps.store.visit((items) => items.read('credential')), deps.profile);
-    return await loginUnlocked(deps, request);
+    requireAvailable(await deps.store.withItems((items) => items.read('credential')), deps.profile);
+    return await performLockedLogin(deps, request);
   } finally {
     lock.release();
   }
 }
 
-async function loginUnlocked(deps: LoginDeps, request: LoginRequest): Promise<LoginResult> {
-  const state = createState(deps.random);
+async function performLockedLogin(deps: LoginDeps, request: LoginRequest): Promise<LoginResult> {
+  const state = createOAuthState(deps.random);
   const pkce = request.pkce && request.flow === 'code' ? createPkce(deps.random) : undefined;
   const abandon = new AbortController();
-  const settle: SettleDeps = { ...deps, pkce, request, abandon: abandon.signal };
-  const settlement = deferred<Settlement>();
-  const judge = (parameters: ReadonlyMap<string, string>, place: 'query' | 'fragment'): Judgement | undefined =>
-    judgeResponse(parameters, place, { state, flow: request.flow, issuer: deps.issuer });
+  const settle: CompleteLoginDeps = { ...deps, pkce, request, abandon: abandon.signal };
+  const settlement = deferred<LoginCompletion>();
+  const judge = (
+    parameters: ReadonlyMap<string, string>,
+    place: 'query' | 'fragment',
+  ): AuthorizationResult | undefined =>
+    validateAuthorizationResponse(parameters, place, { state, flow: request.flow, issuer: deps.issuer });
   const target = (redirectUri: string): string =>
     authorizationUrl({
       authOrigin: deps.client.authOrigin,
@@ -78,26 +81,26 @@ async function loginUnlocked(deps: LoginDeps, request: LoginRequest): Promise<Lo
     });
   const finish =
     (redirectUri: () => string) =>
-    async (judgement: Judgement): Promise<PageOutcome> => {
-      const settled = settleLogin(settle, judgement, redirectUri());
+    async (judgement: AuthorizationResult): Promise<LoginOutcome> => {
+      const settled = completeLogin(settle, judgement, redirectUri());
       settlement.resolve(settled);
-      return settled.then((done) => done.page, failurePage);
+      return settled.then((done) => done.page, failureOutcome);
     };
-  let receiver: Receiver;
+  let receiver: ResponseReceiver;
   if (request.listen) {
-    const loopback: Loopback<Judgement> = await startLoopback<Judgement>({
+    const loopback: LoopbackServer<AuthorizationResult> = await startLoopbackServer<AuthorizationResult>({
       callbackUrls: deps.callbackUrls,
       flow: request.flow,
       authorizationOrigin: deps.client.authOrigin,
-      judge,
-      startTarget: target,
+      validate: judge,
+      authorizationUrl: target,
       finish: (judgement) => finish(() => loopback.callbackUrl)(judgement),
       random: deps.random,
       clock: deps.clock,
     });
     receiver = loopback;
   } else {
-    receiver = pasteOnly(deps.callbackUrls, target, finish);
+    receiver = createPasteReceiver(deps.callbackUrls, target, finish);
   }
   const pasting = new AbortController();
   let taken = false;
@@ -107,23 +110,23 @@ async function loginUnlocked(deps: LoginDeps, request: LoginRequest): Promise<Lo
   try {
     const invited = deferred<void>();
     const finished = invited.promise.then(() => {
-      const pasted = listenToPastes(deps, receiver, judge, pasting.signal);
+      const pasted = readPastedResponses(deps, receiver, judge, pasting.signal);
       pasted.catch(() => undefined);
       // Without a listener nothing else can come; with one, a terminal that cannot be read stops nobody.
-      return request.listen ? settlement.promise : Promise.race([settlement.promise, pasted.then(unlessTaken)]);
+      return request.listen ? settlement.promise : Promise.race([settlement.promise, pasted.then(failUnlessTaken)]);
     });
-    const race = raceLogin(
-      { clock: deps.clock, signals: deps.signals, limit: request.limit, timeoutError: () => timeOver(deps) },
+    const race = waitForLogin(
+      { clock: deps.clock, signals: deps.signals, limit: request.limit, timeoutError: () => loginTimeoutError(deps) },
       receiver.taken,
       finished,
     );
     // Only now: whoever can see the address may send a signal, and it must be heard.
-    invited.resolve(deps.invite(receiver));
+    invited.resolve(deps.showInstructions(receiver));
     const { value: settled, signal } = await race;
     pasting.abort();
-    const result = await heeding(deps.signals, signal, settled.conclude);
+    const result = await runInterruptibly(deps.signals, signal, settled.conclude);
     await deps.report(result);
-    if (signal !== undefined) throw interrupted(signal);
+    if (signal !== undefined) throw interruptedError(signal);
     // The tab is still to be told: the port stays until its page was fetched.
     await receiver.closed;
     return result;
@@ -140,20 +143,20 @@ async function loginUnlocked(deps: LoginDeps, request: LoginRequest): Promise<Lo
 }
 
 /** What a login needs of its receiver; the loopback helper is one, pasting alone another. */
-type Receiver = Pick<
-  Loopback<Judgement>,
+type ResponseReceiver = Pick<
+  LoopbackServer<AuthorizationResult>,
   'callbackUrl' | 'authorizationUrl' | 'taken' | 'take' | 'closed' | 'close'
 > & { readonly startUrl: string | undefined };
 
-function pasteOnly(
+function createPasteReceiver(
   callbackUrls: readonly string[],
   target: (redirectUri: string) => string,
-  finish: (redirectUri: () => string) => (judgement: Judgement) => Promise<PageOutcome>,
-): Receiver {
+  finish: (redirectUri: () => string) => (judgement: AuthorizationResult) => Promise<LoginOutcome>,
+): ResponseReceiver {
   const callbackUrl = callbackUrls[0];
   if (callbackUrl === undefined)
     throw new CliError('usage', 'callback_urls is missing', { hint: '`cloudctl auth setup`' });
-  const taken = deferred<Judgement>();
+  const taken = deferred<AuthorizationResult>();
   let done = false;
   return {
     callbackUrl,
@@ -173,24 +176,24 @@ function pasteOnly(
 }
 
 /** True when a pasted response was taken; false when the input ended. */
-async function listenToPastes(
+async function readPastedResponses(
   deps: LoginDeps,
-  receiver: Receiver,
-  judge: (parameters: ReadonlyMap<string, string>, place: 'query' | 'fragment') => Judgement | undefined,
+  receiver: ResponseReceiver,
+  judge: (parameters: ReadonlyMap<string, string>, place: 'query' | 'fragment') => AuthorizationResult | undefined,
   signal: AbortSignal,
 ): Promise<boolean> {
-  for await (const line of deps.pastes(signal)) {
+  for await (const line of deps.pastedLines(signal)) {
     if (line.trim() === '') continue;
-    const pasted = judgePaste(line, judge);
+    const pasted = evaluatePaste(line, judge);
     if (pasted.kind === 'accepted') {
       return receiver.take(pasted.accepted);
     }
-    await deps.notePaste(pasted.kind);
+    await deps.reportRejectedPaste(pasted.kind);
   }
   return false;
 }
 
-function unlessTaken(taken: boolean): Promise<never> {
+function failUnlessTaken(taken: boolean): Promise<never> {
   if (taken) return new Promise<never>(() => {});
   throw new CliError('usage', 'no address was pasted: the input has ended', {
     hint: 'run the command again and paste the whole address of the page you end on',
@@ -198,7 +201,7 @@ function unlessTaken(taken: boolean): Promise<never> {
 }
 
 /** A signal ends a question that is being asked; what hangs on the answer is undone before the program ends. */
-async function heeding<T>(
+async function runInterruptibly<T>(
   signals: Signals,
   before: SignalName | undefined,
   work: (signal: AbortSignal) => Promise<T>,
@@ -213,24 +216,24 @@ async function heeding<T>(
   try {
     return await work(leaving.signal);
   } catch (error) {
-    throw caught === undefined ? error : interrupted(caught);
+    throw caught === undefined ? error : interruptedError(caught);
   } finally {
     stop();
   }
 }
 
-function failurePage(error: unknown): PageOutcome {
+function failureOutcome(error: unknown): LoginOutcome {
   if (!(error instanceof CliError)) return { kind: 'failed', reason: 'The program failed; the terminal says how' };
   if (error.code === 'access_denied') return { kind: 'access_denied' };
   if (error.code === 'state_mismatch') return { kind: 'state_mismatch' };
   return { kind: 'failed', reason: `${error.message.charAt(0).toUpperCase()}${error.message.slice(1)}` };
 }
 
-function timeOver(deps: LoginDeps): CliError {
+function loginTimeoutError(deps: LoginDeps): CliError {
   return new CliError('login_timeout', 'no answer came from the browser in time', {
     detail:
       'if the page complained of the redirect uri or the scope, compare client_id, callback_urls and scope with the registered application',
-    hint: `start again with ${deps.login.same}, or allow more time with --login-timeout 15m`,
+    hint: `start again with ${deps.loginCommands.sameRequest}, or allow more time with --login-timeout 15m`,
   });
 }
 

@@ -1,21 +1,26 @@
 import { CliError } from '../errors.ts';
-import { type Client, processRevocation, revokeRequest, sendTokenRequest } from '../oauth/token-endpoint.ts';
-import type { HeldLock } from '../platform/lock.ts';
-import { failureCode, type Send, SendError } from '../platform/send.ts';
-import type { Acceptance } from './probe.ts';
-import { type CredentialRecord, decodeRecord } from './record.ts';
-import { type CredentialStore, type Items, requireAvailable } from './store.ts';
+import {
+  type OAuthClient,
+  processRevocationResponse,
+  revokeRequest,
+  sendTokenRequest,
+} from '../oauth/token-endpoint.ts';
+import type { HeldLock } from '../platform/file-lock.ts';
+import { type HttpSender, SendError, sendErrorCode } from '../platform/http-sender.ts';
+import { type CredentialRecord, decodeRecord } from './credential-record.ts';
+import { type CredentialItems, type CredentialStore, requireAvailable } from './credential-store.ts';
+import type { TokenAcceptance } from './probe-token.ts';
 
 export interface LogoutDeps {
   readonly store: CredentialStore;
-  readonly send: () => Promise<Send>;
+  readonly createSender: () => Promise<HttpSender>;
   readonly lock: () => Promise<HeldLock>;
   /** The application as the server of this record knows it. */
-  readonly client: (record: CredentialRecord) => Promise<Client>;
+  readonly client: (record: CredentialRecord) => Promise<OAuthClient>;
   readonly requireSafe: () => void;
   readonly removeAccount: () => void;
   /** Asks the resource API of this record whether it still takes the token. */
-  readonly acceptance: (record: CredentialRecord) => Promise<Acceptance>;
+  readonly probe: (record: CredentialRecord) => Promise<TokenAcceptance>;
 }
 
 export type LogoutOutcome =
@@ -29,12 +34,12 @@ export type LogoutOutcome =
  * Ends a session: deletes it here first, then revokes it at the server that issued it, whatever the profile points to now,
  * and proves that it is refused (spec.md §4.4).
  */
-export async function logout(deps: LogoutDeps, local: boolean): Promise<LogoutOutcome> {
+export async function performLogout(deps: LogoutDeps, local: boolean): Promise<LogoutOutcome> {
   if (!local) deps.requireSafe();
   const lock = await deps.lock();
   let record: CredentialRecord | undefined;
   try {
-    const ended = await deps.store.visit((items) => end(deps.store, items), lock);
+    const ended = await deps.store.withItems((items) => deleteSession(deps.store, items), lock);
     deps.removeAccount();
     if (ended.kind === 'nothing') return ended;
     record = ended.record;
@@ -46,21 +51,23 @@ export async function logout(deps: LogoutDeps, local: boolean): Promise<LogoutOu
     return await revoke(deps, record);
   } catch (error) {
     if (!(error instanceof SendError || error instanceof CliError)) throw error;
-    return { kind: 'unproven', error: notRevoked(record, error) };
+    return { kind: 'unproven', error: revocationError(record, error) };
   }
 }
 
-type Ended = { readonly kind: 'nothing' } | { readonly kind: 'ended'; readonly record: CredentialRecord | undefined };
+type DeletedSession =
+  | { readonly kind: 'nothing' }
+  | { readonly kind: 'ended'; readonly record: CredentialRecord | undefined };
 
 /** The item goes first: with it the key is gone, and nothing that lies beside it can ever be opened again. */
-async function end({ journal, profile }: CredentialStore, items: Items): Promise<Ended> {
+async function deleteSession({ journal, profile }: CredentialStore, items: CredentialItems): Promise<DeletedSession> {
   const item = requireAvailable(await items.read('credential'), profile);
   if (item.kind === 'absent') return { kind: 'nothing' };
   const stored = decodeRecord(item.value.reveal());
   // What is revoked is the newest there is: the tokens of an older record are dead already.
-  const newest = stored === undefined ? undefined : journal.look(stored).record;
+  const newest = stored === undefined ? undefined : journal.inspect(stored).record;
   requireAvailable(await items.remove('credential'), profile);
-  if (stored !== undefined) journal.forget(stored.sid);
+  if (stored !== undefined) journal.removeSession(stored.sid);
   return { kind: 'ended', record: newest };
 }
 
@@ -71,12 +78,13 @@ async function revoke(deps: LogoutDeps, record: CredentialRecord): Promise<Logou
   const headers = isOwn ? { authorization: `Bearer ${record.accessToken.reveal()}` } : {};
   // Elsewhere the refresh token may outlive the access token that came with it, and is the one that every server has to revoke (RFC 7009 §2).
   const apart = isOwn ? undefined : record.refreshToken;
-  const ofRefresh = apart && (await refused(deps, revokeRequest(client, apart), 'refresh token', afterwards(record)));
-  const left = afterwards(record, apart === undefined ? undefined : ofRefresh !== undefined);
-  const ofAccess = await refused(deps, revokeRequest(client, record.accessToken), 'access token', left, headers);
+  const ofRefresh =
+    apart && (await revokeToken(deps, revokeRequest(client, apart), 'refresh token', remainingTokens(record)));
+  const left = remainingTokens(record, apart === undefined ? undefined : ofRefresh !== undefined);
+  const ofAccess = await revokeToken(deps, revokeRequest(client, record.accessToken), 'access token', left, headers);
   const failed = ofRefresh ?? (apart === undefined ? ofAccess : undefined);
   if (failed !== undefined) return { kind: 'unproven', error: failed };
-  const fate = await deps.acceptance(record);
+  const fate = await deps.probe(record);
   if (fate === 'refused') return { kind: 'revoked' };
   if (ofAccess !== undefined) return { kind: 'unproven', error: ofAccess };
   const but = fate === 'accepted' ? 'still accepts it' : 'did not say whether it still accepts it';
@@ -85,28 +93,28 @@ async function revoke(deps: LogoutDeps, record: CredentialRecord): Promise<Logou
 }
 
 /** Revokes one token; the error when the server does not. */
-async function refused(
+async function revokeToken(
   deps: LogoutDeps,
   request: ReturnType<typeof revokeRequest>,
   what: string,
-  left: ReturnType<typeof afterwards>,
+  left: ReturnType<typeof remainingTokens>,
   headers: Readonly<Record<string, string>> = {},
 ): Promise<CliError | undefined> {
-  const answer = await sendTokenRequest(await deps.send(), request, AbortSignal.timeout(30_000), headers);
-  const refusal = processRevocation(answer);
+  const answer = await sendTokenRequest(await deps.createSender(), request, AbortSignal.timeout(30_000), headers);
+  const refusal = processRevocationResponse(answer);
   if (refusal === undefined) return undefined;
   return new CliError('api_error', `could not revoke the ${what}: ${refusal}`, { ...left, status: answer.status });
 }
 
-function notRevoked(record: CredentialRecord, error: SendError | CliError): CliError {
+function revocationError(record: CredentialRecord, error: SendError | CliError): CliError {
   if (error instanceof CliError)
-    return new CliError(error.code, error.message, { ...afterwards(record), cause: error });
-  const code = failureCode(error);
-  return new CliError(code, `could not revoke the access token: ${error.message}`, afterwards(record));
+    return new CliError(error.code, error.message, { ...remainingTokens(record), cause: error });
+  const code = sendErrorCode(error);
+  return new CliError(code, `could not revoke the access token: ${error.message}`, remainingTokens(record));
 }
 
 /** `refreshToken`: whether it may be alive, too; nobody says how long one lives. */
-function afterwards(
+function remainingTokens(
   record: CredentialRecord,
   refreshToken = record.refreshToken !== undefined,
 ): { readonly detail: string; readonly hint: string } {

@@ -1,5 +1,5 @@
 /** `1.4 GB`, in steps of 1024 as PostgreSQL counts. */
-export function sizeText(bytes: number): string {
+export function formatByteCount(bytes: number): string {
   let value = Math.max(0, bytes);
   for (const unit of ['B', 'kB', 'MB', 'GB']) {
     if (value < 1000) return `${unit === 'B' ? Math.round(value) : value.toFixed(value < 10 ? 1 : 0)} ${unit}`;
@@ -9,7 +9,7 @@ export function sizeText(bytes: number): string {
 }
 
 /** `45 s`, `12 min`, `3 h 20 min`, `2 d 4 h`. */
-export function timeText(seconds: number): string {
+export function formatElapsed(seconds: number): string {
   const whole = Math.max(0, Math.round(seconds));
   if (whole < 60) return `${whole} s`;
   if (whole < 3600) return `${Math.floor(whole / 60)} min`;

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { type Action, listActions } from '../../src/api/actions.ts';
-import { apiOf } from './shelf.ts';
+import { apiOf } from './changing-list.ts';
 
 async function all(actions: readonly unknown[]): Promise<readonly Action[]> {
   const list: Action[] = [];

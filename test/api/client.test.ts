@@ -1,14 +1,14 @@
 import { HttpResponse, http } from 'msw';
 import { setupServer } from 'msw/node';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, type ApiDeps, createApi, unreachable } from '../../src/api/client.ts';
+import { type Api, type ApiDeps, createApi, unreachableError } from '../../src/api/client.ts';
 import { CliError } from '../../src/errors.ts';
-import { fetchSend, undiciSend } from '../../src/platform/network.ts';
-import { type Send, SendError } from '../../src/platform/send.ts';
+import { type HttpSender, SendError } from '../../src/platform/http-sender.ts';
+import { createFetchSender, createUndiciSender } from '../../src/platform/undici-sender.ts';
 import { Secret } from '../../src/secret.ts';
 import { closedOrigin, reply, serverFor } from '../fixtures/broken-server.ts';
 import { testClock } from '../fixtures/host.ts';
-import { workWayIn } from './way-in.ts';
+import { workLoginHints } from './login-hints.ts';
 
 const base = 'https://api.example';
 const server = setupServer();
@@ -29,7 +29,7 @@ function apiWith(changes: Partial<ApiDeps> = {}): Ask {
   const clock = testClock();
   const api = createApi({
     baseOrigin: base,
-    send: fetchSend(globalThis.fetch),
+    send: createFetchSender(globalThis.fetch),
     bearer: async () => new Secret('old-token'),
     renew: async (token) => {
       refused.push(token.reveal());
@@ -42,7 +42,7 @@ function apiWith(changes: Partial<ApiDeps> = {}): Ask {
       },
     },
     timeout: 2_000,
-    wayIn: workWayIn,
+    loginHints: workLoginHints,
     ...changes,
   });
   return { api, refused, waits };
@@ -161,7 +161,7 @@ describe('a refused token', () => {
     await expect(api.request(get)).rejects.toMatchObject({
       code: 'token_refused',
       exitCode: 4,
-      hint: workWayIn.login,
+      hint: workLoginHints.login,
     });
     expect(seen).toHaveLength(2);
     expect(refused).toEqual(['old-token', 'new-token']);
@@ -254,7 +254,7 @@ describe('another try', () => {
 
   it('is made for a POST that was never sent', async () => {
     const tried: string[] = [];
-    const send: Send = async (_url, { method }) => {
+    const send: HttpSender = async (_url, { method }) => {
       tried.push(method);
       throw new SendError('refused', false, 'connection refused');
     };
@@ -263,7 +263,7 @@ describe('another try', () => {
   });
 
   it('through a proxy that cannot be reached names the variables that name it', () => {
-    const lost = (atProxy: boolean) => unreachable(new SendError('name', false, 'could not connect', { atProxy }));
+    const lost = (atProxy: boolean) => unreachableError(new SendError('name', false, 'could not connect', { atProxy }));
     expect(lost(true).hint).toContain('HTTPS_PROXY');
     expect(lost(false).hint).toContain('config list');
   });
@@ -274,7 +274,7 @@ describe('another try', () => {
     ['aborted', 'unreachable'],
   ] as const)('is not made after %s', async (kind, code) => {
     let tries = 0;
-    const send: Send = async () => {
+    const send: HttpSender = async () => {
       tries += 1;
       throw new SendError(kind, false, 'no');
     };
@@ -287,7 +287,7 @@ it.each([
   [true, 'http://'],
   [false, 'NODE_EXTRA_CA_CERTS'],
 ])('a failed handshake (no TLS at the other end: %s) has the hint that helps', async (noTls, hint) => {
-  const send: Send = async () => {
+  const send: HttpSender = async () => {
     throw new SendError('tls', false, 'no', { noTls });
   };
   await expect(apiWith({ send }).api.request(get)).rejects.toMatchObject({
@@ -319,10 +319,12 @@ describe('a 429 where only a success will do', () => {
       return met.length < 3;
     };
     const seen = answering(refusal, refusal, () => HttpResponse.json({ ok: true }));
-    expect((await apiWith().api.success({ ...get, patience })).status).toBe(200);
+    expect((await apiWith().api.success({ ...get, rateLimitRetry: patience })).status).toBe(200);
     expect([seen.length, met]).toEqual([3, [3, 3]]);
     answering(refusal);
-    await expect(apiWith().api.success({ ...get, patience })).rejects.toMatchObject({ code: 'rate_limited' });
+    await expect(apiWith().api.success({ ...get, rateLimitRetry: patience })).rejects.toMatchObject({
+      code: 'rate_limited',
+    });
   });
 });
 
@@ -354,7 +356,7 @@ describe('over a real connection', () => {
   beforeAll(() => server.close());
   afterAll(() => server.listen({ onUnhandledRequest: 'error' }));
   const real = async (baseOrigin: string, timeout = 2_000) =>
-    apiWith({ baseOrigin, timeout, send: await undiciSend({ env: {} }) }).api;
+    apiWith({ baseOrigin, timeout, send: await createUndiciSender({ env: {} }) }).api;
 
   it('nobody listening is exit 6', async () => {
     const api = await real(await closedOrigin());

@@ -1,23 +1,23 @@
 import { describe, expect, it } from 'vitest';
 import { createApi } from '../../src/api/client.ts';
-import { startMigration } from '../../src/api/databases.ts';
+import { startOnlineMigration } from '../../src/api/databases.ts';
 import { CliError } from '../../src/errors.ts';
-import { undiciSend } from '../../src/platform/network.ts';
+import { createUndiciSender } from '../../src/platform/undici-sender.ts';
 import { Secret } from '../../src/secret.ts';
 import { type Answerer, reply, serverFor } from '../fixtures/broken-server.ts';
 import { testClock } from '../fixtures/host.ts';
-import { sandboxFor, tokenFor } from '../sandbox/driver.ts';
-import { workWayIn } from './way-in.ts';
+import { sandboxFor, tokenFor } from '../sandbox/requests.ts';
+import { workLoginHints } from './login-hints.ts';
 
 async function apiOf(baseOrigin: string, token = 'x') {
   return createApi({
     baseOrigin,
-    send: await undiciSend({ env: {} }),
+    send: await createUndiciSender({ env: {} }),
     bearer: async () => new Secret(token),
     renew: () => Promise.reject(new CliError('needs_login', 'ended')),
     clock: testClock(),
     timeout: 2_000,
-    wayIn: workWayIn,
+    loginHints: workLoginHints,
   });
 }
 
@@ -28,7 +28,7 @@ describe('an online migration', () => {
     const sandbox = await sandboxFor();
     const { access_token: token } = await tokenFor(sandbox);
     const cluster = sandbox.ready.clusters.find(({ engine }) => engine === 'postgresql')?.uuid ?? '';
-    const started = await startMigration(await apiOf(sandbox.ready.base_url, token), cluster, { source });
+    const started = await startOnlineMigration(await apiOf(sandbox.ready.base_url, token), cluster, { source });
     expect(started).toMatchObject({ status: 'running', id: expect.any(String) });
     expect(Date.parse(started.createdAt)).not.toBeNaN();
   });
@@ -42,7 +42,7 @@ describe('an online migration', () => {
     ],
   ])('sends what is set and nothing else: %#', async (request, body) => {
     const { origin, seen } = await serverFor((_, response) => reply(response, 200, { id: '1', status: 'running' }));
-    await startMigration(await apiOf(origin), 'uuid-1', request);
+    await startOnlineMigration(await apiOf(origin), 'uuid-1', request);
     expect(seen[0]).toMatchObject({ method: 'PUT', url: '/v2/databases/uuid-1/online-migration' });
     expect(JSON.parse(seen[0]?.body ?? '')).toEqual(body);
   });
@@ -51,12 +51,12 @@ describe('an online migration', () => {
     const { origin, seen } = await serverFor(({ url }, response) =>
       url.startsWith('/v2/actions') ? reply(response, 200, { actions: [] }) : reply(response, 404, { id: 'not_found' }),
     );
-    await expect(startMigration(await apiOf(origin), 'uuid-1', { source })).rejects.toMatchObject({
+    await expect(startOnlineMigration(await apiOf(origin), 'uuid-1', { source })).rejects.toMatchObject({
       code: 'not_found',
     });
     expect(seen.map(({ method }) => method)).toEqual(['PUT', 'GET']);
     const ended = await serverFor((_, response) => reply(response, 404, { id: 'not_found' }));
-    await expect(startMigration(await apiOf(ended.origin), 'uuid-1', { source })).rejects.toMatchObject({
+    await expect(startOnlineMigration(await apiOf(ended.origin), 'uuid-1', { source })).rejects.toMatchObject({
       code: 'needs_login',
     });
   });
@@ -68,7 +68,9 @@ describe('an online migration', () => {
     ['that was dropped', (_, response) => void response.destroy(), { code: 'unreachable' }],
   ])('with an answer %s is an error after one request, without the password', async (_what, answerer, expected) => {
     const { origin, seen } = await serverFor(answerer);
-    const failure = await startMigration(await apiOf(origin), 'uuid-1', { source }).catch((error: unknown) => error);
+    const failure = await startOnlineMigration(await apiOf(origin), 'uuid-1', { source }).catch(
+      (error: unknown) => error,
+    );
     expect(failure).toMatchObject(expected);
     expect(JSON.stringify(failure)).not.toContain('hunter2');
     expect(seen).toHaveLength(1);

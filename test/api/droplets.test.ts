@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { listActions } from '../../src/api/actions.ts';
 import type { Api } from '../../src/api/client.ts';
-import { decodeDroplet, listDroplets, readCreated } from '../../src/api/droplets.ts';
-import { apiOf } from './shelf.ts';
+import { decodeDroplet, listDroplets, parseCreatedDroplets } from '../../src/api/droplets.ts';
+import { apiOf } from './changing-list.ts';
 
 describe('a droplet', () => {
   it('keeps what the API sent', () => {
@@ -17,9 +17,9 @@ describe('a droplet', () => {
 });
 
 describe('the answer of a creation', () => {
-  const created = (json: unknown) => readCreated(Buffer.from(JSON.stringify(json)));
+  const created = (json: unknown) => parseCreatedDroplets(Buffer.from(JSON.stringify(json)));
   const toldBy = (text: string) => {
-    const read = readCreated(Buffer.from(text));
+    const read = parseCreatedDroplets(Buffer.from(text));
     return read && { ...read, droplets: read.droplets.map(({ id, name }) => ({ id, name })) };
   };
   const [one, two] = [
@@ -36,8 +36,8 @@ describe('the answer of a creation', () => {
   it('is not understood when an id has no place in a double, and such an action is left out', () => {
     const text = (id: string, action: string) =>
       `{"droplets":[{"id":${id},"name":"a"}],"links":{"actions":[{"id":${action}}]}}`;
-    expect(readCreated(Buffer.from(text('9007199254740993', '1')))).toBeUndefined();
-    expect(readCreated(Buffer.from(text('9007199254740991', '9007199254740993')))).toMatchObject({
+    expect(parseCreatedDroplets(Buffer.from(text('9007199254740993', '1')))).toBeUndefined();
+    expect(parseCreatedDroplets(Buffer.from(text('9007199254740991', '9007199254740993')))).toMatchObject({
       droplets: [{ id: 9007199254740991 }],
       actionIds: [],
     });
@@ -82,7 +82,7 @@ describe('the answer of a creation', () => {
 async function pathOf(list: (api: Api) => AsyncGenerator<unknown>): Promise<string | undefined> {
   const api = apiOf(() => ({ droplets: [], actions: [] }));
   await list(api).next();
-  return api.asked[0];
+  return api.requestedPaths[0];
 }
 
 it.each([

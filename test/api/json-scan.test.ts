@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { none, skipArray, skipObject, skipValue } from '../../src/api/json-scan.ts';
+import { noJsonValue, skipArray, skipObject, skipValue } from '../../src/api/json-scan.ts';
 
 const endOf = (text: string): number => skipValue(Buffer.from(text), 0);
 
@@ -66,7 +66,7 @@ it.each([
   "'a'",
   '[\n1]',
 ])('%j is none', (text) => {
-  expect(endOf(text)).toBe(none);
+  expect(endOf(text)).toBe(noJsonValue);
 });
 
 it('a text with one place damaged is a value when and only when the parser takes it', () => {
@@ -84,8 +84,8 @@ it('a text with one place damaged is a value when and only when the parser takes
 });
 
 it('values in values without end are none, and do not end the program', () => {
-  expect(endOf('['.repeat(1_000_000))).toBe(none);
-  expect(endOf('{"a":'.repeat(1_000_000))).toBe(none);
+  expect(endOf('['.repeat(1_000_000))).toBe(noJsonValue);
+  expect(endOf('{"a":'.repeat(1_000_000))).toBe(noJsonValue);
   expect(endOf(`${'['.repeat(150)}${']'.repeat(150)}`)).toBe(300);
 });
 
@@ -102,6 +102,6 @@ it('a reader is given where values begin and says where they end', () => {
     });
   });
   expect([end, seen]).toEqual([bytes.length, ['"a"', '"bc"', '2', '33']]);
-  expect(skipObject(bytes, 0, () => none)).toBe(none);
-  expect(skipArray(Buffer.from('[1]'), 0, () => none)).toBe(none);
+  expect(skipObject(bytes, 0, () => noJsonValue)).toBe(noJsonValue);
+  expect(skipArray(Buffer.from('[1]'), 0, () => noJsonValue)).toBe(noJsonValue);
 });

@@ -1,15 +1,15 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { createSplitter, type SplitList } from '../../src/api/split-list.ts';
+import { createListSplitter, type SplitList } from '../../src/api/split-list.ts';
 
 /** The list taken apart by a splitter of its own, with the texts of its objects. */
 function splitOf(text: string, key = 'droplets', members: readonly string[] = []) {
-  return withTexts(Buffer.from(text), createSplitter(key, members)(Buffer.from(text)));
+  return withTexts(Buffer.from(text), createListSplitter(key, members)(Buffer.from(text)));
 }
 
 function withTexts(bytes: Buffer, split: SplitList | undefined) {
   if (split === undefined) return undefined;
-  const { spans, skims, rest } = split;
+  const { spans, partialItems: skims, rest } = split;
   const begins = spans.filter((_, at) => at % 2 === 0);
   return { texts: begins.map((from, at) => bytes.toString('utf8', from, spans[2 * at + 1])), skims, rest };
 }
@@ -53,7 +53,7 @@ it('any list of objects, whatever is in them and around them, comes together aga
 it('pages of like objects are taken apart as if each were the first', () => {
   const image = (slug: string) => ({ slug, regions: Array.from({ length: 60 }, (_, at) => `region-${at}`) });
   const kinds = ['a', 'b', 'c', 'd', 'e', 'f', 'ä', 'g"'].map(image);
-  const split = createSplitter('droplets', ['id', 'image']);
+  const split = createListSplitter('droplets', ['id', 'image']);
   fc.assert(
     fc.property(fc.array(fc.tuple(fc.nat(), fc.constantFrom(...kinds), fc.constantFrom(...kinds))), (drawn) => {
       const droplets = drawn.map(([id, one, other]) => ({ image: one, id, other, i2345: one }));

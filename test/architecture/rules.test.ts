@@ -39,7 +39,7 @@ const samples: readonly Sample[] = [
     rule: floors.importsGoDown,
     good: { 'src/api/a.ts': "import type { Host } from '../platform/host.ts';" },
     bad: { 'src/api/a.ts': "import type { Grant } from '../oauth/grant.ts';" },
-    says: ['src/api/a.ts imports src/oauth/grant.ts (api is not above oauth)'],
+    says: ['src/api/a.ts imports src/oauth/token-grant.ts (api is not above oauth)'],
   },
   {
     name: 'an import that goes up, when it runs',
@@ -67,10 +67,10 @@ const samples: readonly Sample[] = [
     rule: floors.sandboxHasOneDoor,
     good: {
       'src/commands/sandbox/start.ts': "import { startSandbox } from '../../sandbox/server.ts';",
-      'test/e2e/a.test.ts': "import { startSandbox } from '../../src/sandbox/server.ts';",
+      'test/e2e/a.test.ts': "import { startSandbox } from '../../src/sandbox/sandbox.ts';",
     },
     bad: { 'src/commands/doctor.ts': "const load = () => import('../sandbox/server.ts');" },
-    says: ['src/commands/doctor.ts imports src/sandbox/server.ts'],
+    says: ['src/commands/doctor.ts imports src/sandbox/sandbox.ts'],
   },
   {
     name: 'an entry that loads the program at once, or more than its answers need',
@@ -82,7 +82,7 @@ const samples: readonly Sample[] = [
     bad: { 'src/entry.ts': "import { run } from './main.ts'; import './session/refresh.ts'; import 'commander';" },
     says: [
       'src/entry.ts imports src/main.ts',
-      'src/entry.ts imports src/session/refresh.ts',
+      'src/entry.ts imports src/session/refresh-session.ts',
       'src/entry.ts imports commander',
     ],
   },
@@ -163,12 +163,12 @@ const samples: readonly Sample[] = [
   },
   {
     name: 'a secret revealed elsewhere, and a list that is stale',
-    rule: text.secretsStayInside(['src/session/store.ts']),
-    good: { 'src/session/store.ts': 'save(token.reveal());', 'src/secret.ts': 'reveal(): string {}' },
-    bad: { 'src/session/store.ts': '', 'src/cli/print.ts': 'print(token.reveal());' },
+    rule: text.secretsStayInside(['src/session/credential-store.ts']),
+    good: { 'src/session/credential-store.ts': 'save(token.reveal());', 'src/secret.ts': 'reveal(): string {}' },
+    bad: { 'src/session/credential-store.ts': '', 'src/cli/print.ts': 'print(token.reveal());' },
     says: [
       'src/cli/print.ts reveals a secret and is not in the list',
-      'src/session/store.ts is in the list and reveals nothing',
+      'src/session/credential-store.ts is in the list and reveals nothing',
     ],
   },
   {

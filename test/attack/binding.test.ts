@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { errorOf } from '../e2e/login/machine.ts';
 import { freePorts } from '../e2e/login/ports.ts';
-import { head, hear, listening } from '../loopback/wire.ts';
+import { head, hear, listening } from '../loopback/raw-client.ts';
 import { authorityFor } from './authority.ts';
 import { computerOf, navigation } from './victim.ts';
 

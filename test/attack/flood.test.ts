@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { makeFolders } from '../fixtures/folders.ts';
 import { startSandbox } from '../fixtures/sandbox.ts';
-import { head, listening } from '../loopback/wire.ts';
+import { head, listening } from '../loopback/raw-client.ts';
 import { authorityFor } from './authority.ts';
 import { computerOf, exchange, navigation } from './victim.ts';
 

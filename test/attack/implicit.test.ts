@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { errorOf } from '../e2e/login/machine.ts';
-import { head, protectedAnswer, type RawAnswer } from '../loopback/wire.ts';
+import { head, protectedAnswer, type RawAnswer } from '../loopback/raw-client.ts';
 import { accessToken, authorityFor } from './authority.ts';
 import { computerOf, navigation, type Victim } from './victim.ts';
 

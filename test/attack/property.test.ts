@@ -1,47 +1,53 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Answer, jsonAnswer, pageAnswer, redirectAnswer, refusalAnswer } from '../../src/loopback/answer.ts';
-import { bridgePage } from '../../src/loopback/bridge.ts';
-import { decide } from '../../src/loopback/decide.ts';
-import { judgePaste } from '../../src/loopback/paste.ts';
-import { headerValues, type LoopbackRequest, rawPath } from '../../src/loopback/request.ts';
-import type { Decision } from '../../src/loopback/rule.ts';
-import { type Judgement, judgeResponse } from '../../src/oauth/authorization-response.ts';
-import { expected, host, state } from '../loopback/ground.ts';
-import { flow, phase, piece, request } from './by-chance.ts';
+import { bridgePage } from '../../src/loopback/bridge-page.ts';
+import { decideRequest } from '../../src/loopback/decide-request.ts';
+import { headerValues, type LoopbackRequest, rawPath } from '../../src/loopback/loopback-request.ts';
+import {
+  type LoopbackResponse,
+  loopbackJsonResponse,
+  pageResponse,
+  redirectResponse,
+  refusalResponse,
+} from '../../src/loopback/loopback-response.ts';
+import { evaluatePaste } from '../../src/loopback/pasted-response.ts';
+import type { RequestDecision } from '../../src/loopback/request-decision.ts';
+import { type AuthorizationResult, validateAuthorizationResponse } from '../../src/oauth/authorization-response.ts';
+import { expected, host, state } from '../loopback/loopback-fixture.ts';
+import { flow, phase, piece, request } from './random-requests.ts';
 
 /** 10,000 in every run; `CLOUDCTL_TEST_RUNS=1000000` for the long one. */
 const runs = Number(process.env.CLOUDCTL_TEST_RUNS ?? 10_000);
 const settings = { numRuns: runs };
 
 /** What the server would answer for a decision, as it does. */
-function answerOf(decision: Decision<Judgement>): Answer | undefined {
+function answerOf(decision: RequestDecision<AuthorizationResult>): LoopbackResponse | undefined {
   switch (decision.kind) {
     case 'refuse':
-      return refusalAnswer(decision);
+      return refusalResponse(decision);
     case 'bridge':
-      return pageAnswer(bridgePage('/callback/fragment', 'nonce-of-the-bridge'));
+      return pageResponse(bridgePage('/callback/fragment', 'nonce-of-the-bridge'));
     case 'start':
-      return redirectAnswer('https://cloud.example.com/v1/oauth/authorize');
+      return redirectResponse('https://cloud.example.com/v1/oauth/authorize');
     case 'taken':
-      return decision.place === 'query' ? redirectAnswer('/done/d1') : jsonAnswer({ next: '/done/d1' });
+      return decision.place === 'query' ? redirectResponse('/done/d1') : loopbackJsonResponse({ next: '/done/d1' });
     default:
       return undefined;
   }
 }
 
-const proceeds: readonly Judgement['kind'][] = ['code', 'implicit_grant'];
+const proceeds: readonly AuthorizationResult['kind'][] = ['code', 'implicit_grant'];
 
 describe('the helper as a pure function', () => {
   test('the requests that are made up reach every decision, so that the rules below are asked something', () => {
     const reached = new Map<string, number>();
     for (const [input, at, of] of fc.sample(fc.tuple(request, phase, flow), { numRuns: 20_000, seed: 1 })) {
-      const decision = decide(expected(of), at, input);
+      const decision = decideRequest(expected(of), at, input);
       const words =
         decision.kind === 'taken'
           ? `taken ${decision.accepted.kind}`
           : decision.kind === 'refuse'
-            ? decision.page
+            ? decision.reason
             : decision.kind;
       reached.set(words, (reached.get(words) ?? 0) + 1);
     }
@@ -75,7 +81,7 @@ describe('the helper as a pure function', () => {
   test('it never throws, and nothing changes a login that is not armed', () => {
     fc.assert(
       fc.property(request, phase, flow, (input, at, of) => {
-        const decision = decide(expected(of), at, input);
+        const decision = decideRequest(expected(of), at, input);
         if (at.kind !== 'armed') expect(['taken', 'start']).not.toContain(decision.kind);
       }),
       settings,
@@ -85,7 +91,7 @@ describe('the helper as a pure function', () => {
   test('nothing is taken without its method, one right Host, the raw path and a peer of this machine', () => {
     fc.assert(
       fc.property(request, flow, (input, of) => {
-        const decision = decide(expected(of), { kind: 'armed', started: false }, input);
+        const decision = decideRequest(expected(of), { kind: 'armed', started: false }, input);
         if (decision.kind !== 'taken') return;
         const [path, verb] = decision.place === 'query' ? ['/callback', 'GET'] : ['/callback/fragment', 'POST'];
         expect(rawPath(input)).toBe(path);
@@ -102,7 +108,7 @@ describe('the helper as a pure function', () => {
   test('no code and no token is accepted without the exact state, once', () => {
     fc.assert(
       fc.property(request, flow, (input, of) => {
-        const decision = decide(expected(of), { kind: 'armed', started: false }, input);
+        const decision = decideRequest(expected(of), { kind: 'armed', started: false }, input);
         if (decision.kind !== 'taken' || !proceeds.includes(decision.accepted.kind)) return;
         const sent = decision.place === 'query' ? input.rawTarget : input.body?.kind === 'text' ? input.body.text : '';
         expect(sent.split(state)).toHaveLength(2);
@@ -124,7 +130,7 @@ describe('the helper as a pure function', () => {
             ? { body: { kind: 'text', text: `{"fragment":"${mark}","nonce":"nonce-of-the-bridge"}` } as const }
             : {}),
         };
-        const answer = answerOf(decide(expected(of), at, marked));
+        const answer = answerOf(decideRequest(expected(of), at, marked));
         if (answer === undefined) return;
         const text = JSON.stringify(answer);
         expect(text).not.toContain(mark);
@@ -142,7 +148,7 @@ describe('the helper as a pure function', () => {
   test('a body is read only for the relay, and only after everything else was right', () => {
     fc.assert(
       fc.property(request, flow, (input, of) => {
-        const decision = decide(expected(of), { kind: 'armed', started: false }, input);
+        const decision = decideRequest(expected(of), { kind: 'armed', started: false }, input);
         if (decision.kind !== 'read_body') return;
         expect(of).toBe('implicit');
         expect(rawPath(input)).toBe('/callback/fragment');
@@ -155,7 +161,7 @@ describe('the helper as a pure function', () => {
 
 describe('what is pasted', () => {
   const judge = (parameters: ReadonlyMap<string, string>, place: 'query' | 'fragment') =>
-    judgeResponse(parameters, place, { state, flow: 'code' });
+    validateAuthorizationResponse(parameters, place, { state, flow: 'code' });
   const line = fc.oneof(
     fc.array(piece, { maxLength: 8 }).map((pieces) => pieces.join('')),
     fc
@@ -170,7 +176,7 @@ describe('what is pasted', () => {
   test('it never throws, and no code is accepted without the exact state', () => {
     fc.assert(
       fc.property(line, (text) => {
-        const pasted = judgePaste(text, judge);
+        const pasted = evaluatePaste(text, judge);
         if (pasted.kind === 'accepted' && proceeds.includes(pasted.accepted.kind)) expect(text).toContain(state);
       }),
       settings,

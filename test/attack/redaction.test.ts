@@ -5,7 +5,7 @@ import { closedOrigin, reply, type Seen, serverFor } from '../fixtures/broken-se
 import { type Ran, type Running, start } from '../fixtures/cli.ts';
 import { type Folders, makeFolders } from '../fixtures/folders.ts';
 import { authorizationUrl } from '../fixtures/login.ts';
-import { head } from '../loopback/wire.ts';
+import { head } from '../loopback/raw-client.ts';
 import { argumentsOf, canary, filesBelow, heardIn } from './canaries.ts';
 import { exchange, navigation } from './victim.ts';
 

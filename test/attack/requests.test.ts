@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { head, protectedAnswer } from '../loopback/wire.ts';
+import { head, protectedAnswer } from '../loopback/raw-client.ts';
 import { authorityFor } from './authority.ts';
 import { type Computer, computerOf, navigation, type Victim } from './victim.ts';
 

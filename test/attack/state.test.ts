@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { errorOf } from '../e2e/login/machine.ts';
 import { reply } from '../fixtures/broken-server.ts';
-import { protectedAnswer, type RawAnswer } from '../loopback/wire.ts';
+import { protectedAnswer, type RawAnswer } from '../loopback/raw-client.ts';
 import { type Authority, authorityFor, code, goodGrant } from './authority.ts';
 import { computerOf, navigation, type Victim } from './victim.ts';
 

@@ -7,7 +7,7 @@ import { errorOf } from '../e2e/login/machine.ts';
 import { reply, serverFor } from '../fixtures/broken-server.ts';
 import { lacks } from '../fixtures/needs.ts';
 import { terminal } from '../fixtures/terminal.ts';
-import { head } from '../loopback/wire.ts';
+import { head } from '../loopback/raw-client.ts';
 import { type Authority, accessToken, authorityFor, clientSecret, code, goodGrant, refreshToken } from './authority.ts';
 import { type Computer, computerOf, exchange, navigation, type Victim } from './victim.ts';
 

@@ -4,7 +4,7 @@ import { freePorts } from '../e2e/login/ports.ts';
 import { type Ran, type Running, type RunOptions, run, start } from '../fixtures/cli.ts';
 import { type Environment, type Folders, makeFolders } from '../fixtures/folders.ts';
 import { authorizationUrl } from '../fixtures/login.ts';
-import { head, hear, type RawAnswer } from '../loopback/wire.ts';
+import { head, hear, type RawAnswer } from '../loopback/raw-client.ts';
 import { type Authority, accessToken, clientSecret, code, refreshToken } from './authority.ts';
 
 /** Milliseconds a login may last: the long fuzz takes a minute. */

@@ -4,10 +4,10 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { openLedgerFile } from '../../src/batch/ledger-file.ts';
 import { ensureFolder } from '../../src/platform/files.ts';
-import { pathFor } from './ground.ts';
+import { testLedgerPath } from './batch-fixtures.ts';
 
 function begun() {
-  const path = pathFor();
+  const path = testLedgerPath();
   ensureFolder(dirname(path));
   writeFileSync(path, 'first\n');
   return { file: openLedgerFile(path), text: () => readFileSync(path, 'utf8') };

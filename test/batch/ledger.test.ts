@@ -12,9 +12,9 @@ import {
 import { basename, dirname, relative } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decodeEvent, encodeEvent, type LedgerEvent } from '../../src/batch/event.ts';
 import { createLedger, openLedger } from '../../src/batch/ledger.ts';
-import { batchOf, ledgerFor, pathFor, thisBoot } from './ground.ts';
+import { decodeLedgerEvent, encodeLedgerEvent, type LedgerEvent } from '../../src/batch/ledger-event.ts';
+import { batchOf, ledgerFor, testBootId, testLedgerPath } from './batch-fixtures.ts';
 
 const at = '2026-01-01T00:00:00.000Z';
 const events: readonly LedgerEvent[] = [
@@ -31,33 +31,33 @@ const events: readonly LedgerEvent[] = [
 const batch = batchOf(['a', 'b', 'c', 'd'], { if_exists: 'create' });
 
 async function written() {
-  const path = pathFor();
-  const ledger = await createLedger(path, batch, thisBoot);
+  const path = testLedgerPath();
+  const ledger = await createLedger(path, batch, testBootId);
   for (const event of events) await ledger.commit(event);
   await ledger.close();
-  return { path, rows: [...ledger.roster.rows()] };
+  return { path, rows: [...ledger.state.rows()] };
 }
 
 describe('a ledger', () => {
   it('is one JSON line for each event, for its owner alone', async () => {
     const { path } = await written();
-    expect(readFileSync(path, 'utf8')).toBe([batch, ...events].map(encodeEvent).join(''));
+    expect(readFileSync(path, 'utf8')).toBe([batch, ...events].map(encodeLedgerEvent).join(''));
     expect(statSync(path).mode & 0o777).toBe(0o600);
   });
 
   it('opened again tells the same of every name', async () => {
     const { path, rows } = await written();
-    const again = await openLedger(path, thisBoot);
-    expect([...again.roster.rows()]).toEqual(rows);
-    expect(again.roster.doubts()).toMatchObject([{ group: 3, names: ['d'], resend: true }]);
+    const again = await openLedger(path, testBootId);
+    expect([...again.state.rows()]).toEqual(rows);
+    expect(again.state.uncertainGroups()).toMatchObject([{ group: 3, names: ['d'], resend: true }]);
     await again.close();
   });
 
   it('has no place in a folder that cannot be made, which is said as it is', async () => {
-    const path = pathFor();
+    const path = testLedgerPath();
     rmSync(dirname(dirname(path)), { recursive: true, force: true });
     writeFileSync(dirname(dirname(path)), '');
-    await expect(createLedger(path, batch, thisBoot)).rejects.toMatchObject({
+    await expect(createLedger(path, batch, testBootId)).rejects.toMatchObject({
       code: 'internal',
       message: expect.stringMatching(/^could not lock a file in .*ENOTDIR/),
       hint: expect.stringContaining('CLOUDCTL_STATE_DIR'),
@@ -67,7 +67,7 @@ describe('a ledger', () => {
   it('is a file: a folder is none, and gets no lock', async () => {
     const { path } = await written();
     const folder = dirname(path);
-    await expect(openLedger(folder, thisBoot)).rejects.toMatchObject({
+    await expect(openLedger(folder, testBootId)).rejects.toMatchObject({
       code: 'usage',
       message: 'could not read the ledger: it is no file',
       detail: folder,
@@ -77,29 +77,29 @@ describe('a ledger', () => {
 
   it('named by a path from here is told by one from the root', async () => {
     const { path } = await written();
-    const ledger = await openLedger(relative('.', path), thisBoot);
+    const ledger = await openLedger(relative('.', path), testBootId);
     expect(ledger.path).toBe(path);
     await ledger.close();
   });
 
   it('is held by one process at a time', async () => {
-    const path = pathFor();
-    const ledger = await createLedger(path, batch, thisBoot);
-    await expect(openLedger(path, thisBoot)).rejects.toMatchObject({ code: 'busy', exitCode: 1 });
+    const path = testLedgerPath();
+    const ledger = await createLedger(path, batch, testBootId);
+    await expect(openLedger(path, testBootId)).rejects.toMatchObject({ code: 'busy', exitCode: 1 });
     await ledger.close();
-    await (await openLedger(path, thisBoot)).close();
+    await (await openLedger(path, testBootId)).close();
   });
 
   it('is the same one under every name that a link gives it', async () => {
-    const path = pathFor();
-    const ledger = await createLedger(path, batch, thisBoot);
+    const path = testLedgerPath();
+    const ledger = await createLedger(path, batch, testBootId);
     const link = `${path}.link`;
     symlinkSync(path, link);
-    await expect(openLedger(link, thisBoot)).rejects.toMatchObject({ code: 'busy' });
+    await expect(openLedger(link, testBootId)).rejects.toMatchObject({ code: 'busy' });
     await ledger.close();
-    const again = await openLedger(link, thisBoot);
+    const again = await openLedger(link, testBootId);
     expect(again.path).toBe(link);
-    await expect(openLedger(path, thisBoot)).rejects.toMatchObject({ code: 'busy' });
+    await expect(openLedger(path, testBootId)).rejects.toMatchObject({ code: 'busy' });
     await again.close();
   });
 
@@ -109,7 +109,7 @@ describe('a ledger', () => {
     const first = whole.indexOf('\n') + 1;
     for (let length = first; length <= whole.length; length += 7) {
       writeFileSync(path, whole.subarray(0, length));
-      const ledger = await openLedger(path, thisBoot);
+      const ledger = await openLedger(path, testBootId);
       await ledger.close();
       const kept = whole.subarray(0, whole.lastIndexOf('\n', length - 1) + 1);
       expect(readFileSync(path).equals(kept)).toBe(true);
@@ -120,21 +120,21 @@ describe('a ledger', () => {
     const { path } = await written();
     const whole = readFileSync(path, 'utf8');
     appendFileSync(path, Buffer.alloc(100));
-    await (await openLedger(path, thisBoot)).close();
+    await (await openLedger(path, testBootId)).close();
     expect(readFileSync(path, 'utf8')).toBe(whole);
   });
 
   it.each([
     ['no JSON', '{"event":"sen'],
     ['an event nobody knows', '{"event":"paused","at":"x","group":1,"names":[]}'],
-    ['a second beginning', encodeEvent(batch).trimEnd()],
+    ['a second beginning', encodeLedgerEvent(batch).trimEnd()],
     ['an empty line', ''],
   ])('with %s in its middle is an error with its line, and is left as it is', async (_what, line) => {
     const { path } = await written();
     const lines = readFileSync(path, 'utf8').split('\n');
     lines[3] = line;
     writeFileSync(path, lines.join('\n'));
-    await expect(openLedger(path, thisBoot)).rejects.toMatchObject({ code: 'config_invalid', detail: `${path}:4` });
+    await expect(openLedger(path, testBootId)).rejects.toMatchObject({ code: 'config_invalid', detail: `${path}:4` });
     expect(readFileSync(path, 'utf8')).toBe(lines.join('\n'));
   });
 
@@ -142,23 +142,23 @@ describe('a ledger', () => {
     ['', ''],
     ['nothing but a torn line', '{"event":"bat'],
   ])('%j is no ledger', async (_what, text) => {
-    const path = pathFor();
-    await (await createLedger(path, batch, thisBoot)).close();
+    const path = testLedgerPath();
+    await (await createLedger(path, batch, testBootId)).close();
     writeFileSync(path, text);
-    await expect(openLedger(path, thisBoot)).rejects.toMatchObject({ code: 'config_invalid', detail: `${path}:1` });
+    await expect(openLedger(path, testBootId)).rejects.toMatchObject({ code: 'config_invalid', detail: `${path}:1` });
   });
 
   it('leaves nothing beside a file that is none', async () => {
-    const path = pathFor();
+    const path = testLedgerPath();
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, 'Dear diary\n');
-    await expect(openLedger(path, thisBoot)).rejects.toMatchObject({ code: 'config_invalid' });
+    await expect(openLedger(path, testBootId)).rejects.toMatchObject({ code: 'config_invalid' });
     expect(readdirSync(dirname(path))).toEqual([basename(path)]);
   });
 
   it('that is not there is a wrong word, and none is made in its place', async () => {
-    const path = pathFor();
-    await expect(openLedger(path, thisBoot)).rejects.toMatchObject({
+    const path = testLedgerPath();
+    await expect(openLedger(path, testBootId)).rejects.toMatchObject({
       code: 'usage',
       exitCode: 2,
       message: `there is no ledger ${path}`,
@@ -167,11 +167,11 @@ describe('a ledger', () => {
   });
 
   it('keeps the order of events that are recorded together', async () => {
-    const path = pathFor();
-    const ledger = await createLedger(path, batch, thisBoot);
+    const path = testLedgerPath();
+    const ledger = await createLedger(path, batch, testBootId);
     await Promise.all(events.map((event, index) => (index % 3 === 0 ? ledger.commit(event) : ledger.record(event))));
     await ledger.close();
-    expect(readFileSync(path, 'utf8')).toBe([batch, ...events].map(encodeEvent).join(''));
+    expect(readFileSync(path, 'utf8')).toBe([batch, ...events].map(encodeLedgerEvent).join(''));
   });
 
   it('takes no more after a line that could not be written whole', async () => {
@@ -184,8 +184,8 @@ describe('a ledger', () => {
   });
 
   it('lets only what was created wait for the next line', async () => {
-    const path = pathFor();
-    const ledger = await createLedger(path, batch, thisBoot);
+    const path = testLedgerPath();
+    const ledger = await createLedger(path, batch, testBootId);
     const lines = (): number => readFileSync(path, 'utf8').split('\n').length - 2;
     const created: LedgerEvent = { event: 'created', at, group: 1, rows: [{ name: 'a', id: 7 }] };
     ledger.record(created);
@@ -204,7 +204,7 @@ describe('a ledger', () => {
     const sending: LedgerEvent = { event: 'sending', at, group: 1, names: ['a'] };
     expect(() => ledger.record(sending)).toThrow();
     await expect(ledger.commit(sending)).rejects.toThrow();
-    expect(ledger.roster.rowAt(ledger.roster.position('a'))).toMatchObject({ status: 'failed' });
+    expect(ledger.state.rowAt(ledger.state.positionOf('a'))).toMatchObject({ status: 'failed' });
   });
 });
 
@@ -222,20 +222,20 @@ describe('what was announced and never sent', () => {
   const sent: LedgerEvent = { event: 'sending', at, group: 1, names: ['a', 'b'] };
   /** As a process leaves it that was killed. */
   async function left(...lines: readonly LedgerEvent[]): Promise<string> {
-    const path = pathFor();
-    await (await createLedger(path, batch, thisBoot)).close();
-    appendFileSync(path, lines.map(encodeEvent).join(''));
+    const path = testLedgerPath();
+    await (await createLedger(path, batch, testBootId)).close();
+    appendFileSync(path, lines.map(encodeLedgerEvent).join(''));
     return path;
   }
   async function opened(path: string, boot: string | undefined) {
     const ledger = await openLedger(path, async () => boot);
     await ledger.close();
-    return ledger.roster;
+    return ledger.state;
   }
 
   it('is not in doubt while the machine runs on: every line that was written is there', async () => {
     const roster = await opened(await left(announced, sent), 'this boot');
-    expect(roster.doubts().map(({ names }) => names)).toEqual([['a', 'b']]);
+    expect(roster.uncertainGroups().map(({ names }) => names)).toEqual([['a', 'b']]);
     expect(roster.missing()).toEqual(['c', 'd']);
     expect(roster.nextGroup()).toBe(3);
   });
@@ -246,7 +246,7 @@ describe('what was announced and never sent', () => {
   ])('is in doubt after %s, since the line that it was sent may be lost', async (_what, boot) => {
     const path = await left(announced, sent);
     const roster = await opened(path, boot);
-    expect(roster.doubts()).toEqual([
+    expect(roster.uncertainGroups()).toEqual([
       { group: 1, names: ['a', 'b'], since: undefined, resend: true },
       { group: 2, names: ['c'], since: Date.parse(at), resend: true },
     ]);
@@ -257,7 +257,7 @@ describe('what was announced and never sent', () => {
 
   it('was not sent either when the line that would say so is torn: its request waits for the whole line', async () => {
     const path = await left(announced, sent);
-    appendFileSync(path, encodeEvent({ event: 'sending', at, group: 2, names: ['c'] }).slice(0, 30));
+    appendFileSync(path, encodeLedgerEvent({ event: 'sending', at, group: 2, names: ['c'] }).slice(0, 30));
     expect((await opened(path, 'this boot')).missing()).toEqual(['c', 'd']);
   });
 
@@ -273,20 +273,20 @@ describe('what was announced and never sent', () => {
       ],
     };
     const roster = await opened(await left(announced, sent, withdrawn, created), 'another boot');
-    expect(roster.doubts()).toEqual([]);
-    expect(roster.rowAt(roster.position('c'), 'never')).toEqual({ name: 'c', status: 'failed', error: 'never' });
+    expect(roster.uncertainGroups()).toEqual([]);
+    expect(roster.rowAt(roster.positionOf('c'), 'never')).toEqual({ name: 'c', status: 'failed', error: 'never' });
   });
 });
 
 describe('an event', () => {
   it('is read as it was written', () => {
-    for (const event of [batch, ...events]) expect(decodeEvent(encodeEvent(event))).toEqual(event);
+    for (const event of [batch, ...events]) expect(decodeLedgerEvent(encodeLedgerEvent(event))).toEqual(event);
   });
 
   it('is nothing that came of anything else', () => {
     fc.assert(
       fc.property(fc.oneof(fc.json(), fc.string()), (text) => {
-        expect(decodeEvent(text)).toBeUndefined();
+        expect(decodeLedgerEvent(text)).toBeUndefined();
       }),
     );
   });
@@ -296,13 +296,13 @@ describe('an event', () => {
     for (const event of [batch, ...events]) {
       for (const key of Object.keys(event).filter((one) => !optional.has(one))) {
         const { [key]: _gone, ...rest } = JSON.parse(JSON.stringify(event));
-        expect([key, decodeEvent(JSON.stringify(rest))]).toEqual([key, undefined]);
+        expect([key, decodeLedgerEvent(JSON.stringify(rest))]).toEqual([key, undefined]);
       }
     }
   });
 
   it.each(['size', 'image', 'extra'])('that begins a batch without its %s is none', (key) => {
     const { [key]: _gone, ...attributes } = JSON.parse(JSON.stringify(batch.attributes));
-    expect(decodeEvent(JSON.stringify({ ...batch, attributes }))).toBeUndefined();
+    expect(decodeLedgerEvent(JSON.stringify({ ...batch, attributes }))).toBeUndefined();
   });
 });

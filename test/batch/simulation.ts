@@ -1,19 +1,24 @@
 import { setImmediate as turn } from 'node:timers/promises';
+import type { ApiResponse } from '../../src/api/api-response.ts';
 import type { Api, ApiRequest } from '../../src/api/client.ts';
-import type { ApiAnswer } from '../../src/api/problem.ts';
-import { takeBaseline } from '../../src/batch/baseline.ts';
-import { createBatch } from '../../src/batch/create.ts';
-import { type BatchEvent, decodeEvent, encodeEvent, type LedgerEvent } from '../../src/batch/event.ts';
-import { type Ledger, presumedSent } from '../../src/batch/ledger.ts';
-import { createLine } from '../../src/batch/line.ts';
-import { createLookups } from '../../src/batch/lookup.ts';
-import { createRoster, type Roster } from '../../src/batch/roster.ts';
-import { waits } from '../../src/batch/waits.ts';
+import { type BatchState, createBatchState } from '../../src/batch/batch-state.ts';
+import { defaultBatchTimings } from '../../src/batch/batch-timings.ts';
+import { createBatch } from '../../src/batch/create-batch.ts';
+import { createDropletLookup } from '../../src/batch/droplet-lookup.ts';
+import { type Ledger, possiblySentEvents } from '../../src/batch/ledger.ts';
+import {
+  type BatchEvent,
+  decodeLedgerEvent,
+  encodeLedgerEvent,
+  type LedgerEvent,
+} from '../../src/batch/ledger-event.ts';
+import { createSendLane } from '../../src/batch/send-lane.ts';
+import { takeBaseline } from '../../src/batch/take-baseline.ts';
 import { CliError } from '../../src/errors.ts';
 import type { Clock } from '../../src/platform/host.ts';
-import { SendError } from '../../src/platform/send.ts';
-import { answered } from '../api/answered.ts';
-import { workWayIn } from '../api/way-in.ts';
+import { SendError } from '../../src/platform/http-sender.ts';
+import { workLoginHints } from '../api/login-hints.ts';
+import { testResponse } from '../api/test-response.ts';
 
 /** What happens to one request; times in milliseconds from its arrival. */
 export interface Trouble {
@@ -53,7 +58,7 @@ export interface Kill {
 }
 
 export interface Outcome {
-  readonly roster: Roster;
+  readonly roster: BatchState;
   /** Ids by name, as the server has them. */
   readonly made: ReadonlyMap<string, readonly number[]>;
   readonly runs: number;
@@ -90,15 +95,15 @@ export async function simulate(scenario: Scenario): Promise<Outcome> {
     attributes,
     names,
   };
-  let text = encodeEvent(batch);
+  let text = encodeLedgerEvent(batch);
   let runs = 0;
   // Each thing that goes wrong can cost a run.
   const most = scenario.kills.length + scenario.troubles.length + scenario.badReads.length + 2;
   for (; runs < most; runs++) {
     const whole = text.slice(0, text.lastIndexOf('\n') + 1);
     const roster = rosterOf(whole);
-    if (roster.baseline() !== undefined && roster.missing().length + roster.doubts().length === 0) break;
-    const sendings = presumedSent(roster, bootAt(scenario, runs));
+    if (roster.baseline() !== undefined && roster.missing().length + roster.uncertainGroups().length === 0) break;
+    const sendings = possiblySentEvents(roster, bootAt(scenario, runs));
     text = await oneRun(scenario, world, runs, { roster, lines: whole, sendings });
   }
   const made = new Map(names.map((name) => [name, world.made.filter((one) => one.name === name).map(({ id }) => id)]));
@@ -110,14 +115,14 @@ function bootAt({ kills }: Scenario, run: number): string {
   return `boot-${kills.slice(0, run).filter(({ power }) => power).length}`;
 }
 
-function rosterOf(text: string): Roster {
+function rosterOf(text: string): BatchState {
   const events = text
     .split('\n')
     .slice(0, -1)
-    .map((line) => decodeEvent(line));
+    .map((line) => decodeLedgerEvent(line));
   const [first] = events;
   if (first?.event !== 'batch') throw new Error('the first line is no batch');
-  const roster = createRoster(first);
+  const roster = createBatchState(first);
   for (const event of events) {
     if (event === undefined) throw new Error('a whole line is no event');
     roster.apply(event);
@@ -126,7 +131,7 @@ function rosterOf(text: string): Roster {
 }
 
 interface Left {
-  readonly roster: Roster;
+  readonly roster: BatchState;
   /** The whole lines of the ledger. */
   readonly lines: string;
   /** What is recorded first of all. */
@@ -150,7 +155,7 @@ async function oneRun(scenario: Scenario, world: World, run: number, left: Left)
   const process = { dead: false };
   const record = (event: LedgerEvent): void => {
     if (process.dead) throw new Death();
-    const line = encodeEvent(event);
+    const line = encodeLedgerEvent(event);
     lines += 1;
     if (kill !== undefined && lines === kill.at) {
       process.dead = true;
@@ -164,9 +169,9 @@ async function oneRun(scenario: Scenario, world: World, run: number, left: Left)
     roster.apply(event);
   };
   const ledger: Pick<Ledger, 'record' | 'commit' | 'roster' | 'boot' | 'flush'> = {
-    roster,
+    state: roster,
     flush: () => {},
-    boot: bootAt(scenario, run),
+    bootId: bootAt(scenario, run),
     record,
     commit: async (event) => {
       record(event);
@@ -175,9 +180,24 @@ async function oneRun(scenario: Scenario, world: World, run: number, left: Left)
   };
   const clock = world.clockOf(process);
   const api = world.apiOf(process);
-  const line = createLine({ api, wayIn: workWayIn, clock, pause: waits.pause, onPause: async () => {} });
+  const line = createSendLane({
+    api,
+    loginHints: workLoginHints,
+    clock,
+    maxPause: defaultBatchTimings.maxPause,
+    onPause: async () => {},
+  });
   const [ending, ended] = [new AbortController().signal, new AbortController().signal];
-  const means = { ledger, line, lookups: createLookups(line), clock, waits, ending, ended, wayIn: workWayIn };
+  const means = {
+    ledger,
+    line,
+    lookups: createDropletLookup(line),
+    clock,
+    waits: defaultBatchTimings,
+    ending,
+    ended,
+    wayIn: workLoginHints,
+  };
   const { batchSize, concurrency, ahead } = scenario;
   const work = (async () => {
     for (const sending of left.sendings) await ledger.commit(sending);
@@ -224,7 +244,7 @@ function createWorld(scenario: Scenario) {
     return true;
   };
 
-  const post = (owner: Process, { body = '' }: ApiRequest): Promise<ApiAnswer> => {
+  const post = (owner: Process, { body = '' }: ApiRequest): Promise<ApiResponse> => {
     const sent: { name?: string; names?: string[]; tags?: string[] } = JSON.parse(body);
     const trouble = scenario.troubles[posts++] ?? { commit: 5, end: 'answer', after: 10, hidden: 0 };
     const names = sent.names ?? [sent.name ?? ''];
@@ -265,7 +285,7 @@ function createWorld(scenario: Scenario) {
       });
     });
   };
-  const read = (path: string): Promise<ApiAnswer> => {
+  const read = (path: string): Promise<ApiResponse> => {
     const bad = scenario.badReads.includes(reads++);
     const query = new URL(path, 'https://api.example').searchParams;
     const wanted = scenario.honoured ? query.get('name') : null;
@@ -283,8 +303,8 @@ function createWorld(scenario: Scenario) {
       });
     });
   };
-  const answer = (status: number, body: unknown): ApiAnswer =>
-    answered(status, body, { date: Math.floor(now / 1000) * 1000 });
+  const answer = (status: number, body: unknown): ApiResponse =>
+    testResponse(status, body, { date: Math.floor(now / 1000) * 1000 });
 
   return {
     made,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { paint, wantsColor } from '../../src/cli/color.ts';
+import { createTerminalStyles, isColorEnabled } from '../../src/cli/color.ts';
 
 const terminal = { isTTY: true };
 const pipe = { isTTY: false };
@@ -15,10 +15,10 @@ test.each([
   ['--no-color is stronger than FORCE_COLOR', terminal, { FORCE_COLOR: '1' }, true, false],
   ['a dumb terminal has none', terminal, { TERM: 'dumb' }, false, false],
 ])('%s', (_, sink, env, noColor, expected) => {
-  expect(wantsColor({ sink, env, noColor })).toBe(expected);
+  expect(isColorEnabled({ sink, env, noColor })).toBe(expected);
 });
 
 test('paint colours when it is asked to, whatever the process is connected to', async () => {
-  expect((await paint(true)).red('x')).toBe('\u001b[31mx\u001b[39m');
-  expect((await paint(false)).red('x')).toBe('x');
+  expect((await createTerminalStyles(true)).red('x')).toBe('\u001b[31mx\u001b[39m');
+  expect((await createTerminalStyles(false)).red('x')).toBe('x');
 });

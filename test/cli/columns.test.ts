@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { cellOf, columnsOf, pickColumns, rowObject } from '../../src/cli/columns.ts';
+import { columnsFromRows, pickColumns, rowObject, toCell } from '../../src/cli/columns.ts';
 
 interface Row {
   readonly id: number;
@@ -39,14 +39,14 @@ test('picked columns become an object with their names as keys', () => {
 });
 
 test('the columns of unknown data are its keys in the order they are met', () => {
-  const columns = columnsOf([{ b: 1 }, { a: [1], b: null }]);
+  const columns = columnsFromRows([{ b: 1 }, { a: [1], b: null }]);
   expect(names(columns)).toEqual(['b', 'a']);
   expect(columns.map(({ value }) => value({ a: [1], b: null }))).toEqual([null, '[1]']);
-  expect(columnsOf([{ toString: 1 }]).map(({ value }) => value({}))).toEqual([undefined]);
+  expect(columnsFromRows([{ toString: 1 }]).map(({ value }) => value({}))).toEqual([undefined]);
 });
 
 test('a cell is a scalar or JSON', () => {
-  expect([cellOf('x'), cellOf(1), cellOf(false), cellOf(null), cellOf(undefined), cellOf({ a: 1 })]).toEqual([
+  expect([toCell('x'), toCell(1), toCell(false), toCell(null), toCell(undefined), toCell({ a: 1 })]).toEqual([
     'x',
     1,
     false,

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { duration, formatDuration, parseDuration } from '../../src/cli/duration.ts';
+import { formatDuration, parseDuration, requireDuration } from '../../src/cli/duration.ts';
 
 test.each([
   ['30s', 30_000],
@@ -17,7 +17,7 @@ test.each(['', '30', '30 s', '1.5h', '-5m', '5M', 's', '1h30m', '9999999999s', '
 });
 
 test('a bad duration names its option and the unit that was forgotten', () => {
-  expect(() => duration('90', '--timeout')).toThrow(
+  expect(() => requireDuration('90', '--timeout')).toThrow(
     expect.objectContaining({
       code: 'usage',
       exitCode: 2,
@@ -28,10 +28,10 @@ test('a bad duration names its option and the unit that was forgotten', () => {
 });
 
 test('a duration below the least allowed is refused', () => {
-  expect(() => duration('0s', '--interval', 1000)).toThrow(
+  expect(() => requireDuration('0s', '--interval', 1000)).toThrow(
     expect.objectContaining({ message: '--interval is too short: "0s"' }),
   );
-  expect(duration('1s', '--interval', 1000)).toBe(1000);
+  expect(requireDuration('1s', '--interval', 1000)).toBe(1000);
 });
 
 test('what is formatted reads the same again', () => {

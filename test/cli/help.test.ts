@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest';
-import type { Leaf } from '../../src/cli/command.ts';
-import { help } from '../../src/cli/help.ts';
+import type { LazyCommand } from '../../src/cli/command.ts';
+import { renderHelp } from '../../src/cli/help.ts';
 import { testTree } from './tree.ts';
 
 const plain = { columns: undefined, color: false };
 
 function root(columns?: number): Promise<string> {
   const node = { kind: 'branch', summary: 'the command line of the cloud', children: testTree() } as const;
-  return help({ path: ['cloudctl'], node }, { columns, color: false });
+  return renderHelp({ path: ['cloudctl'], node }, { columns, color: false });
 }
 
-const long: Leaf<unknown> = {
+const long: LazyCommand<unknown> = {
   kind: 'leaf',
   summary: 'move a database',
   load: async () => ({
@@ -21,12 +21,12 @@ const long: Leaf<unknown> = {
     options: [
       {
         name: 'a-very-long-option-name-indeed',
-        value: 'SOMETHING,SOMETHING,..',
+        valueName: 'SOMETHING,SOMETHING,..',
         description: 'does something that takes a while to explain to anybody',
       },
-      { name: 'method', value: 'M', choices: ['continuous', 'dump'], description: 'how' },
-      { name: 'source', value: 'URL', description: 'as in postgres://USER@HOST:PORT/DBNAME' },
-      { name: 'report', value: 'FILE', many: 'repeat', description: 'where to' },
+      { name: 'method', valueName: 'M', choices: ['continuous', 'dump'], description: 'how' },
+      { name: 'source', valueName: 'URL', description: 'as in postgres://USER@HOST:PORT/DBNAME' },
+      { name: 'report', valueName: 'FILE', multiple: 'repeat', description: 'where to' },
     ],
     examples: [
       { text: 'from a server of your own', command: 'cloudctl db migrate 9f8e --source postgres://db.example/app' },
@@ -47,7 +47,7 @@ test('the program tells its commands, its global options and its environment', a
 });
 
 test('a command tells its arguments, its options with their choices, and every example', async () => {
-  const text = await help({ path: ['cloudctl', 'db', 'migrate'], node: long }, plain);
+  const text = await renderHelp({ path: ['cloudctl', 'db', 'migrate'], node: long }, plain);
   expect(text).toContain('Arguments:\n  CLUSTER_UUID  the target\n');
   expect(text).toMatch(/--method M +how: continuous, dump\n/);
   expect(text).toMatch(/--report FILE +where to \(may be repeated\)\n/);
@@ -61,7 +61,7 @@ test('a command tells its arguments, its options with their choices, and every e
 test.each([40, 60, 80, 200])('no text is wider than a terminal of %i columns, and none than 100', async (columns) => {
   for (const text of [
     await root(columns),
-    await help({ path: ['cloudctl', 'db', 'migrate'], node: long }, { columns, color: false }),
+    await renderHelp({ path: ['cloudctl', 'db', 'migrate'], node: long }, { columns, color: false }),
   ]) {
     const wide = text.split('\n').filter((line) => line.length > Math.min(columns, 100));
     // What is to be typed or is one word is not broken.
@@ -70,13 +70,13 @@ test.each([40, 60, 80, 200])('no text is wider than a terminal of %i columns, an
 });
 
 test('a usage line or a word that does not fit beside its term is put where it does', async () => {
-  const text = await help({ path: ['cloudctl', 'db', 'migrate'], node: long }, { columns: 40, color: false });
+  const text = await renderHelp({ path: ['cloudctl', 'db', 'migrate'], node: long }, { columns: 40, color: false });
   expect(text).toContain('Usage:\n  cloudctl db migrate CLUSTER_UUID\n      [OPTIONS]\n');
   expect(text).toContain('\n      --source URL\n        as in\n        postgres://USER@HOST:PORT/DBNAME\n');
 });
 
 test('headings and names have colour when it is wanted', async () => {
-  const text = await help({ path: ['cloudctl', 'db', 'migrate'], node: long }, { columns: 80, color: true });
+  const text = await renderHelp({ path: ['cloudctl', 'db', 'migrate'], node: long }, { columns: 80, color: true });
   expect(text).toContain('\u001b[1mOptions:\u001b[22m');
   expect(text).toContain('\u001b[36mCLUSTER_UUID\u001b[39m  the target');
 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { createOutput, type Format, type OutputOptions } from '../../src/cli/output.ts';
-import { compileQuery } from '../../src/cli/query.ts';
-import { usage } from '../../src/errors.ts';
+import { compileJmespath } from '../../src/cli/jmespath-query.ts';
+import { createOutput, type OutputFormat, type OutputOptions } from '../../src/cli/output.ts';
+import { usageError } from '../../src/errors.ts';
 import { fakeSink } from './sink.ts';
 
 interface Droplet {
@@ -29,7 +29,7 @@ async function* pages(rows: readonly Droplet[], fault?: Error): AsyncGenerator<D
   if (fault !== undefined) throw fault;
 }
 
-function outputOf(options: Partial<OutputOptions> & { readonly format: Format }, columns?: number) {
+function outputOf(options: Partial<OutputOptions> & { readonly format: OutputFormat }, columns?: number) {
   const stdout = fakeSink(columns);
   const stderr = fakeSink();
   return {
@@ -40,7 +40,7 @@ function outputOf(options: Partial<OutputOptions> & { readonly format: Format },
 }
 
 async function listed(
-  format: Format,
+  format: OutputFormat,
   rows: readonly Droplet[],
   options: Partial<OutputOptions> = {},
   columns?: number,
@@ -217,11 +217,11 @@ test.each([
   ['json', '[?id==`9`]', '[]\n'],
   ['table', '[`1`, \'a\', `null`, `{"b":1}`]', '1\na\n\n{"b":1}\n'],
 ] as const)('as %s the query %s', async (format, expression, expected) => {
-  expect(await listed(format, droplets, { query: await compileQuery(expression) })).toBe(expected);
+  expect(await listed(format, droplets, { query: await compileJmespath(expression) })).toBe(expected);
 });
 
 test('--format picks among the columns of what the query made', async () => {
-  const query = await compileQuery('[].{n: name, i: id}');
+  const query = await compileJmespath('[].{n: name, i: id}');
   expect(await listed('json', droplets, { query, columns: ['I'] })).toBe(
     '[\n  {\n    "i": 1\n  },\n  {\n    "i": 2\n  }\n]\n',
   );
@@ -231,7 +231,7 @@ test('--format picks among the columns of what the query made', async () => {
 });
 
 test('--format picks among the known columns of rows that the query only chose', async () => {
-  const query = await compileQuery("[?name=='db']");
+  const query = await compileJmespath("[?name=='db']");
   expect(await listed('table', droplets, { query, columns: ['status'] })).toBe('Status\noff\n');
 });
 
@@ -260,7 +260,7 @@ test.each([
   ['ndjson', '{"error":{"code":"usage","message":"m","hint":"h","exit_code":2}}\n'],
 ] as const)('an error beside %s', async (format, expected) => {
   const { output, stdout, stderr } = outputOf({ format });
-  await output.error(usage('m', 'h'));
+  await output.error(usageError('m', 'h'));
   expect([stdout.text(), stderr.text()]).toEqual(['', expected]);
 });
 
@@ -278,7 +278,7 @@ test.each([
 
 test('data of unknown shape is a table once a query or columns give it one', async () => {
   const data = { droplets: [{ id: 1, name: 'web' }] };
-  const queried = outputOf({ format: 'table', query: await compileQuery('droplets') });
+  const queried = outputOf({ format: 'table', query: await compileJmespath('droplets') });
   await queried.output.data(data);
   expect(queried.stdout.text()).toBe('id  name\n1   web\n');
   const picked = outputOf({ format: 'table', columns: ['name'] });
@@ -290,7 +290,7 @@ test('data of unknown shape is a table once a query or columns give it one', asy
 });
 
 test('columns of a query that found nothing are not called unknown', async () => {
-  const query = await compileQuery('[?id==`9`].{n: name}');
+  const query = await compileJmespath('[?id==`9`].{n: name}');
   expect(await listed('table', droplets, { query, columns: ['n'] })).toBe('n\n');
   expect(await listed('json', droplets, { query, columns: ['n'] })).toBe('[]\n');
 });
@@ -302,7 +302,7 @@ test('what a person must see is shown with --quiet as well, and cannot act on th
 });
 
 test('ndjson of a query that looks at each row by itself is printed as the rows come', async () => {
-  const { output, stdout } = outputOf({ format: 'ndjson', query: await compileQuery('[].name') });
+  const { output, stdout } = outputOf({ format: 'ndjson', query: await compileJmespath('[].name') });
   const seen: string[] = [];
   const rows = (async function* () {
     for (const row of droplets) {
@@ -316,7 +316,7 @@ test('ndjson of a query that looks at each row by itself is printed as the rows 
 
 test('a query may be of more rows than a call can have arguments', async () => {
   const many = Array.from({ length: 300_000 }, (_, id) => ({ id, name: 'n', status: 'active' }));
-  const { output, stdout } = outputOf({ format: 'json', query: await compileQuery('length(@)') });
+  const { output, stdout } = outputOf({ format: 'json', query: await compileJmespath('length(@)') });
   await output.list(many, view);
   expect(stdout.text()).toBe('300000\n');
 });
@@ -324,6 +324,6 @@ test('a query may be of more rows than a call can have arguments', async () => {
 test('columns can be judged before there is anything to list, unless a query makes others', async () => {
   expect(() => outputOf({ format: 'json', columns: ['Nope'] }).output.checkColumns(view)).toThrow(/unknown column/);
   expect(() => outputOf({ format: 'json', columns: ['id'] }).output.checkColumns(view)).not.toThrow();
-  const query = await compileQuery('[].{n: name}');
+  const query = await compileJmespath('[].{n: name}');
   expect(() => outputOf({ format: 'json', columns: ['n'], query }).output.checkColumns(view)).not.toThrow();
 });

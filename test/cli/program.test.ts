@@ -6,10 +6,10 @@ test('the command that was typed runs with its words, and no other is loaded', a
   expect(exitCode).toBe(0);
   expect(ran?.command).toBe('droplets create');
   expect(loaded).toEqual(['droplets create']);
-  expect(ran?.words.args).toEqual(['a', 'b']);
-  expect(ran?.words.list('names')).toEqual(['c', 'd']);
-  expect(ran?.words.list('set')).toEqual(['x=1', 'y=[1,2]']);
-  expect(ran?.words.flag('wait')).toBe(true);
+  expect(ran?.words.positionals).toEqual(['a', 'b']);
+  expect(ran?.words.values('names')).toEqual(['c', 'd']);
+  expect(ran?.words.values('set')).toEqual(['x=1', 'y=[1,2]']);
+  expect(ran?.words.has('wait')).toBe(true);
 });
 
 test.each([
@@ -22,17 +22,17 @@ test.each([
 ])('global options are known before and after the subcommand: %s', async (line) => {
   const { ran } = await run(line);
   expect(ran?.command).toBe('droplets list');
-  expect([ran?.globals.text('output'), ran?.globals.flag('quiet')]).toEqual(['json', true]);
+  expect([ran?.globals.value('output'), ran?.globals.has('quiet')]).toEqual(['json', true]);
 });
 
 test('of an option given twice the last value counts, wherever it stands', async () => {
   const { ran } = await run('-o yaml droplets -o csv list -o json');
-  expect(ran?.globals.text('output')).toBe('json');
+  expect(ran?.globals.value('output')).toBe('json');
 });
 
 test('the columns of --format add up', async () => {
   const { ran } = await run('droplets --format a,b list --format c');
-  expect(ran?.globals.list('format')).toEqual(['a', 'b', 'c']);
+  expect(ran?.globals.values('format')).toEqual(['a', 'b', 'c']);
 });
 
 test('the context is made only for words that are right', async () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { clean, cleanLines, escapeUnprintable, shown } from '../../src/cli/sanitize.ts';
+import { escapeUnprintable, printableInput, sanitizeLine, sanitizeLines } from '../../src/cli/sanitize.ts';
 
 const acting = /[\u0000-\u001f\u007f-\u009f\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\u061c]|\p{Surrogate}/u;
 // Text with far more of what is dangerous than chance would give.
@@ -38,19 +38,19 @@ test.each([
   ['half a character', 'a\ud83db', 'a\ufffdb'],
   ['hidden tag characters', 'a\u{e0041}\u{e007f}b', 'ab'],
 ])('%s does not reach the terminal', (_, text, expected) => {
-  expect(clean(text)).toBe(expected);
+  expect(sanitizeLine(text)).toBe(expected);
 });
 
 test('emoji and the scripts of the world pass unchanged', () => {
   const text = '👩‍💻 über 日本語 العربية नमस्ते';
-  expect(clean(text)).toBe(text);
+  expect(sanitizeLine(text)).toBe(text);
 });
 
 test('nothing that acts on a terminal is left of any text', () => {
   fc.assert(
     fc.property(hostile, (text) => {
-      expect(clean(text, 10_000)).not.toMatch(acting);
-      expect(cleanLines(text, 10_000).replaceAll('\n', '')).not.toMatch(acting);
+      expect(sanitizeLine(text, 10_000)).not.toMatch(acting);
+      expect(sanitizeLines(text, 10_000).replaceAll('\n', '')).not.toMatch(acting);
     }),
     { numRuns: 500 },
   );
@@ -59,27 +59,27 @@ test('nothing that acts on a terminal is left of any text', () => {
 test('cleaning what is clean changes nothing', () => {
   fc.assert(
     fc.property(hostile, (text) => {
-      expect(clean(clean(text, 10_000), 10_000)).toBe(clean(text, 10_000));
-      expect(cleanLines(cleanLines(text))).toBe(cleanLines(text));
+      expect(sanitizeLine(sanitizeLine(text, 10_000), 10_000)).toBe(sanitizeLine(text, 10_000));
+      expect(sanitizeLines(sanitizeLines(text))).toBe(sanitizeLines(text));
     }),
   );
 });
 
 test('text longer than its limit is cut between characters and says so', () => {
-  expect(clean('x'.repeat(301))).toBe(`${'x'.repeat(299)}…`);
-  expect(clean('x'.repeat(300))).toBe('x'.repeat(300));
-  expect(clean('💧'.repeat(300))).toBe('💧'.repeat(300));
-  expect(clean('💧'.repeat(5), 3)).toBe('💧💧…');
+  expect(sanitizeLine('x'.repeat(301))).toBe(`${'x'.repeat(299)}…`);
+  expect(sanitizeLine('x'.repeat(300))).toBe('x'.repeat(300));
+  expect(sanitizeLine('💧'.repeat(300))).toBe('💧'.repeat(300));
+  expect(sanitizeLine('💧'.repeat(5), 3)).toBe('💧💧…');
 });
 
 test('lines stay lines where lines are wanted', () => {
-  expect(cleanLines('a\r\n\u001b[1mb\tc\n')).toBe('a\nb c');
+  expect(sanitizeLines('a\r\n\u001b[1mb\tc\n')).toBe('a\nb c');
 });
 
 test('of a URL only its scheme and host are repeated', () => {
-  expect(shown('postgres://user:secret@db.example:5432/app?password=x')).toBe('postgres://db.example:5432…');
-  expect(shown('https://host/callback?code=abc#access_token=t')).toBe('https://host…');
-  expect(shown('droplts')).toBe('droplts');
+  expect(printableInput('postgres://user:secret@db.example:5432/app?password=x')).toBe('postgres://db.example:5432…');
+  expect(printableInput('https://host/callback?code=abc#access_token=t')).toBe('https://host…');
+  expect(printableInput('droplts')).toBe('droplts');
 });
 
 test('escaped characters mean the same in JSON and are no longer there', () => {

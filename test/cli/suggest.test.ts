@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { editDistance, nearest, slipOf } from '../../src/cli/suggest.ts';
+import { editDistance, likelyTypoOf, nearestWord } from '../../src/cli/suggest.ts';
 
 const commands = ['auth', 'actions', 'droplets', 'db', 'config', 'completion'];
 
@@ -11,21 +11,21 @@ test.each([
   ['conf', 'config'],
   ['drop', 'droplets'],
 ])('%s is close to %s', (word, expected) => {
-  expect(nearest(word, commands)).toBe(expected);
+  expect(nearestWord(word, commands)).toBe(expected);
 });
 
 test.each(['kubernetes', 'x', '', 'volumes'])('%s is close to nothing', (word) => {
-  expect(nearest(word, commands)).toBeUndefined();
+  expect(nearestWord(word, commands)).toBeUndefined();
 });
 
 test.each(['lst', 'lsit', 'ls', 'lisst', 'creat', 'craete', 'crate', 'List'])('%s is taken for a slip', (word) => {
-  expect(slipOf(word, ['list', 'create'])).toBeDefined();
+  expect(likelyTypoOf(word, ['list', 'create'])).toBeDefined();
 });
 
 test.each(['test', 'web', 'web-*', 'l*st', 'lst1', 'db', 'last-web', 'production', 'c', ''])(
   '%s is taken for a name',
   (word) => {
-    expect(slipOf(word, ['list', 'create'])).toBeUndefined();
+    expect(likelyTypoOf(word, ['list', 'create'])).toBeUndefined();
   },
 );
 

@@ -1,21 +1,21 @@
-import type { CommandSpec, Leaf, Tree, Words } from '../../src/cli/command.ts';
-import { runProgram } from '../../src/cli/program.ts';
+import type { CommandSpec, CommandTree, LazyCommand, ParsedArgs } from '../../src/cli/command.ts';
+import { runCommandLine } from '../../src/cli/program.ts';
 import { CliError } from '../../src/errors.ts';
 import { fakeSink } from './sink.ts';
 
-export interface Ran {
+export interface RecordedRun {
   readonly command: string;
-  readonly words: Words;
-  readonly globals: Words;
+  readonly words: ParsedArgs;
+  readonly globals: ParsedArgs;
 }
 
 interface TestContext {
-  readonly ran: (command: string, words: Words) => void;
+  readonly ran: (command: string, words: ParsedArgs) => void;
 }
 
 /** A tree in the shape of the program's own, whose commands only tell that they ran. */
-export function testTree(loaded: string[] = []): Tree<TestContext> {
-  const leaf = (command: string, spec: Omit<CommandSpec<TestContext>, 'run'>): Leaf<TestContext> => ({
+export function testTree(loaded: string[] = []): CommandTree<TestContext> {
+  const leaf = (command: string, spec: Omit<CommandSpec<TestContext>, 'run'>): LazyCommand<TestContext> => ({
     kind: 'leaf',
     summary: spec.summary,
     load: async () => {
@@ -48,7 +48,7 @@ export function testTree(loaded: string[] = []): Tree<TestContext> {
       children: {
         list: leaf('actions list', {
           summary: 'list actions',
-          options: [{ name: 'limit', value: 'N', description: 'at most so many' }],
+          options: [{ name: 'limit', valueName: 'N', description: 'at most so many' }],
         }),
       },
     },
@@ -60,19 +60,19 @@ export function testTree(loaded: string[] = []): Tree<TestContext> {
         list: leaf('droplets list', {
           summary: 'list droplets',
           arguments: [{ name: 'GLOB', description: 'names to list' }],
-          options: [{ name: 'region', value: 'R', description: 'in one region' }],
+          options: [{ name: 'region', valueName: 'R', description: 'in one region' }],
         }),
         create: leaf('droplets create', {
           summary: 'create droplets',
           description: 'Creates one droplet for each name.\n\nNames expand braces.',
           arguments: [{ name: 'NAME', description: 'names to create', variadic: true }],
           options: [
-            { name: 'names', value: 'LIST', many: 'list', description: 'more names' },
-            { name: 'names-from', value: 'FILE', description: 'a file of names', completes: 'file' },
-            { name: 'set', value: 'KEY=JSON', many: 'repeat', description: 'one more field' },
+            { name: 'names', valueName: 'LIST', multiple: 'list', description: 'more names' },
+            { name: 'names-from', valueName: 'FILE', description: 'a file of names', completes: 'file' },
+            { name: 'set', valueName: 'KEY=JSON', multiple: 'repeat', description: 'one more field' },
             {
               name: 'if-exists',
-              value: 'WHAT',
+              valueName: 'WHAT',
               choices: ['fail', 'skip', 'create'],
               description: 'when the name is taken',
             },
@@ -104,7 +104,7 @@ export function testTree(loaded: string[] = []): Tree<TestContext> {
 export interface Result {
   readonly exitCode: number;
   readonly stdout: string;
-  readonly ran: Ran | undefined;
+  readonly ran: RecordedRun | undefined;
   readonly error: CliError | undefined;
   readonly loaded: readonly string[];
 }
@@ -114,9 +114,9 @@ export async function run(line: string | readonly string[], columns?: number): P
   const argv = typeof line === 'string' ? line.split(' ').filter((word) => word !== '') : line;
   const stdout = fakeSink(columns);
   const loaded: string[] = [];
-  let ran: Ran | undefined;
+  let ran: RecordedRun | undefined;
   try {
-    const exitCode = await runProgram({
+    const exitCode = await runCommandLine({
       name: 'cloudctl',
       version: '1.2.3',
       summary: 'the command line of the cloud',
@@ -125,7 +125,7 @@ export async function run(line: string | readonly string[], columns?: number): P
       stdout,
       env: {},
       makeContext: (globals) => ({
-        ran: (command: string, words: Words) => {
+        ran: (command: string, words: ParsedArgs) => {
           ran = { command, words, globals };
         },
       }),

@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { reply, serverFor } from '../fixtures/broken-server.ts';
 import { testHost } from '../fixtures/host.ts';
 import { seedSession } from '../fixtures/session.ts';
-import { admin, sandboxFor, tokenFor } from '../sandbox/driver.ts';
-import { cloudctl, requestsOf } from './ground.ts';
+import { admin, sandboxFor, tokenFor } from '../sandbox/requests.ts';
+import { recordedRequests, runCloudctl } from './run-cloudctl.ts';
 
 async function loggedIn(scope = 'read write') {
   const [host, sandbox] = [testHost(), await sandboxFor()];
@@ -17,7 +17,7 @@ const body = { name: 'api-01', size: 's-1vcpu-1gb', image: 'ubuntu-24-04-x64' };
 describe('api', () => {
   it('prints the body of the answer as JSON', async () => {
     const { host } = await loggedIn();
-    const ran = await cloudctl(host, ['api', 'GET', '/v2/droplets?per_page=1']);
+    const ran = await runCloudctl(host, ['api', 'GET', '/v2/droplets?per_page=1']);
     expect(ran).toMatchObject({ code: 0, err: '' });
     expect(ran.json()).toMatchObject({ droplets: [{}], links: { pages: {} }, meta: {} });
     expect(ran.out).toMatch(/^\{\n {2}"droplets"/);
@@ -25,7 +25,7 @@ describe('api', () => {
 
   it('takes a method in small letters', async () => {
     const { host } = await loggedIn();
-    expect((await cloudctl(host, ['api', 'get', '/v2/actions'])).code).toBe(0);
+    expect((await runCloudctl(host, ['api', 'get', '/v2/actions'])).code).toBe(0);
   });
 
   it('sends a body from the words, a file or standard input', async () => {
@@ -38,7 +38,7 @@ describe('api', () => {
       ['-', { stdin: JSON.stringify({ ...body, name: 'api-03' }) }],
     ] as const;
     for (const [data, options] of ways) {
-      const ran = await cloudctl(host, ['api', 'POST', '/v2/droplets', '--data', data], options);
+      const ran = await runCloudctl(host, ['api', 'POST', '/v2/droplets', '--data', data], options);
       expect(ran).toMatchObject({ code: 0 });
       expect(ran.json()).toMatchObject({ droplet: { name: expect.stringMatching(/^api-0[123]$/) } });
     }
@@ -46,13 +46,19 @@ describe('api', () => {
 
   it('HEAD and DELETE print no data and say so', async () => {
     const { host } = await loggedIn();
-    const { droplet } = (await cloudctl(host, ['api', 'POST', '/v2/droplets', '--data', JSON.stringify(body)])).json<{
+    const { droplet } = (
+      await runCloudctl(host, ['api', 'POST', '/v2/droplets', '--data', JSON.stringify(body)])
+    ).json<{
       droplet: { id: number };
     }>();
     const path = `/v2/droplets/${droplet.id}`;
-    expect(await cloudctl(host, ['api', 'HEAD', path])).toMatchObject({ code: 0, out: '', err: '200, no body.\n' });
-    expect(await cloudctl(host, ['api', 'DELETE', path])).toMatchObject({ code: 0, out: '', err: '204, no body.\n' });
-    const gone = await cloudctl(host, ['api', 'GET', path, '-o', 'json']);
+    expect(await runCloudctl(host, ['api', 'HEAD', path])).toMatchObject({ code: 0, out: '', err: '200, no body.\n' });
+    expect(await runCloudctl(host, ['api', 'DELETE', path])).toMatchObject({
+      code: 0,
+      out: '',
+      err: '204, no body.\n',
+    });
+    const gone = await runCloudctl(host, ['api', 'GET', path, '-o', 'json']);
     expect(gone).toMatchObject({ code: 1, out: '' });
     expect(gone.error()).toMatchObject({ code: 'not_found' });
   });
@@ -60,28 +66,28 @@ describe('api', () => {
   it('renews a refused token for HEAD too, whose answer has no body', async () => {
     const { host, sandbox, grant, stored } = await loggedIn();
     await admin(sandbox, 'POST', '/tokens/expire', { token: grant.access_token });
-    expect((await cloudctl(host, ['api', 'HEAD', '/v2/actions'])).code).toBe(0);
+    expect((await runCloudctl(host, ['api', 'HEAD', '/v2/actions'])).code).toBe(0);
     expect(stored()?.gen).toBe(2);
   });
 
   it('prints in the format asked for', async () => {
     const { host } = await loggedIn();
     const words = ['api', 'GET', '/v2/droplets?per_page=2'];
-    expect((await cloudctl(host, [...words, '-o', 'yaml'])).out).toMatch(/^droplets:\n/);
-    const query = await cloudctl(host, [...words, '--query', 'droplets[].name', '-o', 'json']);
+    expect((await runCloudctl(host, [...words, '-o', 'yaml'])).out).toMatch(/^droplets:\n/);
+    const query = await runCloudctl(host, [...words, '--query', 'droplets[].name', '-o', 'json']);
     expect(query.json<string[]>()).toHaveLength(2);
   });
 
   it('knows no columns, and says so', async () => {
     const { host } = await loggedIn();
-    const ran = await cloudctl(host, ['api', 'GET', '/v2/droplets', '--format', 'Name']);
+    const ran = await runCloudctl(host, ['api', 'GET', '/v2/droplets', '--format', 'Name']);
     expect(ran).toMatchObject({ code: 2, out: '' });
     expect(ran.err).toMatch(/unknown column "Name"/);
   });
 
   it('of a read session says which scope to ask for', async () => {
     const { host } = await loggedIn('read');
-    const ran = await cloudctl(host, ['api', 'POST', '/v2/droplets', '--data', '{}', '-o', 'json']);
+    const ran = await runCloudctl(host, ['api', 'POST', '/v2/droplets', '--data', '{}', '-o', 'json']);
     expect(ran).toMatchObject({ code: 4, out: '' });
     expect(ran.error()).toMatchObject({
       code: 'scope_too_small',
@@ -93,12 +99,12 @@ describe('api', () => {
 describe('api --paginate', () => {
   it('prints every item of every page as one array', async () => {
     const { host, sandbox } = await loggedIn();
-    const ran = await cloudctl(host, ['api', 'GET', '/v2/droplets?per_page=1', '--paginate']);
+    const ran = await runCloudctl(host, ['api', 'GET', '/v2/droplets?per_page=1', '--paginate']);
     const ids = ran.json<{ id: number }[]>().map(({ id }) => id);
-    const whole = await cloudctl(host, ['droplets', 'list', '-o', 'json']);
+    const whole = await runCloudctl(host, ['droplets', 'list', '-o', 'json']);
     expect(ids).toEqual(whole.json<{ id: number }[]>().map(({ id }) => id));
     expect(ids.length).toBeGreaterThan(1);
-    expect((await requestsOf(sandbox)).filter((line) => line === 'GET /v2/droplets').length).toBeGreaterThan(2);
+    expect((await recordedRequests(sandbox)).filter((line) => line === 'GET /v2/droplets').length).toBeGreaterThan(2);
   });
 
   it.each([
@@ -106,7 +112,7 @@ describe('api --paginate', () => {
     ['a link that leaves the base origin', 'http://127.0.0.1:1/v2/things', 'api_error'],
   ])('with %s is an error', async (_what, next, code) => {
     const { host, sandbox, seen } = await pagesOf({ things: [1], links: { pages: { next } } });
-    const ran = await cloudctl(host, ['api', 'GET', '/v2/things', '--paginate', '-o', 'json']);
+    const ran = await runCloudctl(host, ['api', 'GET', '/v2/things', '--paginate', '-o', 'json']);
     expect(ran).toMatchObject({ code: 1, out: '' });
     expect(ran.error()).toMatchObject({ code });
     expect(seen.length).toBe(1);
@@ -118,23 +124,32 @@ describe('api --paginate', () => {
     const words = ['api', 'GET', '/v2/droplets?per_page=1', '--paginate'];
     const match = { method: 'GET', path: '/v2/droplets' };
     sandbox.faults.add({ match, nth: 2, action: 'rate_limit' });
-    const ran = await cloudctl(host, words);
+    const ran = await runCloudctl(host, words);
     expect(ran.code).toBe(0);
     expect(ran.json<unknown[]>().length).toBeGreaterThan(1);
     expect(ran.err).toMatch(/^waiting \S+ for the rate limit$/m);
     sandbox.faults.add({ match, action: 'rate_limit' });
-    expect((await cloudctl(host, words)).err).toMatch(/try again in \d+ s/);
+    expect((await runCloudctl(host, words)).err).toMatch(/try again in \d+ s/);
   });
 
   it('takes a page of more items than a call can have arguments', async () => {
     const { host } = await pagesOf({ things: Array.from({ length: 300_000 }, () => 1) });
-    const ran = await cloudctl(host, ['api', 'GET', '/v2/things', '--paginate', '--query', 'length(@)', '-o', 'json']);
+    const ran = await runCloudctl(host, [
+      'api',
+      'GET',
+      '/v2/things',
+      '--paginate',
+      '--query',
+      'length(@)',
+      '-o',
+      'json',
+    ]);
     expect(ran).toMatchObject({ code: 0, out: '300000\n' });
   });
 
   it('of a thing that is no list is a usage error', async () => {
     const { host } = await pagesOf({ thing: {} });
-    const ran = await cloudctl(host, ['api', 'GET', '/v2/thing', '--paginate']);
+    const ran = await runCloudctl(host, ['api', 'GET', '/v2/thing', '--paginate']);
     expect(ran).toMatchObject({ code: 2, out: '' });
     expect(ran.err).toMatch(/no list/);
   });
@@ -169,9 +184,9 @@ describe('wrong words', () => {
     [['GET', '/v2/x', '/v2/y'], /unexpected argument/],
   ])('%j are refused before any request', async (words, message) => {
     const { host, sandbox } = await loggedIn();
-    const ran = await cloudctl(host, ['api', ...words]);
+    const ran = await runCloudctl(host, ['api', ...words]);
     expect(ran).toMatchObject({ code: 2, out: '' });
     expect(ran.err).toMatch(message);
-    expect(await requestsOf(sandbox)).toEqual([]);
+    expect(await recordedRequests(sandbox)).toEqual([]);
   });
 });

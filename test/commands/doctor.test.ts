@@ -1,20 +1,20 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { DoctorReport } from '../../src/doctor/finding.ts';
-import { tryAcquire } from '../../src/platform/lock.ts';
-import { encodeRecord } from '../../src/session/record.ts';
-import { createFileStore } from '../../src/session/store-file.ts';
+import type { DoctorReport } from '../../src/doctor/doctor-finding.ts';
+import { tryAcquireLock } from '../../src/platform/file-lock.ts';
+import { encodeRecord } from '../../src/session/credential-record.ts';
+import { createFileStore } from '../../src/session/file-store.ts';
 import { type TestHost, testHost } from '../fixtures/host.ts';
 import { profileOf, seedSession } from '../fixtures/session.ts';
-import { sandboxFor } from '../sandbox/driver.ts';
-import { cloudctl, login, machineOf } from './ground.ts';
+import { sandboxFor } from '../sandbox/requests.ts';
+import { createSandboxHost, runCloudctl, runLogin } from './run-cloudctl.ts';
 
 const secrets = { CLOUDCTL_CLIENT_SECRET: 'a secret of the test' };
 
 describe('cloudctl doctor', () => {
   async function report(host: TestHost, words: readonly string[] = [], env = {}) {
-    const ran = await cloudctl(host, ['doctor', '-o', 'json', ...words], { env });
+    const ran = await runCloudctl(host, ['doctor', '-o', 'json', ...words], { env });
     const { ok, findings } = ran.json<DoctorReport>();
     expect(ran.code).toBe(ok ? 0 : 1);
     return { ran, status: Object.fromEntries(findings.map(({ id, status }) => [id, status])), findings };
@@ -22,7 +22,7 @@ describe('cloudctl doctor', () => {
 
   test('a machine on which a login works: everything is in order but the browser and the session', async () => {
     const sandbox = await sandboxFor();
-    const host = await machineOf(sandbox, { env: secrets });
+    const host = await createSandboxHost(sandbox, { env: secrets });
     const { ran, status } = await report(host);
     const port = new URL(sandbox.ready.callback_url).port;
     expect(status).toEqual({
@@ -47,8 +47,8 @@ describe('cloudctl doctor', () => {
   test('after a login the session is told', async () => {
     const sandbox = await sandboxFor();
     const env = { CLOUDCTL_CLIENT_SECRET: sandbox.ready.client_secret };
-    const host = await machineOf(sandbox, { env });
-    expect((await login(host)).code).toBe(0);
+    const host = await createSandboxHost(sandbox, { env });
+    expect((await runLogin(host)).code).toBe(0);
     const { findings } = await report(host);
     expect(findings.find(({ id }) => id === 'session')).toMatchObject({
       status: 'ok',
@@ -62,7 +62,7 @@ describe('cloudctl doctor', () => {
     const observed = async () => (await report(host)).findings.find(({ id }) => id === 'state-folder');
     const works = `${place.folder}: locks work`;
     expect(await observed()).toEqual({ id: 'state-folder', status: 'ok', observed: works });
-    const held = tryAcquire(place.lock);
+    const held = tryAcquireLock(place.lock);
     onTestFinished(() => held?.release());
     expect(await observed()).toMatchObject({
       status: 'ok',
@@ -74,9 +74,9 @@ describe('cloudctl doctor', () => {
     const [host, sandbox] = [testHost({ env: secrets }), await sandboxFor()];
     const { record, place } = await seedSession(host, sandbox, { scope: 'read write' });
     const { refreshToken: _none, ...bare } = record;
-    await createFileStore(place).visit((items) => items.write('credential', encodeRecord(bare)));
+    await createFileStore(place).withItems((items) => items.write('credential', encodeRecord(bare)));
     host.clock.advance(31 * 86_400_000);
-    const findings = (await cloudctl(host, ['doctor', '-o', 'json'])).json<DoctorReport>().findings;
+    const findings = (await runCloudctl(host, ['doctor', '-o', 'json'])).json<DoctorReport>().findings;
     expect(findings.find(({ id }) => id === 'session')).toMatchObject({
       status: 'warning',
       hint: '`cloudctl auth login --scope "read write"`',
@@ -85,7 +85,7 @@ describe('cloudctl doctor', () => {
 
   test('a port that somebody else has would stop a login', async () => {
     const sandbox = await sandboxFor();
-    const host = await machineOf(sandbox, { env: secrets });
+    const host = await createSandboxHost(sandbox, { env: secrets });
     const port = Number(new URL(sandbox.ready.callback_url).port);
     const server = createServer().listen(port, '127.0.0.1');
     await once(server, 'listening');
@@ -100,13 +100,13 @@ describe('cloudctl doctor', () => {
 
   test('a hazard of the environment would stop a login', async () => {
     const sandbox = await sandboxFor();
-    const host = await machineOf(sandbox, { env: { ...secrets, NODE_TLS_REJECT_UNAUTHORIZED: '0' } });
+    const host = await createSandboxHost(sandbox, { env: { ...secrets, NODE_TLS_REJECT_UNAUTHORIZED: '0' } });
     expect((await report(host)).status.environment).toBe('failed');
   });
 
   test('without a client secret a login would stop', async () => {
     const sandbox = await sandboxFor();
-    const host = await machineOf(sandbox);
+    const host = await createSandboxHost(sandbox);
     expect((await report(host)).status['client-secret']).toBe('failed');
   });
 
@@ -156,12 +156,12 @@ describe('cloudctl doctor', () => {
 
   test('an unknown profile is exit 2', async () => {
     const sandbox = await sandboxFor();
-    const host = await machineOf(sandbox);
-    expect(await cloudctl(host, ['doctor', '--profile', 'nobody'])).toMatchObject({ code: 2, out: '' });
+    const host = await createSandboxHost(sandbox);
+    expect(await runCloudctl(host, ['doctor', '--profile', 'nobody'])).toMatchObject({ code: 2, out: '' });
   });
 
   test('a person reads a line for every finding, and its hint whole below it', async () => {
-    const ran = await cloudctl(await machineOf(await sandboxFor()), ['doctor'], { terminal: 40 });
+    const ran = await runCloudctl(await createSandboxHost(await sandboxFor()), ['doctor'], { terminal: 40 });
     expect(ran.code).toBe(1);
     expect(ran.out).toMatch(
       /^failed {3}client-secret +there is none .*\n +hint: `cloudctl auth setup --profile default`$/m,
@@ -169,17 +169,17 @@ describe('cloudctl doctor', () => {
   });
 
   test('--format picks columns in JSON as well, and a query sees the whole report', async () => {
-    const host = await machineOf(await sandboxFor(), { env: secrets });
-    const picked = await cloudctl(host, ['doctor', '-o', 'json', '--format', 'ID,Status']);
+    const host = await createSandboxHost(await sandboxFor(), { env: secrets });
+    const picked = await runCloudctl(host, ['doctor', '-o', 'json', '--format', 'ID,Status']);
     expect(picked.json<object[]>()[0]).toEqual({ ID: 'config', Status: 'ok' });
-    const queried = await cloudctl(host, ['doctor', '-o', 'json', '--query', "findings[?status=='failed'].id"]);
+    const queried = await runCloudctl(host, ['doctor', '-o', 'json', '--query', "findings[?status=='failed'].id"]);
     expect(queried.json()).toEqual([]);
   });
 
   test('--format picks columns', async () => {
     const sandbox = await sandboxFor();
-    const host = await machineOf(sandbox, { env: secrets });
-    const ran = await cloudctl(host, ['doctor', '--format', 'ID,Status']);
+    const host = await createSandboxHost(sandbox, { env: secrets });
+    const ran = await runCloudctl(host, ['doctor', '--format', 'ID,Status']);
     expect(ran.code).toBe(0);
     expect(ran.out).toMatch(/^auth-url +ok$/m);
     expect(ran.err).toContain('Nothing found that would stop a login.');

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { Config } from '../../src/config/file.ts';
+import type { ConfigFile } from '../../src/config/config-file.ts';
 import { type ProfileKey, profileKeys } from '../../src/config/profile.ts';
-import { given, requireProfile, resolveSettings } from '../../src/config/settings.ts';
+import { nonEmptyVariable, requireKnownProfile, resolveSettings } from '../../src/config/settings.ts';
 import { CliError } from '../../src/errors.ts';
 
-function configOf(profiles: Readonly<Record<string, object>> = {}, current?: string): Config {
+function configOf(profiles: Readonly<Record<string, object>> = {}, current?: string): ConfigFile {
   return { path: '/x/config.json', current, profiles: new Map(Object.entries(profiles)), raw: {} };
 }
 
@@ -41,7 +41,7 @@ describe.each(keys)('%s', (key, [option, env, profile]) => {
   const options = { [key]: { option: '--x', text: option } };
 
   it('comes from the option first', () => {
-    expect(resolveSettings({ env: environment, config, options }).values[key]).toEqual(parsed(key, option));
+    expect(resolveSettings({ env: environment, config, overrides: options }).values[key]).toEqual(parsed(key, option));
   });
 
   it('comes from the environment next, if it has a variable', () => {
@@ -80,8 +80,8 @@ describe('the profile in use', () => {
 
   it('that is named and unknown is exit 2 with the known ones', () => {
     const settings = resolveSettings({ profile: 'nope', env: {}, config });
-    expect(() => requireProfile(settings, config)).toThrow(CliError);
-    expect(() => requireProfile(settings, config)).toThrow(
+    expect(() => requireKnownProfile(settings, config)).toThrow(CliError);
+    expect(() => requireKnownProfile(settings, config)).toThrow(
       expect.objectContaining({
         code: 'profile_unknown',
         exitCode: 2,
@@ -92,8 +92,8 @@ describe('the profile in use', () => {
   });
 
   it('that is known, or not named at all, is fine', () => {
-    requireProfile(resolveSettings({ env: {}, config }), config);
-    requireProfile(resolveSettings({ env: {}, config: configOf() }), configOf());
+    requireKnownProfile(resolveSettings({ env: {}, config }), config);
+    requireKnownProfile(resolveSettings({ env: {}, config: configOf() }), configOf());
   });
 });
 
@@ -106,7 +106,7 @@ describe('a wrong value', () => {
   ])('is named by where it stood: %#', (options, env, message) => {
     let error: unknown;
     try {
-      resolveSettings({ env, config: configOf(), options });
+      resolveSettings({ env, config: configOf(), overrides: options });
     } catch (thrown) {
       error = thrown;
     }
@@ -116,7 +116,9 @@ describe('a wrong value', () => {
 
   it('that an option outdoes is not looked at', () => {
     const options = { flow: { option: '--flow', text: 'code' } };
-    expect(resolveSettings({ env: { CLOUDCTL_FLOW: 'x' }, config: configOf(), options }).values.flow).toBe('code');
+    expect(resolveSettings({ env: { CLOUDCTL_FLOW: 'x' }, config: configOf(), overrides: options }).values.flow).toBe(
+      'code',
+    );
   });
 });
 
@@ -129,5 +131,9 @@ it('secrets of the environment do not print', () => {
 });
 
 it('a variable that is set to nothing counts as not set', () => {
-  expect([given(undefined), given(''), given('0')]).toEqual([undefined, undefined, '0']);
+  expect([nonEmptyVariable(undefined), nonEmptyVariable(''), nonEmptyVariable('0')]).toEqual([
+    undefined,
+    undefined,
+    '0',
+  ]);
 });

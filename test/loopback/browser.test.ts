@@ -4,8 +4,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { launchBrowser } from '../fixtures/browser.ts';
 import { type Folders, makeFolders } from '../fixtures/folders.ts';
 import { lacks } from '../fixtures/needs.ts';
-import { state } from './ground.ts';
-import { listening, type Started, start } from './wire.ts';
+import { state } from './loopback-fixture.ts';
+import { listening, type Started, start } from './raw-client.ts';
 
 /** A stand-in authorization page: whatever is asked for, it redirects to the address in the query. */
 async function standIn(body = ''): Promise<{ readonly origin: string; readonly server: Server }> {
@@ -46,7 +46,7 @@ describe.skipIf(lacks('chromium'))('a real browser', () => {
     return start({
       flow,
       authorizationOrigin: authorization.origin,
-      startTarget: (callbackUrl) => `${authorization.origin}/?to=${encodeURIComponent(callbackUrl + response)}`,
+      authorizationUrl: (callbackUrl) => `${authorization.origin}/?to=${encodeURIComponent(callbackUrl + response)}`,
       ...own,
     });
   }

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { noiseStatus, refuse, refuseMethod } from '../../src/loopback/refusal.ts';
+import { refusalStatus, refuseMethod, refuseRequest } from '../../src/loopback/refusal.ts';
 
 test('every refusal has a status of its kind: the client was wrong', () => {
-  for (const status of Object.values(noiseStatus)) {
+  for (const status of Object.values(refusalStatus)) {
     expect(status).toBeGreaterThanOrEqual(400);
     expect(status).toBeLessThan(500);
   }
@@ -10,5 +10,5 @@ test('every refusal has a status of its kind: the client was wrong', () => {
 
 test('rule 10: a refused method names the one that is allowed, no other refusal does', () => {
   expect(refuseMethod('POST')).toEqual({ kind: 'refuse', page: 'method_not_allowed', allow: 'POST' });
-  expect(refuse('not_found')).toEqual({ kind: 'refuse', page: 'not_found' });
+  expect(refuseRequest('not_found')).toEqual({ kind: 'refuse', page: 'not_found' });
 });

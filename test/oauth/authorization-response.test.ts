@@ -1,15 +1,19 @@
 import { inspect } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { type ExpectedResponse, type Judgement, judgeResponse } from '../../src/oauth/authorization-response.ts';
+import {
+  type AuthorizationResult,
+  type ExpectedAuthorizationResponse,
+  validateAuthorizationResponse,
+} from '../../src/oauth/authorization-response.ts';
 
 const state = 'x'.repeat(43);
 
 function judge(
   query: string,
-  own: Partial<ExpectedResponse> = {},
+  own: Partial<ExpectedAuthorizationResponse> = {},
   place: 'query' | 'fragment' = 'query',
-): Judgement | undefined {
-  return judgeResponse(new Map(new URLSearchParams(query)), place, { state, flow: 'code', ...own });
+): AuthorizationResult | undefined {
+  return validateAuthorizationResponse(new Map(new URLSearchParams(query)), place, { state, flow: 'code', ...own });
 }
 
 test('a code with the state that was sent can be exchanged, and does not print', () => {

@@ -1,32 +1,32 @@
 import { describe, expect, it } from 'vitest';
-import { judgeResponse } from '../../src/oauth/authorization-response.ts';
+import { validateAuthorizationResponse } from '../../src/oauth/authorization-response.ts';
 import {
-  type Client,
   exchangeRequest,
-  processRevocation,
-  processTokenAnswer,
-  type RawAnswer,
+  type OAuthClient,
+  processRevocationResponse,
+  processTokenResponse,
   refreshRequest,
   revokeRequest,
   sendTokenRequest,
+  type TokenResponse,
 } from '../../src/oauth/token-endpoint.ts';
-import { undiciSend } from '../../src/platform/network.ts';
-import { SendError } from '../../src/platform/send.ts';
+import { SendError } from '../../src/platform/http-sender.ts';
+import { createUndiciSender } from '../../src/platform/undici-sender.ts';
 import { Secret } from '../../src/secret.ts';
 import { type Answerer, reply, serverFor } from '../fixtures/broken-server.ts';
 
-const client: Client = {
+const client: OAuthClient = {
   authOrigin: 'https://cloud.example',
   clientId: 'client-1',
   clientSecret: new Secret('shh+&'),
   tokenParams: 'query',
 };
-const body: Client = { ...client, tokenParams: 'body' };
+const body: OAuthClient = { ...client, tokenParams: 'body' };
 const redirectUri = 'http://127.0.0.1:8765/callback';
 const token = new Secret('rt/1');
 
 function code() {
-  const judged = judgeResponse(
+  const judged = validateAuthorizationResponse(
     new Map([
       ['code', 'c 1'],
       ['state', 'S'],
@@ -79,7 +79,7 @@ describe('parameters in a form', () => {
   });
 
   it('of a public client hold no secret', () => {
-    const open: Client = { authOrigin: client.authOrigin, clientId: 'client-1', tokenParams: 'body' };
+    const open: OAuthClient = { authOrigin: client.authOrigin, clientId: 'client-1', tokenParams: 'body' };
     expect(refreshRequest(open, token).body?.reveal()).toBe(
       'grant_type=refresh_token&refresh_token=rt%2F1&client_id=client-1',
     );
@@ -87,7 +87,7 @@ describe('parameters in a form', () => {
 });
 
 describe('credentials in the Authorization header', () => {
-  const odd: Client = { ...client, clientId: 'a:b c', clientSecret: new Secret('s+1é%/=~'), tokenParams: 'basic' };
+  const odd: OAuthClient = { ...client, clientId: 'a:b c', clientSecret: new Secret('s+1é%/=~'), tokenParams: 'basic' };
   it.each([
     [
       'exchange',
@@ -110,7 +110,7 @@ describe('credentials in the Authorization header', () => {
   );
 
   it('of a public client are its name in the form', () => {
-    const open: Client = { authOrigin: client.authOrigin, clientId: 'client-1', tokenParams: 'basic' };
+    const open: OAuthClient = { authOrigin: client.authOrigin, clientId: 'client-1', tokenParams: 'basic' };
     const request = refreshRequest(open, token);
     expect(request.basic).toBeUndefined();
     expect(request.body?.reveal()).toBe('grant_type=refresh_token&refresh_token=rt%2F1&client_id=client-1');
@@ -120,12 +120,12 @@ describe('credentials in the Authorization header', () => {
 describe('a request to the token endpoint', () => {
   async function ask(
     answerer: Answerer,
-    tokenParams: Client['tokenParams'] = 'query',
+    tokenParams: OAuthClient['tokenParams'] = 'query',
     signal = AbortSignal.timeout(5_000),
     headers: Readonly<Record<string, string>> = { authorization: 'Bearer x' },
   ) {
     const server = await serverFor(answerer);
-    const send = await undiciSend({ env: {}, fresh: true });
+    const send = await createUndiciSender({ env: {}, fresh: true });
     const request = refreshRequest({ ...client, authOrigin: server.origin, tokenParams }, token);
     return { server, raw: await sendTokenRequest(send, request, signal, headers) };
   }
@@ -174,7 +174,7 @@ describe('a request to the token endpoint', () => {
   it('never follows a redirect', async () => {
     const { server, raw } = await ask((_, response) => reply(response, 307, '', { location: '/elsewhere' }));
     expect(server.seen).toHaveLength(1);
-    expect(processTokenAnswer(raw)).toMatchObject({ kind: 'malformed', status: 307, reason: /redirected/ });
+    expect(processTokenResponse(raw)).toMatchObject({ kind: 'malformed', status: 307, reason: /redirected/ });
   });
 
   it.each([
@@ -182,7 +182,7 @@ describe('a request to the token endpoint', () => {
     [1024 * 1024 + 1, 'longer than 1 MiB'],
   ])('reads %d bytes and then says: %s', async (size, reason) => {
     const { raw } = await ask((_, response) => reply(response, 200, 'x'.repeat(size)));
-    expect(processTokenAnswer(raw)).toMatchObject({ kind: 'malformed', reason: expect.stringContaining(reason) });
+    expect(processTokenResponse(raw)).toMatchObject({ kind: 'malformed', reason: expect.stringContaining(reason) });
   });
 
   it('with an answer that is cut off is a request that was sent', async () => {
@@ -204,7 +204,7 @@ describe('a request to the token endpoint', () => {
 
 describe('an answer of the token endpoint', () => {
   const granted = '{"access_token":"a","token_type":"Bearer","expires_in":"60"}';
-  const raw = (status: number, text: string | undefined, contentType = 'application/json'): RawAnswer => ({
+  const raw = (status: number, text: string | undefined, contentType = 'application/json'): TokenResponse => ({
     status,
     contentType,
     body: text,
@@ -233,7 +233,7 @@ describe('an answer of the token endpoint', () => {
     [raw(302, granted), { kind: 'malformed', status: 302 }],
     [raw(200, undefined), { kind: 'malformed', reason: 'it is longer than 1 MiB' }],
   ])('%j is %j', (answer, expected) => {
-    expect(processTokenAnswer(answer)).toMatchObject(expected);
+    expect(processTokenResponse(answer)).toMatchObject(expected);
   });
 
   it.each([
@@ -245,6 +245,6 @@ describe('an answer of the token endpoint', () => {
     [raw(404, '<html>', 'text/html'), 'the answer is not understood: it is text/html, status 404, not JSON'],
     [raw(202, granted), 'the answer has status 202'],
   ])('to a revocation: %j leaves %j', (answer, left) => {
-    expect(processRevocation(answer)).toBe(left);
+    expect(processRevocationResponse(answer)).toBe(left);
   });
 });

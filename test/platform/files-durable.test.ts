@@ -3,7 +3,12 @@ import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { createWithRoom, prepareReplacement, removeDurably, renameDurably } from '../../src/platform/files.ts';
+import {
+  createPreallocatedFile,
+  prepareFileReplacement,
+  removeDurably,
+  renameDurably,
+} from '../../src/platform/files.ts';
 
 let folder = '';
 beforeEach(() => {
@@ -48,12 +53,12 @@ const folderSynced = process.platform === 'win32' ? [] : ['sync .'];
 
 it('what replaces a file has its room and its text on the disk before it is renamed, and the folder after', () => {
   const path = join(folder, 'record');
-  const deeds = deedsOf(() => prepareReplacement(path, 4096).commit('new'));
+  const deeds = deedsOf(() => prepareFileReplacement(path, 4096).commit('new'));
   expect(deeds).toEqual(['sync temporary', 'sync temporary', 'rename temporary to record', ...folderSynced]);
 });
 
 it('a file with room is on the disk, and its folder after it, before anything is written into it', () => {
-  const deeds = deedsOf(() => createWithRoom(join(folder, 'wal'), 'head', 8).close());
+  const deeds = deedsOf(() => createPreallocatedFile(join(folder, 'wal'), 'head', 8).close());
   expect(deeds).toEqual(['sync wal', ...folderSynced]);
 });
 

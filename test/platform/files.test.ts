@@ -16,11 +16,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import {
-  createWithRoom,
+  createPreallocatedFile,
   ensureFolder,
-  prepareReplacement,
-  readTextIfAny,
-  readTextIfPossible,
+  prepareFileReplacement,
+  readTextIfPresent,
+  readTextIfReadable,
   removeDurably,
   writeAtomically,
 } from '../../src/platform/files.ts';
@@ -52,10 +52,10 @@ describe('folders and reading', () => {
   });
 
   it('a missing file has no text, and a folder in its place is an error', () => {
-    expect(readTextIfAny(path)).toBeUndefined();
-    expect(readTextIfAny(join(folder, 'no', 'folder'))).toBeUndefined();
-    expect(() => readTextIfAny(folder)).toThrow('EISDIR');
-    expect(readTextIfPossible(folder)).toBeUndefined();
+    expect(readTextIfPresent(path)).toBeUndefined();
+    expect(readTextIfPresent(join(folder, 'no', 'folder'))).toBeUndefined();
+    expect(() => readTextIfPresent(folder)).toThrow('EISDIR');
+    expect(readTextIfReadable(folder)).toBeUndefined();
   });
 });
 
@@ -65,20 +65,24 @@ describe('writing atomically', () => {
     expect(modeOf(path)).toBe(0o600);
     chmodSync(path, 0o644);
     writeAtomically(path, 'second ✓\n');
-    expect([readTextIfAny(path), modeOf(path), readdirSync(folder)]).toEqual(['second ✓\n', 0o600, ['config.json']]);
+    expect([readTextIfPresent(path), modeOf(path), readdirSync(folder)]).toEqual([
+      'second ✓\n',
+      0o600,
+      ['config.json'],
+    ]);
   });
 
   it('never shows a reader half a text', () => {
     writeAtomically(path, 'old');
-    const replacement = prepareReplacement(path, 4096);
-    expect(readTextIfAny(path)).toBe('old');
+    const replacement = prepareFileReplacement(path, 4096);
+    expect(readTextIfPresent(path)).toBe('old');
     replacement.commit('new');
-    expect(readTextIfAny(path)).toBe('new');
+    expect(readTextIfPresent(path)).toBe('new');
   });
 
   it('that is abandoned or fails leaves the old text and nothing else', () => {
     writeAtomically(path, 'old');
-    prepareReplacement(path, 4096).abandon();
+    prepareFileReplacement(path, 4096).abandon();
     expect(readdirSync(folder)).toEqual(['config.json']);
     rmSync(path);
     mkdirSync(path);
@@ -96,7 +100,7 @@ describe('writing atomically', () => {
   it('goes past a temporary file that a killed process of the same number left', () => {
     for (let i = 0; i < 2000; i += 100) writeFileSync(join(folder, `.config.json.${process.pid}.${i}.tmp`), 'left');
     for (let i = 0; i < 120; i++) writeAtomically(path, String(i));
-    expect(readTextIfAny(path)).toBe('119');
+    expect(readTextIfPresent(path)).toBe('119');
     expect(readFileSync(join(folder, `.config.json.${process.pid}.100.tmp`), 'utf8')).toBe('left');
   });
 
@@ -128,7 +132,7 @@ describe('writing atomically', () => {
 
 describe('a file with room', () => {
   it('has its head and zeros on the disk before anything else, and is filled in place', () => {
-    const file = createWithRoom(path, '{"op":"refresh"}\n', 64);
+    const file = createPreallocatedFile(path, '{"op":"refresh"}\n', 64);
     expect(readFileSync(path)).toEqual(Buffer.concat([Buffer.from('{"op":"refresh"}\n'), Buffer.alloc(64)]));
     const { ino } = statSync(path);
     file.fill(Buffer.from('sealed'));
@@ -143,8 +147,8 @@ describe('a file with room', () => {
 
   it('is never made over one that is there', () => {
     writeFileSync(path, 'older');
-    expect(() => createWithRoom(path, 'head', 8)).toThrow('EEXIST');
-    expect(readTextIfAny(path)).toBe('older');
+    expect(() => createPreallocatedFile(path, 'head', 8)).toThrow('EEXIST');
+    expect(readTextIfPresent(path)).toBe('older');
   });
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { codeOf, networkFailure, reasonOf, tlsFailure } from '../../src/platform/network-failure.ts';
+import { networkFailure, systemErrorCode, systemErrorReason, tlsFailure } from '../../src/platform/network-failure.ts';
 
 const failed = (parts: object) => Object.assign(new Error('words with https://host/?code=hunter2'), parts);
 
@@ -41,11 +41,11 @@ describe('a connection that did not come about', () => {
 });
 
 it('only a code of text counts as one', () => {
-  expect([codeOf(failed({ code: 'E1' })), codeOf(failed({ code: 7 })), codeOf('E1'), codeOf(undefined)]).toEqual([
-    'E1',
-    undefined,
-    undefined,
-    undefined,
-  ]);
-  expect(reasonOf('UND_ERR_SOCKET')).toBe('the connection was closed by the other side');
+  expect([
+    systemErrorCode(failed({ code: 'E1' })),
+    systemErrorCode(failed({ code: 7 })),
+    systemErrorCode('E1'),
+    systemErrorCode(undefined),
+  ]).toEqual(['E1', undefined, undefined, undefined]);
+  expect(systemErrorReason('UND_ERR_SOCKET')).toBe('the connection was closed by the other side');
 });

@@ -5,12 +5,12 @@ import { type AddressInfo, connect, createServer as createTcp, type Socket } fro
 import { inspect } from 'node:util';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { CliError } from '../../src/errors.ts';
-import { undiciSend } from '../../src/platform/network.ts';
+import { SendError } from '../../src/platform/http-sender.ts';
 import { proxyFor } from '../../src/platform/proxy.ts';
-import { SendError } from '../../src/platform/send.ts';
+import { createUndiciSender } from '../../src/platform/undici-sender.ts';
 import { type Certificates, makeCertificates } from './certificates.ts';
 
-const proxied = (url: string, env: Record<string, string>) => proxyFor(new URL(url), env)?.shown;
+const proxied = (url: string, env: Record<string, string>) => proxyFor(new URL(url), env)?.displayUrl;
 
 describe('the proxy for an address', () => {
   it.each([
@@ -133,7 +133,7 @@ describe('a request through a proxy', () => {
   it.each([false, true])('is one CONNECT, then TLS with the server itself (proxy over TLS: %s)', async (secure) => {
     const proxy = await startProxy(await startTarget(), { secure });
     const env = { HTTPS_PROXY: `${secure ? 'https' : 'http'}://us%40er:pass@localhost:${proxy.port}` };
-    const send = await undiciSend({ env, ca: certificates.ca });
+    const send = await createUndiciSender({ env, ca: certificates.ca });
     const answer = await send('https://api.example.test/v1/oauth/token?code=hidden', post());
     expect(await answer.text()).toBe('seen /v1/oauth/token?code=hidden');
     expect(proxy.asked).toEqual([
@@ -144,7 +144,7 @@ describe('a request through a proxy', () => {
   it('is a CONNECT for plain http as well', async () => {
     const target = await listening(createHttp((request, response) => response.end(`seen ${request.url}`)));
     const proxy = await startProxy(target);
-    const send = await undiciSend({ env: { HTTP_PROXY: `http://127.0.0.1:${proxy.port}` } });
+    const send = await createUndiciSender({ env: { HTTP_PROXY: `http://127.0.0.1:${proxy.port}` } });
     const answer = await send('http://api.example.test/x?secret=1', post());
     expect(await answer.text()).toBe('seen /x?secret=1');
     expect(proxy.asked).toEqual([{ line: 'CONNECT api.example.test:80', authorization: undefined }]);
@@ -152,7 +152,10 @@ describe('a request through a proxy', () => {
 
   it('to a server whose certificate is wrong fails as it does without one', async () => {
     const proxy = await startProxy(await startTarget());
-    const send = await undiciSend({ env: { HTTPS_PROXY: `http://127.0.0.1:${proxy.port}` }, ca: certificates.ca });
+    const send = await createUndiciSender({
+      env: { HTTPS_PROXY: `http://127.0.0.1:${proxy.port}` },
+      ca: certificates.ca,
+    });
     await expect(send('https://other.example.test/', post())).rejects.toMatchObject({
       kind: 'tls',
       sent: false,
@@ -162,7 +165,7 @@ describe('a request through a proxy', () => {
 
   it('that refuses is told with its status and not its password; nothing was sent', async () => {
     const proxy = await startProxy(0, { status: '407 Proxy Authentication Required' });
-    const send = await undiciSend({ env: { HTTPS_PROXY: `http://user:hunter2@127.0.0.1:${proxy.port}` } });
+    const send = await createUndiciSender({ env: { HTTPS_PROXY: `http://user:hunter2@127.0.0.1:${proxy.port}` } });
     const error: unknown = await send('https://api.example.test/', post()).catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(SendError);
     expect(error).toMatchObject({ kind: 'connection', sent: false, atProxy: true });
@@ -179,19 +182,19 @@ describe('a request through a proxy', () => {
         socket.on('error', () => {}).once('data', () => socket.destroy());
       }),
     );
-    const send = await undiciSend({ env: { HTTPS_PROXY: `http://127.0.0.1:${port}` } });
+    const send = await createUndiciSender({ env: { HTTPS_PROXY: `http://127.0.0.1:${port}` } });
     await expect(send('https://api.example.test/', post())).rejects.toMatchObject({ kind: 'connection', sent: false });
     expect(connections).toBe(1);
   });
 
   it('that says nothing is given up at the limit', async () => {
     const port = await listening(createTcp((socket) => void socket.on('error', () => {}).resume()));
-    const send = await undiciSend({ env: { HTTPS_PROXY: `http://127.0.0.1:${port}` }, connectLimit: 200 });
+    const send = await createUndiciSender({ env: { HTTPS_PROXY: `http://127.0.0.1:${port}` }, connectLimit: 200 });
     await expect(send('https://api.example.test/', post())).rejects.toMatchObject({ kind: 'timeout', sent: false });
   });
 
   it('that is not there: refused, not sent', async () => {
-    const send = await undiciSend({ env: { HTTPS_PROXY: 'http://127.0.0.1:9' } });
+    const send = await createUndiciSender({ env: { HTTPS_PROXY: 'http://127.0.0.1:9' } });
     await expect(send('https://api.example.test/', post())).rejects.toMatchObject({
       kind: 'refused',
       sent: false,

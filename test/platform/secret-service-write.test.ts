@@ -64,7 +64,7 @@ describe.skipIf(!canStartSecretService())('what is written straight to the Secre
 });
 
 const client = `
-  import { readItem, writeItem } from './src/platform/keychain-entry.ts';
+  import { readItem, writeItem } from './src/platform/keychain-items.ts';
   const [, , operation, account, value] = process.argv;
   const machine = { env: process.env, platform: 'another' };
   const done = operation === 'read' ? readItem(account, machine) : writeItem(account, value, machine);

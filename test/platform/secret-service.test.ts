@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openBus } from '../../src/platform/dbus.ts';
+import { openSessionBus } from '../../src/platform/dbus-connection.ts';
 import { readSecret } from '../../src/platform/secret-service.ts';
 import { canStartSecretService, type SecretService, startSecretService } from '../fixtures/secret-service.ts';
 
@@ -22,7 +22,7 @@ describe.skipIf(!canStartSecretService())('the Secret Service', () => {
   });
 
   it('is told by its own words why it refuses', async () => {
-    const bus = openBus(service.env);
+    const bus = openSessionBus(service.env);
     const call = { destination: 'org.freedesktop.secrets', path: '/', interface: 'org.example.None', member: 'None' };
     await expect(bus?.call(call)).rejects.toThrow(/^org\.freedesktop\.DBus\.Error\.UnknownMethod: \w/);
     bus?.close();

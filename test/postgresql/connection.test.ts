@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { connect } from '../../src/postgresql/connection.ts';
+import { connectPostgresql } from '../../src/postgresql/connection.ts';
 import { ConnectError, QueryError } from '../../src/postgresql/failure.ts';
-import type { PostgresSource } from '../../src/postgresql/source.ts';
+import type { PostgresqlSource } from '../../src/postgresql/source.ts';
 import { Secret } from '../../src/secret.ts';
 import { type FakeServer, failure, hello, int32, isStartup, message, ready, serveMessages } from './wire.ts';
 
@@ -16,15 +16,15 @@ afterEach(async () => {
   expect(unhandled).not.toHaveBeenCalled();
 });
 
-async function serve(answer: Parameters<typeof serveMessages>[0]): Promise<PostgresSource> {
+async function serve(answer: Parameters<typeof serveMessages>[0]): Promise<PostgresqlSource> {
   const server = await serveMessages(answer);
   servers.push(server);
   return server.source;
 }
 
 const options = { dbname: 'd', limit: 1000 };
-const failing = (source: PostgresSource, more = {}) =>
-  connect(source, { ...options, ...more }).then(
+const failing = (source: PostgresqlSource, more = {}) =>
+  connectPostgresql(source, { ...options, ...more }).then(
     async (session) => {
       await session.end();
       throw new Error('it connected');
@@ -63,7 +63,7 @@ describe('the startup message', () => {
         .filter((word) => word !== '');
       return hello;
     });
-    const session = await connect({ ...source, username: 'ü "x"' }, { ...options, dbname: "My-DB'" });
+    const session = await connectPostgresql({ ...source, username: 'ü "x"' }, { ...options, dbname: "My-DB'" });
     expect(session.processId).toBe(4711);
     await session.end();
     expect(seen).toEqual([
@@ -84,7 +84,7 @@ describe('the startup message', () => {
       if (isStartup(text)) seen = text.toString();
       return hello;
     });
-    await (await connect(source, { ...options, replication: true })).end();
+    await (await connectPostgresql(source, { ...options, replication: true })).end();
     expect(seen).toContain('replication\0database\0');
   });
 
@@ -203,8 +203,8 @@ describe('a connection that fails', () => {
 describe('a query', () => {
   const query = (reply: (socket: Socket) => Buffer | undefined) =>
     serve((text, socket) => (isStartup(text) ? hello : text[0] === 0x51 ? reply(socket) : undefined));
-  const failed = async (source: PostgresSource, limit = 1000): Promise<QueryError> => {
-    const session = await connect(source, options);
+  const failed = async (source: PostgresqlSource, limit = 1000): Promise<QueryError> => {
+    const session = await connectPostgresql(source, options);
     const error = await session.query('SELECT 1', limit).catch((reason: unknown) => reason);
     await session.end();
     if (error instanceof QueryError) return error;
@@ -241,7 +241,7 @@ describe('a query', () => {
       line = socket;
       return isStartup(text) ? hello : undefined;
     });
-    const session = await connect(source, options);
+    const session = await connectPostgresql(source, options);
     line?.end(failure({ S: 'FATAL', C: '57P01', M: 'terminating connection due to administrator command' }));
     await new Promise((resolve) => setTimeout(resolve, 100));
     await expect(session.query('SELECT 1')).rejects.toMatchObject({ code: '57P01', lost: true });
@@ -260,7 +260,7 @@ describe('a query', () => {
 
   test('a server that never lets go is left after a second', async () => {
     const source = await serve((text) => (isStartup(text) ? hello : undefined));
-    const session = await connect(source, options);
+    const session = await connectPostgresql(source, options);
     const began = Date.now();
     await session.end();
     await session.end();

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, expect, test } from 'vitest';
-import { findPassword, passwordIn } from '../../src/postgresql/pgpass.ts';
+import { findPassword, passwordInFile } from '../../src/postgresql/pgpass.ts';
 import { type Folders, makeFolders } from '../fixtures/folders.ts';
 
 const source = {
@@ -79,7 +79,7 @@ test.each([
   ['*:*:*:*:p\r\n', 'p'],
   ['*:*:*:*:p\\', 'p\\'],
 ])('%j gives %j', (text, password) => {
-  expect(passwordIn(text, source)).toBe(password);
+  expect(passwordInFile(text, source)).toBe(password);
 });
 
 test('every password and name comes back from behind its backslashes', () => {
@@ -88,7 +88,7 @@ test('every password and name comes back from behind its backslashes', () => {
   fc.assert(
     fc.property(texts, texts, texts, (dbname, username, password) => {
       const line = ['h', '*', escaped(dbname), escaped(username), escaped(password)].join(':');
-      expect(passwordIn(line, { host: 'h', port: 1, dbname, username })).toBe(password);
+      expect(passwordInFile(line, { host: 'h', port: 1, dbname, username })).toBe(password);
     }),
   );
 });

@@ -1,16 +1,16 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { connect } from '../../src/postgresql/connection.ts';
+import { connectPostgresql } from '../../src/postgresql/connection.ts';
 import { ConnectError } from '../../src/postgresql/failure.ts';
 import { quoteIdentifier, quoteLiteral } from '../../src/postgresql/quote.ts';
-import type { PostgresSource } from '../../src/postgresql/source.ts';
+import type { PostgresqlSource } from '../../src/postgresql/source.ts';
 import { Secret } from '../../src/secret.ts';
 import { type Postgres, startPostgres } from '../fixtures/postgres.ts';
 import { sourceOf } from './source-of.ts';
 
 describe.each([14, 18] as const)('PostgreSQL %d', (version) => {
   let server: Postgres;
-  let source: PostgresSource;
+  let source: PostgresqlSource;
   beforeAll(async () => {
     server = await startPostgres({ version, tls: 20, settings: { wal_level: 'logical' } });
     source = sourceOf(server);
@@ -23,13 +23,13 @@ describe.each([14, 18] as const)('PostgreSQL %d', (version) => {
   afterAll(() => server?.stop());
 
   const options = { dbname: 'postgres', limit: 5000 };
-  const enter = async (into: PostgresSource, dbname = 'postgres') => {
-    const session = await connect(into, { ...options, dbname });
+  const enter = async (into: PostgresqlSource, dbname = 'postgres') => {
+    const session = await connectPostgresql(into, { ...options, dbname });
     await session.end();
   };
 
   test('tells its process, its TLS and every answer of a message in order, as text', async () => {
-    const session = await connect(source, options);
+    const session = await connectPostgresql(source, options);
     try {
       const sets = await session.query(
         "BEGIN READ ONLY; SELECT 1::int AS n, true AS t, NULL AS x, '{a,b}'::text[] AS l; SELECT pg_backend_pid() AS pid WHERE false; SELECT pg_backend_pid() AS pid; COMMIT",
@@ -53,7 +53,7 @@ describe.each([14, 18] as const)('PostgreSQL %d', (version) => {
   });
 
   test('a statement that fails leaves the session to go on', async () => {
-    const session = await connect(source, options);
+    const session = await connectPostgresql(source, options);
     await expect(session.query('SELECT 1; SELECT 1/0; SELECT 2')).rejects.toMatchObject({
       code: '22012',
       message: 'division by zero',
@@ -64,7 +64,7 @@ describe.each([14, 18] as const)('PostgreSQL %d', (version) => {
   });
 
   test('a session that is terminated in the middle of a query is lost, with the words of the server', async () => {
-    const session = await connect(source, options);
+    const session = await connectPostgresql(source, options);
     const asked = session.query('SELECT pg_sleep(30)');
     const outcome = expect(asked).rejects.toMatchObject({ code: '57P01', lost: true });
     await server.query(`SELECT pg_terminate_backend(${session.processId})`);
@@ -75,7 +75,7 @@ describe.each([14, 18] as const)('PostgreSQL %d', (version) => {
   test('no setting of the environment reaches the session', async () => {
     process.env.PGOPTIONS = '-c work_mem=65kB';
     try {
-      const session = await connect(source, options);
+      const session = await connectPostgresql(source, options);
       const [rows] = await session.query("SELECT name, setting FROM pg_settings WHERE source = 'client' ORDER BY name");
       await session.end();
       expect(rows).toEqual([
@@ -93,7 +93,7 @@ describe.each([14, 18] as const)('PostgreSQL %d', (version) => {
     await enter({ ...source, verify: { what: 'full', ca } });
     await enter({ ...source, host: 'source.example', address: '127.0.0.1' });
     await enter({ ...source, host: 'source.example', address: '127.0.0.1', verify: { what: 'chain', ca } });
-    const failing = (into: PostgresSource) =>
+    const failing = (into: PostgresqlSource) =>
       enter(into).then(
         () => undefined,
         (error: unknown) => (error instanceof ConnectError ? [error.phase, error.code, error.message] : error),
@@ -112,7 +112,7 @@ describe.each([14, 18] as const)('PostgreSQL %d', (version) => {
     'the database %s is entered',
     async (name) => {
       await server.query(`CREATE DATABASE ${quoteIdentifier(name)}`);
-      const session = await connect(source, { ...options, dbname: name });
+      const session = await connectPostgresql(source, { ...options, dbname: name });
       expect(await session.query('SELECT current_database() AS name')).toEqual([[{ name }]]);
       await session.end();
       await server.query(`DROP DATABASE ${quoteIdentifier(name)}`);
@@ -154,7 +154,7 @@ describe.each([14, 18] as const)('PostgreSQL %d', (version) => {
   });
 
   test('whatever text is quoted comes back as it was', async () => {
-    const session = await connect(source, options);
+    const session = await connectPostgresql(source, options);
     const texts = fc.string({ unit: 'binary' }).filter((text) => !/[\0\p{Surrogate}]/u.test(text));
     const back = async (sql: string) => (await session.query(`SELECT ${sql} AS back`))[0]?.[0]?.back;
     const named = async (sql: string) => Object.keys((await session.query(`SELECT 1 AS ${sql}`))[0]?.[0] ?? {})[0];
@@ -183,7 +183,7 @@ describe.each([14, 18] as const)('PostgreSQL %d', (version) => {
   }, 60_000);
 
   test('a replication session answers IDENTIFY_SYSTEM, and is the process it says', async () => {
-    const session = await connect(source, { ...options, replication: true });
+    const session = await connectPostgresql(source, { ...options, replication: true });
     const [rows] = await session.query('IDENTIFY_SYSTEM');
     expect(rows?.[0]).toMatchObject({ dbname: 'postgres', timeline: '1' });
     expect(await session.query('SELECT pg_backend_pid() AS pid')).toEqual([[{ pid: String(session.processId) }]]);

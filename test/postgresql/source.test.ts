@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { CliError } from '../../src/errors.ts';
-import { readSource, type SourceWords } from '../../src/postgresql/source.ts';
+import { type PostgresqlSourceOptions, parsePostgresqlSource } from '../../src/postgresql/source.ts';
 
 const none = () => undefined;
-const read = (words: SourceWords) => readSource(words, none);
-const url = (source: string, more: SourceWords = {}) => read({ source, ...more });
+const read = (words: PostgresqlSourceOptions) => parsePostgresqlSource(words, none);
+const url = (source: string, more: PostgresqlSourceOptions = {}) => read({ source, ...more });
 
-function refusal(words: SourceWords): CliError {
+function refusal(words: PostgresqlSourceOptions): CliError {
   try {
     read(words);
   } catch (error) {
@@ -165,8 +165,8 @@ describe('sslmode', () => {
   test('a CA file that is missing, empty of certificates or useless is refused', () => {
     const words = { source: 'postgres://u@h/d', caFile: 'ca.pem' };
     expect(refusal(words).message).toContain('not there');
-    expect(() => readSource(words, () => 'no certificate')).toThrow(/holds no certificate/);
-    expect(() => readSource({ ...words, disableSsl: true }, none)).toThrow(/without TLS/);
+    expect(() => parsePostgresqlSource(words, () => 'no certificate')).toThrow(/holds no certificate/);
+    expect(() => parsePostgresqlSource({ ...words, disableSsl: true }, none)).toThrow(/without TLS/);
   });
 });
 

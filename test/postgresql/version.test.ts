@@ -1,5 +1,10 @@
 import { expect, test } from 'vitest';
-import { releaseNamed, releaseOf, releaseWords, versionWords } from '../../src/postgresql/version.ts';
+import {
+  formatMajorVersion,
+  formatServerVersion,
+  majorVersionOf,
+  parseMajorVersion,
+} from '../../src/postgresql/version.ts';
 
 test.each([
   [180004, '18.4', '18', 180000],
@@ -8,7 +13,11 @@ test.each([
   [90624, '9.6.24', '9.6', 90600],
   [80002, '8.0.2', '8.0', 80000],
 ])('%d is %s of release %s', (version, words, release, first) => {
-  expect([versionWords(version), releaseWords(version), releaseOf(version)]).toEqual([words, release, first]);
+  expect([formatServerVersion(version), formatMajorVersion(version), majorVersionOf(version)]).toEqual([
+    words,
+    release,
+    first,
+  ]);
 });
 
 test.each([
@@ -21,15 +30,15 @@ test.each([
   ['9.6', 90600],
   ['9.6.24', 90600],
 ])('a person says %s and means %d', (text, release) => {
-  expect(releaseNamed(text)).toBe(release);
+  expect(parseMajorVersion(text)).toBe(release);
 });
 
 test.each(['', 'latest', '9', '17beta', '1.2.3.4', 'redis 7'])('%j is no version', (text) => {
-  expect(releaseNamed(text)).toBeUndefined();
+  expect(parseMajorVersion(text)).toBeUndefined();
 });
 
 test('releases compare as numbers', () => {
-  expect(releaseOf(150018)).toBeLessThan(releaseNamed('16') ?? 0);
-  expect(releaseOf(160001)).toBeLessThanOrEqual(releaseNamed('16') ?? 0);
-  expect(releaseNamed('9.6') ?? 0).toBeLessThan(releaseNamed('10') ?? 0);
+  expect(majorVersionOf(150018)).toBeLessThan(parseMajorVersion('16') ?? 0);
+  expect(majorVersionOf(160001)).toBeLessThanOrEqual(parseMajorVersion('16') ?? 0);
+  expect(parseMajorVersion('9.6') ?? 0).toBeLessThan(parseMajorVersion('10') ?? 0);
 });

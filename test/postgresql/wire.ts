@@ -1,9 +1,9 @@
 import { createServer, type Server, type Socket } from 'node:net';
-import type { PostgresSource } from '../../src/postgresql/source.ts';
+import type { PostgresqlSource } from '../../src/postgresql/source.ts';
 import { Secret } from '../../src/secret.ts';
 
 export interface FakeServer {
-  readonly source: PostgresSource;
+  readonly source: PostgresqlSource;
   stop(): Promise<void>;
 }
 

@@ -1,5 +1,5 @@
 import type { Finding } from '../../src/preflight/finding.ts';
-import type { Report } from '../../src/preflight/report.ts';
+import type { PreflightReport } from '../../src/preflight/report.ts';
 
 /** A report with every status, awkward names and two settings that meet. */
 export const findings: readonly Finding[] = [
@@ -133,7 +133,7 @@ export const findings: readonly Finding[] = [
   },
 ];
 
-export const report: Report = {
+export const report: PreflightReport = {
   schema_version: 1,
   engine: 'postgresql',
   verdict: 'dump',

@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest';
-import type { Finding, Outcome } from '../../src/preflight/finding.ts';
+import type { CheckOutcome, Finding } from '../../src/preflight/finding.ts';
 import { fail, info, pass, unknown, warn } from '../../src/preflight/finding.ts';
-import { conclude, type Weighing } from '../../src/preflight/verdict.ts';
+import { deriveVerdict, type VerdictInput } from '../../src/preflight/verdict.ts';
 
-function finding(id: string, outcome: Outcome, database?: string): Finding {
+function finding(id: string, outcome: CheckOutcome, database?: string): Finding {
   const scope = database === undefined ? 'server' : 'database';
   return { id, title: id, scope, ...(database === undefined ? {} : { database }), ...outcome };
 }
 
-function weigh(findings: readonly Finding[], more: Partial<Weighing> = {}) {
-  return conclude({
+function weigh(findings: readonly Finding[], more: Partial<VerdictInput> = {}) {
+  return deriveVerdict({
     findings,
     databases: ['d1', 'd2'],
     methods: ['continuous', 'dump'],
@@ -17,7 +17,7 @@ function weigh(findings: readonly Finding[], more: Partial<Weighing> = {}) {
     accept: [],
     strict: false,
     mayBlock: (id) => (id === 'advice' ? [] : ['continuous', 'dump']),
-    untold: [],
+    undetermined: [],
     ...more,
   });
 }
@@ -87,7 +87,9 @@ test('an unanswered question that could only have warned leaves no doubt', () =>
 });
 
 test('a fact that the person did not tell leaves no doubt', () => {
-  expect(weigh([finding('version-not-newer', unknown('say it'))], { untold: ['version-not-newer'] }).proven).toBe(true);
+  expect(weigh([finding('version-not-newer', unknown('say it'))], { undetermined: ['version-not-newer'] }).proven).toBe(
+    true,
+  );
 });
 
 test('blocked is proven by its blocker, whatever else is unknown', () => {

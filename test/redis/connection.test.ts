@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { connect } from '../../src/redis/connection.ts';
-import { CommandError, codeIn, serverWords } from '../../src/redis/failure.ts';
-import { readSource, type SourceParts } from '../../src/redis/source.ts';
+import { connectRedis } from '../../src/redis/connection.ts';
+import { CommandError, errorCodeOf, redactServerMessage } from '../../src/redis/failure.ts';
+import { parseRedisSource, type RedisSourceInput } from '../../src/redis/source.ts';
 import { Secret } from '../../src/secret.ts';
 import { lacks } from '../fixtures/needs.ts';
 import { type RedisServer, startRedis } from '../fixtures/redis.ts';
 import { listen } from './listen.ts';
 
-const source = (parts: SourceParts) => readSource({ host: '127.0.0.1', disableSsl: true, ...parts }).source;
+const source = (parts: RedisSourceInput) => parseRedisSource({ host: '127.0.0.1', disableSsl: true, ...parts }).source;
 const bound = { limit: 2000 };
 
 describe.skipIf(lacks('redis-server', 'redis-cli'))('with a real server', () => {
@@ -18,7 +18,7 @@ describe.skipIf(lacks('redis-server', 'redis-cli'))('with a real server', () => 
   afterAll(() => server.stop());
 
   test('commands sent together are answered in order, and an error harms no other', async () => {
-    const session = await connect(source({ port: server.port }), bound);
+    const session = await connectRedis(source({ port: server.port }), bound);
     const replies = await Promise.allSettled([
       session.send(['SET', 'a', '1']),
       session.send(['NO-SUCH-COMMAND', 'word']),
@@ -34,7 +34,7 @@ describe.skipIf(lacks('redis-server', 'redis-cli'))('with a real server', () => 
 
   test('says nothing on the way in but AUTH and PING', async () => {
     const seen = await listen(async (port) => {
-      await connect(source({ port, password: new Secret('p w'), username: 'ü' }), bound).then((session) =>
+      await connectRedis(source({ port, password: new Secret('p w'), username: 'ü' }), bound).then((session) =>
         session.end(),
       );
     });
@@ -42,16 +42,19 @@ describe.skipIf(lacks('redis-server', 'redis-cli'))('with a real server', () => 
   });
 
   test.each(['p@ss w"ord\'', 'söße💾', '\\x00', 'a\r\nPING', ' '])('the password %j gets in', async (password) => {
-    const session = await connect(source({ port: server.port }), bound);
+    const session = await connectRedis(source({ port: server.port }), bound);
     await session.send(['ACL', 'SETUSER', 'odd', 'on', 'resetpass', `>${password}`, '+ping']);
     session.end();
-    const odd = await connect(source({ port: server.port, username: 'odd', password: new Secret(password) }), bound);
+    const odd = await connectRedis(
+      source({ port: server.port, username: 'odd', password: new Secret(password) }),
+      bound,
+    );
     odd.end();
-    expect(odd.entered.auth).toBe('password');
+    expect(odd.authentication.auth).toBe('password');
   });
 
   test('a command that takes too long gives the session up, once', async () => {
-    const session = await connect(source({ port: server.port }), bound);
+    const session = await connectRedis(source({ port: server.port }), bound);
     const slow = session.send(['BLPOP', 'nothing', '0'], 200);
     const behind = session.send(['PING']);
     const [late, next] = await Promise.allSettled([slow, behind]);
@@ -61,18 +64,21 @@ describe.skipIf(lacks('redis-server', 'redis-cli'))('with a real server', () => 
   });
 
   test('a signal ends what is under way, and says what it was', async () => {
-    const session = await connect(source({ port: server.port }), { limit: 2000, signal: AbortSignal.timeout(200) });
+    const session = await connectRedis(source({ port: server.port }), {
+      limit: 2000,
+      signal: AbortSignal.timeout(200),
+    });
     await expect(session.send(['BLPOP', 'nothing', '0'])).rejects.toMatchObject({
       code: 'ABORTED',
       message: 'no answer before the deadline',
     });
-    const late = connect(source({ port: server.port }), { limit: 2000, signal: AbortSignal.abort() });
+    const late = connectRedis(source({ port: server.port }), { limit: 2000, signal: AbortSignal.abort() });
     await expect(late).rejects.toMatchObject({ code: 'ABORTED' });
   });
 
   test('a server that is killed in the middle is lost, and nobody dials again', async () => {
     const doomed = await startRedis();
-    const session = await connect(source({ port: doomed.port }), bound);
+    const session = await connectRedis(source({ port: doomed.port }), bound);
     const [waiting] = await Promise.allSettled([session.send(['BLPOP', 'nothing', '0']), doomed.stop()]);
     expect(waiting).toMatchObject({ reason: { code: 'ECONNRESET', lost: true } });
     await expect(session.send(['PING'])).rejects.toMatchObject({ lost: true });
@@ -89,18 +95,18 @@ test.each<readonly [string, string, object]>([
   ['an old server that wants a password', '-ERR operation not permitted\r\n', { code: 'NOAUTH' }],
 ])('%s is recognized by what it says first', async (_name, words, expected) => {
   await listen(async (port) => {
-    await expect(connect(source({ port }), bound)).rejects.toMatchObject(expected);
+    await expect(connectRedis(source({ port }), bound)).rejects.toMatchObject(expected);
   }, words);
 });
 
 test('a server that says nothing is given up in time', async () => {
   const began = Date.now();
   await listen(async (port) => {
-    await expect(connect(source({ port }), { limit: 300 })).rejects.toMatchObject({
+    await expect(connectRedis(source({ port }), { limit: 300 })).rejects.toMatchObject({
       phase: 'startup',
       code: 'ETIMEDOUT',
     });
-    await expect(connect(source({ port, disableSsl: false }), { limit: 300 })).rejects.toMatchObject({
+    await expect(connectRedis(source({ port, disableSsl: false }), { limit: 300 })).rejects.toMatchObject({
       phase: 'tls',
       code: 'TLS',
     });
@@ -109,31 +115,34 @@ test('a server that says nothing is given up in time', async () => {
 });
 
 test('nobody there and an unknown name are failures of the network', async () => {
-  await expect(connect(source({ port: 1 }), bound)).rejects.toMatchObject({ phase: 'network', code: 'ECONNREFUSED' });
-  await expect(connect(source({ host: 'no-such-host.invalid', port: 1 }), bound)).rejects.toMatchObject({
+  await expect(connectRedis(source({ port: 1 }), bound)).rejects.toMatchObject({
+    phase: 'network',
+    code: 'ECONNREFUSED',
+  });
+  await expect(connectRedis(source({ host: 'no-such-host.invalid', port: 1 }), bound)).rejects.toMatchObject({
     phase: 'network',
   });
 });
 
 test('the password is cut out of what a server quotes', () => {
   const own = source({ host: 'db', password: new Secret('open-sesame') });
-  expect(serverWords("ERR unknown command 'AUTH', with args beginning with: 'open-sesame' ", own)).toBe(
+  expect(redactServerMessage("ERR unknown command 'AUTH', with args beginning with: 'open-sesame' ", own)).toBe(
     "ERR unknown command 'AUTH'",
   );
-  expect(serverWords('ERR bad open-sesame here', own)).toBe('ERR bad [secret] here');
-  expect(serverWords('ERR a\x1b[2J\r\nb', own)).toBe('ERR a [2J b');
+  expect(redactServerMessage('ERR bad open-sesame here', own)).toBe('ERR bad [secret] here');
+  expect(redactServerMessage('ERR a\x1b[2J\r\nb', own)).toBe('ERR a [2J b');
 });
 
 test('the code of an error is its first word', () => {
-  expect(codeIn('NOAUTH Authentication required.')).toBe('NOAUTH');
-  expect(codeIn('BUSYKEY')).toBe('BUSYKEY');
-  expect(codeIn('Something else')).toBe('ERR');
+  expect(errorCodeOf('NOAUTH Authentication required.')).toBe('NOAUTH');
+  expect(errorCodeOf('BUSYKEY')).toBe('BUSYKEY');
+  expect(errorCodeOf('Something else')).toBe('ERR');
 });
 
 test('a server that never stops talking is hung up on before it fills the memory', async () => {
   const endless = (heard: string) => (heard.includes('PING') ? '+PONG\r\n' : `+${'x'.repeat(40 * 2 ** 20)}`);
   await listen(async (port) => {
-    const session = await connect(source({ port }), bound);
+    const session = await connectRedis(source({ port }), bound);
     const failure = await session.send(['INFO']).catch((error: unknown) => error);
     session.end();
     expect(failure).toMatchObject({ code: 'PROTOCOL', lost: true });

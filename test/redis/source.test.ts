@@ -1,7 +1,12 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { CliError } from '../../src/errors.ts';
-import { placeOf, readSource, type SourceParts, withPassword } from '../../src/redis/source.ts';
+import {
+  parseRedisSource,
+  type RedisSourceInput,
+  redisHostAndPort,
+  withRedisPassword,
+} from '../../src/redis/source.ts';
 import { Secret } from '../../src/secret.ts';
 
 const ca = { file: 'ca.pem', pem: 'PEM' };
@@ -20,10 +25,10 @@ test.each<readonly [string, object]>([
   ['valkeys://db.example.com', { ssl: 'require' }],
   ['redis://db.example.com/4/', { db: 4 }],
 ])('%s is read', (url, expected) => {
-  expect(readSource({ url }).source).toMatchObject(expected);
+  expect(parseRedisSource({ url }).source).toMatchObject(expected);
 });
 
-test.each<readonly [string, SourceParts, RegExp]>([
+test.each<readonly [string, RedisSourceInput, RegExp]>([
   ['nothing', {}, /no host/],
   ['a URL of another kind', { url: 'http://db' }, /http:\/\/ is no scheme/],
   ['no URL', { url: 'db.example.com' }, /no URL/],
@@ -47,32 +52,36 @@ test.each<readonly [string, SourceParts, RegExp]>([
   ['an address of Sentinel', { url: 'redis-sentinel://a:26379' }, /redis-sentinel:\/\/ is no scheme of Redis/],
   ['a host with a space', { url: 'redis://d b' }, /space/],
 ])('%s is refused', (_name, parts, message) => {
-  expect(() => readSource(parts)).toThrow(message);
-  expect(() => readSource(parts)).toThrow(CliError);
+  expect(() => parseRedisSource(parts)).toThrow(message);
+  expect(() => parseRedisSource(parts)).toThrow(CliError);
 });
 
 test('what is said twice alike is fine, and parts complete a URL', () => {
   expect(
-    readSource({ url: 'redis://db:6380', port: 6380, username: 'u', password: new Secret('p'), disableSsl: true })
+    parseRedisSource({ url: 'redis://db:6380', port: 6380, username: 'u', password: new Secret('p'), disableSsl: true })
       .source,
   ).toMatchObject({
     port: 6380,
     username: 'u',
   });
-  expect(readSource({ host: 'redis://db:6380' }).source).toMatchObject({ host: 'db', port: 6380, ssl: 'disable' });
+  expect(parseRedisSource({ host: 'redis://db:6380' }).source).toMatchObject({
+    host: 'db',
+    port: 6380,
+    ssl: 'disable',
+  });
 });
 
 test('parts mean TLS unless it is turned off', () => {
-  expect(readSource({ host: '[::1]' }).source).toMatchObject({ host: '::1', ssl: 'require' });
-  expect(readSource({ host: 'db', disableSsl: true }).source.ssl).toBe('disable');
-  expect(readSource({ host: 'db', ca }).source.ca).toEqual(ca);
+  expect(parseRedisSource({ host: '[::1]' }).source).toMatchObject({ host: '::1', ssl: 'require' });
+  expect(parseRedisSource({ host: 'db', disableSsl: true }).source.ssl).toBe('disable');
+  expect(parseRedisSource({ host: 'db', ca }).source.ca).toEqual(ca);
 });
 
 test('one password wins: given, then in the URL, then in the environment', () => {
   const environment = { REDISCLI_AUTH: 'c' };
   const all = { url: 'redis://:b@db', password: new Secret('a'), environment };
-  const read = (parts: SourceParts) => {
-    const { source, passwordFrom } = readSource(parts);
+  const read = (parts: RedisSourceInput) => {
+    const { source, passwordFrom } = parseRedisSource(parts);
     return [source.password?.reveal(), passwordFrom];
   };
   expect(read(all)).toEqual(['a', 'given']);
@@ -84,7 +93,7 @@ test('one password wins: given, then in the URL, then in the environment', () =>
 test.each(['p@ss', 'p/a:s?s#w', 'söße', '"quote\'', 'back\\slash', 'sp ace', '[x]', '+&=', '://', 'a@b@c'])(
   'the password %s is taken encoded and as it stands',
   (password) => {
-    const read = (text: string) => readSource({ url: `redis://u:${text}@db:6380/2` }).source;
+    const read = (text: string) => parseRedisSource({ url: `redis://u:${text}@db:6380/2` }).source;
     expect(read(encodeURIComponent(password)).password?.reveal()).toBe(password);
     expect(read(password)).toMatchObject({ host: 'db', port: 6380, db: 2, username: 'u' });
     expect(read(password).password?.reveal()).toBe(password);
@@ -94,16 +103,16 @@ test.each(['p@ss', 'p/a:s?s#w', 'söße', '"quote\'', 'back\\slash', 'sp ace', '
 test('every password survives being encoded', () => {
   fc.assert(
     fc.property(fc.string({ minLength: 1, unit: 'grapheme' }), (password) => {
-      const { source } = readSource({ url: `rediss://u:${encodeURIComponent(password)}@db` });
+      const { source } = parseRedisSource({ url: `rediss://u:${encodeURIComponent(password)}@db` });
       expect(source.password?.reveal()).toBe(password);
     }),
   );
 });
 
 test('a % that encodes nothing is refused without showing the password', () => {
-  expect(() => readSource({ url: 'redis://u:50%off@db' })).toThrow(/%/);
+  expect(() => parseRedisSource({ url: 'redis://u:50%off@db' })).toThrow(/%/);
   try {
-    readSource({ url: 'redis://u:50%off@db' });
+    parseRedisSource({ url: 'redis://u:50%off@db' });
   } catch (error) {
     expect(JSON.stringify(error, Object.getOwnPropertyNames(error))).not.toContain('off');
   }
@@ -111,28 +120,28 @@ test('a % that encodes nothing is refused without showing the password', () => {
 
 test('a name without a password is not kept, for it may be the password, and is there when one comes', () => {
   for (const parts of [{ url: 'redis://hunter22@db' }, { host: 'db', username: 'hunter22' }]) {
-    const read = readSource(parts);
+    const read = parseRedisSource(parts);
     expect(JSON.stringify(read.source)).not.toContain('hunter22');
     expect(read.source).toMatchObject({ username: undefined, password: undefined, isNameIdle: true });
-    expect(withPassword(read, undefined)).toBe(read.source);
-    const whole = withPassword(read, new Secret('pw'));
+    expect(withRedisPassword(read, undefined)).toBe(read.source);
+    const whole = withRedisPassword(read, new Secret('pw'));
     expect(whole).toMatchObject({ username: 'hunter22' });
     expect(whole.isNameIdle).toBeUndefined();
   }
-  const named = readSource({ url: 'redis://mover@db', environment: { REDISCLI_AUTH: 'pw' } });
+  const named = parseRedisSource({ url: 'redis://mover@db', environment: { REDISCLI_AUTH: 'pw' } });
   expect(named.source).toMatchObject({ username: 'mover', isNameAlone: true });
 });
 
 test('a name before the @ is not shown when it contradicts --username', () => {
-  const twice = () => readSource({ url: 'redis://hunter22@db', username: 'mover' });
+  const twice = () => parseRedisSource({ url: 'redis://hunter22@db', username: 'mover' });
   expect(twice).toThrow(/user name is given twice: before the @ of the URL, and as mover/);
 });
 
 test('a source does not print its password', () => {
-  expect(JSON.stringify(readSource({ url: 'redis://u:hush@db' }))).not.toContain('hush');
+  expect(JSON.stringify(parseRedisSource({ url: 'redis://u:hush@db' }))).not.toContain('hush');
 });
 
 test('a place has brackets around IPv6 alone', () => {
-  expect(placeOf({ host: '::1', port: 1 })).toBe('[::1]:1');
-  expect(placeOf({ host: 'db', port: 2 })).toBe('db:2');
+  expect(redisHostAndPort({ host: '::1', port: 1 })).toBe('[::1]:1');
+  expect(redisHostAndPort({ host: 'db', port: 2 })).toBe('db:2');
 });

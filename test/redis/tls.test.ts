@@ -1,20 +1,25 @@
 import { describe, expect, test } from 'vitest';
-import { dial } from '../../src/redis/dial.ts';
-import { readSource } from '../../src/redis/source.ts';
-import { tlsOptions } from '../../src/redis/tls.ts';
+import { openRedisSocket } from '../../src/redis/redis-socket.ts';
+import { parseRedisSource } from '../../src/redis/source.ts';
+import { redisTlsOptions } from '../../src/redis/tls.ts';
 import { lacks } from '../fixtures/needs.ts';
 import { startRedis } from '../fixtures/redis.ts';
 
 const ca = { file: 'ca.pem', pem: 'PEM' };
 
 test('a name is told to the server, an address is not', () => {
-  expect(tlsOptions(readSource({ host: 'db.example.com' }).source)).toMatchObject({ servername: 'db.example.com' });
-  expect(tlsOptions(readSource({ host: '::1' }).source)).not.toHaveProperty('servername');
+  expect(redisTlsOptions(parseRedisSource({ host: 'db.example.com' }).source)).toMatchObject({
+    servername: 'db.example.com',
+  });
+  expect(redisTlsOptions(parseRedisSource({ host: '::1' }).source)).not.toHaveProperty('servername');
 });
 
 test('with a CA the server is verified, without one only encrypted', () => {
-  expect(tlsOptions(readSource({ host: 'db' }).source)).toMatchObject({ rejectUnauthorized: false });
-  expect(tlsOptions(readSource({ host: 'db', ca }).source)).toMatchObject({ rejectUnauthorized: true, ca: 'PEM' });
+  expect(redisTlsOptions(parseRedisSource({ host: 'db' }).source)).toMatchObject({ rejectUnauthorized: false });
+  expect(redisTlsOptions(parseRedisSource({ host: 'db', ca }).source)).toMatchObject({
+    rejectUnauthorized: true,
+    ca: 'PEM',
+  });
 });
 
 describe.skipIf(lacks('redis-server', 'openssl'))('with a real server', () => {
@@ -22,11 +27,13 @@ describe.skipIf(lacks('redis-server', 'openssl'))('with a real server', () => {
     const server = await startRedis({ tls: true });
     const parts = { port: server.port, ca: server.ca };
     try {
-      const { socket, tls } = await dial(readSource({ host: 'localhost', ...parts }).source, { limit: 2000 });
+      const { socket, tls } = await openRedisSocket(parseRedisSource({ host: 'localhost', ...parts }).source, {
+        limit: 2000,
+      });
       expect(tls?.certificate).toMatchObject({ subject: 'CN=localhost', issuer: 'CN=Test CA', selfSigned: false });
       socket.destroy();
-      const other = readSource({ host: 'other.example.com', ...parts }).source;
-      await expect(dial({ ...other, address: '127.0.0.1' }, { limit: 2000 })).rejects.toMatchObject({
+      const other = parseRedisSource({ host: 'other.example.com', ...parts }).source;
+      await expect(openRedisSocket({ ...other, address: '127.0.0.1' }, { limit: 2000 })).rejects.toMatchObject({
         phase: 'tls',
         code: 'TLS',
       });

@@ -1,8 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type CopySession, connect } from '../../src/postgresql/connection.ts';
-import { dropDatabases, dropRoles } from '../../src/rehearsal/clearing.ts';
-import { countRows, listTables, readSequences } from '../../src/rehearsal/count.ts';
-import { makeBare, occupants, readBare } from '../../src/rehearsal/occupants.ts';
+import { type CopySession, connectPostgresql } from '../../src/postgresql/connection.ts';
+import { countRows, listTables, readSequences } from '../../src/rehearsal/postgresql/count-rows.ts';
+import { dropDatabases, dropRoles } from '../../src/rehearsal/postgresql/drop-objects.ts';
+import {
+  describeExistingObjects,
+  readEmptyDatabase,
+  restoreEmptyDatabase,
+} from '../../src/rehearsal/postgresql/existing-objects.ts';
 import { Secret } from '../../src/secret.ts';
 import { type Postgres, startPostgres } from '../fixtures/postgres.ts';
 
@@ -17,7 +21,7 @@ afterAll(() => server?.stop());
 async function inside<T>(dbname: string, work: (session: CopySession) => Promise<T>): Promise<T> {
   const { host, port } = server;
   const door = { host, port, dbname, username: 'postgres', password: new Secret(server.password) } as const;
-  const session = await connect({ ...door, ssl: 'disable' }, { dbname, limit: 10_000 });
+  const session = await connectPostgresql({ ...door, ssl: 'disable' }, { dbname, limit: 10_000 });
   try {
     return await work(session);
   } finally {
@@ -29,8 +33,8 @@ test('a database that was filled is put back to what it was, extensions of its o
   await server.query('CREATE DATABASE bare');
   await server.query('CREATE EXTENSION hstore', 'bare');
   const before = await inside('bare', async (session) => {
-    expect(await occupants(session)).toEqual([]);
-    return readBare(session);
+    expect(await describeExistingObjects(session)).toEqual([]);
+    return readEmptyDatabase(session);
   });
   await server.query(
     `CREATE SCHEMA "Own"; CREATE TABLE "Own".t (id serial); CREATE TABLE base (id int PRIMARY KEY, h hstore);
@@ -40,9 +44,9 @@ test('a database that was filled is put back to what it was, extensions of its o
     'bare',
   );
   await inside('bare', async (session) => {
-    expect(await occupants(session)).toContain('table public.base');
-    expect(await makeBare(session, before)).toEqual([]);
-    expect(await readBare(session)).toEqual(before);
+    expect(await describeExistingObjects(session)).toContain('table public.base');
+    expect(await restoreEmptyDatabase(session, before)).toEqual([]);
+    expect(await readEmptyDatabase(session)).toEqual(before);
   });
 });
 

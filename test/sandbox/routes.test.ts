@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ROUTES } from '../../src/sandbox/routes.ts';
-import { admin, sandboxFor, send } from './driver.ts';
+import { admin, sandboxFor, send } from './requests.ts';
 
 describe('the registry of routes', () => {
   it('names no endpoint twice', () => {

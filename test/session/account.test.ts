@@ -1,7 +1,7 @@
 import { mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { accountOf, readAccount, removeAccount, writeAccount } from '../../src/session/account.ts';
+import { accountFromGrant, readAccount, removeAccount, writeAccount } from '../../src/session/account.ts';
 import { testHost } from '../fixtures/host.ts';
 
 const info = { name: 'Maya', email: 'maya@example.com', uuid: 'a1b2c3d4-x', teamName: 'Ops', teamUuid: 't-1' };
@@ -9,7 +9,7 @@ const info = { name: 'Maya', email: 'maya@example.com', uuid: 'a1b2c3d4-x', team
 describe('who is logged in', () => {
   it('is kept for display beside the config, with the first six characters of the account', () => {
     const { config } = testHost().folders;
-    const account = accountOf('sid-1', info, 'read', 'code');
+    const account = accountFromGrant('sid-1', info, 'read', 'code');
     expect(account).toEqual({
       sid: 'sid-1',
       name: 'Maya',
@@ -29,7 +29,7 @@ describe('who is logged in', () => {
 
   it('of the implicit flow is nobody, with a scope nobody verified', () => {
     const { config } = testHost().folders;
-    writeAccount(config, 'work', accountOf('sid-1', undefined, 'read', 'implicit'));
+    writeAccount(config, 'work', accountFromGrant('sid-1', undefined, 'read', 'implicit'));
     expect(readAccount(config, 'work')).toEqual({
       sid: 'sid-1',
       scope: 'read',
@@ -40,7 +40,7 @@ describe('who is logged in', () => {
 
   it('is gone after it was removed, once and again', () => {
     const { config } = testHost().folders;
-    writeAccount(config, 'work', accountOf('sid-1', info, 'read', 'code'));
+    writeAccount(config, 'work', accountFromGrant('sid-1', info, 'read', 'code'));
     removeAccount(config, 'work');
     removeAccount(config, 'work');
     expect(readAccount(config, 'work')).toBeUndefined();

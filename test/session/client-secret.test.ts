@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { Secret } from '../../src/secret.ts';
 import { readClientSecret, writeClientSecret } from '../../src/session/client-secret.ts';
-import { createWalJournal } from '../../src/session/journal-wal.ts';
-import { placeOf } from '../../src/session/place.ts';
-import { createFileStore } from '../../src/session/store-file.ts';
-import { createKeychainStore } from '../../src/session/store-keychain.ts';
+import { createFileStore } from '../../src/session/file-store.ts';
+import { createKeychainStore } from '../../src/session/keychain-store.ts';
+import { profilePaths } from '../../src/session/profile-paths.ts';
+import { createWriteAheadJournal } from '../../src/session/write-ahead-journal.ts';
 import { memoryKeychain, testHost } from '../fixtures/host.ts';
 
 const binding = { authOrigin: 'https://auth.example', clientId: 'client-1' };
 
 describe('a client secret', () => {
   it('is given to the application it was stored for, and to no other', async () => {
-    const store = createFileStore(placeOf(testHost().folders.state, 'work'));
+    const store = createFileStore(profilePaths(testHost().folders.state, 'work'));
     expect(await readClientSecret(store, binding)).toBeUndefined();
     await writeClientSecret(store, binding, new Secret('hunter2'));
     expect((await readClientSecret(store, binding))?.reveal()).toBe('hunter2');
@@ -20,8 +20,8 @@ describe('a client secret', () => {
   });
 
   it.each(['', '{', '[]', '{"client_secret":"hunter2"}'])('stored as %j is none', async (text) => {
-    const store = createFileStore(placeOf(testHost().folders.state, 'work'));
-    await store.visit((items) => items.write('client', new Secret(text)));
+    const store = createFileStore(profilePaths(testHost().folders.state, 'work'));
+    await store.withItems((items) => items.write('client', new Secret(text)));
     expect(await readClientSecret(store, binding)).toBeUndefined();
   });
 
@@ -33,7 +33,7 @@ describe('a client secret', () => {
       limit: 1,
       onWaiting: () => undefined,
       platform: 'linux',
-      journal: createWalJournal(placeOf(testHost().folders.state, 'work')),
+      journal: createWriteAheadJournal(profilePaths(testHost().folders.state, 'work')),
     });
     await expect(readClientSecret(store, binding)).rejects.toMatchObject({
       code: 'keychain_unavailable',

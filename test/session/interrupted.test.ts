@@ -1,32 +1,40 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { type KillPoint, points } from '../../src/session/points.ts';
-import { refreshSession } from '../../src/session/refresh.ts';
-import { createSession } from '../../src/session/session.ts';
+import { type Failpoint, failpoints } from '../../src/session/failpoints.ts';
+import { createProfileSession } from '../../src/session/profile-session.ts';
+import { refreshSession } from '../../src/session/refresh-session.ts';
 import { testHost } from '../fixtures/host.ts';
-import { afterDeath, expectAlive, type Kind, lasting, machineWith, momentAt, singleUseServer } from './ground.ts';
+import {
+  expectAlive,
+  machineFromSnapshot,
+  machineWith,
+  type StoreKind,
+  singleUseServer,
+  snapshotAt,
+  unexpired,
+} from './session-fixture.ts';
 
 const due = { kind: 'due' } as const;
 
-const ofStore: Readonly<Record<Kind, readonly KillPoint[]>> = {
-  keychain: Object.keys(points).filter((point): point is KillPoint => !point.startsWith('R-')),
-  file: Object.keys(points).filter((point): point is KillPoint => !/^R-|K9/.test(point)),
+const ofStore: Readonly<Record<StoreKind, readonly Failpoint[]>> = {
+  keychain: Object.keys(failpoints).filter((point): point is Failpoint => !point.startsWith('R-')),
+  file: Object.keys(failpoints).filter((point): point is Failpoint => !/^R-|K9/.test(point)),
 };
 
 /** After which the server may have processed what nobody has read to its end: only these may cost a login. */
-const open: readonly KillPoint[] = ['K6-answering', 'K6-partial', 'K7-read'];
+const open: readonly Failpoint[] = ['K6-answering', 'K6-partial', 'K7-read'];
 
 describe.each(['keychain', 'file'] as const)('a process that dies during a refresh, with the %s store,', (kind) => {
   it.each(ofStore[kind])('at %s leaves a session that the next command uses', async (point) => {
     const server = await singleUseServer();
     server.expired = 1;
     const machine = await machineWith(server, kind);
-    const { reached, moment } = momentAt(machine, server, point, testHost());
-    await refreshSession({ ...machine.deps, reached }, due);
+    const { reached, moment } = snapshotAt(machine, server, point, testHost());
+    await refreshSession({ ...machine.deps, onFailpoint: reached }, due);
     const left = moment();
     if (left === undefined) throw new Error(`${point} was not reached`);
-    const after = afterDeath(server, kind, left);
-    const next = createSession(after.deps).record();
+    const after = machineFromSnapshot(server, kind, left);
+    const next = createProfileSession(after.deps).record();
     if (open.includes(point)) {
       await expect(next).rejects.toMatchObject({ code: 'needs_login', exitCode: 4 });
       expect(after.traces()).toEqual([]);
@@ -41,30 +49,30 @@ describe.each(['keychain', 'file'] as const)('a process that dies during a refre
 
   it.each(ofStore[kind])('at %s, forced while its token was good, loses nothing either', async (point) => {
     const server = await singleUseServer();
-    const machine = await machineWith(server, kind, lasting());
-    const { reached, moment } = momentAt(machine, server, point, testHost());
-    await createSession({ ...machine.deps, reached }).force();
-    const after = afterDeath(server, kind, moment()!);
-    const session = createSession(after.deps);
+    const machine = await machineWith(server, kind, unexpired());
+    const { reached, moment } = snapshotAt(machine, server, point, testHost());
+    await createProfileSession({ ...machine.deps, onFailpoint: reached }).forceRefresh();
+    const after = machineFromSnapshot(server, kind, moment()!);
+    const session = createProfileSession(after.deps);
     if (open.includes(point)) {
       await expect(session.bearer()).rejects.toMatchObject({ code: 'needs_login' });
       return;
     }
     expect((await session.bearer()).reveal()).toBe(`at-${server.generation}`);
-    expectAlive(await createSession(after.sibling()).force(), server);
+    expectAlive(await createProfileSession(after.sibling()).forceRefresh(), server);
     expect(after.traces()).toEqual([]);
   });
 
   it.each(['R-promoting', 'R-promoted'] as const)('and one that dies at %s while it puts that right', async (point) => {
     const server = await singleUseServer();
     const machine = await machineWith(server, kind);
-    const first = momentAt(machine, server, 'K8-sealed', testHost());
-    await refreshSession({ ...machine.deps, reached: first.reached }, due);
-    const middle = afterDeath(server, kind, first.moment()!);
-    const second = momentAt(middle, server, point, testHost());
-    await createSession({ ...middle.deps, reached: second.reached }).record();
-    const last = afterDeath(server, kind, second.moment()!);
-    expectAlive(await createSession(last.deps).record(), server);
+    const first = snapshotAt(machine, server, 'K8-sealed', testHost());
+    await refreshSession({ ...machine.deps, onFailpoint: first.reached }, due);
+    const middle = machineFromSnapshot(server, kind, first.moment()!);
+    const second = snapshotAt(middle, server, point, testHost());
+    await createProfileSession({ ...middle.deps, onFailpoint: second.reached }).record();
+    const last = machineFromSnapshot(server, kind, second.moment()!);
+    expectAlive(await createProfileSession(last.deps).record(), server);
     expect(last.traces()).toEqual([]);
     expect(server.seen).toEqual(['/v1/oauth/token']);
   });
@@ -72,9 +80,9 @@ describe.each(['keychain', 'file'] as const)('a process that dies during a refre
   it('once sealed is never asked for again: the server sees one refresh', async () => {
     const server = await singleUseServer();
     const machine = await machineWith(server, kind);
-    const { reached, moment } = momentAt(machine, server, 'K8-sealed', testHost());
-    await refreshSession({ ...machine.deps, reached }, due);
-    await createSession(afterDeath(server, kind, moment()!).deps).bearer();
+    const { reached, moment } = snapshotAt(machine, server, 'K8-sealed', testHost());
+    await refreshSession({ ...machine.deps, onFailpoint: reached }, due);
+    await createProfileSession(machineFromSnapshot(server, kind, moment()!).deps).bearer();
     expect(server.seen).toEqual(['/v1/oauth/token']);
   });
 });
@@ -84,21 +92,21 @@ describe('a write-ahead file torn at any byte', () => {
     const server = await singleUseServer();
     server.expired = 1;
     const machine = await machineWith(server, 'keychain');
-    const { reached, moment } = momentAt(machine, server, 'K8-sealed', testHost());
-    await refreshSession({ ...machine.deps, reached }, due);
+    const { reached, moment } = snapshotAt(machine, server, 'K8-sealed', testHost());
+    await refreshSession({ ...machine.deps, onFailpoint: reached }, due);
     const left = moment()!;
     const whole = readFileSync(`${left.folder}/default.0123456789abcdef.2.wal`);
     const start = whole.indexOf('\n') + 1;
     for (const length of [0, 1, start - 1, start, start + 1, start + 27, start + 28, start + 100, whole.length - 1]) {
-      const after = afterDeath(server, 'keychain', { ...left, generation: 2 });
+      const after = machineFromSnapshot(server, 'keychain', { ...left, generation: 2 });
       const path = `${after.place.folder}/default.0123456789abcdef.2.wal`;
       // Not filled with zeros: now and then the last byte of what is sealed is one.
       writeFileSync(path, Buffer.concat([whole.subarray(0, length), whole.subarray(length).map((byte) => ~byte)]));
-      await expect(createSession(after.deps).bearer()).rejects.toMatchObject({ code: 'needs_login' });
+      await expect(createProfileSession(after.deps).bearer()).rejects.toMatchObject({ code: 'needs_login' });
       // The same file, while the server has not processed anything.
-      const lucky = afterDeath(server, 'keychain', { ...left, generation: 1 });
+      const lucky = machineFromSnapshot(server, 'keychain', { ...left, generation: 1 });
       writeFileSync(path.replace(after.place.folder, lucky.place.folder), whole.subarray(0, length));
-      expectAlive(await createSession(lucky.deps).record(), server);
+      expectAlive(await createProfileSession(lucky.deps).record(), server);
       expect(lucky.traces()).toEqual([]);
     }
   });

@@ -1,22 +1,22 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { CliError } from '../../src/errors.ts';
-import { SendError } from '../../src/platform/send.ts';
-import type { Sandbox } from '../../src/sandbox/server.ts';
+import { SendError } from '../../src/platform/http-sender.ts';
+import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { Secret } from '../../src/secret.ts';
 import type { Account } from '../../src/session/account.ts';
-import { loginAgain } from '../../src/session/command-for.ts';
-import { type LoginDeps, login } from '../../src/session/login.ts';
-import { revokeGrant } from '../../src/session/login-exchange.ts';
+import { completeLogin } from '../../src/session/complete-login.ts';
+import { encodeRecord } from '../../src/session/credential-record.ts';
+import { revokeGrant } from '../../src/session/exchange-code.ts';
+import { createFileStore } from '../../src/session/file-store.ts';
+import { type LoginDeps, performLogin } from '../../src/session/login.ts';
 import type { LoginRequest } from '../../src/session/login-request.ts';
-import { settleLogin } from '../../src/session/login-settle.ts';
-import { placeOf } from '../../src/session/place.ts';
-import { encodeRecord } from '../../src/session/record.ts';
-import { createFileStore } from '../../src/session/store-file.ts';
+import { profilePaths } from '../../src/session/profile-paths.ts';
+import { loginCommands } from '../../src/session/suggested-commands.ts';
 import { closedOrigin, reply, serverFor } from '../fixtures/broken-server.ts';
 import { type TestHost, testHost } from '../fixtures/host.ts';
 import { visit } from '../fixtures/login.ts';
 import { bindingTo, keychainStoreOf, refreshDeps, seedSession, storedRecord } from '../fixtures/session.ts';
-import { codeFor, sandboxFor, tokenFor } from '../sandbox/driver.ts';
+import { codeFor, sandboxFor, tokenFor } from '../sandbox/requests.ts';
 
 const request: LoginRequest = {
   flow: 'code',
@@ -57,24 +57,24 @@ function ground(host: TestHost, sandbox: Sandbox, changes: Partial<LoginDeps> = 
       lock,
       requireSafe,
       tryLoginLock: () => ({ descriptor: -1, release: () => undefined }),
-      send: () => host.send({ env: {}, fresh: true }),
+      createSender: () => host.createSender({ env: {}, fresh: true }),
       clock: host.clock,
       random: host.random,
       signals: host.signals,
-      clean: (text) => text,
-      isOfSpec: () => false,
-      login: loginAgain('default', request, undefined),
+      sanitize: (text) => text,
+      isSpecServer: () => false,
+      loginCommands: loginCommands('default', request, undefined),
       onOtherScope: 'refuse',
       writeAccount: (account) => accounts.push(account),
-      invite: async ({ authorizationUrl }) => {
+      showInstructions: async ({ authorizationUrl }) => {
         state = new URL(authorizationUrl).searchParams.get('state') ?? '';
       },
-      pastes: async function* () {
+      pastedLines: async function* () {
         for (const line of lines) yield line.replace('STATE', state);
         await new Promise(() => undefined);
       },
       report: async () => undefined,
-      notePaste: async (kind) => {
+      reportRejectedPaste: async (kind) => {
         notes.push(kind);
       },
       ...changes,
@@ -87,9 +87,9 @@ describe('a login by paste', () => {
     const [host, sandbox] = [testHost(), await sandboxFor()];
     const { deps, paste, accounts } = ground(host, sandbox);
     paste(`${sandbox.ready.callback_url}?code=${await codeFor(sandbox)}&state=STATE`);
-    const result = await login(deps, request);
+    const result = await performLogin(deps, request);
     expect(result.record).toMatchObject({ gen: 1, scope: 'read' });
-    expect(storedRecord(placeOf(host.folders.state, 'default'))?.sid).toBe(result.record.sid);
+    expect(storedRecord(profilePaths(host.folders.state, 'default'))?.sid).toBe(result.record.sid);
     expect(accounts).toMatchObject([{ sid: result.record.sid, email: 'maya@example.com' }]);
   });
 
@@ -98,7 +98,7 @@ describe('a login by paste', () => {
     const { deps, paste, notes } = ground(host, sandbox);
     const code = await codeFor(sandbox);
     paste('', 'hello there my friend', `${sandbox.ready.callback_url}?code=${code}`, `${code} STATE`);
-    await login(deps, request);
+    await performLogin(deps, request);
     expect(notes).toEqual(['unreadable', 'incomplete']);
   });
 
@@ -107,10 +107,10 @@ describe('a login by paste', () => {
     const { deps, paste } = ground(host, sandbox);
     const code = await codeFor(sandbox);
     paste(`${code} foreign-state`);
-    await expect(login(deps, request)).rejects.toMatchObject({ code: 'state_mismatch', exitCode: 4 });
+    await expect(performLogin(deps, request)).rejects.toMatchObject({ code: 'state_mismatch', exitCode: 4 });
     const again = ground(host, sandbox);
     again.paste(`${code} STATE`);
-    await login(again.deps, request);
+    await performLogin(again.deps, request);
   });
 
   it.each([
@@ -121,10 +121,10 @@ describe('a login by paste', () => {
   ] as const)('in the flow %s that is answered with %s names the other flow', async (flow, error, command) => {
     const [host, sandbox] = [testHost(), await sandboxFor()];
     const asked = { ...request, flow };
-    const { deps, paste } = ground(host, sandbox, { login: loginAgain('default', asked, undefined) });
+    const { deps, paste } = ground(host, sandbox, { loginCommands: loginCommands('default', asked, undefined) });
     paste(`${sandbox.ready.callback_url}${flow === 'code' ? '?' : '#'}error=${error}&state=STATE`);
     const hint = `log in with the other flow: ${command}`;
-    await expect(login(deps, asked)).rejects.toMatchObject({ code: 'api_error', hint });
+    await expect(performLogin(deps, asked)).rejects.toMatchObject({ code: 'api_error', hint });
   });
 
   it.each([
@@ -145,9 +145,9 @@ describe('a login by paste', () => {
       const [host, sandbox] = [testHost(), await sandboxFor()];
       const { authOrigin, clientId } = bindingTo(sandbox);
       const client = { authOrigin, clientId, clientSecret: new Secret('wrong'), tokenParams };
-      const { deps, paste } = ground(host, sandbox, { client, isOfSpec: () => isOurs });
+      const { deps, paste } = ground(host, sandbox, { client, isSpecServer: () => isOurs });
       paste(`${sandbox.ready.callback_url}?code=${await codeFor(sandbox)}&state=STATE`);
-      await expect(login(deps, request)).rejects.toMatchObject({ code: 'invalid_client', hint });
+      await expect(performLogin(deps, request)).rejects.toMatchObject({ code: 'invalid_client', hint });
     },
   );
 
@@ -159,9 +159,9 @@ describe('a login by paste', () => {
     async (_what, answer) => {
       const [host, sandbox] = [testHost(), await sandboxFor()];
       const asked = { ...request, flow: 'implicit' } as const;
-      const { deps, paste } = ground(host, sandbox, { login: loginAgain('default', asked, undefined) });
+      const { deps, paste } = ground(host, sandbox, { loginCommands: loginCommands('default', asked, undefined) });
       paste(`${sandbox.ready.callback_url}${answer}&state=STATE`);
-      await expect(login(deps, asked)).rejects.toMatchObject({
+      await expect(performLogin(deps, asked)).rejects.toMatchObject({
         code: 'malformed_response',
         hint: 'start again with `cloudctl auth login --flow implicit`; if it stays so, log in with the other flow: `cloudctl auth login`',
       });
@@ -191,7 +191,7 @@ describe('a login by paste', () => {
       const client = { authOrigin: origin, clientId: 'c', clientSecret: new Secret('s'), tokenParams };
       const { deps, paste } = ground(host, sandbox, { client });
       paste('a-code STATE');
-      await expect(login(deps, request)).rejects.toMatchObject({
+      await expect(performLogin(deps, request)).rejects.toMatchObject({
         code: 'api_error',
         message: expect.stringMatching(/^could not exchange the authorization code: /),
         hint: expect.stringMatching(hint),
@@ -210,7 +210,7 @@ describe('a login by paste', () => {
       const [host, sandbox] = [testHost(), await sandboxFor()];
       const { deps, paste } = ground(host, sandbox);
       paste(`${sandbox.ready.callback_url}?error=${code}&state=STATE`);
-      await expect(login(deps, { ...request, prompt })).rejects.toMatchObject({
+      await expect(performLogin(deps, { ...request, prompt })).rejects.toMatchObject({
         code,
         message: expect.not.stringContaining(prompt === undefined ? 'expected account' : 'nothing'),
         hint: expect.stringMatching(hint),
@@ -222,14 +222,18 @@ describe('a login by paste', () => {
     const [host, sandbox] = [testHost(), await sandboxFor()];
     const invite = () => Promise.reject(new Error('invited'));
     const store = {
-      ...createFileStore(placeOf(host.folders.state, 'default')),
+      ...createFileStore(profilePaths(host.folders.state, 'default')),
       visit: () => Promise.reject(new CliError('keychain_unavailable', 'locked')),
     };
-    await expect(login(ground(host, sandbox, { invite, store }).deps, request)).rejects.toMatchObject({
+    await expect(
+      performLogin(ground(host, sandbox, { showInstructions: invite, store }).deps, request),
+    ).rejects.toMatchObject({
       code: 'keychain_unavailable',
     });
     const tryLoginLock = () => undefined;
-    await expect(login(ground(host, sandbox, { invite, store, tryLoginLock }).deps, request)).rejects.toMatchObject({
+    await expect(
+      performLogin(ground(host, sandbox, { showInstructions: invite, store, tryLoginLock }).deps, request),
+    ).rejects.toMatchObject({
       code: 'busy',
     });
   });
@@ -238,14 +242,14 @@ describe('a login by paste', () => {
     const [host, sandbox] = [testHost(), await sandboxFor()];
     const store = keychainStoreOf(host);
     const { record } = await seedSession(host, sandbox);
-    await store.visit((items) => items.write('credential', encodeRecord(record)));
+    await store.withItems((items) => items.write('credential', encodeRecord(record)));
     const others = { ...record, sid: 'fedcba9876543210' };
-    for (const left of [record, others]) store.journal.reserve(left, { now: 1, random: host.random }).leave();
+    for (const left of [record, others]) store.journal.reserve(left, { now: 1, random: host.random }).close();
     const { deps, paste } = ground(host, sandbox, { store });
     paste(`${await codeFor(sandbox)} STATE`);
-    await login(deps, request);
-    expect(store.journal.look(record).inDoubt).toBe(false);
-    expect(store.journal.look(others).inDoubt).toBe(true);
+    await performLogin(deps, request);
+    expect(store.journal.inspect(record).inDoubt).toBe(false);
+    expect(store.journal.inspect(others).inDoubt).toBe(true);
   });
 
   it('has a state, a session id and a seal of its own each time', async () => {
@@ -254,13 +258,13 @@ describe('a login by paste', () => {
     for (const _ of [1, 2]) {
       const { deps, paste } = ground(host, sandbox);
       paste(`${await codeFor(sandbox)} STATE`);
-      records.push((await login(deps, request)).record);
+      records.push((await performLogin(deps, request)).record);
     }
     const [a, b] = records;
     expect(a?.sid).toMatch(/^[0-9a-f]{16}$/);
     expect(a?.sid).not.toBe(b?.sid);
-    expect(Buffer.from(a?.seal.reveal() ?? '', 'base64url')).toHaveLength(32);
-    expect(a?.seal.reveal()).not.toBe(b?.seal.reveal());
+    expect(Buffer.from(a?.journalKey.reveal() ?? '', 'base64url')).toHaveLength(32);
+    expect(a?.journalKey.reveal()).not.toBe(b?.journalKey.reveal());
   });
 });
 
@@ -270,12 +274,12 @@ describe('a login by the redirect', () => {
     let reads = 0;
     const { deps } = ground(host, sandbox, {
       callbackUrls: ['http://127.0.0.1:0/callback'],
-      invite: async ({ authorizationUrl, callbackUrl }) => {
+      showInstructions: async ({ authorizationUrl, callbackUrl }) => {
         const state = new URL(authorizationUrl).searchParams.get('state') ?? '';
         // Only once the terminal has failed: the redirect comes later than that.
         setTimeout(() => void visit(`${callbackUrl}?error=access_denied&state=${state}`).catch(() => undefined), 50);
       },
-      pastes: async function* () {
+      pastedLines: async function* () {
         reads += 1;
         yield await Promise.reject(new Error('EIO'));
       },
@@ -284,7 +288,7 @@ describe('a login by the redirect', () => {
     const hear = (error: unknown): void => void unheard.push(error);
     process.on('unhandledRejection', hear);
     onTestFinished(() => void process.off('unhandledRejection', hear));
-    await expect(login(deps, { ...request, listen: true })).rejects.toMatchObject({ code: 'access_denied' });
+    await expect(performLogin(deps, { ...request, listen: true })).rejects.toMatchObject({ code: 'access_denied' });
     expect(reads).toBe(1);
     expect(unheard).toEqual([]);
   });
@@ -299,13 +303,13 @@ describe('the exchange of a code', () => {
     const [host, sandbox] = [testHost(), await sandboxFor()];
     let asked = 0;
     const { deps, paste } = ground(host, sandbox, {
-      send: async () => () => {
+      createSender: async () => () => {
         asked += 1;
         return Promise.reject(new SendError(kind, sent, 'no'));
       },
     });
     paste('a-code STATE');
-    await expect(login(deps, request)).rejects.toMatchObject({ code, exitCode: 6 });
+    await expect(performLogin(deps, request)).rejects.toMatchObject({ code, exitCode: 6 });
     expect(asked).toBe(tries);
   });
 });
@@ -316,7 +320,7 @@ describe('a login that is interrupted', () => {
     let exchange: AbortSignal | undefined;
     const { deps, paste } = ground(host, sandbox, {
       clock: { now: host.clock.now, sleep: (ms) => (ms <= 5_000 ? Promise.resolve() : new Promise(() => {})) },
-      send:
+      createSender:
         async () =>
         (_url, { signal }) => {
           exchange = signal;
@@ -327,9 +331,9 @@ describe('a login that is interrupted', () => {
         },
     });
     paste('a-code STATE');
-    await expect(login(deps, request)).rejects.toMatchObject({ code: 'cancelled', exitCode: 130 });
+    await expect(performLogin(deps, request)).rejects.toMatchObject({ code: 'cancelled', exitCode: 130 });
     expect(exchange?.aborted).toBe(true);
-    expect(storedRecord(placeOf(host.folders.state, 'default'))).toBeUndefined();
+    expect(storedRecord(profilePaths(host.folders.state, 'default'))).toBeUndefined();
   });
 });
 
@@ -340,13 +344,13 @@ describe('a grant that is not kept', () => {
     const params = new Map(
       Object.entries({ access_token: token, token_type: 'bearer', expires_in: '60', scope: 'read', state: 'S' }),
     );
-    const { judgeResponse } = await import('../../src/oauth/authorization-response.ts');
-    const judgement = judgeResponse(params, 'fragment', { state: 'S', flow: 'implicit' });
+    const { validateAuthorizationResponse } = await import('../../src/oauth/authorization-response.ts');
+    const judgement = validateAuthorizationResponse(params, 'fragment', { state: 'S', flow: 'implicit' });
     if (judgement === undefined) throw new Error('no response');
     const wish = { ...request, scope: 'read write' };
     return {
       token,
-      settlement: settleLogin(
+      settlement: completeLogin(
         { ...deps, pkce: undefined, request: wish, abandon: new AbortController().signal },
         judgement,
         'http://x',
@@ -355,8 +359,8 @@ describe('a grant that is not kept', () => {
   }
 
   async function works(sandbox: Sandbox, token: string): Promise<boolean> {
-    const { call } = await import('../sandbox/driver.ts');
-    return (await call(sandbox, token, 'GET', '/v2/actions')).status === 200;
+    const { callApi } = await import('../sandbox/requests.ts');
+    return (await callApi(sandbox, token, 'GET', '/v2/actions')).status === 200;
   }
 
   it('because of its scope is revoked at once', async () => {
@@ -376,7 +380,7 @@ describe('a grant that is not kept', () => {
     expect(page).toEqual({ kind: 'unfinished' });
     await expect(conclude(AbortSignal.timeout(5_000))).rejects.toMatchObject({ code });
     expect(await works(sandbox, token)).toBe(false);
-    expect(storedRecord(placeOf(host.folders.state, 'default'))).toBeUndefined();
+    expect(storedRecord(profilePaths(host.folders.state, 'default'))).toBeUndefined();
   });
 
   it('is kept when the person says yes', async () => {
@@ -399,7 +403,9 @@ describe('a grant that is not kept', () => {
     const { origin, seen } = await serverFor((_, response) => reply(response, 204, ''));
     const client = { authOrigin: origin, clientId: 'c', tokenParams: 'body' } as const;
     const grant = { accessToken: new Secret('at-1'), refreshToken: new Secret('rt-1') };
-    expect(await revokeGrant({ client, send: () => host.send({ env: {}, fresh: true }) }, grant)).toBe(true);
+    expect(await revokeGrant({ client, createSender: () => host.createSender({ env: {}, fresh: true }) }, grant)).toBe(
+      true,
+    );
     expect(seen.map(({ body }) => body)).toEqual(['token=rt-1&client_id=c', 'token=at-1&client_id=c']);
   });
 
@@ -407,7 +413,10 @@ describe('a grant that is not kept', () => {
     const [host] = [testHost()];
     const client = { authOrigin: await closedOrigin(), clientId: 'c', tokenParams: 'query' } as const;
     expect(
-      await revokeGrant({ client, send: () => host.send({ env: {}, fresh: true }) }, { accessToken: new Secret('x') }),
+      await revokeGrant(
+        { client, createSender: () => host.createSender({ env: {}, fresh: true }) },
+        { accessToken: new Secret('x') },
+      ),
     ).toBe(false);
   });
 });

@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import type { Client } from '../../src/oauth/token-endpoint.ts';
-import type { Sandbox } from '../../src/sandbox/server.ts';
+import type { OAuthClient } from '../../src/oauth/token-endpoint.ts';
+import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { Secret } from '../../src/secret.ts';
-import { type LogoutDeps, logout } from '../../src/session/logout.ts';
+import { type LogoutDeps, performLogout } from '../../src/session/logout.ts';
 import { type Answerer, closedOrigin, reply, serverFor } from '../fixtures/broken-server.ts';
 import { type TestHost, testHost } from '../fixtures/host.ts';
 import { refreshDeps, seedSession } from '../fixtures/session.ts';
-import { call, refreshWith, sandboxFor } from '../sandbox/driver.ts';
+import { callApi, refreshWith, sandboxFor } from '../sandbox/requests.ts';
 
 function logoutDeps(host: TestHost, sandbox: Sandbox, changes: Partial<LogoutDeps> = {}): LogoutDeps {
   const { store, lock, requireSafe } = refreshDeps(host, sandbox);
@@ -15,11 +15,11 @@ function logoutDeps(host: TestHost, sandbox: Sandbox, changes: Partial<LogoutDep
     store,
     lock,
     requireSafe,
-    send: () => host.send({ env: {}, fresh: true }),
-    client: async ({ authOrigin, clientId }): Promise<Client> => ({ authOrigin, clientId, tokenParams: 'query' }),
+    createSender: () => host.createSender({ env: {}, fresh: true }),
+    client: async ({ authOrigin, clientId }): Promise<OAuthClient> => ({ authOrigin, clientId, tokenParams: 'query' }),
     removeAccount: () => undefined,
-    acceptance: async ({ accessToken }) =>
-      (await call(sandbox, accessToken.reveal(), 'GET', '/v2/actions')).status === 200 ? 'accepted' : 'refused',
+    probe: async ({ accessToken }) =>
+      (await callApi(sandbox, accessToken.reveal(), 'GET', '/v2/actions')).status === 200 ? 'accepted' : 'refused',
     ...changes,
   };
 }
@@ -28,9 +28,9 @@ describe('a logout', () => {
   it('deletes, revokes and proves', async () => {
     const [host, sandbox] = [testHost(), await sandboxFor()];
     const { grant, place } = await seedSession(host, sandbox);
-    expect(await logout(logoutDeps(host, sandbox), false)).toEqual({ kind: 'revoked' });
+    expect(await performLogout(logoutDeps(host, sandbox), false)).toEqual({ kind: 'revoked' });
     expect(existsSync(place.credentialFile)).toBe(false);
-    expect((await call(sandbox, grant.access_token, 'GET', '/v2/actions')).status).toBe(404);
+    expect((await callApi(sandbox, grant.access_token, 'GET', '/v2/actions')).status).toBe(404);
     expect((await refreshWith(sandbox, grant.refresh_token)).status).toBe(400);
   });
 
@@ -40,12 +40,12 @@ describe('a logout', () => {
     const order: string[] = [];
     const deps = logoutDeps(host, sandbox, {
       removeAccount: () => order.push('account'),
-      send: async () => {
+      createSender: async () => {
         order.push(existsSync(place.credentialFile) ? 'sent too early' : 'sent');
-        return host.send({ env: {}, fresh: true });
+        return host.createSender({ env: {}, fresh: true });
       },
     });
-    await logout(deps, false);
+    await performLogout(deps, false);
     expect(order).toEqual(['account', 'sent']);
   });
 
@@ -53,7 +53,7 @@ describe('a logout', () => {
     const [host, sandbox] = [testHost(), await sandboxFor()];
     const { origin, seen } = await serverFor((_, response) => reply(response, 200, {}));
     await seedSession(host, sandbox, { record: { authOrigin: origin, accessToken: new Secret('at-1') } });
-    await logout(logoutDeps(host, sandbox), false);
+    await performLogout(logoutDeps(host, sandbox), false);
     expect(seen).toHaveLength(1);
     expect(seen[0]).toMatchObject({ method: 'POST', url: '/v1/oauth/revoke?token=at-1', body: '' });
     expect(seen[0]?.headers.authorization).toBe('Bearer at-1');
@@ -65,7 +65,7 @@ describe('a logout', () => {
     const record = { authOrigin: origin, accessToken: new Secret('at-1'), refreshToken: new Secret('rt-1') };
     await seedSession(host, sandbox, { record });
     const client = { authOrigin: origin, clientId: 'c', clientSecret: new Secret('shh'), tokenParams: 'body' } as const;
-    await logout(logoutDeps(host, sandbox, { client: async () => client }), false);
+    await performLogout(logoutDeps(host, sandbox, { client: async () => client }), false);
     // The refresh token as well, which may outlive its access token there.
     expect(seen.map(({ url, body }) => [url, body])).toEqual([
       ['/v1/oauth/revoke', 'token=rt-1&client_id=c&client_secret=shh'],
@@ -92,8 +92,8 @@ describe('a logout', () => {
       const record = { authOrigin: origin, accessToken: new Secret('at-1'), refreshToken: new Secret('rt-1') };
       await seedSession(host, sandbox, { record });
       const client = { authOrigin: origin, clientId: 'c', clientSecret: new Secret('s'), tokenParams: 'body' } as const;
-      const deps = logoutDeps(host, sandbox, { client: async () => client, acceptance: async () => fate });
-      const outcome = await logout(deps, false);
+      const deps = logoutDeps(host, sandbox, { client: async () => client, probe: async () => fate });
+      const outcome = await performLogout(deps, false);
       expect(outcome).toMatchObject(expected);
       expect(seen.filter(({ body }) => body.includes('rt-1'))).toHaveLength(1);
       // The refresh token is no longer among what lives on.
@@ -107,7 +107,7 @@ describe('a logout', () => {
       reply(response, 404, 'Not Found', { 'content-type': 'text/plain' }),
     );
     await seedSession(host, sandbox, { record: { authOrigin: origin } });
-    expect(await logout(logoutDeps(host, sandbox), false)).toMatchObject({
+    expect(await performLogout(logoutDeps(host, sandbox), false)).toMatchObject({
       error: {
         detail: expect.stringMatching(/its access token lives until .*, and its refresh token may live longer/),
       },
@@ -122,7 +122,7 @@ describe('a logout', () => {
     const record = { authOrigin: origin, accessToken: new Secret('at-1'), refreshToken: new Secret('rt-1') };
     await seedSession(host, sandbox, { record });
     const client = { authOrigin: origin, clientId: 'c', clientSecret: new Secret('shh'), tokenParams: 'body' } as const;
-    expect(await logout(logoutDeps(host, sandbox, { client: async () => client }), false)).toMatchObject({
+    expect(await performLogout(logoutDeps(host, sandbox, { client: async () => client }), false)).toMatchObject({
       kind: 'unproven',
       error: { message: expect.stringMatching(/^could not revoke the refresh token: /) },
     });
@@ -131,7 +131,7 @@ describe('a logout', () => {
   it('whose end the resource API did not confirm says no more than that', async () => {
     const [host, sandbox] = [testHost(), await sandboxFor()];
     await seedSession(host, sandbox);
-    const outcome = await logout(logoutDeps(host, sandbox, { acceptance: async () => 'unknown' }), false);
+    const outcome = await performLogout(logoutDeps(host, sandbox, { probe: async () => 'unknown' }), false);
     expect(outcome).toMatchObject({
       kind: 'unproven',
       error: { code: 'api_error', message: expect.stringContaining('did not say whether it still accepts it') },
@@ -142,27 +142,27 @@ describe('a logout', () => {
     const [host, sandbox] = [testHost(), await sandboxFor()];
     const { grant, place } = await seedSession(host, sandbox);
     const deps = logoutDeps(host, sandbox, {
-      send: () => Promise.reject(new Error('sent')),
+      createSender: () => Promise.reject(new Error('sent')),
       requireSafe: () => {
         throw new Error('not needed');
       },
     });
-    expect(await logout(deps, true)).toEqual({ kind: 'local' });
+    expect(await performLogout(deps, true)).toEqual({ kind: 'local' });
     expect(existsSync(place.credentialFile)).toBe(false);
-    expect((await call(sandbox, grant.access_token, 'GET', '/v2/actions')).status).toBe(200);
+    expect((await callApi(sandbox, grant.access_token, 'GET', '/v2/actions')).status).toBe(200);
   });
 
   it('of nobody does nothing', async () => {
     const [host, sandbox] = [testHost(), await sandboxFor()];
-    expect(await logout(logoutDeps(host, sandbox), false)).toEqual({ kind: 'nothing' });
+    expect(await performLogout(logoutDeps(host, sandbox), false)).toEqual({ kind: 'nothing' });
   });
 
   it('of a record that is damaged deletes it', async () => {
     const [host, sandbox] = [testHost(), await sandboxFor()];
     const deps = logoutDeps(host, sandbox);
-    await deps.store.visit((items) => items.write('credential', new Secret('{')));
-    expect(await logout(deps, false)).toEqual({ kind: 'local' });
-    expect(await deps.store.visit((items) => items.read('credential'))).toEqual({ kind: 'absent' });
+    await deps.store.withItems((items) => items.write('credential', new Secret('{')));
+    expect(await performLogout(deps, false)).toEqual({ kind: 'local' });
+    expect(await deps.store.withItems((items) => items.read('credential'))).toEqual({ kind: 'absent' });
   });
 
   it('of a keychain that cannot be asked deletes nothing and says so', async () => {
@@ -171,15 +171,17 @@ describe('a logout', () => {
     const unavailable = async () => ({ kind: 'unavailable', why: 'locked', reason: '' }) as const;
     const store = {
       ...deps.store,
-      visit: <T>(work: Parameters<typeof deps.store.visit<T>>[0]) =>
+      visit: <T>(work: Parameters<typeof deps.store.withItems<T>>[0]) =>
         work({ read: unavailable, write: unavailable, remove: unavailable }),
     };
     let sent = false;
     const send = async () => {
       sent = true;
-      return host.send({ env: {} });
+      return host.createSender({ env: {} });
     };
-    await expect(logout({ ...deps, store, send }, false)).rejects.toMatchObject({ code: 'keychain_unavailable' });
+    await expect(performLogout({ ...deps, store, createSender: send }, false)).rejects.toMatchObject({
+      code: 'keychain_unavailable',
+    });
     expect(sent).toBe(false);
     (await deps.lock()).release();
   });
@@ -212,7 +214,7 @@ describe('a logout that cannot be proved has deleted all the same', () => {
     const [host, sandbox] = [testHost(), await sandboxFor()];
     const { origin } = await serverFor(answerer);
     const { place, grant } = await seedSession(host, sandbox, { record: { authOrigin: origin } });
-    const outcome = await logout(logoutDeps(host, sandbox), false);
+    const outcome = await performLogout(logoutDeps(host, sandbox), false);
     expect(outcome).toMatchObject({ kind: 'unproven', error: expected });
     expect(existsSync(place.credentialFile)).toBe(false);
     const { error } = outcome.kind === 'unproven' ? outcome : { error: undefined };
@@ -223,7 +225,7 @@ describe('a logout that cannot be proved has deleted all the same', () => {
   it('when nobody listens', async () => {
     const [host, sandbox] = [testHost(), await sandboxFor()];
     const { place } = await seedSession(host, sandbox, { record: { authOrigin: await closedOrigin() } });
-    expect(await logout(logoutDeps(host, sandbox), false)).toMatchObject({
+    expect(await performLogout(logoutDeps(host, sandbox), false)).toMatchObject({
       kind: 'unproven',
       error: { code: 'unreachable', exitCode: 6 },
     });

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { SendError } from '../../src/platform/send.ts';
-import { readOnce } from '../../src/session/current.ts';
-import { logout } from '../../src/session/logout.ts';
-import { placeOf } from '../../src/session/place.ts';
-import { decodeRecord, encodeRecord } from '../../src/session/record.ts';
-import { refreshSession } from '../../src/session/refresh.ts';
-import { createSession } from '../../src/session/session.ts';
+import { SendError } from '../../src/platform/http-sender.ts';
+import { decodeRecord, encodeRecord } from '../../src/session/credential-record.ts';
+import { performLogout } from '../../src/session/logout.ts';
+import { profilePaths } from '../../src/session/profile-paths.ts';
+import { createProfileSession } from '../../src/session/profile-session.ts';
+import { refreshSession } from '../../src/session/refresh-session.ts';
+import { loadStoredSession } from '../../src/session/stored-session.ts';
 import { reply } from '../fixtures/broken-server.ts';
 import { keychainStoreOf } from '../fixtures/session.ts';
-import { commitsAndDrops, expectAlive, lasting, machineWith, singleUseServer, token } from './ground.ts';
+import { commitsAndDrops, expectAlive, machineWith, singleUseServer, token, unexpired } from './session-fixture.ts';
 
 const due = { kind: 'due' } as const;
 const long = 'x'.repeat(1280);
@@ -22,7 +22,7 @@ describe('a refresh with the keychain', () => {
   it('passes its points in the order of the protocol, and leaves nothing but the item', async () => {
     const { server, machine } = await ground();
     const passed: string[] = [];
-    await refreshSession({ ...machine.deps, reached: (point) => passed.push(point) }, due);
+    await refreshSession({ ...machine.deps, onFailpoint: (point) => passed.push(point) }, due);
     expect(passed).toEqual([
       'K1-waiting',
       'K1-locked',
@@ -59,7 +59,7 @@ describe('a refresh with the keychain', () => {
       keychain: {
         open: (options) => {
           const session = machine.host.keychain.open(options);
-          order.push(options.under === undefined ? 'without' : 'under the lock');
+          order.push(options.lockDescriptor === undefined ? 'without' : 'under the lock');
           return { ...session, close: async () => void order.push('closed') };
         },
       },
@@ -82,13 +82,13 @@ describe('a refresh with the keychain', () => {
       })(),
     });
     server.generation = 2;
-    expectAlive((await refreshSession({ ...machine.deps, send }, due)).record, server);
+    expectAlive((await refreshSession({ ...machine.deps, createSender: send }, due)).record, server);
     expectAlive(machine.stored()!, server);
   });
 
   it('makes one request of many callers and many processes', async () => {
     const { server, machine } = await ground();
-    const sessions = Array.from({ length: 10 }, () => createSession(machine.sibling()));
+    const sessions = Array.from({ length: 10 }, () => createProfileSession(machine.sibling()));
     const bearers = await Promise.all(sessions.flatMap((session) => [session.bearer(), session.bearer()]));
     expect(new Set(bearers.map((bearer) => bearer.reveal()))).toEqual(new Set(['at-2']));
     expect(server.seen).toEqual(['/v1/oauth/token']);
@@ -96,12 +96,12 @@ describe('a refresh with the keychain', () => {
   });
 
   it('does not disturb one whose token is good while a sibling refreshes: it waits for the new one', async () => {
-    const { server, machine } = await ground(lasting());
+    const { server, machine } = await ground(unexpired());
     let other: Promise<unknown> = Promise.resolve();
     const reached = (point: string): void => {
-      if (point === 'K7-read') other = createSession(machine.sibling()).bearer();
+      if (point === 'K7-read') other = createProfileSession(machine.sibling()).bearer();
     };
-    await createSession({ ...machine.deps, reached }).force();
+    await createProfileSession({ ...machine.deps, onFailpoint: reached }).forceRefresh();
     expect(await other).toMatchObject({});
     expectAlive(machine.stored()!, server);
     expect(server.seen).toEqual(['/v1/oauth/token']);
@@ -114,13 +114,13 @@ describe.each(['hung', 'locked', 'missing', 'failed'] as const)('a keychain that
     const reached = (point: string): void => {
       if (point === 'K9-storing') machine.trouble = why;
     };
-    const { record } = await refreshSession({ ...machine.deps, reached }, due);
+    const { record } = await refreshSession({ ...machine.deps, onFailpoint: reached }, due);
     expectAlive(record, server);
     expect(machine.deps.warnings).toEqual([expect.stringMatching(/not in the keychain.*sealed in the state folder/)]);
     expect(machine.traces()).toEqual(['default.0123456789abcdef.2.wal']);
     machine.trouble = undefined;
     expect(machine.stored()?.gen).toBe(1);
-    expectAlive(await createSession(machine.sibling()).record(), server);
+    expectAlive(await createProfileSession(machine.sibling()).record(), server);
     expectAlive(machine.stored()!, server);
     expect(machine.traces()).toEqual([]);
     expect(server.seen).toEqual(['/v1/oauth/token']);
@@ -133,10 +133,10 @@ describe('a write that was given up and lands late', () => {
     const reached = (point: string): void => {
       if (point === 'K9-storing') machine.trouble = 'hung';
     };
-    const { record } = await refreshSession({ ...machine.deps, reached }, due);
+    const { record } = await refreshSession({ ...machine.deps, onFailpoint: reached }, due);
     machine.trouble = undefined;
     machine.items.set('default#test', encodeRecord(record).reveal());
-    expectAlive(await createSession(machine.sibling()).record(), server);
+    expectAlive(await createProfileSession(machine.sibling()).record(), server);
     expect(machine.traces()).toEqual([]);
   });
 });
@@ -153,16 +153,19 @@ describe('a grant that is too long for a keychain item', () => {
     expect(machine.deps.warnings.join()).not.toContain('xxx');
     expect(machine.stored()?.gen).toBe(1);
     const later = machine.sibling();
-    expectAlive(await createSession(later).record(), server);
+    expectAlive(await createProfileSession(later).record(), server);
     // The lock is not even asked for: nothing can be put right.
-    expectAlive(await createSession({ ...later, lock: () => Promise.reject(new Error('locked')) }).record(), server);
-    expectAlive(await createSession(later).force(), server);
-    expectAlive(await createSession(machine.sibling()).record(), server);
+    expectAlive(
+      await createProfileSession({ ...later, lock: () => Promise.reject(new Error('locked')) }).record(),
+      server,
+    );
+    expectAlive(await createProfileSession(later).forceRefresh(), server);
+    expectAlive(await createProfileSession(machine.sibling()).record(), server);
     expect(server.generation).toBe(3);
     expect(later.warnings).toHaveLength(1);
     // Short again: the item catches up, and the files go.
     server.extra = {};
-    expectAlive(await createSession(machine.sibling()).force(), server);
+    expectAlive(await createProfileSession(machine.sibling()).forceRefresh(), server);
     expectAlive(machine.stored()!, server);
     expect(machine.traces()).toEqual([]);
   });
@@ -171,7 +174,7 @@ describe('a grant that is too long for a keychain item', () => {
     const { server, machine } = await ground();
     server.extra = { info: { name: 'n'.repeat(50_000) }, scope: long };
     await refreshSession(machine.deps, due);
-    const stored = await readOnce(machine.store, machine.deps.binding);
+    const stored = await loadStoredSession(machine.store, machine.deps.binding);
     if (stored.kind !== 'found') throw new Error(stored.kind);
     expectAlive(stored.record, server);
   });
@@ -185,30 +188,30 @@ describe('a refresh in doubt', () => {
     );
     server.expired = 1;
     const asked = () => server.seen.filter((path) => path === '/v1/oauth/token').length;
-    await expect(createSession(machine.sibling()).bearer()).rejects.toMatchObject({
+    await expect(createProfileSession(machine.sibling()).bearer()).rejects.toMatchObject({
       code: 'unreachable',
       detail: expect.stringContaining('the next command finds out'),
     });
     expect(asked()).toBe(2);
     expect(machine.traces()).toHaveLength(1);
-    await expect(createSession(machine.sibling()).bearer()).rejects.toMatchObject({ code: 'unreachable' });
+    await expect(createProfileSession(machine.sibling()).bearer()).rejects.toMatchObject({ code: 'unreachable' });
     expect(asked()).toBe(3);
-    await expect(createSession(machine.sibling()).bearer()).rejects.toMatchObject({ code: 'unreachable' });
+    await expect(createProfileSession(machine.sibling()).bearer()).rejects.toMatchObject({ code: 'unreachable' });
     expect(asked()).toBe(4);
-    expectAlive(await createSession(machine.sibling()).record(), server);
+    expectAlive(await createProfileSession(machine.sibling()).record(), server);
     expect(machine.traces()).toEqual([]);
   });
 
   it('that the server had processed is a login, with the command that leads back', async () => {
     const { server, machine } = await ground({ accountUuid: 'a1b2c3d4-0000', scope: 'read write' });
     server.instead.push(commitsAndDrops(server));
-    await expect(createSession(machine.sibling()).bearer()).rejects.toMatchObject({
+    await expect(createProfileSession(machine.sibling()).bearer()).rejects.toMatchObject({
       code: 'needs_login',
       exitCode: 4,
       hint: '`cloudctl auth login --prompt none --account-hint a1b2c3 --scope "read write"`',
     });
     expect(machine.traces()).toEqual([]);
-    await expect(createSession(machine.sibling()).bearer()).rejects.toMatchObject({ code: 'needs_login' });
+    await expect(createProfileSession(machine.sibling()).bearer()).rejects.toMatchObject({ code: 'needs_login' });
     expect(server.seen).toHaveLength(2);
   });
 
@@ -220,20 +223,20 @@ describe('a refresh in doubt', () => {
     server.expired = 1;
     const drop = (_: unknown, response: { destroy(): void }) => void response.destroy();
     server.instead.push(drop, drop, (_, response) => reply(response, status, { error }));
-    await expect(createSession(machine.sibling()).bearer()).rejects.toMatchObject({ code: 'unreachable' });
-    await expect(createSession(machine.sibling()).bearer()).rejects.toThrow(error);
+    await expect(createProfileSession(machine.sibling()).bearer()).rejects.toMatchObject({ code: 'unreachable' });
+    await expect(createProfileSession(machine.sibling()).bearer()).rejects.toThrow(error);
     expectAlive(machine.stored()!, server);
     expect(machine.traces()).toHaveLength(1);
-    expectAlive(await createSession(machine.sibling()).record(), server);
+    expectAlive(await createProfileSession(machine.sibling()).record(), server);
   });
 
   it('of a success that is not understood: the answer stays sealed, the old token is asked for again', async () => {
     const { server, machine } = await ground();
     server.expired = 1;
     server.instead.push((_, response) => reply(response, 200, '<html>', { 'content-type': 'text/html' }));
-    await expect(createSession(machine.sibling()).bearer()).rejects.toMatchObject({ code: 'api_error' });
+    await expect(createProfileSession(machine.sibling()).bearer()).rejects.toMatchObject({ code: 'api_error' });
     expect(machine.traces()).toHaveLength(1);
-    expectAlive(await createSession(machine.sibling()).record(), server);
+    expectAlive(await createProfileSession(machine.sibling()).record(), server);
     expect(machine.traces()).toEqual([]);
   });
 
@@ -259,7 +262,7 @@ describe('a signal', () => {
       const reached = (at: string): void => {
         if (at === point) expect(machine.host.signal(signal)).toBe(1);
       };
-      await expect(refreshSession({ ...machine.deps, reached }, due)).rejects.toMatchObject({ exitCode });
+      await expect(refreshSession({ ...machine.deps, onFailpoint: reached }, due)).rejects.toMatchObject({ exitCode });
       expectAlive(machine.stored()!, server);
       expect(machine.traces()).toEqual([]);
     }
@@ -270,7 +273,7 @@ describe('other commands at the same time', () => {
   it('a logout between a refusal and the lock is not undone', async () => {
     const { server, machine } = await ground();
     const lock = async () => {
-      await logout(logoutDeps(machine.sibling()), true);
+      await performLogout(logoutDeps(machine.sibling()), true);
       return machine.deps.lock();
     };
     await expect(refreshSession({ ...machine.deps, lock }, due)).rejects.toMatchObject({ code: 'not_logged_in' });
@@ -283,7 +286,7 @@ describe('other commands at the same time', () => {
     const reached = (point: string): void => {
       if (point === 'K9-storing') machine.trouble = 'failed';
     };
-    await refreshSession({ ...machine.deps, reached }, due);
+    await refreshSession({ ...machine.deps, onFailpoint: reached }, due);
     machine.trouble = undefined;
     const revoked: string[] = [];
     const deps = logoutDeps(machine.sibling());
@@ -297,16 +300,16 @@ describe('other commands at the same time', () => {
       body: null,
       text: async () => '{}',
     });
-    expect(await logout({ ...deps, send, acceptance }, false)).toEqual({ kind: 'revoked' });
+    expect(await performLogout({ ...deps, createSender: send, probe: acceptance }, false)).toEqual({ kind: 'revoked' });
     expect(revoked).toEqual(['at-2']);
     expect(machine.traces()).toEqual([]);
-    await expect(createSession(machine.sibling()).bearer()).rejects.toMatchObject({ code: 'not_logged_in' });
+    await expect(createProfileSession(machine.sibling()).bearer()).rejects.toMatchObject({ code: 'not_logged_in' });
   });
 
   it('a login between a refusal and the lock is used, and neither overwritten nor deleted', async () => {
     const { server, machine } = await ground();
     const old = machine.stored()!;
-    const fresh = { ...old, ...lasting(), sid: 'fedcba9876543210', gen: 1, accessToken: token('at-new') };
+    const fresh = { ...old, ...unexpired(), sid: 'fedcba9876543210', gen: 1, accessToken: token('at-new') };
     for (const cause of [
       due,
       { kind: 'refused', token: old.accessToken },
@@ -325,16 +328,16 @@ describe('other commands at the same time', () => {
 
   it('another profile keeps its files', async () => {
     const { machine } = await ground();
-    const other = placeOf(machine.host.folders.state, 'other');
+    const other = profilePaths(machine.host.folders.state, 'other');
     const store = keychainStoreOf(machine.host, 'other');
     const theirs = { ...machine.stored()!, sid: 'fedcba9876543210' };
-    await store.visit((items) => items.write('credential', encodeRecord(theirs)));
-    store.journal.reserve(theirs, { now: 1, random: machine.host.random }).leave();
+    await store.withItems((items) => items.write('credential', encodeRecord(theirs)));
+    store.journal.reserve(theirs, { now: 1, random: machine.host.random }).close();
     await refreshSession(machine.deps, due);
-    await logout(logoutDeps(machine.sibling()), true);
+    await performLogout(logoutDeps(machine.sibling()), true);
     expect(machine.traces()).toEqual(['other.fedcba9876543210.2.wal']);
     expect(other.profile).toBe('other');
-    expect(store.journal.look(theirs)).toMatchObject({ inDoubt: true });
+    expect(store.journal.inspect(theirs)).toMatchObject({ inDoubt: true });
   });
 });
 

@@ -1,26 +1,26 @@
 import { beforeAll, expect, test } from 'vitest';
-import { createGate } from '../../src/engine/gate.ts';
-import { type Best, disagreements, isFull, keep, type Row, relationOf } from './row.ts';
+import { createSemaphore } from '../../src/engine/semaphore.ts';
+import { type BestMethod, disagreements, isFull, recordRow, type TruthRow, verdictAccuracy } from './row.ts';
 
-export interface Case {
+export interface TruthCase {
   readonly name: string;
-  readonly verdict: Best;
-  readonly because?: readonly string[];
-  readonly differs?: { readonly truth: Best; readonly why: string };
+  readonly verdict: BestMethod;
+  readonly reasons?: readonly string[];
+  readonly differs?: { readonly truth: BestMethod; readonly why: string };
 }
 
 /** Cases beside each other: they wait more than they work. */
-const width = 3;
+const concurrency = 3;
 
 /** Runs all of them before the first test, so that they can be beside each other, and then makes one test of each. */
-export function checkRows<C extends Case>(cases: readonly C[], run: (one: C) => Promise<Row>): void {
-  const rows = new Map<string, Row | Error>();
+export function checkRows<C extends TruthCase>(cases: readonly C[], run: (one: C) => Promise<TruthRow>): void {
+  const rows = new Map<string, TruthRow | Error>();
   beforeAll(async () => {
-    const gate = createGate(width);
+    const gate = createSemaphore(concurrency);
     await Promise.all(cases.map((one) => gate(() => attempt(one))));
     for (const { name } of cases) {
       const row = rows.get(name);
-      if (row !== undefined && !(row instanceof Error)) keep(row);
+      if (row !== undefined && !(row instanceof Error)) recordRow(row);
     }
   });
   const attempt = async (one: C) => {
@@ -29,13 +29,13 @@ export function checkRows<C extends Case>(cases: readonly C[], run: (one: C) => 
     if (isFull && !(row instanceof Error))
       process.stderr.write(`${row.name}: ${row.verdict}, ${row.truth} (${row.seconds} s)\n`);
   };
-  const rowOf = (name: string): Row => {
+  const rowOf = (name: string): TruthRow => {
     const row = rows.get(name);
     if (row instanceof Error || row === undefined) throw row ?? new Error(`${name} was not run`);
     return row;
   };
 
-  test.each(cases)('$name: $verdict', ({ name, verdict, because = [], differs }) => {
+  test.each(cases)('$name: $verdict', ({ name, verdict, reasons: because = [], differs }) => {
     const row = rowOf(name);
     expect({ verdict: row.verdict, truth: row.truth }, row.course.join('\n')).toEqual({
       verdict,
@@ -47,7 +47,7 @@ export function checkRows<C extends Case>(cases: readonly C[], run: (one: C) => 
   });
 
   test('no continuous migration is promised that does not work, and at most two that work are called impossible', () => {
-    const relations = cases.map(({ name }) => relationOf(rowOf(name)));
+    const relations = cases.map(({ name }) => verdictAccuracy(rowOf(name)));
     expect(relations.filter((one) => one === 'false continuous')).toEqual([]);
     expect(relations.filter((one) => one === 'false blocked').length).toBeLessThanOrEqual(2);
   });

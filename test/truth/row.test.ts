@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { disagreements, relationOf, worst } from './row.ts';
+import { disagreements, verdictAccuracy, worstMethod } from './row.ts';
 
 test.each([
   ['continuous', 'continuous', 'true'],
@@ -12,13 +12,13 @@ test.each([
   ['dump', 'continuous', 'false blocked'],
   ['blocked', 'scan', 'false blocked'],
 ] as const)('%s was said and %s was true: %s', (verdict, truth, relation) => {
-  expect(relationOf({ verdict, truth })).toBe(relation);
+  expect(verdictAccuracy({ verdict, truth })).toBe(relation);
 });
 
 test('a server is as good as its worst database', () => {
-  expect(worst(['continuous', 'dump', 'continuous'])).toBe('dump');
-  expect(worst(['dump', 'blocked'])).toBe('blocked');
-  expect(worst([])).toBe('continuous');
+  expect(worstMethod(['continuous', 'dump', 'continuous'])).toBe('dump');
+  expect(worstMethod(['dump', 'blocked'])).toBe('blocked');
+  expect(worstMethod([])).toBe('continuous');
 });
 
 test('a database of which something else was said than came true is named, whichever way it was wrong', () => {

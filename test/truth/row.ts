@@ -1,24 +1,24 @@
 import { appendFileSync } from 'node:fs';
 
 /** The best method: as the preflight promises it, and as it really was. */
-export type Best = 'continuous' | 'dump' | 'scan' | 'blocked';
+export type BestMethod = 'continuous' | 'dump' | 'scan' | 'blocked';
 
 export interface DatabaseRow {
   readonly name: string;
-  readonly verdict: Best;
-  readonly truth: Best;
+  readonly verdict: BestMethod;
+  readonly truth: BestMethod;
 }
 
 /** What the preflight said of a server, and what became of the migrations that were really tried. */
-export interface Row {
+export interface TruthRow {
   readonly engine: 'postgresql' | 'redis';
   readonly name: string;
   /** `15 -> 17`. */
   readonly versions: string;
-  readonly verdict: Best;
+  readonly verdict: BestMethod;
   /** Ids of the findings that took a method away. */
   readonly reasons: readonly string[];
-  readonly truth: Best;
+  readonly truth: BestMethod;
   /** How each migration that was tried ended. */
   readonly course: readonly string[];
   readonly databases: readonly DatabaseRow[];
@@ -29,30 +29,30 @@ export interface Row {
   readonly seconds: number;
 }
 
-export type Relation = 'true' | 'false continuous' | 'false promise' | 'false blocked';
+export type VerdictAccuracy = 'true' | 'false continuous' | 'false promise' | 'false blocked';
 
 /**
  * `false continuous` is the one that hurts: the migration was promised and does not work. `false promise` is the same of the
  * lesser method, `false blocked` a method that was said to be closed and works.
  */
-export function relationOf({ verdict, truth }: Pick<Row, 'verdict' | 'truth'>): Relation {
-  const [said, was] = [rank[verdict], rank[truth]];
+export function verdictAccuracy({ verdict, truth }: Pick<TruthRow, 'verdict' | 'truth'>): VerdictAccuracy {
+  const [said, was] = [methodRank[verdict], methodRank[truth]];
   if (said === was) return 'true';
   if (said < was) return 'false blocked';
   return verdict === 'continuous' ? 'false continuous' : 'false promise';
 }
 
-const rank: Readonly<Record<Best, number>> = { blocked: 0, scan: 1, dump: 1, continuous: 2 };
+const methodRank: Readonly<Record<BestMethod, number>> = { blocked: 0, scan: 1, dump: 1, continuous: 2 };
 
 /** Of a whole server: that of its worst database. */
-export function worst(all: readonly Best[]): Best {
-  return all.reduce((least, one) => (rank[one] < rank[least] ? one : least), 'continuous');
+export function worstMethod(all: readonly BestMethod[]): BestMethod {
+  return all.reduce((least, one) => (methodRank[one] < methodRank[least] ? one : least), 'continuous');
 }
 
 /** The databases of which the preflight said something else than what became of them. */
-export function disagreements({ databases }: Pick<Row, 'databases'>): readonly string[] {
+export function disagreements({ databases }: Pick<TruthRow, 'databases'>): readonly string[] {
   return databases
-    .filter((one) => relationOf(one) !== 'true')
+    .filter((one) => verdictAccuracy(one) !== 'true')
     .map(({ name, verdict, truth }) => `${name}: ${verdict} was said, ${truth} was true`);
 }
 
@@ -67,11 +67,11 @@ export function isWanted({ name, quick }: { readonly name: string; readonly quic
 }
 
 /** For whoever asked for the matrix: one line a row. */
-export function keep(row: Row): void {
+export function recordRow(row: TruthRow): void {
   const file = process.env.CLOUDCTL_TEST_TRUTH_ROWS;
   if (file !== undefined)
     appendFileSync(
       file,
-      `${JSON.stringify({ ...row, relation: relationOf(row), disagreements: disagreements(row) })}\n`,
+      `${JSON.stringify({ ...row, relation: verdictAccuracy(row), disagreements: disagreements(row) })}\n`,
     );
 }

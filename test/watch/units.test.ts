@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { sizeText, timeText } from '../../src/watch/units.ts';
+import { formatByteCount, formatElapsed } from '../../src/watch/units.ts';
 
 it.each([
   [0, '0 B'],
@@ -11,7 +11,7 @@ it.each([
   [1024 ** 4 * 12, '12.0 TB'],
   [-5, '0 B'],
 ])('%i bytes are %s', (bytes, text) => {
-  expect(sizeText(bytes)).toBe(text);
+  expect(formatByteCount(bytes)).toBe(text);
 });
 
 it.each([
@@ -23,5 +23,5 @@ it.each([
   [86_400, '1 d'],
   [187_200, '2 d 4 h'],
 ])('%d seconds are %s', (seconds, text) => {
-  expect(timeText(seconds)).toBe(text);
+  expect(formatElapsed(seconds)).toBe(text);
 });

@@ -112,7 +112,7 @@ complete -F ${name} ${program}
 function valueOptions(levels: readonly Level[]): string {
   const patterns = (options: Level['options'], path: string) =>
     options
-      .filter(({ value }) => value !== undefined)
+      .filter(({ valueName: value }) => value !== undefined)
       .flatMap((option) => flagsOf(option).map((flag) => `${path}:${flag}`));
   const all = [...patterns(everywhere, '*'), ...levels.flatMap(({ path, options }) => patterns(options, path))];
   return `            ${all.join(' | ')}) option=$word ;;`;

@@ -60,7 +60,7 @@ ${levels.map((level) => levelLines(program, name, level)).join('\n\n')}
 function valueOptions(levels: readonly Level[]): string {
   const patterns = (options: Level['options'], path: string) =>
     options
-      .filter(({ value }) => value !== undefined)
+      .filter(({ valueName: value }) => value !== undefined)
       .flatMap((option) => flagsOf(option).map((flag) => `'${path}:${flag}'`));
   return [...patterns(everywhere, '*'), ...levels.flatMap((level) => patterns(level.options, ended(level)))].join(' ');
 }
@@ -84,7 +84,7 @@ function optionLine(program: string, name: string, option: OptionSpec, condition
     ...(condition === undefined ? [] : [`-n '${condition}'`]),
     ...(option.short === undefined ? [] : [`-s ${option.short}`]),
     `-l ${option.name}`,
-    ...(option.value === undefined ? [] : [valueWords(name, option)]),
+    ...(option.valueName === undefined ? [] : [valueWords(name, option)]),
     `-d ${quoted(option.description)}`,
   ];
   return words.join(' ');

@@ -1,19 +1,19 @@
 import type { ArgumentSpec, OptionSpec } from '../command.ts';
-import type { Description } from '../describe.ts';
-import { globalOptions, helpOptions } from '../globals.ts';
+import type { CommandDescription } from '../describe.ts';
+import { globalOptions, helpOptions } from '../global-options.ts';
 
 /** What may follow at one place of the tree. */
 export interface Level {
   /** `/` for the program itself, `/droplets/create` for a command. */
   readonly path: string;
-  readonly commands: readonly Description[];
+  readonly commands: readonly CommandDescription[];
   /** Beyond the global ones; with a fallback, its options too. */
   readonly options: readonly OptionSpec[];
   readonly places: readonly ArgumentSpec[];
 }
 
 /** Every level of the tree, the program's own first. */
-export function levelsOf(program: Description): readonly Level[] {
+export function levelsOf(program: CommandDescription): readonly Level[] {
   return below('', program);
 }
 
@@ -40,7 +40,7 @@ export function profilesCommand(program: string): string {
   return `${program} auth list --output table --format Profile --no-header --no-input`;
 }
 
-function below(path: string, command: Description): readonly Level[] {
+function below(path: string, command: CommandDescription): readonly Level[] {
   const fallback = command.children.find(({ name }) => name === command.fallback) ?? command;
   return [
     {

@@ -96,7 +96,7 @@ function levelEntry({ path, commands, options, places }: Level): string {
 function optionTable(options: readonly OptionSpec[], indent: string): string {
   if (options.length === 0) return '[ordered]@{}';
   const entries = options.flatMap((option) => {
-    const value = option.value === undefined ? '$null' : offerTable(option);
+    const value = option.valueName === undefined ? '$null' : offerTable(option);
     return flagsOf(option).map(
       (flag) => `${indent}  ${quoted(flag)} = @{ Text = ${quoted(option.description)}; Value = ${value} }`,
     );

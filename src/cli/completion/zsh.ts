@@ -83,7 +83,7 @@ function functionName(program: string, path: string): string {
 }
 
 function optionSpecs(program: string, option: OptionSpec): readonly string[] {
-  const { name, short, value, many, description } = option;
+  const { name, short, valueName: value, multiple: many, description } = option;
   const text = `[${escaped(description)}]`;
   const rest = value === undefined ? '' : `:${escaped(value)}:${action(program, option)}`;
   const long = `--${name}${value === undefined ? '' : '='}${text}${rest}`;

@@ -1,5 +1,5 @@
 import { isAscii } from 'node:buffer';
-import { exactJson } from '../../exact.ts';
+import { stringifyExact } from '../../exact.ts';
 import { escapeUnprintable } from '../sanitize.ts';
 
 /** One JSON text on one line (https://github.com/ndjson/ndjson-spec). */
@@ -9,7 +9,7 @@ export function ndjsonLine(data: unknown): string {
 
 /** The same of many, in one piece. */
 export function ndjsonLines(many: readonly unknown[]): string {
-  const texts = many.map((data) => exactJson(data) ?? 'null');
+  const texts = many.map((data) => stringifyExact(data) ?? 'null');
   return texts.length === 0 ? '' : `${escapeUnprintable(texts.join('\n'))}\n`;
 }
 

@@ -1,7 +1,7 @@
-import { clean } from '../sanitize.ts';
-import { type Ruler, rulerFor } from '../width.ts';
+import { sanitizeLine } from '../sanitize.ts';
+import { createTextMeasurerFor, type TextMeasurer } from '../text-width.ts';
 
-export interface Table {
+export interface TextTable {
   /** Left out for lines without names. */
   readonly header?: readonly string[] | undefined;
   readonly rows: readonly (readonly string[])[];
@@ -10,31 +10,36 @@ export interface Table {
 }
 
 /** Columns two blanks apart, aligned as the terminal shows them; a newline after each row. */
-export async function tableText({ header, rows, width }: Table): Promise<string> {
+export async function formatTable({ header, rows, width }: TextTable): Promise<string> {
   const lines = [...(header === undefined ? [] : [header]), ...rows].map((line) =>
-    line.map((cell) => clean(cell, longestCell)),
+    line.map((cell) => sanitizeLine(cell, maxCellLength)),
   );
-  const rule = await rulerFor(lines.flat());
+  const rule = await createTextMeasurerFor(lines.flat());
   const widths = columnWidths(lines, rule);
-  const shares = width === undefined ? widths : narrowed(widths, width);
-  return lines.map((line) => `${row(line, shares, rule, width)}\n`).join('');
+  const shares = width === undefined ? widths : shrinkWidths(widths, width);
+  return lines.map((line) => `${formatRow(line, shares, rule, width)}\n`).join('');
 }
 
 // Beyond this a cell is a mistake or an attack, on a terminal or not.
-const longestCell = 10_000;
+const maxCellLength = 10_000;
 const gap = '  ';
 /** On a narrow terminal, columns wider than this give way first. */
-const roomy = 24;
+const minShrinkWidth = 24;
 
-function row(cells: readonly string[], widths: readonly number[], rule: Ruler, width: number | undefined): string {
+function formatRow(
+  cells: readonly string[],
+  widths: readonly number[],
+  rule: TextMeasurer,
+  width: number | undefined,
+): string {
   const text = cells
-    .map((cell, at) => rule.pad(rule.shorten(cell, widths[at]!), widths[at]!))
+    .map((cell, at) => rule.pad(rule.truncate(cell, widths[at]!), widths[at]!))
     .join(gap)
     .trimEnd();
-  return width === undefined ? text : rule.shorten(text, width);
+  return width === undefined ? text : rule.truncate(text, width);
 }
 
-function columnWidths(lines: readonly (readonly string[])[], rule: Ruler): readonly number[] {
+function columnWidths(lines: readonly (readonly string[])[], rule: TextMeasurer): readonly number[] {
   const widths: number[] = [];
   for (const line of lines) {
     for (const [at, cell] of line.entries()) widths[at] = Math.max(widths[at] ?? 0, rule.measure(cell));
@@ -42,12 +47,12 @@ function columnWidths(lines: readonly (readonly string[])[], rule: Ruler): reado
   return widths;
 }
 
-function narrowed(widths: readonly number[], width: number): readonly number[] {
+function shrinkWidths(widths: readonly number[], width: number): readonly number[] {
   const shares = [...widths];
   let surplus = shares.reduce((sum, share) => sum + share, 0) + gap.length * (shares.length - 1) - width;
   while (surplus > 0) {
     const widest = shares.indexOf(Math.max(...shares));
-    if (shares[widest]! <= roomy) break;
+    if (shares[widest]! <= minShrinkWidth) break;
     shares[widest]! -= 1;
     surplus -= 1;
   }

@@ -1,4 +1,4 @@
-import { exactJson, isExact, parseExact } from '../../exact.ts';
+import { isExactNumber, parseExact, stringifyExact } from '../../exact.ts';
 import { escapeUnprintable } from '../sanitize.ts';
 
 /** A YAML 1.2 document of the data. */
@@ -8,11 +8,11 @@ export async function yamlDocument(data: unknown): Promise<string> {
   const exact = {
     tag: 'tag:yaml.org,2002:float',
     default: true,
-    identify: isExact,
+    identify: isExactNumber,
     resolve: String,
-    stringify: exactText,
+    stringify: exactNumberText,
   };
-  const document = new Document(jsonValue(data), { aliasDuplicateObjects: false, customTags: [exact] });
+  const document = new Document(toJsonValue(data), { aliasDuplicateObjects: false, customTags: [exact] });
   visit(document, {
     Scalar(_, node) {
       // Only a double-quoted scalar can hold the escapes.
@@ -24,11 +24,11 @@ export async function yamlDocument(data: unknown): Promise<string> {
 }
 
 // What a secret or a date makes of itself in JSON is what it is in YAML, too.
-function jsonValue(data: unknown): unknown {
-  const text = exactJson(data);
+function toJsonValue(data: unknown): unknown {
+  const text = stringifyExact(data);
   return text === undefined ? null : parseExact(text);
 }
 
-function exactText({ value }: { readonly value: unknown }): string {
+function exactNumberText({ value }: { readonly value: unknown }): string {
   return String(value);
 }

@@ -1,13 +1,13 @@
 import type { ListView } from '../../cli/columns.ts';
 import type { CommandSpec } from '../../cli/command.ts';
-import type { Settings } from '../../config/settings.ts';
+import type { ProfileSettings } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
 import { readAccount } from '../../session/account.ts';
-import { readOnce } from '../../session/current.ts';
-import { type SessionState, stateOf } from '../../session/status.ts';
-import { bindingOf } from '../../session/wiring.ts';
+import { sessionBindingOf } from '../../session/session-binding.ts';
+import { type SessionState, sessionState } from '../../session/session-report.ts';
+import { loadStoredSession } from '../../session/stored-session.ts';
 
-interface Row {
+interface ProfileRow {
   readonly profile: string;
   readonly current: boolean;
   readonly auth_url: string | null;
@@ -15,7 +15,7 @@ interface Row {
   readonly state: SessionState | 'logged_out' | 'unknown';
 }
 
-const view: ListView<Row> = {
+const view: ListView<ProfileRow> = {
   columns: [
     { name: 'Profile', value: (row) => row.profile },
     { name: 'Current', value: (row) => (row.current ? '*' : '') },
@@ -25,7 +25,7 @@ const view: ListView<Row> = {
   ],
 };
 
-export const list: CommandSpec<Context> = {
+export const authListCommand: CommandSpec<Context> = {
   summary: 'list the profiles',
   description:
     'One row a profile; the current one is marked. A keychain that cannot be asked shows as the state "unknown".',
@@ -33,18 +33,18 @@ export const list: CommandSpec<Context> = {
   run: async (context) => {
     const config = context.config();
     const current = context.settings().profileName;
-    const rows: Row[] = [];
-    for (const name of config.profiles.keys()) rows.push(await rowOf(context, name, name === current));
+    const rows: ProfileRow[] = [];
+    for (const name of config.profiles.keys()) rows.push(await profileRow(context, name, name === current));
     // A session whose profile stands in the environment alone.
-    if (!config.profiles.has(current) && (await stateOfProfile(context, context.settings())) !== 'logged_out') {
-      rows.push(await rowOf(context, current, true));
+    if (!config.profiles.has(current) && (await profileState(context, context.settings())) !== 'logged_out') {
+      rows.push(await profileRow(context, current, true));
     }
     await context.output.list(rows, view);
     return 0;
   },
 };
 
-async function rowOf(context: Context, profile: string, current: boolean): Promise<Row> {
+async function profileRow(context: Context, profile: string, current: boolean): Promise<ProfileRow> {
   const isStored = context.config().profiles.has(profile);
   const settings = isStored ? context.storedSettings(profile) : context.settings();
   const account = readAccount(context.host.folders.config, profile);
@@ -53,17 +53,17 @@ async function rowOf(context: Context, profile: string, current: boolean): Promi
     current,
     auth_url: settings.values.auth_url ?? null,
     ...(account?.email === undefined ? {} : { email: account.email }),
-    state: await stateOfProfile(context, settings),
+    state: await profileState(context, settings),
   };
 }
 
-async function stateOfProfile(context: Context, settings: Settings): Promise<Row['state']> {
-  const binding = bindingOf(settings);
+async function profileState(context: Context, settings: ProfileSettings): Promise<ProfileRow['state']> {
+  const binding = sessionBindingOf(settings);
   if (binding === undefined) return 'logged_out';
-  const stored = await readOnce(context.store(settings), binding);
+  const stored = await loadStoredSession(context.store(settings), binding);
   switch (stored.kind) {
     case 'found':
-      return stateOf(stored.record, context.host.clock.now(), stored.inDoubt);
+      return sessionState(stored.record, context.host.clock.now(), stored.inDoubt);
     case 'absent':
       return stored.orphaned === true ? 'needs_login' : 'logged_out';
     case 'damaged':

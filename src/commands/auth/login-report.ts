@@ -1,17 +1,21 @@
-import { writeProfile } from '../../config/file.ts';
-import type { Settings, TypedOptions } from '../../config/settings.ts';
+import { writeProfile } from '../../config/config-file.ts';
+import type { ProfileSettings, SettingOverrides } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
-import type { LoginResult } from '../../session/login-settle.ts';
-import { sessionReport } from '../../session/status.ts';
+import type { LoginResult } from '../../session/complete-login.ts';
+import { sessionReport } from '../../session/session-report.ts';
 import { sessionView } from './session-view.ts';
 
 /** What later commands need to find and renew the session is kept with the profile. */
-export async function keepTyped(context: Context, settings: Settings, typed: TypedOptions): Promise<void> {
+export async function saveTypedOptions(
+  context: Context,
+  settings: ProfileSettings,
+  typed: SettingOverrides,
+): Promise<void> {
   const { auth_url, base_url, credential_store, token_params } = settings.values;
   const globals = context.globals;
   const kept = {
-    ...(globals.text('auth-url') === undefined || auth_url === undefined ? {} : { auth_url }),
-    ...(globals.text('base-url') === undefined || base_url === undefined ? {} : { base_url }),
+    ...(globals.value('auth-url') === undefined || auth_url === undefined ? {} : { auth_url }),
+    ...(globals.value('base-url') === undefined || base_url === undefined ? {} : { base_url }),
     ...(typed.credential_store === undefined || credential_store === undefined ? {} : { credential_store }),
     ...(typed.token_params === undefined || token_params === undefined ? {} : { token_params }),
   };
@@ -23,7 +27,7 @@ export async function keepTyped(context: Context, settings: Settings, typed: Typ
 }
 
 /** Who, what and where, on stderr; the session itself on stdout in the formats for programs. */
-export async function reportLogin(context: Context, settings: Settings, result: LoginResult): Promise<void> {
+export async function reportLogin(context: Context, settings: ProfileSettings, result: LoginResult): Promise<void> {
   const { output } = context;
   const store = context.store(settings);
   const { record, account } = result;
@@ -36,16 +40,16 @@ export async function reportLogin(context: Context, settings: Settings, result: 
   const lines = [
     who === '' ? 'Logged in; the server did not say as whom.' : `Logged in as ${who}${team}.`,
     `Scope ${record.scope}${account.scope_verified ? '' : ' (not verified: this flow does not tell)'}, until ${shown.expires_at}.`,
-    ...(result.lifeAssumed ? ['The server did not say how long, so 30 days are assumed.'] : []),
-    ...(result.scopeAssumed && account.scope_verified
+    ...(result.isLifetimeAssumed ? ['The server did not say how long, so 30 days are assumed.'] : []),
+    ...(result.isScopeAssumed && account.scope_verified
       ? ['The server named no scope, so the requested one is assumed.']
       : []),
-    ...(result.accountKnown || account.flow === 'implicit'
+    ...(result.isAccountKnown || account.flow === 'implicit'
       ? []
       : ['The server named no account, so account checks are skipped.']),
     store.kind === 'file'
-      ? `The session is kept in a file of mode 0600, not in the keychain: ${store.place}`
-      : `The session is kept in the keychain: ${store.place}.`,
+      ? `The session is kept in a file of mode 0600, not in the keychain: ${store.location}`
+      : `The session is kept in the keychain: ${store.location}.`,
   ];
   await output.note(lines.join('\n'));
 }

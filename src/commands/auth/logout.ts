@@ -1,17 +1,17 @@
+import { isTokenRefused } from '../../api/api-response.ts';
 import { createApi } from '../../api/client.ts';
-import { isTokenRefused } from '../../api/problem.ts';
 import type { CommandSpec } from '../../cli/command.ts';
-import { requireProfile, type Settings } from '../../config/settings.ts';
+import { type ProfileSettings, requireKnownProfile } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
-import { CliError, type ExitCode, usage } from '../../errors.ts';
-import type { Client } from '../../oauth/token-endpoint.ts';
+import { CliError, type ExitCode, usageError } from '../../errors.ts';
+import type { OAuthClient } from '../../oauth/token-endpoint.ts';
 import { removeAccount } from '../../session/account.ts';
-import { logout as endSession, type LogoutOutcome } from '../../session/logout.ts';
-import type { Acceptance } from '../../session/probe.ts';
-import type { CredentialRecord } from '../../session/record.ts';
-import { bindingOf, wayIn } from '../../session/wiring.ts';
+import type { CredentialRecord } from '../../session/credential-record.ts';
+import { performLogout as endSession, type LogoutOutcome } from '../../session/logout.ts';
+import type { TokenAcceptance } from '../../session/probe-token.ts';
+import { loginHints, sessionBindingOf } from '../../session/session-binding.ts';
 
-export const logout: CommandSpec<Context> = {
+export const authLogoutCommand: CommandSpec<Context> = {
   summary: 'revoke the session and delete it',
   description:
     'Deletes the stored session, revokes its access token at the authorization server and proves that the resource API refuses it. When the server cannot be reached the session is deleted all the same, and exit 6 tells.',
@@ -25,65 +25,70 @@ export const logout: CommandSpec<Context> = {
   ],
   run: async (context, words) => {
     const current = context.settings();
-    if (words.flag('all') && context.globals.text('profile') !== undefined)
-      throw usage('cannot use --all with --profile', 'leave one of them out');
-    if (words.flag('all')) await endEvery(context, current, words.flag('local'));
-    else await endCurrent(context, current, words.flag('local'));
+    if (words.has('all') && context.globals.value('profile') !== undefined)
+      throw usageError('cannot use --all with --profile', 'leave one of them out');
+    if (words.has('all')) await logoutAllProfiles(context, current, words.has('local'));
+    else await logoutCurrentProfile(context, current, words.has('local'));
     return 0 satisfies ExitCode;
   },
 };
 
-async function endCurrent(context: Context, settings: Settings, local: boolean): Promise<void> {
-  const outcome = await endOne(context, settings, local);
+async function logoutCurrentProfile(context: Context, settings: ProfileSettings, local: boolean): Promise<void> {
+  const outcome = await logoutProfile(context, settings, local);
   if (outcome.kind === 'unproven') throw outcome.error;
   // A name that stands for nothing at all is a slip; a session whose profile is gone can still be ended.
-  if (outcome.kind === 'nothing' && bindingOf(settings) === undefined) requireProfile(settings, context.config());
-  await context.output.note(wordsOf(outcome, settings.profileName));
+  if (outcome.kind === 'nothing' && sessionBindingOf(settings) === undefined)
+    requireKnownProfile(settings, context.config());
+  await context.output.note(outcomeText(outcome, settings.profileName));
 }
 
 /** Every profile, and the one in use where the environment alone describes it; one that fails does not keep the others. */
-async function endEvery(context: Context, current: Settings, local: boolean): Promise<void> {
+async function logoutAllProfiles(context: Context, current: ProfileSettings, local: boolean): Promise<void> {
   let first: CliError | undefined;
   for (const name of new Set([...context.config().profiles.keys(), current.profileName])) {
     const settings = name === current.profileName ? current : context.storedSettings(name);
-    const outcome = await endOne(context, settings, local).catch(unproven);
+    const outcome = await logoutProfile(context, settings, local).catch(unprovenOutcome);
     if (outcome.kind === 'unproven') {
       await context.output.warn(`profile ${name}: ${outcome.error.message}`);
       first ??= outcome.error;
-    } else await context.output.note(wordsOf(outcome, name));
+    } else await context.output.note(outcomeText(outcome, name));
   }
   if (first !== undefined) throw first;
 }
 
-function unproven(thrown: unknown): LogoutOutcome {
+function unprovenOutcome(thrown: unknown): LogoutOutcome {
   if (thrown instanceof CliError) return { kind: 'unproven', error: thrown };
   throw thrown;
 }
 
-async function endOne(context: Context, settings: Settings, local: boolean): Promise<LogoutOutcome> {
+async function logoutProfile(context: Context, settings: ProfileSettings, local: boolean): Promise<LogoutOutcome> {
   const store = context.store(settings);
   const { profileName } = settings;
   return endSession(
     {
       store,
-      send: () => context.send({ fresh: true }),
-      lock: () => context.lock(context.place(profileName).lock),
-      client: (record) => clientOf(context, settings, record),
+      createSender: () => context.send({ fresh: true }),
+      lock: () => context.lock(context.profilePaths(profileName).lock),
+      client: (record) => revocationClient(context, settings, record),
       requireSafe: context.requireSafe,
       removeAccount: () => removeAccount(context.host.folders.config, profileName),
-      acceptance: (record) => acceptance(context, record),
+      probe: (record) => probeTokenAcceptance(context, record),
     },
     local,
   );
 }
 
 /** The server that issued the session is told, wherever the profile points now; only servers of the other kind want the client's credentials. */
-async function clientOf(context: Context, settings: Settings, record: CredentialRecord): Promise<Client> {
+async function revocationClient(
+  context: Context,
+  settings: ProfileSettings,
+  record: CredentialRecord,
+): Promise<OAuthClient> {
   if ((settings.values.token_params ?? 'query') !== 'query') return context.client(settings, record);
   return { authOrigin: record.authOrigin, clientId: record.clientId, tokenParams: 'query' };
 }
 
-async function acceptance(context: Context, record: CredentialRecord): Promise<Acceptance> {
+async function probeTokenAcceptance(context: Context, record: CredentialRecord): Promise<TokenAcceptance> {
   const path = '/v2/actions?page=1&per_page=1';
   const api = createApi({
     baseOrigin: record.baseOrigin,
@@ -92,7 +97,7 @@ async function acceptance(context: Context, record: CredentialRecord): Promise<A
     renew: async () => Promise.reject(new CliError('token_refused', 'refused')),
     clock: context.host.clock,
     timeout: context.timeout,
-    wayIn: wayIn(context.settings(), context.host.folders.config),
+    loginHints: loginHints(context.settings(), context.host.folders.config),
   });
   try {
     const answer = await api.request({ method: 'GET', path });
@@ -105,7 +110,7 @@ async function acceptance(context: Context, record: CredentialRecord): Promise<A
   }
 }
 
-function wordsOf(outcome: Exclude<LogoutOutcome, { kind: 'unproven' }>, profile: string): string {
+function outcomeText(outcome: Exclude<LogoutOutcome, { kind: 'unproven' }>, profile: string): string {
   switch (outcome.kind) {
     case 'nothing':
       return `Profile ${profile} was not logged in.`;

@@ -1,5 +1,5 @@
 import type { ListView } from '../../cli/columns.ts';
-import type { SessionReport, StatusReport } from '../../session/status.ts';
+import type { SessionReport, StatusReport } from '../../session/session-report.ts';
 
 const columns: ListView<SessionReport>['columns'] = [
   { name: 'Profile', value: (row) => row.profile },

@@ -1,21 +1,21 @@
 import { type Profile, type ProfileKey, profileKeys } from '../../config/profile.ts';
-import { given, type Settings, type TypedOptions } from '../../config/settings.ts';
+import { nonEmptyVariable, type ProfileSettings, type SettingOverrides } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
-import { usage } from '../../errors.ts';
+import { usageError } from '../../errors.ts';
 import { isKnownScope } from '../../oauth/scope.ts';
 
 /** The values of a complete profile. What is missing is asked for; with `asking` what the profile holds as well, shown as the default. */
-export async function askValues(
+export async function askProfileValues(
   context: Context,
-  settings: Settings,
-  typed: TypedOptions,
+  settings: ProfileSettings,
+  typed: SettingOverrides,
   asking: boolean,
 ): Promise<Profile> {
   let values: Profile = settings.values;
-  for (const { key, name, option, message, preset } of questions) {
-    if (values[key] !== undefined && !(asking && isOfProfile(context, typed, key))) continue;
+  for (const { key, name, option, message, preset } of profileQuestions) {
+    if (values[key] !== undefined && !(asking && isFromConfigFile(context, typed, key))) continue;
     const { variable, parse } = profileKeys[key];
-    const shown = shownAs(values[key]) ?? preset;
+    const shown = defaultText(values[key]) ?? preset;
     const text = await context.prompts.ask({
       name,
       option,
@@ -28,16 +28,16 @@ export async function askValues(
       },
     });
     const parsed = parse(text.trim());
-    if (!parsed.ok) throw usage(`${name} is ${parsed.reason}`);
+    if (!parsed.ok) throw usageError(`${name} is ${parsed.reason}`);
     values = { ...values, [key]: parsed.value };
   }
   if (typed.scope !== undefined && !isKnownScope(typed.scope.text))
-    throw usage(`scope "${typed.scope.text}" is unknown`, 'use `--scope read` or `--scope "read write"`');
-  return { ...values, scope: await scopeOf(context, values.scope, typed, asking), flow: values.flow ?? 'code' };
+    throw usageError(`scope "${typed.scope.text}" is unknown`, 'use `--scope read` or `--scope "read write"`');
+  return { ...values, scope: await askScope(context, values.scope, typed, asking), flow: values.flow ?? 'code' };
 }
 
 /** Asked in this order; the default is shown and taken with Enter. */
-const questions: readonly {
+const profileQuestions: readonly {
   readonly key: ProfileKey;
   readonly name: string;
   readonly option: string;
@@ -62,26 +62,26 @@ const questions: readonly {
 ];
 
 /** Nobody gave it for this run: it stands in config.json. */
-function isOfProfile(context: Context, typed: TypedOptions, key: ProfileKey): boolean {
+function isFromConfigFile(context: Context, typed: SettingOverrides, key: ProfileKey): boolean {
   const { variable } = profileKeys[key];
   const option = key === 'auth_url' ? 'auth-url' : key === 'base_url' ? 'base-url' : undefined;
-  if (typed[key] !== undefined || (option !== undefined && context.globals.text(option) !== undefined)) return false;
-  return variable === undefined || given(context.host.env[variable]) === undefined;
+  if (typed[key] !== undefined || (option !== undefined && context.globals.value(option) !== undefined)) return false;
+  return variable === undefined || nonEmptyVariable(context.host.env[variable]) === undefined;
 }
 
-function shownAs(value: Profile[ProfileKey]): string | undefined {
+function defaultText(value: Profile[ProfileKey]): string | undefined {
   if (value === undefined) return undefined;
   return Array.isArray(value) ? value.join(',') : String(value);
 }
 
-async function scopeOf(
+async function askScope(
   context: Context,
   known: string | undefined,
-  typed: TypedOptions,
+  typed: SettingOverrides,
   asking: boolean,
 ): Promise<string> {
   // A scope of another kind of server was set with care; the two choices here would only lose it.
-  const stays = known !== undefined && !(asking && isKnownScope(known) && isOfProfile(context, typed, 'scope'));
+  const stays = known !== undefined && !(asking && isKnownScope(known) && isFromConfigFile(context, typed, 'scope'));
   if (stays) return known;
   if (!context.prompts.interactive) return 'read';
   return context.prompts.choose({

@@ -1,33 +1,33 @@
 import { text as readAll } from 'node:stream/consumers';
 import type { CommandSpec, OptionSpec } from '../../cli/command.ts';
-import { writeProfile } from '../../config/file.ts';
-import type { Settings, TypedOptions } from '../../config/settings.ts';
+import { writeProfile } from '../../config/config-file.ts';
+import type { ProfileSettings, SettingOverrides } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
-import { CliError, usage } from '../../errors.ts';
+import { CliError, usageError } from '../../errors.ts';
 import { Secret } from '../../secret.ts';
 import { readClientSecret, writeClientSecret } from '../../session/client-secret.ts';
-import { commandFor } from '../../session/command-for.ts';
-import { requireAvailable } from '../../session/store.ts';
-import { bindingOf } from '../../session/wiring.ts';
-import { serverOptions, typedOptions } from './profile-options.ts';
-import { askValues } from './setup-questions.ts';
+import { requireAvailable } from '../../session/credential-store.ts';
+import { sessionBindingOf } from '../../session/session-binding.ts';
+import { profileCommand } from '../../session/suggested-commands.ts';
+import { serverOptions, settingOverrides } from './profile-options.ts';
+import { askProfileValues } from './setup-questions.ts';
 
 const options: readonly OptionSpec[] = [
-  { name: 'client-id', value: 'ID', description: 'client ID of the registered application' },
+  { name: 'client-id', valueName: 'ID', description: 'client ID of the registered application' },
   { name: 'client-secret-stdin', description: 'read the client secret from standard input' },
   {
     name: 'callback-url',
-    value: 'URL',
-    many: 'repeat',
+    valueName: 'URL',
+    multiple: 'repeat',
     description: 'a registered callback URL on this machine; several are tried in order',
   },
-  { name: 'scope', value: 'SCOPE', description: 'read or "read write"' },
-  { name: 'flow', value: 'FLOW', description: 'code or implicit', choices: ['code', 'implicit'] },
-  { name: 'issuer', value: 'ISSUER', description: 'what the server calls itself in `iss`, if it does' },
+  { name: 'scope', valueName: 'SCOPE', description: 'read or "read write"' },
+  { name: 'flow', valueName: 'FLOW', description: 'code or implicit', choices: ['code', 'implicit'] },
+  { name: 'issuer', valueName: 'ISSUER', description: 'what the server calls itself in `iss`, if it does' },
   ...serverOptions,
 ];
 
-export const setup: CommandSpec<Context> = {
+export const authSetupCommand: CommandSpec<Context> = {
   summary: 'tell a profile its servers and its registered application',
   description:
     'Asks for the servers, the client ID, the callback URL, the scope and the client secret (hidden); what the profile holds already is the default. Every question has an option or a variable; the secret comes from standard input, CLOUDCTL_CLIENT_SECRET or the prompt, never from an option. The secret goes to the credential store, the rest to config.json.',
@@ -41,14 +41,14 @@ export const setup: CommandSpec<Context> = {
     },
   ],
   run: async (context, words) => {
-    const secret = words.flag('client-secret-stdin') ? await secretFromStdin(context) : undefined;
-    await runSetup(context, { typed: typedOptions(words, options), secret, again: true });
+    const secret = words.has('client-secret-stdin') ? await readSecretFromStdin(context) : undefined;
+    await runSetup(context, { typed: settingOverrides(words, options), secret, again: true });
     return 0;
   },
 };
 
 export interface SetupInput {
-  readonly typed: TypedOptions;
+  readonly typed: SettingOverrides;
   readonly secret?: Secret | undefined;
   /** Asks in a terminal for what the profile holds already as well, so that it can be changed. */
   readonly again?: boolean;
@@ -60,32 +60,32 @@ export async function runSetup(context: Context, input: SetupInput): Promise<voi
   try {
     // Before anything is asked: whoever typed all of it would have typed it for nothing.
     if (context.prompts.interactive)
-      requireAvailable(await context.store(settings).visit((items) => items.read('client')), settings.profileName);
-    await complete(context, settings, input);
+      requireAvailable(await context.store(settings).withItems((items) => items.read('client')), settings.profileName);
+    await completeProfile(context, settings, input);
   } catch (error) {
     if (!(error instanceof CliError) || error.code !== 'keychain_unavailable') throw error;
-    const isNamed = context.globals.text('profile') !== undefined || context.host.env.CLOUDCTL_PROFILE !== undefined;
-    throw isNamed || context.prompts.interactive ? inFiles(error, settings) : error;
+    const isNamed = context.globals.value('profile') !== undefined || context.host.env.CLOUDCTL_PROFILE !== undefined;
+    throw isNamed || context.prompts.interactive ? withFileStoreHint(error, settings) : error;
   }
 }
 
 /** The same error with the option of this very command: a profile that is named may not be there yet, to have its setting changed. */
-function inFiles(error: CliError, { profileName }: Settings): CliError {
+function withFileStoreHint(error: CliError, { profileName }: ProfileSettings): CliError {
   const { message, detail, hint } = error;
   if (hint?.includes('credential_store file') !== true) return error;
-  const command = commandFor(profileName, 'auth setup --credential-store file');
+  const command = profileCommand(profileName, 'auth setup --credential-store file');
   return new CliError(error.code, message, { detail, hint: `${command} keeps sessions in files of mode 0600 instead` });
 }
 
-async function complete(
+async function completeProfile(
   context: Context,
-  settings: Settings,
+  settings: ProfileSettings,
   { typed, secret, again = false }: SetupInput,
 ): Promise<void> {
   const asking = again && context.prompts.interactive;
-  const values = await askValues(context, settings, typed, asking);
+  const values = await askProfileValues(context, settings, typed, asking);
   const clientSecret =
-    values.flow === 'implicit' ? undefined : await secretOf(context, { ...settings, values }, secret, asking);
+    values.flow === 'implicit' ? undefined : await askClientSecret(context, { ...settings, values }, secret, asking);
   const store = context.store({ ...settings, values });
   const { auth_url: authOrigin, client_id: clientId } = values;
   if (clientSecret !== undefined && authOrigin !== undefined && clientId !== undefined) {
@@ -107,15 +107,15 @@ async function complete(
 }
 
 /** The secret to write; undefined when the one in the store is to stay. */
-async function secretOf(
+async function askClientSecret(
   context: Context,
-  settings: Settings,
+  settings: ProfileSettings,
   typed: Secret | undefined,
   asking: boolean,
 ): Promise<Secret | undefined> {
   const given = typed ?? settings.clientSecret;
   if (given !== undefined) return given;
-  const binding = bindingOf(settings);
+  const binding = sessionBindingOf(settings);
   const stored = binding === undefined ? undefined : await readClientSecret(context.store(settings), binding);
   if (stored !== undefined && !asking) return undefined;
   let keep = false;
@@ -132,12 +132,15 @@ async function secretOf(
   return keep ? undefined : secret;
 }
 
-async function secretFromStdin(context: Context): Promise<Secret> {
+async function readSecretFromStdin(context: Context): Promise<Secret> {
   if (context.host.stdin.isTTY === true)
-    throw usage('standard input is a terminal', 'pipe the secret in, as in `… --client-secret-stdin < secret.txt`');
+    throw usageError(
+      'standard input is a terminal',
+      'pipe the secret in, as in `… --client-secret-stdin < secret.txt`',
+    );
   const written = (await readAll(context.host.stdin)).trim();
   if (!isSecretText(written))
-    throw usage(
+    throw usageError(
       'the client secret on standard input is not 1 to 512 visible ASCII characters',
       'pipe it in alone, as in `cloudctl auth setup --client-secret-stdin < secret.txt`',
     );

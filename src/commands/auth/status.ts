@@ -1,15 +1,20 @@
 import type { CommandSpec } from '../../cli/command.ts';
-import { readSandboxPlace } from '../../config/sandbox.ts';
+import { readLastSandbox } from '../../config/sandbox-connection.ts';
 import type { Context } from '../../context.ts';
 import { CliError, exitCodes } from '../../errors.ts';
 import { readAccount } from '../../session/account.ts';
-import { flowAgain } from '../../session/command-for.ts';
-import { needsLogin, readOnce, requireFound } from '../../session/current.ts';
-import { expiresIn, type StatusReport, sessionReport, stateOf } from '../../session/status.ts';
-import { requireBinding } from '../../session/wiring.ts';
+import { requireSessionBinding } from '../../session/session-binding.ts';
+import {
+  type StatusReport,
+  secondsUntilExpiryOrZero,
+  sessionReport,
+  sessionState,
+} from '../../session/session-report.ts';
+import { loadStoredSession, needsLoginError, requireStoredSession } from '../../session/stored-session.ts';
+import { flowOption } from '../../session/suggested-commands.ts';
 import { statusView } from './session-view.ts';
 
-export const status: CommandSpec<Context> = {
+export const authStatusCommand: CommandSpec<Context> = {
   summary: 'show who is logged in, and for how long',
   description:
     'Reads the stored session; it never prints a token. Exit 4 when nobody is logged in or the session has ended. An expired session that can be renewed is fine: the next command renews it.',
@@ -30,26 +35,26 @@ export const status: CommandSpec<Context> = {
         hint: 'unset CLOUDCTL_ACCESS_TOKEN',
       });
     }
-    const binding = requireBinding(settings, context.config());
+    const binding = requireSessionBinding(settings, context.config());
     const store = context.store(settings);
-    if (words.flag('check'))
+    if (words.has('check'))
       await (await context.api(settings)).json({ method: 'GET', path: '/v2/actions?page=1&per_page=1' });
-    const found = requireFound(await readOnce(store, binding), settings.profileName, store.place);
+    const found = requireStoredSession(await loadStoredSession(store, binding), settings.profileName, store.location);
     const { record } = found;
     const now = context.host.clock.now();
-    const state = stateOf(record, now, found.inDoubt);
+    const state = sessionState(record, now, found.inDoubt);
     const account = readAccount(context.host.folders.config, settings.profileName);
     const report: StatusReport = {
       ...sessionReport(settings.profileName, record, account, store.kind),
       state,
       pending_write: found.pending,
-      expires_in: expiresIn(record, now),
-      store_place: store.place,
-      sandbox: readSandboxPlace(context.host.folders.state)?.auth_url === record.authOrigin,
+      expires_in: secondsUntilExpiryOrZero(record, now),
+      store_place: store.location,
+      sandbox: readLastSandbox(context.host.folders.state)?.auth_url === record.authOrigin,
     };
     await context.output.object(report, statusView);
     if (store.kind === 'file')
-      await context.output.note(`The session is kept in a file of mode 0600, not in the keychain: ${store.place}`);
+      await context.output.note(`The session is kept in a file of mode 0600, not in the keychain: ${store.location}`);
     if (found.pending)
       await context.output.note(
         `The last refresh is sealed in the state folder and not in the ${store.kind} yet; later commands use it.`,
@@ -60,7 +65,7 @@ export const status: CommandSpec<Context> = {
       );
     if (state !== 'needs_login') return 0;
     await context.output.note(
-      `The session has ended. Log in with ${needsLogin(settings.profileName, '', record, flowAgain(report.flow, settings.values.flow)).hint}.`,
+      `The session has ended. Log in with ${needsLoginError(settings.profileName, '', record, flowOption(report.flow, settings.values.flow)).hint}.`,
     );
     return exitCodes.needs_login;
   },

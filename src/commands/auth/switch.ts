@@ -1,18 +1,18 @@
 import type { CommandSpec } from '../../cli/command.ts';
-import { writeCurrent } from '../../config/file.ts';
+import { writeCurrentProfile } from '../../config/config-file.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
 
-export const switchProfile: CommandSpec<Context> = {
+export const authSwitchCommand: CommandSpec<Context> = {
   summary: 'make another profile the current one',
   arguments: [
     { name: 'PROFILE', description: 'a profile of `cloudctl auth list`', required: true, completes: 'profile' },
   ],
   examples: [{ text: 'Work on the sandbox', command: 'cloudctl auth switch sandbox' }],
   run: async (context, words) => {
-    const [name = ''] = words.args;
+    const [name = ''] = words.positionals;
     await context.changeConfig((config) => {
-      if (config.profiles.has(name)) return writeCurrent(context.host.folders.config, config, name);
+      if (config.profiles.has(name)) return writeCurrentProfile(context.host.folders.config, config, name);
       const known = [...config.profiles.keys()].join(', ');
       throw new CliError('profile_unknown', `profile "${name}" is unknown`, {
         detail: known === '' ? 'there is no profile yet' : `known profiles: ${known}`,

@@ -1,25 +1,25 @@
 import type { CommandSpec } from '../../cli/command.ts';
 import { isProfileKey, type ProfileKey, profileKeys } from '../../config/profile.ts';
-import { requireProfile } from '../../config/settings.ts';
+import { requireKnownProfile } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
-import { CliError, usage } from '../../errors.ts';
+import { CliError, usageError } from '../../errors.ts';
 
-export const keyArgument = {
+export const profileKeyArgument = {
   name: 'KEY',
   description: Object.keys(profileKeys).join(', '),
   required: true,
   choices: Object.keys(profileKeys),
 } as const;
 
-export const get: CommandSpec<Context> = {
+export const configGetCommand: CommandSpec<Context> = {
   summary: 'print one value of the profile',
   description: 'Prints the value in force: option before variable before profile. Exit 1 when it is not set.',
-  arguments: [keyArgument],
+  arguments: [profileKeyArgument],
   examples: [{ text: 'Which API?', command: 'cloudctl config get base_url' }],
   run: async (context, words) => {
-    const key = requireKey(words.args[0]);
+    const key = requireProfileKey(words.positionals[0]);
     const settings = context.settings();
-    requireProfile(settings, context.config());
+    requireKnownProfile(settings, context.config());
     const value = settings.values[key];
     if (value === undefined) {
       throw new CliError('not_found', `${key} is not set for profile "${settings.profileName}"`, {
@@ -32,7 +32,7 @@ export const get: CommandSpec<Context> = {
   },
 };
 
-export function requireKey(word: string | undefined): ProfileKey {
+export function requireProfileKey(word: string | undefined): ProfileKey {
   if (word !== undefined && isProfileKey(word)) return word;
-  throw usage(`key "${word}" is unknown`, `known keys: ${Object.keys(profileKeys).join(', ')}`);
+  throw usageError(`key "${word}" is unknown`, `known keys: ${Object.keys(profileKeys).join(', ')}`);
 }

@@ -1,16 +1,16 @@
 import type { ListView } from '../../cli/columns.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import { isProfileKey, profileKeys } from '../../config/profile.ts';
-import { given, requireProfile } from '../../config/settings.ts';
+import { nonEmptyVariable, requireKnownProfile } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
 
-interface Row {
+interface SettingRow {
   readonly key: string;
   readonly value: string;
   readonly source: string;
 }
 
-const view: ListView<Row> = {
+const view: ListView<SettingRow> = {
   columns: [
     { name: 'Key', value: (row) => row.key },
     { name: 'Value', value: (row) => row.value },
@@ -18,36 +18,40 @@ const view: ListView<Row> = {
   ],
 };
 
-export const list: CommandSpec<Context> = {
+export const configListCommand: CommandSpec<Context> = {
   summary: 'list the values in force and where each comes from',
   description:
     'Values that are not set anywhere are left out. There is no secret among them: the client secret and the session are in the credential store.',
   examples: [{ text: 'What does this shell work with?', command: 'cloudctl config list' }],
   run: async (context) => {
     const settings = context.settings();
-    requireProfile(settings, context.config());
-    const rows: Row[] = [
-      { key: 'profile', value: settings.profileName, source: profileSource(context, settings.profileNamed) },
+    requireKnownProfile(settings, context.config());
+    const rows: SettingRow[] = [
+      { key: 'profile', value: settings.profileName, source: profileSource(context, settings.isProfileNamed) },
     ];
     for (const [key, value] of Object.entries(settings.values)) {
       if (!isProfileKey(key)) continue;
-      rows.push({ key, value: Array.isArray(value) ? value.join(',') : String(value), source: sourceOf(context, key) });
+      rows.push({
+        key,
+        value: Array.isArray(value) ? value.join(',') : String(value),
+        source: settingSource(context, key),
+      });
     }
     await context.output.list(rows, view);
     return 0;
   },
 };
 
-function sourceOf(context: Context, key: keyof typeof profileKeys): string {
+function settingSource(context: Context, key: keyof typeof profileKeys): string {
   const option =
     key === 'auth_url' ? 'auth-url' : key === 'base_url' ? 'base-url' : key === 'output' ? 'output' : undefined;
-  if (option !== undefined && context.globals.text(option) !== undefined) return `--${option}`;
+  if (option !== undefined && context.globals.value(option) !== undefined) return `--${option}`;
   const { variable } = profileKeys[key];
-  return variable !== undefined && given(context.host.env[variable]) !== undefined ? variable : 'profile';
+  return variable !== undefined && nonEmptyVariable(context.host.env[variable]) !== undefined ? variable : 'profile';
 }
 
 function profileSource(context: Context, named: boolean): string {
-  if (context.globals.text('profile') !== undefined) return '--profile';
-  if (given(context.host.env.CLOUDCTL_PROFILE) !== undefined) return 'CLOUDCTL_PROFILE';
+  if (context.globals.value('profile') !== undefined) return '--profile';
+  if (nonEmptyVariable(context.host.env.CLOUDCTL_PROFILE) !== undefined) return 'CLOUDCTL_PROFILE';
   return named ? 'current' : 'default';
 }

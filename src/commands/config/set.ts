@@ -1,17 +1,17 @@
 import type { CommandSpec } from '../../cli/command.ts';
-import { writeProfile } from '../../config/file.ts';
+import { writeProfile } from '../../config/config-file.ts';
 import { profileKeys } from '../../config/profile.ts';
-import { requireProfile } from '../../config/settings.ts';
+import { requireKnownProfile } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
-import { usage } from '../../errors.ts';
-import { keyArgument, requireKey } from './get.ts';
+import { usageError } from '../../errors.ts';
+import { profileKeyArgument, requireProfileKey } from './get.ts';
 
-export const set: CommandSpec<Context> = {
+export const configSetCommand: CommandSpec<Context> = {
   summary: 'set one value of the profile',
   description:
     'Checks the value and writes it to config.json. A profile that does not exist yet is made only if it is the current one; `cloudctl auth setup` makes others.',
   arguments: [
-    keyArgument,
+    profileKeyArgument,
     { name: 'VALUE', description: 'the value; several callback URLs with commas between them', required: true },
   ],
   examples: [
@@ -22,13 +22,13 @@ export const set: CommandSpec<Context> = {
     },
   ],
   run: async (context, words) => {
-    const key = requireKey(words.args[0]);
+    const key = requireProfileKey(words.positionals[0]);
     const { parse, example } = profileKeys[key];
-    const parsed = parse(words.args[1] ?? '');
+    const parsed = parse(words.positionals[1] ?? '');
     if (!parsed.ok)
-      throw usage(`${key} is ${parsed.reason}`, `write it as in \`cloudctl config set ${key} ${example}\``);
+      throw usageError(`${key} is ${parsed.reason}`, `write it as in \`cloudctl config set ${key} ${example}\``);
     const settings = context.settings();
-    requireProfile(settings, context.config());
+    requireKnownProfile(settings, context.config());
     const name = settings.profileName;
     await context.changeConfig((config) =>
       writeProfile(context.host.folders.config, config, name, { ...config.profiles.get(name), [key]: parsed.value }),

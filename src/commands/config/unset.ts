@@ -1,17 +1,17 @@
 import type { CommandSpec } from '../../cli/command.ts';
-import { writeProfile } from '../../config/file.ts';
-import { requireProfile } from '../../config/settings.ts';
+import { writeProfile } from '../../config/config-file.ts';
+import { requireKnownProfile } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
-import { keyArgument, requireKey } from './get.ts';
+import { profileKeyArgument, requireProfileKey } from './get.ts';
 
-export const unset: CommandSpec<Context> = {
+export const configUnsetCommand: CommandSpec<Context> = {
   summary: 'remove one value of the profile',
-  arguments: [keyArgument],
+  arguments: [profileKeyArgument],
   examples: [{ text: 'Back to the keychain', command: 'cloudctl config unset credential_store' }],
   run: async (context, words) => {
-    const key = requireKey(words.args[0]);
+    const key = requireProfileKey(words.positionals[0]);
     const settings = context.settings();
-    requireProfile(settings, context.config());
+    requireKnownProfile(settings, context.config());
     const name = settings.profileName;
     await context.changeConfig((config) => {
       const { [key]: _removed, ...rest } = config.profiles.get(name) ?? {};

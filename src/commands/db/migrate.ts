@@ -1,26 +1,32 @@
-import { startMigration } from '../../api/databases.ts';
-import type { CommandSpec, Words } from '../../cli/command.ts';
+import { startOnlineMigration } from '../../api/databases.ts';
+import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
 import type { Context } from '../../context.ts';
-import { CliError, usage } from '../../errors.ts';
+import { type DbSource, readDbSource, sourceOptionSpecs } from '../../db-source/read-source.ts';
+import { CliError, usageError } from '../../errors.ts';
 import { canWrite } from '../../oauth/scope.ts';
-import { textReport } from '../../preflight/formats/text.ts';
-import type { Report } from '../../preflight/report.ts';
-import { wayIn } from '../../session/wiring.ts';
-import { carriersBefore } from '../../watch/before.ts';
-import { recordPath, type Started, sourceName, writeRecord } from '../../watch/record.ts';
-import { manualCommands } from './manual.ts';
-import { type Judged, judge, notPossible, reportOptions, wholeText } from './report.ts';
-import { type Source, sourceOf, sourceOptions } from './source.ts';
-import { watchingOf, watchOptions } from './watch.ts';
-import { nameOf, watchMigration } from './watching.ts';
-import { wishOf, wishOptions } from './wish.ts';
+import { textReport } from '../../preflight/formats/text-report.ts';
+import { manualCopyCommands } from '../../preflight/manual-copy.ts';
+import { preflightOptionSpecs, readPreflightOptions } from '../../preflight/option-specs.ts';
+import type { PreflightReport } from '../../preflight/report.ts';
+import {
+  maxTextLength,
+  methodNotPossibleError,
+  type PreflightOutcome,
+  reportOptionSpecs,
+  runPreflightWithFiles,
+} from '../../preflight/run-with-files.ts';
+import { loginHints } from '../../session/session-binding.ts';
+import { listExistingSlots } from '../../watch/existing-slots.ts';
+import { sourceNameOf, watchMigration } from '../../watch/follow-migration.ts';
+import { formatSourceName, type RecordedStart, watchRecordPath, writeWatchRecord } from '../../watch/watch-record.ts';
+import { readWatchArgs, watchOptionSpecs } from './watch.ts';
 
 interface Migrated {
   readonly id: string;
   readonly status: string;
   readonly created_at: string;
   readonly deadline: string;
-  readonly preflight?: Report;
+  readonly preflight?: PreflightReport;
 }
 
 const view = {
@@ -32,18 +38,18 @@ const view = {
   ],
 };
 
-export const migrate: CommandSpec<Context> = {
+export const dbMigrateCommand: CommandSpec<Context> = {
   summary: 'start the online migration of an external database into a cluster',
   description:
     'Runs the preflight first. If the continuous migration is possible it is started, after a question in a terminal; otherwise nothing is sent and the exit code is 3. The service is told host, database, port, user and password of the source, and nothing else is told the password. It replicates until it is stopped, two weeks at most.',
   arguments: [{ name: 'CLUSTER_UUID', description: 'UUID of the managed cluster that is filled', required: true }],
   options: [
-    ...sourceOptions,
-    ...wishOptions,
-    ...reportOptions,
+    ...sourceOptionSpecs,
+    ...preflightOptionSpecs,
+    ...reportOptionSpecs,
     { name: 'skip-preflight', description: 'start without judging the source' },
     { name: 'watch', description: 'follow the migration once it is accepted, as `db watch` does' },
-    ...watchOptions,
+    ...watchOptionSpecs,
   ],
   examples: [
     {
@@ -58,20 +64,20 @@ export const migrate: CommandSpec<Context> = {
     },
   ],
   run: async (context, words) => {
-    const cluster = clusterOf(words);
-    refuseIdleWords(words);
+    const cluster = readClusterUuid(words);
+    requireWatchFlag(words);
     const settings = context.settings();
-    const source = await sourceOf(context, words);
-    const wish = wishOf(words, source.engine, settings, context.host.clock.now());
+    const source = await readDbSource(context, words);
+    const wish = readPreflightOptions(words, source.engine, settings, context.host.clock.now());
     await requireWrite(context);
-    const judged = words.flag('skip-preflight') ? undefined : await judge(context, words, source, wish);
-    if (judged !== undefined) await tell(context, judged);
-    if (wish.method !== 'continuous') throw byHand(source, wish.method);
-    if (judged !== undefined && !judged.report.ok) throw notPossible(judged.report, words.text('fix-sql'));
+    const judged = words.has('skip-preflight') ? undefined : await runPreflightWithFiles(context, words, source, wish);
+    if (judged !== undefined) await showPreflight(context, judged);
+    if (wish.method !== 'continuous') throw methodNotStartableError(source, wish.method);
+    if (judged !== undefined && !judged.report.ok) throw methodNotPossibleError(judged.report, words.value('fix-sql'));
     await confirm(context, source, cluster);
     const api = await context.api(settings);
-    const before = judged === undefined ? undefined : await carriersBefore(source, 5000);
-    const started = await startMigration(api, cluster, requestOf(source, words));
+    const before = judged === undefined ? undefined : await listExistingSlots(source, 5000);
+    const started = await startOnlineMigration(api, cluster, requestOf(source, words));
     const begun = Date.parse(started.createdAt) || context.host.clock.now();
     const deadline = new Date(begun + 14 * 86_400_000).toISOString().replace('.000Z', 'Z');
     const result: Migrated = {
@@ -81,27 +87,27 @@ export const migrate: CommandSpec<Context> = {
       deadline,
       ...(judged === undefined ? {} : { preflight: judged.report }),
     };
-    await record(context, source, { at: begun, cluster, id: started.id }, judged?.report, before);
+    await recordMigration(context, source, { at: begun, cluster, id: started.id }, judged?.report, before);
     await context.output.object(result, view);
-    await context.output.note(afterwards(source.engine, deadline));
-    return words.flag('watch') ? watchMigration(context, watchingOf(words, source, words.flag('show-queries'))) : 0;
+    await context.output.note(acceptedText(source.engine, deadline));
+    return words.has('watch') ? watchMigration(context, readWatchArgs(words, source, words.has('show-queries'))) : 0;
   },
 };
 
-function clusterOf(words: Words): string {
-  const [typed = ''] = words.args;
+function readClusterUuid(words: ParsedArgs): string {
+  const [typed = ''] = words.positionals;
   if (/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(typed)) return typed.toLowerCase();
-  throw usage(
+  throw usageError(
     'CLUSTER_UUID is not a UUID',
     'copy it from the control panel; it looks like 3b643ad7-65aa-4066-b45b-1c64b6db600a',
   );
 }
 
 /** Words of the watch mean nothing where nobody watches. */
-function refuseIdleWords(words: Words): void {
-  if (words.flag('watch')) return;
-  const idle = watchOptions.find(({ name }) => words.list(name).length > 0);
-  if (idle !== undefined) throw usage(`cannot use --${idle.name} without --watch`, 'add `--watch`');
+function requireWatchFlag(words: ParsedArgs): void {
+  if (words.has('watch')) return;
+  const idle = watchOptionSpecs.find(({ name }) => words.values(name).length > 0);
+  if (idle !== undefined) throw usageError(`cannot use --${idle.name} without --watch`, 'add `--watch`');
 }
 
 /** Known before the source is asked anything: a session that cannot write would only fail in the end. */
@@ -112,28 +118,28 @@ async function requireWrite(context: Context): Promise<void> {
   if (canWrite(record.scope)) return;
   throw new CliError('scope_too_small', "the session's scope does not allow to start a migration", {
     detail: `its scope is ${record.scope}`,
-    hint: wayIn(settings, context.host.folders.config).write,
+    hint: loginHints(settings, context.host.folders.config).write,
   });
 }
 
-async function tell(context: Context, { report, changes }: Judged): Promise<void> {
+async function showPreflight(context: Context, { report, changes }: PreflightOutcome): Promise<void> {
   const plain = (text: string): string => text;
   await context.output.note(
     textReport(report, { bold: plain, dim: plain, red: plain, yellow: plain }, changes),
-    wholeText,
+    maxTextLength,
   );
 }
 
 /** The request has no method (spec.md §4.5): what is sent is a continuous migration, so another one is a person's work. */
-function byHand(source: Source, method: 'dump' | 'scan'): CliError {
-  return usage(
+function methodNotStartableError(source: DbSource, method: 'dump' | 'scan'): CliError {
+  return usageError(
     `cannot start a ${method}: the service's online migration is continuous; nothing was sent`,
     'run the commands of the detail by hand',
-    manualCommands(source),
+    manualCopyCommands(source),
   );
 }
 
-async function confirm(context: Context, { source }: Source, cluster: string): Promise<void> {
+async function confirm(context: Context, { source }: DbSource, cluster: string): Promise<void> {
   if (!context.prompts.interactive) return;
   const message = `Start the online migration of ${source.host}:${source.port} into cluster ${cluster}?`;
   if (await context.prompts.confirm({ message })) return;
@@ -142,8 +148,8 @@ async function confirm(context: Context, { source }: Source, cluster: string): P
   });
 }
 
-function requestOf({ engine, source }: Source, words: Words): Parameters<typeof startMigration>[2] {
-  const ignoreDbs = words.list('ignore-dbs');
+function requestOf({ engine, source }: DbSource, words: ParsedArgs): Parameters<typeof startOnlineMigration>[2] {
+  const ignoreDbs = words.values('ignore-dbs');
   return {
     source: {
       host: source.host,
@@ -158,19 +164,19 @@ function requestOf({ engine, source }: Source, words: Words): Parameters<typeof 
 }
 
 /** For `db watch`: from when the two weeks run, and what of the source is not the migration's. It is accepted whatever happens here. */
-async function record(
+async function recordMigration(
   context: Context,
-  source: Source,
-  started: Started,
-  report: Report | undefined,
+  source: DbSource,
+  started: RecordedStart,
+  report: PreflightReport | undefined,
   before: readonly string[] | undefined,
 ): Promise<void> {
-  const name = nameOf(source);
+  const name = sourceNameOf(source);
   const warned = report?.findings.filter(({ status }) => status === 'warn' || status === 'fail').map(({ id }) => id);
   try {
-    writeRecord(recordPath(context.host.folders.state, name), {
+    writeWatchRecord(watchRecordPath(context.host.folders.state, name), {
       engine: source.engine,
-      source: sourceName(name),
+      source: formatSourceName(name),
       started,
       ...(before === undefined ? {} : { before }),
       ...(warned === undefined ? {} : { warned: [...new Set(warned)] }),
@@ -183,7 +189,7 @@ async function record(
 }
 
 /** spec.md §4.6: what must not be done meanwhile, and what must be undone afterwards. */
-function afterwards(engine: Source['engine'], deadline: string): string {
+function acceptedText(engine: DbSource['engine'], deadline: string): string {
   const rules =
     engine === 'redis'
       ? ['do not change the replication configuration of the source, nor anything between the two databases']

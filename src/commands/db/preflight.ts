@@ -1,17 +1,22 @@
-import { paint, wantsColor } from '../../cli/color.ts';
+import { createTerminalStyles, isColorEnabled } from '../../cli/color.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import type { Context } from '../../context.ts';
+import { readDbSource, sourceOptionSpecs } from '../../db-source/read-source.ts';
 import type { Finding } from '../../preflight/finding.ts';
-import { textReport } from '../../preflight/formats/text.ts';
-import { type Judged, judge, notPossible, reportOptions } from './report.ts';
-import { sourceOf, sourceOptions } from './source.ts';
-import { wishOf, wishOptions } from './wish.ts';
+import { textReport } from '../../preflight/formats/text-report.ts';
+import { preflightOptionSpecs, readPreflightOptions } from '../../preflight/option-specs.ts';
+import {
+  methodNotPossibleError,
+  type PreflightOutcome,
+  reportOptionSpecs,
+  runPreflightWithFiles,
+} from '../../preflight/run-with-files.ts';
 
-export const preflight: CommandSpec<Context> = {
+export const dbPreflightCommand: CommandSpec<Context> = {
   summary: 'tell the truth about a source database before anything is touched',
   description:
     'Judges whether an external PostgreSQL or Redis database can be migrated online into a managed cluster: by continuous replication, only by a dump (scan), or not yet; why; what to change; and how long it will take. Every statement runs inside a read-only transaction; --show-queries prints them. It proves the way from this machine, not from the service. Exit 3 when the method asked for is not possible.',
-  options: [...sourceOptions, ...wishOptions, ...reportOptions],
+  options: [...sourceOptionSpecs, ...preflightOptionSpecs, ...reportOptionSpecs],
   examples: [
     {
       text: 'Is it ready?',
@@ -30,29 +35,31 @@ export const preflight: CommandSpec<Context> = {
     { text: 'Redis', command: 'cloudctl db preflight --source rediss://db.example.com:6379 --target-version 7.2' },
   ],
   run: async (context, words) => {
-    const source = await sourceOf(context, words);
-    const wish = wishOf(words, source.engine, context.settings(), context.host.clock.now());
-    const judged = await judge(context, words, source, wish);
-    await show(context, judged);
-    if (!judged.report.ok) throw notPossible(judged.report, words.text('fix-sql'));
+    const source = await readDbSource(context, words);
+    const wish = readPreflightOptions(words, source.engine, context.settings(), context.host.clock.now());
+    const judged = await runPreflightWithFiles(context, words, source, wish);
+    await showReport(context, judged);
+    if (!judged.report.ok) throw methodNotPossibleError(judged.report, words.value('fix-sql'));
     return 0;
   },
 };
 
 /** The report as data: as text where a table would be, else by the format; rows are findings where a format has rows. */
-async function show(context: Context, { report, changes }: Judged): Promise<void> {
+async function showReport(context: Context, { report, changes }: PreflightOutcome): Promise<void> {
   const { output, globals, host } = context;
   const asText =
-    output.format === 'table' && globals.list('format').length === 0 && globals.text('query') === undefined;
+    output.format === 'table' && globals.values('format').length === 0 && globals.value('query') === undefined;
   if (asText) {
-    const ink = await paint(wantsColor({ sink: host.stdout, env: host.env, noColor: globals.flag('no-color') }));
+    const ink = await createTerminalStyles(
+      isColorEnabled({ sink: host.stdout, env: host.env, noColor: globals.has('no-color') }),
+    );
     await output.text(textReport(report, ink, changes));
     return;
   }
   if (
     output.format === 'csv' ||
     output.format === 'ndjson' ||
-    (output.format === 'table' && globals.text('query') === undefined)
+    (output.format === 'table' && globals.value('query') === undefined)
   ) {
     await output.list(report.findings, findingView);
     return;

@@ -1,25 +1,34 @@
-import type { CommandSpec, Words } from '../../cli/command.ts';
-import { duration } from '../../cli/duration.ts';
+import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
+import { requireDuration } from '../../cli/duration.ts';
 import type { Context } from '../../context.ts';
-import { MigrationError, reasonOf } from '../../engine/words.ts';
-import { CliError, type ExitCode, usage } from '../../errors.ts';
+import { type DbSource, readDbSource } from '../../db-source/read-source.ts';
+import { MigrationError, redactedReason } from '../../engine/migration-error.ts';
+import { CliError, type ExitCode, usageError } from '../../errors.ts';
+import { interruptedError } from '../../platform/defer-signals.ts';
 import type { SignalName } from '../../platform/host.ts';
 import { ConnectError as PgConnectError, QueryError } from '../../postgresql/failure.ts';
-import type { Report } from '../../preflight/report.ts';
+import type { PreflightReport } from '../../preflight/report.ts';
 import { CommandError, ConnectError as RedisConnectError } from '../../redis/failure.ts';
-import { leftLine } from '../../rehearsal/text.ts';
-import { interrupted } from '../../session/defer-signals.ts';
-import { type Into, intoOf } from './rehearse-into.ts';
-import { judgeFirst, rehearsalWish, rehearseOptions } from './rehearse-judge.ts';
-import { openScene, type Scene } from './rehearse-scene.ts';
-import { failed, reportOf, show, writeReport } from './rehearse-show.ts';
-import { type Source, sourceOf } from './source.ts';
+import {
+  rehearsalPreflightOptions,
+  rehearseOptionSpecs,
+  runRehearsalPreflight,
+} from '../../rehearsal/rehearsal-preflight.ts';
+import { openRehearsalRun, type RehearsalRun } from '../../rehearsal/rehearsal-run.ts';
+import { type RehearsalTarget, readRehearsalTarget } from '../../rehearsal/rehearsal-target.ts';
+import { leftoverLine } from '../../rehearsal/rehearsal-text.ts';
+import {
+  buildRehearsalReport,
+  rehearsalFailedError,
+  showRehearsalReport,
+  writeRehearsalReport,
+} from '../../rehearsal/report-output.ts';
 
-export const rehearse: CommandSpec<Context> = {
+export const dbRehearseCommand: CommandSpec<Context> = {
   summary: 'do the whole migration into a server of your own, compare, and remove it again',
   description:
     'A rehearsal without any cloud: the preflight, then the migration for real into an empty staging server of yours, with the progress of `db watch`; when everything has arrived it counts the rows of every table on both sides, compares the sequences, and removes all it made. The report says what would have failed.\n\nWhile it runs there are a publication and a replication slot in every database of the source, which keeps its WAL for them, and on the target the databases and roles of the source. They are removed in the end, after Ctrl-C and a failure as well; what a killed rehearsal left is removed by the next one. Databases of the target that hold anything are never touched. The target must reach the source under the name given here. When only a dump is possible, the dump is rehearsed. Of Redis the target becomes a replica, and is emptied in the end.\n\nThe password of the target is in the address, in CLOUDCTL_REHEARSE_INTO_PASSWORD, in .pgpass or, last, in PGPASSWORD or REDISCLI_AUTH. Exit 0: all equal; 1: something would have failed; 3: not possible, nothing was touched.',
-  options: rehearseOptions,
+  options: rehearseOptionSpecs,
   examples: [
     {
       text: 'Into a staging server',
@@ -39,14 +48,14 @@ export const rehearse: CommandSpec<Context> = {
   run: async (context, words) => {
     const { host, globals, prompts } = context;
     const asked = wordsOf(words);
-    if (!prompts.interactive && !globals.flag('yes')) {
-      throw usage(
+    if (!prompts.interactive && !globals.has('yes')) {
+      throw usageError(
         'a rehearsal makes things on source and target, and there is no terminal to ask on',
         'confirm with `--yes`',
       );
     }
-    const source = await sourceOf(context, words);
-    const into = await intoOf(context, words.text('into'), source.engine);
+    const source = await readDbSource(context, words);
+    const into = await readRehearsalTarget(context, words.value('into'), source.engine);
     const end = new AbortController();
     let signal: SignalName | undefined;
     const deaf = host.signals.listen((name) => {
@@ -54,11 +63,11 @@ export const rehearse: CommandSpec<Context> = {
       signal = name;
       end.abort();
     });
-    let scene: Scene | undefined;
+    let scene: RehearsalRun | undefined;
     try {
-      scene = await openScene(context, { source, into, words, signal: end.signal, ...asked });
-      const wish = await rehearsalWish(context, words, source, into, await scene.survey());
-      const judged = await judgeFirst(context, words, source, wish);
+      scene = await openRehearsalRun(context, { source, target: into, words, signal: end.signal, ...asked });
+      const wish = await rehearsalPreflightOptions(context, words, source, into, await scene.inspectTarget());
+      const judged = await runRehearsalPreflight(context, words, source, wish);
       const plan = await scene.plan(judged.method);
       await confirm(context, plan);
       end.signal.throwIfAborted();
@@ -67,9 +76,9 @@ export const rehearse: CommandSpec<Context> = {
       if (signal === undefined) throw worded(error, source, into);
       const left = scene?.left() ?? [];
       throw new CliError('cancelled', 'the rehearsal was ended', {
-        detail: left.length === 0 ? 'nothing of it is left' : left.map(leftLine).join('\n'),
+        detail: left.length === 0 ? 'nothing of it is left' : left.map(leftoverLine).join('\n'),
         ...(left.length === 0 ? {} : { hint: 'run the same command again: it removes first what is left' }),
-        exitCode: interrupted(signal).exitCode,
+        exitCode: interruptedError(signal).exitCode,
         cause: error,
       });
     } finally {
@@ -80,10 +89,10 @@ export const rehearse: CommandSpec<Context> = {
 };
 
 /** A server that went away, or refused, is no bug of the program. */
-function worded(error: unknown, { source }: Source, into: Into): unknown {
+function worded(error: unknown, { source }: DbSource, into: RehearsalTarget): unknown {
   const kinds = [PgConnectError, QueryError, RedisConnectError, CommandError, MigrationError];
   if (!kinds.some((kind) => error instanceof kind)) return error;
-  const reason = reasonOf(error, source.password, into.source.password);
+  const reason = redactedReason(error, source.password, into.source.password);
   return new CliError('rehearsal_failed', `the rehearsal broke off: ${reason}`, {
     hint: 'see that both servers answer, and run the same command again: it removes first what is left',
     cause: error,
@@ -97,15 +106,15 @@ interface Asked {
   readonly reportFile: string | undefined;
 }
 
-function wordsOf(words: Words): Asked {
-  const reportFile = words.text('report');
+function wordsOf(words: ParsedArgs): Asked {
+  const reportFile = words.value('report');
   if (reportFile !== undefined && !reportFile.toLowerCase().endsWith('.json')) {
-    throw usage(`--report ${reportFile} has an ending that is no format`, 'end it with .json');
+    throw usageError(`--report ${reportFile} has an ending that is no format`, 'end it with .json');
   }
   return {
-    keep: words.flag('keep'),
-    patience: duration(words.text('patience') ?? '60s', '--patience', 1000),
-    interval: duration(words.text('interval') ?? '1s', '--interval', 1000),
+    keep: words.has('keep'),
+    patience: requireDuration(words.value('patience') ?? '60s', '--patience', 1000),
+    interval: requireDuration(words.value('interval') ?? '1s', '--interval', 1000),
     reportFile,
   };
 }
@@ -117,19 +126,19 @@ async function confirm({ prompts, output }: Context, plan: string): Promise<void
 }
 
 interface Acting extends Asked {
-  readonly report: Report;
-  readonly into: Into;
+  readonly report: PreflightReport;
+  readonly into: RehearsalTarget;
   readonly method: 'continuous' | 'dump';
 }
 
 async function act(
   context: Context,
-  scene: Scene,
+  scene: RehearsalRun,
   { report, into, method, reportFile, keep }: Acting,
 ): Promise<ExitCode> {
   const begun = context.host.clock.now();
-  const played = await scene.play(method);
-  const rehearsal = reportOf({
+  const played = await scene.run(method);
+  const rehearsal = buildRehearsalReport({
     ...played,
     preflight: report,
     method,
@@ -138,13 +147,13 @@ async function act(
     begun,
     ended: context.host.clock.now(),
   });
-  if (reportFile !== undefined) writeReport(reportFile, rehearsal);
-  await show(context, rehearsal);
-  if (!rehearsal.ok) throw failed(rehearsal);
+  if (reportFile !== undefined) writeRehearsalReport(reportFile, rehearsal);
+  await showRehearsalReport(context, rehearsal);
+  if (!rehearsal.ok) throw rehearsalFailedError(rehearsal);
   return 0;
 }
 
-function placesOf({ source }: Report, { source: { host, port } }: Into, version: string) {
+function placesOf({ source }: PreflightReport, { source: { host, port } }: RehearsalTarget, version: string) {
   return {
     source: { host: source.host, port: source.port, version: source.server_version ?? 'unknown' },
     target: { host, port, version },

@@ -1,14 +1,14 @@
 import type { ListView } from '../../cli/columns.ts';
 import type { CommandSpec } from '../../cli/command.ts';
-import { nearest } from '../../cli/suggest.ts';
+import { nearestWord } from '../../cli/suggest.ts';
 import type { Context } from '../../context.ts';
-import { CliError, usage } from '../../errors.ts';
-import { psqlConnect } from '../../preflight/fix-text.ts';
-import { sequenceStates } from '../../preflight/postgresql/asks/sequences.ts';
-import { askEachDatabase } from '../../preflight/postgresql/each-database.ts';
-import { type SequenceScript, sequenceScript } from '../../preflight/postgresql/sequences.ts';
-import { sourceOf, sourceOptions } from './source.ts';
-import { untilSignal } from './until-signal.ts';
+import { readDbSource, sourceOptionSpecs } from '../../db-source/read-source.ts';
+import { CliError, usageError } from '../../errors.ts';
+import { untilSignal } from '../../platform/until-signal.ts';
+import { type SequenceScript, sequenceScript } from '../../preflight/postgresql/checks/sequences.ts';
+import { sequencesQuery } from '../../preflight/postgresql/queries/sequences.ts';
+import { queryEachDatabase } from '../../preflight/postgresql/query-each-database.ts';
+import { psqlConnectCommand } from '../../preflight/render-fix-script.ts';
 
 interface DatabaseSequences extends SequenceScript {
   readonly database: string;
@@ -28,11 +28,11 @@ const view: ListView<Row> = {
   ],
 };
 
-export const sequences: CommandSpec<Context> = {
+export const dbSequencesCommand: CommandSpec<Context> = {
   summary: "print the statements that set the target's sequences at cut-over",
   description:
     'Replication carries rows, not the values of sequences. At the cut-over, when the application has stopped writing, run this and give what it prints to psql on the target, before the application starts there. It is read-only on the source.',
-  options: sourceOptions,
+  options: sourceOptionSpecs,
   examples: [
     {
       text: 'At the cut-over',
@@ -42,12 +42,17 @@ export const sequences: CommandSpec<Context> = {
   ],
   run: async (context, words) => {
     const { output, host } = context;
-    const source = await sourceOf(context, words);
+    const source = await readDbSource(context, words);
     if (source.engine === 'redis')
-      throw usage('Redis has no sequences', '`cloudctl db sequences` is for PostgreSQL sources');
-    const options = { source: source.source, ignoreDbs: words.list('ignore-dbs'), clock: host.clock, nearest };
+      throw usageError('Redis has no sequences', '`cloudctl db sequences` is for PostgreSQL sources');
+    const options = {
+      source: source.source,
+      ignoreDbs: words.values('ignore-dbs'),
+      clock: host.clock,
+      nearest: nearestWord,
+    };
     const told = await untilSignal(host.signals, 'the sequences were not read', (signal) =>
-      askEachDatabase({ ...options, signal }, sequenceStates),
+      queryEachDatabase({ ...options, signal }, sequencesQuery),
     );
     const scripts = told.map((each): DatabaseSequences => {
       const { database } = each;
@@ -57,7 +62,8 @@ export const sequences: CommandSpec<Context> = {
     const hidden = scripts.flatMap(({ database, hidden: names }) => names.map((name) => `${name} in ${database}`));
     if (hidden.length > 0) await output.warn(`this user may not read ${hidden.join(', ')}`);
     const failed = scripts.filter(({ failure }) => failure !== undefined);
-    if (output.format === 'table' && context.globals.list('format').length === 0) await output.text(script(scripts));
+    if (output.format === 'table' && context.globals.values('format').length === 0)
+      await output.text(sequencesScript(scripts));
     else await output.list(scripts.flatMap(rowsOf), view);
     if (failed.length === 0) return 0;
     throw new CliError(
@@ -76,9 +82,9 @@ function rowsOf({ database, statements }: DatabaseSequences): readonly Row[] {
 }
 
 /** For psql, which goes from database to database by itself. */
-function script(scripts: readonly DatabaseSequences[]): string {
+function sequencesScript(scripts: readonly DatabaseSequences[]): string {
   const parts = scripts
     .filter(({ statements }) => statements.length > 0)
-    .map(({ database, statements }) => [psqlConnect(database), ...statements].join('\n'));
+    .map(({ database, statements }) => [psqlConnectCommand(database), ...statements].join('\n'));
   return parts.length === 0 ? '-- no sequence has to be set' : parts.join('\n\n');
 }

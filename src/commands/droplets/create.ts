@@ -1,52 +1,58 @@
-import { type BatchEvent, ifExists } from '../../batch/event.ts';
+import { batchResumeCommand, batchView, profileOptions } from '../../batch/batch-report.ts';
+import {
+  noNamesError,
+  readBatchNames,
+  readDropletAttributes,
+  readIfExists,
+  requireSameBatch,
+} from '../../batch/create-args.ts';
+import { batchTag, withTag } from '../../batch/droplet-requests.ts';
+import { dryRunRequests, dryRunView } from '../../batch/dry-run.ts';
 import { createLedger, type Ledger, ledgerPath, openLedger } from '../../batch/ledger.ts';
-import { markOf, withTag } from '../../batch/requests.ts';
-import type { CommandSpec, Words } from '../../cli/command.ts';
-import { given } from '../../cli/given.ts';
-import { wholeNumber } from '../../cli/number.ts';
-import type { Settings } from '../../config/settings.ts';
+import { type BatchEvent, ifExistsChoices } from '../../batch/ledger-event.ts';
+import { runBatch } from '../../batch/run-batch.ts';
+import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
+import { requireNonEmptyValue } from '../../cli/required-value.ts';
+import { requireWholeNumber } from '../../cli/whole-number.ts';
+import type { ProfileSettings } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
-import { usage } from '../../errors.ts';
-import { loginCommand } from '../../session/current.ts';
-import { plan, planView } from './batch-plan.ts';
-import { batchView, placeWords, resumeCommand } from './batch-report.ts';
-import { runBatch } from './batch-run.ts';
-import { attributesOf, ifExistsOf, namesOf, noNames, requireSame } from './batch-words.ts';
+import { usageError } from '../../errors.ts';
+import { loginCommand } from '../../session/stored-session.ts';
 
-export const create: CommandSpec<Context> = {
+export const dropletsCreateCommand: CommandSpec<Context> = {
   summary: 'create droplets, one or many',
   description:
     'Creates one droplet for every name, exactly once. Names come from arguments, --names, a file and standard input together; `web-{01..25}` and `{a,b}` expand. What was sent and what became of it is kept in a ledger, whose path is printed first: `--resume LEDGER` goes on after any end, even of the machine, and creates nothing twice.\n\nOne row is printed for every name, whatever happens to it. A request without a complete answer is in doubt: its names are looked up, and are sent again only when it is sure that they are not there. What cannot be decided is `unknown`.',
   arguments: [{ name: 'NAME', description: 'a name, or a pattern such as "web-{01..25}"', variadic: true }],
   options: [
-    { name: 'names', value: 'a,b', many: 'list', description: 'names, or patterns of names' },
+    { name: 'names', valueName: 'a,b', multiple: 'list', description: 'names, or patterns of names' },
     {
       name: 'names-from',
-      value: 'FILE',
+      valueName: 'FILE',
       description: 'names from a file, one a line; - is standard input',
       completes: 'file',
     },
-    { name: 'size', value: 'SLUG', description: 'size of every droplet' },
-    { name: 'image', value: 'SLUG', description: 'image of every droplet: a slug or a number' },
-    { name: 'region', value: 'SLUG', description: 'region of every droplet' },
+    { name: 'size', valueName: 'SLUG', description: 'size of every droplet' },
+    { name: 'image', valueName: 'SLUG', description: 'image of every droplet: a slug or a number' },
+    { name: 'region', valueName: 'SLUG', description: 'region of every droplet' },
     {
       name: 'set',
-      value: 'KEY=JSON',
-      many: 'repeat',
+      valueName: 'KEY=JSON',
+      multiple: 'repeat',
       description: 'any other attribute, as in --set tags=\'["web"]\'',
     },
     { name: 'wait', description: 'wait until the droplets are active' },
     { name: 'dry-run', description: 'print the requests, also as curl commands, and send nothing' },
-    { name: 'batch-size', value: 'N', description: 'names in one request, 1 to 10 (10)' },
-    { name: 'concurrency', value: 'N', description: 'requests in flight, 1 to 32 (4)' },
+    { name: 'batch-size', valueName: 'N', description: 'names in one request, 1 to 10 (10)' },
+    { name: 'concurrency', valueName: 'N', description: 'requests in flight, 1 to 32 (4)' },
     {
       name: 'if-exists',
-      value: 'WHAT',
-      choices: ifExists,
+      valueName: 'WHAT',
+      choices: ifExistsChoices,
       description: 'when droplets have some of the names: fail, skip those names, or create more (fail)',
     },
     { name: 'mark', description: 'tag every droplet with the id of this batch: proof of whose it is' },
-    { name: 'resume', value: 'LEDGER', description: 'go on with the batch of this ledger', completes: 'file' },
+    { name: 'resume', valueName: 'LEDGER', description: 'go on with the batch of this ledger', completes: 'file' },
   ],
   examples: [
     {
@@ -69,34 +75,34 @@ export const create: CommandSpec<Context> = {
   ],
   run: async (context, words) => {
     const { output } = context;
-    const batchSize = wholeNumber(words.text('batch-size') ?? '10', '--batch-size', { min: 1, max: 10 });
-    const concurrency = wholeNumber(words.text('concurrency') ?? '4', '--concurrency', { min: 1, max: 32 });
-    const path = given(words, 'resume', '~/.local/state/cloudctl/batches/3f9c2a61d0b7.jsonl');
+    const batchSize = requireWholeNumber(words.value('batch-size') ?? '10', '--batch-size', { min: 1, max: 10 });
+    const concurrency = requireWholeNumber(words.value('concurrency') ?? '4', '--concurrency', { min: 1, max: 32 });
+    const path = requireNonEmptyValue(words, 'resume', '~/.local/state/cloudctl/batches/3f9c2a61d0b7.jsonl');
     // What requests need is loaded before the names are, which would make the heap grow that is kept small from then on.
-    if (!words.flag('dry-run')) await context.send();
-    if (words.flag('dry-run')) output.checkColumns(planView);
+    if (!words.has('dry-run')) await context.send();
+    if (words.has('dry-run')) output.checkColumns(dryRunView);
     else output.checkColumns(batchView);
-    if (path === undefined && words.flag('dry-run')) {
+    if (path === undefined && words.has('dry-run')) {
       const settings = context.settings();
-      const { attributes, names } = await wished(context, words, settings);
-      const where = { batchSize, baseUrl: settings.values.base_url, place: placeWords(context) };
-      await output.list(plan(names, attributes, where), planView);
+      const { attributes, names } = await buildBatch(context, words, settings);
+      const where = { batchSize, baseUrl: settings.values.base_url, place: profileOptions(context) };
+      await output.list(dryRunRequests(names, attributes, where), dryRunView);
       return 0;
     }
-    const ledger = path === undefined ? await begin(context, words) : await openLedger(path, context.host.boot);
+    const ledger = path === undefined ? await beginBatch(context, words) : await openLedger(path, context.host.bootId);
     try {
-      if (path !== undefined) await requireSame(context, words, ledger.roster.batch);
+      if (path !== undefined) await requireSameBatch(context, words, ledger.state.batch);
       const settings = context.settings();
-      await requireSamePlace(context, settings, ledger.roster.batch);
-      if (words.flag('dry-run')) {
-        const { batch, missing } = ledger.roster;
-        const where = { batchSize, baseUrl: batch.base_url, place: placeWords(context) };
-        await output.list(plan(missing(), batch.attributes, where), planView);
+      await requireSameAccount(context, settings, ledger.state.batch);
+      if (words.has('dry-run')) {
+        const { batch, missing } = ledger.state;
+        const where = { batchSize, baseUrl: batch.base_url, place: profileOptions(context) };
+        await output.list(dryRunRequests(missing(), batch.attributes, where), dryRunView);
         return 0;
       }
       await output.show(`ledger: ${ledger.path}`);
-      const resume = resumeCommand(context, ledger.path, words);
-      return await runBatch(context, ledger, { batchSize, concurrency, settings, wait: words.flag('wait'), resume });
+      const resume = batchResumeCommand(context, ledger.path, words);
+      return await runBatch(context, ledger, { batchSize, concurrency, settings, wait: words.has('wait'), resume });
     } finally {
       await ledger.close();
     }
@@ -104,15 +110,18 @@ export const create: CommandSpec<Context> = {
 };
 
 /** What was typed, as a batch of its own. */
-async function wished(context: Context, words: Words, settings: Settings): Promise<BatchEvent> {
-  const names = await namesOf(context, words);
-  if (names.length === 0) throw noNames(words);
-  const typed = attributesOf(words);
+async function buildBatch(context: Context, words: ParsedArgs, settings: ProfileSettings): Promise<BatchEvent> {
+  const names = await readBatchNames(context, words);
+  if (names.length === 0) throw noNamesError(words);
+  const typed = readDropletAttributes(words);
   const id = Buffer.from(context.host.random(6)).toString('hex');
-  const mark = words.flag('mark');
-  const attributes = mark ? withTag(typed, markOf(id)) : typed;
+  const mark = words.has('mark');
+  const attributes = mark ? withTag(typed, batchTag(id)) : typed;
   if (attributes === undefined)
-    throw usage('--set tags is no list of texts', 'write it as in `--set tags=\'["web"]\'`, since --mark adds a tag');
+    throw usageError(
+      '--set tags is no list of texts',
+      'write it as in `--set tags=\'["web"]\'`, since --mark adds a tag',
+    );
   return {
     event: 'batch',
     v: 1,
@@ -120,35 +129,35 @@ async function wished(context: Context, words: Words, settings: Settings): Promi
     at: new Date(context.host.clock.now()).toISOString(),
     profile: settings.profileName,
     base_url: settings.values.base_url ?? '',
-    if_exists: ifExistsOf(words),
+    if_exists: readIfExists(words),
     mark,
     attributes,
     names,
   };
 }
 
-async function begin(context: Context, words: Words): Promise<Ledger> {
+async function beginBatch(context: Context, words: ParsedArgs): Promise<Ledger> {
   const settings = context.settings();
-  const batch = await wished(context, words, settings);
+  const batch = await buildBatch(context, words, settings);
   const account = await accountOf(context, settings);
   // What keeps a batch from ever beginning is found before it has a ledger.
   await context.api(settings);
   const whole = account === undefined ? batch : { ...batch, account };
-  const { folders, boot } = context.host;
+  const { folders, bootId: boot } = context.host;
   return createLedger(ledgerPath(folders.state, batch.id), whole, boot);
 }
 
 /** Elsewhere nothing of this batch would be found, and all of it would be created again. */
-async function requireSamePlace(context: Context, settings: Settings, batch: BatchEvent): Promise<void> {
+async function requireSameAccount(context: Context, settings: ProfileSettings, batch: BatchEvent): Promise<void> {
   const { profile, base_url, account } = batch;
   const detail = `the batch was begun with profile "${profile}" at ${base_url}`;
   if (settings.profileName !== profile)
-    throw usage('--profile contradicts the ledger', `give it as in \`--profile ${profile}\``, detail);
+    throw usageError('--profile contradicts the ledger', `give it as in \`--profile ${profile}\``, detail);
   if (settings.values.base_url !== base_url)
-    throw usage('--base-url contradicts the ledger', `give it as in \`--base-url ${base_url}\``, detail);
+    throw usageError('--base-url contradicts the ledger', `give it as in \`--base-url ${base_url}\``, detail);
   const now = account === undefined ? undefined : await accountOf(context, settings);
   if (now !== undefined && now !== account)
-    throw usage(
+    throw usageError(
       'the ledger belongs to another account',
       `log in to it: ${loginCommand(profile)}`,
       `begun as ${account}, logged in as ${now}`,
@@ -156,7 +165,7 @@ async function requireSamePlace(context: Context, settings: Settings, batch: Bat
 }
 
 /** An access token of the environment does not tell whose it is. */
-async function accountOf(context: Context, settings: Settings): Promise<string | undefined> {
+async function accountOf(context: Context, settings: ProfileSettings): Promise<string | undefined> {
   if (settings.accessToken !== undefined) return undefined;
   return (await context.session(settings).record()).accountUuid;
 }

@@ -1,43 +1,43 @@
 import { type Droplet, listDroplets } from '../../api/droplets.ts';
-import type { Portion } from '../../api/pages.ts';
-import { globMatcher } from '../../api/select.ts';
+import { createGlobMatcher } from '../../api/glob-matcher.ts';
+import type { ListChunk } from '../../api/list-pages.ts';
 import type { Cell, ListView } from '../../cli/columns.ts';
 import type { CommandSpec } from '../../cli/command.ts';
-import { given } from '../../cli/given.ts';
-import type { Pages } from '../../cli/listing.ts';
-import { wholeNumber } from '../../cli/number.ts';
+import { requireNonEmptyValue } from '../../cli/required-value.ts';
+import { requireWholeNumber } from '../../cli/whole-number.ts';
+import type { RowPages } from '../../cli/write-list.ts';
 import type { Context } from '../../context.ts';
-import { usage } from '../../errors.ts';
-import { exactOf, isRecord, type JsonRecord, textOf } from '../../json.ts';
-import { limitPause } from '../limit-pause.ts';
+import { usageError } from '../../errors.ts';
+import { exactNumberField, isRecord, type JsonRecord, stringField } from '../../json.ts';
+import { createRateLimitPause } from '../rate-limit-pause.ts';
 
 /** Columns by the names accustomed tools use. */
 const view: ListView<JsonRecord> = {
   columns: [
-    { name: 'ID', value: (row) => exactOf(row, 'id') },
-    { name: 'Name', value: (row) => textOf(row, 'name') },
+    { name: 'ID', value: (row) => exactNumberField(row, 'id') },
+    { name: 'Name', value: (row) => stringField(row, 'name') },
     { name: 'PublicIPv4', value: publicAddress },
-    { name: 'Memory', value: (row) => exactOf(row, 'memory') },
-    { name: 'VCPUs', value: (row) => exactOf(row, 'vcpus') },
-    { name: 'Disk', value: (row) => exactOf(row, 'disk') },
+    { name: 'Memory', value: (row) => exactNumberField(row, 'memory') },
+    { name: 'VCPUs', value: (row) => exactNumberField(row, 'vcpus') },
+    { name: 'Disk', value: (row) => exactNumberField(row, 'disk') },
     { name: 'Region', value: (row) => slugOf(row.region) },
     { name: 'Image', value: (row) => imageOf(row.image) },
-    { name: 'Size', value: (row) => textOf(row, 'size_slug') ?? slugOf(row.size) },
-    { name: 'Status', value: (row) => textOf(row, 'status') },
+    { name: 'Size', value: (row) => stringField(row, 'size_slug') ?? slugOf(row.size) },
+    { name: 'Status', value: (row) => stringField(row, 'status') },
     { name: 'Tags', value: tagsOf },
-    { name: 'CreatedAt', value: (row) => textOf(row, 'created_at') },
+    { name: 'CreatedAt', value: (row) => stringField(row, 'created_at') },
   ],
 };
 
-export const list: CommandSpec<Context> = {
+export const dropletsListCommand: CommandSpec<Context> = {
   summary: 'list droplets',
   description:
     'Every droplet, all pages. GLOB keeps those whose name matches a shell pattern; quote it, so that the shell does not expand it itself.',
   arguments: [{ name: 'GLOB', description: 'a pattern for names, as in "web-*"' }],
   options: [
-    { name: 'region', value: 'R', description: 'only those in this region' },
-    { name: 'tag', value: 'T', description: 'only those with this tag' },
-    { name: 'limit', value: 'N', description: 'stop after so many' },
+    { name: 'region', valueName: 'R', description: 'only those in this region' },
+    { name: 'tag', valueName: 'T', description: 'only those with this tag' },
+    { name: 'limit', valueName: 'N', description: 'stop after so many' },
   ],
   examples: [
     { text: 'The web servers in one region', command: "cloudctl droplets list 'web-*' --region nyc3" },
@@ -48,11 +48,13 @@ export const list: CommandSpec<Context> = {
     },
   ],
   run: async (context, words) => {
-    const [glob] = words.args;
-    const region = given(words, 'region', 'nyc3');
-    const tag = given(words, 'tag', 'web');
+    const [glob] = words.positionals;
+    const region = requireNonEmptyValue(words, 'region', 'nyc3');
+    const tag = requireNonEmptyValue(words, 'tag', 'web');
     const limit =
-      words.text('limit') === undefined ? undefined : wholeNumber(words.text('limit') ?? '', '--limit', { min: 1 });
+      words.value('limit') === undefined
+        ? undefined
+        : requireWholeNumber(words.value('limit') ?? '', '--limit', { min: 1 });
     const matches = glob === undefined ? undefined : matcherOf(glob);
     context.output.checkColumns(view);
     const api = await context.api(context.settings());
@@ -66,14 +68,14 @@ export const list: CommandSpec<Context> = {
               (region === undefined || slugOf(raw.region) === region) &&
               (tag === undefined || mayHaveTag(raw, tag)),
       onProgress: context.progress.count('droplets'),
-      pause: limitPause(context),
+      pause: createRateLimitPause(context),
     });
     await context.output.pages(rows(droplets), view).finally(() => context.progress.stop());
     return 0;
   },
 };
 
-async function* rows(portions: AsyncIterable<Portion<Droplet>>): Pages<JsonRecord> {
+async function* rows(portions: AsyncIterable<ListChunk<Droplet>>): RowPages<JsonRecord> {
   for await (const { items, lines } of portions) yield { rows: () => items().map(({ raw }) => raw), lines };
 }
 
@@ -83,11 +85,11 @@ function mayHaveTag({ tags }: JsonRecord, wanted: string): boolean {
 }
 
 function matcherOf(glob: string): (name: string) => boolean {
-  if (glob.trim() === '') throw usage('GLOB is empty', 'leave it out to list all droplets');
+  if (glob.trim() === '') throw usageError('GLOB is empty', 'leave it out to list all droplets');
   try {
-    return globMatcher(glob);
+    return createGlobMatcher(glob);
   } catch {
-    throw usage('GLOB is not a shell pattern', "write it as in `cloudctl droplets list 'web-*'`");
+    throw usageError('GLOB is not a shell pattern', "write it as in `cloudctl droplets list 'web-*'`");
   }
 }
 
@@ -95,18 +97,18 @@ function publicAddress(row: JsonRecord): Cell {
   const networks = isRecord(row.networks) ? row.networks.v4 : undefined;
   if (!Array.isArray(networks)) return undefined;
   const open = networks.find((network) => isRecord(network) && network.type === 'public');
-  return isRecord(open) ? textOf(open, 'ip_address') : undefined;
+  return isRecord(open) ? stringField(open, 'ip_address') : undefined;
 }
 
 function slugOf(value: unknown): string | undefined {
-  return isRecord(value) ? textOf(value, 'slug') : undefined;
+  return isRecord(value) ? stringField(value, 'slug') : undefined;
 }
 
 /** As a person would say it: distribution and name, else the slug. */
 function imageOf(value: unknown): Cell {
   if (!isRecord(value)) return undefined;
-  const parts = [textOf(value, 'distribution'), textOf(value, 'name')].filter((part) => part !== undefined);
-  return parts.length > 0 ? parts.join(' ') : textOf(value, 'slug');
+  const parts = [stringField(value, 'distribution'), stringField(value, 'name')].filter((part) => part !== undefined);
+  return parts.length > 0 ? parts.join(' ') : stringField(value, 'slug');
 }
 
 function tagsOf(row: JsonRecord): Cell {

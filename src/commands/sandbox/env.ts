@@ -1,19 +1,19 @@
 import type { CommandSpec } from '../../cli/command.ts';
-import { decodeSandboxPlace, readSandboxPlace, type SandboxPlace } from '../../config/sandbox.ts';
-import { given } from '../../config/settings.ts';
+import { decodeSandboxConnection, readLastSandbox, type SandboxConnection } from '../../config/sandbox-connection.ts';
+import { nonEmptyVariable } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
 
-export const env: CommandSpec<Context> = {
+export const sandboxEnvCommand: CommandSpec<Context> = {
   summary: 'print the variables that point to the sandbox',
   description:
     'Prints `export` lines for a POSIX shell, for the sandbox that was started last or the one of --admin-url. They hold its client secret and admin token, which are worth nothing elsewhere.',
   options: [
-    { name: 'admin-url', value: 'URL', description: 'the sandbox to talk to, instead of the one started last' },
+    { name: 'admin-url', valueName: 'URL', description: 'the sandbox to talk to, instead of the one started last' },
   ],
   examples: [{ text: 'Let this shell work on the sandbox', command: 'eval "$(cloudctl sandbox env)"' }],
   run: async (context, words) => {
-    const place = await placeOf(context, words.text('admin-url'));
+    const place = await readConnection(context, words.value('admin-url'));
     if (place === undefined)
       throw new CliError('not_found', 'no running sandbox is known', { hint: '`cloudctl sandbox start`' });
     const variables = [
@@ -28,19 +28,19 @@ export const env: CommandSpec<Context> = {
       ['SANDBOX_ADMIN_TOKEN', place.admin_token],
     ];
     await context.output.text(
-      variables.map(([name, value = '']) => `export CLOUDCTL_${name}=${quoted(value)}`).join('\n'),
+      variables.map(([name, value = '']) => `export CLOUDCTL_${name}=${shellQuoted(value)}`).join('\n'),
     );
     return 0;
   },
 };
 
-async function placeOf(context: Context, adminUrl: string | undefined): Promise<SandboxPlace | undefined> {
+async function readConnection(context: Context, adminUrl: string | undefined): Promise<SandboxConnection | undefined> {
   const { env, folders } = context.host;
-  if (adminUrl === undefined && given(env.CLOUDCTL_SANDBOX_ADMIN_URL) === undefined)
-    return readSandboxPlace(folders.state);
-  return decodeSandboxPlace(await (await context.sandbox(adminUrl)).call('GET', '/world'));
+  if (adminUrl === undefined && nonEmptyVariable(env.CLOUDCTL_SANDBOX_ADMIN_URL) === undefined)
+    return readLastSandbox(folders.state);
+  return decodeSandboxConnection(await (await context.sandbox(adminUrl)).call('GET', '/world'));
 }
 
-function quoted(text: string): string {
+function shellQuoted(text: string): string {
   return /^[\w./:@-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -1,23 +1,23 @@
-import { createSandboxAdmin } from '../../api/sandbox.ts';
-import { forgetSandboxPlace, readSandboxPlaces } from '../../config/sandbox.ts';
+import { createSandboxAdminApi } from '../../api/sandbox-admin.ts';
+import { forgetSandbox, readKnownSandboxes } from '../../config/sandbox-connection.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
-import { bounded } from '../../platform/bounded.ts';
+import { withRequestDeadline } from '../../platform/with-request-deadline.ts';
 
 /** Milliseconds in which a sandbox of this machine answers. */
-const limit = 2000;
+const responseLimitMs = 2000;
 
 /** So that the sandbox known as the last one runs: those that ended without a word, as by `kill -9`, are forgotten. */
-export async function forgetEnded(context: Context): Promise<void> {
+export async function forgetEndedSandboxes(context: Context): Promise<void> {
   const { state } = context.host.folders;
-  const send = bounded(await context.send(), limit);
-  for (const place of readSandboxPlaces(state)) {
+  const send = withRequestDeadline(await context.send(), responseLimitMs);
+  for (const place of readKnownSandboxes(state)) {
     try {
-      await createSandboxAdmin(send, place.admin_url, place.admin_token).call('GET', '/clock');
+      await createSandboxAdminApi(send, place.admin_url, place.admin_token).call('GET', '/clock');
       return;
     } catch (error) {
       if (!(error instanceof CliError)) throw error;
-      forgetSandboxPlace(state, place);
+      forgetSandbox(state, place);
     }
   }
 }

@@ -1,20 +1,20 @@
 import type { CommandSpec } from '../../cli/command.ts';
 import type { Context } from '../../context.ts';
-import { usage } from '../../errors.ts';
+import { usageError } from '../../errors.ts';
 import { writeAtomically } from '../../platform/files.ts';
 
-export const snapshot: CommandSpec<Context> = {
+export const sandboxSnapshotCommand: CommandSpec<Context> = {
   summary: 'write everything the sandbox knows into a file',
   description:
     'People, applications, sign-ins, authorizations, codes, tokens, droplets, actions, migrations and the virtual time, as one JSON object; `cloudctl sandbox restore` brings them back. It holds every secret of the sandbox, so the file is for you alone (0600).',
   arguments: [{ name: 'FILE', description: 'where to; - is standard output', required: true, completes: 'file' }],
   options: [
-    { name: 'admin-url', value: 'URL', description: 'the sandbox to talk to, instead of the one started last' },
+    { name: 'admin-url', valueName: 'URL', description: 'the sandbox to talk to, instead of the one started last' },
   ],
   examples: [{ text: 'Remember a state that tests begin with', command: 'cloudctl sandbox snapshot logged-in.json' }],
   run: async (context, words) => {
-    const [file = '-'] = words.args;
-    const admin = await context.sandbox(words.text('admin-url'));
+    const [file = '-'] = words.positionals;
+    const admin = await context.sandbox(words.value('admin-url'));
     const text = JSON.stringify(await admin.call('GET', '/snapshot'), null, 2);
     if (file === '-') {
       await context.output.text(text);
@@ -23,7 +23,7 @@ export const snapshot: CommandSpec<Context> = {
     try {
       writeAtomically(file, `${text}\n`);
     } catch (error) {
-      throw usage(
+      throw usageError(
         `could not write ${file}: ${error instanceof Error ? error.message : String(error)}`,
         'name a file in a folder you may write to',
       );

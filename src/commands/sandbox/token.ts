@@ -1,18 +1,22 @@
 import type { CommandSpec } from '../../cli/command.ts';
 import type { Context } from '../../context.ts';
-import { CliError, usage } from '../../errors.ts';
-import { isRecord, type JsonRecord, numberOf, textOf } from '../../json.ts';
+import { CliError, usageError } from '../../errors.ts';
+import { isRecord, type JsonRecord, numberField, stringField } from '../../json.ts';
 
-export const token: CommandSpec<Context> = {
+export const sandboxTokenCommand: CommandSpec<Context> = {
   summary: 'issue tokens without a browser',
   description:
     'Prints an access token of the sandbox; with -o json the whole grant, refresh token included. It counts as the approval of that person.',
   options: [
-    { name: 'user', value: 'EMAIL', description: 'the person the grant is for' },
-    { name: 'scope', value: 'SCOPE', description: 'read or "read write" (read)' },
-    { name: 'team', value: 'TEAM', description: 'under a team of that person' },
-    { name: 'client-id', value: 'ID', description: 'the application the grant is for; the first one when left out' },
-    { name: 'admin-url', value: 'URL', description: 'the sandbox to talk to, instead of the one started last' },
+    { name: 'user', valueName: 'EMAIL', description: 'the person the grant is for' },
+    { name: 'scope', valueName: 'SCOPE', description: 'read or "read write" (read)' },
+    { name: 'team', valueName: 'TEAM', description: 'under a team of that person' },
+    {
+      name: 'client-id',
+      valueName: 'ID',
+      description: 'the application the grant is for; the first one when left out',
+    },
+    { name: 'admin-url', valueName: 'URL', description: 'the sandbox to talk to, instead of the one started last' },
   ],
   examples: [
     {
@@ -22,28 +26,29 @@ export const token: CommandSpec<Context> = {
     },
   ],
   run: async (context, words) => {
-    const user = words.text('user');
-    if (user === undefined) throw usage('--user is missing', '`cloudctl sandbox start` prints the people it knows');
-    const admin = await context.sandbox(words.text('admin-url'));
-    const [scope, team, clientId] = ['scope', 'team', 'client-id'].map((name) => words.text(name));
+    const user = words.value('user');
+    if (user === undefined)
+      throw usageError('--user is missing', '`cloudctl sandbox start` prints the people it knows');
+    const admin = await context.sandbox(words.value('admin-url'));
+    const [scope, team, clientId] = ['scope', 'team', 'client-id'].map((name) => words.value(name));
     const grant = await admin.call('POST', '/tokens', {
       user,
       ...(scope === undefined ? {} : { scope }),
       ...(team === undefined ? {} : { team }),
       ...(clientId === undefined ? {} : { client_id: clientId }),
     });
-    const accessToken = isRecord(grant) ? textOf(grant, 'access_token') : undefined;
+    const accessToken = isRecord(grant) ? stringField(grant, 'access_token') : undefined;
     if (!isRecord(grant) || accessToken === undefined)
       throw new CliError('api_error', 'the sandbox answered without a grant');
-    if (context.output.format === 'table' && context.globals.list('format').length === 0)
+    if (context.output.format === 'table' && context.globals.values('format').length === 0)
       await context.output.text(accessToken);
     else {
       await context.output.object<JsonRecord>(grant, {
         columns: [
-          { name: 'AccessToken', value: (row) => textOf(row, 'access_token') },
-          { name: 'RefreshToken', value: (row) => textOf(row, 'refresh_token') },
-          { name: 'ExpiresIn', value: (row) => numberOf(row, 'expires_in') },
-          { name: 'Scope', value: (row) => textOf(row, 'scope') },
+          { name: 'AccessToken', value: (row) => stringField(row, 'access_token') },
+          { name: 'RefreshToken', value: (row) => stringField(row, 'refresh_token') },
+          { name: 'ExpiresIn', value: (row) => numberField(row, 'expires_in') },
+          { name: 'Scope', value: (row) => stringField(row, 'scope') },
         ],
       });
     }

@@ -1,10 +1,10 @@
-import type { PostgresSource } from '../../postgresql/source.ts';
+import type { PostgresqlSource } from '../../postgresql/source.ts';
 
 /**
  * How the target's server reaches the source, as libpq reads it
  * (https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING). It holds the password.
  */
-export function subscriptionConninfo(source: PostgresSource): string {
+export function subscriptionConninfo(source: PostgresqlSource): string {
   const password = source.password?.reveal() ?? '';
   const words: readonly (readonly [string, string])[] = [
     ['host', source.host],
@@ -17,9 +17,9 @@ export function subscriptionConninfo(source: PostgresSource): string {
     // A source that hangs would hold up whoever drops the subscription.
     ['connect_timeout', '10'],
   ];
-  return words.map(([name, value]) => `${name}=${quoted(value)}`).join(' ');
+  return words.map(([name, value]) => `${name}=${quoteValue(value)}`).join(' ');
 }
 
-function quoted(value: string): string {
+function quoteValue(value: string): string {
   return `'${value.replace(/[\\']/g, '\\$&')}'`;
 }

@@ -1,28 +1,34 @@
-import { type Refusal, refuse } from '../refusal.ts';
-import { headerValues, type LoopbackRequest, rawPath } from '../request.ts';
-import type { Expected } from '../rule.ts';
+import { headerValues, type LoopbackRequest, rawPath } from '../loopback-request.ts';
+import { type Refusal, refuseRequest } from '../refusal.ts';
+import type { LoginExpectations } from '../request-decision.ts';
 
 /** A page is asked for by a top-level navigation: an `<img>`, a frame or a no-cors fetch must not end a login. */
-export function topLevelNavigation(expected: Expected<unknown>, request: LoopbackRequest): Refusal | undefined {
+export function checkTopLevelNavigation(
+  expected: LoginExpectations<unknown>,
+  request: LoopbackRequest,
+): Refusal | undefined {
   if (isRelay(expected, request)) {
     return undefined;
   }
   const navigates = headerValues(request, 'sec-fetch-mode').every((mode) => mode === 'navigate');
   const document = headerValues(request, 'sec-fetch-dest').every((destination) => destination === 'document');
-  return navigates && document ? undefined : refuse('forbidden');
+  return navigates && document ? undefined : refuseRequest('forbidden');
 }
 
 /** An Origin on the callback is the authorization server's or null; another site's request is ignored. */
-export function callbackOrigin(expected: Expected<unknown>, request: LoopbackRequest): Refusal | undefined {
+export function checkCallbackOrigin(
+  expected: LoginExpectations<unknown>,
+  request: LoopbackRequest,
+): Refusal | undefined {
   if (rawPath(request) !== expected.paths.callback) {
     return undefined;
   }
   const known = (origin: string) => origin === expected.authorizationOrigin || origin === 'null';
-  return headerValues(request, 'origin').every(known) ? undefined : refuse('forbidden');
+  return headerValues(request, 'origin').every(known) ? undefined : refuseRequest('forbidden');
 }
 
 /** The relay hears its own page alone: same origin by both headers, and a type no form can send. */
-export function relayOrigin(expected: Expected<unknown>, request: LoopbackRequest): Refusal | undefined {
+export function checkRelayOrigin(expected: LoginExpectations<unknown>, request: LoopbackRequest): Refusal | undefined {
   if (!isRelay(expected, request)) {
     return undefined;
   }
@@ -31,9 +37,9 @@ export function relayOrigin(expected: Expected<unknown>, request: LoopbackReques
   const own = origins.length === 1 && origins[0] === `http://${expected.host}`;
   const site = headerValues(request, 'sec-fetch-site').every((value) => value === 'same-origin');
   const json = types.length === 1 && /^application\/json(?:\s*;\s*charset=utf-8)?$/i.test(types[0] ?? '');
-  return own && site && json ? undefined : refuse('forbidden');
+  return own && site && json ? undefined : refuseRequest('forbidden');
 }
 
-function isRelay(expected: Expected<unknown>, request: LoopbackRequest): boolean {
+function isRelay(expected: LoginExpectations<unknown>, request: LoopbackRequest): boolean {
   return expected.flow === 'implicit' && rawPath(request) === expected.paths.relay;
 }

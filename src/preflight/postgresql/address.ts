@@ -1,65 +1,70 @@
-import { fail, info, type Outcome, pass, skip } from '../finding.ts';
-import { judgeConnect } from '../network/connect.ts';
-import { judgeHostParse, judgeIpv6Only, judgePublicAddress, judgeSplitHorizon } from '../network/host.ts';
+import { type CheckOutcome, fail, info, pass, skip } from '../finding.ts';
+import { evaluateConnect } from '../network/evaluate-connect.ts';
+import {
+  evaluateHostParse,
+  evaluateIpv6Only,
+  evaluatePublicAddress,
+  evaluateSplitHorizon,
+} from '../network/evaluate-host.ts';
 import { serverCheck } from './check.ts';
-import type { Ground } from './ground.ts';
-import { blocked, bothMethods, judgeGate, unready } from './refusal.ts';
+import { bothMethods, evaluateLoginStep, explainRefusal, failLogin } from './login-steps.ts';
+import type { PostgresqlSourceFacts } from './source-facts.ts';
 
-export const hostParse = serverCheck({
+export const hostParseCheck = serverCheck({
   id: 'host-parse',
   title: 'the host says what the other options say',
   spec: '2',
   needs: 'address',
-  asks: {},
-  judge: (_values, ground) => judgeHostParse(ground.address, bothMethods),
+  queries: {},
+  evaluate: (_values, ground) => evaluateHostParse(ground.address, bothMethods),
 });
 
-export const hostPublicAddress = serverCheck({
+export const postgresqlHostPublicAddressCheck = serverCheck({
   id: 'host-public-address',
   title: 'the host has a public address',
   spec: '4.6',
   needs: 'address',
-  asks: {},
-  judge: (_values, ground, wish) => judgePublicAddress(ground.address, wish, bothMethods),
+  queries: {},
+  evaluate: (_values, ground, wish) => evaluatePublicAddress(ground.address, wish, bothMethods),
 });
 
-export const hostSplitHorizon = serverCheck({
+export const postgresqlHostSplitHorizonCheck = serverCheck({
   id: 'host-split-horizon',
   title: 'the host means the same here and in public DNS',
   needs: 'address',
-  asks: {},
-  judge: (_values, ground, wish) => judgeSplitHorizon(ground.address, wish),
+  queries: {},
+  evaluate: (_values, ground, wish) => evaluateSplitHorizon(ground.address, wish),
 });
 
-export const hostIpv6Only = serverCheck({
+export const postgresqlHostIpv6OnlyCheck = serverCheck({
   id: 'host-ipv6-only',
   title: 'the host has an IPv4 address',
   spec: '4.6',
   needs: 'address',
-  asks: {},
-  judge: (_values, ground, wish) => judgeIpv6Only(ground.address, wish),
+  queries: {},
+  evaluate: (_values, ground, wish) => evaluateIpv6Only(ground.address, wish),
 });
 
-export const tcpConnect = serverCheck({
+export const tcpConnectCheck = serverCheck({
   id: 'tcp-connect',
   title: 'the server takes connections',
   spec: '4.6',
   needs: 'address',
-  asks: {},
-  judge(_values, ground) {
-    const network = judgeConnect(ground.address, bothMethods);
+  queries: {},
+  evaluate(_values, ground) {
+    const network = evaluateConnect(ground.address, bothMethods);
     if (network.status === 'fail' || network.status === 'skip') return network;
-    return judgeGate(
+    return evaluateLoginStep(
       ground,
       'tcp-connect',
       () => (ground.lost === undefined ? network : unanswered(ground.lost)),
-      (why) => blocked(why, { required: 'a session', ...unready(why.code) }),
+      (why) => failLogin(why, { required: 'a session', ...explainRefusal(why.code) }),
     );
   },
 });
 
 /** Nobody knows what the server would have said, and what is not known to be possible must not be called so. */
-function unanswered(lost: string): Outcome {
+function unanswered(lost: string): CheckOutcome {
   return fail(bothMethods, `the connection ended while the server was asked: ${lost}`, {
     required: 'an answer',
     detail: 'Of its settings, its slots and the role nothing or little is known, so nobody can promise a migration.',
@@ -69,13 +74,13 @@ function unanswered(lost: string): Outcome {
   });
 }
 
-export const portDefault = serverCheck({
+export const portDefaultCheck = serverCheck({
   id: 'port-default',
   title: 'the port is that of a server, not of a pooler',
   spec: '4.6',
   needs: 'address',
-  asks: {},
-  judge(_values, { address: { port } }): Outcome {
+  queries: {},
+  evaluate(_values, { address: { port } }): CheckOutcome {
     const usual = usualPorts[port];
     return usual === undefined
       ? pass(String(port))
@@ -83,12 +88,12 @@ export const portDefault = serverCheck({
   },
 });
 
-export const selfTarget = serverCheck({
+export const selfTargetCheck = serverCheck({
   id: 'self-target',
   title: 'source and target are different servers',
   needs: 'address',
-  asks: {},
-  judge(_values, { address }: Ground, { target }): Outcome {
+  queries: {},
+  evaluate(_values, { address }: PostgresqlSourceFacts, { target }): CheckOutcome {
     if (target === undefined) return skip('the address of the target is not known');
     const mine = [address.host, ...address.connects.map((each) => each.address)].map(plain);
     const same = target.port === address.port && mine.includes(plain(target.host));

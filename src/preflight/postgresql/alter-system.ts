@@ -1,20 +1,20 @@
 import { quoteLiteral } from '../../postgresql/quote.ts';
 import type { Fix } from '../finding.ts';
-import type { Setting, Settings } from './asks/settings.ts';
+import type { ServerSetting, ServerSettings } from './queries/settings.ts';
 
 /**
  * Sets server-wide settings and tells how the observed values come back. ALTER SYSTEM cannot run inside a transaction block,
  * and managed services do not allow it: there the cure is in the service's own words.
  */
-export function alterSystem(settings: Settings, wanted: Readonly<Record<string, string>>, why = ''): Fix {
+export function alterSystemFix(settings: ServerSettings, wanted: Readonly<Record<string, string>>, why = ''): Fix {
   const names = Object.keys(wanted);
   const restart = names.some((name) => (settings.get(name)?.context ?? 'postmaster') === 'postmaster');
-  const service = serviceOf(settings);
+  const service = managedServiceOf(settings);
   const after = restart ? { restart } : { reload: true };
   const listed = names.map((name) => `${name} = ${quoteLiteral(wanted[name]!)}`).join(', ');
   const reason = why === '' ? '' : ` ${why}`;
   if (service !== undefined) {
-    return { ...after, by: 'who administers the instance', text: `${managed[service](wanted)}${reason}` };
+    return { ...after, by: 'who administers the instance', text: `${managedServiceFix[service](wanted)}${reason}` };
   }
   if (settings.get('allow_alter_system')?.value === 'off') {
     return {
@@ -31,14 +31,14 @@ export function alterSystem(settings: Settings, wanted: Readonly<Record<string, 
       text: `ALTER SYSTEM is not allowed here (allow_alter_system = off): set ${listed} where the configuration is kept, then ${restart ? 'restart the server' : 'load it again: SELECT pg_reload_conf()'}.${reason}`,
     };
   }
-  const fixed = names.filter((name) => unalterable.has(settings.get(name)?.source ?? ''));
+  const fixed = names.filter((name) => fixedSources.has(settings.get(name)?.source ?? ''));
   const free = names.filter((name) => !fixed.includes(name));
   return {
     ...(free.length === 0
       ? {}
       : {
           sql: free.map((name) => `ALTER SYSTEM SET ${name} = ${quoteLiteral(wanted[name]!)}`),
-          undo: free.map((name) => undoOf(name, settings.get(name))),
+          undo: free.map((name) => undoStatement(name, settings.get(name))),
         }),
     ...after,
     text:
@@ -49,30 +49,30 @@ export function alterSystem(settings: Settings, wanted: Readonly<Record<string, 
 }
 
 /** Where `ALTER SYSTEM` changes nothing. */
-const unalterable = new Set(['command line', 'environment variable']);
+const fixedSources = new Set(['command line', 'environment variable']);
 
 /** A value that ALTER SYSTEM had set is set again; anything else comes back when the line is taken away. */
-function undoOf(name: string, setting: Setting | undefined): string {
+function undoStatement(name: string, setting: ServerSetting | undefined): string {
   const isAltered = setting?.file?.endsWith('postgresql.auto.conf') === true;
   const isHidden = setting?.source === 'configuration file' && setting.file === undefined;
   if (setting === undefined || !(isAltered || isHidden)) return `ALTER SYSTEM RESET ${name}`;
   return `ALTER SYSTEM SET ${name} = ${quoteLiteral(setting.value)}`;
 }
 
-export type Service = 'rds' | 'cloudsql' | 'azure';
+export type ManagedService = 'rds' | 'cloudsql' | 'azure';
 
 /** Settings that only one service has give it away. */
-export function serviceOf(settings: Settings): Service | undefined {
+export function managedServiceOf(settings: ServerSettings): ManagedService | undefined {
   if (settings.has('rds.logical_replication') || settings.has('rds.extensions')) return 'rds';
   if (settings.has('cloudsql.logical_decoding')) return 'cloudsql';
   return settings.has('azure.extensions') ? 'azure' : undefined;
 }
 
-const managed: Readonly<Record<Service, (wanted: Readonly<Record<string, string>>) => string>> = {
+const managedServiceFix: Readonly<Record<ManagedService, (wanted: Readonly<Record<string, string>>) => string>> = {
   rds: (wanted) =>
-    `In the DB parameter group of the instance set ${pairs(wanted, { wal_level: ['rds.logical_replication', '1'] }, ' = ')}, then reboot the instance.`,
+    `In the DB parameter group of the instance set ${settingPairs(wanted, { wal_level: ['rds.logical_replication', '1'] }, ' = ')}, then reboot the instance.`,
   cloudsql: (wanted) =>
-    `Add the database flag ${pairs(wanted, { wal_level: ['cloudsql.logical_decoding', 'on'] }, '=')} to the instance (gcloud sql instances patch INSTANCE --database-flags=…, with every flag it already has, since the list is replaced); the instance restarts.`,
+    `Add the database flag ${settingPairs(wanted, { wal_level: ['cloudsql.logical_decoding', 'on'] }, '=')} to the instance (gcloud sql instances patch INSTANCE --database-flags=…, with every flag it already has, since the list is replaced); the instance restarts.`,
   azure: (wanted) =>
     Object.entries(wanted)
       .map(
@@ -83,7 +83,7 @@ const managed: Readonly<Record<Service, (wanted: Readonly<Record<string, string>
       .concat(', then restart the server when the portal asks for it.'),
 };
 
-function pairs(
+function settingPairs(
   wanted: Readonly<Record<string, string>>,
   own: Readonly<Record<string, readonly [string, string]>>,
   between: string,

@@ -1,60 +1,60 @@
-import { ownCodes } from '../../postgresql/failure.ts';
+import { connectErrorCodes } from '../../postgresql/failure.ts';
 import { quoteIdentifier, quoteLiteral } from '../../postgresql/quote.ts';
-import { type Fix, fail, type Outcome, pass, skip, unknown } from '../finding.ts';
+import { type CheckOutcome, type Fix, fail, pass, skip, unknown } from '../finding.ts';
 import { serverCheck } from './check.ts';
-import type { Ground } from './ground.ts';
-import { blocked, judgeGate, type Refused } from './refusal.ts';
+import { evaluateLoginStep, failLogin, type RefusedEntry } from './login-steps.ts';
+import type { PostgresqlSourceFacts } from './source-facts.ts';
 
-export const authPassword = serverCheck({
+export const authPasswordCheck = serverCheck({
   id: 'auth-password',
   title: 'the password is right',
   spec: '2',
   needs: 'address',
-  asks: {},
-  judge(_values, ground, { asPublic }) {
-    const { entry, username } = ground;
-    return judgeGate(
+  queries: {},
+  evaluate(_values, ground, { asPublic }) {
+    const { connection: entry, username } = ground;
+    return evaluateLoginStep(
       ground,
       'auth-password',
       () =>
         asPublic && entry.kind === 'entered' && !entry.passwordAsked
           ? unknown(`${username} is let in without a question for the password`, notAsked)
           : pass(`${username} is let in`),
-      (why) => blocked(why, why.code === ownCodes.noPassword ? noPassword : wrongPassword(ground.username)),
+      (why) => failLogin(why, why.code === connectErrorCodes.noPassword ? noPassword : wrongPassword(ground.username)),
     );
   },
 });
 
-export const authHba = serverCheck({
+export const authHbaCheck = serverCheck({
   id: 'auth-hba',
   title: 'a host rule lets the user in',
   spec: '4.6',
   needs: 'address',
-  asks: {},
-  judge(_values, ground) {
-    return judgeGate(
+  queries: {},
+  evaluate(_values, ground) {
+    return evaluateLoginStep(
       ground,
       'auth-hba',
       () => pass('a rule of pg_hba.conf lets it in'),
       // The file's name stands in the server's words in every language; a certificate is what a rule asks for too.
-      (why) => blocked(why, hostRefusal(why, ground.username)),
+      (why) => failLogin(why, hostRefusal(why, ground.username)),
     );
   },
 });
 
-export const dbExists = serverCheck({
+export const dbExistsCheck = serverCheck({
   id: 'db-exists',
   title: 'the database is there and can be entered',
   spec: '4.6',
   needs: 'address',
-  asks: {},
-  judge(_values, ground) {
-    return judgeGate(
+  queries: {},
+  evaluate(_values, ground) {
+    return evaluateLoginStep(
       ground,
       'db-exists',
       () => pass(ground.dbname),
       (why) =>
-        blocked(why, {
+        failLogin(why, {
           ...(why.kind === 'refused' && why.asked === true ? hardened : {}),
           required: `a database ${ground.dbname} that ${ground.username} may enter`,
           fix: databaseFix(ground, why),
@@ -63,13 +63,13 @@ export const dbExists = serverCheck({
   },
 });
 
-export const replConnection = serverCheck({
+export const replConnectionCheck = serverCheck({
   id: 'repl-connection',
   title: 'the role may open a replication connection',
   spec: '4.6',
   needs: 'entry',
-  asks: {},
-  judge(_values, { replication, username }): Outcome {
+  queries: {},
+  evaluate(_values, { replication, username }): CheckOutcome {
     if (replication === undefined) return skip('no replication connection was tried');
     if (replication.kind === 'entered') return pass('IDENTIFY_SYSTEM is answered');
     const { code, message } = replication;
@@ -103,8 +103,11 @@ function wrongPassword(username: string) {
 }
 
 /** The names of the file and of the methods stand in the server's words in every language; a certificate is what a rule asks for too. */
-function hostRefusal({ code, message }: Refused, username: string) {
-  if (code === ownCodes.authentication || /pg_hba|certificate|\b(ident|peer|gssapi|sspi|oauth)\b/i.test(message)) {
+function hostRefusal({ code, message }: RefusedEntry, username: string) {
+  if (
+    code === connectErrorCodes.authentication ||
+    /pg_hba|certificate|\b(ident|peer|gssapi|sspi|oauth)\b/i.test(message)
+  ) {
     return hostRule(username);
   }
   const elsewhere = /\b(ldap|pam|radius|bsd)\b/i.exec(message)?.[0];
@@ -153,7 +156,7 @@ const hardened = {
     'The login was let in, and then the first question was denied: somebody took from PUBLIC what every client uses.',
 };
 
-function databaseFix({ dbname, username }: Ground, why: Refused): Fix {
+function databaseFix({ dbname, username }: PostgresqlSourceFacts, why: RefusedEntry): Fix {
   const { code } = why;
   const [database, role] = [quoteIdentifier(dbname), quoteIdentifier(username)];
   if (code === '42501' && why.kind === 'refused' && why.asked === true) {

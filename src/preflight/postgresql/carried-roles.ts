@@ -1,19 +1,19 @@
 import { info, pass, warn } from '../finding.ts';
-import { logins } from './asks/logins.ts';
 import { serverCheck } from './check.ts';
-import { count } from './units.ts';
+import { loginRolesQuery } from './queries/login-roles.ts';
+import { countText } from './units.ts';
 
-export const supers = serverCheck({
+export const supersCheck = serverCheck({
   id: 'supers',
   title: 'no other role is a superuser',
   needs: 'entry',
-  asks: { logins },
-  judge({ logins }, ground) {
+  queries: { logins: loginRolesQuery },
+  evaluate({ logins }, ground) {
     const others = logins
       .filter(({ name, superuser }) => superuser && name !== ground.username)
       .map(({ name }) => name);
     if (others.length === 0) return pass('none');
-    return warn(count(others.length, 'other superuser'), {
+    return warn(countText(others.length, 'other superuser'), {
       required: 'none',
       detail:
         'The administrator of the target is no superuser and cannot make one: "role … not in permitted superuser list". What they own belongs to the administrator of the target afterwards.',
@@ -23,15 +23,15 @@ export const supers = serverCheck({
   },
 });
 
-export const rolePasswords = serverCheck({
+export const rolePasswordsCheck = serverCheck({
   id: 'role-passwords',
   title: 'no other role logs in',
   needs: 'entry',
-  asks: { logins },
-  judge({ logins }, ground) {
+  queries: { logins: loginRolesQuery },
+  evaluate({ logins }, ground) {
     const others = logins.filter(({ name, canLogin }) => canLogin && name !== ground.username).map(({ name }) => name);
     if (others.length === 0) return pass('none');
-    return info(count(others.length, 'other login'), {
+    return info(countText(others.length, 'other login'), {
       detail: 'Roles are made anew on the target, with random passwords: neither md5 nor scram verifiers move.',
       objects: others.slice(0, 20),
       fix: { text: 'Set new passwords on the target before the applications move.' },

@@ -1,24 +1,29 @@
-import { fail, info, type Outcome, pass, unknown } from '../finding.ts';
-import { columns } from './asks/columns.ts';
-import { type FunctionBody, functionBodies, functionUses, type Use } from './asks/evaluated-functions.ts';
-import { goesByMoment } from './body/moments.ts';
+import { type CheckOutcome, fail, info, pass, unknown } from '../finding.ts';
 import { databaseCheck } from './check.ts';
-import { shown, unlisted } from './names.ts';
-import { count } from './units.ts';
+import { detectVolatility } from './function-body/volatility.ts';
+import { firstObjects, unlistedNote } from './object-list.ts';
+import {
+  type FunctionBody,
+  type FunctionUse,
+  functionBodiesQuery,
+  functionUsesQuery,
+} from './queries/function-uses.ts';
+import { generatedColumnsQuery } from './queries/generated-columns.ts';
+import { countText } from './units.ts';
 
-export const generatedColumns = databaseCheck({
+export const generatedColumnsCheck = databaseCheck({
   id: 'generated-columns',
   title: 'there are no generated columns',
-  asks: { columns, functionUses, functionBodies },
-  judge({ columns: { generated }, functionUses, functionBodies }, database) {
+  queries: { columns: generatedColumnsQuery, functionUses: functionUsesQuery, functionBodies: functionBodiesQuery },
+  evaluate({ columns: { generated }, functionUses, functionBodies }, database) {
     if (generated.length === 0) return pass('none');
     const moody = madeAnew(functionUses, functionBodies);
     if (moody.length > 0) return otherValues(moody, database);
     const virtual = generated.filter((column) => column.virtual).length;
     const needed = virtual === 0 ? '' : ' Virtual ones need PostgreSQL 18 or newer on the target.';
     return info(`${generated.length - virtual} stored, ${virtual} virtual`, {
-      detail: `They are not sent: the target computes them itself.${needed}${unlisted(generated)}`,
-      objects: shown(generated).map(({ table, column }) => `${table}.${column}`),
+      detail: `They are not sent: the target computes them itself.${needed}${unlistedNote(generated)}`,
+      objects: firstObjects(generated).map(({ table, column }) => `${table}.${column}`),
     });
   },
 });
@@ -30,24 +35,24 @@ interface MoodyColumn {
 }
 
 /** Stored columns with rows, whose function gives another value when it is asked again. */
-function madeAnew(uses: readonly Use[], bodies: readonly FunctionBody[]): readonly MoodyColumn[] {
+function madeAnew(uses: readonly FunctionUse[], bodies: readonly FunctionBody[]): readonly MoodyColumn[] {
   const byOid = new Map(bodies.map((body) => [body.oid, body]));
   return uses.flatMap(({ calls, kind, filled, name }) => {
     const body = byOid.get(calls);
-    const how = body === undefined ? undefined : goesByMoment(`${body.text} ${body.bound}`);
+    const how = body === undefined ? undefined : detectVolatility(`${body.text} ${body.bound}`);
     if (kind !== 'generated' || !filled || body === undefined || how === undefined) return [];
     return [{ column: name.replace(/^column /, ''), signature: body.signature, how }];
   });
 }
 
-function otherValues(moody: readonly MoodyColumn[], database: string): Outcome {
+function otherValues(moody: readonly MoodyColumn[], database: string): CheckOutcome {
   const sure = moody.filter(({ how }) => how === 'surely');
   const named = sure.length > 0 ? sure : moody;
-  const observed = `${count(named.length, 'column')} by a function that asks for the time or makes up a value`;
+  const observed = `${countText(named.length, 'column')} by a function that asks for the time or makes up a value`;
   const more = {
     required: 'functions that give the same value for the same row',
-    detail: `Generated columns are not sent: the target computes them itself. These functions are said to be immutable and are not, so that the rows differ there, and nobody says so.${unlisted(named)}`,
-    objects: shown(named).map(({ column, signature }) => `${column} (${signature})`),
+    detail: `Generated columns are not sent: the target computes them itself. These functions are said to be immutable and are not, so that the rows differ there, and nobody says so.${unlistedNote(named)}`,
+    objects: firstObjects(named).map(({ column, signature }) => `${column} (${signature})`),
     fix: {
       database,
       by: 'the owner of the tables, or a superuser',
@@ -57,15 +62,15 @@ function otherValues(moody: readonly MoodyColumn[], database: string): Outcome {
   return sure.length > 0 ? fail(['continuous', 'dump'], observed, more) : { ...unknown(observed), ...more };
 }
 
-export const identityColumns = databaseCheck({
+export const identityColumnsCheck = databaseCheck({
   id: 'identity-columns',
   title: 'there are no identity columns',
-  asks: { columns },
-  judge({ columns: { identity } }) {
+  queries: { columns: generatedColumnsQuery },
+  evaluate({ columns: { identity } }) {
     if (identity.length === 0) return pass('none');
-    return info(count(identity.length, 'column'), {
-      detail: `Their values arrive; the sequences behind them do not and have to be set at the cut-over, as all sequences.${unlisted(identity)}`,
-      objects: shown(identity),
+    return info(countText(identity.length, 'column'), {
+      detail: `Their values arrive; the sequences behind them do not and have to be set at the cut-over, as all sequences.${unlistedNote(identity)}`,
+      objects: firstObjects(identity),
     });
   },
 });

@@ -1,21 +1,21 @@
 import { quoteIdentifier } from '../../postgresql/quote.ts';
 import { pass, warn } from '../finding.ts';
-import { alterSystem } from './alter-system.ts';
-import { capacity } from './asks/capacity.ts';
-import { databases } from './asks/databases.ts';
-import { role } from './asks/role.ts';
-import { settings } from './asks/settings.ts';
+import { alterSystemFix } from './alter-system.ts';
 import { serverCheck } from './check.ts';
-import { versionOf } from './ground.ts';
-import { demand } from './slots.ts';
-import { count } from './units.ts';
+import { connectionCapacityQuery } from './queries/connection-capacity.ts';
+import { databasesQuery } from './queries/databases.ts';
+import { migrationRoleQuery } from './queries/migration-role.ts';
+import { settingsQuery } from './queries/settings.ts';
+import { slotDemand } from './slots.ts';
+import { serverVersionOf } from './source-facts.ts';
+import { countText } from './units.ts';
 
-export const authConnlimit = serverCheck({
+export const authConnlimitCheck = serverCheck({
   id: 'auth-connlimit',
   title: 'no connection limit of role or database is in the way',
   needs: 'entry',
-  asks: { role, databases },
-  judge({ role, databases }, ground) {
+  queries: { role: migrationRoleQuery, databases: databasesQuery },
+  evaluate({ role, databases }, ground) {
     if (role.superuser) return pass('a superuser is not limited');
     const ours = databases.filter(({ name }) => ground.databases.includes(name));
     const tables = ground.copy?.tables ?? 0;
@@ -48,24 +48,28 @@ function wanted(tables: number): number {
   return 2 + 4 * tables;
 }
 
-export const connHeadroom = serverCheck({
+export const connHeadroomCheck = serverCheck({
   id: 'conn-headroom',
   title: 'connections are free for the migration',
   needs: 'entry',
-  asks: { capacity, settings, role },
-  judge({ capacity, settings, role }, ground) {
+  queries: { capacity: connectionCapacityQuery, settings: settingsQuery, role: migrationRoleQuery },
+  evaluate({ capacity, settings, role }, ground) {
     const { max, used } = capacity;
     const kept = role.superuser ? 0 : capacity.reserved;
     const free = max - kept - used;
     const databases = ground.databases.length;
     // Before 12 senders took their places from the same number.
-    const needed = versionOf(ground) < 120_000 ? demand(databases).full + 4 : 4;
-    const observed = `${count(free, 'connection')} free of ${max} (${used} used${kept === 0 ? '' : `, ${kept} reserved`})`;
+    const needed = serverVersionOf(ground) < 120_000 ? slotDemand(databases).full + 4 : 4;
+    const observed = `${countText(free, 'connection')} free of ${max} (${used} used${kept === 0 ? '' : `, ${kept} reserved`})`;
     if (free >= needed) return pass(observed, { required: String(needed) });
     return warn(observed, {
       required: String(needed),
       detail: `The server would refuse: "${role.superuser ? 'sorry, too many clients already' : 'remaining connection slots are reserved'}".`,
-      fix: alterSystem(settings, { max_connections: String(max + needed - free) }, 'Or close connections that idle.'),
+      fix: alterSystemFix(
+        settings,
+        { max_connections: String(max + needed - free) },
+        'Or close connections that idle.',
+      ),
     });
   },
 });

@@ -1,17 +1,26 @@
-import { fail, info, type Outcome, pass, unknown, warn } from '../finding.ts';
-import { type ClockCheck, clockChecks, type LooserColumn, looserColumns } from './asks/constraints.ts';
-import { type RowsSeen, type Unvalidated, unvalidated } from './asks/unvalidated.ts';
+import { type CheckOutcome, fail, info, pass, unknown, warn } from '../finding.ts';
 import { databaseCheck } from './check.ts';
-import { shown, unlisted } from './names.ts';
-import { count } from './units.ts';
+import { firstObjects, unlistedNote } from './object-list.ts';
+import {
+  type NullableInheritedColumn,
+  nullableInheritedColumnsQuery,
+  type TimeDependentConstraint,
+  timeDependentConstraintsQuery,
+} from './queries/constraints.ts';
+import {
+  type RowScanResult,
+  type UnvalidatedConstraint,
+  unvalidatedConstraintsQuery,
+} from './queries/unvalidated-constraints.ts';
+import { countText } from './units.ts';
 
-export const notValid = databaseCheck({
+export const notValidCheck = databaseCheck({
   id: 'not-valid',
   title: 'every row fits every constraint',
-  asks: { unvalidated, looserColumns },
-  judge({ unvalidated, looserColumns }, database) {
+  queries: { unvalidated: unvalidatedConstraintsQuery, looserColumns: nullableInheritedColumnsQuery },
+  evaluate({ unvalidated, looserColumns }, database) {
     const copied = unvalidated.filter(({ foreignKey }) => !foreignKey);
-    const seen = (wanted: RowsSeen) => ({
+    const seen = (wanted: RowScanResult) => ({
       constraints: copied.filter(({ rows }) => rows === wanted),
       columns: looserColumns.filter(({ rows }) => rows === wanted),
     });
@@ -22,18 +31,22 @@ export const notValid = databaseCheck({
     if (unseen.columns.length > 0) return looser('unseen', unseen.columns, database);
     if (looserColumns.length > 0) return looser('fit', looserColumns, database);
     if (unvalidated.length === 0) return pass('all');
-    return info(count(unvalidated.length, 'constraint'), {
-      detail: `They are NOT VALID on the target too. Where rows would be copied, all of them fit; at a foreign key nothing looks while rows are copied.${unlisted(unvalidated)}`,
+    return info(countText(unvalidated.length, 'constraint'), {
+      detail: `They are NOT VALID on the target too. Where rows would be copied, all of them fit; at a foreign key nothing looks while rows are copied.${unlistedNote(unvalidated)}`,
       objects: named(unvalidated, []),
     });
   },
 });
 
 /** On the target they hold for every row that comes. */
-function broken(violated: readonly Unvalidated[], all: readonly Unvalidated[], database: string): Outcome {
-  return fail(['continuous', 'dump'], count(violated.length, 'constraint'), {
+function broken(
+  violated: readonly UnvalidatedConstraint[],
+  all: readonly UnvalidatedConstraint[],
+  database: string,
+): CheckOutcome {
+  return fail(['continuous', 'dump'], countText(violated.length, 'constraint'), {
     required: 'no row that violates one',
-    detail: `NOT VALID spares the rows from before, but on the target it holds for every row that comes, and an old one that violates it ends the copy, each time it is tried: ${told(violated[0]!)}.${unlisted(all)}`,
+    detail: `NOT VALID spares the rows from before, but on the target it holds for every row that comes, and an old one that violates it ends the copy, each time it is tried: ${told(violated[0]!)}.${unlistedNote(all)}`,
     objects: named(violated, all),
     fix: {
       sql: violated.map((one) => `${altered(one)} DROP CONSTRAINT IF EXISTS ${one.name}`),
@@ -45,10 +58,14 @@ function broken(violated: readonly Unvalidated[], all: readonly Unvalidated[], d
   });
 }
 
-function undecided(unseen: readonly Unvalidated[], all: readonly Unvalidated[], database: string): Outcome {
+function undecided(
+  unseen: readonly UnvalidatedConstraint[],
+  all: readonly UnvalidatedConstraint[],
+  database: string,
+): CheckOutcome {
   const drops = unseen.filter(({ inArrays }) => inArrays).map((one) => `${altered(one)} DROP CONSTRAINT ${one.name}`);
   const nested =
-    drops.length === 0 ? '' : ` What a domain in arrays wants cannot be validated: ${shown(drops).join('; ')}.`;
+    drops.length === 0 ? '' : ` What a domain in arrays wants cannot be validated: ${firstObjects(drops).join('; ')}.`;
   const fix = {
     sql: unseen.filter(({ inArrays }) => !inArrays).map((one) => `${altered(one)} VALIDATE CONSTRAINT ${one.name}`),
     database,
@@ -56,23 +73,23 @@ function undecided(unseen: readonly Unvalidated[], all: readonly Unvalidated[], 
     text: `Validate them: each table is read once, and goes on being written to. Where the server refuses ("is violated by some row"), mend those rows first, or DROP CONSTRAINT until the cut-over.${nested} There is nothing to undo.`,
   };
   return {
-    ...unknown(`${count(unseen.length, 'constraint')} NOT VALID, and nobody looked whether every row fits`, fix),
-    detail: `A row that violates one ends the copy, each time it is tried. Tables of more than 256 MB are not read for it, nor those that ${database} lets this role read in part only, and no function is run that somebody wrote.${unlisted(all)}`,
+    ...unknown(`${countText(unseen.length, 'constraint')} NOT VALID, and nobody looked whether every row fits`, fix),
+    detail: `A row that violates one ends the copy, each time it is tried. Tables of more than 256 MB are not read for it, nor those that ${database} lets this role read in part only, and no function is run that somebody wrote.${unlistedNote(all)}`,
     objects: named(unseen, all),
   };
 }
 
-function altered({ owner, ofDomain }: Pick<Unvalidated, 'owner' | 'ofDomain'>): string {
+function altered({ owner, ofDomain }: Pick<UnvalidatedConstraint, 'owner' | 'ofDomain'>): string {
   return `ALTER ${ofDomain ? 'DOMAIN' : 'TABLE'} ${owner}`;
 }
 
 /** Those that matter first. */
-function named(first: readonly Unvalidated[], all: readonly Unvalidated[]): readonly string[] {
+function named(first: readonly UnvalidatedConstraint[], all: readonly UnvalidatedConstraint[]): readonly string[] {
   const others = all.filter((one) => !first.includes(one));
-  return shown([...first, ...others]).map(({ name, owner }) => `${name} on ${owner}`);
+  return firstObjects([...first, ...others]).map(({ name, owner }) => `${name} on ${owner}`);
 }
 
-function told({ name, owner, ofDomain, definition }: Unvalidated): string {
+function told({ name, owner, ofDomain, definition }: UnvalidatedConstraint): string {
   if (definition.startsWith('NOT NULL')) return '"null value in column … violates not-null constraint"';
   return ofDomain
     ? `"value for domain ${owner} violates check constraint ${bareName(name)}"`
@@ -80,10 +97,10 @@ function told({ name, owner, ofDomain, definition }: Unvalidated): string {
 }
 
 /** Restored, a table that inherits has the NOT NULL of its parent again. */
-function looser(rows: RowsSeen, found: readonly LooserColumn[], database: string): Outcome {
+function looser(rows: RowScanResult, found: readonly NullableInheritedColumn[], database: string): CheckOutcome {
   const turn = (how: string) =>
     found.map(({ table, column }) => `ALTER TABLE ${table} ALTER COLUMN ${column} ${how} NOT NULL`);
-  const observed = `${count(found.length, 'column')} without the NOT NULL of the parent`;
+  const observed = `${countText(found.length, 'column')} without the NOT NULL of the parent`;
   const when = {
     violate: 'a row with NULL ends the copy, each time it is tried',
     unseen: 'a row with NULL, for which nobody looked, ends the copy, each time it is tried',
@@ -91,8 +108,8 @@ function looser(rows: RowsSeen, found: readonly LooserColumn[], database: string
     none: '',
   }[rows];
   const more = {
-    detail: `The restore gives it to them again: ${when}: "null value in column ${bareName(found[0]!.column)} of relation … violates not-null constraint".${unlisted(found)}`,
-    objects: shown(found).map(({ table, column }) => `${column} of ${table}`),
+    detail: `The restore gives it to them again: ${when}: "null value in column ${bareName(found[0]!.column)} of relation … violates not-null constraint".${unlistedNote(found)}`,
+    objects: firstObjects(found).map(({ table, column }) => `${column} of ${table}`),
     required: 'NOT NULL in every table that inherits it',
     fix: {
       sql: turn('SET'),
@@ -106,17 +123,17 @@ function looser(rows: RowsSeen, found: readonly LooserColumn[], database: string
   return rows === 'fit' ? warn(observed, more) : { ...unknown(observed), ...more };
 }
 
-export const timeChecks = databaseCheck({
+export const timeChecksCheck = databaseCheck({
   id: 'time-checks',
   title: 'no CHECK wants a time that has not come',
-  asks: { clockChecks },
-  judge({ clockChecks }, database) {
+  queries: { clockChecks: timeDependentConstraintsQuery },
+  evaluate({ clockChecks }, database) {
     const found = clockChecks.filter(wantsFuture);
     if (found.length === 0) return pass(clockChecks.length === 0 ? 'none' : 'those that ask the clock look back');
-    return fail(['continuous', 'dump'], count(found.length, 'constraint'), {
+    return fail(['continuous', 'dump'], countText(found.length, 'constraint'), {
       required: 'none, where there are rows',
-      detail: `A CHECK holds for a row when it is written, here and again on the target: a row whose time has come meanwhile ends the copy, each time it is tried: "new row for relation … violates check constraint ${bareName(found[0]!.name)}".${unlisted(found)}`,
-      objects: shown(found).map(({ name, owner, definition }) => `${name} on ${owner} ${definition}`),
+      detail: `A CHECK holds for a row when it is written, here and again on the target: a row whose time has come meanwhile ends the copy, each time it is tried: "new row for relation … violates check constraint ${bareName(found[0]!.name)}".${unlistedNote(found)}`,
+      objects: firstObjects(found).map(({ name, owner, definition }) => `${name} on ${owner} ${definition}`),
       fix: {
         sql: found.map((one) => `${altered(one)} DROP CONSTRAINT IF EXISTS ${one.name}`),
         undo: found.map(
@@ -131,7 +148,7 @@ export const timeChecks = databaseCheck({
 });
 
 /** As the server writes it: the clock is what the other side is greater than. Written the other way round it looks back. */
-function wantsFuture({ definition }: ClockCheck): boolean {
+function wantsFuture({ definition }: TimeDependentConstraint): boolean {
   return new RegExp(`>=? *\\(*${clock}|${clock}(?:(?!\\b(?:AND|OR)\\b)[^<>=])*<=?(?![>@])`).test(definition);
 }
 

@@ -1,17 +1,17 @@
 import { quoteIdentifier } from '../../postgresql/quote.ts';
-import { fail, type Outcome, pass } from '../finding.ts';
-import { databases } from './asks/databases.ts';
+import { type CheckOutcome, fail, pass } from '../finding.ts';
 import { databaseCheck, serverCheck } from './check.ts';
-import type { Reach } from './ground.ts';
-import { unready } from './refusal.ts';
-import { count } from './units.ts';
+import { explainRefusal } from './login-steps.ts';
+import { databasesQuery } from './queries/databases.ts';
+import type { DatabaseAccess } from './source-facts.ts';
+import { countText } from './units.ts';
 
-export const dbNoconnect = databaseCheck({
+export const dbNoconnectCheck = databaseCheck({
   id: 'db-noconnect',
   title: 'the database takes connections of the role',
   spec: '4.6',
-  asks: { databases },
-  judge({ databases }, database, ground) {
+  queries: { databases: databasesQuery },
+  evaluate({ databases }, database, ground) {
     const found = databases.find(({ name }) => name === database);
     const name = quoteIdentifier(database);
     const user = quoteIdentifier(ground.username);
@@ -56,7 +56,7 @@ export const dbNoconnect = databaseCheck({
         },
       });
     }
-    const reach = ground.reach.get(database);
+    const reach = ground.access.get(database);
     if (reach?.kind === 'refused') {
       const why = refusalOf(reach.code);
       return fail(['continuous', 'dump'], `refused (${reach.code})`, {
@@ -67,11 +67,11 @@ export const dbNoconnect = databaseCheck({
     }
     if (reach?.kind === 'entered' && reach.broken === undefined) return pass('entered');
     const limit = found?.connectionLimit ?? -1;
-    const bound = ground.entry.kind === 'entered' && !ground.entry.superuser;
+    const bound = ground.connection.kind === 'entered' && !ground.connection.superuser;
     if (reach?.kind === 'lost' && limit >= 0 && bound) {
       return fail(['continuous', 'dump'], `it could not be entered: ${reach.message}`, {
         required: 'a connection',
-        detail: `The database takes ${count(limit, 'connection')} at a time (CONNECTION LIMIT), of all roles but superusers together.`,
+        detail: `The database takes ${countText(limit, 'connection')} at a time (CONNECTION LIMIT), of all roles but superusers together.`,
         fix: {
           sql: [`ALTER DATABASE ${name} CONNECTION LIMIT -1`],
           undo: [`ALTER DATABASE ${name} CONNECTION LIMIT ${limit}`],
@@ -86,12 +86,12 @@ export const dbNoconnect = databaseCheck({
 /** A rule of pg_hba.conf refuses with one code alone; every other refusal says what it says of any login. */
 function refusalOf(code: string): { readonly detail?: string; readonly cure: string } {
   if (code === '28000') return { cure: 'Let the role in to this database too (hba-rule).' };
-  const { detail, fix } = unready(code);
+  const { detail, fix } = explainRefusal(code);
   return { detail, cure: fix.text };
 }
 
 /** Nobody knows what is in it, and what is not known to be possible must not be called so. */
-function notJudged(reach: Reach | undefined, ignore: string): Outcome {
+function notJudged(reach: DatabaseAccess | undefined, ignore: string): CheckOutcome {
   const broken = reach?.kind === 'entered' ? reach.broken : undefined;
   const observed =
     reach?.kind === 'lost'
@@ -107,13 +107,13 @@ function notJudged(reach: Reach | undefined, ignore: string): Outcome {
 }
 
 /** A name that no database has ends the run before anything is judged. */
-export const ignoreUnknown = serverCheck({
+export const ignoreUnknownCheck = serverCheck({
   id: 'ignore-unknown',
   title: 'every name in ignore_dbs is a database',
   needs: 'entry',
-  asks: { databases },
-  judge: (_values, _ground, wish) =>
-    pass(wish.ignoreDbs.length === 0 ? 'none named' : `${count(wish.ignoreDbs.length, 'database')} ignored`, {
+  queries: { databases: databasesQuery },
+  evaluate: (_values, _ground, wish) =>
+    pass(wish.ignoreDbs.length === 0 ? 'none named' : `${countText(wish.ignoreDbs.length, 'database')} ignored`, {
       ...(wish.ignoreDbs.length === 0 ? {} : { objects: wish.ignoreDbs }),
     }),
 });

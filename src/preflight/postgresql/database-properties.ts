@@ -1,22 +1,22 @@
 import { quoteIdentifier } from '../../postgresql/quote.ts';
-import { fail, info, type Outcome, pass, unknown, warn } from '../finding.ts';
-import { collations } from './asks/collations.ts';
-import { type Database, databases } from './asks/databases.ts';
-import { type MarkedFunction, markedFunctions } from './asks/functions.ts';
-import { overview } from './asks/overview.ts';
-import { rawTexts } from './asks/raw-texts.ts';
+import { type CheckOutcome, fail, info, pass, unknown, warn } from '../finding.ts';
 import { databaseCheck } from './check.ts';
-import { shown, unlisted } from './names.ts';
-import { count } from './units.ts';
+import { firstObjects, unlistedNote } from './object-list.ts';
+import { collationsQuery } from './queries/collations.ts';
+import { databaseOverviewQuery } from './queries/database-overview.ts';
+import { databasesQuery, type PostgresqlDatabase } from './queries/databases.ts';
+import { invalidUtf8TextsQuery } from './queries/invalid-utf8-texts.ts';
+import { type RestrictedFunction, restrictedFunctionsQuery } from './queries/restricted-functions.ts';
+import { countText } from './units.ts';
 
 /** Databases that a managed target has from the beginning, in UTF8. */
 const alreadyThere = ['defaultdb', 'postgres'];
 
-export const encoding = databaseCheck({
+export const encodingCheck = databaseCheck({
   id: 'encoding',
   title: 'the encoding is one the target takes',
-  asks: { databases, overview, rawTexts },
-  judge({ databases, overview, rawTexts }, database) {
+  queries: { databases: databasesQuery, overview: databaseOverviewQuery, rawTexts: invalidUtf8TextsQuery },
+  evaluate({ databases, overview, rawTexts }, database) {
     const observed = find(databases, database)?.encoding ?? '';
     if (observed !== 'SQL_ASCII') return pass(observed);
     const fix = {
@@ -26,11 +26,11 @@ export const encoding = databaseCheck({
     if (rawTexts.length > 0) {
       return fail(
         ['continuous', 'dump'],
-        `${observed}; ${count(rawTexts.length, 'text')} of the schema without UTF-8`,
+        `${observed}; ${countText(rawTexts.length, 'text')} of the schema without UTF-8`,
         {
           required: 'a schema in UTF-8',
-          detail: `A schema is read as UTF-8, and the server refuses to write what is none: invalid byte sequence for encoding "UTF8". Nothing is copied then.${unlisted(rawTexts)}`,
-          objects: shown(rawTexts).map(({ kind, shown }) => `${kind}: ${shown.slice(0, 60)}`),
+          detail: `A schema is read as UTF-8, and the server refuses to write what is none: invalid byte sequence for encoding "UTF8". Nothing is copied then.${unlistedNote(rawTexts)}`,
+          objects: firstObjects(rawTexts).map(({ kind, shown }) => `${kind}: ${shown.slice(0, 60)}`),
           fix: {
             by: 'the owner of the schema',
             text: 'Give names and labels in UTF-8 (ALTER … RENAME, ALTER TYPE … RENAME VALUE), and write comments, defaults, constraints and functions anew. Rows may keep their bytes, where the target database is made anew.',
@@ -54,11 +54,11 @@ export const encoding = databaseCheck({
   },
 });
 
-export const collation = databaseCheck({
+export const collationCheck = databaseCheck({
   id: 'collation',
   title: 'the collations are the same everywhere',
-  asks: { databases, collations, markedFunctions },
-  judge({ databases, collations, markedFunctions }, database) {
+  queries: { databases: databasesQuery, collations: collationsQuery, markedFunctions: restrictedFunctionsQuery },
+  evaluate({ databases, collations, markedFunctions }, database) {
     const found = find(databases, database);
     if (found === undefined) return info('not told');
     const locale = found.locale ?? found.collate;
@@ -103,16 +103,16 @@ export const collation = databaseCheck({
 /** Settings whose values every server takes. */
 const everywhere = /=(|C|POSIX|C\.UTF-?8|en_US\.UTF-?8|Default|Australia|India)$/i;
 
-function localized(found: readonly MarkedFunction[]): Outcome {
+function localized(found: readonly RestrictedFunction[]): CheckOutcome {
   const [setting = ''] = found.flatMap(({ locales }) => locales).filter((one) => !everywhere.test(one));
   const [name, value] = setting.split('=');
   return {
     ...unknown(
-      `${count(found.length, 'function')} with a locale of their own, and nobody knows whether the target has it`,
+      `${countText(found.length, 'function')} with a locale of their own, and nobody knows whether the target has it`,
     ),
     required: 'locales that the target has',
-    detail: `A function brings its settings, which are tried when it is made: "invalid value for parameter "${name}": "${value}"". Where the target lacks one, the schema cannot be made.${unlisted(found)}`,
-    objects: shown(found).map(({ name, locales }) => `${name} (${locales.join(', ')})`),
+    detail: `A function brings its settings, which are tried when it is made: "invalid value for parameter "${name}": "${value}"". Where the target lacks one, the schema cannot be made.${unlistedNote(found)}`,
+    objects: firstObjects(found).map(({ name, locales }) => `${name} (${locales.join(', ')})`),
     fix: {
       by: 'the owner of the functions, or a superuser',
       text: 'Ask the service which locales it has, or take the setting away before the migration: ALTER FUNCTION … RESET ….',
@@ -120,11 +120,11 @@ function localized(found: readonly MarkedFunction[]): Outcome {
   };
 }
 
-export const dbNames = databaseCheck({
+export const dbNamesCheck = databaseCheck({
   id: 'db-names',
   title: 'the name of the database needs no quotes',
-  asks: { databases },
-  judge({ databases }, database) {
+  queries: { databases: databasesQuery },
+  evaluate({ databases }, database) {
     const found = find(databases, database);
     const odd = found?.plain === false;
     const long = (found?.length ?? 0) > longestName;
@@ -156,7 +156,7 @@ const usual = /^(C|POSIX|C\.UTF-?8|[a-z]{2,3}_[A-Z]{2}(\.UTF-?8)?)$/i;
 
 const providers: Readonly<Record<string, string>> = { i: 'ICU', b: 'built in' };
 
-function find(databases: readonly Database[], name: string): Database | undefined {
+function find(databases: readonly PostgresqlDatabase[], name: string): PostgresqlDatabase | undefined {
   return databases.find((database) => database.name === name);
 }
 

@@ -1,15 +1,20 @@
 import { fail, info, pass, unknown } from '../finding.ts';
-import { type Extension, extensions, filledTables, isBuiltIn } from './asks/extensions.ts';
 import { databaseCheck } from './check.ts';
-import { shown, unlisted } from './names.ts';
-import { count } from './units.ts';
+import { firstObjects, unlistedNote } from './object-list.ts';
+import {
+  extensionsQuery,
+  extensionTablesQuery,
+  type InstalledExtension,
+  isBuiltInExtension,
+} from './queries/extensions.ts';
+import { countText } from './units.ts';
 
 export const extensionsCheck = databaseCheck({
   id: 'extensions',
   title: 'the target has every extension',
-  asks: { extensions },
-  judge({ extensions }, database, _ground, { targetExtensions }) {
-    const own = extensions.filter((extension) => !isBuiltIn(extension));
+  queries: { extensions: extensionsQuery },
+  evaluate({ extensions }, database, _ground, { targetExtensions }) {
+    const own = extensions.filter((extension) => !isBuiltInExtension(extension));
     if (own.length === 0) return pass('none but plpgsql');
     const names = own.map(({ name }) => name);
     if (targetExtensions === undefined) {
@@ -18,7 +23,7 @@ export const extensionsCheck = databaseCheck({
           text: 'Tell what the target offers: --target-extensions name,name (there: SELECT name FROM pg_available_extensions).',
         }),
         detail: 'The schema cannot be restored where one of them is missing.',
-        objects: shown(own).map(described),
+        objects: firstObjects(own).map(described),
       };
     }
     const missing = own.filter(({ name }) => !targetExtensions.includes(name.toLowerCase()));
@@ -26,7 +31,7 @@ export const extensionsCheck = databaseCheck({
     return fail(['continuous', 'dump'], `${missing.map(({ name }) => name).join(', ')} missing`, {
       required: names.join(', '),
       detail: `The schema cannot be restored: "extension "${missing[0]?.name}" is not available", and what depends on it is missing too.`,
-      objects: shown(missing).map(described),
+      objects: firstObjects(missing).map(described),
       fix: {
         database,
         by: 'the owner of the schema',
@@ -36,18 +41,18 @@ export const extensionsCheck = databaseCheck({
   },
 });
 
-export const extTables = databaseCheck({
+export const extTablesCheck = databaseCheck({
   id: 'ext-tables',
   title: 'no table of an extension collides with that of the target',
-  asks: { filledTables },
-  judge({ filledTables }, _database, _ground, { method }) {
+  queries: { filledTables: extensionTablesQuery },
+  evaluate({ filledTables }, _database, _ground, { method }) {
     if (filledTables.length === 0) return pass('none');
-    const objects = shown(filledTables).map(({ name, extension }) => `${name} (${extension})`);
-    const observed = count(filledTables.length, 'table');
+    const objects = firstObjects(filledTables).map(({ name, extension }) => `${name} (${extension})`);
+    const observed = countText(filledTables.length, 'table');
     if (method === 'dump') return info(observed, { detail: 'A dump leaves them to CREATE EXTENSION.', objects });
     return fail(['continuous'], observed, {
       required: 'none with rows',
-      detail: `CREATE EXTENSION fills them on the target, and FOR ALL TABLES copies the same rows again: "duplicate key value violates unique constraint". The copy of the table is tried again for ever and holds a replication slot; where there is no key every row is there twice.${unlisted(filledTables)}`,
+      detail: `CREATE EXTENSION fills them on the target, and FOR ALL TABLES copies the same rows again: "duplicate key value violates unique constraint". The copy of the table is tried again for ever and holds a replication slot; where there is no key every row is there twice.${unlistedNote(filledTables)}`,
       objects,
       fix: {
         by: 'who owns the data',
@@ -57,6 +62,6 @@ export const extTables = databaseCheck({
   },
 });
 
-function described({ name, version }: Extension): string {
+function described({ name, version }: InstalledExtension): string {
   return `${name} ${version}`;
 }

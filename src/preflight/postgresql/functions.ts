@@ -1,16 +1,16 @@
 import { fail, pass, warn } from '../finding.ts';
-import { markedFunctions, untrustedLanguages } from './asks/functions.ts';
-import { superusers } from './asks/superusers.ts';
 import { databaseCheck } from './check.ts';
-import { isLacking } from './libraries.ts';
-import { shown, unlisted } from './names.ts';
-import { count } from './units.ts';
+import { firstObjects, unlistedNote } from './object-list.ts';
+import { restrictedFunctionsQuery, untrustedLanguagesQuery } from './queries/restricted-functions.ts';
+import { superusersQuery } from './queries/superusers.ts';
+import { isLibraryMissing } from './target-libraries.ts';
+import { countText } from './units.ts';
 
-export const untrustedLang = databaseCheck({
+export const untrustedLangCheck = databaseCheck({
   id: 'untrusted-lang',
   title: 'no function is written in an untrusted language',
-  asks: { untrustedLanguages, markedFunctions },
-  judge({ untrustedLanguages, markedFunctions }, _database, _ground, { targetExtensions }) {
+  queries: { untrustedLanguages: untrustedLanguagesQuery, markedFunctions: restrictedFunctionsQuery },
+  evaluate({ untrustedLanguages, markedFunctions }, _database, _ground, { targetExtensions }) {
     const functions = markedFunctions.filter(({ untrusted }) => untrusted !== undefined);
     if (untrustedLanguages.length + functions.length === 0) return pass('none');
     const languages = [
@@ -20,7 +20,7 @@ export const untrustedLang = databaseCheck({
     const lost = untrustedLanguages.filter(
       ({ name, bare }) => bare && targetExtensions?.includes(name.toLowerCase()) === false,
     );
-    const observed = `${languages.join(', ')}; ${count(functions.length, 'function')}`;
+    const observed = `${languages.join(', ')}; ${countText(functions.length, 'function')}`;
     if (lost.length > 0) {
       return fail(['continuous', 'dump'], observed, {
         required: 'languages that the target has an extension for',
@@ -33,12 +33,12 @@ export const untrustedLang = databaseCheck({
       });
     }
     const coded = functions.flatMap(({ name, library }) => (library === undefined ? [] : [{ name, library }]));
-    const gone = coded.filter(({ library }) => isLacking(library, targetExtensions) === true);
+    const gone = coded.filter(({ library }) => isLibraryMissing(library, targetExtensions) === true);
     if (gone.length > 0) {
       return fail(['continuous', 'dump'], observed, {
         required: 'libraries that the target has',
-        detail: `Their code is in a file that no extension of the target brings, so that the schema cannot be made: "could not access file "${gone[0]!.library}": No such file or directory".${unlisted(gone)}`,
-        objects: shown(gone).map(({ name, library }) => `${name} (${library})`),
+        detail: `Their code is in a file that no extension of the target brings, so that the schema cannot be made: "could not access file "${gone[0]!.library}": No such file or directory".${unlistedNote(gone)}`,
+        objects: firstObjects(gone).map(({ name, library }) => `${name} (${library})`),
         fix: {
           by: 'who owns the schema',
           text: 'Put them in another language, or drop them and what needs them. Where the service has the library, add its extension to --target-extensions.',
@@ -47,8 +47,8 @@ export const untrustedLang = databaseCheck({
     }
     return warn(observed, {
       required: 'trusted languages only, such as sql and plpgsql',
-      detail: `A managed target has no superuser to make them: "language "${first}" does not exist" or "permission denied for language ${first}". The restore goes on, and they and what needs them are missing.${unlisted(functions)}`,
-      objects: shown(functions).map(({ name, untrusted }) => `${name} (${untrusted})`),
+      detail: `A managed target has no superuser to make them: "language "${first}" does not exist" or "permission denied for language ${first}". The restore goes on, and they and what needs them are missing.${unlistedNote(functions)}`,
+      objects: firstObjects(functions).map(({ name, untrusted }) => `${name} (${untrusted})`),
       fix: {
         by: 'who owns the schema',
         text: 'Rewrite the functions in a trusted language, or drop them and the language.',
@@ -57,18 +57,18 @@ export const untrustedLang = databaseCheck({
   },
 });
 
-export const secdef = databaseCheck({
+export const secdefCheck = databaseCheck({
   id: 'secdef',
   title: 'no function runs with the rights of a superuser',
-  asks: { markedFunctions, superusers },
-  judge({ markedFunctions, superusers }) {
+  queries: { markedFunctions: restrictedFunctionsQuery, superusers: superusersQuery },
+  evaluate({ markedFunctions, superusers }) {
     const owners = new Set(superusers);
     const found = markedFunctions.filter(({ securityDefiner, owner }) => securityDefiner && owners.has(owner));
     if (found.length === 0) return pass('none');
-    return warn(count(found.length, 'function'), {
+    return warn(countText(found.length, 'function'), {
       required: 'none',
-      detail: `SECURITY DEFINER runs them as their owner. A managed target gives no superuser ("role … not in permitted superuser list"), so there they belong to somebody with fewer rights, and fail when they need more.${unlisted(found)}`,
-      objects: shown(found).map(({ name, owner }) => `${name} (owner ${owner})`),
+      detail: `SECURITY DEFINER runs them as their owner. A managed target gives no superuser ("role … not in permitted superuser list"), so there they belong to somebody with fewer rights, and fail when they need more.${unlistedNote(found)}`,
+      objects: firstObjects(found).map(({ name, owner }) => `${name} (owner ${owner})`),
       fix: {
         by: 'a superuser',
         text: 'Give them to an owner with just the rights that they need: ALTER FUNCTION … OWNER TO ….',

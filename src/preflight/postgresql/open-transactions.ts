@@ -1,25 +1,25 @@
 import { quoteLiteral } from '../../postgresql/quote.ts';
 import { fail, pass, warn } from '../finding.ts';
-import { type OpenTransaction, transactions } from './asks/transactions.ts';
 import { serverCheck } from './check.ts';
-import { count, spanText } from './units.ts';
+import { type OpenTransaction, openTransactionsQuery } from './queries/open-transactions.ts';
+import { countText, timeSpanText } from './units.ts';
 
 /** Seconds after which nobody can hope that it ends by itself. */
-export const tooOld = 300;
+export const maxTransactionAge = 300;
 
-export const slotBlockers = serverCheck({
+export const slotBlockersCheck = serverCheck({
   id: 'slot-blockers',
   title: 'no open transaction holds up a replication slot',
   needs: 'entry',
-  asks: { transactions },
-  judge({ transactions }) {
+  queries: { transactions: openTransactionsQuery },
+  evaluate({ transactions }) {
     const open = transactions.filter(({ kind }) => kind === 'session');
     if (open.length === 0) return pass('none');
     const oldest = Math.max(...open.map(({ seconds }) => seconds ?? 0));
     const hidden = open.some(({ seconds }) => seconds === undefined);
-    const observed = `${count(open.length, 'transaction')} that wrote, ${hidden && oldest === 0 ? 'of unknown age' : `the oldest ${spanText(oldest * 1000)} old`}`;
+    const observed = `${countText(open.length, 'transaction')} that wrote, ${hidden && oldest === 0 ? 'of unknown age' : `the oldest ${timeSpanText(oldest * 1000)} old`}`;
     const more = {
-      required: `none older than ${spanText(tooOld * 1000)}`,
+      required: `none older than ${timeSpanText(maxTransactionAge * 1000)}`,
       detail:
         'A slot is made when every transaction that was writing is over, in whatever database: until then its creation hangs. Ending the client that waits leaves a half-made, active slot behind.',
       objects: open.slice(0, 20).map(told),
@@ -30,19 +30,19 @@ export const slotBlockers = serverCheck({
           .join('; ')}. What they wrote is rolled back then.`,
       },
     };
-    return oldest > tooOld ? fail(['continuous'], observed, more) : warn(observed, more);
+    return oldest > maxTransactionAge ? fail(['continuous'], observed, more) : warn(observed, more);
   },
 });
 
-export const preparedXacts = serverCheck({
+export const preparedXactsCheck = serverCheck({
   id: 'prepared-xacts',
   title: 'no prepared transaction is left open',
   needs: 'entry',
-  asks: { transactions },
-  judge({ transactions }) {
+  queries: { transactions: openTransactionsQuery },
+  evaluate({ transactions }) {
     const prepared = transactions.filter(({ kind }) => kind === 'prepared');
     if (prepared.length === 0) return pass('none');
-    return fail(['continuous'], count(prepared.length, 'prepared transaction'), {
+    return fail(['continuous'], countText(prepared.length, 'prepared transaction'), {
       required: 'none',
       detail:
         'It outlives its session and every restart. Until it ends no replication slot can be made, and what it wrote is sent only when it commits.',
@@ -63,6 +63,6 @@ export const preparedXacts = serverCheck({
 
 function told({ kind, id, database, owner, state, seconds }: OpenTransaction): string {
   const what = kind === 'prepared' ? id : `pid ${id}`;
-  const age = seconds === undefined ? 'age hidden' : `${spanText(seconds * 1000)} old`;
+  const age = seconds === undefined ? 'age hidden' : `${timeSpanText(seconds * 1000)} old`;
   return [`${what} in ${database} by ${owner}`, ...(kind === 'session' && state !== '' ? [state] : []), age].join(', ');
 }

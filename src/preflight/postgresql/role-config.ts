@@ -1,21 +1,21 @@
 import { quoteIdentifier, quoteLiteral } from '../../postgresql/quote.ts';
 import { type Fix, fail, pass, warn } from '../finding.ts';
-import { type Role, role } from './asks/role.ts';
-import { roleSettings } from './asks/role-settings.ts';
-import { settings } from './asks/settings.ts';
 import { serverCheck } from './check.ts';
-import { type Effective, effective } from './effective.ts';
-import { copyRates } from './estimate.ts';
-import type { Ground } from './ground.ts';
-import { millisecondsOf, spanText } from './units.ts';
+import { copyRates } from './copy-estimate.ts';
+import { type EffectiveSetting, effectiveSettings } from './effective-settings.ts';
+import { type MigrationRole, migrationRoleQuery } from './queries/migration-role.ts';
+import { roleSettingsQuery } from './queries/role-settings.ts';
+import { settingsQuery } from './queries/settings.ts';
+import type { PostgresqlSourceFacts } from './source-facts.ts';
+import { parseMilliseconds, timeSpanText } from './units.ts';
 
-export const roleReadonly = serverCheck({
+export const roleReadonlyCheck = serverCheck({
   id: 'role-readonly',
   title: 'transactions of the role may write',
   needs: 'entry',
-  asks: { settings, roleSettings, role },
-  judge({ settings, roleSettings, role }, ground) {
-    const all = effective('default_transaction_read_only', settings, roleSettings, ground);
+  queries: { settings: settingsQuery, roleSettings: roleSettingsQuery, role: migrationRoleQuery },
+  evaluate({ settings, roleSettings, role }, ground) {
+    const all = effectiveSettings('default_transaction_read_only', settings, roleSettings, ground);
     const on = all.filter(({ value }) => isOn(value));
     if (on.length === 0) return pass('off');
     return fail(['continuous'], on.length === all.length ? 'on' : `on in ${on.length} of ${all.length} databases`, {
@@ -24,7 +24,7 @@ export const roleReadonly = serverCheck({
         'default_transaction_read_only is on: "cannot execute CREATE PUBLICATION in a read-only transaction". The slot can still be made, and stays behind.',
       objects: on.map(whereOf),
       ...(on.length === all.length ? {} : { only: on.map(({ database }) => database) }),
-      fix: resetting('default_transaction_read_only', 'off', on, role),
+      fix: resetRoleSetting('default_transaction_read_only', 'off', on, role),
     });
   },
 });
@@ -40,15 +40,15 @@ const timeouts = [
 /** Those that end a copy in the middle; the others end a connection that waits. */
 const endsCopies: readonly string[] = ['statement_timeout', 'transaction_timeout'];
 
-export const roleTimeouts = serverCheck({
+export const roleTimeoutsCheck = serverCheck({
   id: 'role-timeouts',
   title: 'no timeout of the role ends a copy',
   needs: 'entry',
-  asks: { settings, roleSettings, role },
-  judge({ settings, roleSettings, role }, ground) {
+  queries: { settings: settingsQuery, roleSettings: roleSettingsQuery, role: migrationRoleQuery },
+  evaluate({ settings, roleSettings, role }, ground) {
     const found = timeouts.flatMap((name) =>
-      effective(name, settings, roleSettings, ground).flatMap((one) => {
-        const span = millisecondsOf(one.value, 'ms') ?? 0;
+      effectiveSettings(name, settings, roleSettings, ground).flatMap((one) => {
+        const span = parseMilliseconds(one.value, 'ms') ?? 0;
         return span > 0
           ? [{ ...one, name, span, needed: Math.max(copySpan(ground, one.database), leastOf[name] ?? 0) }]
           : [];
@@ -59,15 +59,16 @@ export const roleTimeouts = serverCheck({
     const observed = timeouts
       .filter((name) => found.some((one) => one.name === name))
       .map(
-        (name) => `${name} ${spanText(Math.min(...found.filter((one) => one.name === name).map(({ span }) => span)))}`,
+        (name) =>
+          `${name} ${timeSpanText(Math.min(...found.filter((one) => one.name === name).map(({ span }) => span)))}`,
       )
       .join(', ');
     const fixes = timeouts.map((name) => ({ name, set: found.filter((one) => one.name === name) }));
     const more = {
       required: 'none',
       objects: found.slice(0, 20).map((one) => `${one.name} ${whereOf(one)}`),
-      fix: joined(
-        fixes.filter(({ set }) => set.length > 0).map(({ name, set }) => resetting(name, '0', set, role)),
+      fix: combineFixes(
+        fixes.filter(({ set }) => set.length > 0).map(({ name, set }) => resetRoleSetting(name, '0', set, role)),
         `New sessions of ${role.name} then wait as long as it takes. pg_dump sets them to 0 by itself.`,
       ),
     };
@@ -80,7 +81,7 @@ export const roleTimeouts = serverCheck({
     const [worst] = short.toSorted((a, b) => b.needed - a.needed);
     return fail(['continuous'], observed, {
       ...more,
-      detail: `The biggest copy of ${worst!.database} takes about ${spanText(worst!.needed)} at ${copyRates.slow / 1e6} MB/s, and ${worst!.name} ends it after ${spanText(worst!.span)}: "${words[worst!.name]}". The copy begins again, for ever.`,
+      detail: `The biggest copy of ${worst!.database} takes about ${timeSpanText(worst!.needed)} at ${copyRates.slow / 1e6} MB/s, and ${worst!.name} ends it after ${timeSpanText(worst!.span)}: "${words[worst!.name]}". The copy begins again, for ever.`,
       only: [...new Set(short.map(({ database }) => database))],
     });
   },
@@ -95,7 +96,7 @@ const words: Readonly<Record<string, string>> = {
 const leastOf: Readonly<Record<string, number>> = { transaction_timeout: 10 };
 
 /** Milliseconds that the biggest table of a database takes; a small database counts as one table. */
-function copySpan({ copy }: Ground, database: string): number {
+function copySpan({ copy }: PostgresqlSourceFacts, database: string): number {
   const found = copy?.perDatabase.get(database);
   return ((found?.largest?.bytes ?? found?.bytes ?? 0) / copyRates.slow) * 1000;
 }
@@ -104,7 +105,7 @@ function isOn(value: string): boolean {
   return /^(on|true|yes|1|t|tr|tru|y|ye)$/i.test(value);
 }
 
-function whereOf({ database, value, set }: Effective): string {
+function whereOf({ database, value, set }: EffectiveSetting): string {
   if (set === undefined) return `${database}: ${value} (server)`;
   const glued = [set.role, set.database === undefined ? undefined : `database ${set.database}`]
     .filter(Boolean)
@@ -113,7 +114,12 @@ function whereOf({ database, value, set }: Effective): string {
 }
 
 /** Glued to the role, it wins over the database's and the server's; glued to both only that pair wins, so it is changed there. */
-export function resetting(name: string, value: string, found: readonly Effective[], role: Role): Fix {
+export function resetRoleSetting(
+  name: string,
+  value: string,
+  found: readonly EffectiveSetting[],
+  role: MigrationRole,
+): Fix {
   const who = `ALTER ROLE ${quoteIdentifier(role.name)}`;
   const pairs = found.flatMap(({ set }) =>
     set?.role !== undefined && set.database !== undefined
@@ -134,7 +140,7 @@ export function resetting(name: string, value: string, found: readonly Effective
   };
 }
 
-export function joined(fixes: readonly Fix[], text: string): Fix {
+export function combineFixes(fixes: readonly Fix[], text: string): Fix {
   return {
     sql: fixes.flatMap(({ sql }) => sql ?? []),
     undo: fixes.flatMap(({ undo }) => undo ?? []),

@@ -1,20 +1,20 @@
 import { quoteIdentifier } from '../../postgresql/quote.ts';
 import { fail, pass, warn } from '../finding.ts';
-import { role } from './asks/role.ts';
 import { serverCheck } from './check.ts';
-import { copyTime, longestMigration } from './estimate.ts';
-import { spanText } from './units.ts';
+import { estimateCopyTime, maxMigrationSeconds } from './copy-estimate.ts';
+import { migrationRoleQuery } from './queries/migration-role.ts';
+import { timeSpanText } from './units.ts';
 
 /** Roles of managed services that may publish all tables without being superuser. */
 const nearSuperusers = ['rds_superuser', 'cloudsqlsuperuser', 'alloydbsuperuser', 'azure_pg_admin', 'neon_superuser'];
 
-export const superuser = serverCheck({
+export const superuserCheck = serverCheck({
   id: 'superuser',
   title: 'the role is a superuser',
   spec: '4.6',
   needs: 'entry',
-  asks: { role },
-  judge({ role }) {
+  queries: { role: migrationRoleQuery },
+  evaluate({ role }) {
     if (role.superuser) return pass('superuser', { required: 'superuser' });
     const near = nearSuperusers.find((name) => role.memberOf.includes(name));
     if (near !== undefined) {
@@ -37,13 +37,13 @@ export const superuser = serverCheck({
   },
 });
 
-export const authExpiryWindow = serverCheck({
+export const authExpiryWindowCheck = serverCheck({
   id: 'auth-expiry-window',
   title: 'the password outlives the migration',
   spec: '8',
   needs: 'entry',
-  asks: { role },
-  judge({ role }, { copy }) {
+  queries: { role: migrationRoleQuery },
+  evaluate({ role }, { copy }) {
     if (role.secondsLeft === undefined) return pass('never expires');
     const name = quoteIdentifier(role.name);
     const more = {
@@ -58,13 +58,13 @@ export const authExpiryWindow = serverCheck({
     };
     // Let in all the same, so the host rule that counts here asks for no password.
     if (role.secondsLeft < 0) return warn(`${role.validUntil}, which is over`, more);
-    const observed = `${role.validUntil}, in ${spanText(role.secondsLeft * 1000)}`;
-    if (role.secondsLeft >= longestMigration) return pass(observed, { required: more.required });
-    const least = Math.max(soonest, copy === undefined ? 0 : copyTime(copy).low);
+    const observed = `${role.validUntil}, in ${timeSpanText(role.secondsLeft * 1000)}`;
+    if (role.secondsLeft >= maxMigrationSeconds) return pass(observed, { required: more.required });
+    const least = Math.max(soonest, copy === undefined ? 0 : estimateCopyTime(copy).low);
     if (role.secondsLeft >= least) return warn(observed, more);
     return fail(['continuous', 'dump'], observed, {
       ...more,
-      required: `${more.required}, and never less than ${spanText(least * 1000)}`,
+      required: `${more.required}, and never less than ${timeSpanText(least * 1000)}`,
     });
   },
 });

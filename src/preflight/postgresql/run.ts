@@ -1,28 +1,28 @@
 import { CliError } from '../../errors.ts';
 import type { Clock } from '../../platform/host.ts';
-import { timeoutSignal } from '../../platform/timeout.ts';
-import type { PostgresSource } from '../../postgresql/source.ts';
+import { timeoutSignal } from '../../platform/timeout-signal.ts';
+import type { PostgresqlSource } from '../../postgresql/source.ts';
 import type { Finding } from '../finding.ts';
-import { refuseUnknownIds } from '../misspelt.ts';
-import type { IgnoreAdvice, Report } from '../report.ts';
-import { type Conclusion, conclude } from '../verdict.ts';
-import type { Wish } from '../wish.ts';
-import { adviseIgnoring } from './advice.ts';
-import { role } from './asks/role.ts';
-import type { TableSize } from './asks/sizes.ts';
-import { catalogue } from './catalogue.ts';
-import type { AnyCheck, ServerCheck } from './check.ts';
-import { gatherGround } from './entry.ts';
-import { copyOf, copyTime, largestTables } from './estimate.ts';
-import { serverFinding } from './findings.ts';
-import { readAnswer } from './gather.ts';
-import type { Ground } from './ground.ts';
-import { type Survey, survey } from './survey.ts';
+import type { PreflightOptions } from '../preflight-options.ts';
+import type { IgnoreAdvice, PreflightReport } from '../report.ts';
+import { rejectUnknownCheckIds } from '../unknown-check-ids.ts';
+import { type Conclusion, deriveVerdict } from '../verdict.ts';
+import type { PostgresqlCheck, ServerCheck } from './check.ts';
+import { postgresqlChecks } from './checks.ts';
+import { type CollectedPostgresqlFacts, collectPostgresqlFacts } from './collect-facts.ts';
+import { estimateCopyTime, initialCopySize, largestTables } from './copy-estimate.ts';
+import { evaluateServerCheck } from './evaluate-checks.ts';
+import { adviseIgnoringDatabases } from './ignore-advice.ts';
+import { openPostgresqlSource } from './open-source.ts';
+import { migrationRoleQuery } from './queries/migration-role.ts';
+import type { TableSize } from './queries/table-sizes.ts';
+import { knownValue } from './run-queries.ts';
+import type { PostgresqlSourceFacts } from './source-facts.ts';
 import { mayBlock } from './weights.ts';
 
-export interface PreflightOptions {
-  readonly source: PostgresSource;
-  readonly wish: Wish;
+export interface PostgresqlRunOptions {
+  readonly source: PostgresqlSource;
+  readonly wish: PreflightOptions;
   /** Milliseconds for the whole run; 60 s unless told. */
   readonly deadline?: number;
   /** Connections at once, 8 unless told; a tenth of the free ones is never exceeded. */
@@ -38,10 +38,10 @@ export interface PreflightOptions {
   /** Milliseconds between the two readings of the WAL position; 5 s unless told. */
   readonly walInterval?: number;
   /** The checks to make; the whole catalogue unless told. */
-  readonly checks?: readonly AnyCheck[];
+  readonly checks?: readonly PostgresqlCheck[];
 }
 
-export interface PostgresReport extends Report {
+export interface PostgresqlReport extends PreflightReport {
   /** The biggest tables of all databases, biggest first, twenty at most. */
   readonly largest_tables: readonly TableSize[];
 }
@@ -50,10 +50,10 @@ export interface PostgresReport extends Report {
  * Asks the source everything and judges it. What the source does wrong is in the report; throws a CliError for wrong words of
  * the person (usage), and when the signal ends it (cancelled).
  */
-export async function preflightPostgresql(options: PreflightOptions): Promise<PostgresReport> {
-  const { source, wish, clock, deadline = 60_000, checks = catalogue } = options;
+export async function runPostgresqlPreflight(options: PostgresqlRunOptions): Promise<PostgresqlReport> {
+  const { source, wish, clock, deadline = 60_000, checks = postgresqlChecks } = options;
   const begun = clock.now();
-  refuseUnknownIds(
+  rejectUnknownCheckIds(
     wish.accept,
     checks.map(({ id }) => id),
     options.nearest,
@@ -65,18 +65,18 @@ export async function preflightPostgresql(options: PreflightOptions): Promise<Po
     queries += text.split(';').length;
     options.onQuery?.(database, text);
   };
-  const wayIn = await gatherGround(source, { signal, onSent });
-  const { entry } = wayIn.ground;
+  const wayIn = await openPostgresqlSource(source, { signal, onSent });
+  const { connection: entry } = wayIn.facts;
   const surveyed =
     wayIn.session === undefined || entry.kind !== 'entered'
-      ? nothing
-      : await survey({
+      ? noFacts
+      : await collectPostgresqlFacts({
           ...options,
           checks,
           source: wayIn.source,
           session: wayIn.session,
           entered: entry,
-          ground: wayIn.ground,
+          facts: wayIn.facts,
           signal,
           concurrency: options.concurrency ?? 8,
           walInterval: options.walInterval ?? 5000,
@@ -84,19 +84,19 @@ export async function preflightPostgresql(options: PreflightOptions): Promise<Po
           onProgress: options.onProgress ?? (() => {}),
         });
   if (options.signal?.aborted === true) throw new CliError('cancelled', 'the preflight was cancelled');
-  const judged = judge(checks, wayIn.ground, surveyed, wish, []);
+  const judged = evaluateChecks(checks, wayIn.facts, surveyed, wish, []);
   return {
-    ...describe(options, judged, surveyed),
+    ...describeReport(options, judged, surveyed),
     queries,
     started_at: new Date(begun).toISOString(),
     duration_ms: Math.round(clock.now() - begun - surveyed.waited),
   };
 }
 
-const nothing: Survey = {
+const noFacts: CollectedPostgresqlFacts = {
   databases: [],
-  reach: new Map(),
-  answers: new Map(),
+  access: new Map(),
+  results: new Map(),
   lost: undefined,
   findings: [],
   sizes: new Map(),
@@ -104,30 +104,30 @@ const nothing: Survey = {
   waited: 0,
 };
 
-interface Judged extends Conclusion {
-  readonly ground: Ground;
+interface EvaluatedSource extends Conclusion {
+  readonly facts: PostgresqlSourceFacts;
   readonly advice: IgnoreAdvice | undefined;
 }
 
 /** As if the databases named in `without` were ignored as well. */
-function judge(
-  checks: readonly AnyCheck[],
-  found: Ground,
-  surveyed: Survey,
-  wish: Wish,
+function evaluateChecks(
+  checks: readonly PostgresqlCheck[],
+  found: PostgresqlSourceFacts,
+  surveyed: CollectedPostgresqlFacts,
+  wish: PreflightOptions,
   without: readonly string[],
-): Judged {
+): EvaluatedSource {
   const databases = surveyed.databases.filter((name) => !without.includes(name));
   const kept = new Set(databases);
-  const { reach, sizes, walRate } = surveyed;
-  const copy = found.entry.kind === 'entered' ? copyOf(databases, sizes) : undefined;
-  const ground: Ground = { ...found, databases, reach, walRate, copy, lost: surveyed.lost };
+  const { access: reach, sizes, walRate } = surveyed;
+  const copy = found.connection.kind === 'entered' ? initialCopySize(databases, sizes) : undefined;
+  const ground: PostgresqlSourceFacts = { ...found, databases, access: reach, walRate, copy, lost: surveyed.lost };
   const server = checks.filter((check): check is ServerCheck => check.scope === 'server');
   const findings = inOrder(checks, [
-    ...server.map((check) => serverFinding(check, surveyed.answers, ground, wish)),
+    ...server.map((check) => evaluateServerCheck(check, surveyed.results, ground, wish)),
     ...surveyed.findings.filter(({ database }) => database === undefined || kept.has(database)),
   ]);
-  const conclusion = conclude({
+  const conclusion = deriveVerdict({
     findings,
     databases,
     methods: ['continuous', 'dump'],
@@ -135,7 +135,7 @@ function judge(
     accept: wish.accept,
     strict: wish.strict,
     mayBlock,
-    untold: [
+    undetermined: [
       ...(wish.targetVersion === undefined ? ['version-not-newer'] : []),
       ...(wish.targetExtensions === undefined ? ['extensions'] : []),
     ],
@@ -143,7 +143,7 @@ function judge(
   const advice =
     without.length > 0 || conclusion.methods[wish.method] === true
       ? undefined
-      : adviseIgnoring({
+      : adviseIgnoringDatabases({
           method: wish.method,
           databases,
           findings: conclusion.findings,
@@ -151,27 +151,31 @@ function judge(
             .filter((name) => sizes.get(name)?.tables === 0)
             .sort((a, b) => sizes.get(a)!.databaseBytes - sizes.get(b)!.databaseBytes),
           without: (names) => {
-            const then = judge(checks, found, surveyed, wish, names);
+            const then = evaluateChecks(checks, found, surveyed, wish, names);
             return { verdict: then.verdict, possible: then.methods[wish.method] === true };
           },
         });
-  return { ...conclusion, ground, advice };
+  return { ...conclusion, facts: ground, advice };
 }
 
 /** In catalogue order, and of one check by database. */
-function inOrder(checks: readonly AnyCheck[], findings: readonly Finding[]): readonly Finding[] {
+function inOrder(checks: readonly PostgresqlCheck[], findings: readonly Finding[]): readonly Finding[] {
   const place = new Map(checks.map(({ id }, at) => [id, at]));
   // The sort is stable: the databases stay in their own order.
   return findings.toSorted((a, b) => (place.get(a.id) ?? 0) - (place.get(b.id) ?? 0));
 }
 
-type Described = Omit<PostgresReport, 'queries' | 'started_at' | 'duration_ms'>;
+type ReportBody = Omit<PostgresqlReport, 'queries' | 'started_at' | 'duration_ms'>;
 
-function describe({ source, wish }: PreflightOptions, judged: Judged, { answers, sizes }: Survey): Described {
-  const { ground, advice, databases, ...conclusion } = judged;
-  const { entry, copy, address } = ground;
-  const known = readAnswer(answers, role);
-  const estimate = copy === undefined || copy.perDatabase.size === 0 ? undefined : copyTime(copy);
+function describeReport(
+  { source, wish }: PostgresqlRunOptions,
+  judged: EvaluatedSource,
+  { results: answers, sizes }: CollectedPostgresqlFacts,
+): ReportBody {
+  const { facts: ground, advice, databases, ...conclusion } = judged;
+  const { connection: entry, copy, address } = ground;
+  const known = knownValue(answers, migrationRoleQuery);
+  const estimate = copy === undefined || copy.perDatabase.size === 0 ? undefined : estimateCopyTime(copy);
   const dialled = address.connects.find(({ error }) => error === undefined)?.address;
   return {
     schema_version: 1,
@@ -185,7 +189,7 @@ function describe({ source, wish }: PreflightOptions, judged: Judged, { answers,
       username: source.username,
       ssl: entry.kind === 'entered' ? entry.ssl : source.ssl === 'require',
       ...(dialled === undefined ? {} : { address: dialled }),
-      ...(entry.kind === 'entered' ? { server_version: versionText(entry.version) } : {}),
+      ...(entry.kind === 'entered' ? { server_version: serverVersionText(entry.version) } : {}),
       ...(known === undefined ? {} : { role: { superuser: known.superuser, replication: known.replication } }),
     },
     target: wish.targetVersion === undefined ? {} : { version: wish.targetVersion },
@@ -202,7 +206,7 @@ function describe({ source, wish }: PreflightOptions, judged: Judged, { answers,
 }
 
 /** `15.18` of 150018, `9.6.24` of 90624. */
-export function versionText(version: number): string {
+export function serverVersionText(version: number): string {
   const major = Math.floor(version / 10_000);
   const rest = version % 10_000;
   return major >= 10 ? `${major}.${rest}` : `${major}.${Math.floor(rest / 100)}.${rest % 100}`;

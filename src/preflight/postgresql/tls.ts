@@ -1,39 +1,39 @@
-import { ownCodes } from '../../postgresql/failure.ts';
-import { type Outcome, pass, skip, warn } from '../finding.ts';
-import { dialsLoopback } from '../network/host.ts';
+import { connectErrorCodes } from '../../postgresql/failure.ts';
+import { type CheckOutcome, pass, skip, warn } from '../finding.ts';
+import { isConnectedOverLoopback } from '../network/evaluate-host.ts';
 import { serverCheck } from './check.ts';
-import type { Ground } from './ground.ts';
-import { blocked, judgeGate } from './refusal.ts';
+import { evaluateLoginStep, failLogin } from './login-steps.ts';
+import type { PostgresqlSourceFacts } from './source-facts.ts';
 
-export const tlsNegotiate = serverCheck({
+export const tlsNegotiateCheck = serverCheck({
   id: 'tls-negotiate',
   title: 'the connection is encrypted',
   spec: '2',
   needs: 'address',
-  asks: {},
-  judge(_values, ground, wish) {
-    return judgeGate(
+  queries: {},
+  evaluate(_values, ground, wish) {
+    return evaluateLoginStep(
       ground,
       'tls-negotiate',
       () => (wish.disableSsl ? unencrypted(ground) : pass(ground.tls.version ?? 'TLS')),
-      (why) => blocked(why, why.code === ownCodes.noTls ? withoutTls(ground) : broken(why.message)),
+      (why) => failLogin(why, why.code === connectErrorCodes.noTls ? withoutTls(ground) : broken(why.message)),
     );
   },
 });
 
-export const tlsRequired = serverCheck({
+export const tlsRequiredCheck = serverCheck({
   id: 'tls-required',
   title: 'the server takes the connection with or without TLS, as asked',
   spec: '2',
   needs: 'address',
-  asks: {},
-  judge(_values, ground, wish) {
-    return judgeGate(
+  queries: {},
+  evaluate(_values, ground, wish) {
+    return evaluateLoginStep(
       ground,
       'tls-required',
       () => pass(wish.disableSsl ? 'it takes connections without TLS' : 'TLS is used'),
       (why) =>
-        blocked(why, {
+        failLogin(why, {
           required: 'TLS',
           detail: 'The host rules let this user in with TLS only (hostssl), and disable_ssl is asked for.',
           fix: {
@@ -44,13 +44,13 @@ export const tlsRequired = serverCheck({
   },
 });
 
-export const tlsCert = serverCheck({
+export const tlsCertCheck = serverCheck({
   id: 'tls-cert',
   title: 'the certificate outlasts the migration',
   spec: '8',
   needs: 'address',
-  asks: {},
-  judge(_values, { tls: { certificate } }, { disableSsl, now }): Outcome {
+  queries: {},
+  evaluate(_values, { tls: { certificate } }, { disableSsl, now }): CheckOutcome {
     if (disableSsl) return skip('TLS is not used');
     if (certificate === undefined) return skip('no certificate was seen');
     const until = new Date(certificate.validTo).toISOString().slice(0, 10);
@@ -75,8 +75,8 @@ const day = 86_400_000;
 const window = 14 * day;
 
 /** It was asked for; on the way through a network it is still a loss worth a word. */
-function unencrypted({ address, tls }: Ground): Outcome {
-  if (dialsLoopback(address)) return pass('no TLS, as asked; the connection does not leave this machine');
+function unencrypted({ address, tls }: PostgresqlSourceFacts): CheckOutcome {
+  if (isConnectedOverLoopback(address)) return pass('no TLS, as asked; the connection does not leave this machine');
   const cure =
     tls.offered === 'yes'
       ? 'The server offers TLS: leave --disable-ssl out.'
@@ -88,7 +88,7 @@ function unencrypted({ address, tls }: Ground): Outcome {
   });
 }
 
-function withoutTls({ tls }: Ground) {
+function withoutTls({ tls }: PostgresqlSourceFacts) {
   const open = tls.plaintext === 'accepted' ? ' The server would take this login without TLS.' : '';
   return {
     required: "ssl = 'on', or disable_ssl",

@@ -1,17 +1,17 @@
 import { quoteIdentifier } from '../../postgresql/quote.ts';
-import { fail, type Outcome, pass, warn } from '../finding.ts';
-import { relations } from './asks/relations.ts';
-import { applyTriggers, type EventTrigger, eventTriggers } from './asks/triggers.ts';
-import { raises } from './body/raises.ts';
+import { type CheckOutcome, fail, pass, warn } from '../finding.ts';
 import { databaseCheck } from './check.ts';
-import { shown, unlisted } from './names.ts';
-import { count } from './units.ts';
+import { raisesException } from './function-body/raises-exception.ts';
+import { firstObjects, unlistedNote } from './object-list.ts';
+import { relationsQuery } from './queries/relations.ts';
+import { applyTriggersQuery, type EventTrigger, eventTriggersQuery } from './queries/triggers.ts';
+import { countText } from './units.ts';
 
-export const alwaysTriggers = databaseCheck({
+export const alwaysTriggersCheck = databaseCheck({
   id: 'always-triggers',
   title: 'no trigger fires where changes are applied',
-  asks: { applyTriggers },
-  judge({ applyTriggers }, database) {
+  queries: { applyTriggers: applyTriggersQuery },
+  evaluate({ applyTriggers }, database) {
     if (applyTriggers.length === 0) return pass('none');
     // A REPLICA trigger is silent here; made an ordinary one it would begin to fire.
     const statement = (table: string, way: string, name: string) =>
@@ -22,8 +22,8 @@ export const alwaysTriggers = databaseCheck({
       : '';
     const more = {
       required: 'none with ENABLE ALWAYS or ENABLE REPLICA',
-      detail: `On the target they fire for every row copied and every change applied, though they have fired here: rows of an audit table come twice, or collide ("duplicate key value violates unique constraint"), and the copy is tried again for ever.${later}${unlisted(applyTriggers)}`,
-      objects: shown(applyTriggers).map(
+      detail: `On the target they fire for every row copied and every change applied, though they have fired here: rows of an audit table come twice, or collide ("duplicate key value violates unique constraint"), and the copy is tried again for ever.${later}${unlistedNote(applyTriggers)}`,
+      objects: firstObjects(applyTriggers).map(
         ({ table, name, always }) => `${name} on ${table} (${always ? 'ALWAYS' : 'REPLICA'})`,
       ),
       fix: {
@@ -38,19 +38,23 @@ export const alwaysTriggers = databaseCheck({
     };
     // What only gives the row back changes nothing, however often it fires.
     return acting.length === 0
-      ? warn(count(applyTriggers.length, 'trigger'), more)
-      : fail(['continuous'], `${count(applyTriggers.length, 'trigger')}, ${acting.length} of them with effects`, more);
+      ? warn(countText(applyTriggers.length, 'trigger'), more)
+      : fail(
+          ['continuous'],
+          `${countText(applyTriggers.length, 'trigger')}, ${acting.length} of them with effects`,
+          more,
+        );
   },
 });
 
 export const eventTriggersCheck = databaseCheck({
   id: 'event-triggers',
   title: 'there are no event triggers',
-  asks: { eventTriggers, relations },
-  judge({ eventTriggers, relations }, database) {
+  queries: { eventTriggers: eventTriggersQuery, relations: relationsQuery },
+  evaluate({ eventTriggers, relations }, database) {
     if (eventTriggers.length === 0) return pass('none');
-    const ofKind = (how: ReturnType<typeof raises>) =>
-      eventTriggers.filter(({ body }) => body !== undefined && raises(body) === how);
+    const ofKind = (how: ReturnType<typeof raisesException>) =>
+      eventTriggers.filter(({ body }) => body !== undefined && raisesException(body) === how);
     const forbidding = ofKind('always');
     if (forbidding.length > 0) return forbidden(forbidding, database);
     const writing = eventTriggers.filter(({ atLogin }) => atLogin !== undefined && writes(atLogin, relations.unlogged));
@@ -60,11 +64,11 @@ export const eventTriggersCheck = databaseCheck({
     const doubtful =
       picky.length === 0
         ? ''
-        : ` ${shown(picky).join(', ')} may raise an exception: see that CREATE PUBLICATION here and CREATE SUBSCRIPTION on the target pass.`;
-    return warn(count(names.length, 'event trigger'), {
+        : ` ${firstObjects(picky).join(', ')} may raise an exception: see that CREATE PUBLICATION here and CREATE SUBSCRIPTION on the target pass.`;
+    return warn(countText(names.length, 'event trigger'), {
       required: 'none',
-      detail: `Only a superuser makes them, so on a managed target the restore says "permission denied to create event trigger", goes on, and they are missing.${doubtful}${unlisted(names)}`,
-      objects: shown(names),
+      detail: `Only a superuser makes them, so on a managed target the restore says "permission denied to create event trigger", goes on, and they are missing.${doubtful}${unlistedNote(names)}`,
+      objects: firstObjects(names),
       fix: { by: 'who owns the schema', text: 'Do without them on the target, or drop them before the migration.' },
     });
   },
@@ -79,14 +83,14 @@ function writes(body: string, unlogged: readonly string[]): boolean {
   return tables.some(([, name = '']) => !unlogged.some((one) => lastPart(one) === lastPart(name)));
 }
 
-function keepingBooks(found: readonly EventTrigger[], database: string): Outcome {
+function keepingBooks(found: readonly EventTrigger[], database: string): CheckOutcome {
   return fail(
     ['continuous', 'dump'],
-    `${count(found.length, 'event trigger')} that write${found.length === 1 ? 's' : ''} at every login`,
+    `${countText(found.length, 'event trigger')} that write${found.length === 1 ? 's' : ''} at every login`,
     {
       required: 'none that writes into a table that is copied',
-      detail: `Restored, they write on the target at every login of who restores, copies and looks, before the rows of the same table come: "duplicate key value violates unique constraint", or rows that nobody wrote here.${unlisted(found.map(({ name }) => name))}`,
-      objects: shown(found.map(({ name }) => name)),
+      detail: `Restored, they write on the target at every login of who restores, copies and looks, before the rows of the same table come: "duplicate key value violates unique constraint", or rows that nobody wrote here.${unlistedNote(found.map(({ name }) => name))}`,
+      objects: firstObjects(found.map(({ name }) => name)),
       fix: {
         sql: turned(found, 'DISABLE'),
         undo: turned(found, 'ENABLE'),
@@ -102,14 +106,14 @@ function turned(found: readonly EventTrigger[], how: 'DISABLE' | 'ENABLE'): read
   return found.map(({ name }) => `ALTER EVENT TRIGGER ${quoteIdentifier(name)} ${how}`);
 }
 
-function forbidden(found: readonly EventTrigger[], database: string): Outcome {
+function forbidden(found: readonly EventTrigger[], database: string): CheckOutcome {
   return fail(
     ['continuous'],
-    `${count(found.length, 'event trigger')} that forbid${found.length === 1 ? 's' : ''} DDL`,
+    `${countText(found.length, 'event trigger')} that forbid${found.length === 1 ? 's' : ''} DDL`,
     {
       required: 'none that raises an exception at CREATE PUBLICATION or CREATE SUBSCRIPTION',
-      detail: `They fire for the CREATE PUBLICATION here and, once they are restored, for the CREATE SUBSCRIPTION on the target, and end both.${unlisted(found)}`,
-      objects: shown(found.map(({ name }) => name)),
+      detail: `They fire for the CREATE PUBLICATION here and, once they are restored, for the CREATE SUBSCRIPTION on the target, and end both.${unlistedNote(found)}`,
+      objects: firstObjects(found.map(({ name }) => name)),
       fix: {
         sql: turned(found, 'DISABLE'),
         undo: turned(found, 'ENABLE'),

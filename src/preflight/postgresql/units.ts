@@ -1,7 +1,7 @@
 /** Sizes and spans as settings are written and as a person reads them. */
 
-const sizes: Readonly<Record<string, number>> = { B: 1, kB: 1024, MB: 1024 ** 2, GB: 1024 ** 3, TB: 1024 ** 4 };
-const spans: Readonly<Record<string, number>> = {
+const bytesPerUnit: Readonly<Record<string, number>> = { B: 1, kB: 1024, MB: 1024 ** 2, GB: 1024 ** 3, TB: 1024 ** 4 };
+const millisecondsPerUnit: Readonly<Record<string, number>> = {
   us: 0.001,
   ms: 1,
   s: 1000,
@@ -11,42 +11,42 @@ const spans: Readonly<Record<string, number>> = {
 };
 
 /** Bytes of a value such as `64MB`, or of a bare number counted in `unit` (`8kB`); undefined: not a size. */
-export function bytesOf(value: string, unit: string | undefined): number | undefined {
-  return measured(value, unit, sizes);
+export function parseBytes(value: string, unit: string | undefined): number | undefined {
+  return parseQuantity(value, unit, bytesPerUnit);
 }
 
 /** Milliseconds of a value such as `5min`, or of a bare number counted in `unit`; undefined: not a span. */
-export function millisecondsOf(value: string, unit: string | undefined): number | undefined {
-  return measured(value, unit, spans);
+export function parseMilliseconds(value: string, unit: string | undefined): number | undefined {
+  return parseQuantity(value, unit, millisecondsPerUnit);
 }
 
 /** `1.5 GB`, in powers of 1024, as PostgreSQL counts. */
-export function sizeText(bytes: number): string {
-  const [name, factor] = Object.entries(sizes).findLast(([, factor]) => Math.abs(bytes) >= factor) ?? ['B', 1];
-  return `${short(bytes / factor)} ${name}`;
+export function binarySizeText(bytes: number): string {
+  const [name, factor] = Object.entries(bytesPerUnit).findLast(([, factor]) => Math.abs(bytes) >= factor) ?? ['B', 1];
+  return `${roundedText(bytes / factor)} ${name}`;
 }
 
 /** `250 ms`, `12 s`, `3.5 h`, `20 days`. */
-export function spanText(milliseconds: number): string {
-  if (milliseconds < 1000) return `${short(milliseconds)} ms`;
-  if (milliseconds < 120_000) return `${short(milliseconds / 1000)} s`;
-  if (milliseconds < 7_200_000) return `${short(milliseconds / 60_000)} min`;
-  if (milliseconds < 172_800_000) return `${short(milliseconds / 3_600_000)} h`;
-  return `${short(milliseconds / 86_400_000)} days`;
+export function timeSpanText(milliseconds: number): string {
+  if (milliseconds < 1000) return `${roundedText(milliseconds)} ms`;
+  if (milliseconds < 120_000) return `${roundedText(milliseconds / 1000)} s`;
+  if (milliseconds < 7_200_000) return `${roundedText(milliseconds / 60_000)} min`;
+  if (milliseconds < 172_800_000) return `${roundedText(milliseconds / 3_600_000)} h`;
+  return `${roundedText(milliseconds / 86_400_000)} days`;
 }
 
 /** `1 slot`, `2 slots`. */
-export function count(number: number, one: string, many = `${one}s`): string {
+export function countText(number: number, one: string, many = `${one}s`): string {
   return `${number} ${number === 1 ? one : many}`;
 }
 
 /** A value as PostgreSQL accepts it, whole in the biggest unit that keeps at least two digits: `300 MB` is `300MB`. */
-export function settingSize(bytes: number): string {
+export function sizeSettingText(bytes: number): string {
   const megabytes = Math.ceil(bytes / 1024 ** 2);
   return megabytes >= 10 * 1024 ? `${Math.ceil(megabytes / 1024)}GB` : `${megabytes}MB`;
 }
 
-function measured(
+function parseQuantity(
   value: string,
   unit: string | undefined,
   table: Readonly<Record<string, number>>,
@@ -60,6 +60,6 @@ function measured(
   return factor === undefined || !Number.isFinite(number) ? undefined : number * Number(counted[1] || 1) * factor;
 }
 
-function short(number: number): string {
+function roundedText(number: number): string {
   return String(Math.abs(number) < 10 ? Math.round(number * 10) / 10 : Math.round(number));
 }

@@ -1,17 +1,22 @@
-import { releaseNamed, releaseOf, releaseWords, versionWords } from '../../postgresql/version.ts';
-import { fail, type Outcome, pass, unknown } from '../finding.ts';
+import {
+  formatMajorVersion,
+  formatServerVersion,
+  majorVersionOf,
+  parseMajorVersion,
+} from '../../postgresql/version.ts';
+import { type CheckOutcome, fail, pass, unknown } from '../finding.ts';
 import { serverCheck } from './check.ts';
-import type { Entry, Ground } from './ground.ts';
-import { blocked, bothMethods, judgeGate } from './refusal.ts';
+import { bothMethods, evaluateLoginStep, failLogin } from './login-steps.ts';
+import type { PostgresqlConnectionResult, PostgresqlSourceFacts } from './source-facts.ts';
 
-export const versionMin = serverCheck({
+export const postgresqlVersionMinCheck = serverCheck({
   id: 'version-min',
   title: 'the source is PostgreSQL 10 or newer',
   needs: 'entry',
-  asks: {},
-  judge(_values, ground): Outcome {
+  queries: {},
+  evaluate(_values, ground): CheckOutcome {
     const version = versionIn(ground);
-    const words = versionWords(version);
+    const words = formatServerVersion(version);
     if (version >= logicalSince) return pass(words);
     if (version >= supportedSince) {
       return fail(['continuous'], words, {
@@ -28,16 +33,16 @@ export const versionMin = serverCheck({
   },
 });
 
-export const versionNotNewer = serverCheck({
+export const postgresqlVersionNotNewerCheck = serverCheck({
   id: 'version-not-newer',
   title: 'the source is not newer than the target',
   spec: '4.6',
   needs: 'entry',
-  asks: {},
-  judge(_values, ground, { targetVersion }): Outcome {
+  queries: {},
+  evaluate(_values, ground, { targetVersion }): CheckOutcome {
     const version = versionIn(ground);
-    const target = targetVersion === undefined ? undefined : releaseNamed(targetVersion);
-    const source = `source ${versionWords(version)}`;
+    const target = targetVersion === undefined ? undefined : parseMajorVersion(targetVersion);
+    const source = `source ${formatServerVersion(version)}`;
     if (target === undefined) {
       const why =
         targetVersion === undefined
@@ -47,29 +52,29 @@ export const versionNotNewer = serverCheck({
         text: 'Say --target-version with the version of the cluster, as in --target-version 17.',
       });
     }
-    const observed = `${source}, target ${releaseWords(target)}`;
-    if (releaseOf(version) <= target) return pass(observed);
+    const observed = `${source}, target ${formatMajorVersion(target)}`;
+    if (majorVersionOf(version) <= target) return pass(observed);
     return fail(bothMethods, observed, {
-      required: `a target of ${releaseWords(version)} or newer`,
+      required: `a target of ${formatMajorVersion(version)} or newer`,
       detail:
         'The schema of a newer server may hold what an older one does not know: the restore ends in syntax errors, and the service refuses to migrate to an older major version.',
-      fix: { text: `Migrate into a cluster of version ${releaseWords(version)} or newer.` },
+      fix: { text: `Migrate into a cluster of version ${formatMajorVersion(version)} or newer.` },
     });
   },
 });
 
-export const notPostgres = serverCheck({
+export const notPostgresCheck = serverCheck({
   id: 'not-postgres',
   title: 'the source is PostgreSQL itself',
   needs: 'address',
-  asks: {},
-  judge(_values, ground) {
-    return judgeGate(
+  queries: {},
+  evaluate(_values, ground) {
+    return evaluateLoginStep(
       ground,
       'not-postgres',
-      () => (ground.entry.kind === 'entered' ? judgeProduct(ground.entry) : pass('it speaks the protocol')),
+      () => (ground.connection.kind === 'entered' ? judgeProduct(ground.connection) : pass('it speaks the protocol')),
       (why) =>
-        blocked(why, {
+        failLogin(why, {
           required: 'the protocol of PostgreSQL',
           detail:
             'What answers on this port does not speak it: another database, a web server, or a port that was mistyped.',
@@ -79,7 +84,7 @@ export const notPostgres = serverCheck({
   },
 });
 
-function judgeProduct({ versionText }: Extract<Entry, { kind: 'entered' }>): Outcome {
+function judgeProduct({ versionText }: Extract<PostgresqlConnectionResult, { kind: 'entered' }>): CheckOutcome {
   const product = products.find(([, mark]) => mark.test(versionText))?.[0];
   if (product === undefined && /^PostgreSQL \d/.test(versionText)) return pass(versionText);
   return fail(['continuous'], versionText, {
@@ -104,7 +109,7 @@ const products: readonly (readonly [name: string, mark: RegExp])[] = [
   ['EDB Postgres Advanced Server', /EnterpriseDB Advanced/i],
 ];
 
-function versionIn({ entry }: Ground): number {
+function versionIn({ connection: entry }: PostgresqlSourceFacts): number {
   return entry.kind === 'entered' ? entry.version : 0;
 }
 

@@ -1,13 +1,13 @@
 import { fail, info, pass, warn } from '../finding.ts';
-import { alterSystem } from './alter-system.ts';
-import { roleSettings } from './asks/role-settings.ts';
-import { type Settings, settings } from './asks/settings.ts';
-import { walHistory } from './asks/wal.ts';
+import { alterSystemFix } from './alter-system.ts';
 import { serverCheck } from './check.ts';
-import { effective } from './effective.ts';
-import { copyRates, copyTime } from './estimate.ts';
-import { bytesOf, millisecondsOf, settingSize, sizeText, spanText } from './units.ts';
-import { walPerSecond } from './wal-rate.ts';
+import { copyRates, estimateCopyTime } from './copy-estimate.ts';
+import { effectiveSettings } from './effective-settings.ts';
+import { roleSettingsQuery } from './queries/role-settings.ts';
+import { type ServerSettings, settingsQuery } from './queries/settings.ts';
+import { walHistoryQuery } from './queries/wal.ts';
+import { binarySizeText, parseBytes, parseMilliseconds, sizeSettingText, timeSpanText } from './units.ts';
+import { walBytesPerSecond } from './wal-rate.ts';
 
 const day = 86_400;
 
@@ -17,26 +17,26 @@ const snapshotInterval = 15;
 /** Bytes: what is kept is counted in whole files. */
 const segment = 16 * 1024 ** 2;
 
-export const slotRetention = serverCheck({
+export const slotRetentionCheck = serverCheck({
   id: 'slot-retention',
   title: 'a slot may keep WAL for as long as the copy takes',
   needs: 'entry',
-  asks: { settings, walHistory },
-  judge({ settings, walHistory }, ground) {
+  queries: { settings: settingsQuery, walHistory: walHistoryQuery },
+  evaluate({ settings, walHistory }, ground) {
     const idle = spanOf(settings, 'idle_replication_slot_timeout');
     const biggest = ground.copy?.largest;
     if (idle > 0) {
-      const observed = `idle_replication_slot_timeout ${spanText(idle)}`;
+      const observed = `idle_replication_slot_timeout ${timeSpanText(idle)}`;
       const more = {
         required: '0',
-        detail: `A slot that the target leaves alone for ${spanText(idle)} is invalidated: "can no longer access replication slot". The migration then begins again from zero.`,
-        fix: alterSystem(settings, { idle_replication_slot_timeout: '0' }),
+        detail: `A slot that the target leaves alone for ${timeSpanText(idle)} is invalidated: "can no longer access replication slot". The migration then begins again from zero.`,
+        fix: alterSystemFix(settings, { idle_replication_slot_timeout: '0' }),
       };
       const span = ((biggest?.bytes ?? 0) / copyRates.slow) * 1000;
       if (span <= idle) return warn(observed, more);
       return fail(['continuous'], observed, {
         ...more,
-        detail: `Each table has a slot of its own that nobody uses while its rows are copied. ${biggest?.table} of ${biggest?.database} takes about ${spanText(span)} at ${copyRates.slow / 1e6} MB/s. ${more.detail}`,
+        detail: `Each table has a slot of its own that nobody uses while its rows are copied. ${biggest?.table} of ${biggest?.database} takes about ${timeSpanText(span)} at ${copyRates.slow / 1e6} MB/s. ${more.detail}`,
       });
     }
     const keep = settings.has('max_slot_wal_keep_size') ? sizeOf(settings, 'max_slot_wal_keep_size') : -1;
@@ -46,74 +46,74 @@ export const slotRetention = serverCheck({
           'Nothing is lost, but while the target stalls, two weeks at most, WAL piles up on the disk of the source (wal-rate).',
       });
     }
-    const rate = walPerSecond(ground.walRate, walHistory);
-    const copy = ground.copy === undefined ? 0 : copyTime(ground.copy).high;
+    const rate = walBytesPerSecond(ground.walRate, walHistory);
+    const copy = ground.copy === undefined ? 0 : estimateCopyTime(ground.copy).high;
     const needed = Math.ceil(Math.max(3 * rate * copy, 2 * day * rate, sizeOf(settings, 'max_wal_size')));
-    if (keep >= needed) return pass(sizeText(keep), { required: `at least ${sizeText(needed)}` });
+    if (keep >= needed) return pass(binarySizeText(keep), { required: `at least ${binarySizeText(needed)}` });
     const kept = Math.max(keep, settings.has('wal_keep_size') ? sizeOf(settings, 'wal_keep_size') : 0);
     // A slot moves on no sooner than a snapshot of the running transactions is in the WAL, and that of a table not before it is copied.
     const seconds = Math.max(snapshotInterval, (biggest?.bytes ?? 0) / copyRates.fast);
     const behind = rate * seconds;
     const lost = behind >= kept + segment;
     const sum = lost
-      ? `At ${sizeText(rate)} of WAL a second a slot is ${sizeText(behind)} behind after ${spanText(seconds * 1000)}, and the next checkpoint takes away all but ${sizeText(kept)}. `
+      ? `At ${binarySizeText(rate)} of WAL a second a slot is ${binarySizeText(behind)} behind after ${timeSpanText(seconds * 1000)}, and the next checkpoint takes away all but ${binarySizeText(kept)}. `
       : '';
     const judged = lost
       ? (observed: string, more: Parameters<typeof warn>[1]) => fail(['continuous'], observed, more)
       : warn;
-    return judged(`max_slot_wal_keep_size ${sizeText(keep)}`, {
-      required: `at least ${sizeText(needed)}`,
-      detail: `${sum}${sizeText(rate)} of WAL a second x ${spanText(copy * 1000)} of copying x 3, two days of WAL, and at least max_wal_size: ${sizeText(needed)}. A slot that falls behind further is lost: "can no longer get changes from replication slot", and the migration begins again from zero.`,
-      fix: alterSystem(settings, { max_slot_wal_keep_size: settingSize(needed) }),
+    return judged(`max_slot_wal_keep_size ${binarySizeText(keep)}`, {
+      required: `at least ${binarySizeText(needed)}`,
+      detail: `${sum}${binarySizeText(rate)} of WAL a second x ${timeSpanText(copy * 1000)} of copying x 3, two days of WAL, and at least max_wal_size: ${binarySizeText(needed)}. A slot that falls behind further is lost: "can no longer get changes from replication slot", and the migration begins again from zero.`,
+      fix: alterSystemFix(settings, { max_slot_wal_keep_size: sizeSettingText(needed) }),
     });
   },
 });
 
-export const walSenderTimeout = serverCheck({
+export const walSenderTimeoutCheck = serverCheck({
   id: 'wal-sender-timeout',
   title: 'wal_sender_timeout outlasts a pause of the target',
   needs: 'entry',
-  asks: { settings, roleSettings },
-  judge({ settings, roleSettings }, ground) {
-    const found = effective('wal_sender_timeout', settings, roleSettings, ground);
-    const spans = found.map(({ value }) => millisecondsOf(value, 'ms') ?? 0).filter((span) => span > 0);
+  queries: { settings: settingsQuery, roleSettings: roleSettingsQuery },
+  evaluate({ settings, roleSettings }, ground) {
+    const found = effectiveSettings('wal_sender_timeout', settings, roleSettings, ground);
+    const spans = found.map(({ value }) => parseMilliseconds(value, 'ms') ?? 0).filter((span) => span > 0);
     const shortest = Math.min(...spans);
     if (spans.length === 0) return pass('off');
-    if (shortest >= 30_000) return pass(spanText(shortest), { required: 'at least 30 s, or 0' });
-    return warn(spanText(shortest), {
+    if (shortest >= 30_000) return pass(timeSpanText(shortest), { required: 'at least 30 s, or 0' });
+    return warn(timeSpanText(shortest), {
       required: 'at least 30 s, or 0',
       detail:
         'A target that is busy for longer loses its connection, again and again: "terminating walsender process due to replication timeout".',
-      fix: alterSystem(settings, { wal_sender_timeout: '5min' }),
+      fix: alterSystemFix(settings, { wal_sender_timeout: '5min' }),
     });
   },
 });
 
-export const decodingMem = serverCheck({
+export const decodingMemCheck = serverCheck({
   id: 'decoding-mem',
   title: 'logical_decoding_work_mem holds usual transactions',
   needs: 'entry',
-  asks: { settings },
-  judge({ settings }) {
+  queries: { settings: settingsQuery },
+  evaluate({ settings }) {
     // Before 13 it is not a setting: 4096 changes of a transaction stay in memory.
     if (!settings.has('logical_decoding_work_mem')) return pass('fixed in this version');
     const bytes = sizeOf(settings, 'logical_decoding_work_mem');
-    if (bytes >= 64 * 1024 ** 2) return pass(sizeText(bytes));
-    return info(sizeText(bytes), {
+    if (bytes >= 64 * 1024 ** 2) return pass(binarySizeText(bytes));
+    return info(binarySizeText(bytes), {
       required: 'at least 64MB; 256MB for big transactions',
       detail:
         'Transactions that change more are written to disk under pg_replslot while they are decoded, once for each slot.',
-      fix: alterSystem(settings, { logical_decoding_work_mem: '256MB' }),
+      fix: alterSystemFix(settings, { logical_decoding_work_mem: '256MB' }),
     });
   },
 });
 
-function sizeOf(settings: Settings, name: string): number {
+function sizeOf(settings: ServerSettings, name: string): number {
   const found = settings.get(name);
-  return found === undefined ? 0 : (bytesOf(found.value, found.unit) ?? 0);
+  return found === undefined ? 0 : (parseBytes(found.value, found.unit) ?? 0);
 }
 
-function spanOf(settings: Settings, name: string): number {
+function spanOf(settings: ServerSettings, name: string): number {
   const found = settings.get(name);
-  return found === undefined ? 0 : (millisecondsOf(found.value, found.unit) ?? 0);
+  return found === undefined ? 0 : (parseMilliseconds(found.value, found.unit) ?? 0);
 }

@@ -1,4 +1,4 @@
-import type { Method } from '../finding.ts';
+import type { MigrationMethod } from '../finding.ts';
 
 /** Blocker, warning, information, or nothing. */
 type Weight = 'B' | 'W' | 'I' | '-';
@@ -102,7 +102,7 @@ const weights: Readonly<Record<string, `${Weight}${Weight}`>> = {
 };
 
 /** The methods a check can take away. */
-export function mayBlock(id: string): readonly Method[] {
+export function mayBlock(id: string): readonly MigrationMethod[] {
   const [continuous, dump] = weights[id] ?? '--';
   return [...(continuous === 'B' ? (['continuous'] as const) : []), ...(dump === 'B' ? (['dump'] as const) : [])];
 }

@@ -1,57 +1,62 @@
-import { type Finding, type Outcome, skip, unknown } from '../finding.ts';
-import type { Wish } from '../wish.ts';
-import type { Answer, Asks } from './ask.ts';
-import { type AnyCheck, every } from './check.ts';
-import type { Answers } from './gather.ts';
-import type { Ground } from './ground.ts';
+import { type CheckOutcome, type Finding, skip, unknown } from '../finding.ts';
+import type { PreflightOptions } from '../preflight-options.ts';
+import { type AnyRedisCheck, redisMethods } from './check.ts';
+import type { RedisQueries, RedisQueryResult } from './query.ts';
+import type { RedisQueryResults } from './run-queries.ts';
+import type { RedisSourceFacts } from './source-facts.ts';
 
 /** One finding a check, in the order of the catalogue. */
-export function judgeAll(
-  checks: readonly AnyCheck[],
-  answers: Answers,
-  ground: Ground,
-  wish: Wish,
+export function evaluateRedisChecks(
+  checks: readonly AnyRedisCheck[],
+  answers: RedisQueryResults,
+  ground: RedisSourceFacts,
+  wish: PreflightOptions,
 ): readonly Finding[] {
   return checks.map((check) => ({
     id: check.id,
     title: check.title,
     scope: 'server',
     ...(check.spec === undefined ? {} : { spec: check.spec }),
-    ...judgeOne(check, answers, ground, wish),
+    ...evaluateCheck(check, answers, ground, wish),
   }));
 }
 
-function judgeOne(check: AnyCheck, answers: Answers, ground: Ground, wish: Wish): Outcome {
-  if (check.needs === 'entry' && ground.entry.kind === 'refused') {
-    return skip(`the server was not entered: ${ground.entry.message}`);
+function evaluateCheck(
+  check: AnyRedisCheck,
+  answers: RedisQueryResults,
+  ground: RedisSourceFacts,
+  wish: PreflightOptions,
+): CheckOutcome {
+  if (check.needs === 'entry' && ground.connection.kind === 'refused') {
+    return skip(`the server was not entered: ${ground.connection.message}`);
   }
   const values: Record<string, unknown> = {};
-  const asks: Asks = check.asks;
+  const asks: RedisQueries = check.queries;
   for (const [name, ask] of Object.entries(asks)) {
     const isOptional = 'maybe' in ask;
     const answer = answers.get(isOptional ? ask.maybe : ask) ?? notAsked(ground);
-    if (!isOptional && answer.kind !== 'known') return unanswered(answer, check);
+    if (!isOptional && answer.kind !== 'known') return unansweredOutcome(answer, check);
     values[name] = isOptional || answer.kind !== 'known' ? answer : answer.value;
   }
-  return check.judge(values, ground, wish);
+  return check.evaluate(values, ground, wish);
 }
 
-function notAsked({ entry }: Ground): Answer<never> {
+function notAsked({ connection: entry }: RedisSourceFacts): RedisQueryResult<never> {
   const reason = entry.kind === 'refused' ? `the server was not entered: ${entry.message}` : 'it was not asked';
   return { kind: 'skipped', reason };
 }
 
 /** The outcome of a check whose question has no answer: `unknown` with what would answer it. */
-export function unanswered(
-  answer: Exclude<Answer<unknown>, { kind: 'known' }>,
-  { mayBlock }: { readonly mayBlock: AnyCheck['mayBlock'] } = { mayBlock: every },
-): Outcome {
+export function unansweredOutcome(
+  answer: Exclude<RedisQueryResult<unknown>, { kind: 'known' }>,
+  { mayBlock }: { readonly mayBlock: AnyRedisCheck['mayBlock'] } = { mayBlock: redisMethods },
+): CheckOutcome {
   switch (answer.kind) {
     case 'skipped':
       return skip(answer.reason);
     case 'failed':
       return unknown(answer.reason, {
-        text: isBusy(answer.reason)
+        text: isBusyError(answer.reason)
           ? 'A script holds the server up: see busy-script, and run it again when it has ended.'
           : 'Run it again when the server answers.',
       });
@@ -74,6 +79,6 @@ export function unanswered(
 }
 
 /** What the server says while a script runs longer than it should; nothing else is answered. */
-export function isBusy(reason: string): boolean {
+export function isBusyError(reason: string): boolean {
   return /(^|: )BUSY /.test(reason);
 }

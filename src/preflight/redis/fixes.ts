@@ -1,27 +1,27 @@
-import type { Info } from '../../redis/info.ts';
-import { commandLine } from '../../redis/quote.ts';
+import type { RedisInfo } from '../../redis/info.ts';
+import { formatRedisCommand } from '../../redis/quote.ts';
 import type { Fix } from '../finding.ts';
 
 /** Changes a setting of the running server, writes its file, and knows the way back to what was observed. */
-export function setting(name: string, value: string, observed: string, info: Info, text: string): Fix {
-  const keep = rewrite(info);
+export function configSetFix(name: string, value: string, observed: string, info: RedisInfo, text: string): Fix {
+  const keep = configRewriteCommands(info);
   return {
-    sql: [commandLine('CONFIG', 'SET', name, value), ...keep],
-    undo: [commandLine('CONFIG', 'SET', name, observed), ...keep],
-    by: administrator,
+    sql: [formatRedisCommand('CONFIG', 'SET', name, value), ...keep],
+    undo: [formatRedisCommand('CONFIG', 'SET', name, observed), ...keep],
+    by: redisAdministrator,
     text: keep.length > 0 ? text : `${text} The server runs without a configuration file, so a restart forgets it.`,
   };
 }
 
-export const administrator = 'an administrator of the source';
+export const redisAdministrator = 'an administrator of the source';
 
 /** A server without a file refuses CONFIG REWRITE. */
-export function rewrite(info: Info): readonly string[] {
+export function configRewriteCommands(info: RedisInfo): readonly string[] {
   return (info.get('config_file') ?? '') === '' ? [] : ['CONFIG REWRITE'];
 }
 
 /** What a user is given, and what it had. */
-export interface Grant {
+export interface AclGrantRequest {
   readonly user: string;
   /** Of commands: `psync`. */
   readonly names: readonly string[];
@@ -30,24 +30,33 @@ export interface Grant {
   /** The patterns of keys it had; undefined: not known. */
   readonly keysBefore?: readonly string[] | undefined;
   /** Some of the names may have been allowed before, so that no way back is known. */
-  readonly guessed?: boolean;
+  readonly isGuessed?: boolean;
   /** Empty when users stand in the configuration. */
   readonly aclFile: string;
-  readonly info: Info;
+  readonly info: RedisInfo;
   readonly text: string;
 }
 
 /** Lets a user do more. */
-export function grant({ user, names, allKeys = false, keysBefore, guessed = false, aclFile, info, text }: Grant): Fix {
-  const keep = aclFile === '' ? rewrite(info) : ['ACL SAVE'];
+export function aclGrantFix({
+  user,
+  names,
+  allKeys = false,
+  keysBefore,
+  isGuessed: guessed = false,
+  aclFile,
+  info,
+  text,
+}: AclGrantRequest): Fix {
+  const keep = aclFile === '' ? configRewriteCommands(info) : ['ACL SAVE'];
   const line = (sign: string, keys: readonly string[]) =>
-    commandLine('ACL', 'SETUSER', user, ...names.map((name) => `${sign}${name}`), ...keys);
+    formatRedisCommand('ACL', 'SETUSER', user, ...names.map((name) => `${sign}${name}`), ...keys);
   const back = allKeys ? keysBefore && ['resetkeys', ...keysBefore] : [];
   const isKnown = back !== undefined && !guessed;
   return {
     sql: [line('+', allKeys ? ['~*'] : []), ...keep],
     ...(isKnown ? { undo: [line('-', back), ...keep] } : {}),
-    by: administrator,
-    text: isKnown ? text : `${text} Note what it had before: ${commandLine('ACL', 'GETUSER', user)}.`,
+    by: redisAdministrator,
+    text: isKnown ? text : `${text} Note what it had before: ${formatRedisCommand('ACL', 'GETUSER', user)}.`,
   };
 }

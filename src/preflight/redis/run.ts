@@ -1,28 +1,28 @@
 import { CliError } from '../../errors.ts';
 import type { Clock } from '../../platform/host.ts';
-import { timeoutSignal } from '../../platform/timeout.ts';
-import { type Info, keyspaceOf, numberIn } from '../../redis/info.ts';
+import { timeoutSignal } from '../../platform/timeout-signal.ts';
+import { infoNumber, parseKeyspace, type RedisInfo } from '../../redis/info.ts';
 import type { RedisSource } from '../../redis/source.ts';
-import { flavorNames, serverVersion } from '../../redis/version.ts';
-import { refuseUnknownIds } from '../misspelt.ts';
-import type { DatabaseVerdict, Report } from '../report.ts';
-import { conclude } from '../verdict.ts';
-import type { Wish } from '../wish.ts';
-import type { Answer } from './ask.ts';
-import { info } from './asks/info.ts';
-import { catalogue } from './catalogue.ts';
-import { type AnyCheck, every } from './check.ts';
-import { enterSource, userOf, type WayIn } from './entry.ts';
-import { isBusy, judgeAll } from './findings.ts';
-import { knownTo } from './gather.ts';
-import type { Entry, Ground, Probe } from './ground.ts';
-import { loadOf } from './load.ts';
-import { type Survey, survey } from './survey.ts';
-import { tallyOf } from './tally.ts';
+import { parseServerVersion, redisProductNames } from '../../redis/version.ts';
+import type { PreflightOptions } from '../preflight-options.ts';
+import type { DatabaseVerdict, PreflightReport } from '../report.ts';
+import { rejectUnknownCheckIds } from '../unknown-check-ids.ts';
+import { deriveVerdict } from '../verdict.ts';
+import { type AnyRedisCheck, redisMethods } from './check.ts';
+import { redisChecks } from './checks.ts';
+import { type CollectedRedisFacts, collectRedisFacts } from './collect-facts.ts';
+import { estimateCopy } from './copy-estimate.ts';
+import { evaluateRedisChecks, isBusyError } from './findings.ts';
+import { authenticatedUser, type OpenedRedisSource, openRedisSource } from './open-source.ts';
+import { infoQuery } from './queries/info.ts';
+import type { RedisQueryResult } from './query.ts';
+import { queryValue } from './run-queries.ts';
+import { createSentCounter } from './sent-counter.ts';
+import type { PsyncProbeResult, RedisConnectionResult, RedisSourceFacts } from './source-facts.ts';
 
-export interface PreflightOptions {
+export interface RedisRunOptions {
   readonly source: RedisSource;
-  readonly wish: Wish;
+  readonly options: PreflightOptions;
   /** Milliseconds for the whole run; 60 s unless told. */
   readonly deadline?: number;
   readonly signal?: AbortSignal;
@@ -36,81 +36,81 @@ export interface PreflightOptions {
   /** Milliseconds between the two readings of INFO; 1 s unless told. */
   readonly rateInterval?: number;
   /** The checks to make; the whole catalogue unless told. */
-  readonly checks?: readonly AnyCheck[];
+  readonly checks?: readonly AnyRedisCheck[];
 }
 
 /**
  * Asks the source everything and judges it. What the source does wrong is in the report; throws a CliError for wrong
  * words of the person (usage), and when the signal ends it (cancelled).
  */
-export async function preflightRedis(options: PreflightOptions): Promise<Report> {
-  const { wish, clock, deadline = 60_000, checks = catalogue } = options;
+export async function runRedisPreflight(options: RedisRunOptions): Promise<PreflightReport> {
+  const { options: wish, clock, deadline = 60_000, checks = redisChecks } = options;
   const begun = clock.now();
-  refuseUnknownIds(
+  rejectUnknownCheckIds(
     wish.accept,
     checks.map(({ id }) => id),
     options.nearest,
   );
   const over = timeoutSignal(deadline);
   const signal = options.signal === undefined ? over : AbortSignal.any([over, options.signal]);
-  const tally = tallyOf(options.onQuery);
+  const tally = createSentCounter(options.onQuery);
   options.onProgress?.(0, 3);
-  const wayIn = await enterSource(options.source, signal);
-  for (const line of wayIn.sent) tally.said(line);
+  const wayIn = await openRedisSource(options.source, signal);
+  for (const line of wayIn.sent) tally.addLine(line);
   options.onProgress?.(1, 3);
-  const seen = await survey(options, wayIn, checks, signal, tally);
+  const seen = await collectRedisFacts(options, wayIn, checks, signal, tally);
   options.onProgress?.(3, 3);
   if (options.signal?.aborted === true) throw new CliError('cancelled', 'the preflight was cancelled');
   return {
-    ...report(options, wayIn, checks, seen),
+    ...describeReport(options, wayIn, checks, seen),
     queries: tally.count(),
     started_at: new Date(begun).toISOString(),
     duration_ms: Math.max(0, Math.round(clock.now() - begun - seen.waited)),
   };
 }
 
-type Described = Omit<Report, 'queries' | 'started_at' | 'duration_ms'>;
+type ReportBody = Omit<PreflightReport, 'queries' | 'started_at' | 'duration_ms'>;
 
-function report(
-  { source, wish }: PreflightOptions,
-  { address, tls, entry }: WayIn,
-  checks: readonly AnyCheck[],
-  { answers, rate, sample, renamed, probe, relented }: Survey,
-): Described {
+function describeReport(
+  { source, options: wish }: RedisRunOptions,
+  { address, tls, connection: entry }: OpenedRedisSource,
+  checks: readonly AnyRedisCheck[],
+  { results: answers, rate, sample, renamed, probe, pipelineFailure: relented }: CollectedRedisFacts,
+): ReportBody {
   const ssl = source.ssl === 'require';
   // Who cut us off for asking much cuts off the questions about keys as well, and is not away for that.
   const decisive = relented === undefined ? [...answers.values(), sample, renamed] : [...answers.values()];
   const broken = decisive.flatMap((one) => (one.kind === 'failed' && one.broke ? [one.reason] : []))[0];
-  const ground: Ground = {
+  const ground: RedisSourceFacts = {
     host: source.host,
     port: source.port,
-    user: userOf(source, entry),
-    isNameIdle: source.isNameIdle ?? (source.username !== undefined && source.password === undefined),
+    user: authenticatedUser(source, entry),
+    isUsernameUnused: source.isNameIdle ?? (source.username !== undefined && source.password === undefined),
     ssl,
     address,
     tls,
-    entry,
+    connection: entry,
     broken,
-    relented,
-    busy: busyWords(entry, probe, [...answers.values(), sample, renamed]),
+    pipelineFailure: relented,
+    busy: busyMessage(entry, probe, [...answers.values(), sample, renamed]),
     rate,
     sample,
     renamed,
     probe,
   };
-  const facts = knownTo(answers, info);
-  const spaces = facts === undefined ? [] : keyspaceOf(facts);
-  const conclusion = conclude({
-    findings: judgeAll(checks, answers, ground, wish),
+  const facts = queryValue(answers, infoQuery);
+  const spaces = facts === undefined ? [] : parseKeyspace(facts);
+  const conclusion = deriveVerdict({
+    findings: evaluateRedisChecks(checks, answers, ground, wish),
     databases: spaces.map(({ index }) => `db${index}`),
-    methods: every,
+    methods: redisMethods,
     method: wish.method,
     accept: wish.accept,
     strict: wish.strict,
     mayBlock: (id) => checks.find((check) => check.id === id)?.mayBlock ?? [],
-    untold: wish.targetVersion === undefined ? ['version-not-newer'] : [],
+    undetermined: wish.targetVersion === undefined ? ['version-not-newer'] : [],
   });
-  const load = facts === undefined ? undefined : loadOf(facts);
+  const load = facts === undefined ? undefined : estimateCopy(facts);
   const dialled = address.connects.find(({ error }) => error === undefined)?.address;
   return {
     schema_version: 1,
@@ -120,7 +120,7 @@ function report(
     source: {
       host: source.host,
       port: source.port,
-      ...shownName(source, entry),
+      ...shownUsername(source, entry),
       ssl,
       ...(dialled === undefined ? {} : { address: dialled }),
       ...(facts === undefined ? {} : describeServer(facts)),
@@ -134,30 +134,34 @@ function report(
 }
 
 /** At the door, or in the middle of the questions. */
-function busyWords(entry: Entry, probe: Probe | undefined, answers: readonly Answer<unknown>[]): string | undefined {
+function busyMessage(
+  entry: RedisConnectionResult,
+  probe: PsyncProbeResult | undefined,
+  answers: readonly RedisQueryResult<unknown>[],
+): string | undefined {
   if (entry.kind === 'entered' && entry.notice?.code === 'BUSY') return entry.notice.message;
   if (probe?.kind === 'refused' && probe.code === 'BUSY') return probe.message;
-  return answers.flatMap((one) => (one.kind === 'failed' && isBusy(one.reason) ? [one.reason] : []))[0];
+  return answers.flatMap((one) => (one.kind === 'failed' && isBusyError(one.reason) ? [one.reason] : []))[0];
 }
 
-function shownName({ username, isNameAlone }: RedisSource, entry: Entry) {
+function shownUsername({ username, isNameAlone }: RedisSource, entry: RedisConnectionResult) {
   const isHidden = isNameAlone === true && !(entry.kind === 'entered' && entry.auth === 'password');
   return username === undefined || isHidden ? {} : { username };
 }
 
-function describeServer(facts: Info) {
-  const version = serverVersion(facts);
+function describeServer(facts: RedisInfo) {
+  const version = parseServerVersion(facts);
   return {
     ...(version === undefined
       ? {}
       : {
           server_version:
-            version.flavor === 'redis' ? version.version : `${flavorNames[version.flavor]} ${version.version}`,
+            version.product === 'redis' ? version.version : `${redisProductNames[version.product]} ${version.version}`,
         }),
     role: {
       primary: facts.get('role') !== 'slave',
       cluster: facts.get('cluster_enabled') === '1',
-      replicas: (numberIn(facts, 'connected_slaves') ?? 0) > 0,
+      replicas: (infoNumber(facts, 'connected_slaves') ?? 0) > 0,
     },
   };
 }

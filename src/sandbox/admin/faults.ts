@@ -1,23 +1,23 @@
-import { decodeFault } from '../faults/decode.ts';
-import { empty, json, type Reply } from '../http/reply.ts';
-import type { Request } from '../http/request.ts';
-import type { Service } from '../service.ts';
-import { readBody } from './body.ts';
-import { adminProblem } from './gate.ts';
+import { decodeFault } from '../faults/decode-fault.ts';
+import { emptyReply, type HttpReply, jsonReply } from '../http/http-reply.ts';
+import type { HttpRequest } from '../http/http-request.ts';
+import type { SandboxService } from '../service.ts';
+import { adminError } from './access.ts';
+import { readJsonBody } from './json-body.ts';
 
-export function listFaults(_request: Request, { faults }: Service): Reply {
-  return json(200, { faults: faults.list() });
+export function listFaults(_request: HttpRequest, { faults }: SandboxService): HttpReply {
+  return jsonReply(200, { faults: faults.list() });
 }
 
 /** `{match: {method?, path?, grant_type?}, action, nth?, times?, delay?, status?}`; answers the fault with its counters. */
-export function addFault(request: Request, { faults }: Service): Reply {
-  const body = readBody(request);
-  if (body === undefined) return adminProblem(400, 'The body must be a JSON object.');
+export function addFault(request: HttpRequest, { faults }: SandboxService): HttpReply {
+  const body = readJsonBody(request);
+  if (body === undefined) return adminError(400, 'The body must be a JSON object.');
   const spec = decodeFault(body);
-  return typeof spec === 'string' ? adminProblem(422, spec) : json(201, faults.add(spec));
+  return typeof spec === 'string' ? adminError(422, spec) : jsonReply(201, faults.add(spec));
 }
 
-export function clearFaults(_request: Request, { faults }: Service): Reply {
+export function clearFaults(_request: HttpRequest, { faults }: SandboxService): HttpReply {
   faults.clear();
-  return empty(204);
+  return emptyReply(204);
 }

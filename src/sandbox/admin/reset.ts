@@ -1,13 +1,16 @@
-import { empty, type Reply } from '../http/reply.ts';
-import type { Request } from '../http/request.ts';
-import type { Service } from '../service.ts';
+import { emptyReply, type HttpReply } from '../http/http-reply.ts';
+import type { HttpRequest } from '../http/http-request.ts';
+import type { SandboxService } from '../service.ts';
 
 /** Everything as it was at the start: tokens, sessions, droplets, clock, consent script, request log and faults. Ids and secrets stay. */
-export function reset(_request: Request, { world, log, limiter, faults, planes }: Service): Reply {
-  planes.abandon();
+export function resetSandbox(
+  _request: HttpRequest,
+  { world, log, limiter, faults, planes }: SandboxService,
+): HttpReply {
+  planes.stopAll();
   world.reset();
   limiter.reset();
   log.clear();
   faults.clear();
-  return empty(204);
+  return emptyReply(204);
 }

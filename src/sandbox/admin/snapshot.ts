@@ -1,9 +1,9 @@
-import { json, type Reply } from '../http/reply.ts';
-import type { Request } from '../http/request.ts';
-import type { Service } from '../service.ts';
+import { type HttpReply, jsonReply } from '../http/http-reply.ts';
+import type { HttpRequest } from '../http/http-request.ts';
+import type { SandboxService } from '../service.ts';
 import { takeSnapshot } from '../state/snapshot.ts';
 
 /** The whole state, secrets included. */
-export function showSnapshot(_request: Request, { world }: Service): Reply {
-  return json(200, takeSnapshot(world));
+export function showSnapshot(_request: HttpRequest, { world }: SandboxService): HttpReply {
+  return jsonReply(200, takeSnapshot(world));
 }

@@ -1,11 +1,11 @@
-import { json, type Reply } from '../http/reply.ts';
-import type { Request } from '../http/request.ts';
-import type { Service } from '../service.ts';
+import { type HttpReply, jsonReply } from '../http/http-reply.ts';
+import type { HttpRequest } from '../http/http-request.ts';
+import type { SandboxService } from '../service.ts';
 
 /** The ready line again, with every registered application. */
-export function showWorld(_request: Request, { world, ready }: Service): Reply {
+export function showWorld(_request: HttpRequest, { world, ready }: SandboxService): HttpReply {
   const applications = world.seed.applications.map(({ name, clientId, clientSecret, callbackUrls }) => {
     return { name, client_id: clientId, client_secret: clientSecret, callback_urls: callbackUrls };
   });
-  return json(200, { ...ready, applications });
+  return jsonReply(200, { ...ready, applications });
 }

@@ -1,5 +1,5 @@
 /** What can be made to happen to a request instead of, or after, its being carried out. */
-export const FAULT_ACTIONS = [
+export const FAULT_ACTION_NAMES = [
   'delay',
   'status',
   'drop_before_commit',
@@ -13,7 +13,7 @@ export const FAULT_ACTIONS = [
   'rate_limit',
 ] as const;
 
-export type FaultAction = (typeof FAULT_ACTIONS)[number];
+export type FaultActionName = (typeof FAULT_ACTION_NAMES)[number];
 
 /** Which requests a fault is for; what is absent fits every one. */
 export interface FaultMatch {
@@ -25,7 +25,7 @@ export interface FaultMatch {
 
 export interface FaultSpec {
   readonly match: FaultMatch;
-  readonly action: FaultAction;
+  readonly action: FaultActionName;
   /** The first match it applies to, counted from 1 (1). */
   readonly nth?: number;
   /** How many matches it applies to (1). */
@@ -52,14 +52,14 @@ export interface FaultRecord extends Fault {
 }
 
 /** What the request log says of a request that met a fault. */
-export interface FaultNote {
-  readonly fault: FaultAction;
+export interface FaultOutcome {
+  readonly fault: FaultActionName;
   /** Whether the request was carried out. */
   readonly committed: boolean;
 }
 
 /** What of a request a fault looks at. */
-export interface Sign {
+export interface RequestFacts {
   readonly method: string;
   readonly path: string;
   /** The path as the route writes it. */
@@ -67,7 +67,7 @@ export interface Sign {
   readonly grantType?: string | undefined;
 }
 
-export function fits({ method, path, grant_type }: FaultMatch, sign: Sign): boolean {
+export function isFaultMatch({ method, path, grant_type }: FaultMatch, sign: RequestFacts): boolean {
   return (
     (method === undefined || method === sign.method) &&
     (path === undefined || path === sign.routePath || fitsPath(path, sign.path)) &&

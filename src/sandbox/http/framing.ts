@@ -7,7 +7,7 @@ type Framing = Pick<IncomingMessage, 'headers' | 'httpVersionMajor' | 'httpVersi
  * its coding is not chunked in the end, or it is of HTTP/1.0, which has none; and for one that is coded in yet another way,
  * which nobody here undoes. After either the connection is over.
  */
-export function framingFault({ headers, httpVersionMajor, httpVersionMinor }: Framing): 400 | 501 | undefined {
+export function checkFraming({ headers, httpVersionMajor, httpVersionMinor }: Framing): 400 | 501 | undefined {
   const codings = headers['transfer-encoding'];
   if (codings === undefined) return undefined;
   const names = codings

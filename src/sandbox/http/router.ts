@@ -1,10 +1,10 @@
 /** The route that answers, the methods the path has instead, or nothing at that path. */
-export type Match<Route> =
+export type RouteMatch<Route> =
   | { readonly found: 'route'; readonly route: Route; readonly captures: readonly string[] }
   | { readonly found: 'path'; readonly allow: string }
   | { readonly found: 'nothing' };
 
-export type Router<Route> = (method: string, path: string) => Match<Route>;
+export type Router<Route> = (method: string, path: string) => RouteMatch<Route>;
 
 /** Compares the raw path byte for byte. Paths without a `{…}` are looked up, the few with one are tried in turn. */
 export function createRouter<Route extends { readonly method: string; readonly path: string }>(
@@ -30,7 +30,7 @@ function pick<Route extends { readonly method: string }>(
   routes: readonly Route[],
   method: string,
   captures: readonly string[],
-): Match<Route> {
+): RouteMatch<Route> {
   const wanted = method === 'HEAD' ? 'GET' : method;
   const route = routes.find((one) => one.method === wanted);
   if (route !== undefined) return { found: 'route', route, captures };

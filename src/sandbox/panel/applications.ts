@@ -1,43 +1,43 @@
 import { html } from 'hono/html';
-import { type Markup, type Reply, redirect } from '../http/reply.ts';
-import type { Request } from '../http/request.ts';
+import { type HttpReply, type Markup, redirectReply } from '../http/http-reply.ts';
+import type { HttpRequest } from '../http/http-request.ts';
 import type { Authorization } from '../records.ts';
-import type { Service } from '../service.ts';
-import { scopeInWords } from './consent-page.ts';
-import { errorPage } from './error-page.ts';
-import { panelPage } from './page.ts';
-import { isForeignForm, type Visit } from './session.ts';
+import type { SandboxService } from '../service.ts';
+import { describeScope } from './consent-page.ts';
+import { renderErrorPage } from './error-page.ts';
+import { renderPanelPage } from './panel-page.ts';
+import { isCrossOriginForm, type PanelSession } from './panel-session.ts';
 
 /** What the person has authorized, each with a button that takes it back. */
-export function listApplications(_request: Request, service: Service, visit: Visit): Reply {
+export function showApplicationsPage(_request: HttpRequest, service: SandboxService, visit: PanelSession): HttpReply {
   const authorizations = service.world.authorizationsOf(visit.person.uuid);
   const content = html`<h1>My applications</h1>
 <p>Applications you have authorized. Revoking one ends its codes and tokens at once.</p>
 ${authorizations.length === 0 ? html`<p class="soft">You have authorized no application.</p>` : ''}
 ${authorizations.map((authorization) => entry(authorization, service, visit))}`;
-  return panelPage(200, { title: 'My applications', content, visitor: visit.person.name, isWide: true });
+  return renderPanelPage(200, { title: 'My applications', content, visitor: visit.person.name, isWide: true });
 }
 
-export function revokeApplication(request: Request, { world }: Service, visit: Visit): Reply {
+export function revokeApplication(request: HttpRequest, { world }: SandboxService, visit: PanelSession): HttpReply {
   const form = new URLSearchParams(request.body);
   const clientId = form.get('client_id') ?? '';
   const isGenuine =
-    !isForeignForm(request) && world.closeForm(visit.session, revokeForm(clientId), form.get('csrf') ?? '');
-  if (!isGenuine) return errorPage(403, 'This form was already used.', [], '/panel/applications');
+    !isCrossOriginForm(request) && world.consumeCsrfToken(visit.session, revokeForm(clientId), form.get('csrf') ?? '');
+  if (!isGenuine) return renderErrorPage(403, 'This form was already used.', [], '/panel/applications');
   const authorization = world.authorization(visit.person.uuid, clientId);
-  if (authorization !== undefined) world.withdraw(authorization);
-  return redirect(303, '/panel/applications');
+  if (authorization !== undefined) world.revokeAuthorization(authorization);
+  return redirectReply(303, '/panel/applications');
 }
 
-function entry(authorization: Authorization, { world }: Service, visit: Visit): Markup {
+function entry(authorization: Authorization, { world }: SandboxService, visit: PanelSession): Markup {
   const { clientId, scope, team, since } = authorization;
-  const name = world.directory.application(clientId)?.name ?? clientId;
-  const csrf = world.openForm(visit.session, revokeForm(clientId));
-  const account = team === undefined ? 'your own account' : `the team ${world.directory.team(team)?.name ?? team}`;
+  const name = world.registry.application(clientId)?.name ?? clientId;
+  const csrf = world.issueCsrfToken(visit.session, revokeForm(clientId));
+  const account = team === undefined ? 'your own account' : `the team ${world.registry.team(team)?.name ?? team}`;
   return html`<section class="application" aria-label="${name}">
 <div>
 <h2>${name}</h2>
-<p>${scopeInWords(scope).join('. ')}.</p>
+<p>${describeScope(scope).join('. ')}.</p>
 <p class="soft">For ${account}, since ${new Date(since).toISOString().slice(0, 16).replace('T', ' ')} UTC</p>
 </div>
 <form method="post" action="/panel/applications/revoke">

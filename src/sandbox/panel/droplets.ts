@@ -1,21 +1,21 @@
 import { html } from 'hono/html';
-import type { Markup, Reply } from '../http/reply.ts';
-import type { Request } from '../http/request.ts';
-import type { Droplet } from '../records.ts';
-import type { Service } from '../service.ts';
+import type { HttpReply, Markup } from '../http/http-reply.ts';
+import type { HttpRequest } from '../http/http-request.ts';
+import type { SandboxDroplet } from '../records.ts';
+import type { SandboxService } from '../service.ts';
 import { IMAGES_BY_ID } from '../v2/catalogue.ts';
-import { PER_PAGE, pager, second, table, windowOf } from './listing.ts';
-import { panelPage } from './page.ts';
-import type { Visit } from './session.ts';
+import { computePageWindow, formatUtcSecond, ROWS_PER_PAGE, renderPageLinks, renderTable } from './listing.ts';
+import { renderPanelPage } from './panel-page.ts';
+import type { PanelSession } from './panel-session.ts';
 
 /** The droplets of the person's own account, or of one of the person's teams. */
-export function listDroplets(request: Request, { world }: Service, { person }: Visit): Reply {
-  const teams = person.teams.flatMap((uuid) => world.directory.team(uuid) ?? []);
+export function showDropletsPage(request: HttpRequest, { world }: SandboxService, { person }: PanelSession): HttpReply {
+  const teams = person.teams.flatMap((uuid) => world.registry.team(uuid) ?? []);
   const asked = new URLSearchParams(request.query).get('account');
   const team = teams.find(({ uuid }) => uuid === asked);
   const droplets = world.droplets(team?.uuid ?? person.uuid);
-  const window = windowOf(request, droplets.length);
-  const shown = droplets.slice(window.start, window.start + PER_PAGE);
+  const window = computePageWindow(request, droplets.length);
+  const shown = droplets.slice(window.start, window.start + ROWS_PER_PAGE);
   const now = world.now();
   const content = html`<h1>Droplets</h1>
 ${teams.length === 0 ? '' : accounts(teams, team?.uuid)}
@@ -23,14 +23,14 @@ ${teams.length === 0 ? '' : accounts(teams, team?.uuid)}
 ${
   shown.length === 0
     ? ''
-    : table(
+    : renderTable(
         'Droplets, oldest first',
         HEADS,
         shown.map((droplet) => row(droplet, now)),
       )
 }
-${pager(request, window, 'droplets')}`;
-  return panelPage(200, { title: 'Droplets', content, visitor: person.name, isWide: true });
+${renderPageLinks(request, window, 'droplets')}`;
+  return renderPanelPage(200, { title: 'Droplets', content, visitor: person.name, isWide: true });
 }
 
 function accounts(
@@ -44,7 +44,7 @@ function accounts(
   return html`<nav class="tabs" aria-label="Account">${link(undefined, 'My own account')}${teams.map(({ uuid, name }) => link(uuid, name))}</nav>`;
 }
 
-function row({ id, name, region, size, image, tags, createdAt, activeAt }: Droplet, now: number): Markup {
+function row({ id, name, region, size, image, tags, createdAt, activeAt }: SandboxDroplet, now: number): Markup {
   const system = IMAGES_BY_ID.get(image);
   return html`<tr>
 <th scope="row">${name}</th>
@@ -54,7 +54,7 @@ function row({ id, name, region, size, image, tags, createdAt, activeAt }: Dropl
 <td>${size}</td>
 <td>${system === undefined ? image : `${system.distribution} ${system.name}`}</td>
 <td>${tags.join(', ')}</td>
-<td class="number">${second(createdAt)}</td>
+<td class="number">${formatUtcSecond(createdAt)}</td>
 </tr>
 `;
 }

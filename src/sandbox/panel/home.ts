@@ -1,16 +1,16 @@
 import { html } from 'hono/html';
-import { type Reply, redirect } from '../http/reply.ts';
-import type { Request } from '../http/request.ts';
-import type { Service } from '../service.ts';
-import { panelPage } from './page.ts';
-import type { Visit } from './session.ts';
+import { type HttpReply, redirectReply } from '../http/http-reply.ts';
+import type { HttpRequest } from '../http/http-request.ts';
+import type { SandboxService } from '../service.ts';
+import { renderPanelPage } from './panel-page.ts';
+import type { PanelSession } from './panel-session.ts';
 
-export function toPanel(): Reply {
-  return redirect(302, '/panel');
+export function redirectToPanel(): HttpReply {
+  return redirectReply(302, '/panel');
 }
 
-export function home(_request: Request, { world }: Service, { person }: Visit): Reply {
-  const teams = person.teams.flatMap((uuid) => world.directory.team(uuid) ?? []);
+export function showHomePage(_request: HttpRequest, { world }: SandboxService, { person }: PanelSession): HttpReply {
+  const teams = person.teams.flatMap((uuid) => world.registry.team(uuid) ?? []);
   const authorized = world.authorizationsOf(person.uuid).length;
   const content = html`<h1>Welcome, ${person.name}</h1>
 <dl>
@@ -25,5 +25,5 @@ ${teams.map((team) => html`<dt>Team</dt><dd>${team.name} (${team.uuid})</dd>`)}
 <li><a href="/panel/requests">Request log</a>: what the sandbox was asked, by anybody.</li>
 <li><a href="/panel/timeline">Timeline of a login</a>: what an application did, step by step.</li>
 </ul>`;
-  return panelPage(200, { title: 'Home', content, visitor: person.name, isWide: true });
+  return renderPanelPage(200, { title: 'Home', content, visitor: person.name, isWide: true });
 }

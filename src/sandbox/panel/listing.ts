@@ -1,11 +1,11 @@
 import { html } from 'hono/html';
-import type { Markup } from '../http/reply.ts';
-import type { Request } from '../http/request.ts';
+import type { Markup } from '../http/http-reply.ts';
+import type { HttpRequest } from '../http/http-request.ts';
 
 /** How many rows a page of the panel shows. */
-export const PER_PAGE = 50;
+export const ROWS_PER_PAGE = 50;
 
-export interface Window {
+export interface PageWindow {
   readonly page: number;
   readonly last: number;
   /** Of the first row, counted from 0. */
@@ -13,15 +13,15 @@ export interface Window {
 }
 
 /** The part of a list that `?page=` asks for; a number that is none is the first or the last page. */
-export function windowOf(request: Request, total: number): Window {
-  const last = Math.max(1, Math.ceil(total / PER_PAGE));
+export function computePageWindow(request: HttpRequest, total: number): PageWindow {
+  const last = Math.max(1, Math.ceil(total / ROWS_PER_PAGE));
   const asked = new URLSearchParams(request.query).get('page') ?? '';
   const page = /^\d{1,9}$/.test(asked) ? Math.min(last, Math.max(1, Number(asked))) : 1;
-  return { page, last, start: (page - 1) * PER_PAGE };
+  return { page, last, start: (page - 1) * ROWS_PER_PAGE };
 }
 
 /** Links to the pages before and after, which keep the other parameters; nothing for a single page. */
-export function pager(request: Request, { page, last }: Window, label: string): Markup | string {
+export function renderPageLinks(request: HttpRequest, { page, last }: PageWindow, label: string): Markup | string {
   if (last === 1) return '';
   const link = (number: number): string => {
     const query = new URLSearchParams(request.query);
@@ -36,7 +36,7 @@ ${page < last ? html`<a rel="next" href="${link(page + 1)}">Next page</a>` : ''}
 }
 
 /** A table that scrolls by itself on a narrow screen, also with the keyboard. */
-export function table(caption: string, heads: readonly string[], rows: readonly Markup[]): Markup {
+export function renderTable(caption: string, heads: readonly string[], rows: readonly Markup[]): Markup {
   return html`<div class="scroll" role="region" aria-label="${caption}" tabindex="0">
 <table>
 <caption class="unseen">${caption}</caption>
@@ -49,6 +49,6 @@ ${rows}
 }
 
 /** `2026-03-01 12:00:00`, in UTC. */
-export function second(at: number): string {
+export function formatUtcSecond(at: number): string {
   return new Date(at).toISOString().slice(0, 19).replace('T', ' ');
 }

@@ -1,17 +1,22 @@
 import { html } from 'hono/html';
-import type { DatabaseState, Leftover, MigrationState, TableState } from '../../engine/state.ts';
-import type { Markup } from '../http/reply.ts';
-import { table } from './listing.ts';
+import type {
+  DatabaseMigrationState,
+  LeftoverObject,
+  MigrationState,
+  TableProgress,
+} from '../../engine/migration-state.ts';
+import type { Markup } from '../http/http-reply.ts';
+import { renderTable } from './listing.ts';
 
 /** Every database with its tables, what should be known about them, and what could not be removed. */
-export function migrationProgress({ databases, warnings, leftovers }: MigrationState): Markup {
+export function renderMigrationProgress({ databases, warnings, leftovers }: MigrationState): Markup {
   return html`${databases.map(database)}
 ${list('What was left out', warnings)}
 ${leftovers.length === 0 ? '' : html`<p class="alert">Not everything could be removed. These statements do it:</p>`}
 ${list('To be removed', leftovers.map(leftover))}`;
 }
 
-function database({ name, phase, method, tables, lagBytes, error, warnings }: DatabaseState): Markup {
+function database({ name, phase, method, tables, lagBytes, error, warnings }: DatabaseMigrationState): Markup {
   const ready = tables.filter(({ stage }) => stage === 'r').length;
   const rows = tables.reduce((sum, one) => sum + one.rows, 0);
   const facts = [
@@ -25,15 +30,15 @@ function database({ name, phase, method, tables, lagBytes, error, warnings }: Da
 <summary><strong>${name}</strong>: ${facts.join(', ')}</summary>
 ${error === undefined ? '' : html`<p class="alert">${error}</p>`}
 ${list(`Notes on ${name}`, warnings)}
-${tables.length === 0 ? '' : table(`Tables of ${name}`, ['Table', 'State', 'Rows'], tables.map(tableRow))}
+${tables.length === 0 ? '' : renderTable(`Tables of ${name}`, ['Table', 'State', 'Rows'], tables.map(tableRow))}
 </details>`;
 }
 
-function tableRow({ name, stage, rows }: TableState): Markup {
+function tableRow({ name, stage, rows }: TableProgress): Markup {
   return html`<tr><th scope="row">${name}</th><td>${STAGES[stage]}</td><td class="number">${rows}</td></tr>`;
 }
 
-const STAGES: Readonly<Record<TableState['stage'], string>> = {
+const STAGES: Readonly<Record<TableProgress['stage'], string>> = {
   i: 'waiting',
   d: 'copying',
   f: 'copied',
@@ -41,7 +46,7 @@ const STAGES: Readonly<Record<TableState['stage'], string>> = {
   r: 'ready',
 };
 
-function leftover({ side, database: where, object, statement, reason }: Leftover): string {
+function leftover({ side, database: where, object, statement, reason }: LeftoverObject): string {
   return `${object} on the ${side}${where === '' ? '' : `, database ${where}`}: ${statement} (${reason})`;
 }
 

@@ -1,14 +1,20 @@
 import { html } from 'hono/html';
-import { equalSecrets } from '../equal.ts';
-import { asciiQuery } from '../http/ascii.ts';
-import { type Reply, redirect } from '../http/reply.ts';
-import type { Request } from '../http/request.ts';
-import type { Trace } from '../log.ts';
-import type { Service } from '../service.ts';
-import { traceOfWish } from '../trace.ts';
-import { errorPage } from './error-page.ts';
-import { panelPage } from './page.ts';
-import { endVisit, isForeignForm, startVisit, type Visit, withVisit } from './session.ts';
+import { equalSecrets } from '../equal-secrets.ts';
+import { toAsciiQuery } from '../http/ascii-query.ts';
+import { type HttpReply, redirectReply } from '../http/http-reply.ts';
+import type { HttpRequest } from '../http/http-request.ts';
+import { traceAuthorizationRequest } from '../login-trace.ts';
+import type { LoginTrace } from '../request-log.ts';
+import type { SandboxService } from '../service.ts';
+import { renderErrorPage } from './error-page.ts';
+import { renderPanelPage } from './panel-page.ts';
+import {
+  addSessionCookie,
+  endPanelSession,
+  isCrossOriginForm,
+  type PanelSession,
+  startPanelSession,
+} from './panel-session.ts';
 
 export interface SignInOptions {
   /** Where to go afterwards; a path of this origin. */
@@ -19,36 +25,37 @@ export interface SignInOptions {
   readonly rejectedEmail?: string;
 }
 
-export function showSignIn(request: Request, service: Service): Reply {
+export function showSignInPage(request: HttpRequest, service: SandboxService): HttpReply {
   const next = localPath(new URLSearchParams(request.query).get('next'));
-  return signInPage(200, { next, ...applicationOf(next, service) });
+  return renderSignInPage(200, { next, ...applicationOf(next, service) });
 }
 
-export function signIn(request: Request, service: Service): Reply {
-  if (isForeignForm(request)) return errorPage(403, 'The form was shown by another site.');
+export function submitSignIn(request: HttpRequest, service: SandboxService): HttpReply {
+  if (isCrossOriginForm(request)) return renderErrorPage(403, 'The form was shown by another site.');
   const form = new URLSearchParams(request.body);
   const next = localPath(form.get('next'));
   const email = form.get('email') ?? '';
-  const person = service.world.directory.personByEmail(email);
+  const person = service.world.registry.personByEmail(email);
   // An unknown person costs the same comparison as a known one.
   const isRight = equalSecrets(form.get('password') ?? '', person?.password ?? '') && person !== undefined;
-  const visit = isRight ? startVisit(person.uuid, service) : undefined;
-  if (visit === undefined) return signInPage(403, { next, rejectedEmail: email, ...applicationOf(next, service) });
-  return withVisit(redirect(303, next), visit, service);
+  const visit = isRight ? startPanelSession(person.uuid, service) : undefined;
+  if (visit === undefined)
+    return renderSignInPage(403, { next, rejectedEmail: email, ...applicationOf(next, service) });
+  return addSessionCookie(redirectReply(303, next), visit, service);
 }
 
 /** The sign-in page of an authorization request keeps it as the address to go back to. */
-export function signInTrace(request: Request, service: Service): Trace | undefined {
-  const query = wishOf(localPath(new URLSearchParams(request.body).get('next')));
-  return query === undefined ? undefined : traceOfWish(request, query, service);
+export function traceSignIn(request: HttpRequest, service: SandboxService): LoginTrace | undefined {
+  const query = authorizationQuery(localPath(new URLSearchParams(request.body).get('next')));
+  return query === undefined ? undefined : traceAuthorizationRequest(request, query, service);
 }
 
-export function signOut(request: Request, service: Service, visit: Visit): Reply {
-  if (isForeignForm(request)) return errorPage(403, 'The form was shown by another site.');
-  return endVisit(redirect(303, '/panel/sign-in'), visit, service);
+export function submitSignOut(request: HttpRequest, service: SandboxService, visit: PanelSession): HttpReply {
+  if (isCrossOriginForm(request)) return renderErrorPage(403, 'The form was shown by another site.');
+  return endPanelSession(redirectReply(303, '/panel/sign-in'), visit, service);
 }
 
-export function signInPage(status: number, { next, application, rejectedEmail }: SignInOptions): Reply {
+export function renderSignInPage(status: number, { next, application, rejectedEmail }: SignInOptions): HttpReply {
   const wasRejected = rejectedEmail !== undefined;
   const content = html`<h1>Sign in</h1>
 ${application === undefined ? '' : html`<p><strong>${application}</strong> asks for access to your account. Sign in to see what it asks for.</p>`}
@@ -62,18 +69,18 @@ ${wasRejected ? html`<p class="alert" role="alert" id="problem">The e-mail addre
 <div class="actions"><button class="main" type="submit">Sign in</button></div>
 </form>
 <p class="soft">The people of this sandbox and their passwords were printed when it started.</p>`;
-  return panelPage(status, { title: 'Sign in', content, leavesOrigin: true });
+  return renderPanelPage(status, { title: 'Sign in', content, leavesOrigin: true });
 }
 
 /** The application whose authorization request waits behind the sign-in. */
-function applicationOf(next: string, { world }: Service): Pick<SignInOptions, 'application'> {
-  const clientId = new URLSearchParams(wishOf(next)).get('client_id');
-  const application = world.directory.application(clientId ?? '')?.name;
+function applicationOf(next: string, { world }: SandboxService): Pick<SignInOptions, 'application'> {
+  const clientId = new URLSearchParams(authorizationQuery(next)).get('client_id');
+  const application = world.registry.application(clientId ?? '')?.name;
   return application === undefined ? {} : { application };
 }
 
 /** The query of an authorization request; undefined for any other address. */
-function wishOf(next: string): string | undefined {
+function authorizationQuery(next: string): string | undefined {
   return next.startsWith(AUTHORIZE) ? next.slice(AUTHORIZE.length) : undefined;
 }
 
@@ -82,5 +89,5 @@ const AUTHORIZE = '/v1/oauth/authorize?';
 /** Only a path of this origin: `//host` and a backslash lead elsewhere. */
 function localPath(next: string | null): string {
   if (next === null || !/^\/(?![/\\])[\x21-\x7e]*$/.test(next) || next.includes('\\')) return '/panel';
-  return asciiQuery(next);
+  return toAsciiQuery(next);
 }

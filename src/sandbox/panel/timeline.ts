@@ -1,20 +1,24 @@
 import { html } from 'hono/html';
-import type { Markup, Reply } from '../http/reply.ts';
-import type { Request } from '../http/request.ts';
-import type { Service } from '../service.ts';
-import { type Login, type Step, timelineOf } from '../timeline.ts';
-import { second, table } from './listing.ts';
-import { panelPage } from './page.ts';
-import { faultInWords } from './requests.ts';
-import type { Visit } from './session.ts';
+import type { HttpReply, Markup } from '../http/http-reply.ts';
+import type { HttpRequest } from '../http/http-request.ts';
+import { buildTimeline, type LoginTimeline, type TimelineStep } from '../login-timeline.ts';
+import type { SandboxService } from '../service.ts';
+import { formatUtcSecond, renderTable } from './listing.ts';
+import { renderPanelPage } from './panel-page.ts';
+import type { PanelSession } from './panel-session.ts';
+import { describeFault } from './request-log.ts';
 
 /** The logins of one application, step by step, with times and status. */
-export function showTimeline(request: Request, { log, world }: Service, { person }: Visit): Reply {
+export function showTimelinePage(
+  request: HttpRequest,
+  { log, world }: SandboxService,
+  { person }: PanelSession,
+): HttpReply {
   const { applications } = world.seed;
   const asked = new URLSearchParams(request.query).get('client_id');
   const chosen = applications.find(({ clientId }) => clientId === asked) ?? applications[0];
-  const { logins, others } = timelineOf(log.traced(), chosen?.clientId ?? '');
-  const nameOf = (uuid: string | undefined): string | undefined => world.directory.person(uuid ?? '')?.name;
+  const { logins, others } = buildTimeline(log.traced(), chosen?.clientId ?? '');
+  const nameOf = (uuid: string | undefined): string | undefined => world.registry.person(uuid ?? '')?.name;
   const content = html`<h1>Timeline of a login</h1>
 <p>What an application asked for and what it was answered, from the authorization request to its API calls, newest login first. Codes, tokens and secrets are left out.</p>
 <form class="filter" method="get" action="/panel/timeline">
@@ -34,29 +38,29 @@ ${
 <p class="soft">Requests with tokens whose login was not seen, such as those issued by hand.</p>
 ${steps('Requests without a login', others, others[0]?.at ?? '')}`
 }`;
-  return panelPage(200, { title: 'Timeline of a login', content, visitor: person.name, isWide: true });
+  return renderPanelPage(200, { title: 'Timeline of a login', content, visitor: person.name, isWide: true });
 }
 
-function story(login: Login, name: string | undefined): Markup {
-  const title = `${second(Date.parse(login.at))} UTC${name === undefined ? '' : `, ${name}`}`;
+function story(login: LoginTimeline, name: string | undefined): Markup {
+  const title = `${formatUtcSecond(Date.parse(login.at))} UTC${name === undefined ? '' : `, ${name}`}`;
   return html`<h2>${title}</h2>
 ${steps(`Login of ${title}`, login.steps, login.at)}`;
 }
 
 /** The newest of a long story, because old ones tell less. */
-function steps(caption: string, all: readonly Step[], start: string): Markup {
+function steps(caption: string, all: readonly TimelineStep[], start: string): Markup {
   const shown = all.slice(-STEPS_SHOWN);
   const left = all.length - shown.length;
   return html`${left === 0 ? '' : html`<p class="soft">${left} earlier steps are not shown.</p>`}
-${table(
+${renderTable(
   caption,
   HEADS,
   shown.map((step) => row(step, Date.parse(start))),
 )}`;
 }
 
-function row({ at, what, entry, count }: Step, start: number): Markup {
-  const fault = entry === undefined ? '' : faultInWords(entry);
+function row({ at, description: what, entry, count }: TimelineStep, start: number): Markup {
+  const fault = entry === undefined ? '' : describeFault(entry);
   const request = entry === undefined ? '' : `${entry.method} ${entry.path}`;
   return html`<tr>
 <td class="number">${after(Date.parse(at) - start)}</td>

@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib';
 
 /** What a file of framed lines holds. */
-export interface Reading {
+export interface FrameReading {
   readonly records: readonly string[];
   /** Bytes of the whole lines. */
   readonly sound: number;
@@ -12,7 +12,7 @@ export interface Reading {
 }
 
 /** One record as a line: the CRC-32 and the length of the JSON in bytes, then the JSON. */
-export function frame(json: string): Buffer {
+export function encodeFrame(json: string): Buffer {
   const body = Buffer.from(json, 'utf8');
   return Buffer.concat([Buffer.from(`${checksum(body)} ${body.length} `, 'latin1'), body, NEWLINE]);
 }
@@ -21,13 +21,13 @@ export function frame(json: string): Buffer {
  * Only the end of a file can be torn, because each write waits for the disk before the next begins: fewer bytes than the
  * line says, or zeros where a sector never came. Everything else that does not fit is damage.
  */
-export function readFrames(bytes: Buffer): Reading {
+export function decodeFrames(bytes: Buffer): FrameReading {
   const records: string[] = [];
   let at = 0;
   while (at < bytes.length) {
     const newline = bytes.indexOf(NEWLINE, at);
     const rest = bytes.subarray(at, newline === -1 ? bytes.length : newline);
-    const judged = judge(rest, newline !== -1);
+    const judged = decodeLine(rest, newline !== -1);
     if (typeof judged !== 'string') {
       records.push(judged.json);
       at = newline + 1;
@@ -42,7 +42,7 @@ export function readFrames(bytes: Buffer): Reading {
 }
 
 /** The record of a line, or what is wrong with it. */
-function judge(line: Buffer, isEnded: boolean): { readonly json: string } | string {
+function decodeLine(line: Buffer, isEnded: boolean): { readonly json: string } | string {
   const [head, sum, length] = /^([0-9a-f]{8}) (\d{1,10}) /.exec(line.subarray(0, 20).toString('latin1')) ?? [];
   if (head === undefined) return !isEnded && isStartOfHead(line) ? CUT : 'it does not begin as a line of the sandbox';
   const body = line.subarray(head.length);

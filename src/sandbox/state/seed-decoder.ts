@@ -1,29 +1,38 @@
-import type { Application, Cluster, Person, Team } from '../records.ts';
-import type { Seed, SeedDroplet } from '../seed.ts';
-import { list, object, oneOf, text, whole } from './decoder.ts';
+import type { Application, Person, SandboxCluster, Team } from '../records.ts';
+import type { SeedData, SeedDroplet } from '../seed-data.ts';
+import { arrayOf, asInteger, asString, objectOf, oneOfValues } from './decoder.ts';
 
-export const decodeSeed = object<Seed>({
-  people: list(object<Person>({ uuid: text, name: text, email: text, password: text, teams: list(text) })),
-  teams: list(object<Team>({ uuid: text, name: text })),
-  applications: list(object<Application>({ name: text, clientId: text, clientSecret: text, callbackUrls: list(text) })),
-  clusters: list(
-    object<Cluster>({
-      uuid: text,
-      name: text,
-      engine: oneOf('postgresql', 'redis'),
-      version: text,
+export const decodeSeed = objectOf<SeedData>({
+  people: arrayOf(
+    objectOf<Person>({ uuid: asString, name: asString, email: asString, password: asString, teams: arrayOf(asString) }),
+  ),
+  teams: arrayOf(objectOf<Team>({ uuid: asString, name: asString })),
+  applications: arrayOf(
+    objectOf<Application>({
+      name: asString,
+      clientId: asString,
+      clientSecret: asString,
+      callbackUrls: arrayOf(asString),
     }),
   ),
-  droplets: list(
-    object<SeedDroplet>({
-      account: text,
-      name: text,
-      region: text,
-      size: text,
-      image: whole,
-      tags: list(text),
-      age: whole,
+  clusters: arrayOf(
+    objectOf<SandboxCluster>({
+      uuid: asString,
+      name: asString,
+      engine: oneOfValues('postgresql', 'redis'),
+      version: asString,
     }),
   ),
-  firstId: whole,
+  droplets: arrayOf(
+    objectOf<SeedDroplet>({
+      account: asString,
+      name: asString,
+      region: asString,
+      size: asString,
+      image: asInteger,
+      tags: arrayOf(asString),
+      age: asInteger,
+    }),
+  ),
+  firstId: asInteger,
 });

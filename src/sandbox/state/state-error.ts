@@ -14,7 +14,7 @@ export class StateError extends Error {
   }
 }
 
-export function damaged(path: string, line: number, what: string): StateError {
+export function damagedState(path: string, line: number, what: string): StateError {
   return new StateError('damaged', 'the state of the sandbox is damaged', {
     detail: `${path}, line ${line}: ${what}`,
     hint: 'put the folder back from a copy, or name another one with `--state`; nothing was changed',

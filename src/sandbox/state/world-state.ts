@@ -1,40 +1,54 @@
-import { type ClockState, REAL_TIME } from '../clock.ts';
-import { addDroplet, createFleet, type Fleet } from '../fleet.ts';
-import { createMigrations, type Migrations } from '../migrations.ts';
-import type { ConsentScript, Session } from '../records.ts';
-import type { Seed } from '../seed.ts';
-import { createVault, type Vault } from '../vault.ts';
-import { KEYS, type Part, type RowLists, type Rows, type TableName, type WorldImage } from './image.ts';
-import { createTable, type Key, type Table } from './table.ts';
+import { addDroplet, createDropletStore, type DropletStore } from '../droplet-store.ts';
+import { createGrantStore, type GrantStore } from '../grant-store.ts';
+import { createMigrationStore, type MigrationStore } from '../migration-store.ts';
+import type { BrowserSession, ConsentScript } from '../records.ts';
+import type { SeedData } from '../seed-data.ts';
+import { UNCHANGED_CLOCK, type VirtualClock } from '../virtual-clock.ts';
+import { createStateTable, type RowKey, type StateTable } from './state-table.ts';
+import {
+  ROW_KEYS,
+  type RowLists,
+  type StatePart,
+  type TableName,
+  type TableRows,
+  type WorldImage,
+} from './world-image.ts';
 
 /** Everything that changes, with the indexes that make it quick to find. */
 export interface WorldState {
-  clock: ClockState;
+  clock: VirtualClock;
   consent: ConsentScript;
-  readonly sessions: Table<Session>;
-  readonly vault: Vault;
-  readonly fleet: Fleet;
-  readonly migrations: Migrations;
+  readonly sessions: StateTable<BrowserSession>;
+  readonly grants: GrantStore;
+  readonly fleet: DropletStore;
+  readonly migrations: MigrationStore;
 }
 
 /** Told of each change as it happens: which part, and of a table which row. */
-export type OnChange = (part: Part, key?: Key) => void;
+export type ChangeListener = (part: StatePart, key?: RowKey) => void;
 
-export function stateOf(image: WorldImage, onChange: OnChange): WorldState {
+export function createWorldState(image: WorldImage, onChange: ChangeListener): WorldState {
   const lists: RowLists = image;
-  const table = <N extends TableName>(name: N): Table<Rows[N]> =>
-    createTable({ keyOf: KEYS[name], rows: lists[name], onChange: (key) => onChange(name, key) });
+  const table = <N extends TableName>(name: N): StateTable<TableRows[N]> =>
+    createStateTable({ keyOf: ROW_KEYS[name], rows: lists[name], onChange: (key) => onChange(name, key) });
   return {
     clock: image.clock,
     consent: image.consent,
     sessions: table('sessions'),
-    vault: createVault({ authorizations: table('authorizations'), codes: table('codes'), pairs: table('pairs') }),
-    fleet: createFleet({ droplets: table('droplets'), actions: table('actions') }, image.nextId),
-    migrations: createMigrations(table('migrations')),
+    grants: createGrantStore({ authorizations: table('authorizations'), codes: table('codes'), pairs: table('pairs') }),
+    fleet: createDropletStore({ droplets: table('droplets'), actions: table('actions') }, image.nextId),
+    migrations: createMigrationStore(table('migrations')),
   };
 }
 
-export function imageOf({ clock, consent, sessions, vault, fleet, migrations }: Readonly<WorldState>): WorldImage {
+export function toWorldImage({
+  clock,
+  consent,
+  sessions,
+  grants: vault,
+  fleet,
+  migrations,
+}: Readonly<WorldState>): WorldImage {
   return {
     clock,
     consent,
@@ -49,17 +63,17 @@ export function imageOf({ clock, consent, sessions, vault, fleet, migrations }: 
   };
 }
 
-export function rowOf(state: Readonly<WorldState>, name: TableName, key: Key): Rows[TableName] | undefined {
-  const { sessions, vault, fleet, migrations } = state;
+export function findRow(state: Readonly<WorldState>, name: TableName, key: RowKey): TableRows[TableName] | undefined {
+  const { sessions, grants: vault, fleet, migrations } = state;
   const { authorizations, codes, pairs } = vault;
   const { droplets, actions } = fleet;
   return { sessions, authorizations, codes, pairs, droplets, actions, migrations: migrations.all }[name].get(key);
 }
 
 /** As it is at the first start and after every reset. */
-export function firstImage(seed: Seed, now: number): WorldImage {
+export function initialWorldImage(seed: SeedData, now: number): WorldImage {
   const nothing: WorldImage = {
-    clock: REAL_TIME,
+    clock: UNCHANGED_CLOCK,
     consent: { mode: 'ask' },
     nextId: seed.firstId,
     sessions: [],
@@ -70,9 +84,9 @@ export function firstImage(seed: Seed, now: number): WorldImage {
     actions: [],
     migrations: [],
   };
-  const state = stateOf(nothing, () => {});
+  const state = createWorldState(nothing, () => {});
   for (const { account, name, age, ...blueprint } of seed.droplets) {
     addDroplet(state.fleet, account, name, { ...blueprint, features: [] }, now - age);
   }
-  return imageOf(state);
+  return toWorldImage(state);
 }

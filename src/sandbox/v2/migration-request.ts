@@ -1,8 +1,11 @@
-import type { RequestedSource } from '../../engine/request.ts';
-import type { MigrationSource } from '../records.ts';
+import type { RequestedSource } from '../../engine/requested-source.ts';
+import type { SandboxMigrationSource } from '../records.ts';
 
 /** Decodes an online migration request (spec §2); a string is a sentence about the field that cannot be taken. The password is looked at and dropped. */
-export function decodeMigration(value: unknown, engine: 'postgresql' | 'redis'): MigrationSource | string {
+export function decodeMigrationRequest(
+  value: unknown,
+  engine: 'postgresql' | 'redis',
+): SandboxMigrationSource | string {
   if (!isObject(value)) return 'The request body must be a JSON object.';
   const { source, disable_ssl: disableSsl, ignore_dbs: ignoreDbs } = withoutNulls(value);
   if (source === undefined) return 'source is required.';
@@ -30,7 +33,7 @@ export function decodeMigration(value: unknown, engine: 'postgresql' | 'redis'):
 }
 
 /** What moves the rows: the source whole, to be held by nobody but the engine. The request was decoded before. */
-export function requestedSource(value: unknown, { disableSsl }: MigrationSource): RequestedSource {
+export function readRequestedSource(value: unknown, { disableSsl }: SandboxMigrationSource): RequestedSource {
   const source = isObject(value) ? withoutNulls(value).source : undefined;
   const { host, port, dbname, username, password } = isObject(source) ? withoutNulls(source) : {};
   return {

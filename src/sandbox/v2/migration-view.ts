@@ -1,11 +1,11 @@
-import type { DatabaseState, MigrationState } from '../../engine/state.ts';
-import { deadlineOf, migrationFate } from '../migrations.ts';
-import { placeOf } from '../ready.ts';
-import type { Cluster, Migration } from '../records.ts';
-import type { Service } from '../service.ts';
-import { timestamp } from './views.ts';
+import type { DatabaseMigrationState, MigrationState } from '../../engine/migration-state.ts';
+import { getMigrationDeadline, getMigrationOutcome } from '../migration-store.ts';
+import { formatPlaneAddress } from '../ready-line.ts';
+import type { SandboxCluster, SandboxMigration } from '../records.ts';
+import type { SandboxService } from '../service.ts';
+import { formatTimestamp } from './resource-json.ts';
 
-export interface Standing {
+export interface CurrentMigrationState {
   readonly status: string;
   /** When it ended, and why. */
   readonly endedAt: number | undefined;
@@ -15,8 +15,11 @@ export interface Standing {
 }
 
 /** What the records say has ended; until then what the engine says. */
-export function standingOf(migration: Migration, { world, planes }: Pick<Service, 'world' | 'planes'>): Standing {
-  const { status, stop } = migrationFate(migration, world.now());
+export function getCurrentMigrationState(
+  migration: SandboxMigration,
+  { world, planes }: Pick<SandboxService, 'world' | 'planes'>,
+): CurrentMigrationState {
+  const { status, stop } = getMigrationOutcome(migration, world.now());
   const live = planes.stateOf(migration);
   return {
     status: status === 'running' ? (live?.status ?? status) : status,
@@ -26,16 +29,16 @@ export function standingOf(migration: Migration, { world, planes }: Pick<Service
   };
 }
 
-export function migrationView(migration: Migration, cluster: Cluster, service: Service): object {
-  const { status, endedAt, reason, live } = standingOf(migration, service);
+export function renderMigration(migration: SandboxMigration, cluster: SandboxCluster, service: SandboxService): object {
+  const { status, endedAt, reason, live } = getCurrentMigrationState(migration, service);
   return {
     id: migration.id,
     status,
-    created_at: timestamp(migration.startedAt),
-    deadline: timestamp(deadlineOf(migration)),
-    ...(endedAt === undefined ? {} : { stopped_at: timestamp(endedAt) }),
+    created_at: formatTimestamp(migration.startedAt),
+    deadline: formatTimestamp(getMigrationDeadline(migration)),
+    ...(endedAt === undefined ? {} : { stopped_at: formatTimestamp(endedAt) }),
     ...(reason === undefined ? {} : { reason }),
-    data_plane: placeOf(service.planes.of(cluster)),
+    data_plane: formatPlaneAddress(service.planes.planeOf(cluster)),
     ...(live === undefined ? {} : liveView(live)),
   };
 }
@@ -49,7 +52,7 @@ function liveView({ method, databases, warnings, leftovers }: MigrationState): o
   };
 }
 
-function databaseView({ name, phase, method, tables, lagBytes, error, warnings }: DatabaseState): object {
+function databaseView({ name, phase, method, tables, lagBytes, error, warnings }: DatabaseMigrationState): object {
   return {
     name,
     phase,

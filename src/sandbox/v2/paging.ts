@@ -1,33 +1,33 @@
-import type { Request } from '../http/request.ts';
-import { type Answer, answerJson } from './answer.ts';
-import { unprocessable } from './problems.ts';
+import type { HttpRequest } from '../http/http-request.ts';
+import { unprocessableReply } from './api-errors.ts';
+import { type ApiReply, apiReplyOfJson } from './api-reply.ts';
 
-export interface Page {
+export interface PageRequest {
   readonly page: number;
   readonly perPage: number;
 }
 
 /** A window on a longer list: only the items on the page are ever looked at together. */
-export interface Slice<Item> {
+export interface PageSlice<Item> {
   readonly items: readonly Item[];
   readonly total: number;
 }
 
 /** `page` from 1, `per_page` from 1 to 200; what is wrong with them otherwise. */
-export function readPage(request: Request): Page | Answer {
+export function readPageRequest(request: HttpRequest): PageRequest | ApiReply {
   const page = readNumber(request, 'page', 1, Number.MAX_SAFE_INTEGER);
   const perPage = readNumber(request, 'per_page', 20, 200);
-  if (page === undefined) return unprocessable('page must be a number from 1 on, given once.');
-  if (perPage === undefined) return unprocessable('per_page must be a number from 1 to 200, given once.');
+  if (page === undefined) return unprocessableReply('page must be a number from 1 on, given once.');
+  if (perPage === undefined) return unprocessableReply('per_page must be a number from 1 to 200, given once.');
   return { page, perPage };
 }
 
 /** One page of a list that stands in memory in the order asked for, or in the reverse of it. */
-export function sliceOf<Item>(
+export function slicePage<Item>(
   items: readonly Item[],
-  { page, perPage }: Page,
+  { page, perPage }: PageRequest,
   order: 'forwards' | 'backwards',
-): Slice<Item> {
+): PageSlice<Item> {
   const start = (page - 1) * perPage;
   if (order === 'forwards') return { items: items.slice(start, start + perPage), total: items.length };
   const end = items.length - start;
@@ -35,7 +35,11 @@ export function sliceOf<Item>(
 }
 
 /** One page of the items that match, in a single pass that keeps nothing but the page. */
-export function sliceWhere<Item>(items: readonly Item[], page: Page, matches: (item: Item) => boolean): Slice<Item> {
+export function sliceMatchingPage<Item>(
+  items: readonly Item[],
+  page: PageRequest,
+  matches: (item: Item) => boolean,
+): PageSlice<Item> {
   const start = (page.page - 1) * page.perPage;
   const kept: Item[] = [];
   let total = 0;
@@ -48,14 +52,14 @@ export function sliceWhere<Item>(items: readonly Item[], page: Page, matches: (i
 }
 
 /** `{<key>: […], links, meta}`; links are absolute on the origin the client itself used, and keep its filters. */
-export function listAnswer(
-  request: Request,
+export function listReply(
+  request: HttpRequest,
   key: string,
-  { page, perPage }: Page,
-  { total }: Slice<unknown>,
+  { page, perPage }: PageRequest,
+  { total }: PageSlice<unknown>,
   /** JSON of each item. */
   views: readonly string[],
-): Answer {
+): ApiReply {
   const last = Math.max(1, Math.ceil(total / perPage));
   const link = (number: number): string => {
     const query = new URLSearchParams(request.query);
@@ -68,10 +72,10 @@ export function listAnswer(
     ...(page < last ? { next: link(page + 1), last: link(last) } : {}),
   };
   const links = JSON.stringify(Object.keys(pages).length === 0 ? {} : { pages });
-  return answerJson(200, `{"${key}":[${views.join(',')}],"links":${links},"meta":{"total":${total}}}`);
+  return apiReplyOfJson(200, `{"${key}":[${views.join(',')}],"links":${links},"meta":{"total":${total}}}`);
 }
 
-function readNumber(request: Request, name: string, fallback: number, highest: number): number | undefined {
+function readNumber(request: HttpRequest, name: string, fallback: number, highest: number): number | undefined {
   const parameters = request.parameters();
   if (parameters.isRepeated(name)) return undefined;
   const text = parameters.get(name);

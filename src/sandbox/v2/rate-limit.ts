@@ -1,5 +1,5 @@
 /** How much of its allowance a caller has left. */
-export interface Ticket {
+export interface RateLimitUsage {
   readonly limit: number;
   readonly remaining: number;
   /** Milliseconds of the virtual clock. */
@@ -9,7 +9,7 @@ export interface Ticket {
 }
 
 export interface RateLimiter {
-  readonly take: (caller: string, now: number) => Ticket;
+  readonly countRequest: (caller: string, now: number) => RateLimitUsage;
   readonly reset: () => void;
 }
 
@@ -20,7 +20,7 @@ export function createRateLimiter(rules: readonly Rule[] | undefined): RateLimit
   const callers = new Map<string, readonly Window[]>();
   return {
     reset: () => callers.clear(),
-    take: (caller, now) => {
+    countRequest: (caller, now) => {
       const windows = (callers.get(caller) ?? applied.map(() => FRESH)).map((window, index) => {
         return now < window.endsAt ? window : { used: 0, endsAt: now + (applied[index]?.windowMs ?? 0) };
       });
@@ -53,7 +53,7 @@ export function parseRateLimit(text: string): readonly Rule[] {
   });
 }
 
-export function ticketHeaders(ticket: Ticket): Readonly<Record<string, string>> {
+export function renderRateLimitHeaders(ticket: RateLimitUsage): Readonly<Record<string, string>> {
   return {
     'ratelimit-limit': String(ticket.limit),
     'ratelimit-remaining': String(ticket.remaining),

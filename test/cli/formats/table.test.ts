@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import stringWidth from 'string-width';
 import { expect, test } from 'vitest';
-import { tableText } from '../../../src/cli/formats/table.ts';
+import { formatTable } from '../../../src/cli/formats/table.ts';
 
 test('columns stand two blanks apart, without borders and without blanks at the end', async () => {
-  const text = await tableText({
+  const text = await formatTable({
     header: ['ID', 'Name', 'Tags'],
     rows: [
       ['1', 'web-01', ''],
@@ -15,7 +15,7 @@ test('columns stand two blanks apart, without borders and without blanks at the 
 });
 
 test('columns are aligned as the terminal shows them', async () => {
-  const text = await tableText({
+  const text = await formatTable({
     rows: [
       ['日本', 'x'],
       ['ab', 'y'],
@@ -26,26 +26,26 @@ test('columns are aligned as the terminal shows them', async () => {
 });
 
 test('what acts on a terminal is stripped from a table everywhere', async () => {
-  expect(await tableText({ header: ['N\u001b[31m'], rows: [['a\nb\u202e\u001b]0;t\u0007c']] })).toBe('N\na bc\n');
+  expect(await formatTable({ header: ['N\u001b[31m'], rows: [['a\nb\u202e\u001b]0;t\u0007c']] })).toBe('N\na bc\n');
 });
 
 test('a line that does not fit the terminal is cut, the widest columns first', async () => {
   const rows = [['1', 'x'.repeat(60), 'active']];
-  expect(await tableText({ rows, width: 40 })).toBe(`1  ${'x'.repeat(28)}…  active\n`);
-  expect(await tableText({ rows, width: 20 })).toBe(`1  ${'x'.repeat(16)}…\n`);
-  expect(await tableText({ rows })).toBe(`1  ${'x'.repeat(60)}  active\n`);
+  expect(await formatTable({ rows, width: 40 })).toBe(`1  ${'x'.repeat(28)}…  active\n`);
+  expect(await formatTable({ rows, width: 20 })).toBe(`1  ${'x'.repeat(16)}…\n`);
+  expect(await formatTable({ rows })).toBe(`1  ${'x'.repeat(60)}  active\n`);
 });
 
 test('no rows and no header are no text', async () => {
-  expect(await tableText({ rows: [] })).toBe('');
-  expect(await tableText({ header: ['ID'], rows: [] })).toBe('ID\n');
+  expect(await formatTable({ rows: [] })).toBe('');
+  expect(await formatTable({ header: ['ID'], rows: [] })).toBe('ID\n');
 });
 
 test('every cell of a column begins at the same cell of the terminal', async () => {
   const word = fc.stringMatching(/^[a-z日本語é]{1,12}$/);
   await fc.assert(
     fc.asyncProperty(fc.array(fc.tuple(word, word, word), { minLength: 1, maxLength: 8 }), async (rows) => {
-      const lines = (await tableText({ rows })).split('\n').slice(0, -1);
+      const lines = (await formatTable({ rows })).split('\n').slice(0, -1);
       const starts = lines.map((line, at) => {
         const [first, second, third] = rows[at]!;
         expect(line.replace(/ +/g, ' ')).toBe(`${first} ${second} ${third}`);
@@ -64,7 +64,7 @@ test('no line is wider than the terminal', async () => {
       fc.array(fc.array(cell, { maxLength: 5 }), { maxLength: 5 }),
       fc.integer({ min: 1, max: 80 }),
       async (rows, width) => {
-        for (const line of (await tableText({ rows, width })).split('\n'))
+        for (const line of (await formatTable({ rows, width })).split('\n'))
           expect(stringWidth(line)).toBeLessThanOrEqual(width);
       },
     ),

@@ -2,8 +2,8 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { reply, serverFor } from '../../fixtures/broken-server.ts';
 import { testHost } from '../../fixtures/host.ts';
 import { seedSession } from '../../fixtures/session.ts';
-import { sandboxFor } from '../../sandbox/driver.ts';
-import { cloudctl, requestsOf } from '../ground.ts';
+import { sandboxFor } from '../../sandbox/requests.ts';
+import { recordedRequests, runCloudctl } from '../run-cloudctl.ts';
 
 interface Action {
   readonly id: number;
@@ -23,46 +23,46 @@ async function loggedIn() {
 describe('actions list', () => {
   it('gives the objects of the API, all of them, with and without the word list', async () => {
     const { host } = await loggedIn();
-    const ran = await cloudctl(host, ['actions', 'list', '-o', 'json']);
+    const ran = await runCloudctl(host, ['actions', 'list', '-o', 'json']);
     expect(ran).toMatchObject({ code: 0, err: '' });
     expect(ran.json<Action[]>().length).toBeGreaterThan(1);
     expect(ran.json<Action[]>()[0]).toMatchObject({ id: expect.any(Number), region: expect.any(Object) });
-    expect((await cloudctl(host, ['actions', '-o', 'json'])).out).toBe(ran.out);
+    expect((await runCloudctl(host, ['actions', '-o', 'json'])).out).toBe(ran.out);
   });
 
   it('has the columns of the contract', async () => {
     const { host } = await loggedIn();
-    const { out } = await cloudctl(host, ['actions', 'list', '-o', 'csv']);
+    const { out } = await runCloudctl(host, ['actions', 'list', '-o', 'csv']);
     expect(out.split(/\r?\n/)[0]).toBe('ID,Status,Type,StartedAt,CompletedAt,ResourceID,ResourceType,Region');
   });
 
   it('shows what is in progress', async () => {
     const { host } = await loggedIn();
-    await cloudctl(host, ['droplets', 'create', 'new-1', '--size', 's-1vcpu-1gb', '--image', 'ubuntu-24-04-x64']);
-    const ran = await cloudctl(host, ['actions', 'list', '--status', 'in-progress', '-o', 'json']);
+    await runCloudctl(host, ['droplets', 'create', 'new-1', '--size', 's-1vcpu-1gb', '--image', 'ubuntu-24-04-x64']);
+    const ran = await runCloudctl(host, ['actions', 'list', '--status', 'in-progress', '-o', 'json']);
     expect(ran.json<Action[]>()).toHaveLength(1);
   });
 
   it('reads page after page', async () => {
     const { host, sandbox } = await loggedIn();
-    const whole = await cloudctl(host, ['actions', 'list', '-o', 'json']);
-    const paged = await cloudctl(host, ['actions', 'list', '--page-size', '1', '-o', 'json']);
+    const whole = await runCloudctl(host, ['actions', 'list', '-o', 'json']);
+    const paged = await runCloudctl(host, ['actions', 'list', '--page-size', '1', '-o', 'json']);
     expect(paged.out).toBe(whole.out);
-    expect((await requestsOf(sandbox)).length).toBe(1 + whole.json<Action[]>().length);
+    expect((await recordedRequests(sandbox)).length).toBe(1 + whole.json<Action[]>().length);
   });
 
   it('with a filter gives what matches, and asks for whole pages although few are wanted', async () => {
     const { host, sandbox } = await loggedIn();
-    const all = (await cloudctl(host, ['actions', 'list', '-o', 'json'])).json<Action[]>();
+    const all = (await runCloudctl(host, ['actions', 'list', '-o', 'json'])).json<Action[]>();
     const last = all.at(-1);
-    const before = (await requestsOf(sandbox)).length;
+    const before = (await recordedRequests(sandbox)).length;
     const words = ['--region', last?.region_slug ?? '', '--before', all[0]?.started_at ?? '', '--limit', '1'];
-    const ran = await cloudctl(host, ['actions', 'list', ...words, '-o', 'json']);
+    const ran = await runCloudctl(host, ['actions', 'list', ...words, '-o', 'json']);
     const matching = all.filter(
       ({ region_slug, started_at }) => region_slug === last?.region_slug && started_at < (all[0]?.started_at ?? ''),
     );
     expect(ran.json<Action[]>()).toEqual(matching.slice(0, 1));
-    expect((await requestsOf(sandbox)).length - before).toBe(1);
+    expect((await recordedRequests(sandbox)).length - before).toBe(1);
   });
 
   it.each([
@@ -75,8 +75,8 @@ describe('actions list', () => {
     [['--after', '1999-01-01 00:00'], () => true],
   ])('filters by %j', async (words, matches) => {
     const { host } = await loggedIn();
-    const all = (await cloudctl(host, ['actions', 'list', '-o', 'json'])).json<Action[]>();
-    const ran = await cloudctl(host, ['actions', 'list', ...words, '-o', 'json']);
+    const all = (await runCloudctl(host, ['actions', 'list', '-o', 'json'])).json<Action[]>();
+    const ran = await runCloudctl(host, ['actions', 'list', ...words, '-o', 'json']);
     expect(ran.json<Action[]>()).toEqual(all.filter(matches));
   });
 
@@ -89,14 +89,16 @@ describe('actions list', () => {
       const { host } = await loggedIn();
       const words = ['actions', 'list', '--before', time, '--after', '2025-12-31T23:59:59Z', '-o', 'json'];
       // The times do not contradict each other only if this one is the later.
-      expect(await cloudctl(host, words)).toMatchObject({ code: 0, out: '[]\n' });
+      expect(await runCloudctl(host, words)).toMatchObject({ code: 0, out: '[]\n' });
     },
   );
 
   it('with a limit gives the newest', async () => {
     const { host } = await loggedIn();
-    const all = (await cloudctl(host, ['actions', 'list', '-o', 'json'])).json<Action[]>();
-    expect((await cloudctl(host, ['actions', 'list', '--limit', '2', '-o', 'json'])).json()).toEqual(all.slice(0, 2));
+    const all = (await runCloudctl(host, ['actions', 'list', '-o', 'json'])).json<Action[]>();
+    expect((await runCloudctl(host, ['actions', 'list', '--limit', '2', '-o', 'json'])).json()).toEqual(
+      all.slice(0, 2),
+    );
   });
 
   it.each([
@@ -114,13 +116,13 @@ describe('actions list', () => {
     ['--region', ''],
   ])('%s %s is a usage error before any request', async (option, value) => {
     const { host, sandbox } = await loggedIn();
-    expect(await cloudctl(host, ['actions', 'list', option, value])).toMatchObject({ code: 2, out: '' });
-    expect(await requestsOf(sandbox)).toEqual([]);
+    expect(await runCloudctl(host, ['actions', 'list', option, value])).toMatchObject({ code: 2, out: '' });
+    expect(await recordedRequests(sandbox)).toEqual([]);
   });
 
   it('a time after that is not earlier than the time before is a usage error, not an empty list', async () => {
     const { host } = await loggedIn();
-    const ran = await cloudctl(host, ['actions', 'list', '--after', '2026-02-01', '--before', '2026-01-01']);
+    const ran = await runCloudctl(host, ['actions', 'list', '--after', '2026-02-01', '--before', '2026-01-01']);
     expect(ran).toMatchObject({ code: 2, out: '' });
     expect(ran.err).toContain('--after is not earlier than --before');
   });
@@ -140,9 +142,9 @@ describe('a list that breaks off', () => {
           })
         : reply(response, 500, { id: 'server_error', message: 'oops' }),
     );
-    const json = await cloudctl(testHost({ env: env(origin) }), ['actions', 'list', '-o', 'json']);
+    const json = await runCloudctl(testHost({ env: env(origin) }), ['actions', 'list', '-o', 'json']);
     expect(json).toMatchObject({ code: 1, out: '' });
-    const ndjson = await cloudctl(testHost({ env: env(origin) }), ['actions', 'list', '-o', 'ndjson']);
+    const ndjson = await runCloudctl(testHost({ env: env(origin) }), ['actions', 'list', '-o', 'ndjson']);
     expect(ndjson).toMatchObject({ code: 1, out: `${JSON.stringify(action(1))}\n` });
     expect(ndjson.error()).toMatchObject({ code: 'api_error' });
   });
@@ -151,7 +153,7 @@ describe('a list that breaks off', () => {
     const { origin } = await serverFor((_, response) =>
       reply(response, 200, { actions: [action(1)], meta: { total: 2 } }),
     );
-    const ran = await cloudctl(testHost({ env: env(origin) }), ['actions', 'list', '-o', 'json']);
+    const ran = await runCloudctl(testHost({ env: env(origin) }), ['actions', 'list', '-o', 'json']);
     expect(ran).toMatchObject({ code: 1, out: '' });
     expect(ran.error()).toMatchObject({ code: 'incomplete_list' });
   });

@@ -1,26 +1,26 @@
 import { describe, expect, it } from 'vitest';
-import { encodeRecord } from '../../../src/session/record.ts';
-import { createFileStore } from '../../../src/session/store-file.ts';
+import { encodeRecord } from '../../../src/session/credential-record.ts';
+import { createFileStore } from '../../../src/session/file-store.ts';
 import { memoryKeychain, testHost } from '../../fixtures/host.ts';
 import { profileOf, seedSession } from '../../fixtures/session.ts';
-import { sandboxFor } from '../../sandbox/driver.ts';
-import { cloudctl, login, machineOf, requestsOf } from '../ground.ts';
+import { sandboxFor } from '../../sandbox/requests.ts';
+import { createSandboxHost, recordedRequests, runCloudctl, runLogin } from '../run-cloudctl.ts';
 
 describe('auth list', () => {
   it('has a row of the contract for each profile, and marks the current one', async () => {
     const sandbox = await sandboxFor();
-    const host = await machineOf(sandbox, { env: { CLOUDCTL_CLIENT_SECRET: sandbox.ready.client_secret } });
-    await login(host);
+    const host = await createSandboxHost(sandbox, { env: { CLOUDCTL_CLIENT_SECRET: sandbox.ready.client_secret } });
+    await runLogin(host);
     const { raw } = host.readConfig();
     host.writeConfig({ ...raw, profiles: { ...Object(raw.profiles), bare: {} } });
     const auth_url = sandbox.ready.auth_url;
-    const ran = await cloudctl(host, ['auth', 'list', '-o', 'json']);
+    const ran = await runCloudctl(host, ['auth', 'list', '-o', 'json']);
     expect(ran.code).toBe(0);
     expect(ran.json()).toEqual([
       { profile: 'default', current: true, auth_url, email: 'maya@example.com', state: 'valid' },
       { profile: 'bare', current: false, auth_url: null, state: 'logged_out' },
     ]);
-    const chosen = await cloudctl(host, [
+    const chosen = await runCloudctl(host, [
       'auth',
       'list',
       '--profile',
@@ -45,9 +45,9 @@ describe('auth list', () => {
     await seedSession(host, sandbox, { profile: 'locked', values: { credential_store: 'keychain' } });
     const { record, place } = await seedSession(host, sandbox, { profile: 'ended', record: expired });
     const { refreshToken: _none, ...bare } = record;
-    await createFileStore(place).visit((items) => items.write('credential', encodeRecord(bare)));
-    await cloudctl(host, ['auth', 'logout', '--local', '--profile', 'none']);
-    const ran = await cloudctl(host, ['auth', 'list', '-o', 'json']);
+    await createFileStore(place).withItems((items) => items.write('credential', encodeRecord(bare)));
+    await runCloudctl(host, ['auth', 'logout', '--local', '--profile', 'none']);
+    const ran = await runCloudctl(host, ['auth', 'list', '-o', 'json']);
     const states = ran.json<{ profile: string; state: string }[]>().map(({ profile, state }) => [profile, state]);
     expect(Object.fromEntries(states)).toEqual({
       valid: 'valid',
@@ -57,18 +57,18 @@ describe('auth list', () => {
       none: 'logged_out',
       locked: 'unknown',
     });
-    expect(await requestsOf(sandbox)).toEqual([]);
+    expect(await recordedRequests(sandbox)).toEqual([]);
   });
 
   it('of no profile is an empty list', async () => {
-    expect((await cloudctl(testHost(), ['auth', 'list', '-o', 'json'])).out).toBe('[]\n');
+    expect((await runCloudctl(testHost(), ['auth', 'list', '-o', 'json'])).out).toBe('[]\n');
   });
 
   it('does not let the environment speak for other profiles', async () => {
     const sandbox = await sandboxFor();
     const host = testHost({ env: { CLOUDCTL_AUTH_URL: 'https://other.example' } });
     host.writeConfig({ profiles: { work: profileOf(sandbox) } });
-    expect((await cloudctl(host, ['auth', 'list', '-o', 'json'])).json()).toMatchObject([
+    expect((await runCloudctl(host, ['auth', 'list', '-o', 'json'])).json()).toMatchObject([
       { auth_url: sandbox.ready.auth_url },
     ]);
   });

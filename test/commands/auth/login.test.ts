@@ -2,32 +2,40 @@ import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { placeOf } from '../../../src/session/place.ts';
+import { profilePaths } from '../../../src/session/profile-paths.ts';
 import { reply, serverFor } from '../../fixtures/broken-server.ts';
 import { memoryKeychain, testHost } from '../../fixtures/host.ts';
 import { seedSession, storedRecord } from '../../fixtures/session.ts';
-import { admin, call, MAYA, sandboxFor, TOMAS, tokenFor, userOf } from '../../sandbox/driver.ts';
-import { cloudctl, environmentOf, login, machineOf, requestsOf, start, visit } from '../ground.ts';
+import { admin, callApi, MAYA, sandboxFor, TOMAS, tokenFor, userOf } from '../../sandbox/requests.ts';
+import {
+  createSandboxHost,
+  followRedirects,
+  recordedRequests,
+  runCloudctl,
+  runLogin,
+  sandboxEnvironment,
+  startCloudctl,
+} from '../run-cloudctl.ts';
 
 describe('auth login', () => {
   it('ends with a stored session that works, and tells who on standard error', async () => {
     const sandbox = await sandboxFor();
-    const host = await machineOf(sandbox, { env: { CLOUDCTL_CLIENT_SECRET: sandbox.ready.client_secret } });
-    const ran = await login(host);
+    const host = await createSandboxHost(sandbox, { env: { CLOUDCTL_CLIENT_SECRET: sandbox.ready.client_secret } });
+    const ran = await runLogin(host);
     expect(ran).toMatchObject({ code: 0, out: '' });
     expect(ran.err).toMatch(/Logged in as .* <maya@example\.com>\./);
     expect(ran.err).toMatch(/Scope read, until \d{4}-/);
     expect(ran.err).toMatch(/kept in a file of mode 0600/);
-    const stored = storedRecord(placeOf(host.folders.state, 'default'));
+    const stored = storedRecord(profilePaths(host.folders.state, 'default'));
     expect(stored).toMatchObject({ gen: 1, scope: 'read', baseOrigin: sandbox.ready.base_url });
-    expect((await call(sandbox, stored?.accessToken.reveal() ?? '', 'GET', '/v2/actions')).status).toBe(200);
+    expect((await callApi(sandbox, stored?.accessToken.reveal() ?? '', 'GET', '/v2/actions')).status).toBe(200);
     expect(ran.err).not.toContain(stored?.accessToken.reveal());
   });
 
   it('prints the shape of the contract with -o json', async () => {
     const sandbox = await sandboxFor();
-    const host = await machineOf(sandbox, { env: environmentOf(sandbox) });
-    const ran = await login(host, ['--scope', 'read write', '-o', 'json']);
+    const host = await createSandboxHost(sandbox, { env: sandboxEnvironment(sandbox) });
+    const ran = await runLogin(host, ['--scope', 'read write', '-o', 'json']);
     expect(ran.json()).toEqual({
       profile: 'default',
       name: expect.any(String),
@@ -43,63 +51,63 @@ describe('auth login', () => {
 
   it('names the team the person chose', async () => {
     const sandbox = await sandboxFor();
-    const host = await machineOf(sandbox, { env: environmentOf(sandbox) });
+    const host = await createSandboxHost(sandbox, { env: sandboxEnvironment(sandbox) });
     const person = sandbox.ready.users.find(({ teams }) => teams.length > 0);
     const team = person?.teams[0];
     await admin(sandbox, 'POST', '/consent', { mode: 'approve', user: person?.email, team: team?.uuid });
-    const ran = await login(host, ['-o', 'json']);
+    const ran = await runLogin(host, ['-o', 'json']);
     expect(ran.json()).toMatchObject({ team_name: team?.name, team_uuid: team?.uuid });
     expect(ran.err).toContain(`team ${team?.name}`);
   });
 
   it('works from the environment alone and leaves no profile behind', async () => {
     const sandbox = await sandboxFor();
-    const host = await machineOf(sandbox, { env: environmentOf(sandbox) });
+    const host = await createSandboxHost(sandbox, { env: sandboxEnvironment(sandbox) });
     host.writeConfig({});
-    expect((await login(host)).code).toBe(0);
+    expect((await runLogin(host)).code).toBe(0);
     expect(host.readConfig().profiles.size).toBe(0);
-    expect((await cloudctl(host, ['droplets', 'list', '-o', 'json'])).code).toBe(0);
+    expect((await runCloudctl(host, ['droplets', 'list', '-o', 'json'])).code).toBe(0);
   });
 
   it('keeps with the profile what later commands need', async () => {
     const sandbox = await sandboxFor();
-    const host = await machineOf(sandbox, { env: { CLOUDCTL_CLIENT_SECRET: sandbox.ready.client_secret } });
+    const host = await createSandboxHost(sandbox, { env: { CLOUDCTL_CLIENT_SECRET: sandbox.ready.client_secret } });
     const { profiles } = host.readConfig();
     const { credential_store: _file, base_url: _base, ...rest } = profiles.get('default') ?? {};
     host.writeConfig({ profiles: { default: rest } });
-    await login(host, ['--credential-store', 'file', '--base-url', sandbox.ready.base_url]);
+    await runLogin(host, ['--credential-store', 'file', '--base-url', sandbox.ready.base_url]);
     expect(host.readConfig().profiles.get('default')).toMatchObject({
       credential_store: 'file',
       base_url: sandbox.ready.base_url,
     });
-    expect((await cloudctl(host, ['auth', 'status'])).code).toBe(0);
+    expect((await runCloudctl(host, ['auth', 'status'])).code).toBe(0);
   });
 
   it('keeps the session in the keychain unless told otherwise', async () => {
     const sandbox = await sandboxFor();
-    const host = await machineOf(sandbox, {
-      env: { ...environmentOf(sandbox), CLOUDCTL_CREDENTIAL_STORE: 'keychain' },
+    const host = await createSandboxHost(sandbox, {
+      env: { ...sandboxEnvironment(sandbox), CLOUDCTL_CREDENTIAL_STORE: 'keychain' },
     });
-    const ran = await login(host, ['-o', 'json']);
+    const ran = await runLogin(host, ['-o', 'json']);
     expect(ran.json()).toMatchObject({ store: 'keychain' });
     expect(ran.err).toMatch(/Secret Service, service cloudctl, account default#/);
-    expect(existsSync(placeOf(host.folders.state, 'default').credentialFile)).toBe(false);
-    expect((await cloudctl(host, ['auth', 'token'])).out).toMatch(/^\S+\n$/);
+    expect(existsSync(profilePaths(host.folders.state, 'default').credentialFile)).toBe(false);
+    expect((await runCloudctl(host, ['auth', 'token'])).out).toMatch(/^\S+\n$/);
   });
 
   it('with the implicit flow says what it lacks', async () => {
     const sandbox = await sandboxFor();
-    const host = await machineOf(sandbox, { env: environmentOf(sandbox) });
+    const host = await createSandboxHost(sandbox, { env: sandboxEnvironment(sandbox) });
     const { access_token: token } = await tokenFor(sandbox, { scope: 'read' });
-    const pasting = start(host, ['auth', 'login', '--flow', 'implicit', '--paste', '-o', 'json']);
-    const [, state = ''] = await pasting.says(/[?&]state=([\w-]+)/);
+    const pasting = startCloudctl(host, ['auth', 'login', '--flow', 'implicit', '--paste', '-o', 'json']);
+    const [, state = ''] = await pasting.waitForOutput(/[?&]state=([\w-]+)/);
     const fragment = `access_token=${token}&token_type=bearer&expires_in=2592000&state=${state}`;
     pasting.host.stdin.push(`${sandbox.ready.callback_url}#${fragment}\n`);
     const pasted = await pasting.ended;
     expect(pasted.json()).toMatchObject({ flow: 'implicit', scope: 'read', scope_verified: false });
     expect(pasted.json()).not.toHaveProperty('email');
     expect(pasted.err).toMatch(/warning: the implicit flow gives no refresh token/);
-    expect(storedRecord(placeOf(host.folders.state, 'default'))).not.toHaveProperty('refreshToken');
+    expect(storedRecord(profilePaths(host.folders.state, 'default'))).not.toHaveProperty('refreshToken');
   });
 });
 
@@ -116,36 +124,38 @@ describe('a login that is not to be', () => {
     ['with a code that is unknown', { code: 'x' }, 'invalid_grant', 4],
   ])('%s has its own code', async (_what, parameters, code, exit) => {
     const sandbox = await sandboxFor();
-    const host = await machineOf(sandbox, { env: environmentOf(sandbox) });
-    const ran = await login(host, ['-o', 'json'], { visit: (url) => answerWith(url, parameters) });
+    const host = await createSandboxHost(sandbox, { env: sandboxEnvironment(sandbox) });
+    const ran = await runLogin(host, ['-o', 'json'], { visit: (url) => answerWith(url, parameters) });
     expect(ran).toMatchObject({ code: exit, out: '' });
     expect(ran.error()).toMatchObject({ code, exit_code: exit });
-    expect(storedRecord(placeOf(host.folders.state, 'default'))).toBeUndefined();
+    expect(storedRecord(profilePaths(host.folders.state, 'default'))).toBeUndefined();
   });
 
   it('with another state exchanges nothing and shows nothing of it', async () => {
     const sandbox = await sandboxFor();
-    const host = await machineOf(sandbox, { env: environmentOf(sandbox) });
-    const ran = await login(host, [], {
+    const host = await createSandboxHost(sandbox, { env: sandboxEnvironment(sandbox) });
+    const ran = await runLogin(host, [], {
       visit: (url) => answerWith(url, { code: 'x', state: 'foreign', error_description: 'hunter2' }),
     });
     expect(ran.code).toBe(4);
     expect(ran.err).toMatch(/error: the answer does not belong to this login/);
     expect(ran.err).not.toContain('hunter2');
-    expect(await requestsOf(sandbox)).not.toContain('POST /v1/oauth/token');
+    expect(await recordedRequests(sandbox)).not.toContain('POST /v1/oauth/token');
   });
 
   it('with a wrong client secret is invalid_client', async () => {
     const sandbox = await sandboxFor();
-    const host = await machineOf(sandbox, { env: { ...environmentOf(sandbox), CLOUDCTL_CLIENT_SECRET: 'wrong' } });
-    const ran = await login(host, ['-o', 'json']);
+    const host = await createSandboxHost(sandbox, {
+      env: { ...sandboxEnvironment(sandbox), CLOUDCTL_CLIENT_SECRET: 'wrong' },
+    });
+    const ran = await runLogin(host, ['-o', 'json']);
     expect(ran.error()).toMatchObject({ code: 'invalid_client', hint: expect.stringContaining('auth setup') });
   });
 
   it('whose time is over says where to look', async () => {
     const sandbox = await sandboxFor();
-    const host = await machineOf(sandbox, { env: environmentOf(sandbox) });
-    const ran = await cloudctl(host, ['auth', 'login', '--login-timeout', '1s', '-o', 'json']);
+    const host = await createSandboxHost(sandbox, { env: sandboxEnvironment(sandbox) });
+    const ran = await runCloudctl(host, ['auth', 'login', '--login-timeout', '1s', '-o', 'json']);
     expect(ran.code).toBe(4);
     expect(ran.error()).toMatchObject({ code: 'login_timeout', hint: expect.stringContaining('--login-timeout 15m') });
   });
@@ -155,9 +165,9 @@ describe('a login that is not to be', () => {
     ['SIGTERM', 143],
   ] as const)('interrupted by %s ends with %d and frees its port', async (signal, exit) => {
     const sandbox = await sandboxFor();
-    const host = await machineOf(sandbox, { env: environmentOf(sandbox) });
-    const started = start(host, ['auth', 'login']);
-    await started.says(/Waiting/);
+    const host = await createSandboxHost(sandbox, { env: sandboxEnvironment(sandbox) });
+    const started = startCloudctl(host, ['auth', 'login']);
+    await started.waitForOutput(/Waiting/);
     await expect.poll(() => started.host.signal(signal)).toBeGreaterThan(0);
     expect((await started.ended).code).toBe(exit);
     const again = createServer().listen(Number(new URL(sandbox.ready.callback_url).port), '127.0.0.1');
@@ -167,24 +177,24 @@ describe('a login that is not to be', () => {
 
   it('while another is running is refused at once, and the other goes on', async () => {
     const sandbox = await sandboxFor();
-    const host = await machineOf(sandbox, { env: environmentOf(sandbox) });
-    const first = start(host, ['auth', 'login']);
-    const [url] = await first.says(/http\S+authorize\S+/);
-    const second = await cloudctl(host, ['auth', 'login', '-o', 'json']);
+    const host = await createSandboxHost(sandbox, { env: sandboxEnvironment(sandbox) });
+    const first = startCloudctl(host, ['auth', 'login']);
+    const [url] = await first.waitForOutput(/http\S+authorize\S+/);
+    const second = await runCloudctl(host, ['auth', 'login', '-o', 'json']);
     expect(second.code).toBe(1);
     expect(second.error()).toMatchObject({ code: 'busy' });
-    await visit(url ?? '');
+    await followRedirects(url ?? '');
     expect((await first.ended).code).toBe(0);
   });
 
   it('on a port that is taken prints no address', async () => {
     const sandbox = await sandboxFor();
-    const host = await machineOf(sandbox, { env: environmentOf(sandbox) });
+    const host = await createSandboxHost(sandbox, { env: sandboxEnvironment(sandbox) });
     const { port } = new URL(sandbox.ready.callback_url);
     const squatter = createServer().listen(Number(port), '127.0.0.1');
     onTestFinished(() => void squatter.close());
     await new Promise((resolve) => squatter.once('listening', resolve));
-    const ran = await cloudctl(host, ['auth', 'login']);
+    const ran = await runCloudctl(host, ['auth', 'login']);
     expect(ran.code).toBe(1);
     expect(ran.err).toContain(port);
     expect(ran.err).not.toContain('authorize?');
@@ -194,9 +204,9 @@ describe('a login that is not to be', () => {
     'with a keychain that is %s is told before the browser is needed',
     async (why) => {
       const sandbox = await sandboxFor();
-      const env = { ...environmentOf(sandbox), CLOUDCTL_CREDENTIAL_STORE: 'keychain' };
-      const host = await machineOf(sandbox, { env, keychain: memoryKeychain(new Map(), () => why) });
-      const ran = await cloudctl(host, ['auth', 'login', '-o', 'json']);
+      const env = { ...sandboxEnvironment(sandbox), CLOUDCTL_CREDENTIAL_STORE: 'keychain' };
+      const host = await createSandboxHost(sandbox, { env, keychain: memoryKeychain(new Map(), () => why) });
+      const ran = await runCloudctl(host, ['auth', 'login', '-o', 'json']);
       expect(ran.error()).toMatchObject({ code: 'keychain_unavailable', exit_code: 1 });
       expect(ran.err).not.toContain('authorize?');
     },
@@ -204,44 +214,44 @@ describe('a login that is not to be', () => {
 });
 
 describe('a scope that differs from the one asked for', () => {
-  const narrower = (url: string) => visit(url.replace('scope=read%20write', 'scope=read'));
+  const narrower = (url: string) => followRedirects(url.replace('scope=read%20write', 'scope=read'));
 
   it('is refused without a terminal: revoked, nothing kept', async () => {
     const sandbox = await sandboxFor();
-    const host = await machineOf(sandbox, { env: environmentOf(sandbox) });
-    const ran = await login(host, ['--scope', 'read write', '-o', 'json'], { visit: narrower });
+    const host = await createSandboxHost(sandbox, { env: sandboxEnvironment(sandbox) });
+    const ran = await runLogin(host, ['--scope', 'read write', '-o', 'json'], { visit: narrower });
     expect(ran).toMatchObject({ code: 4, out: '' });
     expect(ran.error()).toMatchObject({
       code: 'scope_mismatch',
       hint: 'keep what is granted with `cloudctl auth login --scope "read write" --accept-scope`',
     });
-    expect(storedRecord(placeOf(host.folders.state, 'default'))).toBeUndefined();
-    expect(await requestsOf(sandbox)).toContain('POST /v1/oauth/revoke');
+    expect(storedRecord(profilePaths(host.folders.state, 'default'))).toBeUndefined();
+    expect(await recordedRequests(sandbox)).toContain('POST /v1/oauth/revoke');
   });
 
   it('is kept with --accept-scope, and shown', async () => {
     const sandbox = await sandboxFor();
-    const host = await machineOf(sandbox, { env: environmentOf(sandbox) });
-    const ran = await login(host, ['--scope', 'read write', '--accept-scope', '-o', 'json'], { visit: narrower });
+    const host = await createSandboxHost(sandbox, { env: sandboxEnvironment(sandbox) });
+    const ran = await runLogin(host, ['--scope', 'read write', '--accept-scope', '-o', 'json'], { visit: narrower });
     expect(ran.code).toBe(0);
     expect(ran.json()).toMatchObject({ scope: 'read' });
-    expect(await requestsOf(sandbox)).not.toContain('POST /v1/oauth/revoke');
+    expect(await recordedRequests(sandbox)).not.toContain('POST /v1/oauth/revoke');
   });
 });
 
 describe('prompt=none', () => {
   it('with the account the browser is signed in to succeeds; with another is login_required', async () => {
     const sandbox = await sandboxFor();
-    const host = await machineOf(sandbox, { env: environmentOf(sandbox) });
+    const host = await createSandboxHost(sandbox, { env: sandboxEnvironment(sandbox) });
     const hint = userOf(sandbox, TOMAS).uuid.slice(0, 6);
     // A server that does not look at the hint: the account is checked on this side as well.
-    const blind = (url: string) => visit(url.replace(/&prompt=none|&i=\w+/g, ''));
-    const ran = await login(host, ['--prompt', 'none', '--account-hint', hint, '-o', 'json'], { visit: blind });
+    const blind = (url: string) => followRedirects(url.replace(/&prompt=none|&i=\w+/g, ''));
+    const ran = await runLogin(host, ['--prompt', 'none', '--account-hint', hint, '-o', 'json'], { visit: blind });
     expect(ran.error()).toMatchObject({ code: 'login_required', exit_code: 4 });
-    expect(storedRecord(placeOf(host.folders.state, 'default'))).toBeUndefined();
-    expect(await requestsOf(sandbox)).toContain('POST /v1/oauth/revoke');
+    expect(storedRecord(profilePaths(host.folders.state, 'default'))).toBeUndefined();
+    expect(await recordedRequests(sandbox)).toContain('POST /v1/oauth/revoke');
     const own = userOf(sandbox, MAYA).uuid.slice(0, 6).toUpperCase();
-    expect((await login(host, ['--prompt', 'none', '--account-hint', own], { visit: blind })).code).toBe(0);
+    expect((await runLogin(host, ['--prompt', 'none', '--account-hint', own], { visit: blind })).code).toBe(0);
   });
 });
 
@@ -260,11 +270,11 @@ describe('the words of auth login', () => {
     [['--flow', 'magic'], /magic/],
   ])('%j are refused before anything is opened or sent', async (words, message) => {
     const sandbox = await sandboxFor();
-    const host = await machineOf(sandbox, words[0] === '--profile' ? {} : { env: environmentOf(sandbox) });
-    const ran = await cloudctl(host, ['auth', 'login', ...words]);
+    const host = await createSandboxHost(sandbox, words[0] === '--profile' ? {} : { env: sandboxEnvironment(sandbox) });
+    const ran = await runCloudctl(host, ['auth', 'login', ...words]);
     expect(ran).toMatchObject({ code: 2, out: '' });
     expect(ran.err).toMatch(message);
-    expect(await requestsOf(sandbox)).toEqual([]);
+    expect(await recordedRequests(sandbox)).toEqual([]);
   });
 
   it.each([
@@ -274,23 +284,34 @@ describe('the words of auth login', () => {
     ['CLOUDCTL_CLIENT_SECRET', /client secret is missing[\s\S]*CLOUDCTL_CLIENT_SECRET, or --client-secret-stdin/],
   ])('without %s and without a terminal name option and variable', async (variable, message) => {
     const sandbox = await sandboxFor();
-    const ran = await cloudctl(testHost({ env: { ...environmentOf(sandbox), [variable]: '' } }), ['auth', 'login']);
+    const ran = await runCloudctl(testHost({ env: { ...sandboxEnvironment(sandbox), [variable]: '' } }), [
+      'auth',
+      'login',
+    ]);
     expect(ran.code).toBe(2);
     expect(ran.err).toMatch(message);
   });
 
   it('let any scope pass with --any-scope', async () => {
     const sandbox = await sandboxFor();
-    const host = await machineOf(sandbox, { env: environmentOf(sandbox) });
-    const started = start(host, ['auth', 'login', '--scope', 'admin:all', '--any-scope', '--login-timeout', '1s']);
-    await started.says(/scope=admin%3Aall/);
+    const host = await createSandboxHost(sandbox, { env: sandboxEnvironment(sandbox) });
+    const started = startCloudctl(host, [
+      'auth',
+      'login',
+      '--scope',
+      'admin:all',
+      '--any-scope',
+      '--login-timeout',
+      '1s',
+    ]);
+    await started.waitForOutput(/scope=admin%3Aall/);
     expect((await started.ended).code).toBe(4);
   });
 
   it('are not needed under NODE_DEBUG: a login that would be printed is refused', async () => {
     const sandbox = await sandboxFor();
-    const host = await machineOf(sandbox, { env: { ...environmentOf(sandbox), NODE_DEBUG: 'undici' } });
-    const ran = await cloudctl(host, ['auth', 'login']);
+    const host = await createSandboxHost(sandbox, { env: { ...sandboxEnvironment(sandbox), NODE_DEBUG: 'undici' } });
+    const ran = await runCloudctl(host, ['auth', 'login']);
     expect(ran.code).toBe(2);
     expect(ran.err).toContain('unset NODE_DEBUG');
   });
@@ -302,9 +323,9 @@ describe('a server of the other kind', () => {
     const { origin, seen } = await serverFor((_, response) =>
       reply(response, 200, { access_token: 'at-9', token_type: 'Bearer', expires_in: '3600' }),
     );
-    const env = { ...environmentOf(sandbox), CLOUDCTL_AUTH_URL: origin };
-    const host = await machineOf(sandbox, { env });
-    const ran = await login(host, ['--token-params', 'body', '-o', 'json'], {
+    const env = { ...sandboxEnvironment(sandbox), CLOUDCTL_AUTH_URL: origin };
+    const host = await createSandboxHost(sandbox, { env });
+    const ran = await runLogin(host, ['--token-params', 'body', '-o', 'json'], {
       visit: (url) => answerWith(url, { code: 'c-1' }),
     });
     expect(ran.code).toBe(0);
@@ -326,10 +347,12 @@ describe('a server of the other kind', () => {
     const { origin } = await serverFor((_, response) =>
       reply(response, 200, '<html>', { 'content-type': 'text/html' }),
     );
-    const host = await machineOf(sandbox, { env: { ...environmentOf(sandbox), CLOUDCTL_AUTH_URL: origin } });
-    const ran = await login(host, ['-o', 'json'], { visit: (url) => answerWith(url, { code: 'c-1' }) });
+    const host = await createSandboxHost(sandbox, {
+      env: { ...sandboxEnvironment(sandbox), CLOUDCTL_AUTH_URL: origin },
+    });
+    const ran = await runLogin(host, ['-o', 'json'], { visit: (url) => answerWith(url, { code: 'c-1' }) });
     expect(ran.error()).toMatchObject({ code: 'api_error', message: expect.stringContaining('not understood') });
-    expect(storedRecord(placeOf(host.folders.state, 'default'))).toBeUndefined();
+    expect(storedRecord(profilePaths(host.folders.state, 'default'))).toBeUndefined();
   });
 
   it('that gives a record no keychain could hold has it revoked', async () => {
@@ -338,9 +361,9 @@ describe('a server of the other kind', () => {
     const { origin, seen } = await serverFor((_, response) =>
       reply(response, 200, { access_token: token, token_type: 'bearer', expires_in: 60, scope: 'read' }),
     );
-    const env = { ...environmentOf(sandbox), CLOUDCTL_AUTH_URL: origin, CLOUDCTL_CREDENTIAL_STORE: 'keychain' };
-    const host = await machineOf(sandbox, { env });
-    const ran = await login(host, ['-o', 'json'], { visit: (url) => answerWith(url, { code: 'c-1' }) });
+    const env = { ...sandboxEnvironment(sandbox), CLOUDCTL_AUTH_URL: origin, CLOUDCTL_CREDENTIAL_STORE: 'keychain' };
+    const host = await createSandboxHost(sandbox, { env });
+    const ran = await runLogin(host, ['-o', 'json'], { visit: (url) => answerWith(url, { code: 'c-1' }) });
     expect(ran.error()).toMatchObject({ code: 'keychain_unavailable', message: expect.stringContaining('too long') });
     expect(seen.map(({ url }) => url.split('?')[0])).toEqual(['/v1/oauth/token', '/v1/oauth/revoke']);
     expect(ran.err).not.toContain('xxx');
@@ -350,10 +373,10 @@ describe('a server of the other kind', () => {
 describe('in a terminal', () => {
   it('the browser is asked for a start address, and the authorization URL is printed all the same', async () => {
     const sandbox = await sandboxFor();
-    const host = await machineOf(sandbox, { env: { ...environmentOf(sandbox), DISPLAY: ':0' } });
-    const ran = await login(host, ['--force'], {
+    const host = await createSandboxHost(sandbox, { env: { ...sandboxEnvironment(sandbox), DISPLAY: ':0' } });
+    const ran = await runLogin(host, ['--force'], {
       terminal: 80,
-      browse: (url) => void visit(url),
+      browse: (url) => void followRedirects(url),
       visit: async () => undefined,
     });
     expect(ran.code).toBe(0);
@@ -366,8 +389,8 @@ describe('in a terminal', () => {
     ['--no-browser', ['--force', '--no-browser'], {}],
   ])('%s opens none', async (_what, words, more) => {
     const sandbox = await sandboxFor();
-    const host = await machineOf(sandbox, { env: { ...environmentOf(sandbox), DISPLAY: ':0', ...more } });
-    const ran = await login(host, words, { terminal: 80, browse: () => undefined });
+    const host = await createSandboxHost(sandbox, { env: { ...sandboxEnvironment(sandbox), DISPLAY: ':0', ...more } });
+    const ran = await runLogin(host, words, { terminal: 80, browse: () => undefined });
     expect(ran.code).toBe(0);
     expect(ran.host.opened).toEqual([]);
   });
@@ -375,14 +398,14 @@ describe('in a terminal', () => {
 
 it('a new login replaces the session of the profile alone', async () => {
   const sandbox = await sandboxFor();
-  const host = await machineOf(sandbox, { env: { CLOUDCTL_CLIENT_SECRET: sandbox.ready.client_secret } });
+  const host = await createSandboxHost(sandbox, { env: { CLOUDCTL_CLIENT_SECRET: sandbox.ready.client_secret } });
   const other = await seedSession(host, sandbox, { profile: 'other' });
-  await login(host);
-  const first = storedRecord(placeOf(host.folders.state, 'default'));
-  await login(host);
-  const second = storedRecord(placeOf(host.folders.state, 'default'));
+  await runLogin(host);
+  const first = storedRecord(profilePaths(host.folders.state, 'default'));
+  await runLogin(host);
+  const second = storedRecord(profilePaths(host.folders.state, 'default'));
   expect(second?.sid).not.toBe(first?.sid);
-  expect(second?.seal.reveal()).not.toBe(first?.seal.reveal());
+  expect(second?.journalKey.reveal()).not.toBe(first?.journalKey.reveal());
   expect(other.stored()?.accessToken.reveal()).toBe(other.grant.access_token);
   expect(readFileSync(join(host.folders.config, 'accounts', 'default.json'), 'utf8')).toContain(second?.sid);
 });
@@ -393,5 +416,5 @@ function answerWith(url: string, parameters: Readonly<Record<string, string>>): 
   const target = new URL(searchParams.get('redirect_uri') ?? '');
   const answer = { state: searchParams.get('state') ?? '', ...parameters };
   for (const [name, value] of Object.entries(answer)) target.searchParams.set(name, value);
-  return visit(target.href);
+  return followRedirects(target.href);
 }

@@ -1,41 +1,41 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { placeOf } from '../../../src/session/place.ts';
+import { profilePaths } from '../../../src/session/profile-paths.ts';
 import { closedOrigin, reply, serverFor } from '../../fixtures/broken-server.ts';
 import { memoryKeychain, testHost } from '../../fixtures/host.ts';
 import { profileOf, seedSession } from '../../fixtures/session.ts';
-import { call, sandboxFor } from '../../sandbox/driver.ts';
-import { cloudctl, environmentOf, login, machineOf, requestsOf } from '../ground.ts';
+import { callApi, sandboxFor } from '../../sandbox/requests.ts';
+import { createSandboxHost, recordedRequests, runCloudctl, runLogin, sandboxEnvironment } from '../run-cloudctl.ts';
 
 describe('auth logout', () => {
   it('deletes the session and who it was, revokes it and proves it', async () => {
     const sandbox = await sandboxFor();
-    const host = await machineOf(sandbox, { env: { CLOUDCTL_CLIENT_SECRET: sandbox.ready.client_secret } });
-    await login(host);
-    const { out: token } = await cloudctl(host, ['auth', 'token']);
-    const ran = await cloudctl(host, ['auth', 'logout']);
+    const host = await createSandboxHost(sandbox, { env: { CLOUDCTL_CLIENT_SECRET: sandbox.ready.client_secret } });
+    await runLogin(host);
+    const { out: token } = await runCloudctl(host, ['auth', 'token']);
+    const ran = await runCloudctl(host, ['auth', 'logout']);
     expect(ran).toMatchObject({ code: 0, out: '' });
     expect(ran.err).toMatch(/is logged out: the access token was revoked and is refused/);
-    expect(existsSync(placeOf(host.folders.state, 'default').credentialFile)).toBe(false);
+    expect(existsSync(profilePaths(host.folders.state, 'default').credentialFile)).toBe(false);
     expect(existsSync(join(host.folders.config, 'accounts', 'default.json'))).toBe(false);
-    expect((await call(sandbox, token.trim(), 'GET', '/v2/actions')).status).toBe(404);
-    expect((await cloudctl(host, ['auth', 'status'])).code).toBe(4);
+    expect((await callApi(sandbox, token.trim(), 'GET', '/v2/actions')).status).toBe(404);
+    expect((await runCloudctl(host, ['auth', 'status'])).code).toBe(4);
   });
 
   it('goes to the server of the session, wherever the profile points now', async () => {
     const [host, sandbox, elsewhere] = [testHost(), await sandboxFor(), await sandboxFor()];
     const { grant } = await seedSession(host, sandbox);
     host.writeConfig({ profiles: { default: profileOf(elsewhere) } });
-    expect((await cloudctl(host, ['auth', 'logout'])).code).toBe(0);
-    expect((await call(sandbox, grant.access_token, 'GET', '/v2/actions')).status).toBe(404);
-    expect(await requestsOf(elsewhere)).toEqual([]);
+    expect((await runCloudctl(host, ['auth', 'logout'])).code).toBe(0);
+    expect((await callApi(sandbox, grant.access_token, 'GET', '/v2/actions')).status).toBe(404);
+    expect(await recordedRequests(elsewhere)).toEqual([]);
   });
 
   it('is exit 6 when the server cannot be reached, and the session is deleted all the same', async () => {
     const [host, sandbox] = [testHost(), await sandboxFor()];
     const { place } = await seedSession(host, sandbox, { record: { authOrigin: await closedOrigin() } });
-    const ran = await cloudctl(host, ['auth', 'logout', '-o', 'json']);
+    const ran = await runCloudctl(host, ['auth', 'logout', '-o', 'json']);
     expect(ran).toMatchObject({ code: 6, out: '' });
     expect(ran.error()).toMatchObject({ code: 'unreachable', hint: expect.stringContaining('control panel') });
     expect(existsSync(place.credentialFile)).toBe(false);
@@ -49,29 +49,29 @@ describe('auth logout', () => {
     const [host, sandbox] = [testHost(), await sandboxFor()];
     const { origin } = await serverFor((_, response) => reply(response, status, 'no', { 'retry-after': '0' }));
     await seedSession(host, sandbox, { record: { baseOrigin: origin } });
-    expect(await cloudctl(host, ['auth', 'logout'])).toMatchObject(expected);
+    expect(await runCloudctl(host, ['auth', 'logout'])).toMatchObject(expected);
   });
 
   it('with --local tells the server nothing', async () => {
     const [host, sandbox] = [testHost(), await sandboxFor()];
     const { place } = await seedSession(host, sandbox);
-    const ran = await cloudctl(host, ['auth', 'logout', '--local']);
+    const ran = await runCloudctl(host, ['auth', 'logout', '--local']);
     expect(ran.code).toBe(0);
     expect(ran.err).toMatch(/the server was not told/);
     expect(existsSync(place.credentialFile)).toBe(false);
-    expect(await requestsOf(sandbox)).toEqual([]);
+    expect(await recordedRequests(sandbox)).toEqual([]);
   });
 
   it('of nobody is done, and says so', async () => {
     const sandbox = await sandboxFor();
-    const ran = await cloudctl(await machineOf(sandbox), ['auth', 'logout']);
+    const ran = await runCloudctl(await createSandboxHost(sandbox), ['auth', 'logout']);
     expect(ran.code).toBe(0);
     expect(ran.err).toBe('Profile default was not logged in.\n');
   });
 
   it('of a profile that is unknown is a slip of the fingers', async () => {
     const sandbox = await sandboxFor();
-    const ran = await cloudctl(await machineOf(sandbox), ['auth', 'logout', '--profile', 'defautl']);
+    const ran = await runCloudctl(await createSandboxHost(sandbox), ['auth', 'logout', '--profile', 'defautl']);
     expect(ran.code).toBe(2);
     expect(ran.err).toMatch(/profile "defautl" is unknown/);
   });
@@ -81,16 +81,16 @@ describe('auth logout', () => {
     const { grant } = await seedSession(host, sandbox, { profile: 'old' });
     host.writeConfig({});
     const env = { CLOUDCTL_CREDENTIAL_STORE: 'file' };
-    expect((await cloudctl(host, ['auth', 'logout', '--profile', 'old'], { env })).code).toBe(0);
-    expect((await call(sandbox, grant.access_token, 'GET', '/v2/actions')).status).toBe(404);
+    expect((await runCloudctl(host, ['auth', 'logout', '--profile', 'old'], { env })).code).toBe(0);
+    expect((await callApi(sandbox, grant.access_token, 'GET', '/v2/actions')).status).toBe(404);
   });
 
   it('sends nothing while the environment would print it, and deletes nothing', async () => {
     const [host, sandbox] = [testHost({ env: { NODE_DEBUG: 'http' } }), await sandboxFor()];
     const { place } = await seedSession(host, sandbox);
-    expect((await cloudctl(host, ['auth', 'logout'])).code).toBe(2);
+    expect((await runCloudctl(host, ['auth', 'logout'])).code).toBe(2);
     expect(existsSync(place.credentialFile)).toBe(true);
-    expect(await requestsOf(sandbox)).toEqual([]);
+    expect(await recordedRequests(sandbox)).toEqual([]);
   });
 });
 
@@ -98,11 +98,11 @@ describe('auth logout --all', () => {
   it('ends the session of every profile', async () => {
     const [host, sandbox] = [testHost(), await sandboxFor()];
     const seeded = [await seedSession(host, sandbox), await seedSession(host, sandbox, { profile: 'work' })];
-    const ran = await cloudctl(host, ['auth', 'logout', '--all']);
+    const ran = await runCloudctl(host, ['auth', 'logout', '--all']);
     expect(ran).toMatchObject({ code: 0, out: '' });
     for (const { grant, place } of seeded) {
       expect(existsSync(place.credentialFile)).toBe(false);
-      expect((await call(sandbox, grant.access_token, 'GET', '/v2/actions')).status).toBe(404);
+      expect((await callApi(sandbox, grant.access_token, 'GET', '/v2/actions')).status).toBe(404);
     }
   });
 
@@ -110,18 +110,18 @@ describe('auth logout --all', () => {
     const [host, sandbox] = [testHost(), await sandboxFor()];
     await seedSession(host, sandbox, { profile: 'a', record: { authOrigin: await closedOrigin() } });
     const { grant, place } = await seedSession(host, sandbox, { profile: 'b' });
-    const ran = await cloudctl(host, ['auth', 'logout', '--all']);
+    const ran = await runCloudctl(host, ['auth', 'logout', '--all']);
     expect(ran.code).toBe(6);
     expect(ran.err).toMatch(/warning: profile a: could not revoke/);
     expect(existsSync(place.credentialFile)).toBe(false);
-    expect((await call(sandbox, grant.access_token, 'GET', '/v2/actions')).status).toBe(404);
+    expect((await callApi(sandbox, grant.access_token, 'GET', '/v2/actions')).status).toBe(404);
   });
 
   it('goes on after a keychain that cannot be asked', async () => {
     const [host, sandbox] = [testHost({ keychain: memoryKeychain(new Map(), () => 'locked') }), await sandboxFor()];
     await seedSession(host, sandbox, { profile: 'a', values: { credential_store: 'keychain' } });
     const { place } = await seedSession(host, sandbox, { profile: 'b' });
-    const ran = await cloudctl(host, ['auth', 'logout', '--all', '-o', 'json']);
+    const ran = await runCloudctl(host, ['auth', 'logout', '--all', '-o', 'json']);
     expect(ran.code).toBe(1);
     expect(ran.error()).toMatchObject({ code: 'keychain_unavailable' });
     expect(existsSync(place.credentialFile)).toBe(false);
@@ -129,14 +129,14 @@ describe('auth logout --all', () => {
 
   it('ends the session of an environment without a profile as well', async () => {
     const sandbox = await sandboxFor();
-    const host = testHost({ env: environmentOf(sandbox) });
+    const host = testHost({ env: sandboxEnvironment(sandbox) });
     const { place } = await seedSession(host, sandbox);
     host.writeConfig({});
-    expect((await cloudctl(host, ['auth', 'logout', '--all'])).code).toBe(0);
+    expect((await runCloudctl(host, ['auth', 'logout', '--all'])).code).toBe(0);
     expect(existsSync(place.credentialFile)).toBe(false);
   });
 
   it('contradicts --profile', async () => {
-    expect((await cloudctl(testHost(), ['auth', 'logout', '--all', '--profile', 'x'])).code).toBe(2);
+    expect((await runCloudctl(testHost(), ['auth', 'logout', '--all', '--profile', 'x'])).code).toBe(2);
   });
 });

@@ -2,10 +2,10 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readClientSecret } from '../../../src/session/client-secret.ts';
-import { placeOf } from '../../../src/session/place.ts';
-import { createFileStore } from '../../../src/session/store-file.ts';
+import { createFileStore } from '../../../src/session/file-store.ts';
+import { profilePaths } from '../../../src/session/profile-paths.ts';
 import { memoryKeychain, type TestHost, testHost } from '../../fixtures/host.ts';
-import { cloudctl } from '../ground.ts';
+import { runCloudctl } from '../run-cloudctl.ts';
 
 const whole = [
   '--auth-url',
@@ -21,11 +21,11 @@ const whole = [
 ];
 
 function setup(host: TestHost, words: readonly string[], stdin?: string) {
-  return cloudctl(host, ['auth', 'setup', ...words], stdin === undefined ? {} : { stdin });
+  return runCloudctl(host, ['auth', 'setup', ...words], stdin === undefined ? {} : { stdin });
 }
 
 async function secretOf(host: TestHost, clientId = 'client-1', authOrigin = 'https://cloud.example') {
-  const store = createFileStore(placeOf(host.folders.state, 'default'));
+  const store = createFileStore(profilePaths(host.folders.state, 'default'));
   return (await readClientSecret(store, { authOrigin, clientId }))?.reveal();
 }
 
@@ -77,7 +77,7 @@ describe('auth setup', () => {
     const host = testHost({ env: { CLOUDCTL_OUTPUT: 'json', CLOUDCTL_CLIENT_SECRET: 'x' } });
     await setup(host, whole);
     expect(host.readConfig().profiles.get('default')).not.toHaveProperty('output');
-    await cloudctl(host, ['config', 'set', 'output', 'yaml']);
+    await runCloudctl(host, ['config', 'set', 'output', 'yaml']);
     await setup(host, whole);
     expect(host.readConfig().profiles.get('default')).toMatchObject({ output: 'yaml' });
   });
@@ -103,7 +103,7 @@ describe('auth setup', () => {
   it('needs no secret for the implicit flow', async () => {
     const host = testHost();
     expect((await setup(host, [...whole, '--flow', 'implicit'])).code).toBe(0);
-    expect(existsSync(placeOf(host.folders.state, 'default').clientFile)).toBe(false);
+    expect(existsSync(profilePaths(host.folders.state, 'default').clientFile)).toBe(false);
   });
 
   it('keeps another current profile', async () => {
@@ -148,7 +148,7 @@ describe('auth setup', () => {
 
   it('does not read a secret from a terminal in the clear', async () => {
     const host = testHost();
-    const ran = await cloudctl(host, ['auth', 'setup', ...whole, '--client-secret-stdin'], { terminal: 80 });
+    const ran = await runCloudctl(host, ['auth', 'setup', ...whole, '--client-secret-stdin'], { terminal: 80 });
     expect(ran.code).toBe(2);
     expect(ran.err).toMatch(/standard input is a terminal/);
   });

@@ -1,24 +1,24 @@
 import { describe, expect, it } from 'vitest';
-import { writeSandboxPlace } from '../../../src/config/sandbox.ts';
-import { createWalJournal } from '../../../src/session/journal-wal.ts';
-import { keychainAccount } from '../../../src/session/place.ts';
-import { encodeRecord } from '../../../src/session/record.ts';
-import { createFileStore } from '../../../src/session/store-file.ts';
+import { recordSandbox } from '../../../src/config/sandbox-connection.ts';
+import { encodeRecord } from '../../../src/session/credential-record.ts';
+import { createFileStore } from '../../../src/session/file-store.ts';
+import { keychainAccount } from '../../../src/session/profile-paths.ts';
+import { createWriteAheadJournal } from '../../../src/session/write-ahead-journal.ts';
 import { memoryKeychain, testHost } from '../../fixtures/host.ts';
 import { seedSession } from '../../fixtures/session.ts';
-import { admin, sandboxFor } from '../../sandbox/driver.ts';
-import { cloudctl, environmentOf, login, machineOf, requestsOf } from '../ground.ts';
+import { admin, sandboxFor } from '../../sandbox/requests.ts';
+import { createSandboxHost, recordedRequests, runCloudctl, runLogin, sandboxEnvironment } from '../run-cloudctl.ts';
 
 const day = 86_400_000;
 
 describe('auth status', () => {
   it('prints exactly the shape of the contract, and asks nobody', async () => {
     const sandbox = await sandboxFor();
-    const host = await machineOf(sandbox, { env: environmentOf(sandbox) });
-    writeSandboxPlace(host.folders.state, sandbox.ready);
-    await login(host);
+    const host = await createSandboxHost(sandbox, { env: sandboxEnvironment(sandbox) });
+    recordSandbox(host.folders.state, sandbox.ready);
+    await runLogin(host);
     await admin(sandbox, 'DELETE', '/requests');
-    const ran = await cloudctl(host, ['auth', 'status', '-o', 'json']);
+    const ran = await runCloudctl(host, ['auth', 'status', '-o', 'json']);
     expect(ran.code).toBe(0);
     const report = ran.json<Record<string, unknown>>();
     expect(Object.keys(report).sort()).toEqual(
@@ -42,14 +42,14 @@ describe('auth status', () => {
     expect(report).toMatchObject({ state: 'valid', pending_write: false, sandbox: true, store: 'file', scope: 'read' });
     expect(report.expires_in).toBeGreaterThan(29 * 86_400);
     expect(ran.err).toContain('file of mode 0600');
-    expect(await requestsOf(sandbox)).toEqual([]);
+    expect(await recordedRequests(sandbox)).toEqual([]);
   });
 
   it('never prints a token', async () => {
     const [host, sandbox] = [testHost(), await sandboxFor()];
     const { grant } = await seedSession(host, sandbox);
     for (const format of ['table', 'json', 'ndjson', 'yaml', 'csv']) {
-      const ran = await cloudctl(host, ['auth', 'status', '--check', '--trace', '-o', format]);
+      const ran = await runCloudctl(host, ['auth', 'status', '--check', '--trace', '-o', format]);
       expect(ran.out + ran.err).not.toContain(grant.access_token);
       expect(ran.out + ran.err).not.toContain(grant.refresh_token);
       expect(ran.out).toContain('valid');
@@ -66,9 +66,9 @@ describe('auth status', () => {
     const [host, sandbox] = [testHost(), await sandboxFor()];
     const { record, place } = await seedSession(host, sandbox);
     const { refreshToken: _none, ...bare } = record;
-    if (!renewable) await createFileStore(place).visit((items) => items.write('credential', encodeRecord(bare)));
+    if (!renewable) await createFileStore(place).withItems((items) => items.write('credential', encodeRecord(bare)));
     host.clock.advance(age);
-    const ran = await cloudctl(host, ['auth', 'status', '-o', 'json']);
+    const ran = await runCloudctl(host, ['auth', 'status', '-o', 'json']);
     expect(ran.code).toBe(exit);
     expect(ran.json()).toMatchObject({ state, sandbox: false });
     expect(ran.json<{ expires_in: number }>().expires_in).toBeGreaterThanOrEqual(0);
@@ -78,13 +78,13 @@ describe('auth status', () => {
     const [host, sandbox] = [testHost(), await sandboxFor()];
     const { record, place } = await seedSession(host, sandbox);
     const { journal } = createFileStore(place);
-    journal.reserve(record, { now: 1, random: host.random }).leave();
-    const ran = await cloudctl(host, ['auth', 'status', '-o', 'json']);
+    journal.reserve(record, { now: 1, random: host.random }).close();
+    const ran = await runCloudctl(host, ['auth', 'status', '-o', 'json']);
     expect(ran.code).toBe(0);
     expect(ran.json()).toMatchObject({ state: 'in_doubt', pending_write: false });
     expect(ran.err).toContain('The next command finds out');
-    expect((await cloudctl(host, ['auth', 'list', '-o', 'json'])).json()).toMatchObject([{ state: 'in_doubt' }]);
-    expect(await requestsOf(sandbox)).toEqual([]);
+    expect((await runCloudctl(host, ['auth', 'list', '-o', 'json'])).json()).toMatchObject([{ state: 'in_doubt' }]);
+    expect(await recordedRequests(sandbox)).toEqual([]);
   });
 
   it('of a refresh that is not in the keychain yet says so, and shows what later commands use', async () => {
@@ -92,8 +92,11 @@ describe('auth status', () => {
     const [host, sandbox] = [testHost({ keychain: memoryKeychain(items) }), await sandboxFor()];
     const { record, place } = await seedSession(host, sandbox, { values: { credential_store: 'keychain' } });
     items.set(keychainAccount(place, host.random), encodeRecord(record).reveal());
-    const room = createWalJournal(place).reserve(record, { now: Math.floor(Date.now() / 1000), random: host.random });
-    room.keep(
+    const room = createWriteAheadJournal(place).reserve(record, {
+      now: Math.floor(Date.now() / 1000),
+      random: host.random,
+    });
+    room.persistResponse(
       JSON.stringify({
         access_token: 'at-2',
         refresh_token: 'rt-2',
@@ -102,42 +105,42 @@ describe('auth status', () => {
         scope: 'read',
       }),
     );
-    room.leave();
-    const ran = await cloudctl(host, ['auth', 'status', '-o', 'json']);
+    room.close();
+    const ran = await runCloudctl(host, ['auth', 'status', '-o', 'json']);
     expect(ran.code).toBe(0);
     expect(ran.json()).toMatchObject({ state: 'expires_soon', pending_write: true, scope: 'read', store: 'keychain' });
     expect(ran.err).toContain('not in the keychain yet');
     items.clear();
-    const gone = await cloudctl(host, ['auth', 'status', '-o', 'json']);
+    const gone = await runCloudctl(host, ['auth', 'status', '-o', 'json']);
     expect(gone).toMatchObject({ code: 4, out: '' });
     expect(gone.error()).toMatchObject({ code: 'needs_login' });
   });
 
   it('of nobody is exit 4 with nothing on standard output', async () => {
     const sandbox = await sandboxFor();
-    const host = await machineOf(sandbox);
-    const ran = await cloudctl(host, ['auth', 'status', '-o', 'json']);
+    const host = await createSandboxHost(sandbox);
+    const ran = await runCloudctl(host, ['auth', 'status', '-o', 'json']);
     expect(ran).toMatchObject({ code: 4, out: '' });
     expect(ran.error()).toMatchObject({ code: 'not_logged_in', hint: '`cloudctl auth login`' });
   });
 
   it('of a profile without servers says what is missing', async () => {
-    const ran = await cloudctl(testHost(), ['auth', 'status']);
+    const ran = await runCloudctl(testHost(), ['auth', 'status']);
     expect(ran.code).toBe(4);
     expect(ran.err).toMatch(/no auth_url, no base_url, no client_id/);
   });
 
   it('of a keychain that cannot be asked is exit 1, not "not logged in"', async () => {
     const sandbox = await sandboxFor();
-    const env = { ...environmentOf(sandbox), CLOUDCTL_CREDENTIAL_STORE: 'keychain' };
+    const env = { ...sandboxEnvironment(sandbox), CLOUDCTL_CREDENTIAL_STORE: 'keychain' };
     const host = testHost({ env, keychain: memoryKeychain(new Map(), () => 'hung') });
-    const ran = await cloudctl(host, ['auth', 'status', '-o', 'json']);
+    const ran = await runCloudctl(host, ['auth', 'status', '-o', 'json']);
     expect(ran).toMatchObject({ code: 1, out: '' });
     expect(ran.error()).toMatchObject({ code: 'keychain_unavailable' });
   });
 
   it('with CLOUDCTL_ACCESS_TOKEN says that no stored session is in use', async () => {
-    const ran = await cloudctl(testHost({ env: { CLOUDCTL_ACCESS_TOKEN: 'x' } }), ['auth', 'status']);
+    const ran = await runCloudctl(testHost({ env: { CLOUDCTL_ACCESS_TOKEN: 'x' } }), ['auth', 'status']);
     expect(ran).toMatchObject({ code: 2, out: '' });
   });
 });
@@ -146,15 +149,15 @@ describe('auth status --check', () => {
   it('asks the server', async () => {
     const [host, sandbox] = [testHost(), await sandboxFor()];
     await seedSession(host, sandbox);
-    expect((await cloudctl(host, ['auth', 'status', '--check'])).code).toBe(0);
-    expect(await requestsOf(sandbox)).toContain('GET /v2/actions');
+    expect((await runCloudctl(host, ['auth', 'status', '--check'])).code).toBe(0);
+    expect(await recordedRequests(sandbox)).toContain('GET /v2/actions');
   });
 
   it('renews a session whose token was refused', async () => {
     const [host, sandbox] = [testHost(), await sandboxFor()];
     const { grant, stored } = await seedSession(host, sandbox);
     await admin(sandbox, 'POST', '/tokens/expire', { token: grant.access_token });
-    expect((await cloudctl(host, ['auth', 'status', '--check'])).code).toBe(0);
+    expect((await runCloudctl(host, ['auth', 'status', '--check'])).code).toBe(0);
     expect(stored()?.gen).toBe(2);
   });
 
@@ -162,10 +165,10 @@ describe('auth status --check', () => {
     const [host, sandbox] = [testHost(), await sandboxFor()];
     const { grant } = await seedSession(host, sandbox);
     await admin(sandbox, 'POST', '/tokens/revoke', { token: grant.access_token });
-    expect((await cloudctl(host, ['auth', 'status'])).code).toBe(0);
-    const ran = await cloudctl(host, ['auth', 'status', '--check', '-o', 'json']);
+    expect((await runCloudctl(host, ['auth', 'status'])).code).toBe(0);
+    const ran = await runCloudctl(host, ['auth', 'status', '--check', '-o', 'json']);
     expect(ran).toMatchObject({ code: 4, out: '' });
     expect(ran.error()).toMatchObject({ code: 'needs_login' });
-    expect((await cloudctl(host, ['auth', 'status'])).code).toBe(4);
+    expect((await runCloudctl(host, ['auth', 'status'])).code).toBe(4);
   });
 });

@@ -1,17 +1,17 @@
 import { expect, it } from 'vitest';
 import { testHost } from '../../fixtures/host.ts';
-import { cloudctl } from '../ground.ts';
+import { runCloudctl } from '../run-cloudctl.ts';
 
 it('auth switch changes the current profile and nothing else', async () => {
   const host = testHost();
   host.writeConfig({ later: 1, current: 'a', profiles: { a: { scope: 'read' }, b: {} } });
-  const ran = await cloudctl(host, ['auth', 'switch', 'b']);
+  const ran = await runCloudctl(host, ['auth', 'switch', 'b']);
   expect(ran).toMatchObject({ code: 0, out: '', err: 'Profile b is now the current one.\n' });
   expect(host.readConfig().raw).toEqual({ later: 1, current: 'b', profiles: { a: { scope: 'read' }, b: {} } });
 });
 
 it('auth switch without any profile names the command that makes one', async () => {
-  const ran = await cloudctl(testHost(), ['auth', 'switch', 'work', '-o', 'json']);
+  const ran = await runCloudctl(testHost(), ['auth', 'switch', 'work', '-o', 'json']);
   expect(ran.error()).toMatchObject({ code: 'profile_unknown', hint: '`cloudctl auth setup --profile work`' });
 });
 
@@ -21,7 +21,7 @@ it.each([
 ])('auth switch to %s is exit 2 and changes nothing', async (_what, words, code, detail) => {
   const host = testHost();
   host.writeConfig({ current: 'a', profiles: { a: {} } });
-  const ran = await cloudctl(host, [...words, '-o', 'json']);
+  const ran = await runCloudctl(host, [...words, '-o', 'json']);
   expect(ran).toMatchObject({ code: 2, out: '' });
   expect(ran.error()).toMatchObject({ code });
   expect(ran.err).toContain(detail);

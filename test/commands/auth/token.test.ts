@@ -1,27 +1,31 @@
 import { describe, expect, it } from 'vitest';
 import { memoryKeychain, testHost } from '../../fixtures/host.ts';
 import { seedSession } from '../../fixtures/session.ts';
-import { admin, sandboxFor } from '../../sandbox/driver.ts';
-import { cloudctl, requestsOf } from '../ground.ts';
+import { admin, sandboxFor } from '../../sandbox/requests.ts';
+import { recordedRequests, runCloudctl } from '../run-cloudctl.ts';
 
 describe('auth token', () => {
   it('prints the access token and a newline, and nothing else', async () => {
     const [host, sandbox] = [testHost(), await sandboxFor()];
     const { grant } = await seedSession(host, sandbox);
-    expect(await cloudctl(host, ['auth', 'token'])).toMatchObject({ code: 0, out: `${grant.access_token}\n`, err: '' });
-    expect(await requestsOf(sandbox)).toEqual([]);
+    expect(await runCloudctl(host, ['auth', 'token'])).toMatchObject({
+      code: 0,
+      out: `${grant.access_token}\n`,
+      err: '',
+    });
+    expect(await recordedRequests(sandbox)).toEqual([]);
   });
 
   it('prints the same in every format', async () => {
     const [host, sandbox] = [testHost(), await sandboxFor()];
     const { grant } = await seedSession(host, sandbox);
-    expect((await cloudctl(host, ['auth', 'token', '-o', 'json'])).out).toBe(`${grant.access_token}\n`);
+    expect((await runCloudctl(host, ['auth', 'token', '-o', 'json'])).out).toBe(`${grant.access_token}\n`);
   });
 
   it('warns on a terminal', async () => {
     const [host, sandbox] = [testHost(), await sandboxFor()];
     const { grant } = await seedSession(host, sandbox);
-    const ran = await cloudctl(host, ['auth', 'token'], { terminal: 80 });
+    const ran = await runCloudctl(host, ['auth', 'token'], { terminal: 80 });
     expect(ran.out).toBe(`${grant.access_token}\n`);
     expect(ran.err).toMatch(/warning:.*this is a live access token/);
   });
@@ -31,7 +35,7 @@ describe('auth token', () => {
     const { grant, stored } = await seedSession(host, sandbox);
     host.clock.advance(31 * 86_400_000);
     await admin(sandbox, 'POST', '/clock', { advance: '31d' });
-    const ran = await cloudctl(host, ['auth', 'token']);
+    const ran = await runCloudctl(host, ['auth', 'token']);
     expect(ran.out).toBe(`${stored()?.accessToken.reveal()}\n`);
     expect(ran.out).not.toContain(grant.access_token);
   });
@@ -40,10 +44,10 @@ describe('auth token', () => {
     const [host, sandbox] = [testHost({ env: { NODE_TLS_REJECT_UNAUTHORIZED: '0' } }), await sandboxFor()];
     await seedSession(host, sandbox);
     host.clock.advance(31 * 86_400_000);
-    const ran = await cloudctl(host, ['auth', 'token']);
+    const ran = await runCloudctl(host, ['auth', 'token']);
     expect(ran).toMatchObject({ code: 2, out: '' });
     expect(ran.err).toContain('unset NODE_TLS_REJECT_UNAUTHORIZED');
-    expect(await requestsOf(sandbox)).toEqual([]);
+    expect(await recordedRequests(sandbox)).toEqual([]);
   });
 
   it('of CLOUDCTL_ACCESS_TOKEN is printed as it is, and the store is not asked', async () => {
@@ -53,6 +57,6 @@ describe('auth token', () => {
         throw new Error('asked');
       }),
     });
-    expect(await cloudctl(host, ['auth', 'token'])).toMatchObject({ code: 0, out: 'mine\n' });
+    expect(await runCloudctl(host, ['auth', 'token'])).toMatchObject({ code: 0, out: 'mine\n' });
   });
 });

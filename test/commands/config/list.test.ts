@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { testHost } from '../../fixtures/host.ts';
-import { cloudctl } from '../ground.ts';
+import { runCloudctl } from '../run-cloudctl.ts';
 
 describe('config list', () => {
   it('has each value in force and where it comes from', async () => {
@@ -10,7 +10,7 @@ describe('config list', () => {
       profiles: { work: { flow: 'code', callback_urls: ['http://127.0.0.1:8765/a'] } },
     });
     const words = ['config', 'list', '--auth-url', 'https://typed.example', '-o', 'json'];
-    const ran = await cloudctl(host, words);
+    const ran = await runCloudctl(host, words);
     expect(ran.code).toBe(0);
     expect(ran.json()).toEqual([
       { key: 'profile', value: 'work', source: 'current' },
@@ -29,12 +29,12 @@ describe('config list', () => {
   ])('says how the profile was chosen: %j %j', async (words, env, source) => {
     const host = testHost({ env });
     host.writeConfig({ current: 'work', profiles: { work: {} } });
-    const ran = await cloudctl(host, ['config', 'list', ...words, '-o', 'json']);
+    const ran = await runCloudctl(host, ['config', 'list', ...words, '-o', 'json']);
     expect(ran.json()).toEqual([{ key: 'profile', value: 'work', source }]);
   });
 
   it('of nothing names the profile there would be', async () => {
-    const ran = await cloudctl(testHost(), ['config', 'list', '-o', 'json']);
+    const ran = await runCloudctl(testHost(), ['config', 'list', '-o', 'json']);
     expect(ran.json()).toEqual([{ key: 'profile', value: 'default', source: 'default' }]);
   });
 });

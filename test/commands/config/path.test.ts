@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { testHost } from '../../fixtures/host.ts';
-import { cloudctl } from '../ground.ts';
+import { runCloudctl } from '../run-cloudctl.ts';
 
 describe('config path', () => {
   it('prints where the file is, there or not', async () => {
     const host = testHost();
-    expect(await cloudctl(host, ['config', 'path'])).toMatchObject({
+    expect(await runCloudctl(host, ['config', 'path'])).toMatchObject({
       code: 0,
       out: `${join(host.folders.config, 'config.json')}\n`,
       err: '',
@@ -34,7 +34,7 @@ describe('a damaged config.json', () => {
   ])('is told with line and column by %s %s %s and left as it is', async (...words) => {
     const host = testHost();
     host.writeConfig(damaged);
-    const ran = await cloudctl(host, words);
+    const ran = await runCloudctl(host, words);
     expect(ran).toMatchObject({ code: 2, out: '' });
     expect(ran.err).toContain(`${join(host.folders.config, 'config.json')}:3:27`);
     expect(readFileSync(join(host.folders.config, 'config.json'), 'utf8')).toBe(damaged);
@@ -45,7 +45,7 @@ describe('a damaged config.json', () => {
     async (words) => {
       const host = testHost();
       host.writeConfig(damaged);
-      expect((await cloudctl(host, words)).code).toBe(0);
+      expect((await runCloudctl(host, words)).code).toBe(0);
     },
   );
 });

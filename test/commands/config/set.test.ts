@@ -1,14 +1,14 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { configLock } from '../../../src/config/file.ts';
+import { configLockPath } from '../../../src/config/config-file.ts';
 import { run } from '../../../src/main.ts';
-import { tryAcquire } from '../../../src/platform/lock.ts';
+import { tryAcquireLock } from '../../../src/platform/file-lock.ts';
 import { startProgram } from '../../fixtures/cli.ts';
 import { makeFolders } from '../../fixtures/folders.ts';
 import { testHost } from '../../fixtures/host.ts';
 import { bundleProgram } from '../../platform/bundle.ts';
-import { cloudctl } from '../ground.ts';
+import { runCloudctl } from '../run-cloudctl.ts';
 
 function configText(host: ReturnType<typeof testHost>): string {
   return readFileSync(join(host.folders.config, 'config.json'), 'utf8');
@@ -33,21 +33,21 @@ describe('config set and get', () => {
     ['output', 'yaml', 'yaml\n'],
   ])('%s %s comes back', async (key, value, printed) => {
     const host = testHost();
-    expect(await cloudctl(host, ['config', 'set', key, value])).toMatchObject({
+    expect(await runCloudctl(host, ['config', 'set', key, value])).toMatchObject({
       code: 0,
       out: '',
       err: `${key} is set for profile default.\n`,
     });
-    expect(await cloudctl(host, ['config', 'get', key])).toMatchObject({ code: 0, out: printed, err: '' });
-    expect((await cloudctl(host, ['config', 'unset', key])).code).toBe(0);
-    const gone = await cloudctl(host, ['config', 'get', key, '-o', 'json']);
+    expect(await runCloudctl(host, ['config', 'get', key])).toMatchObject({ code: 0, out: printed, err: '' });
+    expect((await runCloudctl(host, ['config', 'unset', key])).code).toBe(0);
+    const gone = await runCloudctl(host, ['config', 'get', key, '-o', 'json']);
     expect(gone).toMatchObject({ code: 1, out: '' });
     expect(gone.error()).toMatchObject({ code: 'not_found' });
   });
 
   it('stores what was typed for the profile, not what the environment holds', async () => {
     const host = testHost({ env: { CLOUDCTL_CLIENT_ID: 'env', CLOUDCTL_BASE_URL: 'https://env.example' } });
-    await cloudctl(host, ['config', 'set', 'scope', 'read']);
+    await runCloudctl(host, ['config', 'set', 'scope', 'read']);
     expect(host.readConfig().profiles.get('default')).toEqual({ scope: 'read' });
   });
 
@@ -71,7 +71,7 @@ describe('config set and get', () => {
     const host = testHost();
     host.writeConfig({ profiles: { default: { scope: 'read write' } } });
     const before = configText(host);
-    const ran = await cloudctl(host, ['config', ...words]);
+    const ran = await runCloudctl(host, ['config', ...words]);
     expect(ran).toMatchObject({ code: 2, out: '' });
     expect(ran.err).toMatch(message);
     expect(configText(host)).toBe(before);
@@ -90,7 +90,7 @@ describe('two writers at once', () => {
       ['issuer', 'x'],
     ];
     const ran = await Promise.all(
-      writes.map(([key = '', value = '']) => cloudctl(host, ['config', 'set', key, value])),
+      writes.map(([key = '', value = '']) => runCloudctl(host, ['config', 'set', key, value])),
     );
     expect(ran.map(({ code }) => code)).toEqual(writes.map(() => 0));
     expect(host.readConfig().profiles.get('default')).toEqual({
@@ -131,9 +131,9 @@ describe('two writers at once', () => {
 
   it('wait for each other: a change is made on what the other wrote', async () => {
     const host = testHost();
-    await cloudctl(host, ['config', 'set', 'scope', 'read']);
+    await runCloudctl(host, ['config', 'set', 'scope', 'read']);
     writeFileSync(join(host.folders.config, 'config.json'), '{"profiles":{"default":{"scope":"read","new":1}}}');
-    await cloudctl(host, ['config', 'set', 'flow', 'code']);
+    await runCloudctl(host, ['config', 'set', 'flow', 'code']);
     expect(host.readConfig().raw).toEqual({ profiles: { default: { new: 1, scope: 'read', flow: 'code' } } });
   });
 });
@@ -144,7 +144,7 @@ describe('two programs that share a config folder', () => {
     const other = makeFolders();
     onTestFinished(() => other.remove());
     const host = { ...base, folders: { ...base.folders, state: other.state } };
-    const held = tryAcquire(configLock(base.folders.config));
+    const held = tryAcquireLock(configLockPath(base.folders.config));
     let isOver = false;
     const ended = run(['config', 'set', 'scope', 'read'], host).then((code) => {
       isOver = true;

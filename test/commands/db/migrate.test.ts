@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { reply, serverFor } from '../../fixtures/broken-server.ts';
 import { testHost } from '../../fixtures/host.ts';
 import { seedSession } from '../../fixtures/session.ts';
-import { call, MAYA, sandboxFor, send, signIn, submit, tokenFor } from '../../sandbox/driver.ts';
-import { cloudctl, environmentOf, requestsOf } from '../ground.ts';
-import { closedPort, countingSource, machine } from './ground.ts';
+import { callApi, MAYA, sandboxFor, send, signIn, submit, tokenFor } from '../../sandbox/requests.ts';
+import { recordedRequests, runCloudctl, sandboxEnvironment } from '../run-cloudctl.ts';
+import { closedPort, countingSource, dbTestHost } from './test-source.ts';
 
 const cluster = '3b643ad7-65aa-4066-b45b-1c64b6db600a';
 const running = { id: 'm1', status: 'running', created_at: '2026-01-01T00:00:00Z' };
@@ -12,13 +12,13 @@ const running = { id: 'm1', status: 'running', created_at: '2026-01-01T00:00:00Z
 /** A service that takes every migration, and a person with a token for it. */
 async function service() {
   const server = await serverFor((_seen, response) => reply(response, 200, running));
-  return { ...server, host: machine({ CLOUDCTL_BASE_URL: server.origin, CLOUDCTL_ACCESS_TOKEN: 'token' }) };
+  return { ...server, host: dbTestHost({ CLOUDCTL_BASE_URL: server.origin, CLOUDCTL_ACCESS_TOKEN: 'token' }) };
 }
 
 async function sandboxed(scope = 'read write') {
   const sandbox = await sandboxFor();
   const { access_token: token } = await tokenFor(sandbox, { scope });
-  const host = machine({ ...environmentOf(sandbox), CLOUDCTL_ACCESS_TOKEN: token });
+  const host = dbTestHost({ ...sandboxEnvironment(sandbox), CLOUDCTL_ACCESS_TOKEN: token });
   const [pg, redis] = sandbox.ready.clusters.map(({ uuid }) => uuid);
   return { sandbox, token, host, pg: pg!, redis: redis! };
 }
@@ -62,7 +62,7 @@ describe('the request', () => {
     ],
   ])('%s holds what is set and nothing else', async (_what, words, body) => {
     const { seen, host } = await service();
-    const ran = await cloudctl(host, ['db', 'migrate', cluster, ...words, ...unseen]);
+    const ran = await runCloudctl(host, ['db', 'migrate', cluster, ...words, ...unseen]);
     expect(ran.code).toBe(0);
     expect(seen.map(({ method, url }) => [method, url])).toEqual([
       ['PUT', `/v2/databases/${cluster}/online-migration`],
@@ -74,8 +74,8 @@ describe('the request', () => {
 
   it('is sent once, and an answer that got lost is not taken for a refusal', async () => {
     const server = await serverFor((_seen, response) => void response.destroy());
-    const host = machine({ CLOUDCTL_BASE_URL: server.origin, CLOUDCTL_ACCESS_TOKEN: 'token' });
-    const ran = await cloudctl(host, ['db', 'migrate', cluster, '--source', 'postgres://u@h/d', ...unseen]);
+    const host = dbTestHost({ CLOUDCTL_BASE_URL: server.origin, CLOUDCTL_ACCESS_TOKEN: 'token' });
+    const ran = await runCloudctl(host, ['db', 'migrate', cluster, '--source', 'postgres://u@h/d', ...unseen]);
     expect(ran.code).toBe(6);
     expect(server.seen).toHaveLength(1);
   });
@@ -86,10 +86,10 @@ describe('in the sandbox', () => {
 
   it('it runs, a second one is refused, and the panel stops it', async () => {
     const { sandbox, token, host, pg } = await sandboxed();
-    const first = await cloudctl(host, ['db', 'migrate', pg, ...source, ...unseen]);
+    const first = await runCloudctl(host, ['db', 'migrate', pg, ...source, ...unseen]);
     expect(first.code).toBe(0);
     expect(first.err).toContain('runs until it is stopped');
-    const second = await cloudctl(host, ['db', 'migrate', pg, ...source, ...unseen]);
+    const second = await runCloudctl(host, ['db', 'migrate', pg, ...source, ...unseen]);
     expect(second).toMatchObject({ code: 1, out: '' });
     expect(second.error()).toMatchObject({ code: 'api_error', status: 409 });
     expect(second.err).toContain('already running');
@@ -98,20 +98,20 @@ describe('in the sandbox', () => {
     const page = await send(sandbox.ready.auth_url, '/panel/migrations', { headers: { cookie } });
     expect((await submit(sandbox, page, cookie, {})).status).toBe(303);
     const path = `/v2/databases/${pg}/online-migration`;
-    expect(JSON.parse((await call(sandbox, token, 'GET', path)).body)).toMatchObject({
+    expect(JSON.parse((await callApi(sandbox, token, 'GET', path)).body)).toMatchObject({
       status: 'canceled',
       reason: 'stopped_by_user',
     });
-    expect((await cloudctl(host, ['db', 'migrate', pg, ...source, ...unseen])).code).toBe(0);
+    expect((await runCloudctl(host, ['db', 'migrate', pg, ...source, ...unseen])).code).toBe(0);
   });
 
   it('a cluster that is not there and a token that may only read are told apart', async () => {
     const { host } = await sandboxed();
-    const unknown = await cloudctl(host, ['db', 'migrate', cluster, ...source, ...unseen]);
+    const unknown = await runCloudctl(host, ['db', 'migrate', cluster, ...source, ...unseen]);
     expect(unknown).toMatchObject({ code: 1, out: '' });
     expect(unknown.error().code).toBe('not_found');
     const reader = await sandboxed('read');
-    const refused = await cloudctl(reader.host, ['db', 'migrate', reader.pg, ...source, ...unseen]);
+    const refused = await runCloudctl(reader.host, ['db', 'migrate', reader.pg, ...source, ...unseen]);
     expect(refused).toMatchObject({ code: 4, out: '' });
     expect(refused.error().code).toBe('scope_too_small');
   });
@@ -123,11 +123,11 @@ describe('before anything is asked', () => {
     await seedSession(host, sandbox, { scope: 'read', record: { scope: 'read' } });
     const source = await countingSource();
     const words = ['db', 'migrate', cluster, '--source', `postgres://u@127.0.0.1:${source.port}/d`, '-o', 'json'];
-    const ran = await cloudctl(host, words);
+    const ran = await runCloudctl(host, words);
     expect(ran).toMatchObject({ code: 4, out: '' });
     expect(ran.error()).toMatchObject({ code: 'scope_too_small', hint: expect.stringContaining('read write') });
     expect(source.asked()).toBe(0);
-    expect(await requestsOf(sandbox)).toEqual([]);
+    expect(await recordedRequests(sandbox)).toEqual([]);
   });
 
   it.each(['orders', '3b643ad7', `${cluster}0`, '../../v2/droplets', ''])(
@@ -136,7 +136,7 @@ describe('before anything is asked', () => {
       const { seen, host } = await service();
       const source = await countingSource();
       const words = ['db', 'migrate', typed, '--source', `postgres://u@127.0.0.1:${source.port}/d`, '-o', 'json'];
-      const ran = await cloudctl(host, words);
+      const ran = await runCloudctl(host, words);
       expect(ran).toMatchObject({ code: 2, out: '' });
       expect([source.asked(), seen.length]).toEqual([0, 0]);
     },
@@ -148,7 +148,7 @@ describe('words of the watch', () => {
     const { seen, host } = await service();
     const source = await countingSource();
     const words = ['db', 'migrate', cluster, '--source', `postgres://u@127.0.0.1:${source.port}/d`, ...idle];
-    const ran = await cloudctl(host, words);
+    const ran = await runCloudctl(host, words);
     expect(ran).toMatchObject({ code: 2, out: '' });
     expect(ran.err).toContain(`error: cannot use ${idle[0]} without --watch`);
     expect([source.asked(), seen.length]).toEqual([0, 0]);
@@ -163,7 +163,7 @@ describe('what the service does not start', () => {
     const { seen, host } = await service();
     const port = await closedPort();
     const source = `${address}:${port}${method === 'dump' ? '/d' : ''}`;
-    const ran = await cloudctl(host, ['db', 'migrate', cluster, '--source', source, '--method', method]);
+    const ran = await runCloudctl(host, ['db', 'migrate', cluster, '--source', source, '--method', method]);
     expect(ran).toMatchObject({ code: 2, out: '' });
     expect(ran.err).toContain('No migration is possible yet.');
     expect(ran.err).toMatch(said);
@@ -174,7 +174,7 @@ describe('what the service does not start', () => {
   it('a source that is not ready: exit 3, and nothing sent', async () => {
     const { seen, host } = await service();
     const words = ['db', 'migrate', cluster, '--source', `postgres://u@127.0.0.1:${await closedPort()}/d`];
-    const ran = await cloudctl(host, [...words, '-o', 'json']);
+    const ran = await runCloudctl(host, [...words, '-o', 'json']);
     expect(ran).toMatchObject({ code: 3, out: '' });
     expect(ran.error()).toMatchObject({
       code: 'preflight_blocked',

@@ -1,18 +1,18 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Report } from '../../../src/preflight/report.ts';
-import { cloudctl } from '../ground.ts';
-import { closedPort, machine } from './ground.ts';
+import type { PreflightReport } from '../../../src/preflight/report.ts';
+import { runCloudctl } from '../run-cloudctl.ts';
+import { closedPort, dbTestHost } from './test-source.ts';
 
 describe('db preflight of a source that cannot be reached', () => {
   it('is a report and exit 3, not a failure of the program', async () => {
     const port = await closedPort();
     const words = ['db', 'preflight', '--source', `postgres://u@127.0.0.1:${port}/d`, '--allow-private'];
-    const ran = await cloudctl(machine(), [...words, '-o', 'json']);
+    const ran = await runCloudctl(dbTestHost(), [...words, '-o', 'json']);
     expect(ran.code).toBe(3);
     expect(ran.error()).toMatchObject({ code: 'preflight_blocked', exit_code: 3 });
-    const { verdict, ok, findings, source } = ran.json<Report>();
+    const { verdict, ok, findings, source } = ran.json<PreflightReport>();
     expect({ verdict, ok }).toEqual({ verdict: 'blocked', ok: false });
     expect(source).toMatchObject({ host: '127.0.0.1', port, dbname: 'd', username: 'u' });
     expect(findings.find(({ id }) => id === 'tcp-connect')).toMatchObject({ status: 'fail' });
@@ -22,27 +22,27 @@ describe('db preflight of a source that cannot be reached', () => {
   it('is one text where a table would be, and rows of findings where a format has rows', async () => {
     const source = `redis://127.0.0.1:${await closedPort()}`;
     const words = ['db', 'preflight', '--source', source, '--allow-private'];
-    const text = await cloudctl(machine(), words);
+    const text = await runCloudctl(dbTestHost(), words);
     expect(text.code).toBe(3);
     expect(text.out).toMatch(/^No migration is possible yet\.$/m);
-    const csv = await cloudctl(machine(), [...words, '-o', 'csv', '--format', 'ID,Status']);
+    const csv = await runCloudctl(dbTestHost(), [...words, '-o', 'csv', '--format', 'ID,Status']);
     expect(csv.out.split('\r\n')[0]).toBe('ID,Status');
-    const one = await cloudctl(machine(), [...words, '-o', 'json', '--query', 'verdict']);
+    const one = await runCloudctl(dbTestHost(), [...words, '-o', 'json', '--query', 'verdict']);
     expect(one.out).toBe('"blocked"\n');
   });
 
   it('writes every file it was asked for, and says which script has nothing to do', async () => {
-    const host = machine();
+    const host = dbTestHost();
     const at = (name: string): string => join(host.place.work, name);
     const words = ['db', 'preflight', '--source', `postgres://u@127.0.0.1:${await closedPort()}/d`, '--allow-private'];
     const files = ['--report', at('r.md'), '--report', at('R.HTML'), '--fix-sql', at('fix.sql'), '--baseline', at('b')];
-    const ran = await cloudctl(host, [...words, ...files]);
+    const ran = await runCloudctl(host, [...words, ...files]);
     expect(ran.code).toBe(3);
     expect(readFileSync(at('r.md'), 'utf8')).toContain('tcp-connect');
     expect(readFileSync(at('R.HTML'), 'utf8')).toContain('<html');
     expect(existsSync(at('fix.sql'))).toBe(false);
     expect(ran.err).toContain('fix.sql was not written: nothing can be cured by a script.');
-    const again = await cloudctl(host, [...words, '--baseline', at('b'), '-o', 'json']);
+    const again = await runCloudctl(host, [...words, '--baseline', at('b'), '-o', 'json']);
     expect(again.json<{ changes: unknown[] }>().changes).toEqual([]);
   });
 });
@@ -51,9 +51,9 @@ describe('what is wrong with the words', () => {
   it.each(['--report', '--fix-sql', '--undo-sql', '--baseline'])(
     'a file of %s that cannot be written is met before the source is asked',
     async (option) => {
-      const host = machine();
+      const host = dbTestHost();
       const file = join(host.place.work, 'no-folder', 'r.json');
-      const ran = await cloudctl(host, ['db', 'preflight', '--source', 'redis://127.0.0.1:9', option, file]);
+      const ran = await runCloudctl(host, ['db', 'preflight', '--source', 'redis://127.0.0.1:9', option, file]);
       expect(ran).toMatchObject({ code: 2, out: '' });
       expect(ran.err).toContain(`could not write ${file}`);
       expect(ran.err).not.toContain('asking the source');
@@ -61,7 +61,7 @@ describe('what is wrong with the words', () => {
   );
 
   it('an address of another database names the kinds that are migrated', async () => {
-    const ran = await cloudctl(machine(), ['db', 'preflight', '--source', 'mysql://h/d']);
+    const ran = await runCloudctl(dbTestHost(), ['db', 'preflight', '--source', 'mysql://h/d']);
     expect(ran.code).toBe(2);
     expect(ran.err).toMatch(/the kind mysql[\s\S]*redis:\/\//);
   });
@@ -76,8 +76,8 @@ describe('an address of this machine', () => {
     ['fails with --judge-as-public', { CLOUDCTL_BASE_URL: 'http://[::1]:8080' }, ['--judge-as-public'], 'fail'],
   ])('%s', async (_what, env, words, status) => {
     const source = `postgres://u@127.0.0.1:${await closedPort()}/d`;
-    const ran = await cloudctl(machine(env), ['db', 'preflight', '--source', source, '-o', 'json', ...words]);
-    const { findings } = ran.json<Report>();
+    const ran = await runCloudctl(dbTestHost(env), ['db', 'preflight', '--source', source, '-o', 'json', ...words]);
+    const { findings } = ran.json<PreflightReport>();
     expect(findings.find(({ id }) => id === 'host-public-address')).toMatchObject({ status });
   });
 });
@@ -107,7 +107,7 @@ describe('wrong words', () => {
     ['a CA file that is not there', [...pg, '--ca-file', '/none.pem'], /none\.pem/],
     ['a password from an empty standard input', [...pg, '--password-stdin'], /standard input is empty/],
   ])('%s is exit 2 with a hint, and nothing on stdout', async (_what, words, said) => {
-    const ran = await cloudctl(machine(), ['db', 'preflight', '--allow-private', ...words, '-o', 'json'], {
+    const ran = await runCloudctl(dbTestHost(), ['db', 'preflight', '--allow-private', ...words, '-o', 'json'], {
       stdin: '',
     });
     expect(ran.code).toBe(2);
@@ -117,25 +117,25 @@ describe('wrong words', () => {
   });
 
   it('a baseline that is none, or of another source, is left as it is', async () => {
-    const host = machine();
+    const host = dbTestHost();
     const file = join(host.place.work, 'baseline.json');
     for (const text of ['{"schema_version":2}', 'no json', '[]']) {
       writeFileSync(file, text);
-      const ran = await cloudctl(host, ['db', 'preflight', ...pg, '--allow-private', '--baseline', file]);
+      const ran = await runCloudctl(host, ['db', 'preflight', ...pg, '--allow-private', '--baseline', file]);
       expect(ran).toMatchObject({ code: 2, out: '' });
       expect(readFileSync(file, 'utf8')).toBe(text);
     }
     const other = ['--source', `postgres://u@127.0.0.1:${await closedPort()}/d`, '--allow-private'];
-    writeFileSync(file, (await cloudctl(host, ['db', 'preflight', ...other, '-o', 'json'])).out);
-    const ran = await cloudctl(host, ['db', 'preflight', ...pg, '--allow-private', '--baseline', file]);
+    writeFileSync(file, (await runCloudctl(host, ['db', 'preflight', ...other, '-o', 'json'])).out);
+    const ran = await runCloudctl(host, ['db', 'preflight', ...pg, '--allow-private', '--baseline', file]);
     expect(ran).toMatchObject({ code: 2, out: '' });
     expect(ran.err).toContain('the baseline is of 127.0.0.1:');
   });
 
   it('a report that cannot be written is told', async () => {
-    const host = machine();
+    const host = dbTestHost();
     const report = join(host.place.work, 'no-folder', 'r.json');
-    const ran = await cloudctl(host, ['db', 'preflight', ...pg, '--allow-private', '--report', report]);
+    const ran = await runCloudctl(host, ['db', 'preflight', ...pg, '--allow-private', '--report', report]);
     expect(ran.code).toBe(2);
     expect(ran.err).toContain('could not write');
   });

@@ -1,14 +1,14 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { startRedis } from '../../fixtures/redis.ts';
-import { start } from '../ground.ts';
-import { closedPort, machine } from './ground.ts';
+import { startCloudctl } from '../run-cloudctl.ts';
+import { closedPort, dbTestHost } from './test-source.ts';
 
 it('a watch that was to end by itself is come back to with the same words', async () => {
   const source = await startRedis();
   onTestFinished(() => source.stop());
   const address = `redis://${source.host}:${source.port}`;
-  const watch = start(machine(), ['db', 'watch', '--source', address, '--until-idle']);
-  await watch.says(/waiting/);
+  const watch = startCloudctl(dbTestHost(), ['db', 'watch', '--source', address, '--until-idle']);
+  await watch.waitForOutput(/waiting/);
   watch.host.signal('SIGINT');
   const ran = await watch.ended;
   expect(ran.code).toBe(130);
@@ -18,15 +18,15 @@ it('a watch that was to end by itself is come back to with the same words', asyn
 it('a terminal that was closed ends a watch as it ends every command', async () => {
   const source = await startRedis();
   onTestFinished(() => source.stop());
-  const watch = start(machine(), ['db', 'watch', '--source', `redis://${source.host}:${source.port}`]);
-  await watch.says(/waiting/);
+  const watch = startCloudctl(dbTestHost(), ['db', 'watch', '--source', `redis://${source.host}:${source.port}`]);
+  await watch.waitForOutput(/waiting/);
   watch.host.signal('SIGHUP');
   expect((await watch.ended).code).toBe(130);
 });
 
 it.each(['redis', 'postgres'])('the first look at a %s source that cannot be entered says why', async (scheme) => {
   const address = `${scheme}://mover@127.0.0.1:${await closedPort()}/0`;
-  const ran = await start(machine(), ['db', 'watch', '--source', address, '--disable-ssl']).ended;
+  const ran = await startCloudctl(dbTestHost(), ['db', 'watch', '--source', address, '--disable-ssl']).ended;
   expect(ran).toMatchObject({ code: 3, out: '' });
   expect(ran.err).toMatch(/^error: could not enter the source: connection refused/);
 });

@@ -1,14 +1,14 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import { tryAcquire } from '../../../src/platform/lock.ts';
-import type { SandboxOptions } from '../../../src/sandbox/server.ts';
-import { swiftClock } from '../../batch/ground.ts';
+import { tryAcquireLock } from '../../../src/platform/file-lock.ts';
+import type { SandboxOptions } from '../../../src/sandbox/sandbox.ts';
+import { fastClock } from '../../batch/batch-fixtures.ts';
 import { type Answerer, closedOrigin, reply, serverFor } from '../../fixtures/broken-server.ts';
 import { testHost } from '../../fixtures/host.ts';
 import { seedSession } from '../../fixtures/session.ts';
-import { admin, sandboxFor } from '../../sandbox/driver.ts';
-import { cloudctl, requestsOf, start } from '../ground.ts';
+import { admin, sandboxFor } from '../../sandbox/requests.ts';
+import { recordedRequests, runCloudctl, startCloudctl } from '../run-cloudctl.ts';
 
 const like = ['--size', 's-1vcpu-1gb', '--image', 'ubuntu-24-04-x64'];
 
@@ -31,7 +31,7 @@ function ledgerOf(text: string): string {
 
 /** A machine with a fixed access token, on which the waits of a batch are short. */
 function tokenTo(origin: string) {
-  return { ...testHost({ env: { CLOUDCTL_ACCESS_TOKEN: 'x', CLOUDCTL_BASE_URL: origin } }), clock: swiftClock() };
+  return { ...testHost({ env: { CLOUDCTL_ACCESS_TOKEN: 'x', CLOUDCTL_BASE_URL: origin } }), clock: fastClock() };
 }
 
 /** A server whose account is empty whatever it creates. */
@@ -47,7 +47,7 @@ function forgetful(post: Answerer) {
 describe('droplets create', () => {
   it('prints a row of the contract for every name, in their order', async () => {
     const { host } = await loggedIn();
-    const ran = await cloudctl(host, ['droplets', 'create', 'n-{1..12}', 'z', ...like, '-o', 'json']);
+    const ran = await runCloudctl(host, ['droplets', 'create', 'n-{1..12}', 'z', ...like, '-o', 'json']);
     expect(ran.code).toBe(0);
     const rows = ran.json<Row[]>();
     expect(rows.map(({ name }) => name)).toEqual([...Array.from({ length: 12 }, (_, at) => `n-${at + 1}`), 'z']);
@@ -62,8 +62,8 @@ describe('droplets create', () => {
     const file = join(host.place.work, 'names.txt');
     writeFileSync(file, '\uFEFFfrom-file-1\r\nfrom-file-{2..3}\n');
     const words = ['w', '--names', 'x-{a,b},y', ...like, '-o', 'json'];
-    const ran = await cloudctl(host, ['droplets', 'create', ...words, '--names-from', file]);
-    const piped = await cloudctl(host, ['droplets', 'create', ...like, '--names-from', '-', '-o', 'json'], {
+    const ran = await runCloudctl(host, ['droplets', 'create', ...words, '--names-from', file]);
+    const piped = await runCloudctl(host, ['droplets', 'create', ...like, '--names-from', '-', '-o', 'json'], {
       stdin: 'p-1\np-2',
     });
     const names = ran.json<Row[]>().map(({ name }) => name);
@@ -76,14 +76,14 @@ describe('droplets create', () => {
     const file = join(host.place.work, 'names.txt');
     writeFileSync(file, '\uFEFFweb-1\r\nweb-2\r\n', 'utf16le');
     const words = [...like, '--names-from', file, '--dry-run', '-o', 'json', '--query', '[].body.names[]'];
-    expect((await cloudctl(host, ['droplets', 'create', ...words])).json()).toEqual(['web-1', 'web-2']);
+    expect((await runCloudctl(host, ['droplets', 'create', ...words])).json()).toEqual(['web-1', 'web-2']);
   });
 
   it('sends attributes as given, numbers of images as numbers', async () => {
     const { origin, seen } = await forgetful((_, response) => reply(response, 202, { droplet: { id: 1, name: 'a' } }));
     const sets = ['tags=["x"]', 'ipv6=true', 'ratio=1.0', 'id=9007199254740991'].flatMap((set) => ['--set', set]);
     const words = ['--size', 's', '--image', '123', '--region', 'nyc3', ...sets];
-    expect((await cloudctl(tokenTo(origin), ['droplets', 'create', 'a', ...words])).code).toBe(0);
+    expect((await runCloudctl(tokenTo(origin), ['droplets', 'create', 'a', ...words])).code).toBe(0);
     expect(JSON.parse(seen.at(-1)?.body ?? '')).toEqual({
       name: 'a',
       size: 's',
@@ -98,7 +98,16 @@ describe('droplets create', () => {
 
   it('streams ndjson as each group becomes known', async () => {
     const { host } = await loggedIn();
-    const ran = await cloudctl(host, ['droplets', 'create', 'n-{1..3}', ...like, '--batch-size', '1', '-o', 'ndjson']);
+    const ran = await runCloudctl(host, [
+      'droplets',
+      'create',
+      'n-{1..3}',
+      ...like,
+      '--batch-size',
+      '1',
+      '-o',
+      'ndjson',
+    ]);
     expect(
       ran.out
         .trim()
@@ -109,18 +118,18 @@ describe('droplets create', () => {
 
   it('with --dry-run prints the requests, needs no session and sends nothing', async () => {
     const sandbox = await sandboxFor();
-    const ran = await cloudctl(testHost(), ['droplets', 'create', 'n-{1..11}', ...like, '--dry-run', '-o', 'json']);
+    const ran = await runCloudctl(testHost(), ['droplets', 'create', 'n-{1..11}', ...like, '--dry-run', '-o', 'json']);
     expect(ran.code).toBe(0);
     expect(ran.json<{ body: object }[]>()).toMatchObject([
       { method: 'POST', path: '/v2/droplets', body: { names: expect.any(Array) } },
       { body: { name: 'n-11' } },
     ]);
-    expect(await requestsOf(sandbox)).toEqual([]);
+    expect(await recordedRequests(sandbox)).toEqual([]);
   });
 
   it('with --dry-run cuts no request to the terminal: it is there to be read and pasted', async () => {
     const words = ['droplets', 'create', 'n-{1..10}', ...like, '--dry-run'];
-    const ran = await cloudctl(testHost(), words, { terminal: 80 });
+    const ran = await runCloudctl(testHost(), words, { terminal: 80 });
     expect(ran.code).toBe(0);
     expect(ran.out).toMatch(/curl -X POST .*"n-10"\],.*'$/m);
   });
@@ -128,7 +137,7 @@ describe('droplets create', () => {
   it('with --dry-run asks for a token of the address it was given, so that no other one is sent there', async () => {
     const { host } = await loggedIn();
     const words = ['droplets', 'create', 'a', ...like, '--dry-run', '-o', 'json'];
-    const elsewhere = await cloudctl(host, [...words, '--base-url', 'http://127.0.0.1:4999']);
+    const elsewhere = await runCloudctl(host, [...words, '--base-url', 'http://127.0.0.1:4999']);
     expect(elsewhere.json<{ curl: string }[]>()[0]?.curl).toContain(
       '"Authorization: Bearer $(cloudctl auth token --base-url http://127.0.0.1:4999)"',
     );
@@ -137,7 +146,9 @@ describe('droplets create', () => {
   it('with --dry-run prints curl commands that fetch the token themselves', async () => {
     const { host } = await loggedIn();
     const words = ['n-{1..2}', ...like, '--set', 'user_data="it\'s"', '--dry-run', '-o', 'json'];
-    const [planned] = (await cloudctl(host, ['droplets', 'create', ...words])).json<{ curl: string; body: object }[]>();
+    const [planned] = (await runCloudctl(host, ['droplets', 'create', ...words])).json<
+      { curl: string; body: object }[]
+    >();
     const body = JSON.stringify(planned?.body).replaceAll("'", "'\\''");
     expect(planned?.curl).toBe(
       `curl -X POST ${host.readConfig().profiles.get('default')?.base_url}/v2/droplets -H "Authorization: Bearer $(cloudctl auth token)" -H 'Content-Type: application/json' --data '${body}'`,
@@ -148,7 +159,7 @@ describe('droplets create', () => {
 describe('the exit status', () => {
   it('is 4 with a read session, and says which scope to ask for', async () => {
     const { host } = await loggedIn('read');
-    const ran = await cloudctl(host, ['droplets', 'create', 'a', 'b', ...like, '-o', 'json']);
+    const ran = await runCloudctl(host, ['droplets', 'create', 'a', 'b', ...like, '-o', 'json']);
     expect(ran.code).toBe(4);
     expect(ran.json<Row[]>().map(({ status }) => status)).toEqual(['failed', 'failed']);
     expect(ran.error()).toMatchObject({
@@ -159,7 +170,7 @@ describe('the exit status', () => {
 
   it('is 1 when the server took none', async () => {
     const { host } = await loggedIn();
-    const ran = await cloudctl(host, ['droplets', 'create', 'a', '--size', 'huge', '--image', 'x', '-o', 'json']);
+    const ran = await runCloudctl(host, ['droplets', 'create', 'a', '--size', 'huge', '--image', 'x', '-o', 'json']);
     expect(ran.code).toBe(1);
     expect(ran.json<Row[]>()).toMatchObject([
       { name: 'a', status: 'failed', error: expect.stringMatching(/size|image/) },
@@ -169,7 +180,7 @@ describe('the exit status', () => {
   it('is 1 when all were refused: what to mend is the hint, for the ledger would only ask for the same', async () => {
     const { origin, seen } = await forgetful((_, response) => reply(response, 422, { message: 'size is unknown' }));
     const words = ['n-{1..3}', ...like, '--batch-size', '1'];
-    const ran = await cloudctl(tokenTo(origin), ['droplets', 'create', ...words]);
+    const ran = await runCloudctl(tokenTo(origin), ['droplets', 'create', ...words]);
     expect(ran.code).toBe(1);
     expect(seen.filter(({ method }) => method === 'POST')).toHaveLength(3);
     expect(ran.err).toContain('detail: size is unknown\nhint: mend what the server named');
@@ -180,10 +191,10 @@ describe('the exit status', () => {
 
   it('comes with a command that meets the same profile and server', async () => {
     const { origin } = await forgetful((_, response) => reply(response, 422, { message: 'size is unknown' }));
-    const host = { ...testHost({ env: { CLOUDCTL_ACCESS_TOKEN: 'x' } }), clock: swiftClock() };
+    const host = { ...testHost({ env: { CLOUDCTL_ACCESS_TOKEN: 'x' } }), clock: fastClock() };
     host.writeConfig({ current: 'default', profiles: { default: {}, work: {} } });
     const place = ['--profile', 'work', '--base-url', origin];
-    const ran = await cloudctl(host, ['droplets', 'create', 'a', ...like, ...place]);
+    const ran = await runCloudctl(host, ['droplets', 'create', 'a', ...like, ...place]);
     expect(ran.code).toBe(1);
     expect(ran.err).toContain(`droplets create --resume ${ledgerOf(ran.err)} ${place.join(' ')}\``);
   });
@@ -192,7 +203,7 @@ describe('the exit status', () => {
     const { host, sandbox } = await loggedIn();
     sandbox.faults.add({ match: { method: 'POST', path: '/v2/droplets' }, action: 'status', status: 422, nth: 2 });
     const words = ['a', 'b', 'c', ...like, '--batch-size', '1', '--concurrency', '1'];
-    const ran = await cloudctl(host, ['droplets', 'create', ...words]);
+    const ran = await runCloudctl(host, ['droplets', 'create', ...words]);
     expect(ran.code).toBe(5);
     expect(ran.err).toContain('detail: 2 created, 1 failed, 0 unknown; A fault of the sandbox: 422.\n');
   });
@@ -201,7 +212,7 @@ describe('the exit status', () => {
     const { host, sandbox } = await loggedIn();
     sandbox.faults.add({ match: { method: 'POST', path: '/v2/droplets' }, action: 'status', status: 403, nth: 2 });
     const words = ['a', 'b', ...like, '--batch-size', '1', '--concurrency', '1'];
-    const ran = await cloudctl(host, ['droplets', 'create', ...words]);
+    const ran = await runCloudctl(host, ['droplets', 'create', ...words]);
     expect(ran.code).toBe(5);
     expect(ran.err).toMatch(/hint: .*auth login.*; then `cloudctl droplets create --resume /);
   });
@@ -210,17 +221,17 @@ describe('the exit status', () => {
     const { origin } = await forgetful((_, response) =>
       reply(response, 202, { droplet: { id: 1, name: 'web.example.com' } }),
     );
-    const ran = await cloudctl(tokenTo(origin), ['droplets', 'create', 'Web', ...like]);
+    const ran = await runCloudctl(tokenTo(origin), ['droplets', 'create', 'Web', ...like]);
     expect(ran.code).toBe(5);
     expect(ran.err).toMatch(/hint: `.* --resume \S+` looks again; .*: see `cloudctl droplets list Web`\n/);
   });
 
   it('is 5 when some were created', async () => {
     const { host, sandbox } = await loggedIn('read write', { dropletLimit: 5 });
-    const { json } = await cloudctl(host, ['droplets', 'list', '-o', 'json']);
+    const { json } = await runCloudctl(host, ['droplets', 'list', '-o', 'json']);
     const room = Math.max(0, 5 - json<unknown[]>().length);
     const words = ['n-{1..9}', ...like, '--batch-size', '1', '--concurrency', '1', '-o', 'json'];
-    const ran = await cloudctl(host, ['droplets', 'create', ...words]);
+    const ran = await runCloudctl(host, ['droplets', 'create', ...words]);
     expect(ran.code).toBe(room === 0 ? 1 : 5);
     expect(ran.json<Row[]>().filter(({ status }) => status === 'created')).toHaveLength(room);
     expect(ran.json<Row[]>()).toHaveLength(9);
@@ -232,7 +243,7 @@ describe('the exit status', () => {
       count === 1 ? reply(response, 202, { droplet: { id: 1, name: 'a' } }) : void response.destroy(),
     );
     const words = ['a', 'b', ...like, '--batch-size', '1', '--concurrency', '1', '-o', 'json'];
-    const ran = await cloudctl(tokenTo(origin), ['droplets', 'create', ...words]);
+    const ran = await runCloudctl(tokenTo(origin), ['droplets', 'create', ...words]);
     expect(ran.code).toBe(5);
     expect(ran.json<Row[]>()).toMatchObject([
       { name: 'a', status: 'created' },
@@ -245,12 +256,12 @@ describe('the exit status', () => {
 
   it('is 5 when all are in doubt', async () => {
     const { origin } = await forgetful((_, response) => reply(response, 500, { message: 'oops' }));
-    expect((await cloudctl(tokenTo(origin), ['droplets', 'create', 'a', ...like])).code).toBe(5);
+    expect((await runCloudctl(tokenTo(origin), ['droplets', 'create', 'a', ...like])).code).toBe(5);
   });
 
   it('is 5 when the rate limit asks for a longer wait than a quarter of an hour', async () => {
     const { origin } = await forgetful((_, response) => reply(response, 429, {}, { 'retry-after': '1000' }));
-    const ran = await cloudctl(tokenTo(origin), ['droplets', 'create', 'a', ...like, '-o', 'json']);
+    const ran = await runCloudctl(tokenTo(origin), ['droplets', 'create', 'a', ...like, '-o', 'json']);
     expect(ran.code).toBe(5);
     expect(ran.json<Row[]>()).toMatchObject([{ status: 'failed' }]);
     expect(ran.error()).toMatchObject({ code: 'rate_limited' });
@@ -263,13 +274,13 @@ describe('the exit status', () => {
       reply(response, 422, { id: 'droplet_limit', message: 'this exceeds your limit of 1' });
     });
     const words = ['droplets', 'create', 'a', 'b', ...like, '--batch-size', '1', '--concurrency', '1', '-o', 'json'];
-    const ran = await cloudctl(tokenTo(origin), words);
+    const ran = await runCloudctl(tokenTo(origin), words);
     expect(ran.code).toBe(5);
     expect(ran.error()).toMatchObject({ detail: expect.stringContaining('this exceeds your limit of 1') });
   });
 
   it('is 6 when nobody could be reached', async () => {
-    const ran = await cloudctl(tokenTo(await closedOrigin()), ['droplets', 'create', 'a', ...like, '-o', 'json']);
+    const ran = await runCloudctl(tokenTo(await closedOrigin()), ['droplets', 'create', 'a', ...like, '-o', 'json']);
     expect(ran.code).toBe(6);
     expect(ran.json<Row[]>()).toMatchObject([{ status: 'failed' }]);
   });
@@ -278,19 +289,19 @@ describe('the exit status', () => {
     const { host, sandbox, grant } = await loggedIn();
     await admin(sandbox, 'POST', '/tokens/expire', { token: grant.access_token });
     const words = ['n-{1..20}', ...like, '--batch-size', '2', '-o', 'json'];
-    expect((await cloudctl(host, ['droplets', 'create', ...words])).code).toBe(0);
-    const list = (await cloudctl(host, ['droplets', 'list', 'n-*', '-o', 'json'])).json<Row[]>();
+    expect((await runCloudctl(host, ['droplets', 'create', ...words])).code).toBe(0);
+    const list = (await runCloudctl(host, ['droplets', 'list', 'n-*', '-o', 'json'])).json<Row[]>();
     expect(list).toHaveLength(20);
-    expect((await requestsOf(sandbox)).filter((line) => line === 'POST /v1/oauth/token')).toHaveLength(1);
+    expect((await recordedRequests(sandbox)).filter((line) => line === 'POST /v1/oauth/token')).toHaveLength(1);
   });
 });
 
 describe('names that are taken', () => {
   async function taken(...words: string[]) {
     const { host } = await loggedIn();
-    const first = await cloudctl(host, ['droplets', 'create', 'a', 'b', ...like, '-o', 'json']);
-    const ran = await cloudctl(host, ['droplets', 'create', 'a', 'b', 'c', ...like, '-o', 'json', ...words]);
-    const all = (await cloudctl(host, ['droplets', 'list', '?', '-o', 'json'])).json<Row[]>();
+    const first = await runCloudctl(host, ['droplets', 'create', 'a', 'b', ...like, '-o', 'json']);
+    const ran = await runCloudctl(host, ['droplets', 'create', 'a', 'b', 'c', ...like, '-o', 'json', ...words]);
+    const all = (await runCloudctl(host, ['droplets', 'list', '?', '-o', 'json'])).json<Row[]>();
     return { ran, ids: first.json<Row[]>().map(({ id }) => id), names: all.map(({ name }) => name).sort(), host };
   }
 
@@ -329,37 +340,37 @@ describe('--resume', () => {
     if (accountUuid !== undefined) await seedSession(host, sandbox, { record: { accountUuid } });
     sandbox.faults.add({ match: { method: 'POST', path: '/v2/droplets' }, action: 'status', status: 403, nth: 2 });
     const words = ['a', 'b', 'c', ...like, '--batch-size', '1', '--concurrency', '1', '-o', 'json'];
-    const ran = await cloudctl(host, ['droplets', 'create', ...words]);
+    const ran = await runCloudctl(host, ['droplets', 'create', ...words]);
     expect(ran.code).toBe(5);
     return { host, sandbox, ledger: ledgerOf(ran.err) };
   }
 
   it('sends what is missing, with the recorded attributes, and gives a row for every name', async () => {
     const { host, sandbox, ledger } = await begun();
-    const ran = await cloudctl(host, ['droplets', 'create', '--resume', ledger, '-o', 'json']);
+    const ran = await runCloudctl(host, ['droplets', 'create', '--resume', ledger, '-o', 'json']);
     expect(ran.code).toBe(0);
     expect(ran.json<Row[]>().map(({ name, status }) => `${name} ${status}`)).toEqual([
       'a created',
       'b created',
       'c created',
     ]);
-    const list = (await cloudctl(host, ['droplets', 'list', '?', '-o', 'json'])).json<
+    const list = (await runCloudctl(host, ['droplets', 'list', '?', '-o', 'json'])).json<
       (Row & { size_slug: string })[]
     >();
     expect(list.map(({ name }) => name)).toEqual(['a', 'b', 'c']);
     expect(list.every(({ size_slug }) => size_slug === like[1])).toBe(true);
-    expect((await requestsOf(sandbox)).filter((line) => line === 'POST /v2/droplets')).toHaveLength(3);
+    expect((await recordedRequests(sandbox)).filter((line) => line === 'POST /v2/droplets')).toHaveLength(3);
   });
 
   it('of a finished batch says so, sends nothing and is exit 0', async () => {
     const { host, sandbox, ledger } = await begun();
-    await cloudctl(host, ['droplets', 'create', '--resume', ledger]);
-    const before = await requestsOf(sandbox);
-    const ran = await cloudctl(host, ['droplets', 'create', '--resume', ledger, '-o', 'json']);
+    await runCloudctl(host, ['droplets', 'create', '--resume', ledger]);
+    const before = await recordedRequests(sandbox);
+    const ran = await runCloudctl(host, ['droplets', 'create', '--resume', ledger, '-o', 'json']);
     expect(ran.code).toBe(0);
     expect(ran.err).toMatch(/this batch is finished/);
     expect(ran.json<Row[]>()).toHaveLength(3);
-    expect(await requestsOf(sandbox)).toEqual(before);
+    expect(await recordedRequests(sandbox)).toEqual(before);
   });
 
   it.each([
@@ -376,7 +387,7 @@ describe('--resume', () => {
     const { raw } = host.readConfig();
     const profiles = { default: {}, ...(typeof raw.profiles === 'object' ? raw.profiles : {}) };
     host.writeConfig({ ...raw, profiles: { ...profiles, other: profiles.default } });
-    const ran = await cloudctl(host, ['droplets', 'create', '--resume', ledger, ...words]);
+    const ran = await runCloudctl(host, ['droplets', 'create', '--resume', ledger, ...words]);
     expect(ran).toMatchObject({ code: 2, out: '' });
     expect(ran.err).toMatch(message);
   });
@@ -384,31 +395,31 @@ describe('--resume', () => {
   it('with the same words again is taken', async () => {
     const { host, ledger } = await begun();
     const words = ['--names', 'a,b,c', ...like, '--if-exists', 'fail'];
-    expect((await cloudctl(host, ['droplets', 'create', '--resume', ledger, ...words])).code).toBe(0);
+    expect((await runCloudctl(host, ['droplets', 'create', '--resume', ledger, ...words])).code).toBe(0);
   });
 
   it('of a batch that another account began is refused', async () => {
     const { host, sandbox, ledger } = await begun('a');
     expect(JSON.parse(readFileSync(ledger, 'utf8').split('\n')[0] ?? '')).toMatchObject({ account: 'a' });
     await seedSession(host, sandbox, { record: { accountUuid: 'b' } });
-    const ran = await cloudctl(host, ['droplets', 'create', '--resume', ledger]);
+    const ran = await runCloudctl(host, ['droplets', 'create', '--resume', ledger]);
     expect(ran).toMatchObject({ code: 2, out: '' });
     expect(ran.err).toMatch(/the ledger belongs to another account/);
     await seedSession(host, sandbox, { record: { accountUuid: 'a' } });
-    expect((await cloudctl(host, ['droplets', 'create', '--resume', ledger])).code).toBe(0);
+    expect((await runCloudctl(host, ['droplets', 'create', '--resume', ledger])).code).toBe(0);
   });
 
   it('of a ledger that is not there is refused', async () => {
     const { host } = await loggedIn();
-    const ran = await cloudctl(host, ['droplets', 'create', '--resume', join(host.place.work, 'no.jsonl')]);
+    const ran = await runCloudctl(host, ['droplets', 'create', '--resume', join(host.place.work, 'no.jsonl')]);
     expect(ran.code).toBe(2);
     expect(ran.err).toMatch(/there is no ledger/);
   });
 
   it('of a batch that another process works on is busy', async () => {
     const { host, ledger } = await begun();
-    const held = tryAcquire(`${ledger}.lock`);
-    const ran = await cloudctl(host, ['droplets', 'create', '--resume', ledger, '-o', 'json']);
+    const held = tryAcquireLock(`${ledger}.lock`);
+    const ran = await runCloudctl(host, ['droplets', 'create', '--resume', ledger, '-o', 'json']);
     held?.release();
     expect(ran.code).toBe(1);
     expect(ran.error()).toMatchObject({ code: 'busy' });
@@ -419,7 +430,7 @@ describe('--resume', () => {
     const lines = readFileSync(ledger, 'utf8').split('\n');
     const damaged = [...lines.slice(0, 2), '{"event":"send', ...lines.slice(3)].join('\n');
     writeFileSync(ledger, damaged);
-    const ran = await cloudctl(host, ['droplets', 'create', '--resume', ledger]);
+    const ran = await runCloudctl(host, ['droplets', 'create', '--resume', ledger]);
     expect(ran.code).toBe(2);
     expect(ran.err).toContain(`${ledger}:3`);
     expect(readFileSync(ledger, 'utf8')).toBe(damaged);
@@ -429,14 +440,14 @@ describe('--resume', () => {
 describe('what is told meanwhile', () => {
   it('is the path of the ledger first', async () => {
     const { host } = await loggedIn();
-    const ran = await cloudctl(host, ['droplets', 'create', 'a', ...like, '--quiet']);
+    const ran = await runCloudctl(host, ['droplets', 'create', 'a', ...like, '--quiet']);
     expect(ran.err).toBe(`ledger: ${ledgerOf(ran.err)}\n`);
   });
 
   it('is a line for every tenth without a terminal', async () => {
     const { host } = await loggedIn();
     const words = ['n-{1..40}', ...like, '--batch-size', '1', '--concurrency', '1'];
-    const ran = await cloudctl(host, ['droplets', 'create', ...words]);
+    const ran = await runCloudctl(host, ['droplets', 'create', ...words]);
     expect(ran.err.match(/^\d+\/40 created/gm)).toEqual(
       [4, 8, 12, 16, 20, 24, 28, 32, 36, 40].map((n) => `${n}/40 created`),
     );
@@ -445,7 +456,7 @@ describe('what is told meanwhile', () => {
   it('is a bar on a terminal', async () => {
     const { host } = await loggedIn();
     const words = ['n-{1..40}', ...like, '--batch-size', '1', '--concurrency', '1'];
-    const ran = await cloudctl(host, ['droplets', 'create', ...words], { terminal: 100 });
+    const ran = await runCloudctl(host, ['droplets', 'create', ...words], { terminal: 100 });
     expect(ran.err).toMatch(/░ \d+\/40 created/);
     expect(ran.err).not.toMatch(/^\d+\/40/m);
   });
@@ -453,9 +464,9 @@ describe('what is told meanwhile', () => {
   it('goes through --query row by row with ndjson, and as a whole when the query wants the whole', async () => {
     const { host } = await loggedIn();
     const words = ['n-{1..3}', ...like, '--batch-size', '1', '--if-exists', 'create', '-o', 'ndjson'];
-    const names = await cloudctl(host, ['droplets', 'create', ...words, '--query', "[?status=='created'].name"]);
+    const names = await runCloudctl(host, ['droplets', 'create', ...words, '--query', "[?status=='created'].name"]);
     expect(names.out.trim().split('\n').sort()).toEqual(['"n-1"', '"n-2"', '"n-3"']);
-    const count = await cloudctl(host, ['droplets', 'create', ...words, '--query', 'length(@)']);
+    const count = await runCloudctl(host, ['droplets', 'create', ...words, '--query', 'length(@)']);
     expect(count.out).toBe('3\n');
   });
 });
@@ -463,7 +474,7 @@ describe('what is told meanwhile', () => {
 describe('--mark', () => {
   it('tags every droplet with the id of the batch, beside the tags that were given', async () => {
     const { host } = await loggedIn();
-    const ran = await cloudctl(host, [
+    const ran = await runCloudctl(host, [
       'droplets',
       'create',
       'a',
@@ -475,7 +486,7 @@ describe('--mark', () => {
       'json',
     ]);
     const id = /batches\/(\w+)\.jsonl/.exec(ran.err)?.[1];
-    const [droplet] = (await cloudctl(host, ['droplets', 'list', 'a', '-o', 'json'])).json<{ tags: string[] }[]>();
+    const [droplet] = (await runCloudctl(host, ['droplets', 'list', 'a', '-o', 'json'])).json<{ tags: string[] }[]>();
     expect(droplet?.tags).toEqual(['web', `cloudctl-${id}`]);
   });
 });
@@ -484,14 +495,14 @@ describe('--wait', () => {
   it('lasts until every droplet is active, with one list an interval', async () => {
     const { host, sandbox } = await loggedIn();
     const words = ['n-{1..30}', ...like, '--wait', '-o', 'json'];
-    const started = start({ ...host, clock: swiftClock() }, ['droplets', 'create', ...words]);
-    await started.says(/0 of 30 droplets active/);
+    const started = startCloudctl({ ...host, clock: fastClock() }, ['droplets', 'create', ...words]);
+    await started.waitForOutput(/0 of 30 droplets active/);
     await admin(sandbox, 'POST', '/clock', { advance: '10s' });
     const ran = await started.ended;
     expect(ran.code).toBe(0);
-    const list = (await cloudctl(host, ['droplets', 'list', 'n-*', '-o', 'json'])).json<Row[]>();
+    const list = (await runCloudctl(host, ['droplets', 'list', 'n-*', '-o', 'json'])).json<Row[]>();
     expect(list.map(({ status }) => status)).toEqual(Array(30).fill('active'));
-    expect((await requestsOf(sandbox)).filter((line) => /GET \/v2\/droplets\/\d/.test(line))).toEqual([]);
+    expect((await recordedRequests(sandbox)).filter((line) => /GET \/v2\/droplets\/\d/.test(line))).toEqual([]);
   });
 });
 
@@ -503,7 +514,7 @@ describe('an interruption', () => {
     const { host, sandbox } = await loggedIn();
     sandbox.faults.add({ match: { method: 'POST' }, action: 'delay', delay: 300 });
     const words = ['n-{1..30}', ...like, '--concurrency', '1', '-o', 'json'];
-    const started = start(host, ['droplets', 'create', ...words]);
+    const started = startCloudctl(host, ['droplets', 'create', ...words]);
     await vi.waitFor(() => expect(sandbox.faults.list()[0]?.applied).toBe(1), 15_000);
     expect(started.host.signal(signal)).toBe(1);
     const ran = await started.ended;
@@ -512,15 +523,24 @@ describe('an interruption', () => {
     expect(ran.json<Row[]>().filter(({ error }) => error === 'not sent: interrupted')).toHaveLength(20);
     const resume = `cloudctl droplets create --resume ${ledgerOf(ran.err)} --concurrency 1`;
     expect(ran.error()).toMatchObject({ code: 'cancelled', hint: `\`${resume}\`` });
-    const resumed = await cloudctl(host, ['droplets', 'create', '--resume', ledgerOf(ran.err)]);
+    const resumed = await runCloudctl(host, ['droplets', 'create', '--resume', ledgerOf(ran.err)]);
     expect(resumed.code).toBe(0);
-    expect((await cloudctl(host, ['droplets', 'list', 'n-*', '-o', 'json'])).json<Row[]>()).toHaveLength(30);
+    expect((await runCloudctl(host, ['droplets', 'list', 'n-*', '-o', 'json'])).json<Row[]>()).toHaveLength(30);
   });
 
   it('tells in rows that were streamed, too, why the rest was not sent', async () => {
     const { host, sandbox } = await loggedIn();
     sandbox.faults.add({ match: { method: 'POST' }, action: 'delay', delay: 300 });
-    const started = start(host, ['droplets', 'create', 'n-{1..30}', ...like, '--concurrency', '1', '-o', 'ndjson']);
+    const started = startCloudctl(host, [
+      'droplets',
+      'create',
+      'n-{1..30}',
+      ...like,
+      '--concurrency',
+      '1',
+      '-o',
+      'ndjson',
+    ]);
     await vi.waitFor(() => expect(sandbox.faults.list()[0]?.applied).toBe(1), 15_000);
     started.host.signal('SIGINT');
     const rows = (await started.ended).out
@@ -536,7 +556,7 @@ describe('an interruption', () => {
     const { host, sandbox } = await loggedIn();
     // Longer than a test may take: whoever waits for it never ends.
     sandbox.faults.add({ match: { method: 'GET' }, action: 'delay', delay: 60_000 });
-    const started = start(host, ['droplets', 'create', 'n-{1..30}', ...like, '-o', 'json', '--timeout', '2m']);
+    const started = startCloudctl(host, ['droplets', 'create', 'n-{1..30}', ...like, '-o', 'json', '--timeout', '2m']);
     await vi.waitFor(() => expect(sandbox.faults.list()[0]?.applied).toBe(1), 15_000);
     started.host.signal('SIGINT');
     const ran = await started.ended;
@@ -549,8 +569,8 @@ describe('a wait that does not end', () => {
   const waiting = async () => {
     const { host, sandbox } = await loggedIn();
     await admin(sandbox, 'POST', '/clock', { freeze: true });
-    const started = start(host, ['droplets', 'create', 'a', 'b', ...like, '--wait', '-o', 'json']);
-    await started.says(/0 of 2 droplets active/);
+    const started = startCloudctl(host, ['droplets', 'create', 'a', 'b', ...like, '--wait', '-o', 'json']);
+    await started.waitForOutput(/0 of 2 droplets active/);
     return { sandbox, started };
   };
 
@@ -596,22 +616,22 @@ describe('wrong words', () => {
     [['a', '--set', 'key=-1e400', ...like], /--set key has a number .*: -1e400\n/],
   ])('%j are refused before any request', async (words, message) => {
     const { host, sandbox } = await loggedIn();
-    const ran = await cloudctl(host, ['droplets', 'create', ...words]);
+    const ran = await runCloudctl(host, ['droplets', 'create', ...words]);
     expect(ran).toMatchObject({ code: 2, out: '' });
     expect(ran.err).toMatch(message);
-    expect(await requestsOf(sandbox)).toEqual([]);
+    expect(await recordedRequests(sandbox)).toEqual([]);
   });
 
   it('standard input without names is named, for what was to give them may have failed', async () => {
     const { host } = await loggedIn();
-    const ran = await cloudctl(host, ['droplets', 'create', ...like, '--names-from', '-'], { stdin: '' });
+    const ran = await runCloudctl(host, ['droplets', 'create', ...like, '--names-from', '-'], { stdin: '' });
     expect(ran).toMatchObject({ code: 2, out: '' });
     expect(ran.err).toMatch(/there are no names in standard input\nhint: give one name a line/);
   });
 
   it('a blank line of a file is named', async () => {
     const { host } = await loggedIn();
-    const ran = await cloudctl(host, ['droplets', 'create', ...like, '--names-from', '-'], { stdin: 'a\n\nb\n' });
+    const ran = await runCloudctl(host, ['droplets', 'create', ...like, '--names-from', '-'], { stdin: 'a\n\nb\n' });
     expect(ran.code).toBe(2);
     expect(ran.err).toMatch(/1 name cannot be used\ndetail: \(blank\)/);
   });

@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from 'vitest';
 import { reply, serverFor } from '../../fixtures/broken-server.ts';
 import { testHost } from '../../fixtures/host.ts';
-import { cloudctl } from '../ground.ts';
+import { runCloudctl } from '../run-cloudctl.ts';
 
 /** Neighbours: as doubles the first two are one number. */
 const ids = ['9007199254740993', '9007199254740992', '12345678901234567890123'];
@@ -20,7 +20,7 @@ describe.each([
       reply(response, 200, answer, { 'content-type': 'application/json' }),
     );
     const env = { CLOUDCTL_BASE_URL: origin, CLOUDCTL_ACCESS_TOKEN: 'at-1' };
-    const ran = await cloudctl(testHost(), words, { env });
+    const ran = await runCloudctl(testHost(), words, { env });
     expect(ran).toMatchObject({ code: 0, err: '' });
     return ran.out;
   }
@@ -76,7 +76,7 @@ test('actions of ids that are one double are two actions', async () => {
     reply(response, 200, body, { 'content-type': 'application/json' }),
   );
   const env = { CLOUDCTL_BASE_URL: origin, CLOUDCTL_ACCESS_TOKEN: 'at-1' };
-  const { out } = await cloudctl(
+  const { out } = await runCloudctl(
     testHost(),
     ['actions', 'list', '--format', 'ID,ResourceID', '-o', 'csv', '--no-header'],
     { env },

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { reply, serverFor } from '../../fixtures/broken-server.ts';
 import { testHost } from '../../fixtures/host.ts';
 import { profileOf, seedSession } from '../../fixtures/session.ts';
-import { admin, MAYA, sandboxFor, tokenFor, userOf } from '../../sandbox/driver.ts';
-import { cloudctl, environmentOf, requestsOf } from '../ground.ts';
+import { admin, MAYA, sandboxFor, tokenFor, userOf } from '../../sandbox/requests.ts';
+import { recordedRequests, runCloudctl, sandboxEnvironment } from '../run-cloudctl.ts';
 
 interface Droplet {
   readonly id: number;
@@ -31,7 +31,7 @@ describe('the rate limit', () => {
     const { host, sandbox, names } = await many();
     for (const nth of [2, 2]) sandbox.faults.add({ match, nth, action: 'rate_limit' });
     const began = host.clock.now();
-    const ran = await cloudctl(host, ['droplets', 'list', 'many-*', '-o', 'ndjson']);
+    const ran = await runCloudctl(host, ['droplets', 'list', 'many-*', '-o', 'ndjson']);
     expect(ran.code).toBe(0);
     const rows: readonly Droplet[] = ran.out
       .trim()
@@ -45,7 +45,7 @@ describe('the rate limit', () => {
   it('ends a list that has not begun, with the time to try again', async () => {
     const { host, sandbox } = await many();
     sandbox.faults.add({ match, action: 'rate_limit' });
-    const ran = await cloudctl(host, ['droplets', 'list']);
+    const ran = await runCloudctl(host, ['droplets', 'list']);
     expect(ran).toMatchObject({ code: 1, out: '' });
     expect(ran.err).toMatch(/try again in \d+ s/);
   });
@@ -54,15 +54,15 @@ describe('the rate limit', () => {
 describe('droplets list', () => {
   it('gives the objects of the API as a bare array', async () => {
     const { host } = await loggedIn();
-    const ran = await cloudctl(host, ['droplets', 'list', '-o', 'json']);
+    const ran = await runCloudctl(host, ['droplets', 'list', '-o', 'json']);
     expect(ran).toMatchObject({ code: 0, err: '' });
     expect(ran.json<Droplet[]>()[0]).toMatchObject({ id: expect.any(Number), size: expect.any(Object) });
-    expect((await cloudctl(host, ['droplets', '-o', 'json'])).out).toBe(ran.out);
+    expect((await runCloudctl(host, ['droplets', '-o', 'json'])).out).toBe(ran.out);
   });
 
   it('has the columns of the contract, filled', async () => {
     const { host } = await loggedIn();
-    const { out } = await cloudctl(host, [
+    const { out } = await runCloudctl(host, [
       'droplets',
       'list',
       '-o',
@@ -92,7 +92,7 @@ describe('droplets list', () => {
     for (const row of rows.filter(({ Status }) => Status === 'active')) {
       for (const column of columns) expect(row[column], column).not.toBeNull();
     }
-    const table = await cloudctl(host, ['droplets', 'list']);
+    const table = await runCloudctl(host, ['droplets', 'list']);
     expect(table.out.split('\n')[0]?.trim().split(/ {2,}/)).toEqual(columns);
   });
 
@@ -103,15 +103,15 @@ describe('droplets list', () => {
     ['nothing', () => false],
   ])('%s keeps the names that match', async (glob, matches) => {
     const { host } = await loggedIn();
-    const all = (await cloudctl(host, ['droplets', 'list', '-o', 'json'])).json<Droplet[]>();
-    const ran = await cloudctl(host, ['droplets', 'list', glob, '-o', 'json']);
+    const all = (await runCloudctl(host, ['droplets', 'list', '-o', 'json'])).json<Droplet[]>();
+    const ran = await runCloudctl(host, ['droplets', 'list', glob, '-o', 'json']);
     expect(ran.code).toBe(0);
     expect(ran.json<Droplet[]>()).toEqual(all.filter(({ name }) => matches(name)));
   });
 
   it('filters by region here and by tag at the server', async () => {
     const { host } = await loggedIn();
-    await cloudctl(host, [
+    await runCloudctl(host, [
       'droplets',
       'create',
       'tagged',
@@ -124,9 +124,9 @@ describe('droplets list', () => {
       '--set',
       'tags=["blue"]',
     ]);
-    const region = await cloudctl(host, ['droplets', 'list', '--region', 'sfo3', '-o', 'json']);
+    const region = await runCloudctl(host, ['droplets', 'list', '--region', 'sfo3', '-o', 'json']);
     expect(region.json<Droplet[]>().every(({ region: { slug } }) => slug === 'sfo3')).toBe(true);
-    const tag = await cloudctl(host, ['droplets', 'list', '--tag', 'blue', '-o', 'json']);
+    const tag = await runCloudctl(host, ['droplets', 'list', '--tag', 'blue', '-o', 'json']);
     expect(tag.json<Droplet[]>().map(({ name }) => name)).toEqual(['tagged']);
   });
 
@@ -138,29 +138,29 @@ describe('droplets list', () => {
     ];
     const { origin } = await serverFor((_, response) => reply(response, 200, { droplets, meta: { total: 3 } }));
     const host = testHost({ env: { CLOUDCTL_ACCESS_TOKEN: 'x', CLOUDCTL_BASE_URL: origin } });
-    const ran = await cloudctl(host, ['droplets', 'list', '--tag', 'blue', '-o', 'json']);
+    const ran = await runCloudctl(host, ['droplets', 'list', '--tag', 'blue', '-o', 'json']);
     expect(ran.json<Droplet[]>().map(({ name }) => name)).toEqual(['a', 'c']);
   });
 
   it('with a limit stops there', async () => {
     const { host } = await loggedIn();
-    expect((await cloudctl(host, ['droplets', 'list', '--limit', '1', '-o', 'json'])).json<Droplet[]>()).toHaveLength(
-      1,
-    );
+    expect(
+      (await runCloudctl(host, ['droplets', 'list', '--limit', '1', '-o', 'json'])).json<Droplet[]>(),
+    ).toHaveLength(1);
   });
 
   it('with a limit asks for what it gives and no more', async () => {
     const { host, sandbox } = await loggedIn();
     const paths: string[] = [];
-    const send: typeof host.send = async (options) => {
-      const real = await host.send(options);
+    const send: typeof host.createSender = async (options) => {
+      const real = await host.createSender(options);
       return (url, init) => {
         paths.push(url.replace(sandbox.ready.base_url, ''));
         return real(url, init);
       };
     };
-    await cloudctl(host, ['droplets', 'list', '--limit', '2', '-o', 'json'], { send });
-    await cloudctl(host, ['droplets', 'list', '*', '--limit', '1', '-o', 'json'], { send });
+    await runCloudctl(host, ['droplets', 'list', '--limit', '2', '-o', 'json'], { send });
+    await runCloudctl(host, ['droplets', 'list', '*', '--limit', '1', '-o', 'json'], { send });
     expect(paths).toEqual(['/v2/droplets?page=1&per_page=2', '/v2/droplets?page=1&per_page=200']);
   });
 
@@ -169,7 +169,7 @@ describe('droplets list', () => {
     const host = testHost();
     host.writeConfig({ profiles: { default: profileOf(sandbox) } });
     for (const what of ['droplets', 'actions']) {
-      const ran = await cloudctl(host, [what, 'list', '--format', 'Nope']);
+      const ran = await runCloudctl(host, [what, 'list', '--format', 'Nope']);
       expect(ran).toMatchObject({ code: 2, out: '', err: expect.stringContaining('unknown column "Nope"') });
     }
   });
@@ -183,8 +183,8 @@ describe('droplets list', () => {
     const born = world.createDroplets(account, names, blueprint).map(({ droplet }) => droplet);
     const victims = born.filter((_, at) => at % 3 === 0);
     let pages = 0;
-    const send: typeof host.send = async (options) => {
-      const real = await host.send(options);
+    const send: typeof host.createSender = async (options) => {
+      const real = await host.createSender(options);
       return (url, init) => {
         pages += 1;
         // One goes and one comes: the total stays what it was.
@@ -195,7 +195,7 @@ describe('droplets list', () => {
         return real(url, init);
       };
     };
-    const ran = await cloudctl(host, ['droplets', 'list', '-o', 'ndjson'], { send });
+    const ran = await runCloudctl(host, ['droplets', 'list', '-o', 'ndjson'], { send });
     expect(ran).toMatchObject({ code: 0, err: '' });
     const ids = ran.out
       .trim()
@@ -208,7 +208,7 @@ describe('droplets list', () => {
 
   it('of nothing is an empty array', async () => {
     const { host } = await loggedIn();
-    expect((await cloudctl(host, ['droplets', 'list', 'no-*', '-o', 'json'])).out).toBe('[]\n');
+    expect((await runCloudctl(host, ['droplets', 'list', 'no-*', '-o', 'json'])).out).toBe('[]\n');
   });
 
   it.each([
@@ -221,10 +221,10 @@ describe('droplets list', () => {
     [['--query', '[?'], /./],
   ])('%j is a usage error before any request', async (words, message) => {
     const { host, sandbox } = await loggedIn();
-    const ran = await cloudctl(host, ['droplets', 'list', ...words]);
+    const ran = await runCloudctl(host, ['droplets', 'list', ...words]);
     expect(ran).toMatchObject({ code: 2, out: '' });
     expect(ran.err).toMatch(message);
-    expect(await requestsOf(sandbox)).toEqual([]);
+    expect(await recordedRequests(sandbox)).toEqual([]);
   });
 });
 
@@ -232,24 +232,24 @@ describe('the session of a profile', () => {
   it.each(['--base-url', '--auth-url'])('never goes to another server by %s', async (option) => {
     const { host, sandbox, grant } = await loggedIn();
     const { origin, seen } = await serverFor((_, response) => reply(response, 200, { droplets: [] }));
-    const ran = await cloudctl(host, ['droplets', 'list', option, origin, '-o', 'json']);
+    const ran = await runCloudctl(host, ['droplets', 'list', option, origin, '-o', 'json']);
     expect(ran).toMatchObject({ code: 4, out: '' });
     expect(ran.error()).toMatchObject({ code: 'not_logged_in', message: expect.stringContaining('other servers') });
     expect(ran.err).not.toContain(grant.access_token);
     expect(seen).toEqual([]);
-    expect(await requestsOf(sandbox)).toEqual([]);
+    expect(await recordedRequests(sandbox)).toEqual([]);
   });
 
   it('never goes elsewhere by environment, profile or client id either', async () => {
     const { host, sandbox } = await loggedIn();
     const { origin, seen } = await serverFor((_, response) => reply(response, 200, { droplets: [] }));
     const list = ['droplets', 'list'];
-    expect((await cloudctl(host, list, { env: { CLOUDCTL_BASE_URL: origin } })).code).toBe(4);
-    expect((await cloudctl(host, list, { env: { CLOUDCTL_CLIENT_ID: 'other' } })).code).toBe(4);
-    await cloudctl(host, ['config', 'set', 'base_url', origin]);
-    expect((await cloudctl(host, list)).code).toBe(4);
-    await cloudctl(host, ['config', 'set', 'base_url', sandbox.ready.base_url]);
-    expect((await cloudctl(host, list)).code).toBe(0);
+    expect((await runCloudctl(host, list, { env: { CLOUDCTL_BASE_URL: origin } })).code).toBe(4);
+    expect((await runCloudctl(host, list, { env: { CLOUDCTL_CLIENT_ID: 'other' } })).code).toBe(4);
+    await runCloudctl(host, ['config', 'set', 'base_url', origin]);
+    expect((await runCloudctl(host, list)).code).toBe(4);
+    await runCloudctl(host, ['config', 'set', 'base_url', sandbox.ready.base_url]);
+    expect((await runCloudctl(host, list)).code).toBe(0);
     expect(seen).toEqual([]);
   });
 
@@ -257,9 +257,9 @@ describe('the session of a profile', () => {
     const { host, sandbox, grant, stored } = await loggedIn();
     const other = await tokenFor(sandbox, { scope: 'read' });
     const env = { CLOUDCTL_ACCESS_TOKEN: other.access_token };
-    expect((await cloudctl(host, ['droplets', 'list'], { env })).code).toBe(0);
+    expect((await runCloudctl(host, ['droplets', 'list'], { env })).code).toBe(0);
     await admin(sandbox, 'POST', '/tokens/revoke', { token: other.access_token });
-    const ran = await cloudctl(host, ['droplets', 'list', '-o', 'json'], { env });
+    const ran = await runCloudctl(host, ['droplets', 'list', '-o', 'json'], { env });
     expect(ran).toMatchObject({ code: 4, out: '' });
     expect(ran.error()).toMatchObject({
       code: 'token_refused',
@@ -270,28 +270,28 @@ describe('the session of a profile', () => {
 
   it('of the environment alone needs no profile', async () => {
     const sandbox = await sandboxFor();
-    const host = testHost({ env: { ...environmentOf(sandbox), CLOUDCTL_PROFILE: 'ci' } });
+    const host = testHost({ env: { ...sandboxEnvironment(sandbox), CLOUDCTL_PROFILE: 'ci' } });
     await seedSession(host, sandbox, { profile: 'ci' });
     host.writeConfig({});
-    expect((await cloudctl(host, ['droplets', 'list'])).code).toBe(0);
+    expect((await runCloudctl(host, ['droplets', 'list'])).code).toBe(0);
   });
 
   it('is renewed when it is due, once for a whole list', async () => {
     const { host, sandbox, stored } = await loggedIn();
     host.clock.advance(31 * 86_400_000);
     await admin(sandbox, 'POST', '/clock', { advance: '31d' });
-    expect((await cloudctl(host, ['droplets', 'list', '-o', 'json'])).code).toBe(0);
+    expect((await runCloudctl(host, ['droplets', 'list', '-o', 'json'])).code).toBe(0);
     expect(stored()?.gen).toBe(2);
-    expect((await requestsOf(sandbox)).filter((line) => line === 'POST /v1/oauth/token')).toHaveLength(1);
+    expect((await recordedRequests(sandbox)).filter((line) => line === 'POST /v1/oauth/token')).toHaveLength(1);
   });
 
   it('that nobody has says how to get one', async () => {
     const sandbox = await sandboxFor();
     const host = testHost();
     host.writeConfig({ profiles: { work: profileOf(sandbox) } });
-    const ran = await cloudctl(host, ['droplets', 'list', '--profile', 'work', '-o', 'json']);
+    const ran = await runCloudctl(host, ['droplets', 'list', '--profile', 'work', '-o', 'json']);
     expect(ran.error()).toMatchObject({ code: 'not_logged_in', hint: '`cloudctl auth login --profile work`' });
-    const unknown = await cloudctl(host, ['droplets', 'list', '--profile', 'nope', '-o', 'json']);
+    const unknown = await runCloudctl(host, ['droplets', 'list', '--profile', 'nope', '-o', 'json']);
     expect(unknown.error()).toMatchObject({ code: 'profile_unknown', exit_code: 2 });
   });
 });

@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
 import { testHost } from '../../fixtures/host.ts';
-import { cloudctl } from '../ground.ts';
-import { started } from './ground.ts';
+import { runCloudctl } from '../run-cloudctl.ts';
+import { startSandboxCommand } from './start-sandbox.ts';
 
 it('sandbox env prints an environment that a shell takes and that works', async () => {
   const host = testHost();
-  const { ready } = await started(host);
-  const { out } = await cloudctl(host, ['sandbox', 'env']);
+  const { ready } = await startSandboxCommand(host);
+  const { out } = await runCloudctl(host, ['sandbox', 'env']);
   const env = Object.fromEntries(
     [...out.matchAll(/^export (\w+)=(\S+)$/gm)].map(([, name = '', value = '']) => [name, value]),
   );
@@ -16,6 +16,6 @@ it('sandbox env prints an environment that a shell takes and that works', async 
     CLOUDCTL_SANDBOX_ADMIN_TOKEN: ready.admin_token,
   });
   const elsewhere = testHost({ env });
-  expect((await cloudctl(elsewhere, ['sandbox', 'clock'])).code).toBe(0);
-  await cloudctl(elsewhere, ['sandbox', 'reset']);
+  expect((await runCloudctl(elsewhere, ['sandbox', 'clock'])).code).toBe(0);
+  await runCloudctl(elsewhere, ['sandbox', 'reset']);
 });

@@ -2,21 +2,21 @@ import { mkdirSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { readSandboxPlace, writeSandboxPlace } from '../../../src/config/sandbox.ts';
+import { readLastSandbox, recordSandbox } from '../../../src/config/sandbox-connection.ts';
 import { readClientSecret } from '../../../src/session/client-secret.ts';
-import { placeOf } from '../../../src/session/place.ts';
-import { createFileStore } from '../../../src/session/store-file.ts';
+import { createFileStore } from '../../../src/session/file-store.ts';
+import { profilePaths } from '../../../src/session/profile-paths.ts';
 import { testHost } from '../../fixtures/host.ts';
-import { closedPort } from '../db/ground.ts';
-import { cloudctl, login, start, visit } from '../ground.ts';
-import { started } from './ground.ts';
+import { closedPort } from '../db/test-source.ts';
+import { followRedirects, runCloudctl, runLogin, startCloudctl } from '../run-cloudctl.ts';
+import { startSandboxCommand } from './start-sandbox.ts';
 
 describe('sandbox start', () => {
   it('prints one line of JSON, remembers its place and makes a profile that works at once', async () => {
     const host = testHost();
-    const { ready, host: own } = await started(host, ['--consent', 'approve maya@example.com']);
+    const { ready, host: own } = await startSandboxCommand(host, ['--consent', 'approve maya@example.com']);
     expect(own.out().trim().split('\n')).toHaveLength(1);
-    expect(readSandboxPlace(host.folders.state)).toMatchObject({
+    expect(readLastSandbox(host.folders.state)).toMatchObject({
       auth_url: ready.auth_url,
       admin_token: ready.admin_token,
     });
@@ -25,40 +25,40 @@ describe('sandbox start', () => {
       credential_store: 'file',
     });
     expect(JSON.stringify(host.readConfig().raw)).not.toContain(ready.client_secret);
-    expect((await login(host, ['--profile', 'sandbox'])).code).toBe(0);
-    const status = await cloudctl(host, ['auth', 'status', '--profile', 'sandbox', '-o', 'json']);
+    expect((await runLogin(host, ['--profile', 'sandbox'])).code).toBe(0);
+    const status = await runCloudctl(host, ['auth', 'status', '--profile', 'sandbox', '-o', 'json']);
     expect(status.json()).toMatchObject({ state: 'valid', sandbox: true });
   });
 
   it('ends by a signal with exit 0, and forgets its place', async () => {
     const host = testHost();
-    const sandbox = await started(host);
+    const sandbox = await startSandboxCommand(host);
     expect(sandbox.host.signal('SIGINT')).toBe(1);
     expect((await sandbox.ended).code).toBe(0);
-    expect(readSandboxPlace(host.folders.state)).toBeUndefined();
-    await expect(visit(sandbox.ready.auth_url ?? '')).rejects.toThrow();
+    expect(readLastSandbox(host.folders.state)).toBeUndefined();
+    await expect(followRedirects(sandbox.ready.auth_url ?? '')).rejects.toThrow();
   });
 
   it('leaves no port open and no listener behind when its place cannot be written down', async () => {
     const host = testHost();
     mkdirSync(join(host.folders.state, 'sandbox.json'), { recursive: true });
     const port = await closedPort();
-    const running = start(host, ['sandbox', 'start', '--no-profile', '--port', String(port)]);
+    const running = startCloudctl(host, ['sandbox', 'start', '--no-profile', '--port', String(port)]);
     const ran = await running.ended;
     expect(ran).toMatchObject({ code: 2, out: '' });
     expect(ran.err).toMatch(/^error: could not read .*sandbox\.json$/m);
     expect(running.host.signal('SIGINT')).toBe(0);
-    await expect(visit(`http://127.0.0.1:${port}/`)).rejects.toThrow();
+    await expect(followRedirects(`http://127.0.0.1:${port}/`)).rejects.toThrow();
   });
 
   it('ends, and the one started before it is the one that the other commands talk to', async () => {
     const host = testHost();
-    const [first, second] = [await started(host), await started(host, ['--no-profile'])];
-    const now = () => cloudctl(host, ['sandbox', 'clock', '-o', 'json']);
-    expect(readSandboxPlace(host.folders.state)?.admin_url).toBe(second.ready.admin_url);
+    const [first, second] = [await startSandboxCommand(host), await startSandboxCommand(host, ['--no-profile'])];
+    const now = () => runCloudctl(host, ['sandbox', 'clock', '-o', 'json']);
+    expect(readLastSandbox(host.folders.state)?.admin_url).toBe(second.ready.admin_url);
     second.host.signal('SIGINT');
     expect((await second.ended).code).toBe(0);
-    expect(readSandboxPlace(host.folders.state)?.admin_url).toBe(first.ready.admin_url);
+    expect(readLastSandbox(host.folders.state)?.admin_url).toBe(first.ready.admin_url);
     expect((await now()).code).toBe(0);
     first.host.signal('SIGINT');
     await first.ended;
@@ -68,17 +68,17 @@ describe('sandbox start', () => {
   it('ends, and one that was killed before it is not taken for one that runs', async () => {
     const host = testHost();
     const admin_url = `http://127.0.0.1:${await closedPort()}`;
-    const killed = await started(host, ['--no-profile']);
-    writeSandboxPlace(host.folders.state, { ...readSandboxPlace(host.folders.state)!, admin_url });
+    const killed = await startSandboxCommand(host, ['--no-profile']);
+    recordSandbox(host.folders.state, { ...readLastSandbox(host.folders.state)!, admin_url });
     killed.host.signal('SIGINT');
     await killed.ended;
-    expect(readSandboxPlace(host.folders.state)).toBeUndefined();
+    expect(readLastSandbox(host.folders.state)).toBeUndefined();
   });
 
   it('tells a person where everything is', async () => {
     const host = testHost();
-    const sandbox = start(host, ['sandbox', 'start', '--no-profile']);
-    await sandbox.says(/until Ctrl-C/);
+    const sandbox = startCloudctl(host, ['sandbox', 'start', '--no-profile']);
+    await sandbox.waitForOutput(/until Ctrl-C/);
     sandbox.host.signal('SIGINT');
     const ran = await sandbox.ended;
     for (const what of ['Authorization server', 'Resource API', 'Client ID', 'maya@example.com'])
@@ -88,12 +88,12 @@ describe('sandbox start', () => {
 
   it('takes away a session of an earlier sandbox, which is worth nothing any more', async () => {
     const host = testHost();
-    const first = await started(host, ['--consent', 'approve maya@example.com']);
-    await login(host, ['--profile', 'sandbox']);
+    const first = await startSandboxCommand(host, ['--consent', 'approve maya@example.com']);
+    await runLogin(host, ['--profile', 'sandbox']);
     first.host.signal('SIGINT');
     await first.ended;
-    await started(host);
-    const status = await cloudctl(host, ['auth', 'status', '--profile', 'sandbox', '-o', 'json']);
+    await startSandboxCommand(host);
+    const status = await runCloudctl(host, ['auth', 'status', '--profile', 'sandbox', '-o', 'json']);
     expect(status.error()).toMatchObject({ code: 'not_logged_in' });
   });
 
@@ -101,22 +101,25 @@ describe('sandbox start', () => {
     const host = testHost({
       env: { CLOUDCTL_SANDBOX_ADMIN_URL: 'http://127.0.0.1:9009', CLOUDCTL_SANDBOX_ADMIN_TOKEN: 'old' },
     });
-    const { ready } = await started(host, ['--consent', 'approve maya@example.com']);
+    const { ready } = await startSandboxCommand(host, ['--consent', 'approve maya@example.com']);
     expect(ready.auth_url).toMatch(/^http:/);
   });
 
   it('registers a callback URL of another machine and leaves it out of the profile, which must stay readable', async () => {
     const host = testHost();
-    const { ready } = await started(host, ['--callback-url', 'https://app.example/callback']);
+    const { ready } = await startSandboxCommand(host, ['--callback-url', 'https://app.example/callback']);
     expect(ready.callback_url).toBe('https://app.example/callback');
     expect(host.readConfig().profiles.get('sandbox')).not.toHaveProperty('callback_urls');
-    expect((await cloudctl(host, ['config', 'list'])).code).toBe(0);
+    expect((await runCloudctl(host, ['config', 'list'])).code).toBe(0);
   });
 
   it('keeps its ids and secrets with a seed', async () => {
-    const [a, b] = [await started(testHost(), ['--seed', '7']), await started(testHost(), ['--seed', '7'])];
+    const [a, b] = [
+      await startSandboxCommand(testHost(), ['--seed', '7']),
+      await startSandboxCommand(testHost(), ['--seed', '7']),
+    ];
     expect(a.ready.client_secret).toBe(b.ready.client_secret);
-    const store = createFileStore(placeOf(a.host.folders.state, 'sandbox'));
+    const store = createFileStore(profilePaths(a.host.folders.state, 'sandbox'));
     const binding = { authOrigin: a.ready.auth_url ?? '', clientId: a.ready.client_id ?? '' };
     expect((await readClientSecret(store, binding))?.reveal()).toBe(a.ready.client_secret);
   });
@@ -127,7 +130,7 @@ describe('sandbox start', () => {
     await new Promise((resolve) => squatter.once('listening', resolve));
     const address = squatter.address();
     const port = typeof address === 'object' ? String(address?.port) : '';
-    const ran = await cloudctl(testHost(), ['sandbox', 'start', '--port', port, '-o', 'json']);
+    const ran = await runCloudctl(testHost(), ['sandbox', 'start', '--port', port, '-o', 'json']);
     expect(ran).toMatchObject({ code: 1, out: '' });
     expect(ran.error()).toMatchObject({ code: 'port_in_use', message: expect.stringContaining(port) });
   });
@@ -146,9 +149,9 @@ describe('sandbox start', () => {
     ['--consent', ''],
   ])('%s %s is a usage error and leaves nothing behind', async (option, value) => {
     const host = testHost();
-    const ran = await cloudctl(host, ['sandbox', 'start', `${option}=${value}`]);
+    const ran = await runCloudctl(host, ['sandbox', 'start', `${option}=${value}`]);
     expect(ran).toMatchObject({ code: 2, out: '' });
-    expect(readSandboxPlace(host.folders.state)).toBeUndefined();
+    expect(readLastSandbox(host.folders.state)).toBeUndefined();
     expect(host.readConfig().profiles.size).toBe(0);
   });
 });
@@ -162,8 +165,8 @@ describe('the commands of a running sandbox', () => {
     [['clock', '--admin-url', 'http://evil.example'], /--admin-url is an http address/],
   ])('%j is a usage error', async (words, message) => {
     const host = testHost();
-    await started(host);
-    const ran = await cloudctl(host, ['sandbox', ...words]);
+    await startSandboxCommand(host);
+    const ran = await runCloudctl(host, ['sandbox', ...words]);
     expect(ran).toMatchObject({ code: 2, out: '' });
     expect(ran.err).toMatch(message);
   });
@@ -173,7 +176,7 @@ describe('without a sandbox', () => {
   it.each([['clock'], ['requests'], ['reset'], ['env'], ['token', '--user', 'x']])(
     '%s says how to start one',
     async (...words) => {
-      const ran = await cloudctl(testHost(), ['sandbox', ...words, '-o', 'json']);
+      const ran = await runCloudctl(testHost(), ['sandbox', ...words, '-o', 'json']);
       expect(ran).toMatchObject({ code: 1, out: '' });
       expect(ran.error()).toMatchObject({ code: 'not_found', hint: expect.stringContaining('cloudctl sandbox start') });
     },
@@ -181,6 +184,6 @@ describe('without a sandbox', () => {
 
   it('that ended without a word is exit 6', async () => {
     const env = { CLOUDCTL_SANDBOX_ADMIN_URL: 'http://127.0.0.1:59999', CLOUDCTL_SANDBOX_ADMIN_TOKEN: 'x' };
-    expect((await cloudctl(testHost({ env }), ['sandbox', 'clock'])).code).toBe(6);
+    expect((await runCloudctl(testHost({ env }), ['sandbox', 'clock'])).code).toBe(6);
   });
 });

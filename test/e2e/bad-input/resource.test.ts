@@ -1,6 +1,6 @@
 import { afterAll } from 'vitest';
-import { type Case, goldenCases } from './golden.ts';
-import { applicationOf, session } from './person.ts';
+import { type GoldenCase, goldenCases } from './golden-cases.ts';
+import { applicationEnvironment, loggedInEnvironment } from './login-environment.ts';
 import { type Judge, startServers } from './servers.ts';
 
 const servers = await startServers();
@@ -20,79 +20,97 @@ const missing =
       : { status: 404, body: { id: 'not_found', message } };
 
 /** The resource API is not there, or is something else. */
-const cases: readonly Case[] = [
-  { name: 'nobody listens', exit: 6, code: 'unreachable', words: list, prepare: session({ base: servers.closed }) },
+const cases: readonly GoldenCase[] = [
+  {
+    name: 'nobody listens',
+    exit: 6,
+    code: 'unreachable',
+    args: list,
+    prepare: loggedInEnvironment({ base: servers.closed }),
+  },
   {
     name: 'a name that does not exist',
     exit: 6,
     code: 'unreachable',
-    words: list,
-    prepare: session({ base: 'https://api.cloudctl.invalid' }),
+    args: list,
+    prepare: loggedInEnvironment({ base: 'https://api.cloudctl.invalid' }),
   },
   {
     name: 'a certificate that nobody vouches for',
     exit: 6,
     code: 'tls',
-    words: list,
-    prepare: session({ base: servers.selfSigned }),
+    args: list,
+    prepare: loggedInEnvironment({ base: servers.selfSigned }),
   },
   {
     name: 'http where https is spoken',
     exit: 6,
     code: 'unreachable',
-    words: list,
-    prepare: session({ base: servers.selfSigned.replace('https', 'http') }),
+    args: list,
+    prepare: loggedInEnvironment({ base: servers.selfSigned.replace('https', 'http') }),
   },
   {
     name: 'https where http is spoken',
     exit: 6,
     code: 'tls',
-    words: list,
-    prepare: session({ base: servers.html.replace('http', 'https') }),
+    args: list,
+    prepare: loggedInEnvironment({ base: servers.html.replace('http', 'https') }),
   },
-  { name: 'an answer in HTML', exit: 1, code: 'api_error', words: list, prepare: session({ base: servers.html }) },
+  {
+    name: 'an answer in HTML',
+    exit: 1,
+    code: 'api_error',
+    args: list,
+    prepare: loggedInEnvironment({ base: servers.html }),
+  },
   {
     name: 'an answer in HTML, with a trace',
     exit: 1,
     code: 'api_error',
-    words: ['--trace', ...list],
-    prepare: session({ base: servers.html }),
+    args: ['--trace', ...list],
+    prepare: loggedInEnvironment({ base: servers.html }),
   },
   {
     name: 'an answer in HTML to a new droplet',
     exit: 1,
     code: 'api_error',
-    words: ['api', 'POST', '/v2/droplets', '--data', '{"name":"web-01"}'],
-    prepare: session({ base: servers.html }),
+    args: ['api', 'POST', '/v2/droplets', '--data', '{"name":"web-01"}'],
+    prepare: loggedInEnvironment({ base: servers.html }),
   },
-  { name: 'a redirect', exit: 1, code: 'api_error', words: list, prepare: session({ base: servers.redirecting }) },
+  {
+    name: 'a redirect',
+    exit: 1,
+    code: 'api_error',
+    args: list,
+    prepare: loggedInEnvironment({ base: servers.redirecting }),
+  },
   {
     name: 'an error of the server',
     exit: 1,
     code: 'api_error',
-    words: list,
-    prepare: session({ base: servers.failing }),
+    args: list,
+    prepare: loggedInEnvironment({ base: servers.failing }),
   },
   {
     name: 'no answer in time',
     exit: 6,
     code: 'timeout',
-    words: ['--timeout', '1s', ...list],
-    prepare: session({ base: servers.silent }),
+    args: ['--timeout', '1s', ...list],
+    prepare: loggedInEnvironment({ base: servers.silent }),
   },
   {
     name: 'JSON of another kind',
     exit: 1,
     code: 'api_error',
-    words: list,
-    prepare: session({ base: await api(() => ({ status: 200, body: { actions: 3 } })) }),
+    args: list,
+    prepare: loggedInEnvironment({ base: await api(() => ({ status: 200, body: { actions: 3 } })) }),
   },
   {
     name: 'a list that is shorter than it says',
     exit: 1,
     code: 'incomplete_list',
-    words: list,
-    prepare: session({
+    args: list,
+    prepare: loggedInEnvironment({
       base: await api(() => ({ status: 200, body: { actions: [], links: {}, meta: { total: 7 } } })),
     }),
   },
@@ -101,8 +119,8 @@ const cases: readonly Case[] = [
     exit: 1,
     code: 'api_error',
     noHint: true,
-    words: list,
-    prepare: session({
+    args: list,
+    prepare: loggedInEnvironment({
       base: await api(() => ({
         status: 200,
         body: { actions: [], links: { pages: { next: 'https://evil.example/v2/actions?page=2' } }, meta: { total: 7 } },
@@ -113,29 +131,29 @@ const cases: readonly Case[] = [
     name: 'a scope that is too small',
     exit: 4,
     code: 'scope_too_small',
-    words: ['api', 'POST', '/v2/droplets', '--data', '{"name":"web-01"}'],
-    prepare: session({ base: await api(problem(403, 'forbidden', 'You do not have access.')) }),
+    args: ['api', 'POST', '/v2/droplets', '--data', '{"name":"web-01"}'],
+    prepare: loggedInEnvironment({ base: await api(problem(403, 'forbidden', 'You do not have access.')) }),
   },
   {
     name: 'a thing that is not there',
     exit: 1,
     code: 'not_found',
-    words: ['api', 'GET', '/v2/droplets/17'],
-    prepare: session({ base: await api(missing('The resource could not be found.')) }),
+    args: ['api', 'GET', '/v2/droplets/17'],
+    prepare: loggedInEnvironment({ base: await api(missing('The resource could not be found.')) }),
   },
   {
     name: 'too many requests',
     exit: 1,
     code: 'rate_limited',
-    words: list,
-    prepare: session({ base: await api(problem(429, 'too_many_requests', 'Slow down.')) }),
+    args: list,
+    prepare: loggedInEnvironment({ base: await api(problem(429, 'too_many_requests', 'Slow down.')) }),
   },
   {
     name: 'a token that is refused and cannot be renewed',
     exit: 4,
     code: 'needs_login',
-    words: list,
-    prepare: session(
+    args: list,
+    prepare: loggedInEnvironment(
       { base: await api(problem(401, 'unauthorized', 'Unable to authenticate you.')) },
       { refresh_token: undefined },
     ),
@@ -144,9 +162,9 @@ const cases: readonly Case[] = [
     name: 'a token of the variable that is refused',
     exit: 4,
     code: 'token_refused',
-    words: list,
+    args: list,
     env: {
-      ...applicationOf({ base: await api(problem(401, 'unauthorized', 'Unable to authenticate you.')) }),
+      ...applicationEnvironment({ base: await api(problem(401, 'unauthorized', 'Unable to authenticate you.')) }),
       CLOUDCTL_ACCESS_TOKEN: 'canary-access-token',
     },
   },
@@ -154,22 +172,25 @@ const cases: readonly Case[] = [
     name: 'terminal sequences in an answer',
     exit: 1,
     code: 'not_found',
-    words: ['api', 'GET', '/v2/droplets/17'],
-    prepare: session({ base: await api(missing('Gone\u001b]0;owned\u0007\u202e.')) }),
+    args: ['api', 'GET', '/v2/droplets/17'],
+    prepare: loggedInEnvironment({ base: await api(missing('Gone\u001b]0;owned\u0007\u202e.')) }),
   },
   {
     name: 'NODE_DEBUG=http',
     exit: 2,
     code: 'usage',
-    words: list,
-    prepare: (folders) => ({ ...session({ base: servers.html })(folders), NODE_DEBUG: 'http' }),
+    args: list,
+    prepare: (folders) => ({ ...loggedInEnvironment({ base: servers.html })(folders), NODE_DEBUG: 'http' }),
   },
   {
     name: 'NODE_TLS_REJECT_UNAUTHORIZED=0',
     exit: 2,
     code: 'usage',
-    words: list,
-    prepare: (folders) => ({ ...session({ base: servers.html })(folders), NODE_TLS_REJECT_UNAUTHORIZED: '0' }),
+    args: list,
+    prepare: (folders) => ({
+      ...loggedInEnvironment({ base: servers.html })(folders),
+      NODE_TLS_REJECT_UNAUTHORIZED: '0',
+    }),
   },
 ];
 

@@ -1,19 +1,19 @@
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { groundFor, ledgerOf, like, type Row } from './ground.ts';
+import { ledgerOf, type Row, setUpBatch, sizeAndImage } from './batch-setup.ts';
 
 const names = Array.from({ length: 40 }, (_, at) => `n-${at + 1}`);
 
 it('a marked batch that a copy of its ledger has finished is adopted, not created again', async () => {
-  const ground = await groundFor();
+  const ground = await setUpBatch();
   ground.sandbox.faults.add({
     match: { method: 'POST', path: '/v2/droplets' },
     nth: 2,
     action: 'status',
     status: 403,
   });
-  const begun = await ground.run(['droplets', 'create', 'n-{1..40}', ...like, '--mark', '--concurrency', '1']);
+  const begun = await ground.run(['droplets', 'create', 'n-{1..40}', ...sizeAndImage, '--mark', '--concurrency', '1']);
   expect(begun).toMatchObject({ code: 5 });
   const ledger = ledgerOf(begun.stderr);
   const copy = join(ground.work, 'copy.jsonl');

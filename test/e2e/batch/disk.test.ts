@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import type { LedgerEvent } from '../../../src/batch/event.ts';
-import { type Ground, groundFor, like, trouble } from './ground.ts';
+import type { LedgerEvent } from '../../../src/batch/ledger-event.ts';
+import { addRandomFaults, type BatchSetup, setUpBatch, sizeAndImage } from './batch-setup.ts';
 
 const order = fileURLToPath(new URL('./order.cjs', import.meta.url));
 
@@ -13,10 +13,10 @@ type Deed =
   | { readonly deed: 'sent'; readonly names: readonly string[] };
 
 /** What the program did, in order. */
-async function deedsOf(ground: Ground, words: readonly string[]): Promise<readonly Deed[]> {
+async function deedsOf(ground: BatchSetup, words: readonly string[]): Promise<readonly Deed[]> {
   const told = join(ground.work, 'order.ndjson');
   const env = { NODE_OPTIONS: `--require ${order}`, TEST_ORDER: told };
-  const ran = await ground.run(['droplets', 'create', ...words, ...like, '-o', 'ndjson'], { env });
+  const ran = await ground.run(['droplets', 'create', ...words, ...sizeAndImage, '-o', 'ndjson'], { env });
   expect(ran.code).toBe(0);
   const lines = readFileSync(told, 'utf8').trim().split('\n');
   return lines.map((line): Deed => JSON.parse(line));
@@ -35,7 +35,7 @@ function namesIn(event: LedgerEvent): readonly string[] {
 }
 
 it('nothing is sent before the disk knows of it, and a line of its own says so', async () => {
-  const ground = await groundFor();
+  const ground = await setUpBatch();
   const deeds = await deedsOf(ground, ['n-{1..600}', '--batch-size', '4']);
   const sent = deeds.flatMap((one, at) =>
     one.deed === 'sent' ? [{ names: one.names, before: deeds.slice(0, at) }] : [],
@@ -52,8 +52,8 @@ it('nothing is sent before the disk knows of it, and a line of its own says so',
 });
 
 it('what was created is on the disk long before the next answer, though nobody waits for it', async () => {
-  const ground = await groundFor();
-  trouble(ground, [{ action: 'delay', delay: 1_000 }], { times: 3, among: 3, chance: () => 0 });
+  const ground = await setUpBatch();
+  addRandomFaults(ground, [{ action: 'delay', delay: 1_000 }], { times: 3, among: 3, chance: () => 0 });
   const deeds = await deedsOf(ground, ['n-{1..6}', '--batch-size', '2', '--concurrency', '1']);
   const created = deeds.flatMap((one, at) => (one.deed === 'written' && one.line.event === 'created' ? [at] : []));
   expect(created).toHaveLength(3);

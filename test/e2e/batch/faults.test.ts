@@ -1,16 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import {
-  chanceOf,
-  complete,
+  addRandomFaults,
+  type BatchSetup,
   creationFaults,
   type Ended,
-  type Ground,
-  groundFor,
-  like,
   namesFile,
-  trouble,
-} from './ground.ts';
+  runUntilComplete,
+  seededRandom,
+  setUpBatch,
+  sizeAndImage,
+} from './batch-setup.ts';
 
 /** `npm run test:batch` makes more of both. */
 const schedules = Number(process.env.CLOUDCTL_TEST_SCHEDULES ?? 1);
@@ -19,7 +19,7 @@ function namesOf(count: number): readonly string[] {
   return Array.from({ length: count }, (_, at) => `n-${at}`);
 }
 
-function expectExactlyOnce(ground: Ground, names: readonly string[], { rows }: Ended): void {
+function expectExactlyOnce(ground: BatchSetup, names: readonly string[], { rows }: Ended): void {
   expect(ground.counts(names).filter((count) => count !== 1)).toEqual([]);
   expect(rows.map(({ name, status }) => `${name} ${status}`)).toEqual(names.map((name) => `${name} created`));
   expect(rows.filter(({ name, id }) => ground.ids(name)[0] !== id)).toEqual([]);
@@ -28,18 +28,18 @@ function expectExactlyOnce(ground: Ground, names: readonly string[], { rows }: E
 describe('every name of a batch exactly once', () => {
   it.each(creationFaults)('when the server does %j', async (fault) => {
     const names = namesOf(many);
-    const ground = await groundFor();
-    trouble(ground, [fault], { times: 5, among: many / 10, chance: chanceOf(7) });
-    expectExactlyOnce(ground, names, await complete(ground, [...namesFile(ground, names), ...like]));
+    const ground = await setUpBatch();
+    addRandomFaults(ground, [fault], { times: 5, among: many / 10, chance: seededRandom(7) });
+    expectExactlyOnce(ground, names, await runUntilComplete(ground, [...namesFile(ground, names), ...sizeAndImage]));
   });
 
   it.each(Array.from({ length: schedules }, (_, at) => at + 1))(
     'whatever the server does, killed and resumed, beside a process that renews the session (schedule %i)',
     async (seed) => {
-      const chance = chanceOf(seed);
+      const chance = seededRandom(seed);
       const names = namesOf(1_000);
-      const ground = await groundFor();
-      trouble(ground, creationFaults, { times: 14, among: 100, chance });
+      const ground = await setUpBatch();
+      addRandomFaults(ground, creationFaults, { times: 14, among: 100, chance });
       for (const action of ['status', 'reset', 'bad_json', 'rate_limit'] as const) {
         const nth = 2 + Math.floor(chance() * 30);
         ground.sandbox.faults.add({ match: { method: 'GET', path: '/v2/droplets' }, action, nth });
@@ -47,7 +47,7 @@ describe('every name of a batch exactly once', () => {
       const over = new AbortController();
       const sibling = renewing(ground, over.signal);
       const kill = (run: number): number | undefined => (run <= 3 ? Math.floor(chance() * 900) : undefined);
-      const ended = await complete(ground, [...namesFile(ground, names), ...like], { kill });
+      const ended = await runUntilComplete(ground, [...namesFile(ground, names), ...sizeAndImage], { kill });
       over.abort();
       await sibling;
       expectExactlyOnce(ground, names, ended);
@@ -57,7 +57,7 @@ describe('every name of a batch exactly once', () => {
 });
 
 /** Each renewal makes the token of the batch worthless. */
-async function renewing(ground: Ground, signal: AbortSignal): Promise<void> {
+async function renewing(ground: BatchSetup, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     const { code, stderr } = await ground.run(['auth', 'refresh']);
     expect({ code, stderr }).toMatchObject({ code: 0 });

@@ -1,13 +1,24 @@
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import { type Ground, groundFor, ledgerOf, like, type Row, trouble } from './ground.ts';
+import { addRandomFaults, type BatchSetup, ledgerOf, type Row, setUpBatch, sizeAndImage } from './batch-setup.ts';
 
 const full = fileURLToPath(new URL('./full.cjs', import.meta.url));
 const names = Array.from({ length: 12 }, (_, at) => `n-${at + 1}`);
 
-function fill(ground: Ground, at: string) {
+function fill(ground: BatchSetup, at: string) {
   const env = { NODE_OPTIONS: `--require ${full}`, TEST_FULL_AT: at };
-  const words = ['droplets', 'create', 'n-{1..12}', ...like, '--batch-size', '2', '--concurrency', '2', '-o', 'json'];
+  const words = [
+    'droplets',
+    'create',
+    'n-{1..12}',
+    ...sizeAndImage,
+    '--batch-size',
+    '2',
+    '--concurrency',
+    '2',
+    '-o',
+    'json',
+  ];
   return ground.run(words, { env });
 }
 
@@ -21,9 +32,9 @@ it.each([
 ])(
   'a disk that is full when a line is written (%s) stops the batch, and --resume ends it with each name once',
   async (what, at) => {
-    const ground = await groundFor();
+    const ground = await setUpBatch();
     if (what === 'failed')
-      trouble(ground, [{ action: 'status', status: 422 }], { times: 1, among: 1, chance: () => 0 });
+      addRandomFaults(ground, [{ action: 'status', status: 422 }], { times: 1, among: 1, chance: () => 0 });
     const ran = await fill(ground, at);
     const there = ground.counts(names);
     expect(ran.stderr).toContain('could not write the ledger: ENOSPC');

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { lacks } from '../../fixtures/needs.ts';
-import { type Ground, groundFor, type Row } from './ground.ts';
+import { type BatchSetup, type Row, setUpBatch } from './batch-setup.ts';
 
 interface Example {
   readonly title: string;
@@ -24,7 +24,7 @@ const examples: readonly Example[] = page.split(/^## /m).flatMap((section) =>
 );
 
 /** What is true after the example of each section. */
-const outcomes: Readonly<Record<string, (ground: Ground, printed: Printed) => void>> = {
+const outcomes: Readonly<Record<string, (ground: BatchSetup, printed: Printed) => void>> = {
   'From a file': (ground) => {
     expect(ground.counts(['app-01', 'app-02', 'store-01'])).toEqual([1, 1, 1]);
   },
@@ -67,7 +67,7 @@ describe.skipIf(lacks('jq', 'dash', 'bash'))('docs/scripting.md', () => {
   it.each(examples.flatMap((example) => ['bash', 'dash'].map((shell) => ({ ...example, shell }))))(
     '$title, in $shell',
     async ({ title, script, shell }) => {
-      const ground = await groundFor();
+      const ground = await setUpBatch();
       if (title === 'Go on until it is done') {
         const match = { method: 'POST', path: '/v2/droplets' };
         ground.sandbox.faults.add({ match, action: 'status', status: 403, nth: 2 });
@@ -81,7 +81,7 @@ describe.skipIf(lacks('jq', 'dash', 'bash'))('docs/scripting.md', () => {
 });
 
 /** `cloudctl` as a person has it on the path, and a `sleep` that is short. */
-function programs(ground: Ground): string {
+function programs(ground: BatchSetup): string {
   const folder = join(ground.work, 'bin');
   mkdirSync(folder);
   for (const [name, text] of [

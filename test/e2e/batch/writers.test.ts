@@ -1,14 +1,22 @@
 import { describe, expect, it } from 'vitest';
-import { chanceOf, complete, creationFaults, groundFor, like, namesFile, trouble } from './ground.ts';
+import {
+  addRandomFaults,
+  creationFaults,
+  namesFile,
+  runUntilComplete,
+  seededRandom,
+  setUpBatch,
+  sizeAndImage,
+} from './batch-setup.ts';
 
 const names = Array.from({ length: 200 }, (_, at) => `n-${at}`);
 const harmful = creationFaults.filter(({ action }) => action !== 'slow_drip' && action !== 'delay');
 describe('two people who create the same names at the same moment', () => {
   it('have two droplets of each with --mark, each the own ones, and nothing is unknown', async () => {
-    const ground = await groundFor();
-    trouble(ground, harmful, { times: 10, among: 40, chance: chanceOf(3) });
-    const words = [...namesFile(ground, names), ...like, '--mark', '--if-exists', 'create'];
-    const ended = await Promise.all([complete(ground, words), complete(ground, words)]);
+    const ground = await setUpBatch();
+    addRandomFaults(ground, harmful, { times: 10, among: 40, chance: seededRandom(3) });
+    const words = [...namesFile(ground, names), ...sizeAndImage, '--mark', '--if-exists', 'create'];
+    const ended = await Promise.all([runUntilComplete(ground, words), runUntilComplete(ground, words)]);
     expect(ended.map(({ code }) => code)).toEqual([0, 0]);
     expect(ground.counts(names).filter((count) => count !== 2)).toEqual([]);
     const ids = ended.flatMap(({ rows }) => rows.map(({ id }) => id));
@@ -16,10 +24,13 @@ describe('two people who create the same names at the same moment', () => {
   });
 
   it('have at most two droplets of each without it: some may be adopted by the other or stay unknown', async () => {
-    const ground = await groundFor();
-    trouble(ground, harmful, { times: 10, among: 40, chance: chanceOf(4) });
-    const words = [...namesFile(ground, names), ...like, '--if-exists', 'create'];
-    const ended = await Promise.all([complete(ground, words, { runs: 3 }), complete(ground, words, { runs: 3 })]);
+    const ground = await setUpBatch();
+    addRandomFaults(ground, harmful, { times: 10, among: 40, chance: seededRandom(4) });
+    const words = [...namesFile(ground, names), ...sizeAndImage, '--if-exists', 'create'];
+    const ended = await Promise.all([
+      runUntilComplete(ground, words, { runs: 3 }),
+      runUntilComplete(ground, words, { runs: 3 }),
+    ]);
     expect(ground.counts(names).filter((count) => count < 1 || count > 2)).toEqual([]);
     for (const { name, status, id } of ended.flatMap(({ rows }) => rows)) {
       expect(status).toMatch(/^(created|unknown)$/);

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Report } from '../../../src/preflight/report.ts';
+import type { PreflightReport } from '../../../src/preflight/report.ts';
 import type { Ran } from '../../fixtures/cli.ts';
 import { type Folders, makeFolders } from '../../fixtures/folders.ts';
 import { type ProxyRules, startProxy } from '../../fixtures/pg-proxy.ts';
 import { type Postgres, ready, startPostgres } from '../../fixtures/postgres.ts';
-import { findingOf, idsOf, preflight, reportOf } from './ground.ts';
+import { findingOf, idsOf, reportOf, runPreflight } from './preflight-run.ts';
 
 const names = ['d1', 'd2', 'd3', 'd4', 'd5'];
 let folders: Folders;
@@ -28,7 +28,7 @@ async function fill(to: Postgres): Promise<void> {
 
 interface Timed {
   readonly ran: Ran;
-  readonly report: Report;
+  readonly report: PreflightReport;
   readonly seconds: number;
 }
 
@@ -38,7 +38,7 @@ async function through(rules: Omit<ProxyRules, 'port'>, to = server, more: reado
   const url = (dbname = 'd1') => `postgres://postgres@127.0.0.1:${proxy.port}/${dbname}`;
   const begun = performance.now();
   try {
-    const ran = await preflight({ ...to, url }, ['--target-version', '18', '-o', 'json', ...more], {
+    const ran = await runPreflight({ ...to, url }, ['--target-version', '18', '-o', 'json', ...more], {
       folders,
       dbname: 'd1',
     });
@@ -49,7 +49,7 @@ async function through(rules: Omit<ProxyRules, 'port'>, to = server, more: reado
 }
 
 /** Every database but one was judged, and the server too. */
-function othersAreJudged(report: Report, lost: string): void {
+function othersAreJudged(report: PreflightReport, lost: string): void {
   expect(report.databases.map(({ name }) => name)).toEqual([...names, 'postgres']);
   for (const name of [...names, 'postgres'].filter((other) => other !== lost)) {
     expect(findingOf(report, 'replica-identity', name).status).toBe('pass');
@@ -140,7 +140,7 @@ test('20,000 tables are judged within the deadline, and the report names only so
   const own = await startPostgres({ version: 17, settings: { ...ready, max_locks_per_transaction: 1024 } });
   await own.query(`DO $$ BEGIN FOR n IN 1..20000 LOOP EXECUTE 'CREATE TABLE t' || n || ' (id int)'; END LOOP; END $$`);
   const begun = performance.now();
-  const ran = await preflight(own, ['--target-version', '18', '-o', 'json'], { folders });
+  const ran = await runPreflight(own, ['--target-version', '18', '-o', 'json'], { folders });
   const seconds = (performance.now() - begun) / 1000;
   const report = reportOf(ran);
   expect(report.databases).toMatchObject([{ name: 'postgres', tables: 20_000 }]);

@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { runSql, type ScriptSection, sectionsOf, toldIn } from '../../../scripts/psql.mjs';
-import type { Report } from '../../../src/preflight/report.ts';
+import type { PreflightReport } from '../../../src/preflight/report.ts';
 import type { Ran } from '../../fixtures/cli.ts';
 import { type Folders, makeFolders } from '../../fixtures/folders.ts';
 import { type Postgres, startPostgres } from '../../fixtures/postgres.ts';
-import { complaints, idsOf, preflight, reportOf } from './ground.ts';
+import { idsOf, problemFindings, reportOf, runPreflight } from './preflight-run.ts';
 
 /** One server broken in many ways, cured by its own script, and put back. */
 const settings = {
@@ -104,7 +104,7 @@ test('the script leaves a server that will be replicated, and the undo script br
   const ran = await ask(words);
   const cured = reportOf(ran);
   // The name of a database is nothing that a script may change.
-  expect(complaints(cured)).toEqual([`warn db-names ${strange}: ${strange}`]);
+  expect(problemFindings(cured)).toEqual([`warn db-names ${strange}: ${strange}`]);
   expect(cured.verdict).toBe('continuous');
   expect(ran.code).toBe(0);
 
@@ -115,7 +115,7 @@ test('the script leaves a server that will be replicated, and the undo script br
   await apply('undo.sql');
   expect(await state()).toEqual(before);
   const report = reportOf(await ask(words));
-  expect(complaints(report)).toEqual(complaints(reportOf(first)));
+  expect(problemFindings(report)).toEqual(problemFindings(reportOf(first)));
   expect(strip(report)).toEqual(strip(reportOf(first)));
 
   await apply('undo.sql');
@@ -178,7 +178,7 @@ function changeRules(section: ScriptSection, orders: readonly string[]): void {
 }
 
 function ask(more: readonly string[]): Promise<Ran> {
-  return preflight(server, more, { folders, dbname: 'd1', username: 'the mover' });
+  return runPreflight(server, more, { folders, dbname: 'd1', username: 'the mover' });
 }
 
 function file(name: string): string {
@@ -189,7 +189,7 @@ function file(name: string): string {
 /** How much WAL is written in five seconds is of the moment, and scripts that have just run write some. */
 const ofTheMoment = ['wal-rate', 'dump-quiesced'];
 
-function strip({ findings }: Report): readonly object[] {
+function strip({ findings }: PreflightReport): readonly object[] {
   const lasting = findings.filter(({ id }) => !ofTheMoment.includes(id));
   return lasting.map(({ id, database, status, required }) => ({ id, database, status, required }));
 }

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Ran } from '../../fixtures/cli.ts';
 import { type Folders, makeFolders } from '../../fixtures/folders.ts';
 import { type Postgres, ready, startPostgres } from '../../fixtures/postgres.ts';
-import { complaints, preflight, reportOf } from './ground.ts';
+import { problemFindings, reportOf, runPreflight } from './preflight-run.ts';
 
 const versions = [14, 15, 16, 17, 18] as const;
 type Version = (typeof versions)[number];
@@ -32,7 +32,7 @@ beforeAll(async () => {
     const server = await startPostgres({ version, tls: true, settings: ready, setup: ['CREATE DATABASE shop'] });
     servers.push(server);
     for (const statement of shop) await server.query(statement, 'shop');
-    runs.set(version, await preflight(server, words, { folders, dbname: 'shop' }));
+    runs.set(version, await runPreflight(server, words, { folders, dbname: 'shop' }));
   };
   await Promise.all(versions.map(one));
 });
@@ -45,7 +45,7 @@ afterAll(async () => {
 test.each(versions)('a healthy PostgreSQL %i will be replicated, and nothing is said against it', (version) => {
   const ran = runs.get(version)!;
   const report = reportOf(ran);
-  expect(complaints(report)).toEqual([]);
+  expect(problemFindings(report)).toEqual([]);
   expect(report).toMatchObject({ verdict: 'continuous', ok: true, proven: true, data_loss: [] });
   expect(report.databases.map(({ name, verdict }) => [name, verdict])).toEqual([
     ['postgres', 'continuous'],

@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Report } from '../../../src/preflight/report.ts';
+import type { PreflightReport } from '../../../src/preflight/report.ts';
 import { reply, serverFor } from '../../fixtures/broken-server.ts';
 import { type Ran, type RunOptions, run } from '../../fixtures/cli.ts';
 import { type Folders, makeFolders } from '../../fixtures/folders.ts';
@@ -41,7 +41,7 @@ interface Migrated {
   readonly status: string;
   readonly created_at: string;
   readonly deadline: string;
-  readonly preflight: Report;
+  readonly preflight: PreflightReport;
 }
 
 function migrate(words: readonly string[], more: Partial<RunOptions> = {}): Promise<Ran> {

@@ -6,7 +6,7 @@ import { run } from '../../fixtures/cli.ts';
 import type { Environment } from '../../fixtures/folders.ts';
 import { type Folders, makeFolders } from '../../fixtures/folders.ts';
 import { type Postgres, ready, startPostgres } from '../../fixtures/postgres.ts';
-import { findingOf, reportOf, way } from './ground.ts';
+import { findingOf, localSourceOptions, reportOf } from './preflight-run.ts';
 
 /** By role: what trips shells, URLs, password files, SQL, JSON, HTML and terminals. */
 const passwords: Readonly<Record<string, string>> = {
@@ -95,7 +95,7 @@ function passwordFile(role: string, password: string): string {
 const quick = ['--deadline', '3s', '-o', 'json'];
 
 function ask({ words, env, stdin }: Way, more: readonly string[] = []): Promise<Ran> {
-  const all = ['db', 'preflight', ...words, ...way(server), ...quick, ...more];
+  const all = ['db', 'preflight', ...words, ...localSourceOptions(server), ...quick, ...more];
   return run(all, { folders, env: { ...env }, ...(stdin === undefined ? {} : { stdin }) });
 }
 

@@ -4,7 +4,7 @@ import { type Folders, makeFolders } from '../../fixtures/folders.ts';
 import { lacks } from '../../fixtures/needs.ts';
 import { type Pgbouncer, startPgbouncer } from '../../fixtures/pgbouncer.ts';
 import { type Postgres, ready, startPostgres } from '../../fixtures/postgres.ts';
-import { findingOf, preflight, reportOf } from './ground.ts';
+import { findingOf, reportOf, runPreflight } from './preflight-run.ts';
 
 /** All that SQL can set in a session, as one text. */
 const allSettings = `SELECT string_agg(name || '=' || setting, E'\n' ORDER BY name) FROM pg_settings
@@ -44,7 +44,7 @@ describe.skipIf(lacks('pgbouncer'))('behind pgbouncer in transaction mode', () =
     const before = await look();
     const through: Postgres = { ...server, port: pooler.port, url: (dbname = 'd1') => urlOf(pooler, dbname) };
     const words = ['--target-version', '18', '-o', 'json'];
-    const ran = await preflight(through, words, { folders, dbname: 'd1' });
+    const ran = await runPreflight(through, words, { folders, dbname: 'd1' });
     // The same server process as before, so whatever stayed behind would be seen.
     expect(await look()).toEqual(before);
     await stranger.query('CREATE TABLE written (id int PRIMARY KEY)');

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Ran } from '../../fixtures/cli.ts';
 import { type Folders, makeFolders } from '../../fixtures/folders.ts';
 import { type Postgres, ready, startPostgres } from '../../fixtures/postgres.ts';
-import { preflight, reportOf } from './ground.ts';
+import { reportOf, runPreflight } from './preflight-run.ts';
 
 /** The server's own log is the witness: everything it was told, by whom. */
 const settings = { ...ready, log_statement: 'all', log_replication_commands: 'on', log_line_prefix: '[%a] ' };
@@ -83,8 +83,8 @@ async function witness(version: (typeof versions)[number]): Promise<Witnessed> {
   const asked = { folders, dbname: 'd1' };
   // A role that is denied a lot makes the message fail, so that its questions are asked one by one.
   const runs = await Promise.all([
-    preflight(server, words, asked),
-    preflight(server, words, { ...asked, username: 'bare' }),
+    runPreflight(server, words, asked),
+    runPreflight(server, words, { ...asked, username: 'bare' }),
   ]);
   await pause(1500);
   const messages = server

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { RehearsalReport } from '../../../src/rehearsal/report.ts';
-import { arrives, objectsOn, startSource, startTarget, subscriptionsOn } from '../../engine/ground.ts';
+import type { RehearsalReport } from '../../../src/rehearsal/rehearsal-report.ts';
+import { objectsOn, startSource, startTarget, subscriptionsOn, waitUntil } from '../../engine/engine-servers.ts';
 import { type Ran, type RunOptions, run, start } from '../../fixtures/cli.ts';
 import { type Folders, makeFolders } from '../../fixtures/folders.ts';
 import { lacks } from '../../fixtures/needs.ts';
@@ -134,7 +134,7 @@ test('a table that fails on the target is named, with what the target said', asy
 test('Ctrl-C in the middle leaves nothing', async () => {
   await source.query(stuck, 'shop');
   const running = start(words('--yes'), asked());
-  await arrives(async () => (await subscriptionsOn(target)).length === 2, 'both subscriptions');
+  await waitUntil(async () => (await subscriptionsOn(target)).length === 2, 'both subscriptions');
   running.kill('SIGINT');
   const ran = await running.ended;
   expect(ran).toMatchObject({ code: 130, stdout: '' });
@@ -145,7 +145,7 @@ test('Ctrl-C in the middle leaves nothing', async () => {
 test('what a killed one has left is removed by the next, from a record without a secret', async () => {
   await source.query(stuck, 'shop');
   const running = start(words('--yes'), asked());
-  await arrives(async () => (await subscriptionsOn(target)).length === 2, 'both subscriptions');
+  await waitUntil(async () => (await subscriptionsOn(target)).length === 2, 'both subscriptions');
   running.kill('SIGKILL');
   await running.ended;
   expect((await leftovers()).length).toBeGreaterThan(5);

@@ -1,11 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Report } from '../../../src/preflight/report.ts';
+import type { PreflightReport } from '../../../src/preflight/report.ts';
 import { type Ran, start } from '../../fixtures/cli.ts';
 import { type Folders, makeFolders } from '../../fixtures/folders.ts';
 import { type Postgres, ready, startPostgres } from '../../fixtures/postgres.ts';
-import { findingOf, idsOf, preflight, reportOf } from './ground.ts';
+import { findingOf, idsOf, reportOf, runPreflight } from './preflight-run.ts';
 
 const endings = ['json', 'md', 'html', 'xml', 'sarif'] as const;
 const target = ['--target-version', '18'];
@@ -124,7 +124,7 @@ describe.concurrent('a run of its own', () => {
     await server.query("SELECT pg_create_physical_replication_slot('standby')");
     const words = [...target, '--baseline', file('baseline.json')];
     const [text, json] = await Promise.all([ask(words), ask([...words, '-o', 'json'])]);
-    const { changes } = json.json<Report & { changes: { id: string; before?: object; after?: object }[] }>();
+    const { changes } = json.json<PreflightReport & { changes: { id: string; before?: object; after?: object }[] }>();
     const slots = changes.find(({ id }) => id === 'slots-free');
     expect(slots).toMatchObject({
       before: { status: 'pass', observed: '20 slots free of 20 (0 used)' },
@@ -212,7 +212,7 @@ describe.concurrent('a run of its own', () => {
 });
 
 function ask(words: readonly string[]): Promise<Ran> {
-  return preflight(server, words, { folders, dbname: 'odd <b>' });
+  return runPreflight(server, words, { folders, dbname: 'odd <b>' });
 }
 
 function file(name: string): string {

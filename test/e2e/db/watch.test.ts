@@ -2,21 +2,21 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Sighting } from '../../../src/watch/sighting.ts';
+import type { StatusSample } from '../../../src/watch/status-sample.ts';
 import { reply, serverFor } from '../../fixtures/broken-server.ts';
 import { type RunOptions, run, start } from '../../fixtures/cli.ts';
 import { type Folders, makeFolders } from '../../fixtures/folders.ts';
 import { lacks } from '../../fixtures/needs.ts';
 import { startRedis } from '../../fixtures/redis.ts';
 import { terminal } from '../../fixtures/terminal.ts';
-import { makeDatabase, type Pair, startPair } from '../../watch/pair.ts';
+import { makeDatabase, startWatchedPair, type WatchedPair } from '../../watch/watched-pair.ts';
 
 let folders: Folders;
-let pair: Pair;
+let pair: WatchedPair;
 
 beforeAll(async () => {
   folders = makeFolders();
-  pair = await startPair(17);
+  pair = await startWatchedPair(17);
   await makeDatabase(pair, 'shop', 'CREATE TABLE orders (id int PRIMARY KEY, t text)');
   await pair.source.query(
     "INSERT INTO orders SELECT i, repeat('x', 200) FROM generate_series(1, 5000) i; ANALYZE",
@@ -63,7 +63,7 @@ test('until nothing is left: one object a look, then exit 0, and the source was 
   const looks = ran.stdout
     .trim()
     .split('\n')
-    .map((line): Sighting => JSON.parse(line));
+    .map((line): StatusSample => JSON.parse(line));
   expect(looks.length).toBeGreaterThan(4);
   expect(looks.at(-1)).toMatchObject({
     phase: 'streaming',
@@ -119,7 +119,7 @@ test('Ctrl-C ends the watch with 130, and says how to come back', async () => {
   const other = await running.ended;
   expect(other.code).toBe(143);
   // One document: the last look.
-  expect(other.json<Sighting>()).toMatchObject({ phase: expect.any(String) });
+  expect(other.json<StatusSample>()).toMatchObject({ phase: expect.any(String) });
 });
 
 test('what was seen is remembered for the next watch, without a secret and for its owner alone', async () => {
@@ -213,7 +213,7 @@ test('a Redis source is watched the same way', async () => {
       asked(),
     );
     expect(ran.code).toBe(0);
-    expect(ran.json<Sighting>()).toMatchObject({
+    expect(ran.json<StatusSample>()).toMatchObject({
       phase: 'streaming',
       databases: [{ slot: `127.0.0.1:${target.port}` }],
     });

@@ -1,7 +1,7 @@
 import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { begun } from '../../../src/platform/keychain-wire.ts';
+import { operationStartedLine } from '../../../src/platform/keychain-wire.ts';
 import { bin, node, type Ran, run, startProgram } from '../../fixtures/cli.ts';
 import type { Environment } from '../../fixtures/folders.ts';
 import { type Ground, makeGround, noKeyring, type StoredRecord, setUp } from './ground.ts';
@@ -218,7 +218,7 @@ function item(ground: Ground, account: string): Shelf {
       const request = value === undefined ? { operation: 'remove', account } : { operation: 'write', account, value };
       const helper = startProgram(node, [join(dirname(bin), '../dist/keychain.cjs')], ground);
       helper.child.stdin?.end(`${JSON.stringify(request)}\n`);
-      expect((await helper.ended).stdout).toBe(`${begun}\n{"kind":"done"}\n`);
+      expect((await helper.ended).stdout).toBe(`${operationStartedLine}\n{"kind":"done"}\n`);
     },
   };
 }

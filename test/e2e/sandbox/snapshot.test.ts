@@ -2,14 +2,14 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { run } from '../../fixtures/cli.ts';
-import { callWith, logIn, makeGround, refresh } from './ground.ts';
+import { callWith, createSandboxMachine, logIn, refresh } from './sandbox-machine.ts';
 
 const APPROVE = ['--consent', 'approve maya@example.com'];
 
 describe('sandbox snapshot and sandbox restore', () => {
   test('bring a state back, through a file for its owner alone and through pipes', async () => {
-    const ground = makeGround();
-    const { ready } = await ground.begin(APPROVE);
+    const ground = createSandboxMachine();
+    const { ready } = await ground.startSandbox(APPROVE);
     const tokens = await logIn(ready);
     const file = join(ground.folders.work, 'logged-in.json');
     const taken = await ground.run('sandbox', 'snapshot', file);
@@ -31,8 +31,8 @@ describe('sandbox snapshot and sandbox restore', () => {
   });
 
   test('refuse a file that is damaged, foreign or missing with exit 2 and the reason, and change nothing', async () => {
-    const ground = makeGround();
-    const { ready } = await ground.begin(APPROVE);
+    const ground = createSandboxMachine();
+    const { ready } = await ground.startSandbox(APPROVE);
     const tokens = await logIn(ready);
     const file = join(ground.folders.work, 'one.json');
     await ground.run('sandbox', 'snapshot', file);
@@ -65,12 +65,12 @@ describe('sandbox snapshot and sandbox restore', () => {
   });
 
   test('carry people and applications into another sandbox, and `sandbox env` tells the new ones', async () => {
-    const [from, to] = [makeGround(), makeGround()];
-    const first = await from.begin(APPROVE);
+    const [from, to] = [createSandboxMachine(), createSandboxMachine()];
+    const first = await from.startSandbox(APPROVE);
     const tokens = await logIn(first.ready);
     const file = join(from.folders.work, 'one.json');
     await from.run('sandbox', 'snapshot', file);
-    const second = await to.begin();
+    const second = await to.startSandbox();
     const restored = await to.run('sandbox', 'restore', file);
     expect(restored.code).toBe(0);
     expect(restored.stderr).toContain('client ID and secret are others now');

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { logIn as logInCommand } from '../../fixtures/login.ts';
 import type { Ready } from '../../fixtures/sandbox.ts';
-import { callWith, logIn, makeGround, refresh, type Tokens } from './ground.ts';
+import { callWith, createSandboxMachine, logIn, refresh, type Tokens } from './sandbox-machine.ts';
 
 const APPROVE = ['--consent', 'approve maya@example.com'];
 
@@ -51,8 +51,8 @@ async function openPairs({ admin_url: url, admin_token: token }: Ready): Promise
 
 describe('a sandbox with --state that is killed', () => {
   test('in the middle of a storm of refreshes forgets none that was answered', { timeout: 110_000 }, async () => {
-    const ground = makeGround();
-    let begun = await ground.begin(APPROVE);
+    const ground = createSandboxMachine();
+    let begun = await ground.startSandbox(APPROVE);
     const first = begun.ready;
     let grants = await Promise.all(Array.from({ length: 6 }, () => logIn(first)));
     let [waiting, refreshed, orphans] = [0, 0, 0];
@@ -62,7 +62,7 @@ describe('a sandbox with --state that is killed', () => {
       await sleep(40 + Math.random() * 160);
       await begun.kill();
       await Promise.all(walks);
-      begun = await ground.begin(APPROVE);
+      begun = await ground.startSandbox(APPROVE);
       expect(begun.ready).toEqual(first);
       expect(await openPairs(first)).toBe(walkers.length + orphans);
       waiting += walkers.filter(({ isWaiting }) => isWaiting).length;
@@ -77,45 +77,45 @@ describe('a sandbox with --state that is killed', () => {
   });
 
   test('leaves profile and session of a person as they were', async () => {
-    const ground = makeGround();
-    let begun = await ground.begin(APPROVE);
+    const ground = createSandboxMachine();
+    let begun = await ground.startSandbox(APPROVE);
     const login = await logInCommand({ folders: ground.folders }, ['--profile', 'sandbox']);
     expect(login.code).toBe(0);
     for (const word of ['list', 'refresh']) {
       await begun.kill();
-      begun = await ground.begin();
+      begun = await ground.startSandbox();
       const words = word === 'list' ? ['actions', 'list'] : ['auth', 'refresh'];
       const ran = await ground.run('--profile', 'sandbox', ...words);
       expect([ran.code, ran.stderr.includes('error')]).toEqual([0, false]);
     }
     await begun.kill();
-    begun = await ground.begin();
+    begun = await ground.startSandbox();
     expect((await ground.run('--profile', 'sandbox', 'actions', 'list')).code).toBe(0);
     begun.running.kill('SIGTERM');
     expect((await begun.running.ended).code).toBe(0);
-    begun = await ground.begin();
+    begun = await ground.startSandbox();
     expect((await ground.run('--profile', 'sandbox', 'actions', 'list')).code).toBe(0);
   });
 
   test('frees its folder, which no second one can have before', async () => {
-    const ground = makeGround();
-    const begun = await ground.begin();
+    const ground = createSandboxMachine();
+    const begun = await ground.startSandbox();
     const second = await ground.run('sandbox', 'start', '--state', ground.state, '--port', '0', '--api-port', '0');
     expect([second.code, second.stdout]).toEqual([1, '']);
     expect(second.stderr).toContain(`error: another sandbox runs in ${ground.state}`);
     await begun.kill();
-    expect((await ground.begin()).ready).toEqual(begun.ready);
+    expect((await ground.startSandbox()).ready).toEqual(begun.ready);
   });
 
   test('tells of a torn end and goes on, and of damage with path and line and does not', async () => {
-    const ground = makeGround();
-    const begun = await ground.begin(APPROVE);
+    const ground = createSandboxMachine();
+    const begun = await ground.startSandbox(APPROVE);
     const tokens = await logIn(begun.ready);
     await begun.kill();
     const path = join(ground.state, 'journal.1');
     const bytes = readFileSync(path);
     appendFileSync(path, bytes.subarray(0, 40));
-    const again = await ground.begin();
+    const again = await ground.startSandbox();
     expect(await callWith(again.ready, tokens)).toBe(200);
     await again.running.waitFor('stderr', /warning: .*journal\.1 ended in half a line of 40 bytes/, 5_000);
     await again.kill();
@@ -131,8 +131,8 @@ describe('a sandbox with --state that is killed', () => {
   });
 
   test('has its secrets in files of mode 0600 in a folder of mode 0700', async () => {
-    const ground = makeGround();
-    await ground.begin();
+    const ground = createSandboxMachine();
+    await ground.startSandbox();
     const modes = readdirSync(ground.state).map((name) => statSync(join(ground.state, name)).mode & 0o777);
     expect([statSync(ground.state).mode & 0o777, ...new Set(modes)]).toEqual([0o700, 0o600]);
   });

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { points } from '../../../src/session/points.ts';
+import { failpoints } from '../../../src/session/failpoints.ts';
 import { node, type Ran, run, startProgram } from '../../fixtures/cli.ts';
 import { makeFolders } from '../../fixtures/folders.ts';
 import { logIn } from '../../fixtures/login.ts';
@@ -9,7 +9,7 @@ import { startSandbox } from '../../fixtures/sandbox.ts';
 
 const product = fileURLToPath(new URL('../../../dist', import.meta.url));
 const forTests = fileURLToPath(new URL('../../../dist-test', import.meta.url));
-const words = ['CLOUDCTL_TEST_', 'SIGSTOP', ...Object.keys(points)];
+const words = ['CLOUDCTL_TEST_', 'SIGSTOP', ...Object.keys(failpoints)];
 
 function textOf(folder: string): string {
   return readdirSync(folder)

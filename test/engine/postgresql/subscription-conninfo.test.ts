@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { subscriptionConninfo } from '../../../src/engine/postgresql/subscription-conninfo.ts';
-import { readConnectionString } from '../../../src/postgresql/conninfo.ts';
+import { parseConnectionString } from '../../../src/postgresql/connection-string.ts';
 import { Secret } from '../../../src/secret.ts';
 
 test('every value is read back as it was, whatever it holds', () => {
@@ -16,7 +16,7 @@ test('every value is read back as it was, whatever it holds', () => {
         password: new Secret(password),
         ssl: 'require',
       });
-      const read = readConnectionString(written, 'it');
+      const read = parseConnectionString(written, 'it');
       const wanted = {
         host: '::1',
         port: '5',

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { copyCatalogue } from '../../../src/engine/schema/catalogue-copy.ts';
+import { copySchemaFromCatalog } from '../../../src/engine/schema/catalog-schema-copier.ts';
 import { type Postgres, startPostgres } from '../../fixtures/postgres.ts';
-import { doorOf, fresh, run } from './doors.ts';
-import { richSchema } from './rich.ts';
-import { snapshot } from './snapshot.ts';
+import { richSchema } from './rich-schema.ts';
+import { createEmptyDatabase, databaseEndpointOf, runStatements } from './schema-databases.ts';
+import { schemaSnapshot } from './schema-snapshot.ts';
 
 const majors = [12, 13, 14, 15, 16, 17, 18] as const;
 const servers = new Map<number, Postgres>();
@@ -19,11 +19,15 @@ afterAll(async () => {
 describe.each(majors.slice(2))('a schema of %i', (major) => {
   test('copied to the same release is the same on both sides', async () => {
     const server = servers.get(major)!;
-    const [source, target] = [await fresh(server), await fresh(server)];
-    await run(server, source, richSchema(major));
-    const result = await copyCatalogue(doorOf(server, source), doorOf(server, target), AbortSignal.timeout(60_000));
+    const [source, target] = [await createEmptyDatabase(server), await createEmptyDatabase(server)];
+    await runStatements(server, source, richSchema(major));
+    const result = await copySchemaFromCatalog(
+      databaseEndpointOf(server, source),
+      databaseEndpointOf(server, target),
+      AbortSignal.timeout(60_000),
+    );
     expect(result).toEqual({ kind: 'copied', by: 'the catalogue of 127.0.0.1', warnings: [] });
-    expect(await snapshot(server, target, major)).toEqual(await snapshot(server, source, major));
+    expect(await schemaSnapshot(server, target, major)).toEqual(await schemaSnapshot(server, source, major));
   }, 60_000);
 });
 
@@ -38,11 +42,19 @@ describe.each([
   // Releases write the same view in other words and name NOT NULL otherwise, so the copy is compared with the same statements said there.
   test('is the one that the same statements make there', async () => {
     const [old, young] = [servers.get(from)!, servers.get(to)!];
-    const [source, target, native] = [await fresh(old), await fresh(young), await fresh(young)];
-    await run(old, source, richSchema(from));
-    await run(young, native, richSchema(from));
-    const result = await copyCatalogue(doorOf(old, source), doorOf(young, target), AbortSignal.timeout(60_000));
+    const [source, target, native] = [
+      await createEmptyDatabase(old),
+      await createEmptyDatabase(young),
+      await createEmptyDatabase(young),
+    ];
+    await runStatements(old, source, richSchema(from));
+    await runStatements(young, native, richSchema(from));
+    const result = await copySchemaFromCatalog(
+      databaseEndpointOf(old, source),
+      databaseEndpointOf(young, target),
+      AbortSignal.timeout(60_000),
+    );
     expect(result).toMatchObject({ kind: 'copied', warnings: [] });
-    expect(await snapshot(young, target, from)).toEqual(await snapshot(young, native, from));
+    expect(await schemaSnapshot(young, target, from)).toEqual(await schemaSnapshot(young, native, from));
   }, 60_000);
 });

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { copyCatalogue } from '../../../src/engine/schema/catalogue-copy.ts';
+import { copySchemaFromCatalog } from '../../../src/engine/schema/catalog-schema-copier.ts';
 import { type Postgres, startPostgres } from '../../fixtures/postgres.ts';
-import { doorOf, fresh, run } from './doors.ts';
 import { randomSchema } from './random-schema.ts';
-import { snapshot } from './snapshot.ts';
+import { createEmptyDatabase, databaseEndpointOf, runStatements } from './schema-databases.ts';
+import { schemaSnapshot } from './schema-snapshot.ts';
 
 let old: Postgres;
 let young: Postgres;
@@ -23,12 +23,20 @@ test.each([
   async (_where, from, major) => {
     await fc.assert(
       fc.asyncProperty(randomSchema, async (statements) => {
-        const [source, target, native] = [await fresh(from()), await fresh(young), await fresh(young)];
-        await run(from(), source, statements);
-        await run(young, native, statements);
-        const result = await copyCatalogue(doorOf(from(), source), doorOf(young, target), AbortSignal.timeout(60_000));
+        const [source, target, native] = [
+          await createEmptyDatabase(from()),
+          await createEmptyDatabase(young),
+          await createEmptyDatabase(young),
+        ];
+        await runStatements(from(), source, statements);
+        await runStatements(young, native, statements);
+        const result = await copySchemaFromCatalog(
+          databaseEndpointOf(from(), source),
+          databaseEndpointOf(young, target),
+          AbortSignal.timeout(60_000),
+        );
         expect(result).toMatchObject({ kind: 'copied', warnings: [] });
-        expect(await snapshot(young, target, major)).toEqual(await snapshot(young, native, major));
+        expect(await schemaSnapshot(young, target, major)).toEqual(await schemaSnapshot(young, native, major));
         for (const name of [target, native]) await young.query(`DROP DATABASE ${name} WITH (FORCE)`);
       }),
       { numRuns: 4, endOnFailure: true },

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { copyCatalogue } from '../../../src/engine/schema/catalogue-copy.ts';
+import { copySchemaFromCatalog } from '../../../src/engine/schema/catalog-schema-copier.ts';
 import { type Postgres, startPostgres } from '../../fixtures/postgres.ts';
-import { doorOf, fresh, run } from './doors.ts';
+import { createEmptyDatabase, databaseEndpointOf, runStatements } from './schema-databases.ts';
 
 let server: Postgres;
 let older: Postgres;
@@ -72,33 +72,45 @@ const kinds: readonly (readonly [name: string, ...statements: string[]])[] = [
 ];
 
 test.each(kinds)('%s is named, and nothing is made', async (name, ...statements) => {
-  const [source, target] = [await fresh(server), await fresh(server)];
-  await run(server, source, [...statements, 'CREATE TABLE beside (a int)']);
-  const result = await copyCatalogue(doorOf(server, source), doorOf(server, target), AbortSignal.timeout(30_000));
+  const [source, target] = [await createEmptyDatabase(server), await createEmptyDatabase(server)];
+  await runStatements(server, source, [...statements, 'CREATE TABLE beside (a int)']);
+  const result = await copySchemaFromCatalog(
+    databaseEndpointOf(server, source),
+    databaseEndpointOf(server, target),
+    AbortSignal.timeout(30_000),
+  );
   expect(result).toMatchObject({ kind: 'refused', objects: expect.arrayContaining([name]) });
   expect(await tables(server, target)).toEqual([]);
 });
 
 test('a partition with an identity of its own cannot come to a release where partitions share it', async () => {
-  const [source, target] = [await fresh(older), await fresh(server)];
-  await run(older, source, [
+  const [source, target] = [await createEmptyDatabase(older), await createEmptyDatabase(server)];
+  await runStatements(older, source, [
     `CREATE TABLE p (a int, b int) PARTITION BY LIST (b)`,
     `CREATE TABLE p1 (a int GENERATED ALWAYS AS IDENTITY, b int)`,
     `ALTER TABLE p ATTACH PARTITION p1 FOR VALUES IN (1)`,
   ]);
-  const result = await copyCatalogue(doorOf(older, source), doorOf(server, target), AbortSignal.timeout(30_000));
+  const result = await copySchemaFromCatalog(
+    databaseEndpointOf(older, source),
+    databaseEndpointOf(server, target),
+    AbortSignal.timeout(30_000),
+  );
   expect(result).toEqual({ kind: 'refused', objects: ['identity of its own in partition public.p1'] });
 });
 
 test('a role and an extension that the target lacks are named before anything is made', async () => {
-  const [source, target] = [await fresh(older), await fresh(server)];
+  const [source, target] = [await createEmptyDatabase(older), await createEmptyDatabase(server)];
   await older.query(`CREATE ROLE "some auditor"`);
-  await run(older, source, [
+  await runStatements(older, source, [
     `CREATE TABLE t (a int)`,
     `CREATE POLICY his ON t TO "some auditor" USING (true)`,
     `CREATE EXTENSION old_snapshot`,
   ]);
-  const result = await copyCatalogue(doorOf(older, source), doorOf(server, target), AbortSignal.timeout(30_000));
+  const result = await copySchemaFromCatalog(
+    databaseEndpointOf(older, source),
+    databaseEndpointOf(server, target),
+    AbortSignal.timeout(30_000),
+  );
   expect(result).toEqual({
     kind: 'refused',
     objects: [
@@ -110,13 +122,17 @@ test('a role and an extension that the target lacks are named before anything is
 });
 
 test('objects that need each other are named, because none of them can be the first', async () => {
-  const [source, target] = [await fresh(server), await fresh(server)];
-  await run(server, source, [
+  const [source, target] = [await createEmptyDatabase(server), await createEmptyDatabase(server)];
+  await runStatements(server, source, [
     `CREATE TABLE t (a int)`,
     `CREATE FUNCTION f() RETURNS int LANGUAGE sql IMMUTABLE BEGIN ATOMIC SELECT 1 FROM t; END`,
     `ALTER TABLE t ADD COLUMN b int GENERATED ALWAYS AS (f()) STORED`,
   ]);
-  const result = await copyCatalogue(doorOf(server, source), doorOf(server, target), AbortSignal.timeout(30_000));
+  const result = await copySchemaFromCatalog(
+    databaseEndpointOf(server, source),
+    databaseEndpointOf(server, target),
+    AbortSignal.timeout(30_000),
+  );
   expect(result).toEqual({
     kind: 'refused',
     objects: ['function public.f() (in a circle of dependencies)', 'table public.t (in a circle of dependencies)'],
@@ -124,36 +140,51 @@ test('objects that need each other are named, because none of them can be the fi
 });
 
 test('a newer source is refused', async () => {
-  const [source, target] = [await fresh(server), await fresh(older)];
-  const result = await copyCatalogue(doorOf(server, source), doorOf(older, target), AbortSignal.timeout(30_000));
+  const [source, target] = [await createEmptyDatabase(server), await createEmptyDatabase(older)];
+  const result = await copySchemaFromCatalog(
+    databaseEndpointOf(server, source),
+    databaseEndpointOf(older, target),
+    AbortSignal.timeout(30_000),
+  );
   expect(result).toEqual({ kind: 'refused', objects: ['PostgreSQL 18 is newer than the target, which is 16'] });
 });
 
 test('a target that holds something is refused, and keeps it', async () => {
-  const [source, target] = [await fresh(server), await fresh(server)];
-  await run(server, target, ['CREATE TABLE "My own" (a int)', 'CREATE EXTENSION citext']);
-  const result = await copyCatalogue(doorOf(server, source), doorOf(server, target), AbortSignal.timeout(30_000));
+  const [source, target] = [await createEmptyDatabase(server), await createEmptyDatabase(server)];
+  await runStatements(server, target, ['CREATE TABLE "My own" (a int)', 'CREATE EXTENSION citext']);
+  const result = await copySchemaFromCatalog(
+    databaseEndpointOf(server, source),
+    databaseEndpointOf(server, target),
+    AbortSignal.timeout(30_000),
+  );
   expect(result).toEqual({ kind: 'refused', objects: ['public.My own (already in the target)'] });
   expect(await tables(server, target)).toEqual(['My own']);
 });
 
 test('a source without an encoding does not go into one that has it', async () => {
-  const [source, target] = [await fresh(server), await fresh(server)];
+  const [source, target] = [await createEmptyDatabase(server), await createEmptyDatabase(server)];
   await server.query(
     `CREATE DATABASE ${source}_raw TEMPLATE template0 ENCODING 'SQL_ASCII' LC_COLLATE 'C' LC_CTYPE 'C'`,
   );
-  const doors = [doorOf(server, `${source}_raw`), doorOf(server, target)] as const;
-  expect(await copyCatalogue(...doors, AbortSignal.timeout(30_000))).toEqual({
+  const doors = [databaseEndpointOf(server, `${source}_raw`), databaseEndpointOf(server, target)] as const;
+  expect(await copySchemaFromCatalog(...doors, AbortSignal.timeout(30_000))).toEqual({
     kind: 'refused',
     objects: ['the source says nothing of its encoding (SQL_ASCII), and the target is UTF8'],
   });
 });
 
 test('what the target itself will not make is named with its words, and nothing of the rest stays', async () => {
-  const [source, target] = [await fresh(older), await fresh(server)];
+  const [source, target] = [await createEmptyDatabase(older), await createEmptyDatabase(server)];
   // PostgreSQL 17 has no such column any more.
-  await run(older, source, [`CREATE TABLE t (a int)`, `CREATE VIEW v AS SELECT buffers_backend FROM pg_stat_bgwriter`]);
-  const result = await copyCatalogue(doorOf(older, source), doorOf(server, target), AbortSignal.timeout(30_000));
+  await runStatements(older, source, [
+    `CREATE TABLE t (a int)`,
+    `CREATE VIEW v AS SELECT buffers_backend FROM pg_stat_bgwriter`,
+  ]);
+  const result = await copySchemaFromCatalog(
+    databaseEndpointOf(older, source),
+    databaseEndpointOf(server, target),
+    AbortSignal.timeout(30_000),
+  );
   expect(result).toEqual({
     kind: 'refused',
     objects: ['view public.v (column "buffers_backend" does not exist)'],

@@ -1,20 +1,26 @@
 import { expect, test } from 'vitest';
-import { memoryJournal } from '../../../src/engine/journal.ts';
-import { type CopySession, connect } from '../../../src/postgresql/connection.ts';
+import { createMemoryJournal } from '../../../src/engine/migration-journal.ts';
+import { type CopySession, connectPostgresql } from '../../../src/postgresql/connection.ts';
 import { QueryError } from '../../../src/postgresql/failure.ts';
-import { begin, objectsOn, subscriptionsOn, testPorts, until } from '../../engine/ground.ts';
-import { pair } from '../../engine/pair.ts';
+import {
+  beginMigration,
+  objectsOn,
+  subscriptionsOn,
+  testEngineDependencies,
+  waitForState,
+} from '../../engine/engine-servers.ts';
+import { useServerPair } from '../../engine/server-pair.ts';
 
 /** Every so many statements one fails; `npm run test:engine -- --full` takes every single one. */
 const stride = Number(process.env.CLOUDCTL_TEST_STRIDE ?? 8);
 
-const servers = pair();
+const servers = useServerPair();
 
 /** Every session counts its statements together with the others, and the nth of them fails. */
 function failingAt(nth: number, how: 'refused' | 'cut') {
   let count = 0;
-  const failing = async (...[door, options]: Parameters<typeof connect>): Promise<CopySession> => {
-    const session = await connect(door, options);
+  const failing = async (...[door, options]: Parameters<typeof connectPostgresql>): Promise<CopySession> => {
+    const session = await connectPostgresql(door, options);
     return {
       ...session,
       async query(text, limit) {
@@ -40,9 +46,12 @@ test.each(['refused', 'cut'] as const)(
     for (let nth = how === 'cut' ? Math.ceil(stride / 2) : 1; ; nth += stride) {
       await fresh('d', 'CREATE TABLE t (id int PRIMARY KEY); INSERT INTO t SELECT generate_series(1, 10)');
       const failing = failingAt(nth, how);
-      const journal = memoryJournal();
-      const migration = begin(await job(['d']), testPorts({ connectPostgres: failing.connect, journal }));
-      await until(migration, ({ status }) => status !== 'running').catch(() => {});
+      const journal = createMemoryJournal();
+      const migration = beginMigration(
+        await job(['d']),
+        testEngineDependencies({ connectPostgres: failing.connect, journal }),
+      );
+      await waitForState(migration, ({ status }) => status !== 'running').catch(() => {});
       const atFirst = migration.state().status;
       expect([nth, await migration.stop()]).toEqual([nth, []]);
       expect([nth, await objectsOn(source)]).toEqual([nth, []]);

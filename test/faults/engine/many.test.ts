@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
 import {
-  begin,
-  doorOf,
+  beginMigration,
+  makePostgresJob,
   objectsOn,
-  postgresJob,
+  postgresEndpointOf,
   startSource,
   startTarget,
-  testPorts,
-  until,
-} from '../../engine/ground.ts';
+  testEngineDependencies,
+  waitForState,
+} from '../../engine/engine-servers.ts';
 
 /** `npm run test:engine -- --full`: 10 databases of 20 tables of 10,000 rows. */
 const [databases, tables, rows] = (process.env.CLOUDCTL_TEST_SIZE ?? '3x4x1000').split('x').map(Number) as [
@@ -37,7 +37,10 @@ test(`${databases} databases of ${tables} tables of ${rows} rows arrive whole wh
     );
   }
   const began = performance.now();
-  const migration = begin(postgresJob(doorOf(source), doorOf(target), { ignoreDbs: ['postgres'] }), testPorts());
+  const migration = beginMigration(
+    makePostgresJob(postgresEndpointOf(source), postgresEndpointOf(target), { ignoreDbs: ['postgres'] }),
+    testEngineDependencies(),
+  );
   let isOver = false;
   const written = { statements: 0, failed: 0, slowest: 0 };
   const writers = names.map(async (name) => {
@@ -59,7 +62,7 @@ test(`${databases} databases of ${tables} tables of ${rows} rows arrive whole wh
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
   });
-  await until(migration, ({ status }) => status === 'syncing', 600_000);
+  await waitForState(migration, ({ status }) => status === 'syncing', 600_000);
   const copied = performance.now() - began;
   await new Promise((resolve) => setTimeout(resolve, 1000));
   isOver = true;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import type { CredentialRecord } from '../../../src/session/record.ts';
-import { expireAtServer, type Ground } from './ground.ts';
-import { commits, holds, killedAt, list, next } from './judge.ts';
+import type { CredentialRecord } from '../../../src/session/credential-record.ts';
+import { expectInvariants, killedAt, list, refreshCommits, runNextCommand } from './assertions.ts';
+import { expireAtServer, type FaultFixture } from './fault-fixture.ts';
 import { describeStores } from './stores.ts';
 
 const day = 86_400_000;
@@ -10,7 +10,7 @@ const wrong = [
   { what: 'forty days ahead', env: { TEST_CLOCK: JSON.stringify({ offset: 40 * day }) } },
 ];
 
-async function seedUntil(ground: Ground, days: number): Promise<CredentialRecord> {
+async function seedUntil(ground: FaultFixture, days: number): Promise<CredentialRecord> {
   const item = await ground.item();
   if (item === undefined) throw new Error('there is no session');
   const record = { ...item, expiresAt: Math.floor((Date.now() + days * day) / 1000) };
@@ -25,22 +25,22 @@ describeStores('a wrong clock', ({ store, make }) => {
   test.for(wrong)('K18: renewed with the clock $what, used with the right one', async ({ env }, context) => {
     const ground = await make(context);
     await seedUntil(ground, -2);
-    expect(await next(ground, { env })).toBe('usable');
-    expect(commits(ground)).toHaveLength(1);
-    expect(await next(ground)).toBe('usable');
+    expect(await runNextCommand(ground, { env })).toBe('usable');
+    expect(refreshCommits(ground)).toHaveLength(1);
+    expect(await runNextCommand(ground)).toBe('usable');
     // What the client takes to be alive the server may have let expire: then the refusal decides.
     expireAtServer(ground.sandbox);
-    expect(await next(ground)).toBe('usable');
-    expect(commits(ground)).toHaveLength(2);
-    await holds(ground);
+    expect(await runNextCommand(ground)).toBe('usable');
+    expect(refreshCommits(ground)).toHaveLength(2);
+    await expectInvariants(ground);
   });
 
   test.for(own)('K18: killed, and the clock $what when the next command comes', async ({ env }, context) => {
     const ground = await make(context);
     await killedAt(ground, 'K8-sealed');
-    expect(await next(ground, { env })).toBe('usable');
-    expect(await next(ground)).toBe('usable');
-    await holds(ground);
+    expect(await runNextCommand(ground, { env })).toBe('usable');
+    expect(await runNextCommand(ground)).toBe('usable');
+    await expectInvariants(ground);
     expect(ground.beside()).toEqual([]);
   });
 
@@ -50,12 +50,12 @@ describeStores('a wrong clock', ({ store, make }) => {
       const ground = await make(context);
       await seedUntil(ground, -2);
       await killedAt(ground, 'K2-reserved', list, { env });
-      expect(await next(ground)).toBe('usable');
-      expect(commits(ground)).toHaveLength(0);
+      expect(await runNextCommand(ground)).toBe('usable');
+      expect(refreshCommits(ground)).toHaveLength(0);
       await killedAt(ground, 'K8-sealed', ['auth', 'refresh'], { env });
-      expect(await next(ground)).toBe('usable');
-      expect(commits(ground)).toHaveLength(1);
-      await holds(ground);
+      expect(await runNextCommand(ground)).toBe('usable');
+      expect(refreshCommits(ground)).toHaveLength(1);
+      await expectInvariants(ground);
       expect(ground.beside()).toEqual([]);
     },
   );
@@ -63,9 +63,9 @@ describeStores('a wrong clock', ({ store, make }) => {
   test('K18: a clock ahead refreshes, and never gives a session up', async (context) => {
     const ground = await make(context);
     await seedUntil(ground, 20);
-    for (let time = 1; time <= 2; time++) expect(await next(ground, wrong[1])).toBe('usable');
+    for (let time = 1; time <= 2; time++) expect(await runNextCommand(ground, wrong[1])).toBe('usable');
     // Renewed under the wrong clock it is good under the wrong clock: once, not at each command.
-    expect(commits(ground)).toHaveLength(1);
-    await holds(ground);
+    expect(refreshCommits(ground)).toHaveLength(1);
+    await expectInvariants(ground);
   });
 });

@@ -3,13 +3,23 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { processesOf } from '../../fixtures/processes.ts';
 import { type SecretService, startSecretService } from '../../fixtures/secret-service.ts';
-import { type Ground, makeGround } from './ground.ts';
-import { commits, endOf, errorOf, hidden, holds, killedAt, list, next, stoppedAt } from './judge.ts';
+import {
+  endOf,
+  errorOf,
+  expectInvariants,
+  expectNoSecretInProcesses,
+  killedAt,
+  list,
+  refreshCommits,
+  runNextCommand,
+  stoppedAt,
+} from './assertions.ts';
+import { createFaultFixture, type FaultFixture } from './fault-fixture.ts';
 import { describeStores, noKeyring } from './stores.ts';
 
 interface Trouble {
   readonly what: string;
-  begin(service: SecretService, ground: Ground): void | Promise<void>;
+  begin(service: SecretService, ground: FaultFixture): void | Promise<void>;
   end(service: SecretService): void | Promise<void>;
   /** The next command cannot ask it either. */
   readonly lasts: boolean;
@@ -22,7 +32,7 @@ const troubles: readonly Trouble[] = [
   { what: 'loses its helper', begin: (_, ground) => killHelper(ground), end: () => undefined, lasts: false },
 ];
 
-function killHelper({ folders }: Ground): void {
+function killHelper({ folders }: FaultFixture): void {
   const helpers = processesOf(folders).filter(({ argv }) => argv.some((word) => word.endsWith('keychain.cjs')));
   expect(helpers).toHaveLength(1);
   for (const { pid } of helpers) process.kill(pid, 'SIGKILL');
@@ -34,9 +44,9 @@ describe.skipIf(noKeyring).concurrent('the keychain at the commit', () => {
     async (trouble, context) => {
       const service = await startSecretService();
       context.onTestFinished(() => service.stop());
-      const ground = await makeGround('keychain', { service, test: context });
+      const ground = await createFaultFixture('keychain', { service, test: context });
       const running = await stoppedAt(ground, 'K9-storing');
-      hidden(ground);
+      expectNoSecretInProcesses(ground);
       await trouble.begin(service, ground);
       running.kill('SIGCONT');
       const ran = await running.ended;
@@ -49,9 +59,9 @@ describe.skipIf(noKeyring).concurrent('the keychain at the commit', () => {
         expect(ground.beside()).toHaveLength(1);
       }
       await trouble.end(service);
-      expect(await next(ground)).toBe('usable');
-      expect(commits(ground)).toHaveLength(1);
-      await holds(ground);
+      expect(await runNextCommand(ground)).toBe('usable');
+      expect(refreshCommits(ground)).toHaveLength(1);
+      await expectInvariants(ground);
       expect(ground.beside()).toEqual([]);
     },
   );
@@ -95,7 +105,7 @@ interface Status {
 }
 
 describeStores('a damaged file', ({ store, make }) => {
-  const fileOf = (ground: Ground): string => {
+  const fileOf = (ground: FaultFixture): string => {
     const [name = '', ...more] = ground.beside();
     expect(more).toEqual([]);
     return join(ground.place.folder, name);
@@ -109,10 +119,10 @@ describeStores('a damaged file', ({ store, make }) => {
     const whole = readFileSync(path);
     for (const [what, damage] of some.filter((_, at) => at % 3 === 0)) {
       writeFileSync(path, damage(whole));
-      expect([what, await next(ground)]).toEqual([what, 'usable']);
+      expect([what, await runNextCommand(ground)]).toEqual([what, 'usable']);
     }
     expect((await ground.run(['auth', 'refresh'])).code).toBe(0);
-    await holds(ground);
+    await expectInvariants(ground);
     expect(ground.beside()).toEqual([]);
   });
 
@@ -121,16 +131,16 @@ describeStores('a damaged file', ({ store, make }) => {
     await killedAt(ground, 'K8-sealed');
     const path = fileOf(ground);
     const whole = readFileSync(path);
-    expect(await next(ground)).toBe('usable');
+    expect(await runNextCommand(ground)).toBe('usable');
     for (const [what, damage] of some.filter((_, at) => at % 3 === 1)) {
       writeFileSync(path, damage(whole));
-      expect([what, await next(ground)]).toEqual([what, 'usable']);
-      await holds(ground);
+      expect([what, await runNextCommand(ground)]).toEqual([what, 'usable']);
+      await expectInvariants(ground);
     }
     writeFileSync(path, whole);
     await ground.expire();
-    expect(await next(ground)).toBe('usable');
-    await holds(ground);
+    expect(await runNextCommand(ground)).toBe('usable');
+    await expectInvariants(ground);
     expect(ground.beside()).toEqual([]);
   });
 
@@ -149,9 +159,9 @@ describeStores('a damaged file', ({ store, make }) => {
       if (store === 'keychain') expect([what, state, pending_write]).toEqual([what, 'in_doubt', false]);
     }
     writeFileSync(path, whole);
-    expect(await next(ground)).toBe('usable');
-    expect(commits(ground)).toHaveLength(1);
-    await holds(ground);
+    expect(await runNextCommand(ground)).toBe('usable');
+    expect(refreshCommits(ground)).toHaveLength(1);
+    await expectInvariants(ground);
     expect(ground.beside()).toEqual([]);
   });
 
@@ -160,7 +170,7 @@ describeStores('a damaged file', ({ store, make }) => {
     await killedAt(ground, 'K8-sealed');
     const path = fileOf(ground);
     writeFileSync(path, Buffer.from(readFileSync(path)).fill(0, store === 'keychain' ? 150 : 100));
-    expect(await next(ground)).toBe('needs_login');
-    await holds(ground, { lost: 1 });
+    expect(await runNextCommand(ground)).toBe('needs_login');
+    await expectInvariants(ground, { lost: 1 });
   });
 });

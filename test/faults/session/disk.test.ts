@@ -3,8 +3,8 @@ import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { Ground } from './ground.ts';
-import { commits, errorOf, holds, list, next } from './judge.ts';
+import { errorOf, expectInvariants, list, refreshCommits, runNextCommand } from './assertions.ts';
+import type { FaultFixture } from './fault-fixture.ts';
 import { describeStores } from './stores.ts';
 
 interface Disk {
@@ -73,16 +73,16 @@ describeStores('a disk that does not take the answer', ({ make }) => {
       expect(ran.stderr).toMatch(/E[A-Z]{4,6}\b/);
       expect(ground.refreshes()).toEqual([]);
       expect(contents(ground)).toEqual(before);
-      expect(await next(ground)).toBe('usable');
-      expect(commits(ground)).toHaveLength(1);
-      await holds(ground);
+      expect(await runNextCommand(ground)).toBe('usable');
+      expect(refreshCommits(ground)).toHaveLength(1);
+      await expectInvariants(ground);
       expect(ground.beside()).toEqual([]);
     });
   }
 });
 
 /** The person's files by name; the empty lock, which every command may make, is none. */
-function contents({ place }: Ground): Readonly<Record<string, string>> {
+function contents({ place }: FaultFixture): Readonly<Record<string, string>> {
   const names = readdirSync(place.folder).filter((name) => !name.endsWith('lock'));
   return Object.fromEntries(names.map((name) => [name, readFileSync(join(place.folder, name), 'latin1')]));
 }

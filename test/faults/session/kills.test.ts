@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { expireAtServer, type StoreKind } from './ground.ts';
-import { commits, type End, holds, killedAt, next } from './judge.ts';
+import { expectInvariants, killedAt, refreshCommits, runNextCommand, type SessionEnd } from './assertions.ts';
+import { expireAtServer, type StoreKind } from './fault-fixture.ts';
 import { describeStores } from './stores.ts';
 
 interface Kill {
@@ -8,11 +8,11 @@ interface Kill {
   readonly point: string;
   /** Refreshes the server has carried out by then. */
   readonly committed: 0 | 1;
-  readonly end: End;
+  readonly end: SessionEnd;
   readonly only?: StoreKind;
 }
 
-const kill = (title: string, point: string, committed: 0 | 1, end: End, only?: StoreKind): Kill => ({
+const kill = (title: string, point: string, committed: 0 | 1, end: SessionEnd, only?: StoreKind): Kill => ({
   title,
   point,
   committed,
@@ -42,14 +42,14 @@ describeStores('a killed refresh', ({ store, make }) => {
   test.for(own)('$title', async ({ point, committed, end }, context) => {
     const ground = await make(context);
     await killedAt(ground, point);
-    expect(commits(ground)).toHaveLength(committed);
-    expect(await next(ground)).toBe(end);
-    await holds(ground, { lost: end === 'usable' ? 0 : 1 });
+    expect(refreshCommits(ground)).toHaveLength(committed);
+    expect(await runNextCommand(ground)).toBe(end);
+    await expectInvariants(ground, { lost: end === 'usable' ? 0 : 1 });
     // What was not sent, or not answered, leaves a doubt until the next refresh.
     if (ground.beside().length > 0) {
-      expect(commits(ground)).toEqual([]);
+      expect(refreshCommits(ground)).toEqual([]);
       expect((await ground.run(['auth', 'refresh'])).code).toBe(0);
-      await holds(ground);
+      await expectInvariants(ground);
     }
     expect(ground.beside()).toEqual([]);
   });
@@ -61,10 +61,10 @@ describeStores('a killed refresh', ({ store, make }) => {
     const ground = await make(context);
     expireAtServer(ground.sandbox);
     await killedAt(ground, point);
-    expect(commits(ground)).toHaveLength(0);
-    expect(await next(ground)).toBe('usable');
-    expect(commits(ground)).toHaveLength(1);
-    await holds(ground);
+    expect(refreshCommits(ground)).toHaveLength(0);
+    expect(await runNextCommand(ground)).toBe('usable');
+    expect(refreshCommits(ground)).toHaveLength(1);
+    await expectInvariants(ground);
     expect(ground.beside()).toEqual([]);
   });
 
@@ -72,9 +72,9 @@ describeStores('a killed refresh', ({ store, make }) => {
     const ground = await make(context);
     await killedAt(ground, 'K8-sealed');
     await killedAt(ground, point);
-    expect(await next(ground)).toBe('usable');
-    expect(commits(ground)).toHaveLength(1);
-    await holds(ground);
+    expect(await runNextCommand(ground)).toBe('usable');
+    expect(refreshCommits(ground)).toHaveLength(1);
+    await expectInvariants(ground);
     expect(ground.beside()).toEqual([]);
   });
 });

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import type { Ran } from '../../fixtures/cli.ts';
+import { endOf, expectInvariants, refreshCommits, runNextCommand, until } from './assertions.ts';
+import { expireAtServer, type FaultFixture } from './fault-fixture.ts';
 import { amount, tell } from './figures.ts';
-import { expireAtServer, type Ground } from './ground.ts';
-import { commits, endOf, holds, next, until } from './judge.ts';
 import { describeStores } from './stores.ts';
 
 const { processes, rounds } = amount;
@@ -16,11 +16,13 @@ describeStores('many processes', ({ store, make }) => {
       for (let round = 0; round < rounds; round++) {
         await ground.expire(true);
         const before = ground.refreshes().length;
-        const ends = await Promise.all(Array.from({ length: processes }, () => next(ground, { limit: 120_000 })));
+        const ends = await Promise.all(
+          Array.from({ length: processes }, () => runNextCommand(ground, { limit: 120_000 })),
+        );
         most = Math.max(most, ground.refreshes().length - before);
         successes += ends.filter((end) => end === 'usable').length;
         expect([round, ground.refreshes().length - before, ends]).toEqual([round, 1, ends.map(() => 'usable')]);
-        await holds(ground);
+        await expectInvariants(ground);
         ground.printed.length = 0;
       }
       expect(ground.beside()).toEqual([]);
@@ -33,10 +35,10 @@ describeStores('many processes', ({ store, make }) => {
     const ground = await make(context);
     await ground.write({ ...(await itemOf(ground)), expiresAt: Math.floor(Date.now() / 1000) + 86_400 });
     expireAtServer(ground.sandbox);
-    const ends = await Promise.all(Array.from({ length: 6 }, () => next(ground)));
+    const ends = await Promise.all(Array.from({ length: 6 }, () => runNextCommand(ground)));
     expect(ends).toEqual(ends.map(() => 'usable'));
     expect(ground.refreshes()).toHaveLength(1);
-    await holds(ground);
+    await expectInvariants(ground);
   });
 
   test('K16: siblings that renew the session during a batch double no droplet', async (context) => {
@@ -73,8 +75,8 @@ describeStores('many processes', ({ store, make }) => {
     expect(rows.map(({ name, status }) => [name, status])).toEqual(names.map((name) => [name, 'created']));
     expect([...droplets(ground)].sort()).toEqual([...before, ...names].sort());
     expect(refused(ground)).toBeGreaterThan(0);
-    expect(commits(ground).length).toBe(4);
-    await holds(ground);
+    expect(refreshCommits(ground).length).toBe(4);
+    await expectInvariants(ground);
   });
 
   test('K16: a batch and its siblings that begin on an expired token', async (context) => {
@@ -90,22 +92,22 @@ describeStores('many processes', ({ store, make }) => {
     const names = Array.from({ length: 12 }, (_, at) => `box-${at + 1}`);
     expect([...droplets(ground)].sort()).toEqual([...before, ...names].sort());
     expect(ground.refreshes()).toHaveLength(1);
-    await holds(ground);
+    await expectInvariants(ground);
   });
 });
 
-async function itemOf(ground: Ground) {
+async function itemOf(ground: FaultFixture) {
   const item = await ground.item();
   if (item === undefined) throw new Error('there is no session');
   return item;
 }
 
-function droplets({ sandbox }: Ground): readonly string[] {
+function droplets({ sandbox }: FaultFixture): readonly string[] {
   const [maya] = sandbox.ready.users.filter(({ email }) => email === 'maya@example.com');
   return sandbox.world.droplets(maya?.uuid ?? '').map(({ name }) => name);
 }
 
 /** Requests of the batch that met a dead token: they are what could have been sent twice. */
-function refused({ sandbox }: Ground): number {
+function refused({ sandbox }: FaultFixture): number {
   return sandbox.requests('POST /v2/droplets').filter(({ status }) => status === 404 || status === 401).length;
 }

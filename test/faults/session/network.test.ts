@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
-import type { FaultAction } from '../../../src/sandbox/faults/fault.ts';
+import type { FaultActionName } from '../../../src/sandbox/faults/fault.ts';
 import type { Running } from '../../fixtures/cli.ts';
-import type { Ground } from './ground.ts';
-import { commits, endOf, holds, killedAt, list, next } from './judge.ts';
+import { endOf, expectInvariants, killedAt, list, refreshCommits, runNextCommand } from './assertions.ts';
+import type { FaultFixture } from './fault-fixture.ts';
 import { type Relay, startRelay } from './relay.ts';
 import { describeStores } from './stores.ts';
 
 const refreshing = { method: 'POST', path: '/v1/oauth/token', grant_type: 'refresh_token' };
 
-function spoil({ sandbox }: Ground, action: FaultAction, times: number): void {
+function spoil({ sandbox }: FaultFixture, action: FaultActionName, times: number): void {
   sandbox.faults.add({ match: refreshing, action, times, delay: action === 'slow_drip' ? 1 : 0 });
 }
 
@@ -30,12 +30,12 @@ describeStores('a refresh over a bad network', ({ store, make }) => {
     // A connection that was cut is doubt, and the same token is sent once more by the same command.
     if (how === 'killed') expect(ran?.signal).toBe('SIGKILL');
     else expect(ran?.code).toBe(0);
-    expect(commits(ground)).toHaveLength(how === 'killed' ? 0 : 1);
-    expect(await next(ground)).toBe('usable');
-    await holds(ground);
+    expect(refreshCommits(ground)).toHaveLength(how === 'killed' ? 0 : 1);
+    expect(await runNextCommand(ground)).toBe('usable');
+    await expectInvariants(ground);
   });
 
-  const gaveUp: readonly (readonly [FaultAction, number, number])[] = [
+  const gaveUp: readonly (readonly [FaultActionName, number, number])[] = [
     ['drop_before_commit', 2, 6],
     ...(store === 'keychain'
       ? []
@@ -54,20 +54,20 @@ describeStores('a refresh over a bad network', ({ store, make }) => {
     expect(ground.refreshes().map(({ fault, committed }) => [fault, committed])).toEqual(
       Array.from({ length: times }, () => [action, false]),
     );
-    expect(await next(ground)).toBe('usable');
-    await holds(ground);
+    expect(await runNextCommand(ground)).toBe('usable');
+    await expectInvariants(ground);
     // The doubt ends with an answer.
     if (action !== 'drop_before_commit') return;
     expect((await ground.run(['auth', 'refresh'])).code).toBe(0);
-    await holds(ground);
+    await expectInvariants(ground);
     expect(ground.beside()).toEqual([]);
   });
 
   test('K4: dropped once: the same command asks again', async (context) => {
     const ground = await make(context);
     spoil(ground, 'drop_before_commit', 1);
-    expect(await next(ground)).toBe('usable');
-    await holds(ground);
+    expect(await runNextCommand(ground)).toBe('usable');
+    await expectInvariants(ground);
     expect(ground.beside()).toEqual([]);
   });
 
@@ -80,11 +80,11 @@ describeStores('a refresh over a bad network', ({ store, make }) => {
     spoil(ground, action, 1);
     // What is whole and not understood is an answer: it is not asked again before the next command.
     if (action === 'bad_json') expect((await ground.run(list)).code).toBe(1);
-    expect(await next(ground)).toBe('needs_login');
+    expect(await runNextCommand(ground)).toBe('needs_login');
     const [first] = ground.refreshes();
     expect(first).toMatchObject({ fault: action, committed: true });
     expect(first?.delivered ?? false).toBe(action === 'bad_json');
-    await holds(ground, { lost: 1 });
+    await expectInvariants(ground, { lost: 1 });
     expect(ground.beside()).toEqual([]);
   });
 
@@ -92,10 +92,10 @@ describeStores('a refresh over a bad network', ({ store, make }) => {
     const ground = await make(context);
     spoil(ground, 'commit_then_drop', 1);
     await killedAt(ground, 'K3-sending:2');
-    expect(await next(ground)).toBe('needs_login');
+    expect(await runNextCommand(ground)).toBe('needs_login');
     expect(ground.refreshes()[0]).toMatchObject({ committed: true });
     expect(ground.refreshes()[0]?.delivered).toBe(false);
-    await holds(ground, { lost: 1 });
+    await expectInvariants(ground, { lost: 1 });
   });
 
   test('K6: an answer that comes a byte at a time is taken; killed in the middle of it, it is lost', async (context) => {
@@ -103,12 +103,12 @@ describeStores('a refresh over a bad network', ({ store, make }) => {
     spoil(ground, 'slow_drip', 2);
     const ran = await ground.run(list);
     expect(endOf(ran)).toBe('usable');
-    await holds(ground);
+    await expectInvariants(ground);
     await ground.expire();
     await killedAt(ground, 'K6-partial:9');
-    expect(await next(ground)).toBe('needs_login');
+    expect(await runNextCommand(ground)).toBe('needs_login');
     expect(ground.refreshes()[1]).toMatchObject({ committed: true });
     expect(ground.refreshes()[1]?.delivered).toBe(false);
-    await holds(ground, { lost: 1 });
+    await expectInvariants(ground, { lost: 1 });
   });
 });

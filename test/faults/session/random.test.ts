@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
 import { expect, test } from 'vitest';
+import { endOf, expectInvariants, list, refreshCommits, runNextCommand } from './assertions.ts';
+import type { FaultFixture } from './fault-fixture.ts';
 import { amount, tell } from './figures.ts';
-import type { Ground } from './ground.ts';
-import { commits, endOf, holds, list, next } from './judge.ts';
 import { describeStores } from './stores.ts';
 
 interface Tally {
@@ -84,19 +84,19 @@ interface Width {
 }
 
 /** Milliseconds of a command that renews the session, the longer of two. */
-async function duration(ground: Ground): Promise<number> {
+async function duration(ground: FaultFixture): Promise<number> {
   let longest = 0;
   for (let time = 0; time < 2; time++) {
     await ready(ground);
     const started = performance.now();
-    expect(await next(ground)).toBe('usable');
+    expect(await runNextCommand(ground)).toBe('usable');
     longest = Math.max(longest, performance.now() - started);
   }
   return longest;
 }
 
 /** A session that has expired, at the server as well, which tells of each answer whether it has left. */
-async function ready(ground: Ground): Promise<void> {
+async function ready(ground: FaultFixture): Promise<void> {
   await ground.expire(true);
   ground.sandbox.faults.clear();
   const match = { method: 'POST', path: '/v1/oauth/token' };
@@ -112,7 +112,7 @@ interface Killed {
   readonly lasted: number;
 }
 
-async function killOnce(ground: Ground, span: number, tally: Tally): Promise<Killed> {
+async function killOnce(ground: FaultFixture, span: number, tally: Tally): Promise<Killed> {
   await ready(ground);
   const wait = Math.random() * span;
   const begun = performance.now();
@@ -127,20 +127,20 @@ async function killOnce(ground: Ground, span: number, tally: Tally): Promise<Kil
     return { killed, ended: false, lasted: performance.now() - begun };
   }
   const started = performance.now();
-  const end = await next(ground);
+  const end = await runNextCommand(ground);
   const lasted = performance.now() - started;
   if (end !== 'needs_login') {
     tally[end] += 1;
-    await holds(ground);
+    await expectInvariants(ground);
     ground.printed.length = 0;
     return { killed, ended: false, lasted };
   }
   const { gen = 0 } = (await ground.item()) ?? {};
-  const isLost = commits(ground).length === gen;
-  const last = commits(ground).at(-1);
+  const isLost = refreshCommits(ground).length === gen;
+  const last = refreshCommits(ground).at(-1);
   if (!isLost) tally.unexplained += 1;
   else if (last?.delivered === false) tally.undelivered += 1;
   else tally.unkept += 1;
-  if (isLost) await holds(ground, { lost: 1 });
+  if (isLost) await expectInvariants(ground, { lost: 1 });
   return { killed, ended: true, lasted };
 }

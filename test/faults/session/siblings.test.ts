@@ -4,12 +4,21 @@ import { setTimeout as after } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { Ran } from '../../fixtures/cli.ts';
 import { authorizationUrl, visit } from '../../fixtures/login.ts';
-import type { Ground } from './ground.ts';
-import { commits, endOf, errorOf, killedAt, list, next, quiet, stoppedAt } from './judge.ts';
+import {
+  endOf,
+  errorOf,
+  expectNoSecretLeaked,
+  killedAt,
+  list,
+  refreshCommits,
+  runNextCommand,
+  stoppedAt,
+} from './assertions.ts';
+import type { FaultFixture } from './fault-fixture.ts';
 import { describeStores } from './stores.ts';
 
 /** A whole login, answered by the consent script of the sandbox. */
-async function logIn(ground: Ground, words: readonly string[] = ['--force']): Promise<Ran> {
+async function logIn(ground: FaultFixture, words: readonly string[] = ['--force']): Promise<Ran> {
   const running = ground.start(['auth', 'login', '--no-browser', ...words]);
   const [url] = await running.waitFor('stderr', authorizationUrl);
   await visit(url);
@@ -19,15 +28,15 @@ async function logIn(ground: Ground, words: readonly string[] = ['--force']): Pr
 }
 
 /** Nobody is logged in: what is asked for needs a login, and nothing is stored. */
-async function isGone(ground: Ground): Promise<void> {
+async function isGone(ground: FaultFixture): Promise<void> {
   expect(await ground.item()).toBeUndefined();
   const ran = await ground.run(list);
   expect([ran.code, errorOf(ran)]).toEqual([4, 'not_logged_in']);
   expect(await ground.item()).toBeUndefined();
-  quiet(ground);
+  expectNoSecretLeaked(ground);
 }
 
-async function sidOf(ground: Ground): Promise<string | undefined> {
+async function sidOf(ground: FaultFixture): Promise<string | undefined> {
   return (await ground.item())?.sid;
 }
 
@@ -73,10 +82,10 @@ describeStores('logout, login and refresh at the same time', ({ make }) => {
     for (const [at, path] of left.entries()) writeFileSync(path, bytes[at] ?? '');
     const sid = await sidOf(ground);
     expect(sid).not.toBe(before);
-    expect(await next(ground)).toBe('usable');
+    expect(await runNextCommand(ground)).toBe('usable');
     expect((await ground.run(['auth', 'refresh'])).code).toBe(0);
     expect(await ground.item()).toMatchObject({ sid, gen: 2 });
-    expect(await next(ground)).toBe('usable');
+    expect(await runNextCommand(ground)).toBe('usable');
   });
 
   test('K17: a login during a refresh is what is left', async (context) => {
@@ -92,9 +101,9 @@ describeStores('logout, login and refresh at the same time', ({ make }) => {
     const item = await ground.item();
     expect(item?.sid).not.toBe(before);
     expect(item?.gen).toBe(1);
-    expect(await next(ground)).toBe('usable');
+    expect(await runNextCommand(ground)).toBe('usable');
     expect(ground.beside()).toEqual([]);
-    quiet(ground);
+    expectNoSecretLeaked(ground);
   });
 
   test('K17: a refresh that waited for a login uses the new session and sends nothing', async (context) => {
@@ -106,7 +115,7 @@ describeStores('logout, login and refresh at the same time', ({ make }) => {
     expect((await refresh.ended).code).toBe(0);
     expect(await ground.item()).toMatchObject({ sid, gen: 1 });
     expect(ground.refreshes()).toEqual([]);
-    expect(await next(ground)).toBe('usable');
+    expect(await runNextCommand(ground)).toBe('usable');
   });
 
   test('K17: two profiles renew, and one logs out, without touching each other', async (context) => {
@@ -117,7 +126,7 @@ describeStores('logout, login and refresh at the same time', ({ make }) => {
       ),
     );
     expect(ends.map(endOf)).toEqual(ends.map(() => 'usable'));
-    expect(commits(ground)).toHaveLength(2);
+    expect(refreshCommits(ground)).toHaveLength(2);
     expect([(await ground.item())?.gen, (await ground.item('second'))?.gen]).toEqual([2, 2]);
     const [logout, refresh] = await Promise.all([
       ground.run(['auth', 'logout', '--profile', 'second']),
@@ -125,10 +134,10 @@ describeStores('logout, login and refresh at the same time', ({ make }) => {
     ]);
     expect([logout.code, refresh.code]).toEqual([0, 0]);
     expect(await ground.item('second')).toBeUndefined();
-    expect(await next(ground)).toBe('usable');
+    expect(await runNextCommand(ground)).toBe('usable');
     expect((await ground.run([...list, '--profile', 'second'])).code).toBe(4);
-    expect([(await ground.item())?.gen, commits(ground).length]).toEqual([3, 3]);
-    quiet(ground);
+    expect([(await ground.item())?.gen, refreshCommits(ground).length]).toEqual([3, 3]);
+    expectNoSecretLeaked(ground);
   });
 
   test('K17: all of it at once leaves the last login or nobody, and never a session that was logged out', async (context) => {
@@ -148,8 +157,8 @@ describeStores('logout, login and refresh at the same time', ({ make }) => {
     const item = await ground.item();
     expect(item?.sid).not.toBe(first);
     if (item === undefined) await isGone(ground);
-    else expect(await next(ground)).toBe('usable');
+    else expect(await runNextCommand(ground)).toBe('usable');
     expect(ground.beside()).toEqual([]);
-    quiet(ground);
+    expectNoSecretLeaked(ground);
   });
 });

@@ -1,6 +1,17 @@
 import { setTimeout as after } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { commits, type End, endOf, errorOf, hidden, holds, list, next, stoppedAt, until } from './judge.ts';
+import {
+  endOf,
+  errorOf,
+  expectInvariants,
+  expectNoSecretInProcesses,
+  list,
+  refreshCommits,
+  runNextCommand,
+  type SessionEnd,
+  stoppedAt,
+  until,
+} from './assertions.ts';
 import { describeStores } from './stores.ts';
 
 /** The 45 s that a waiter waits are over in 3. */
@@ -10,18 +21,21 @@ describeStores('a stopped or interrupted refresh', ({ store, make }) => {
   test('K13: while its holder is stopped nobody steals the lock; who waits ends busy, and nothing is lost', async (context) => {
     const ground = await make(context);
     const holder = await stoppedAt(ground, store === 'keychain' ? 'K9-storing' : 'K3-sending');
-    hidden(ground);
-    const sent = commits(ground).length;
+    expectNoSecretInProcesses(ground);
+    const sent = refreshCommits(ground).length;
     const ends = await Promise.all(
-      Array.from({ length: store === 'keychain' ? 10 : 4 }, async (): Promise<End> => next(ground, hurried)),
+      Array.from(
+        { length: store === 'keychain' ? 10 : 4 },
+        async (): Promise<SessionEnd> => runNextCommand(ground, hurried),
+      ),
     );
     expect(ends).toEqual(ends.map(() => 'busy'));
-    expect(commits(ground)).toHaveLength(sent);
+    expect(refreshCommits(ground)).toHaveLength(sent);
     holder.kill('SIGCONT');
     expect(endOf(await holder.ended)).toBe('usable');
-    expect(await next(ground)).toBe('usable');
-    expect(commits(ground)).toHaveLength(1);
-    await holds(ground);
+    expect(await runNextCommand(ground)).toBe('usable');
+    expect(refreshCommits(ground)).toHaveLength(1);
+    await expectInvariants(ground);
     expect(ground.beside()).toEqual([]);
   });
 
@@ -34,12 +48,12 @@ describeStores('a stopped or interrupted refresh', ({ store, make }) => {
     await after(0);
     await until(() => ground.sandbox.faults.list()[0]?.applied === 1, 'the request', running);
     running.kill('SIGSTOP');
-    await until(() => commits(ground).length === 1, 'the commit');
+    await until(() => refreshCommits(ground).length === 1, 'the commit');
     await after(store === 'file' ? 3_500 : 0);
     running.kill('SIGCONT');
     const ran = await running.ended;
-    expect([endOf(ran), commits(ground).length]).toEqual(['usable', 1]);
-    await holds(ground);
+    expect([endOf(ran), refreshCommits(ground).length]).toEqual(['usable', 1]);
+    await expectInvariants(ground);
     expect(ground.beside()).toEqual([]);
   });
 
@@ -66,10 +80,10 @@ describeStores('a stopped or interrupted refresh', ({ store, make }) => {
     const ran = await running.ended;
     expect([ran.code, ran.signal, ran.stdout]).toEqual([signal === 'SIGINT' ? 130 : 143, null, '']);
     expect(errorOf(ran)).toBe('cancelled');
-    await holds(ground);
+    await expectInvariants(ground);
     expect((await ground.item())?.gen).toBe(2);
     expect(ground.beside()).toEqual([]);
-    expect(commits(ground)).toHaveLength(1);
+    expect(refreshCommits(ground)).toHaveLength(1);
   });
 
   test('K14: both signals, twice each, while the server takes its time', async (context) => {
@@ -84,6 +98,6 @@ describeStores('a stopped or interrupted refresh', ({ store, make }) => {
     }
     expect((await running.ended).code).toBe(143);
     expect((await ground.item())?.gen).toBe(2);
-    await holds(ground);
+    await expectInvariants(ground);
   });
 });

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, type TestContext } from 'vitest';
 import { lacks } from '../../fixtures/needs.ts';
 import { type SecretService, startSecretService } from '../../fixtures/secret-service.ts';
-import { type Ground, type GroundOptions, makeGround, type StoreKind } from './ground.ts';
+import { createFaultFixture, type FaultFixture, type FaultFixtureOptions, type StoreKind } from './fault-fixture.ts';
 
 /** Makes a ground that ends with the test it is made for. */
 export type Make = (
   test: Pick<TestContext, 'onTestFinished'>,
-  options?: Omit<GroundOptions, 'service' | 'test'>,
-) => Promise<Ground>;
+  options?: Omit<FaultFixtureOptions, 'service' | 'test'>,
+) => Promise<FaultFixture>;
 
 export interface Side {
   readonly store: StoreKind;
@@ -24,9 +24,12 @@ export function describeStores(what: string, tests: (side: Side) => void): void 
       service = await startSecretService();
     });
     afterAll(() => service?.stop());
-    tests({ store: 'keychain', make: (test, options) => makeGround('keychain', { ...options, service, test }) });
+    tests({
+      store: 'keychain',
+      make: (test, options) => createFaultFixture('keychain', { ...options, service, test }),
+    });
   });
   describe.concurrent(`${what}, with the file store`, () => {
-    tests({ store: 'file', make: (test, options) => makeGround('file', { ...options, test }) });
+    tests({ store: 'file', make: (test, options) => createFaultFixture('file', { ...options, test }) });
   });
 }

@@ -1,7 +1,17 @@
 import { describe, expect, test } from 'vitest';
-import { decide } from '../../../src/loopback/decide.ts';
-import { armed, expected, genuine, host, navigation, relayed, request, state, withHeaders } from '../ground.ts';
-import { type Row, table } from '../table.ts';
+import { decideRequest } from '../../../src/loopback/decide-request.ts';
+import { type Row, table } from '../decision-table.ts';
+import {
+  armed,
+  expected,
+  genuine,
+  host,
+  navigation,
+  relayed,
+  request,
+  state,
+  withHeaders,
+} from '../loopback-fixture.ts';
 
 const implicit = expected('implicit');
 const grant = `access_token=the-token&token_type=bearer&expires_in=2592000&state=${state}`;
@@ -38,8 +48,8 @@ describe('rule 10: GET only on the callback, POST only on the relay', () => {
     );
   });
   test('405 names the method that is allowed', () => {
-    expect(decide(implicit, armed, request('/callback/fragment'))).toMatchObject({ allow: 'POST' });
-    expect(decide(implicit, armed, request('/callback', { method: 'HEAD' }))).toMatchObject({ allow: 'GET' });
+    expect(decideRequest(implicit, armed, request('/callback/fragment'))).toMatchObject({ allow: 'POST' });
+    expect(decideRequest(implicit, armed, request('/callback', { method: 'HEAD' }))).toMatchObject({ allow: 'GET' });
   });
 });
 

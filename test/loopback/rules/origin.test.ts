@@ -1,6 +1,6 @@
 import { describe } from 'vitest';
-import { genuine, host, navigation, request, withHeaders } from '../ground.ts';
-import { table } from '../table.ts';
+import { table } from '../decision-table.ts';
+import { genuine, host, navigation, request, withHeaders } from '../loopback-fixture.ts';
 
 describe('rule 17: only a top-level navigation ends a login', () => {
   const fetched = (mode: string, destination: string) =>

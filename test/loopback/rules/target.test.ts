@@ -1,6 +1,16 @@
 import { describe, expect, test } from 'vitest';
-import { armed, expected, genuine, host, relayed, relayHeaders, request, state, withHeaders } from '../ground.ts';
-import { type Row, table, word } from '../table.ts';
+import { type Row, table, word } from '../decision-table.ts';
+import {
+  armed,
+  expected,
+  genuine,
+  host,
+  relayed,
+  relayHeaders,
+  request,
+  state,
+  withHeaders,
+} from '../loopback-fixture.ts';
 
 const implicit = expected('implicit');
 const grant = `access_token=the-token&token_type=bearer&expires_in=2592000&state=${state}`;

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { htmlReport } from '../../../src/preflight/formats/html.ts';
-import { bytesText, durationText } from '../../../src/preflight/formats/shared.ts';
-import { renderReport, reportEndings } from '../../../src/preflight/formats/write.ts';
+import { htmlReport } from '../../../src/preflight/formats/html-report.ts';
+import { renderReport, reportFileExtensions } from '../../../src/preflight/formats/render-report.ts';
+import { formatBytes, formatSeconds } from '../../../src/preflight/formats/report-text.ts';
 import { findings, report } from '../sample.ts';
 
 describe('the report as', () => {
-  it.each(reportEndings)('%s is chosen by the name of the file and tells the verdict', (ending) => {
+  it.each(reportFileExtensions)('%s is chosen by the name of the file and tells the verdict', (ending) => {
     expect(renderReport(`REPORT${ending.toUpperCase()}`, report, '1.2.3')).toContain('dump');
   });
 
@@ -91,7 +91,7 @@ describe('words for numbers', () => {
     [1_000, '1.0 kB'],
     [123_456, '123 kB'],
     [52_300_000_000, '52.3 GB'],
-  ])('%i bytes are %s', (bytes, text) => expect(bytesText(bytes)).toBe(text));
+  ])('%i bytes are %s', (bytes, text) => expect(formatBytes(bytes)).toBe(text));
 
   it.each([
     [0.2, '1 s'],
@@ -101,5 +101,5 @@ describe('words for numbers', () => {
     [3_600, '1 h'],
     [90_000, '1 d 1 h'],
     [172_800, '2 d'],
-  ])('%d seconds are %s', (seconds, text) => expect(durationText(seconds)).toBe(text));
+  ])('%d seconds are %s', (seconds, text) => expect(formatSeconds(seconds)).toBe(text));
 });

@@ -1,7 +1,7 @@
-import type { AddressFacts, Resolved } from '../../../src/preflight/network/facts.ts';
-import type { Wish } from '../../../src/preflight/wish.ts';
+import type { AddressFacts, NameLookupResult } from '../../../src/preflight/network/network-facts.ts';
+import type { PreflightOptions } from '../../../src/preflight/preflight-options.ts';
 
-export const healthyWish: Wish = {
+export const healthyWish: PreflightOptions = {
   method: 'continuous',
   targetVersion: '18',
   targetExtensions: undefined,
@@ -16,11 +16,11 @@ export const healthyWish: Wish = {
   now: Date.UTC(2030, 0, 1),
 };
 
-export function found(...addresses: readonly string[]): Resolved {
+export function found(...addresses: readonly string[]): NameLookupResult {
   return { kind: 'found', addresses };
 }
 
-export function failed(code = 'ENOTFOUND', reason = 'the name does not exist'): Resolved {
+export function failed(code = 'ENOTFOUND', reason = 'the name does not exist'): NameLookupResult {
   return { kind: 'failed', code, reason };
 }
 

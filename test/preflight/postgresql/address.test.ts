@@ -1,23 +1,23 @@
 import { describe, expect, test } from 'vitest';
 import * as address from '../../../src/preflight/postgresql/address.ts';
 import { healthyAddress, literal } from '../network/sample.ts';
-import { healthyGround, outcomeOf, refusedWith } from './way-in.ts';
+import { healthyFacts, outcomeOf, refusedFacts } from './login-facts.ts';
 
 test('a healthy host leaves every check of the address silent', () => {
   const checks = Object.values(address);
-  expect(checks.map((check) => [check.id, outcomeOf(check, healthyGround).status])).toEqual(
+  expect(checks.map((check) => [check.id, outcomeOf(check, healthyFacts).status])).toEqual(
     checks.map(({ id }) => [id, id === 'self-target' ? 'skip' : 'pass']),
   );
 });
 
 test('contradictions block both methods', () => {
-  const ground = { ...healthyGround, address: { ...healthyAddress, contradictions: ['x'] } };
-  expect(outcomeOf(address.hostParse, ground)).toMatchObject({ status: 'fail', blocks: ['continuous', 'dump'] });
+  const ground = { ...healthyFacts, address: { ...healthyAddress, contradictions: ['x'] } };
+  expect(outcomeOf(address.hostParseCheck, ground)).toMatchObject({ status: 'fail', blocks: ['continuous', 'dump'] });
 });
 
 test('a private address blocks both methods', () => {
-  const ground = { ...healthyGround, address: literal('10.0.0.5') };
-  expect(outcomeOf(address.hostPublicAddress, ground)).toMatchObject({
+  const ground = { ...healthyFacts, address: literal('10.0.0.5') };
+  expect(outcomeOf(address.postgresqlHostPublicAddressCheck, ground)).toMatchObject({
     status: 'fail',
     blocks: ['continuous', 'dump'],
   });
@@ -31,11 +31,11 @@ test.each([
   ['ECONNRESET', /log of the server/],
   ['XX000', /log of the server/],
 ])('tcp-connect has a cure for %s', (code, cure) => {
-  expect(outcomeOf(address.tcpConnect, refusedWith(code)).fix?.text).toMatch(cure);
+  expect(outcomeOf(address.tcpConnectCheck, refusedFacts(code)).fix?.text).toMatch(cure);
 });
 
 test.each([25060, 25061, 6432, 6543])('port %d is remarkable', (port) => {
-  expect(outcomeOf(address.portDefault, { ...healthyGround, address: { ...healthyAddress, port } }).status).toBe(
+  expect(outcomeOf(address.portDefaultCheck, { ...healthyFacts, address: { ...healthyAddress, port } }).status).toBe(
     'info',
   );
 });
@@ -47,6 +47,6 @@ describe('self-target', () => {
     ['db.example.com', 5433, 'pass'],
     ['other.example.com', 5432, 'pass'],
   ])('%s:%d is %s', (host, port, status) => {
-    expect(outcomeOf(address.selfTarget, healthyGround, { target: { host, port } }).status).toBe(status);
+    expect(outcomeOf(address.selfTargetCheck, healthyFacts, { target: { host, port } }).status).toBe(status);
   });
 });

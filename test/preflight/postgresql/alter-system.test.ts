@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { alterSystem } from '../../../src/preflight/postgresql/alter-system.ts';
+import { alterSystemFix } from '../../../src/preflight/postgresql/alter-system.ts';
 import { settings } from './facts.ts';
 
 test.each([
@@ -16,12 +16,12 @@ test.each([
     undo: "ALTER SYSTEM SET wal_level = 'replica'",
   },
 ])('a value from $from comes back', ({ setting, undo }) => {
-  const fix = alterSystem(settings({ wal_level: { value: 'replica', ...setting } }), { wal_level: 'logical' });
+  const fix = alterSystemFix(settings({ wal_level: { value: 'replica', ...setting } }), { wal_level: 'logical' });
   expect(fix).toMatchObject({ sql: ["ALTER SYSTEM SET wal_level = 'logical'"], undo: [undo], restart: true });
 });
 
 test('a setting that needs no restart is reloaded', () => {
-  const fix = alterSystem(settings({ wal_sender_timeout: { value: '1000', context: 'user' } }), {
+  const fix = alterSystemFix(settings({ wal_sender_timeout: { value: '1000', context: 'user' } }), {
     wal_sender_timeout: '5min',
   });
   expect(fix).toMatchObject({ reload: true });
@@ -29,7 +29,7 @@ test('a setting that needs no restart is reloaded', () => {
 });
 
 test('what stands on the command line cannot be altered, and that is said', () => {
-  const fix = alterSystem(settings({ wal_level: { value: 'replica', source: 'command line' } }), {
+  const fix = alterSystemFix(settings({ wal_level: { value: 'replica', source: 'command line' } }), {
     wal_level: 'logical',
   });
   expect(fix).not.toHaveProperty('sql');
@@ -41,13 +41,13 @@ test.each([
   { mark: 'cloudsql.logical_decoding', says: 'cloudsql.logical_decoding=on' },
   { mark: 'azure.extensions', says: "--name wal_level --value 'logical'" },
 ])('with $mark the cure is in the words of that service, without SQL', ({ mark, says }) => {
-  const fix = alterSystem(settings({ wal_level: 'replica', [mark]: 'off' }), { wal_level: 'logical' });
+  const fix = alterSystemFix(settings({ wal_level: 'replica', [mark]: 'off' }), { wal_level: 'logical' });
   expect(fix).not.toHaveProperty('sql');
   expect(fix.text).toContain(says);
 });
 
 test('values are quoted', () => {
-  const fix = alterSystem(settings({ synchronous_standby_names: { context: 'sighup' } }), {
+  const fix = alterSystemFix(settings({ synchronous_standby_names: { context: 'sighup' } }), {
     synchronous_standby_names: `ANY 1 ("it's")`,
   });
   expect(fix.sql).toEqual([`ALTER SYSTEM SET synchronous_standby_names = 'ANY 1 ("it''s")'`]);
@@ -55,7 +55,7 @@ test('values are quoted', () => {
 
 test('where ALTER SYSTEM is not allowed the configuration is told instead', () => {
   const found = settings({ wal_level: { value: 'replica' }, allow_alter_system: { value: 'off' } });
-  const fix = alterSystem(found, { wal_level: 'logical' });
+  const fix = alterSystemFix(found, { wal_level: 'logical' });
   expect(fix).not.toHaveProperty('sql');
   expect(fix.shell?.at(-1)).toBe("wal_level = 'logical'");
   expect(fix.undoShell?.at(-1)).toBe("wal_level = 'replica'");

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { goesByMoment } from '../../../src/preflight/postgresql/body/moments.ts';
+import { detectVolatility } from '../../../src/preflight/postgresql/function-body/volatility.ts';
 import { ready, startPostgres } from '../../fixtures/postgres.ts';
-import { found, preflight } from './preflight.ts';
+import { found, preflightServer } from './preflight.ts';
 
 test.each([12, 18] as const)(
   'what no dump has is named as it is written, on PostgreSQL %i',
@@ -27,7 +27,7 @@ test.each([12, 18] as const)(
     }
     const told = async (id: string, targetVersion = '18', targetExtensions?: readonly string[]) =>
       found(
-        await preflight({
+        await preflightServer({
           port: server.port,
           wish: { targetVersion, ...(targetExtensions === undefined ? {} : { targetExtensions }) },
         }),
@@ -60,7 +60,7 @@ test('FULL is no cure for a table with NULL in a hash index', async () => {
   for (const statement of ['CREATE TABLE t (a int)', 'CREATE INDEX ON t USING hash (a)', 'CREATE TABLE u (a int)'])
     await server.query(statement);
   const { fix } = found(
-    await preflight({ port: server.port, wish: { targetVersion: '17' } }),
+    await preflightServer({ port: server.port, wish: { targetVersion: '17' } }),
     'replica-identity',
     'postgres',
   );
@@ -69,11 +69,11 @@ test('FULL is no cure for a table with NULL in a hash index', async () => {
 }, 60_000);
 
 test('a function goes by the moment where it asks for it, and perhaps where it takes a part of that', () => {
-  expect(goesByMoment('SELECT now()')).toBe('surely');
-  expect(goesByMoment('BEGIN RETURN CURRENT_TIMESTAMP; END')).toBe('surely');
-  expect(goesByMoment('SELECT gen_random_uuid()')).toBe('surely');
-  expect(goesByMoment('SELECT extract(year FROM age(now(), $1))')).toBe('perhaps');
-  expect(goesByMoment('SELECT current_date - $1')).toBe('perhaps');
-  expect(goesByMoment("SELECT 'now()' /* random() */ -- now()\n")).toBeUndefined();
-  expect(goesByMoment('SELECT known($1)')).toBeUndefined();
+  expect(detectVolatility('SELECT now()')).toBe('surely');
+  expect(detectVolatility('BEGIN RETURN CURRENT_TIMESTAMP; END')).toBe('surely');
+  expect(detectVolatility('SELECT gen_random_uuid()')).toBe('surely');
+  expect(detectVolatility('SELECT extract(year FROM age(now(), $1))')).toBe('perhaps');
+  expect(detectVolatility('SELECT current_date - $1')).toBe('perhaps');
+  expect(detectVolatility("SELECT 'now()' /* random() */ -- now()\n")).toBeUndefined();
+  expect(detectVolatility('SELECT known($1)')).toBeUndefined();
 });

@@ -2,13 +2,13 @@ import { chownSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { unequalColumns } from '../../../src/preflight/postgresql/asks/identities.ts';
-import type { PostgresReport } from '../../../src/preflight/postgresql/run.ts';
+import { columnsWithoutEqualityQuery } from '../../../src/preflight/postgresql/queries/replica-identities.ts';
+import type { PostgresqlReport } from '../../../src/preflight/postgresql/run.ts';
 import { type Postgres, ready, startPostgres } from '../../fixtures/postgres.ts';
-import { asWritten } from './as-written.ts';
 import { type BrokenDatabase, brokenOn } from './broken-databases.ts';
 import { short } from './facts.ts';
-import { found, preflight } from './preflight.ts';
+import { found, preflightServer } from './preflight.ts';
+import { queryRows } from './query-rows.ts';
 
 /** The checks of databases. Those of the server are asked elsewhere. */
 const own = [
@@ -56,7 +56,7 @@ const own = [
 describe.each([14, 18] as const)('on PostgreSQL %i', (version) => {
   const broken = brokenOn(version);
   let server: Postgres;
-  let report: PostgresReport;
+  let report: PostgresqlReport;
 
   beforeAll(async () => {
     server = await startPostgres({
@@ -73,7 +73,7 @@ describe.each([14, 18] as const)('on PostgreSQL %i', (version) => {
     const session = await sessionIn(server, 'temporary');
     try {
       await session.query('CREATE TEMP TABLE mine (a int)');
-      report = await preflight(server);
+      report = await preflightServer(server);
     } finally {
       await session.end();
     }
@@ -166,8 +166,8 @@ describe.each([14, 18] as const)('on PostgreSQL %i', (version) => {
       await session.end();
     }
     const context = { inRecovery: false, superuser: true };
-    const sql = unequalColumns.sql(version * 10_000, context) ?? '';
-    const found = unequalColumns.decode(await asWritten(server, 'types', sql)).map(({ table }) => table);
+    const sql = columnsWithoutEqualityQuery.sql(version * 10_000, context) ?? '';
+    const found = columnsWithoutEqualityQuery.decode(await queryRows(server, 'types', sql)).map(({ table }) => table);
     expect(made).toBeGreaterThan(200);
     expect(unequal.length).toBeGreaterThan(30);
     expect(found.toSorted()).toEqual(unequal.toSorted());
@@ -192,7 +192,7 @@ describe.each([14, 18] as const)('on PostgreSQL %i', (version) => {
     for (const _ of [1, 2]) {
       for (const { fix, database } of fixes) for (const sql of fix?.sql ?? []) await server.query(sql, database);
     }
-    const after = await preflight(server);
+    const after = await preflightServer(server);
     const left = after.findings.filter(
       ({ id, database, status }) => cured.includes(id) && names.includes(database ?? '') && status !== 'pass',
     );
@@ -228,7 +228,7 @@ describe.each([14, 18] as const)('on PostgreSQL %i', (version) => {
     const only = (name: string) => ({
       ignoreDbs: report.databases.map((one) => one.name).filter((one) => one !== name),
     });
-    const bare = await preflight({ ...server, dbname: 'closed', username: 'bare', wish: only('closed') });
+    const bare = await preflightServer({ ...server, dbname: 'closed', username: 'bare', wish: only('closed') });
     const denied = found(bare, 'dump-privs', 'closed');
     expect(short(denied)).toBe('fail dump');
     expect(denied.objects?.toSorted()).toEqual([
@@ -239,10 +239,10 @@ describe.each([14, 18] as const)('on PostgreSQL %i', (version) => {
     ]);
     expect(denied.observed).toBe('not 2 tables, 1 sequence, 1 large object');
     for (const sql of denied.fix?.sql ?? []) await server.query(sql, 'closed');
-    const granted = await preflight({ ...server, dbname: 'closed', username: 'bare', wish: only('closed') });
+    const granted = await preflightServer({ ...server, dbname: 'closed', username: 'bare', wish: only('closed') });
     expect(found(granted, 'dump-privs', 'closed').status).toBe('pass');
     for (const sql of denied.fix?.undo ?? []) await server.query(sql, 'closed');
-    const again = await preflight({ ...server, dbname: 'closed', username: 'bare', wish: only('closed') });
+    const again = await preflightServer({ ...server, dbname: 'closed', username: 'bare', wish: only('closed') });
     expect(found(again, 'dump-privs', 'closed').objects).toEqual(denied.objects);
   }, 60_000);
 
@@ -259,18 +259,18 @@ describe.each([14, 18] as const)('on PostgreSQL %i', (version) => {
       'ALTER TABLE forced OWNER TO bare',
     ]);
     const where = { ...server, dbname: 'secured', username: 'bare' };
-    const bare = found(await preflight(where), 'rls', 'secured');
+    const bare = found(await preflightServer(where), 'rls', 'secured');
     expect(short(bare)).toBe('fail continuous+dump');
     expect(bare.objects?.toSorted()).toEqual(['public.forced (FORCE)', 'public.held']);
-    expect(found(await preflight(server), 'rls', 'secured').status).toBe('pass');
+    expect(found(await preflightServer(server), 'rls', 'secured').status).toBe('pass');
     for (const sql of bare.fix?.sql ?? []) await server.query(sql);
-    expect(found(await preflight(where), 'rls', 'secured').status).toBe('pass');
+    expect(found(await preflightServer(where), 'rls', 'secured').status).toBe('pass');
     for (const sql of bare.fix?.undo ?? []) await server.query(sql);
-    expect(found(await preflight(where), 'rls', 'secured').objects).toEqual(bare.objects);
+    expect(found(await preflightServer(where), 'rls', 'secured').objects).toEqual(bare.objects);
   }, 60_000);
 
   test('a bare role has its answer to every question about a database', async () => {
-    const bare = await preflight({ ...server, username: 'bare' });
+    const bare = await preflightServer({ ...server, username: 'bare' });
     const unknown = bare.findings.filter(({ id, status }) => own.includes(id) && status === 'unknown');
     // What reads its own table, names objects in partitions, and what holds inside other types, is not known to a superuser either.
     expect(new Set(unknown.map(({ id }) => id))).toEqual(

@@ -1,10 +1,10 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Finding, Fix } from '../../../src/preflight/finding.ts';
-import { catalogue } from '../../../src/preflight/postgresql/catalogue.ts';
+import { postgresqlChecks } from '../../../src/preflight/postgresql/checks.ts';
 import { type Postgres, ready, startPostgres } from '../../fixtures/postgres.ts';
 import { short } from './facts.ts';
-import { found, preflight, type Where } from './preflight.ts';
+import { found, preflightServer, type ServerAddress } from './preflight.ts';
 
 /** Checks whose questions are about the server; those of single databases have tests of their own. */
 const own = [
@@ -52,7 +52,7 @@ interface Break {
   readonly found: string;
   readonly database?: string;
   readonly as?: string;
-  readonly wish?: Where['wish'];
+  readonly wish?: ServerAddress['wish'];
   /** Only the statements that mend what the cure does not, and what had to be made for the case. */
   readonly mend?: readonly string[];
 }
@@ -353,9 +353,9 @@ describe.each([14, 18] as const)('PostgreSQL %i', (version) => {
   afterAll(() => server.stop());
 
   const judge = async ({ id, as = 'postgres', wish, database }: Break): Promise<Finding> => {
-    const checks = catalogue.filter((check) => check.id === id);
+    const checks = postgresqlChecks.filter((check) => check.id === id);
     const password = as === 'postgres' ? server.password : 'secret';
-    const report = await preflight({ port: server.port, password, username: as, wish }, { checks });
+    const report = await preflightServer({ port: server.port, password, username: as, wish }, { checks });
     return found(report, id, database);
   };
 
@@ -394,8 +394,8 @@ describe.each([14, 18] as const)('PostgreSQL %i', (version) => {
   };
 
   test('a healthy server is met with silence', async () => {
-    const checks = catalogue.filter(({ id }) => own.includes(id));
-    const report = await preflight({ ...server, wish: { asPublic: true } }, { checks });
+    const checks = postgresqlChecks.filter(({ id }) => own.includes(id));
+    const report = await preflightServer({ ...server, wish: { asPublic: true } }, { checks });
     expect(
       report.findings.filter(({ status }) => status !== 'pass').map(({ id, status }) => `${id} ${status}`),
     ).toEqual([

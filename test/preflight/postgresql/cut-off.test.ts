@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { ready, startPostgres } from '../../fixtures/postgres.ts';
-import { preflight } from './preflight.ts';
+import { preflightServer } from './preflight.ts';
 
 /** Passes so many bytes of each answer on, and breaks the connection then. */
 async function cutter(port: number, bytes: number): Promise<number> {
@@ -30,7 +30,7 @@ test.each([0, 100, 1000, 1500, 3000])(
   'a way to the server that breaks after %i bytes of each connection promises nothing',
   async (bytes) => {
     const server = await startPostgres({ version: 15, settings: ready });
-    const report = await preflight({ ...server, port: await cutter(server.port, bytes) });
+    const report = await preflightServer({ ...server, port: await cutter(server.port, bytes) });
     expect(report.verdict).toBe('blocked');
     expect(report.ok).toBe(false);
   },

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { dbNoconnect, ignoreUnknown } from '../../../src/preflight/postgresql/database-access.ts';
-import type { Reach } from '../../../src/preflight/postgresql/ground.ts';
-import { database, entered, ground, short, wish } from './facts.ts';
+import { dbNoconnectCheck, ignoreUnknownCheck } from '../../../src/preflight/postgresql/database-access.ts';
+import type { DatabaseAccess } from '../../../src/preflight/postgresql/source-facts.ts';
+import { connected, database, preflightOptions, short, sourceFacts } from './facts.ts';
 
 const both = 'fail continuous+dump';
 
@@ -19,11 +19,16 @@ test.each([
     verdict: 'fail continuous+dump',
   },
   { what: 'not tried', is: {}, reach: undefined, verdict: 'fail continuous+dump' },
-] satisfies readonly { what: string; is: object; reach: Reach | undefined; verdict: string }[])(
+] satisfies readonly { what: string; is: object; reach: DatabaseAccess | undefined; verdict: string }[])(
   'a database, $what: $verdict',
   ({ is, reach, verdict }) => {
-    const tried = new Map<string, Reach>(reach === undefined ? [] : [['d1', reach]]);
-    const outcome = dbNoconnect.judge({ databases: [database('d1', is)] }, 'd1', ground({ reach: tried }), wish());
+    const tried = new Map<string, DatabaseAccess>(reach === undefined ? [] : [['d1', reach]]);
+    const outcome = dbNoconnectCheck.evaluate(
+      { databases: [database('d1', is)] },
+      'd1',
+      sourceFacts({ access: tried }),
+      preflightOptions(),
+    );
     expect(short(outcome)).toBe(verdict);
   },
 );
@@ -34,24 +39,33 @@ test.each([
   { code: '57P03', says: /^Wait until it takes connections/ },
   { code: 'XX000', says: /^Look into the log of the server/ },
 ])('a refusal with $code has the cure of that code', ({ code, says }) => {
-  const reach = new Map<string, Reach>([['d1', { kind: 'refused', code, message: 'its words' }]]);
-  const outcome = dbNoconnect.judge({ databases: [database('d1')] }, 'd1', ground({ reach }), wish());
+  const reach = new Map<string, DatabaseAccess>([['d1', { kind: 'refused', code, message: 'its words' }]]);
+  const outcome = dbNoconnectCheck.evaluate(
+    { databases: [database('d1')] },
+    'd1',
+    sourceFacts({ access: reach }),
+    preflightOptions(),
+  );
   expect(outcome.detail).toContain('The server said: "its words".');
   expect(outcome.fix?.text).toMatch(says);
   expect(outcome.fix?.text).toContain('--ignore-dbs d1');
 });
 
 test('the cures quote the database and the role', () => {
-  const reach = new Map<string, Reach>([['My-DB', { kind: 'closed' }]]);
+  const reach = new Map<string, DatabaseAccess>([['My-DB', { kind: 'closed' }]]);
   const facts = { databases: [database('My-DB', { mayConnect: false })] };
-  expect(dbNoconnect.judge(facts, 'My-DB', ground({ reach, username: 'a b' }), wish()).fix).toMatchObject({
+  expect(
+    dbNoconnectCheck.evaluate(facts, 'My-DB', sourceFacts({ access: reach, username: 'a b' }), preflightOptions()).fix,
+  ).toMatchObject({
     sql: ['GRANT CONNECT ON DATABASE "My-DB" TO "a b"'],
     undo: ['REVOKE CONNECT ON DATABASE "My-DB" FROM "a b"'],
   });
 });
 
 test('the ignored databases are named', () => {
-  expect(ignoreUnknown.judge({ databases: [] }, ground(), wish({ ignoreDbs: ['d2'] }))).toMatchObject({
+  expect(
+    ignoreUnknownCheck.evaluate({ databases: [] }, sourceFacts(), preflightOptions({ ignoreDbs: ['d2'] })),
+  ).toMatchObject({
     status: 'pass',
     observed: '1 database ignored',
     objects: ['d2'],
@@ -59,13 +73,15 @@ test('the ignored databases are named', () => {
 });
 
 test('a database whose CONNECTION LIMIT keeps the role out is cured by lifting it, and a superuser is not bound by it', () => {
-  const reach = new Map<string, Reach>([['d1', { kind: 'lost', message: 'too many connections for database "d1"' }]]);
+  const reach = new Map<string, DatabaseAccess>([
+    ['d1', { kind: 'lost', message: 'too many connections for database "d1"' }],
+  ]);
   const judged = (superuser: boolean) =>
-    dbNoconnect.judge(
+    dbNoconnectCheck.evaluate(
       { databases: [database('d1', { connectionLimit: 0 })] },
       'd1',
-      ground({ reach, entry: entered({ superuser }) }),
-      wish(),
+      sourceFacts({ access: reach, connection: connected({ superuser }) }),
+      preflightOptions(),
     );
   expect(judged(false).fix).toMatchObject({
     sql: ['ALTER DATABASE "d1" CONNECTION LIMIT -1'],

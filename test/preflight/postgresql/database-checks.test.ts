@@ -1,30 +1,30 @@
 import { expect, test } from 'vitest';
-import type { Outcome } from '../../../src/preflight/finding.ts';
-import type { Relations } from '../../../src/preflight/postgresql/asks/relations.ts';
-import type { Role } from '../../../src/preflight/postgresql/asks/role.ts';
-import { generatedColumns, identityColumns } from '../../../src/preflight/postgresql/columns.ts';
-import { notValid, timeChecks } from '../../../src/preflight/postgresql/constraints.ts';
-import { ddlActivity } from '../../../src/preflight/postgresql/ddl-activity.ts';
-import { dumpPrivs } from '../../../src/preflight/postgresql/dump-privs.ts';
-import { extensionsCheck, extTables } from '../../../src/preflight/postgresql/extensions.ts';
-import { foreignTables, tempTables } from '../../../src/preflight/postgresql/foreign-tables.ts';
-import { secdef, untrustedLang } from '../../../src/preflight/postgresql/functions.ts';
-import { invalidIndex } from '../../../src/preflight/postgresql/indexes.ts';
-import { largeObjectsCheck } from '../../../src/preflight/postgresql/large-objects.ts';
-import { matviews } from '../../../src/preflight/postgresql/matviews.ts';
-import { partitionsCheck } from '../../../src/preflight/postgresql/partitions.ts';
-import { pubExisting, subsExisting } from '../../../src/preflight/postgresql/publications.ts';
-import { removedTypes } from '../../../src/preflight/postgresql/removed-types.ts';
-import { rls } from '../../../src/preflight/postgresql/rls.ts';
-import { systemTablesCheck } from '../../../src/preflight/postgresql/system-tables.ts';
-import { tablespacesCheck } from '../../../src/preflight/postgresql/tablespaces.ts';
-import { alwaysTriggers, eventTriggersCheck } from '../../../src/preflight/postgresql/triggers.ts';
-import { referencedFirst, unlogged } from '../../../src/preflight/postgresql/unlogged.ts';
-import { entered, ground, role, short, wish } from './facts.ts';
+import type { CheckOutcome } from '../../../src/preflight/finding.ts';
+import { ddlActivityCheck } from '../../../src/preflight/postgresql/checks/ddl-activity.ts';
+import { dumpPrivsCheck } from '../../../src/preflight/postgresql/checks/dump-privs.ts';
+import { invalidIndexCheck } from '../../../src/preflight/postgresql/checks/invalid-index.ts';
+import { largeObjectsCheck } from '../../../src/preflight/postgresql/checks/large-objects.ts';
+import { matviewsCheck } from '../../../src/preflight/postgresql/checks/matviews.ts';
+import { partitionsCheck } from '../../../src/preflight/postgresql/checks/partitions.ts';
+import { removedTypesCheck } from '../../../src/preflight/postgresql/checks/removed-types.ts';
+import { rlsCheck } from '../../../src/preflight/postgresql/checks/rls.ts';
+import { systemTablesCheck } from '../../../src/preflight/postgresql/checks/system-tables.ts';
+import { tablespacesCheck } from '../../../src/preflight/postgresql/checks/tablespaces.ts';
+import { referencedTablesFirst, unloggedCheck } from '../../../src/preflight/postgresql/checks/unlogged.ts';
+import { generatedColumnsCheck, identityColumnsCheck } from '../../../src/preflight/postgresql/columns.ts';
+import { notValidCheck, timeChecksCheck } from '../../../src/preflight/postgresql/constraints.ts';
+import { extensionsCheck, extTablesCheck } from '../../../src/preflight/postgresql/extensions.ts';
+import { foreignTablesCheck, tempTablesCheck } from '../../../src/preflight/postgresql/foreign-tables.ts';
+import { secdefCheck, untrustedLangCheck } from '../../../src/preflight/postgresql/functions.ts';
+import { pubExistingCheck, subsExistingCheck } from '../../../src/preflight/postgresql/publications.ts';
+import type { MigrationRole } from '../../../src/preflight/postgresql/queries/migration-role.ts';
+import type { NotableRelations } from '../../../src/preflight/postgresql/queries/relations.ts';
+import { alwaysTriggersCheck, eventTriggersCheck } from '../../../src/preflight/postgresql/triggers.ts';
+import { connected, preflightOptions, role, short, sourceFacts } from './facts.ts';
 
 const blocked = 'fail continuous';
 
-function relations(more: Partial<Relations> = {}): { readonly relations: Relations } {
+function relations(more: Partial<NotableRelations> = {}): { readonly relations: NotableRelations } {
   const none = { unlogged: [], foreign: [], temporary: [], partitioned: [], matviews: [], secured: [], placed: [] };
   return { relations: { ...none, ...more } };
 }
@@ -32,8 +32,8 @@ function relations(more: Partial<Relations> = {}): { readonly relations: Relatio
 interface Judged {
   readonly what: string;
   /** For the continuous method and for the dump. */
-  readonly continuous: Outcome;
-  readonly dump?: Outcome;
+  readonly continuous: CheckOutcome;
+  readonly dump?: CheckOutcome;
   readonly verdict: string;
   readonly dumped?: string;
 }
@@ -43,15 +43,15 @@ function both<V>(
     readonly judge: (
       values: V,
       database: string,
-      where: ReturnType<typeof ground>,
-      w: ReturnType<typeof wish>,
-    ) => Outcome;
+      where: ReturnType<typeof sourceFacts>,
+      w: ReturnType<typeof preflightOptions>,
+    ) => CheckOutcome;
   },
   values: V,
 ): Pick<Judged, 'continuous' | 'dump'> {
   return {
-    continuous: check.judge(values, 'd1', ground(), wish()),
-    dump: check.judge(values, 'd1', ground(), wish({ method: 'dump' })),
+    continuous: check.judge(values, 'd1', sourceFacts(), preflightOptions()),
+    dump: check.judge(values, 'd1', sourceFacts(), preflightOptions({ method: 'dump' })),
   };
 }
 
@@ -94,10 +94,10 @@ const kept = {
 };
 
 const table: readonly Judged[] = [
-  { what: 'no foreign table', ...both(foreignTables, relations()), verdict: 'pass' },
-  { what: 'a foreign table', ...both(foreignTables, relations({ foreign: ['public.f'] })), verdict: 'info' },
-  { what: 'no temporary table', ...both(tempTables, relations()), verdict: 'pass' },
-  { what: 'a temporary table', ...both(tempTables, relations({ temporary: ['pg_temp_3.t'] })), verdict: 'info' },
+  { what: 'no foreign table', ...both(foreignTablesCheck, relations()), verdict: 'pass' },
+  { what: 'a foreign table', ...both(foreignTablesCheck, relations({ foreign: ['public.f'] })), verdict: 'info' },
+  { what: 'no temporary table', ...both(tempTablesCheck, relations()), verdict: 'pass' },
+  { what: 'a temporary table', ...both(tempTablesCheck, relations({ temporary: ['pg_temp_3.t'] })), verdict: 'info' },
   { what: 'no partitions', ...both(partitionsCheck, { partitions: [] }), verdict: 'pass' },
   { what: 'partitions by range', ...both(partitionsCheck, { partitions: [range] }), verdict: 'warn', dumped: 'info' },
   {
@@ -119,20 +119,20 @@ const table: readonly Judged[] = [
   },
   { what: 'no large objects', ...both(largeObjectsCheck, { largeObjects: 0 }), verdict: 'pass' },
   { what: 'large objects', ...both(largeObjectsCheck, { largeObjects: 2 }), verdict: 'warn', dumped: 'info' },
-  { what: 'no materialized view', ...both(matviews, relations()), verdict: 'pass' },
+  { what: 'no materialized view', ...both(matviewsCheck, relations()), verdict: 'pass' },
   {
     what: 'a materialized view',
-    ...both(matviews, relations({ matviews: [{ name: 'public.m', populated: false }] })),
+    ...both(matviewsCheck, relations({ matviews: [{ name: 'public.m', populated: false }] })),
     verdict: 'info',
   },
   {
     what: 'no marked column',
-    ...both(generatedColumns, { columns: { generated: [], identity: [] }, functionUses: [], functionBodies: [] }),
+    ...both(generatedColumnsCheck, { columns: { generated: [], identity: [] }, functionUses: [], functionBodies: [] }),
     verdict: 'pass',
   },
   {
     what: 'a generated column',
-    ...both(generatedColumns, {
+    ...both(generatedColumnsCheck, {
       functionUses: [],
       functionBodies: [],
       columns: { generated: [{ table: 'public.t', column: 'g', virtual: true }], identity: [] },
@@ -141,18 +141,18 @@ const table: readonly Judged[] = [
   },
   {
     what: 'no identity column',
-    ...both(identityColumns, { columns: { generated: [], identity: [] }, functionUses: [], functionBodies: [] }),
+    ...both(identityColumnsCheck, { columns: { generated: [], identity: [] }, functionUses: [], functionBodies: [] }),
     verdict: 'pass',
   },
   {
     what: 'an identity column',
-    ...both(identityColumns, { columns: { generated: [], identity: ['public.t.a'] } }),
+    ...both(identityColumnsCheck, { columns: { generated: [], identity: ['public.t.a'] } }),
     verdict: 'info',
   },
-  { what: 'tables of extensions', ...both(extTables, { filledTables: [] }), verdict: 'pass' },
+  { what: 'tables of extensions', ...both(extTablesCheck, { filledTables: [] }), verdict: 'pass' },
   {
     what: 'filled tables of extensions',
-    ...both(extTables, { filledTables: [{ name: 'public.spatial_ref_sys', extension: 'postgis' }] }),
+    ...both(extTablesCheck, { filledTables: [{ name: 'public.spatial_ref_sys', extension: 'postgis' }] }),
     verdict: blocked,
     dumped: 'info',
   },
@@ -197,36 +197,36 @@ const table: readonly Judged[] = [
   })),
   {
     what: 'trusted languages',
-    ...both(untrustedLang, { untrustedLanguages: [], markedFunctions: [loose] }),
+    ...both(untrustedLangCheck, { untrustedLanguages: [], markedFunctions: [loose] }),
     verdict: 'pass',
   },
   {
     what: 'a language',
-    ...both(untrustedLang, { untrustedLanguages: [{ name: 'plpython3u', bare: false }], markedFunctions: [] }),
+    ...both(untrustedLangCheck, { untrustedLanguages: [{ name: 'plpython3u', bare: false }], markedFunctions: [] }),
     verdict: 'warn',
   },
   {
     what: 'a function in C',
-    ...both(untrustedLang, { untrustedLanguages: [], markedFunctions: [{ ...loose, untrusted: 'c' }] }),
+    ...both(untrustedLangCheck, { untrustedLanguages: [], markedFunctions: [{ ...loose, untrusted: 'c' }] }),
     verdict: 'warn',
   },
   {
     what: 'a definer who is no superuser',
-    ...both(secdef, { markedFunctions: [loose], superusers: ['other'] }),
+    ...both(secdefCheck, { markedFunctions: [loose], superusers: ['other'] }),
     verdict: 'pass',
   },
   {
     what: 'a definer who is a superuser',
-    ...both(secdef, { markedFunctions: [loose], superusers: ['postgres'] }),
+    ...both(secdefCheck, { markedFunctions: [loose], superusers: ['postgres'] }),
     verdict: 'warn',
   },
   {
     what: 'an invoker in C',
-    ...both(secdef, { markedFunctions: [{ ...loose, securityDefiner: false }], superusers: ['postgres'] }),
+    ...both(secdefCheck, { markedFunctions: [{ ...loose, securityDefiner: false }], superusers: ['postgres'] }),
     verdict: 'pass',
   },
-  { what: 'no invalid index', ...both(invalidIndex, { invalidIndexes: [] }), verdict: 'pass' },
-  { what: 'an invalid index', ...both(invalidIndex, { invalidIndexes: [index] }), verdict: 'warn' },
+  { what: 'no invalid index', ...both(invalidIndexCheck, { invalidIndexes: [] }), verdict: 'pass' },
+  { what: 'an invalid index', ...both(invalidIndexCheck, { invalidIndexes: [index] }), verdict: 'warn' },
   ...(
     [
       ['violate', 'fail continuous+dump'],
@@ -235,13 +235,13 @@ const table: readonly Judged[] = [
     ] as const
   ).map(([rows, verdict]) => ({
     what: `a column that takes NULL where its parent does not: ${rows}`,
-    ...both(notValid, {
+    ...both(notValidCheck, {
       unvalidated: [{ ...loud, rows: 'fit' }],
       looserColumns: [{ table: 'public.c', column: 'a', rows }],
     }),
     verdict,
   })),
-  { what: 'valid constraints', ...both(notValid, { looserColumns: [], unvalidated: [] }), verdict: 'pass' },
+  { what: 'valid constraints', ...both(notValidCheck, { looserColumns: [], unvalidated: [] }), verdict: 'pass' },
   ...(
     [
       ['violate', 'fail continuous+dump'],
@@ -251,12 +251,12 @@ const table: readonly Judged[] = [
     ] as const
   ).map(([rows, verdict]) => ({
     what: `a NOT VALID constraint and its rows: ${rows}`,
-    ...both(notValid, { looserColumns: [], unvalidated: [{ ...loud, rows }] }),
+    ...both(notValidCheck, { looserColumns: [], unvalidated: [{ ...loud, rows }] }),
     verdict,
   })),
   {
     what: 'a NOT VALID foreign key',
-    ...both(notValid, { looserColumns: [], unvalidated: [{ ...loud, rows: 'unseen', foreignKey: true }] }),
+    ...both(notValidCheck, { looserColumns: [], unvalidated: [{ ...loud, rows: 'unseen', foreignKey: true }] }),
     verdict: 'info',
   },
   ...[
@@ -267,7 +267,7 @@ const table: readonly Judged[] = [
     '(a < now()) AND (b > clock_timestamp())',
   ].map((text) => ({
     what: `CHECK (${text})`,
-    ...both(timeChecks, {
+    ...both(timeChecksCheck, {
       clockChecks: [{ name: 'c', owner: 'public.t', ofDomain: false, definition: `CHECK ((${text}))` }],
     }),
     verdict: 'fail continuous+dump',
@@ -275,91 +275,91 @@ const table: readonly Judged[] = [
   ...['b <= now()', 'CURRENT_DATE > b', '(a < now()) AND (b < 5)', '(now() > a) OR (b <= 1)', 'a = CURRENT_USER'].map(
     (text) => ({
       what: `CHECK (${text})`,
-      ...both(timeChecks, {
+      ...both(timeChecksCheck, {
         clockChecks: [{ name: 'c', owner: 'public.t', ofDomain: false, definition: `CHECK ((${text}))` }],
       }),
       verdict: 'pass',
     }),
   ),
-  { what: 'rows that all may see', ...both(rls, relations()), verdict: 'pass' },
+  { what: 'rows that all may see', ...both(rlsCheck, relations()), verdict: 'pass' },
   {
     what: 'hidden rows',
-    ...both(rls, relations({ secured: [{ name: 'public.t', forced: false }] })),
+    ...both(rlsCheck, relations({ secured: [{ name: 'public.t', forced: false }] })),
     verdict: 'fail continuous+dump',
   },
-  { what: 'a quiet schema', ...both(ddlActivity, { extensions: [], recentDdl: [] }), verdict: 'pass' },
+  { what: 'a quiet schema', ...both(ddlActivityCheck, { extensions: [], recentDdl: [] }), verdict: 'pass' },
   {
     what: 'a job that makes tables',
-    ...both(ddlActivity, { extensions: [{ name: 'pg_partman', version: '5' }], recentDdl: [] }),
+    ...both(ddlActivityCheck, { extensions: [{ name: 'pg_partman', version: '5' }], recentDdl: [] }),
     verdict: 'warn',
     dumped: 'info',
   },
   {
     what: 'an extension that makes none',
-    ...both(ddlActivity, { extensions: [{ name: 'hstore', version: '1' }], recentDdl: [] }),
+    ...both(ddlActivityCheck, { extensions: [{ name: 'hstore', version: '1' }], recentDdl: [] }),
     verdict: 'pass',
   },
   {
     what: 'a table altered today',
-    ...both(ddlActivity, { extensions: [], recentDdl: ['public.t'] }),
+    ...both(ddlActivityCheck, { extensions: [], recentDdl: ['public.t'] }),
     verdict: 'warn',
     dumped: 'info',
   },
-  { what: 'nothing removed', ...both(removedTypes, { ...kept, removedUses: [] }), verdict: 'pass' },
+  { what: 'nothing removed', ...both(removedTypesCheck, { ...kept, removedUses: [] }), verdict: 'pass' },
   {
     what: 'WITH OIDS',
-    ...both(removedTypes, { ...kept, removedUses: [{ table: 'public.t', column: undefined }] }),
+    ...both(removedTypesCheck, { ...kept, removedUses: [{ table: 'public.t', column: undefined }] }),
     verdict: 'fail continuous+dump',
   },
   {
     what: 'a view that the target cannot make',
-    continuous: removedTypes.judge(
+    continuous: removedTypesCheck.evaluate(
       { ...kept, removedUses: [], outdatedViews: [load] },
       'd1',
-      ground(),
-      wish({ targetVersion: '17' }),
+      sourceFacts(),
+      preflightOptions({ targetVersion: '17' }),
     ),
     verdict: 'fail continuous+dump',
   },
   {
     what: 'a view that the target still makes',
-    continuous: removedTypes.judge(
+    continuous: removedTypesCheck.evaluate(
       { ...kept, removedUses: [], outdatedViews: [load] },
       'd1',
-      ground(),
-      wish({ targetVersion: '16' }),
+      sourceFacts(),
+      preflightOptions({ targetVersion: '16' }),
     ),
     verdict: 'pass',
   },
   {
     what: 'a view that a target may not make',
-    continuous: removedTypes.judge(
+    continuous: removedTypesCheck.evaluate(
       { ...kept, removedUses: [], outdatedViews: [load] },
       'd1',
-      ground(),
-      wish({ targetVersion: undefined }),
+      sourceFacts(),
+      preflightOptions({ targetVersion: undefined }),
     ),
     verdict: 'warn',
   },
-  { what: 'no subscription', ...both(subsExisting, { subscriptions: [] }), verdict: 'pass' },
+  { what: 'no subscription', ...both(subsExistingCheck, { subscriptions: [] }), verdict: 'pass' },
   {
     what: 'a subscription of another database',
-    ...both(subsExisting, { subscriptions: [{ database: 'other', name: 's', enabled: true }] }),
+    ...both(subsExistingCheck, { subscriptions: [{ database: 'other', name: 's', enabled: true }] }),
     verdict: 'pass',
   },
   {
     what: 'a subscription',
-    ...both(subsExisting, { subscriptions: [{ database: 'd1', name: 's', enabled: true }] }),
+    ...both(subsExistingCheck, { subscriptions: [{ database: 'd1', name: 's', enabled: true }] }),
     verdict: 'warn',
   },
   {
     what: 'a publication',
-    ...both(pubExisting, { publications: [{ name: 'cdc', allTables: false }] }),
+    ...both(pubExistingCheck, { publications: [{ name: 'cdc', allTables: false }] }),
     verdict: 'info',
   },
   {
     what: 'a publication left by a migration',
-    ...both(pubExisting, { publications: [{ name: 'aiven_db_migrate_1_pub', allTables: true }] }),
+    ...both(pubExistingCheck, { publications: [{ name: 'aiven_db_migrate_1_pub', allTables: true }] }),
     verdict: 'pass',
   },
 ];
@@ -377,7 +377,12 @@ test.each([
   { has: ['hstore', 'postgis'], told: ['hstore'], verdict: 'fail continuous+dump' },
 ])('extensions $has, the target told $told: $verdict', ({ has, told, verdict }) => {
   const extensions = has.map((name) => ({ name, version: '1.0' }));
-  const outcome = extensionsCheck.judge({ extensions }, 'd1', ground(), wish({ targetExtensions: told }));
+  const outcome = extensionsCheck.evaluate(
+    { extensions },
+    'd1',
+    sourceFacts(),
+    preflightOptions({ targetExtensions: told }),
+  );
   expect(short(outcome)).toBe(verdict);
 });
 
@@ -404,7 +409,7 @@ test('an unlogged table is made logged after those that it refers to, and given 
       },
     ],
   };
-  const outcome = unlogged.judge(values, 'd1', ground(), wish());
+  const outcome = unloggedCheck.evaluate(values, 'd1', sourceFacts(), preflightOptions());
   expect(outcome).toMatchObject({ status: 'warn', dataLoss: 'the rows of 3 unlogged tables' });
   expect(outcome.fix).toMatchObject({
     sql: [
@@ -420,7 +425,7 @@ test('an unlogged table is made logged after those that it refers to, and given 
       'ALTER TABLE public.a REPLICA IDENTITY DEFAULT',
     ],
   });
-  const dump = unlogged.judge(values, 'd1', ground(), wish({ method: 'dump' }));
+  const dump = unloggedCheck.evaluate(values, 'd1', sourceFacts(), preflightOptions({ method: 'dump' }));
   expect([dump.status, dump.dataLoss]).toEqual(['info', undefined]);
 });
 
@@ -430,7 +435,7 @@ test('tables that refer to each other in a circle end all the same', () => {
     ['b', 'a'],
     ['a', 'a'],
   ].map(([from = '', to = '']) => ({ from, to, logged: false, truncated: false }));
-  expect(referencedFirst(['a', 'b', 'c'], circle).toSorted()).toEqual(['a', 'b', 'c']);
+  expect(referencedTablesFirst(['a', 'b', 'c'], circle).toSorted()).toEqual(['a', 'b', 'c']);
 });
 
 test('a trigger of the kind REPLICA is disabled, since it would begin to fire here', () => {
@@ -438,7 +443,7 @@ test('a trigger of the kind REPLICA is disabled, since it would begin to fire he
     { table: 'public.t', name: 'The "Audit"', always: true, acts: false, unlogged: false },
     { table: 'public.t', name: 'mirror', always: false, acts: false, unlogged: false },
   ];
-  expect(alwaysTriggers.judge({ applyTriggers }, 'd1', ground(), wish()).fix).toMatchObject({
+  expect(alwaysTriggersCheck.evaluate({ applyTriggers }, 'd1', sourceFacts(), preflightOptions()).fix).toMatchObject({
     sql: ['ALTER TABLE public.t ENABLE TRIGGER "The ""Audit"""', 'ALTER TABLE public.t DISABLE TRIGGER "mirror"'],
     undo: [
       'ALTER TABLE public.t ENABLE ALWAYS TRIGGER "The ""Audit"""',
@@ -454,17 +459,17 @@ test.each([
 ])('an event trigger of a login, $body: $verdict', ({ body, verdict }) => {
   const eventTriggers = [{ name: 'e', body: undefined, atLogin: body }];
   const facts = { eventTriggers, ...relations({ unlogged: ['public."The Log"'] }) };
-  expect(short(eventTriggersCheck.judge(facts, 'd1', ground(), wish()))).toBe(verdict);
+  expect(short(eventTriggersCheck.evaluate(facts, 'd1', sourceFacts(), preflightOptions()))).toBe(verdict);
 });
 
 test('a trigger that fires where changes are applied blocks when it has effects', () => {
   const judged = (acts: boolean, unlogged = false) =>
     short(
-      alwaysTriggers.judge(
+      alwaysTriggersCheck.evaluate(
         { applyTriggers: [{ table: 'public.t', name: 'audit', always: true, acts, unlogged }] },
         'd1',
-        ground(),
-        wish(),
+        sourceFacts(),
+        preflightOptions(),
       ),
     );
   expect(judged(false)).toBe('warn');
@@ -479,14 +484,14 @@ test('remains of a rebuild are dropped, and every other index is built again', (
     { ...index, name: 'public."I x_ccold"' },
     { ...index, name: 'public.e', exclusion: true },
   ];
-  expect(invalidIndex.judge({ invalidIndexes }, 'd1', ground(), wish()).fix?.sql).toEqual([
+  expect(invalidIndexCheck.evaluate({ invalidIndexes }, 'd1', sourceFacts(), preflightOptions()).fix?.sql).toEqual([
     'REINDEX INDEX CONCURRENTLY public.i',
     expect.stringMatching(/^DO 'BEGIN IF EXISTS .* THEN DROP INDEX public\.i_ccnew1; END IF; END'$/),
     expect.stringMatching(/^DO 'BEGIN IF EXISTS .* THEN DROP INDEX public\."I x_ccold"; END IF; END'$/),
     'REINDEX INDEX public.e',
   ]);
-  const old = ground({ entry: entered({ version: 110_022 }) });
-  expect(invalidIndex.judge({ invalidIndexes: [index] }, 'd1', old, wish()).fix?.sql).toEqual([
+  const old = sourceFacts({ connection: connected({ version: 110_022 }) });
+  expect(invalidIndexCheck.evaluate({ invalidIndexes: [index] }, 'd1', old, preflightOptions()).fix?.sql).toEqual([
     'REINDEX INDEX public.i',
   ]);
 });
@@ -496,7 +501,7 @@ test('an index at which somebody works just now is left alone', () => {
     { ...index, busy: true },
     { ...index, name: 'public.i_ccnew', busy: true },
   ];
-  const { fix } = invalidIndex.judge({ invalidIndexes }, 'd1', ground(), wish());
+  const { fix } = invalidIndexCheck.evaluate({ invalidIndexes }, 'd1', sourceFacts(), preflightOptions());
   expect(fix?.sql).toBeUndefined();
   expect(fix?.text).toContain('left alone (ask again when it is done): public.i, public.i_ccnew.');
 });
@@ -507,7 +512,8 @@ test('a unique index is built by no statement, since duplicates would end the sc
     { ...index, name: 'public.u_ccnew', unique: true },
     index,
   ];
-  const judged = (only: typeof invalidIndexes) => invalidIndex.judge({ invalidIndexes: only }, 'd1', ground(), wish());
+  const judged = (only: typeof invalidIndexes) =>
+    invalidIndexCheck.evaluate({ invalidIndexes: only }, 'd1', sourceFacts(), preflightOptions());
   const { fix, detail } = judged(invalidIndexes);
   expect(fix?.sql).toEqual([
     expect.stringContaining('DROP INDEX public.u_ccnew'),
@@ -523,7 +529,12 @@ test('a tablespace is named, of the database itself too', () => {
   const tablespaces = { names: new Map([['16400', 'Fast Disk']]), databases: new Map([['d2', 'Fast Disk']]) };
   const placed = [{ name: 'public.t', tablespace: '16400' }];
   const judge = (database: string, there = placed) =>
-    tablespacesCheck.judge({ ...relations({ placed: there }), tablespaces }, database, ground(), wish());
+    tablespacesCheck.evaluate(
+      { ...relations({ placed: there }), tablespaces },
+      database,
+      sourceFacts(),
+      preflightOptions(),
+    );
   expect(judge('d1')).toMatchObject({ status: 'warn', observed: 'Fast Disk', objects: ['public.t (Fast Disk)'] });
   expect(judge('d2', []).status).toBe('warn');
   expect(judge('d1', []).status).toBe('pass');
@@ -535,10 +546,14 @@ const closed = [
   { kind: 'sequence', name: 'public.s', schema: 'public', usage: true, select: false },
 ] as const;
 
-function denied(version: number, closedLargeObjects: readonly string[] = [], more: Partial<Role> = {}): Outcome {
-  const where = ground({ username: 'a "b', entry: entered({ version, superuser: false }) });
+function denied(
+  version: number,
+  closedLargeObjects: readonly string[] = [],
+  more: Partial<MigrationRole> = {},
+): CheckOutcome {
+  const where = sourceFacts({ username: 'a "b', connection: connected({ version, superuser: false }) });
   const facts = { closed: { objects: closed, tables: 2, sequences: 1 }, closedLargeObjects, role: role(more) };
-  return dumpPrivs.judge(facts, 'd1', where, wish());
+  return dumpPrivsCheck.evaluate(facts, 'd1', where, preflightOptions());
 }
 
 test('what the role may not read blocks the dump, in the words that pg_dump will use', () => {
@@ -594,7 +609,12 @@ test('a membership that is not inherited counts for nothing: the cure makes it c
 test('a role that may read everything passes', () => {
   const nothing = { objects: [], tables: 0, sequences: 0 };
   expect(
-    dumpPrivs.judge({ closed: nothing, closedLargeObjects: [], role: role() }, 'd1', ground(), wish()),
+    dumpPrivsCheck.evaluate(
+      { closed: nothing, closedLargeObjects: [], role: role() },
+      'd1',
+      sourceFacts(),
+      preflightOptions(),
+    ),
   ).toMatchObject({
     status: 'pass',
     observed: 'superuser',
@@ -603,14 +623,14 @@ test('a role that may read everything passes', () => {
 
 test('BYPASSRLS is given and taken back', () => {
   const facts = relations({ secured: [{ name: 'public.t', forced: true }] });
-  expect(rls.judge(facts, 'd1', ground({ username: 'My"Role' }), wish()).fix).toMatchObject({
+  expect(rlsCheck.evaluate(facts, 'd1', sourceFacts({ username: 'My"Role' }), preflightOptions()).fix).toMatchObject({
     sql: ['ALTER ROLE "My""Role" BYPASSRLS'],
     undo: ['ALTER ROLE "My""Role" NOBYPASSRLS'],
   });
 });
 
 test('what is counted up to a limit says so', () => {
-  expect(largeObjectsCheck.judge({ largeObjects: 100_001 }, 'd1', ground(), wish()).observed).toBe(
+  expect(largeObjectsCheck.evaluate({ largeObjects: 100_001 }, 'd1', sourceFacts(), preflightOptions()).observed).toBe(
     'more than 100000 large objects',
   );
 });

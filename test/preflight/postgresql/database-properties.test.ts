@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { overview } from '../../../src/preflight/postgresql/asks/overview.ts';
-import { collation, dbNames, encoding } from '../../../src/preflight/postgresql/database-properties.ts';
+import { collationCheck, dbNamesCheck, encodingCheck } from '../../../src/preflight/postgresql/database-properties.ts';
+import { databaseOverviewQuery } from '../../../src/preflight/postgresql/queries/database-overview.ts';
 import { ready, startPostgres } from '../../fixtures/postgres.ts';
-import { database, ground, short, wish } from './facts.ts';
-import { found, preflight } from './preflight.ts';
+import { database, preflightOptions, short, sourceFacts } from './facts.ts';
+import { found, preflightServer } from './preflight.ts';
 
 test.each([
   { name: 'd1', is: 'UTF8', tables: 1, verdict: 'pass' },
@@ -15,10 +15,10 @@ test.each([
 ])('$name in $is with $tables tables: $verdict', ({ name, is, tables, verdict }) => {
   const facts = {
     databases: [database(name, { encoding: is })],
-    overview: { ...overview.absent, tables },
+    overview: { ...databaseOverviewQuery.absent, tables },
     rawTexts: [],
   };
-  expect(short(encoding.judge(facts, name, ground(), wish()))).toBe(verdict);
+  expect(short(encodingCheck.evaluate(facts, name, sourceFacts(), preflightOptions()))).toBe(verdict);
 });
 
 test.each([
@@ -31,15 +31,18 @@ test.each([
   { what: 'another version', is: { collationVersion: '2.28', libraryVersion: '2.36' }, verdict: 'warn' },
 ])('collation, $what: $verdict', ({ is, verdict }) => {
   const facts = { databases: [database('d1', is)], collations: [], markedFunctions: [] };
-  expect(short(collation.judge(facts, 'd1', ground(), wish()))).toBe(verdict);
+  expect(short(collationCheck.evaluate(facts, 'd1', sourceFacts(), preflightOptions()))).toBe(verdict);
 });
 
 test('a collation somebody made by libc is named, and one that fell behind is refreshed', () => {
   const own = { name: 'public."German"', provider: 'c', version: undefined, libraryVersion: undefined };
   const facts = { databases: [database('d1')], collations: [own], markedFunctions: [] };
-  expect(collation.judge(facts, 'd1', ground(), wish())).toMatchObject({ status: 'warn', objects: [own.name] });
+  expect(collationCheck.evaluate(facts, 'd1', sourceFacts(), preflightOptions())).toMatchObject({
+    status: 'warn',
+    objects: [own.name],
+  });
   const stale = { ...facts, collations: [{ ...own, version: '1', libraryVersion: '2' }] };
-  expect(collation.judge(stale, 'd1', ground(), wish()).fix?.sql).toEqual([
+  expect(collationCheck.evaluate(stale, 'd1', sourceFacts(), preflightOptions()).fix?.sql).toEqual([
     'ALTER COLLATION public."German" REFRESH VERSION',
   ]);
 });
@@ -50,7 +53,9 @@ test.each([
   { name: 'a'.repeat(41), is: {}, verdict: 'pass' },
   { name: 'a'.repeat(42), is: {}, verdict: 'warn' },
 ])('a database called $name: $verdict', ({ name, is, verdict }) => {
-  expect(short(dbNames.judge({ databases: [database(name, is)] }, name, ground(), wish()))).toBe(verdict);
+  expect(
+    short(dbNamesCheck.evaluate({ databases: [database(name, is)] }, name, sourceFacts(), preflightOptions())),
+  ).toBe(verdict);
 });
 
 test('locales that functions bring and a target may lack are named, and those of every server are not', async () => {
@@ -58,11 +63,11 @@ test('locales that functions bring and a target may lack are named, and those of
   await server.query(
     `CREATE FUNCTION fine() RETURNS int LANGUAGE sql SET lc_time = 'C' SET timezone_abbreviations = 'Default' SET jit = off AS 'SELECT 1'`,
   );
-  expect(found(await preflight(server), 'collation', 'postgres').status).toBe('pass');
+  expect(found(await preflightServer(server), 'collation', 'postgres').status).toBe('pass');
   await server.query(`CREATE FUNCTION "The F"() RETURNS int LANGUAGE sql AS 'SELECT 1'`);
   // As on a server that has the locale, which this machine need not.
   await server.query(`UPDATE pg_proc SET proconfig = '{jit=off,lc_time=de_DE.UTF-8}' WHERE proname = 'The F'`);
-  const report = await preflight(server);
+  const report = await preflightServer(server);
   expect(found(report, 'collation', 'postgres')).toMatchObject({
     status: 'unknown',
     objects: ['public."The F"() (lc_time=de_DE.UTF-8)'],

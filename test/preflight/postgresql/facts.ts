@@ -1,13 +1,22 @@
-import type { Database } from '../../../src/preflight/postgresql/asks/databases.ts';
-import { type Overview, overview } from '../../../src/preflight/postgresql/asks/overview.ts';
-import type { Role } from '../../../src/preflight/postgresql/asks/role.ts';
-import type { Setting, Settings } from '../../../src/preflight/postgresql/asks/settings.ts';
-import type { Slot } from '../../../src/preflight/postgresql/asks/slots.ts';
-import type { Copy, Entry, Ground } from '../../../src/preflight/postgresql/ground.ts';
-import type { Wish } from '../../../src/preflight/wish.ts';
+import {
+  type DatabaseOverview,
+  databaseOverviewQuery,
+} from '../../../src/preflight/postgresql/queries/database-overview.ts';
+import type { PostgresqlDatabase } from '../../../src/preflight/postgresql/queries/databases.ts';
+import type { MigrationRole } from '../../../src/preflight/postgresql/queries/migration-role.ts';
+import type { ReplicationSlot } from '../../../src/preflight/postgresql/queries/replication-slots.ts';
+import type { ServerSetting, ServerSettings } from '../../../src/preflight/postgresql/queries/settings.ts';
+import type {
+  InitialCopySize,
+  PostgresqlConnectionResult,
+  PostgresqlSourceFacts,
+} from '../../../src/preflight/postgresql/source-facts.ts';
+import type { PreflightOptions } from '../../../src/preflight/preflight-options.ts';
 
 /** A healthy way in: two databases, a superuser, everything reached by a public address. */
-export function ground(more: Partial<Ground> & { readonly entry?: Entry } = {}): Ground {
+export function sourceFacts(
+  more: Partial<PostgresqlSourceFacts> & { readonly entry?: PostgresqlConnectionResult } = {},
+): PostgresqlSourceFacts {
   return {
     dbname: 'd1',
     username: 'migrator',
@@ -22,9 +31,9 @@ export function ground(more: Partial<Ground> & { readonly entry?: Entry } = {}):
       connects: [{ address: '198.51.100.7', took: 3 }],
     },
     tls: { offered: 'yes', version: 'TLSv1.3' },
-    entry: entered(),
+    connection: connected(),
     databases: ['d1', 'postgres'],
-    reach: new Map([
+    access: new Map([
       ['d1', { kind: 'entered', direct: true }],
       ['postgres', { kind: 'entered', direct: true }],
     ]),
@@ -35,9 +44,9 @@ export function ground(more: Partial<Ground> & { readonly entry?: Entry } = {}):
   };
 }
 
-export function entered(
-  more: Partial<Extract<Entry, { readonly kind: 'entered' }>> = {},
-): Extract<Entry, { readonly kind: 'entered' }> {
+export function connected(
+  more: Partial<Extract<PostgresqlConnectionResult, { readonly kind: 'entered' }>> = {},
+): Extract<PostgresqlConnectionResult, { readonly kind: 'entered' }> {
   return {
     kind: 'entered',
     version: 170_010,
@@ -53,7 +62,7 @@ export function entered(
 }
 
 /** One table a database, of so many bytes. */
-export function copy(bytes = 0, databases: readonly string[] = ['d1', 'postgres']): Copy {
+export function copy(bytes = 0, databases: readonly string[] = ['d1', 'postgres']): InitialCopySize {
   const largest = { table: 'public.t', bytes };
   return {
     bytes: bytes * databases.length,
@@ -64,7 +73,7 @@ export function copy(bytes = 0, databases: readonly string[] = ['d1', 'postgres'
   };
 }
 
-export function wish(more: Partial<Wish> = {}): Wish {
+export function preflightOptions(more: Partial<PreflightOptions> = {}): PreflightOptions {
   return {
     method: 'continuous',
     targetVersion: undefined,
@@ -82,7 +91,7 @@ export function wish(more: Partial<Wish> = {}): Wish {
   };
 }
 
-export function settings(values: Readonly<Record<string, string | Partial<Setting>>>): Settings {
+export function settings(values: Readonly<Record<string, string | Partial<ServerSetting>>>): ServerSettings {
   return new Map(
     Object.entries(values).map(([name, given]) => [
       name,
@@ -99,7 +108,7 @@ export function settings(values: Readonly<Record<string, string | Partial<Settin
   );
 }
 
-export function role(more: Partial<Role> = {}): Role {
+export function role(more: Partial<MigrationRole> = {}): MigrationRole {
   return {
     name: 'migrator',
     superuser: true,
@@ -114,7 +123,7 @@ export function role(more: Partial<Role> = {}): Role {
   };
 }
 
-export function slot(more: Partial<Slot> = {}): Slot {
+export function slot(more: Partial<ReplicationSlot> = {}): ReplicationSlot {
   return {
     name: 's1',
     kind: 'logical',
@@ -128,7 +137,7 @@ export function slot(more: Partial<Slot> = {}): Slot {
   };
 }
 
-export function slots(count: number, more: Partial<Slot> = {}): readonly Slot[] {
+export function slots(count: number, more: Partial<ReplicationSlot> = {}): readonly ReplicationSlot[] {
   return Array.from({ length: count }, (_, at) => slot({ name: `s${at}`, ...more }));
 }
 
@@ -137,7 +146,7 @@ export function short({ status, blocks }: { readonly status: string; readonly bl
   return blocks.length === 0 ? status : `${status} ${blocks.join('+')}`;
 }
 
-export function database(name: string, more: Partial<Database> = {}): Database {
+export function database(name: string, more: Partial<PostgresqlDatabase> = {}): PostgresqlDatabase {
   return {
     name,
     allowsConnections: true,
@@ -158,6 +167,6 @@ export function database(name: string, more: Partial<Database> = {}): Database {
 }
 
 /** Of a database with nothing in it but what is told. */
-export function overviewOf(more: Partial<Overview> = {}): Overview {
-  return { ...overview.absent, ...more };
+export function overviewOf(more: Partial<DatabaseOverview> = {}): DatabaseOverview {
+  return { ...databaseOverviewQuery.absent, ...more };
 }

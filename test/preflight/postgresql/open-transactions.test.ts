@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import type { OpenTransaction } from '../../../src/preflight/postgresql/asks/transactions.ts';
-import { preparedXacts, slotBlockers } from '../../../src/preflight/postgresql/open-transactions.ts';
-import { ground, short, wish } from './facts.ts';
+import { preparedXactsCheck, slotBlockersCheck } from '../../../src/preflight/postgresql/open-transactions.ts';
+import type { OpenTransaction } from '../../../src/preflight/postgresql/queries/open-transactions.ts';
+import { preflightOptions, short, sourceFacts } from './facts.ts';
 
 function open(more: Partial<OpenTransaction> = {}): OpenTransaction {
   return { kind: 'session', id: '42', database: 'd1', owner: 'app', state: 'active', seconds: 10, ...more };
@@ -15,12 +15,12 @@ test.each([
   { what: 'of hidden age', transactions: [open({ seconds: undefined })], verdict: 'warn' },
   { what: 'a prepared one, which is another check', transactions: [open({ kind: 'prepared' })], verdict: 'pass' },
 ])('an open transaction that wrote, $what: $verdict', ({ transactions, verdict }) => {
-  expect(short(slotBlockers.judge({ transactions }, ground(), wish()))).toBe(verdict);
+  expect(short(slotBlockersCheck.evaluate({ transactions }, sourceFacts(), preflightOptions()))).toBe(verdict);
 });
 
 test('a prepared transaction blocks at any age, and both ways to end it are told', () => {
   const prepared = open({ kind: 'prepared', id: "o'clock", seconds: 1 });
-  const outcome = preparedXacts.judge({ transactions: [prepared, open()] }, ground(), wish());
+  const outcome = preparedXactsCheck.evaluate({ transactions: [prepared, open()] }, sourceFacts(), preflightOptions());
   expect(short(outcome)).toBe('fail continuous');
   expect(outcome.observed).toBe('1 prepared transaction');
   expect(outcome.fix?.text).toContain("COMMIT PREPARED 'o''clock' or ROLLBACK PREPARED 'o''clock'");
@@ -29,5 +29,7 @@ test('a prepared transaction blocks at any age, and both ways to end it are told
 });
 
 test('without a prepared transaction it passes', () => {
-  expect(short(preparedXacts.judge({ transactions: [open()] }, ground(), wish()))).toBe('pass');
+  expect(short(preparedXactsCheck.evaluate({ transactions: [open()] }, sourceFacts(), preflightOptions()))).toBe(
+    'pass',
+  );
 });

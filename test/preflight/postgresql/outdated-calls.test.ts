@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { ready, startPostgres } from '../../fixtures/postgres.ts';
-import { found, preflight } from './preflight.ts';
+import { found, preflightServer } from './preflight.ts';
 
 test('operators and functions that a newer release took away are found wherever they are kept', async () => {
   const server = await startPostgres({ version: 13, settings: ready });
@@ -15,7 +15,7 @@ test('operators and functions that a newer release took away are found wherever 
     await server.query(statement);
   }
   const to = async (targetVersion: string) =>
-    found(await preflight({ port: server.port, wish: { targetVersion } }), 'removed-types', 'postgres');
+    found(await preflightServer({ port: server.port, wish: { targetVersion } }), 'removed-types', 'postgres');
   const { status, objects, fix } = await to('17');
   expect(status).toBe('fail');
   expect(objects?.map((one) => one.split(' (')[0])).toEqual([

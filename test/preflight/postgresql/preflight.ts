@@ -1,25 +1,28 @@
-import { nearest } from '../../../src/cli/suggest.ts';
+import { nearestWord } from '../../../src/cli/suggest.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 import type { Finding } from '../../../src/preflight/finding.ts';
 import {
-  type PostgresReport,
-  type PreflightOptions,
-  preflightPostgresql,
+  type PostgresqlReport,
+  type PostgresqlRunOptions,
+  runPostgresqlPreflight,
 } from '../../../src/preflight/postgresql/run.ts';
 import { Secret } from '../../../src/secret.ts';
-import { wish } from './facts.ts';
+import { preflightOptions } from './facts.ts';
 
-export interface Where {
+export interface ServerAddress {
   readonly port: number;
   readonly password?: string;
   readonly username?: string;
   readonly dbname?: string;
-  readonly wish?: Parameters<typeof wish>[0];
+  readonly wish?: Parameters<typeof preflightOptions>[0];
 }
 
 /** A run against a server of this machine, without TLS and without the five seconds between two readings of the WAL position. */
-export function preflight(where: Where, more: Partial<PreflightOptions> = {}): Promise<PostgresReport> {
-  return preflightPostgresql({
+export function preflightServer(
+  where: ServerAddress,
+  more: Partial<PostgresqlRunOptions> = {},
+): Promise<PostgresqlReport> {
+  return runPostgresqlPreflight({
     source: {
       host: '127.0.0.1',
       port: where.port,
@@ -28,20 +31,20 @@ export function preflight(where: Where, more: Partial<PreflightOptions> = {}): P
       password: new Secret((isOwner(where) ? where.password : undefined) ?? 'secret'),
       ssl: 'disable',
     },
-    wish: wish({ disableSsl: true, asPublic: false, ...where.wish }),
+    wish: preflightOptions({ disableSsl: true, asPublic: false, ...where.wish }),
     clock: systemClock,
-    nearest,
+    nearest: nearestWord,
     walInterval: 1,
     ...more,
   });
 }
 
 /** Roles that a test makes have the password `secret`; the server's own is another. */
-function isOwner({ username }: Where): boolean {
+function isOwner({ username }: ServerAddress): boolean {
   return username === undefined || username === 'postgres';
 }
 
-export function found(report: PostgresReport, id: string, database?: string): Finding {
+export function found(report: PostgresqlReport, id: string, database?: string): Finding {
   const finding = report.findings.find((one) => one.id === id && (database === undefined || one.database === database));
   if (finding === undefined) throw new Error(`no finding of ${id}`);
   return finding;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { ready, startPostgres } from '../../fixtures/postgres.ts';
-import { found, preflight } from './preflight.ts';
+import { found, preflightServer } from './preflight.ts';
 
 /** 0xe9 is an é in LATIN1. */
 const raw = (statement: string) => `DO $do$BEGIN EXECUTE E'${statement.replaceAll("'", "''")}'; END$do$`;
@@ -22,7 +22,7 @@ test('in SQL_ASCII a schema that is no UTF-8 blocks, and one in UTF-8 does not',
   };
   for (const [name, statement] of Object.entries(cases)) await make(name, raw(statement));
   await make('fine', 'CREATE TABLE "café" (id int PRIMARY KEY, t text DEFAULT \'日本\')');
-  const report = await preflight(server);
+  const report = await preflightServer(server);
   const seen = (name: string) => found(report, 'encoding', `${name}_d`);
   expect(Object.keys(cases).map((name) => [name, seen(name).status, seen(name).objects?.[0]?.split(':')[0]])).toEqual(
     Object.keys(cases).map((name) => [name, 'fail', name]),

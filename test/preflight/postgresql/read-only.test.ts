@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { ready, startPostgres } from '../../fixtures/postgres.ts';
-import { preflight } from './preflight.ts';
+import { preflightServer } from './preflight.ts';
 
 const counters =
   'SELECT datname, tup_inserted, tup_updated, tup_deleted, temp_files FROM pg_stat_database WHERE datname IS NOT NULL ORDER BY 1';
@@ -22,7 +22,7 @@ test.each([14, 18] as const)(
     const before = await server.query(counters);
     const logged = server.log().length;
     const sent: string[] = [];
-    await preflight(server, { onQuery: (_database, text) => sent.push(text) });
+    await preflightServer(server, { onQuery: (_database, text) => sent.push(text) });
     await server.query('SELECT pg_sleep(1)');
     expect(await server.query(counters)).toEqual(before);
 
@@ -51,7 +51,7 @@ test('what a login trigger leaves in the session does not answer for the catalog
       'CREATE EVENT TRIGGER shade ON login EXECUTE FUNCTION shade()',
     ],
   });
-  const { findings } = await preflight(server);
+  const { findings } = await preflightServer(server);
   expect(
     findings.filter(({ status, observed }) => status === 'unknown' && observed.includes('does not exist')),
   ).toEqual([]);

@@ -1,9 +1,12 @@
 import { expect, test } from 'vitest';
-import type { UnequalColumn, WeakTable } from '../../../src/preflight/postgresql/asks/identities.ts';
-import { fullWithoutEq, replicaIdentity } from '../../../src/preflight/postgresql/replica-identity.ts';
-import { entered, ground, short, wish } from './facts.ts';
+import type {
+  ColumnWithoutEquality,
+  TableReplicaIdentity,
+} from '../../../src/preflight/postgresql/queries/replica-identities.ts';
+import { fullWithoutEqCheck, replicaIdentityCheck } from '../../../src/preflight/postgresql/replica-identity.ts';
+import { connected, preflightOptions, short, sourceFacts } from './facts.ts';
 
-function weak(more: Partial<WeakTable> = {}): WeakTable {
+function weak(more: Partial<TableReplicaIdentity> = {}): TableReplicaIdentity {
   return {
     name: 'public.t',
     identity: 'd',
@@ -19,14 +22,18 @@ function weak(more: Partial<WeakTable> = {}): WeakTable {
   };
 }
 
-const doc: UnequalColumn = { table: 'public.t', column: 'doc json' };
+const doc: ColumnWithoutEquality = { table: 'public.t', column: 'doc json' };
 
-function judge(tables: readonly WeakTable[], version = 170_010, unequalColumns: readonly UnequalColumn[] = []) {
-  const where = ground({ entry: entered({ version }) });
+function judge(
+  tables: readonly TableReplicaIdentity[],
+  version = 170_010,
+  unequalColumns: readonly ColumnWithoutEquality[] = [],
+) {
+  const where = sourceFacts({ connection: connected({ version }) });
   const facts = { identities: tables, unequalColumns, hashedNulls: [] };
   return {
-    identity: replicaIdentity.judge(facts, 'd1', where, wish()),
-    full: fullWithoutEq.judge(facts, 'd1', where, wish()),
+    identity: replicaIdentityCheck.evaluate(facts, 'd1', where, preflightOptions()),
+    full: fullWithoutEqCheck.evaluate(facts, 'd1', where, preflightOptions()),
   };
 }
 

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { authConnlimit, connHeadroom } from '../../../src/preflight/postgresql/connections.ts';
-import { authExpiryWindow, superuser } from '../../../src/preflight/postgresql/role.ts';
-import { roleReadonly, roleTimeouts } from '../../../src/preflight/postgresql/role-config.ts';
-import { copy, entered, ground, role, settings, short, wish } from './facts.ts';
+import { authConnlimitCheck, connHeadroomCheck } from '../../../src/preflight/postgresql/connections.ts';
+import { authExpiryWindowCheck, superuserCheck } from '../../../src/preflight/postgresql/role.ts';
+import { roleReadonlyCheck, roleTimeoutsCheck } from '../../../src/preflight/postgresql/role-config.ts';
+import { connected, copy, preflightOptions, role, settings, short, sourceFacts } from './facts.ts';
 
 test.each([
   { what: 'a superuser', is: {}, verdict: 'pass' },
@@ -18,11 +18,15 @@ test.each([
     verdict: 'fail continuous',
   },
 ])('$what: $verdict', ({ is, verdict }) => {
-  expect(short(superuser.judge({ role: role(is) }, ground(), wish()))).toBe(verdict);
+  expect(short(superuserCheck.evaluate({ role: role(is) }, sourceFacts(), preflightOptions()))).toBe(verdict);
 });
 
 test('a role is quoted in its cure', () => {
-  const { fix } = superuser.judge({ role: role({ superuser: false, name: 'My "role' }) }, ground(), wish());
+  const { fix } = superuserCheck.evaluate(
+    { role: role({ superuser: false, name: 'My "role' }) },
+    sourceFacts(),
+    preflightOptions(),
+  );
   expect(fix?.sql).toEqual(['ALTER ROLE "My ""role" SUPERUSER']);
 });
 
@@ -39,12 +43,12 @@ test.each([
   { left: -1, verdict: 'warn' },
 ])('a password that lives for $left more seconds: $verdict', ({ left, verdict }) => {
   const facts = { role: role({ secondsLeft: left, validUntil: '2026-11-30 00:00:00+00' }) };
-  expect(short(authExpiryWindow.judge(facts, ground(), wish()))).toBe(verdict);
+  expect(short(authExpiryWindowCheck.evaluate(facts, sourceFacts(), preflightOptions()))).toBe(verdict);
 });
 
 test('the expiry observed comes back', () => {
   const facts = { role: role({ secondsLeft: day, validUntil: '2026-11-21 00:00:00+00' }) };
-  expect(authExpiryWindow.judge(facts, ground(), wish()).fix?.undo).toEqual([
+  expect(authExpiryWindowCheck.evaluate(facts, sourceFacts(), preflightOptions()).fix?.undo).toEqual([
     `ALTER ROLE "migrator" VALID UNTIL '2026-11-21 00:00:00+00'`,
   ]);
 });
@@ -55,7 +59,9 @@ test.each([
   { what: 'too few for two tables', is: { superuser: false, connectionLimit: 9 }, verdict: 'warn' },
   { what: 'enough for two tables', is: { superuser: false, connectionLimit: 10 }, verdict: 'pass' },
 ])('connection limit of the role, $what: $verdict', ({ is, verdict }) => {
-  expect(short(authConnlimit.judge({ role: role(is), databases: [] }, ground(), wish()))).toBe(verdict);
+  expect(short(authConnlimitCheck.evaluate({ role: role(is), databases: [] }, sourceFacts(), preflightOptions()))).toBe(
+    verdict,
+  );
 });
 
 test.each([
@@ -69,7 +75,9 @@ test.each([
     settings: settings({ max_connections: '100' }),
     role: role(is),
   };
-  expect(short(connHeadroom.judge(facts, ground({ entry: entered({ version }) }), wish()))).toBe(verdict);
+  expect(
+    short(connHeadroomCheck.evaluate(facts, sourceFacts({ connection: connected({ version }) }), preflightOptions())),
+  ).toBe(verdict);
 });
 
 const off = settings({ default_transaction_read_only: { value: 'off', context: 'user' } });
@@ -77,7 +85,7 @@ const off = settings({ default_transaction_read_only: { value: 'off', context: '
 test('a role that begins read-only transactions cannot publish', () => {
   const glued = { role: 'migrator', database: undefined, name: 'default_transaction_read_only', value: 'on' };
   const facts = { settings: off, roleSettings: [glued], role: role() };
-  const outcome = roleReadonly.judge(facts, ground(), wish());
+  const outcome = roleReadonlyCheck.evaluate(facts, sourceFacts(), preflightOptions());
   expect(short(outcome)).toBe('fail continuous');
   expect(outcome).not.toHaveProperty('only');
   expect(outcome.fix).toMatchObject({
@@ -89,7 +97,7 @@ test('a role that begins read-only transactions cannot publish', () => {
 test('a database that begins read-only transactions is the only one blocked', () => {
   const glued = { role: undefined, database: 'd1', name: 'default_transaction_read_only', value: 'on' };
   const facts = { settings: off, roleSettings: [glued], role: role() };
-  expect(roleReadonly.judge(facts, ground(), wish())).toMatchObject({
+  expect(roleReadonlyCheck.evaluate(facts, sourceFacts(), preflightOptions())).toMatchObject({
     status: 'fail',
     only: ['d1'],
     fix: { undo: ['ALTER ROLE "migrator" RESET default_transaction_read_only'] },
@@ -105,7 +113,7 @@ test("what is glued to the role wins over the database's", () => {
     ],
     role: role(),
   };
-  expect(short(roleReadonly.judge(facts, ground(), wish()))).toBe('pass');
+  expect(short(roleReadonlyCheck.evaluate(facts, sourceFacts(), preflightOptions()))).toBe('pass');
 });
 
 test('what is glued to role and database wins, and is cured there', () => {
@@ -117,7 +125,7 @@ test('what is glued to role and database wins, and is cured there', () => {
     ],
     role: role(),
   };
-  expect(roleReadonly.judge(facts, ground(), wish())).toMatchObject({
+  expect(roleReadonlyCheck.evaluate(facts, sourceFacts(), preflightOptions())).toMatchObject({
     only: ['d1'],
     fix: { sql: [`ALTER ROLE "migrator" IN DATABASE "d1" SET default_transaction_read_only = 'off'`] },
   });
@@ -134,7 +142,9 @@ test.each([
     roleSettings: [{ role: 'migrator', database: undefined, name: 'statement_timeout', value }],
     role: role(),
   };
-  expect(short(roleTimeouts.judge(facts, ground({ copy: copy(bytes) }), wish()))).toBe(verdict);
+  expect(short(roleTimeoutsCheck.evaluate(facts, sourceFacts({ copy: copy(bytes) }), preflightOptions()))).toBe(
+    verdict,
+  );
 });
 
 test('a timeout that ends a waiting connection only warns, however short', () => {
@@ -143,7 +153,7 @@ test('a timeout that ends a waiting connection only warns, however short', () =>
     roleSettings: [],
     role: role(),
   };
-  expect(short(roleTimeouts.judge(facts, ground({ copy: copy(1e12) }), wish()))).toBe('warn');
+  expect(short(roleTimeoutsCheck.evaluate(facts, sourceFacts({ copy: copy(1e12) }), preflightOptions()))).toBe('warn');
 });
 
 test.each([
@@ -155,13 +165,15 @@ test.each([
     roleSettings: [],
     role: role(),
   };
-  expect(short(roleTimeouts.judge(facts, ground({ copy: copy(0) }), wish()))).toBe(verdict);
+  expect(short(roleTimeoutsCheck.evaluate(facts, sourceFacts({ copy: copy(0) }), preflightOptions()))).toBe(verdict);
 });
 
 test('a password that is over before the fastest copy is blocks both methods', () => {
   const facts = { role: role({ secondsLeft: 3600 }) };
-  expect(short(authExpiryWindow.judge(facts, ground({ copy: copy(3599 * 50e6) }), wish()))).toBe('warn');
-  expect(short(authExpiryWindow.judge(facts, ground({ copy: copy(3601 * 50e6) }), wish()))).toBe(
-    'fail continuous+dump',
-  );
+  expect(
+    short(authExpiryWindowCheck.evaluate(facts, sourceFacts({ copy: copy(3599 * 50e6) }), preflightOptions())),
+  ).toBe('warn');
+  expect(
+    short(authExpiryWindowCheck.evaluate(facts, sourceFacts({ copy: copy(3601 * 50e6) }), preflightOptions())),
+  ).toBe('fail continuous+dump');
 });

@@ -2,7 +2,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startPgbouncer } from '../../fixtures/pgbouncer.ts';
 import { type Postgres, ready, startPostgres } from '../../fixtures/postgres.ts';
-import { found, preflight } from './preflight.ts';
+import { found, preflightServer } from './preflight.ts';
 import { proxyTo } from './proxy.ts';
 
 let server: Postgres;
@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 test('every database is asked but the templates and the ignored, and the verdict is theirs', async () => {
-  const report = await preflight({ ...server, wish: { ignoreDbs: ['My-DB'] } });
+  const report = await preflightServer({ ...server, wish: { ignoreDbs: ['My-DB'] } });
   expect(report.databases).toMatchObject([
     { name: 'd1', verdict: 'continuous', tables: 0, reasons: [] },
     { name: 'd2', verdict: 'continuous' },
@@ -33,7 +33,7 @@ test('every database is asked but the templates and the ignored, and the verdict
 });
 
 test('findings come in catalogue order, one for each check and database', async () => {
-  const { findings } = await preflight(server);
+  const { findings } = await preflightServer(server);
   const keys = findings.map(({ id, database }) => `${id} ${database ?? ''}`);
   expect(new Set(keys).size).toBe(keys.length);
   expect(findings.filter(({ id }) => id === 'db-names').map(({ database }) => database)).toEqual([
@@ -49,7 +49,7 @@ test('findings come in catalogue order, one for each check and database', async 
 
 test('all that is sent is read-only, and nothing sets what outlives its transaction', async () => {
   const sent: string[] = [];
-  const report = await preflight(
+  const report = await preflightServer(
     { ...server, username: 'bare', password: 'secret' },
     { onQuery: (_database, text) => sent.push(text) },
   );
@@ -65,7 +65,7 @@ test('all that is sent is read-only, and nothing sets what outlives its transact
 
 test('the first statement of every connection is a bare question for its process', async () => {
   const sent = new Map<string, string[]>();
-  await preflight(server, {
+  await preflightServer(server, {
     onQuery: (database, text) => sent.set(database, [...(sent.get(database) ?? []), text]),
   });
   const first = [...sent.values()].map((texts) => texts.find((text) => text !== 'IDENTIFY_SYSTEM'));
@@ -73,7 +73,7 @@ test('the first statement of every connection is a bare question for its process
 });
 
 test('a role without rights gets unknown with the grant that answers it, and every other finding', async () => {
-  const report = await preflight({ ...server, username: 'bare', password: 'secret' });
+  const report = await preflightServer({ ...server, username: 'bare', password: 'secret' });
   expect(found(report, 'hba-rule')).toMatchObject({
     status: 'unknown',
     fix: {
@@ -84,9 +84,11 @@ test('a role without rights gets unknown with the grant that answers it, and eve
   expect(found(report, 'superuser').status).toBe('fail');
   expect(report).toMatchObject({ verdict: 'dump', ok: false, proven: false });
   for (const statement of found(report, 'hba-rule').fix?.sql ?? []) await server.query(statement);
-  expect(found(await preflight({ ...server, username: 'bare', password: 'secret' }), 'hba-rule').status).toBe('pass');
+  expect(found(await preflightServer({ ...server, username: 'bare', password: 'secret' }), 'hba-rule').status).toBe(
+    'pass',
+  );
   for (const statement of found(report, 'hba-rule').fix?.undo ?? []) await server.query(statement);
-  expect(found(await preflight({ ...server, username: 'bare', password: 'secret' }), 'hba-rule').status).toBe(
+  expect(found(await preflightServer({ ...server, username: 'bare', password: 'secret' }), 'hba-rule').status).toBe(
     'unknown',
   );
 });
@@ -97,7 +99,7 @@ test('a question that waits for a lock is unknown alone', async () => {
   try {
     await holder.query('BEGIN');
     await holder.query('LOCK TABLE pg_publication IN ACCESS EXCLUSIVE MODE');
-    const report = await preflight(server);
+    const report = await preflightServer(server);
     expect(found(report, 'leftovers', 'd1')).toMatchObject({
       status: 'unknown',
       observed: expect.stringContaining('canceling statement due to lock timeout'),
@@ -114,7 +116,7 @@ test('a database that hangs costs its own findings, and the run ends at its dead
   const proxy = await proxyTo(server.port, (database) => (database === 'd1' ? 'hang' : 'pass'));
   try {
     const begun = Date.now();
-    const report = await preflight({ ...server, port: proxy.port }, { deadline: 2000 });
+    const report = await preflightServer({ ...server, port: proxy.port }, { deadline: 2000 });
     expect(Date.now() - begun).toBeLessThan(4000);
     expect(found(report, 'db-noconnect', 'd1')).toMatchObject({ status: 'fail' });
     expect(found(report, 'collation', 'd1')).toMatchObject({
@@ -137,7 +139,7 @@ test('a connection that breaks in the middle is made anew, once', async () => {
     return broken === 1 ? { breakAt: 2 } : 'pass';
   });
   try {
-    const report = await preflight({ ...server, port: proxy.port });
+    const report = await preflightServer({ ...server, port: proxy.port });
     expect(report).toMatchObject({ verdict: 'continuous', proven: true });
     expect(broken).toBe(2);
   } finally {
@@ -148,7 +150,7 @@ test('a connection that breaks in the middle is made anew, once', async () => {
 test('a connection that always breaks costs its own findings', async () => {
   const proxy = await proxyTo(server.port, (database) => (database === 'd1' ? { breakAt: 2 } : 'pass'));
   try {
-    const report = await preflight({ ...server, port: proxy.port });
+    const report = await preflightServer({ ...server, port: proxy.port });
     expect(found(report, 'collation', 'd1')).toMatchObject({
       status: 'unknown',
       observed: expect.stringContaining('the connection was closed'),
@@ -162,7 +164,7 @@ test('a connection that always breaks costs its own findings', async () => {
 
 test('a server that restarts in the middle is waited for', async () => {
   let restarting: Promise<void> | undefined;
-  const report = await preflight(server, {
+  const report = await preflightServer(server, {
     // Once the databases are known, all that was open breaks.
     onProgress: () => {
       restarting ??= server.restart();
@@ -186,7 +188,7 @@ describe('with twelve databases', () => {
 
   const peak = async (concurrency: number) => {
     const proxy = await proxyTo(server.port, () => 'pass');
-    await preflight({ ...server, port: proxy.port }, { concurrency });
+    await preflightServer({ ...server, port: proxy.port }, { concurrency });
     await proxy.close();
     return proxy.peak();
   };
@@ -210,7 +212,7 @@ describe('with twelve databases', () => {
 });
 
 test('a misspelt database in ignore_dbs ends the run with the name that was meant', async () => {
-  await expect(preflight({ ...server, wish: { ignoreDbs: ['d3'] } })).rejects.toMatchObject({
+  await expect(preflightServer({ ...server, wish: { ignoreDbs: ['d3'] } })).rejects.toMatchObject({
     code: 'usage',
     exitCode: 2,
     message: expect.stringContaining('"d3"'),
@@ -218,7 +220,7 @@ test('a misspelt database in ignore_dbs ends the run with the name that was mean
 });
 
 test('an unknown id in --accept ends the run before anything is sent', async () => {
-  await expect(preflight({ port: 1, wish: { accept: ['wal-levle'] } })).rejects.toMatchObject({
+  await expect(preflightServer({ port: 1, wish: { accept: ['wal-levle'] } })).rejects.toMatchObject({
     code: 'usage',
     hint: 'did you mean "wal-level"?',
   });
@@ -227,7 +229,7 @@ test('an unknown id in --accept ends the run before anything is sent', async () 
 test('the signal ends a run as cancelled', async () => {
   const proxy = await proxyTo(server.port, (database) => (database === 'd1' ? 'hang' : 'pass'));
   try {
-    const running = preflight({ ...server, port: proxy.port }, { signal: AbortSignal.timeout(500) });
+    const running = preflightServer({ ...server, port: proxy.port }, { signal: AbortSignal.timeout(500) });
     await expect(running).rejects.toMatchObject({ code: 'cancelled' });
   } finally {
     await proxy.close();
@@ -235,7 +237,7 @@ test('the signal ends a run as cancelled', async () => {
 });
 
 test('a server that cannot be entered is a verdict: blocked, proven, every check reported', async () => {
-  const report = await preflight({ ...server, password: 'wrong' });
+  const report = await preflightServer({ ...server, password: 'wrong' });
   expect(report).toMatchObject({ verdict: 'blocked', ok: false, proven: true, databases: [] });
   expect(found(report, 'wal-level')).toMatchObject({ status: 'skip' });
   expect(found(report, 'auth-password').status).toBe('fail');
@@ -243,7 +245,7 @@ test('a server that cannot be entered is a verdict: blocked, proven, every check
 
 test('progress counts every database', async () => {
   const seen: (readonly [number, number])[] = [];
-  await preflight(server, { onProgress: (done, total) => seen.push([done, total]) });
+  await preflightServer(server, { onProgress: (done, total) => seen.push([done, total]) });
   expect(seen[0]).toEqual([0, 4]);
   expect(seen.at(-1)).toEqual([4, 4]);
 });
@@ -257,7 +259,7 @@ describe('databases that refuse', () => {
   });
 
   test('are blocked for both methods, their own checks are skipped, and ignoring them is the advice', async () => {
-    const report = await preflight(server);
+    const report = await preflightServer(server);
     expect(found(report, 'db-noconnect', 'd1')).toMatchObject({ status: 'fail', blocks: ['continuous', 'dump'] });
     expect(found(report, 'collation', 'd1').status).toBe('skip');
     expect(report.databases.find(({ name }) => name === 'd1')).toMatchObject({
@@ -265,12 +267,12 @@ describe('databases that refuse', () => {
       reasons: ['db-noconnect'],
     });
     expect(report).toMatchObject({ verdict: 'blocked', advice: { ignore_dbs: ['d1'], verdict: 'continuous' } });
-    expect((await preflight({ ...server, wish: { ignoreDbs: ['d1'] } })).verdict).toBe('continuous');
+    expect((await preflightServer({ ...server, wish: { ignoreDbs: ['d1'] } })).verdict).toBe('continuous');
   });
 });
 
 test('the WAL position is read twice, so far apart as told, and that time is not counted', async () => {
-  const report = await preflight(server, { walInterval: 1500 });
+  const report = await preflightServer(server, { walInterval: 1500 });
   expect(found(report, 'dump-quiesced').observed).toMatch(/of WAL in [12] s/);
   expect(report.duration_ms).toBeLessThan(1500);
 });
@@ -289,7 +291,7 @@ test('behind a pooler in transaction mode the settings of its other clients are 
     const settings = async () =>
       (await other.query("SELECT name, setting FROM pg_settings WHERE name <> 'application_name' ORDER BY name")).rows;
     const before = await settings();
-    const report = await preflight({ ...server, port: pooler.port });
+    const report = await preflightServer({ ...server, port: pooler.port });
     expect(await settings()).toEqual(before);
     await other.query('CREATE TABLE after_preflight (id int)');
     expect(found(report, 'pooler-detected').status).toBe('fail');

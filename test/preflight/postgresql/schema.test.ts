@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
-import { schemaShapes } from '../../../src/preflight/postgresql/asks/schema.ts';
+import { schemaFingerprintsQuery } from '../../../src/preflight/postgresql/queries/schema-fingerprints.ts';
 import { startPostgres } from '../../fixtures/postgres.ts';
-import { asWritten } from './as-written.ts';
+import { queryRows } from './query-rows.ts';
 
 test('the shape of a schema changes with its tables, and not with their rows', async () => {
   const server = await startPostgres({ version: 14 });
   const shapes = async () => {
-    const sql = schemaShapes.sql(140_000, { inRecovery: false, superuser: true }) ?? '';
-    const found = schemaShapes.decode(await asWritten(server, 'postgres', sql));
+    const sql = schemaFingerprintsQuery.sql(140_000, { inRecovery: false, superuser: true }) ?? '';
+    const found = schemaFingerprintsQuery.decode(await queryRows(server, 'postgres', sql));
     return new Map(found.map((shape) => [shape.schema, shape]));
   };
   await server.query(

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { rolePasswords, supers } from '../../../src/preflight/postgresql/carried-roles.ts';
-import { listenAddresses } from '../../../src/preflight/postgresql/listen-addresses.ts';
-import { restartPending } from '../../../src/preflight/postgresql/restart-pending.ts';
-import { standbySource } from '../../../src/preflight/postgresql/standby-source.ts';
-import { entered, ground, settings, short, wish } from './facts.ts';
+import { rolePasswordsCheck, supersCheck } from '../../../src/preflight/postgresql/carried-roles.ts';
+import { listenAddressesCheck } from '../../../src/preflight/postgresql/checks/listen-addresses.ts';
+import { restartPendingCheck } from '../../../src/preflight/postgresql/checks/restart-pending.ts';
+import { standbySourceCheck } from '../../../src/preflight/postgresql/checks/standby-source.ts';
+import { connected, preflightOptions, settings, short, sourceFacts } from './facts.ts';
 
 const quiet = { activity: [] };
 
@@ -19,7 +19,7 @@ test.each([
   { value: '*', asPublic: false, verdict: 'pass' },
 ])('listen_addresses "$value", judged for the internet $asPublic: $verdict', ({ value, asPublic, verdict }) => {
   const facts = { settings: settings({ listen_addresses: value }), ...quiet };
-  expect(short(listenAddresses.judge(facts, ground(), wish({ asPublic })))).toBe(verdict);
+  expect(short(listenAddressesCheck.evaluate(facts, sourceFacts(), preflightOptions({ asPublic })))).toBe(verdict);
 });
 
 const line = { name: 'wal_level', value: 'logical', error: 'setting could not be applied', file: '/d/c.conf', line: 3 };
@@ -58,7 +58,7 @@ test.each([
   },
 ])('$what waits for a restart: $verdict', ({ all, pending, verdict }) => {
   const facts = { settings: all, pending, started: '2026-11-01 00:00:00', ...quiet };
-  expect(short(restartPending.judge(facts, ground(), wish()))).toBe(verdict);
+  expect(short(restartPendingCheck.evaluate(facts, sourceFacts(), preflightOptions()))).toBe(verdict);
 });
 
 test('both values and the start of the server are told', () => {
@@ -68,7 +68,7 @@ test('both values and the start of the server are told', () => {
     started: '2026-11-01 00:00:00',
     ...quiet,
   };
-  const { detail, fix } = restartPending.judge(facts, ground(), wish());
+  const { detail, fix } = restartPendingCheck.evaluate(facts, sourceFacts(), preflightOptions());
   expect(detail).toContain('wal_level (replica in force, logical in the file)');
   expect(detail).toContain('runs since 2026-11-01 00:00:00');
   expect(fix?.restart).toBe(true);
@@ -76,11 +76,11 @@ test('both values and the start of the server are told', () => {
 
 test('a standby is no source for replication, and a dump from it may be cancelled', () => {
   const facts = { settings: settings({ max_standby_streaming_delay: '30000', hot_standby_feedback: 'off' }) };
-  expect(short(standbySource.judge(facts, ground(), wish()))).toBe('pass');
-  const standby = standbySource.judge(
+  expect(short(standbySourceCheck.evaluate(facts, sourceFacts(), preflightOptions()))).toBe('pass');
+  const standby = standbySourceCheck.evaluate(
     facts,
-    ground({ entry: entered({ inRecovery: true, version: 150_018 }) }),
-    wish(),
+    sourceFacts({ connection: connected({ inRecovery: true, version: 150_018 }) }),
+    preflightOptions(),
   );
   expect(short(standby)).toBe('fail continuous');
   expect(standby.detail).toContain('logical decoding cannot be used while in recovery');
@@ -94,10 +94,18 @@ const logins = [
 ];
 
 test('other superusers and other logins are named, not the role of the migration', () => {
-  expect(supers.judge({ logins }, ground(), wish())).toMatchObject({ status: 'warn', objects: ['root'] });
-  expect(rolePasswords.judge({ logins }, ground(), wish())).toMatchObject({ status: 'info', objects: ['app'] });
-  expect(short(supers.judge({ logins: logins.slice(0, 2) }, ground(), wish()))).toBe('pass');
-  expect(short(rolePasswords.judge({ logins: logins.slice(0, 1) }, ground(), wish()))).toBe('pass');
+  expect(supersCheck.evaluate({ logins }, sourceFacts(), preflightOptions())).toMatchObject({
+    status: 'warn',
+    objects: ['root'],
+  });
+  expect(rolePasswordsCheck.evaluate({ logins }, sourceFacts(), preflightOptions())).toMatchObject({
+    status: 'info',
+    objects: ['app'],
+  });
+  expect(short(supersCheck.evaluate({ logins: logins.slice(0, 2) }, sourceFacts(), preflightOptions()))).toBe('pass');
+  expect(short(rolePasswordsCheck.evaluate({ logins: logins.slice(0, 1) }, sourceFacts(), preflightOptions()))).toBe(
+    'pass',
+  );
 });
 
 test.each([
@@ -114,7 +122,7 @@ test.each([
   },
 ])('$what that waits is not cured by a restart', ({ now, pending }) => {
   const facts = { settings: settings(now), pending, started: '', ...quiet };
-  const { fix } = restartPending.judge(facts, ground(), wish());
+  const { fix } = restartPendingCheck.evaluate(facts, sourceFacts(), preflightOptions());
   expect(fix?.restart).toBeUndefined();
   expect(fix?.text).toContain('ALTER SYSTEM RESET');
 });
@@ -126,7 +134,7 @@ test('what is true now and what will be after a restart are both told', () => {
     started: '',
     ...quiet,
   };
-  const { detail } = restartPending.judge(facts, ground(), wish());
+  const { detail } = restartPendingCheck.evaluate(facts, sourceFacts(), preflightOptions());
   expect(detail).toContain('Now the migration goes by what is in force.');
   expect(detail).toContain('After the next restart it goes by wal_level replica');
 });

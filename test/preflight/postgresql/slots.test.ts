@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import type { Sender } from '../../../src/preflight/postgresql/asks/senders.ts';
-import { slotsFree, slotsVsDbs } from '../../../src/preflight/postgresql/slots.ts';
-import { walSenders, workerProcesses } from '../../../src/preflight/postgresql/wal-senders.ts';
-import { database, ground, settings, short, slot, slots, wish } from './facts.ts';
+import type { WalSender } from '../../../src/preflight/postgresql/queries/wal-senders.ts';
+import { slotsFreeCheck, slotsVsDbsCheck } from '../../../src/preflight/postgresql/slots.ts';
+import { walSendersCheck, workerProcessesCheck } from '../../../src/preflight/postgresql/wal-senders.ts';
+import { database, preflightOptions, settings, short, slot, slots, sourceFacts } from './facts.ts';
 
-const three = ground({ databases: ['a', 'b', 'c'] });
+const three = sourceFacts({ databases: ['a', 'b', 'c'] });
 const databases = ['a', 'b', 'c'].map((name) => database(name));
 const quiet = { activity: [] };
 
@@ -15,7 +15,7 @@ function free(max: number, used: number) {
     databases,
     ...quiet,
   };
-  return slotsFree.judge(facts, three, wish());
+  return slotsFreeCheck.evaluate(facts, three, preflightOptions());
 }
 
 test.each([
@@ -46,13 +46,15 @@ test.each([
   { max: 3, verdict: 'pass' },
 ])('$max slots for three databases, of which two are ignored: $verdict', ({ max, verdict }) => {
   const facts = { settings: settings({ max_replication_slots: String(max) }), slots: [], databases, ...quiet };
-  expect(short(slotsVsDbs.judge(facts, ground({ databases: ['a'] }), wish()))).toBe(verdict);
+  expect(short(slotsVsDbsCheck.evaluate(facts, sourceFacts({ databases: ['a'] }), preflightOptions()))).toBe(verdict);
 });
 
 test('both checks of slots ask for the same number, so that a script sets it once', () => {
   const facts = { settings: settings({ max_replication_slots: '1' }), slots: slots(1), databases, ...quiet };
-  const one = ground({ databases: ['a'] });
-  expect(slotsVsDbs.judge(facts, one, wish()).fix?.sql).toEqual(slotsFree.judge(facts, one, wish()).fix?.sql);
+  const one = sourceFacts({ databases: ['a'] });
+  expect(slotsVsDbsCheck.evaluate(facts, one, preflightOptions()).fix?.sql).toEqual(
+    slotsFreeCheck.evaluate(facts, one, preflightOptions()).fix?.sql,
+  );
 });
 
 test('inactive slots are named as a cure without a restart', () => {
@@ -62,7 +64,7 @@ test('inactive slots are named as a cure without a restart', () => {
     databases,
     ...quiet,
   };
-  const { fix, objects } = slotsFree.judge(facts, three, wish());
+  const { fix, objects } = slotsFreeCheck.evaluate(facts, three, preflightOptions());
   expect(fix?.text).toContain('1 slot of those in use is inactive');
   expect(objects).toEqual(['old (logical, d1, inactive)']);
 });
@@ -73,12 +75,12 @@ test('a restart tells whom it throws out', () => {
     { user: 'report', sessions: 2, seconds: undefined },
   ];
   const facts = { settings: settings({ max_replication_slots: '1' }), slots: [], databases, activity };
-  expect(slotsFree.judge(facts, three, wish()).detail).toContain(
+  expect(slotsFreeCheck.evaluate(facts, three, preflightOptions()).detail).toContain(
     'A restart would end 12 sessions (app 10, report 2); the longest transaction has run for 3 min.',
   );
 });
 
-const sender: Sender = { user: 'standby', application: 'walreceiver', syncState: 'async' };
+const sender: WalSender = { user: 'standby', application: 'walreceiver', syncState: 'async' };
 
 test.each([
   { max: 1, used: 0, verdict: 'fail continuous' },
@@ -93,7 +95,7 @@ test.each([
     slots: [],
     ...quiet,
   };
-  expect(short(walSenders.judge(facts, three, wish()))).toBe(verdict);
+  expect(short(walSendersCheck.evaluate(facts, three, preflightOptions()))).toBe(verdict);
 });
 
 test('a standby that is away counts as one that comes back', () => {
@@ -103,7 +105,9 @@ test('a standby that is away counts as one that comes back', () => {
     slots: [slot({ kind: 'physical', active: false, database: undefined })],
     ...quiet,
   };
-  expect(walSenders.judge(facts, three, wish()).detail).toContain('1 standby with an inactive slot may come back');
+  expect(walSendersCheck.evaluate(facts, three, preflightOptions()).detail).toContain(
+    '1 standby with an inactive slot may come back',
+  );
 });
 
 test.each([
@@ -112,5 +116,5 @@ test.each([
   { preloaded: 'pglogical', max: '4', verdict: 'pass' },
 ])('$max workers with "$preloaded" preloaded: $verdict', ({ preloaded, max, verdict }) => {
   const facts = { settings: settings({ max_worker_processes: max, shared_preload_libraries: preloaded }) };
-  expect(short(workerProcesses.judge(facts, three, wish()))).toBe(verdict);
+  expect(short(workerProcessesCheck.evaluate(facts, three, preflightOptions()))).toBe(verdict);
 });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { type Postgres, ready, startPostgres } from '../../fixtures/postgres.ts';
-import { preflight } from './preflight.ts';
+import { preflightServer } from './preflight.ts';
 
 const asked = ['not-valid', 'time-checks', 'event-triggers', 'db-noconnect'];
 
@@ -25,7 +25,7 @@ test('what a schema holds that no target takes is blocked, the fixes pasted in c
   for (const statement of setup) await server.query(statement, 'd1');
   await server.query('ALTER DATABASE d1 IS_TEMPLATE true');
 
-  const before = await preflight(server);
+  const before = await preflightServer(server);
   const fixes = before.findings.filter(({ id, status }) => asked.includes(id) && status === 'fail');
   expect(fixes.map(({ id, objects }) => [id, objects])).toEqual([
     ['db-noconnect', undefined],
@@ -49,21 +49,21 @@ test('what a schema holds that no target takes is blocked, the fixes pasted in c
       server,
       fixes.flatMap(({ fix }) => fix?.sql ?? []),
     );
-  const after = await preflight(server);
+  const after = await preflightServer(server);
   expect(failed(after)).toEqual([]);
   // What is in arrays is in words.
   const drop = 'ALTER DOMAIN public."Words" DROP CONSTRAINT brief';
   const left = after.findings.find(({ id }) => id === 'not-valid');
   expect(left).toMatchObject({ status: 'unknown', fix: { text: expect.stringContaining(`${drop}.`) } });
   await say(server, [drop]);
-  expect((await preflight(server)).findings.find(({ id }) => id === 'not-valid')?.status).toBe('pass');
+  expect((await preflightServer(server)).findings.find(({ id }) => id === 'not-valid')?.status).toBe('pass');
   await server.query('CREATE PUBLICATION p FOR ALL TABLES', 'd1');
 
   await say(
     server,
     fixes.flatMap(({ fix }) => fix?.undo ?? []),
   );
-  expect(failed(await preflight(server))).toEqual(['db-noconnect', 'event-triggers', 'not-valid', 'time-checks']);
+  expect(failed(await preflightServer(server))).toEqual(['db-noconnect', 'event-triggers', 'not-valid', 'time-checks']);
 }, 60_000);
 
 test('rows that nobody checked are looked at, and nothing that a person wrote is run for it', async () => {
@@ -88,7 +88,7 @@ test('rows that nobody checked are looked at, and nothing that a person wrote is
   const judged = async (statement: string) => {
     const [, back = ''] = /^(ALTER (?:TABLE|DOMAIN) (?:ONLY )?(?:"T t"|\w+) )/.exec(statement) ?? [];
     await server.query(statement, 'd1');
-    const found = (await preflight(server)).findings.find(
+    const found = (await preflightServer(server)).findings.find(
       ({ id, database }) => id === 'not-valid' && database === 'd1',
     );
     await server.query(`${back}DROP CONSTRAINT c`, 'd1');
@@ -122,7 +122,7 @@ test('what newer releases do not make is gone when the statements of the hint ar
   ];
   await server.query('CREATE DATABASE d1');
   for (const statement of setup) await server.query(statement, 'd1');
-  const judged = async () => (await preflight(server)).findings.find(({ id }) => id === 'removed-types');
+  const judged = async () => (await preflightServer(server)).findings.find(({ id }) => id === 'removed-types');
   const before = await judged();
   expect(before?.objects).toEqual([
     'aggregate public."Arr"(anyelement) (anycompatible instead of anyarray, since 14)',
@@ -145,7 +145,9 @@ test('functions that a newer release does not make are cured or told to be dropp
   await server.query('CREATE DATABASE d1');
   for (const statement of setup) await server.query(statement, 'd1');
   const to = async (targetVersion: string) =>
-    (await preflight({ port: server.port, wish: { targetVersion } })).findings.find(({ id }) => id === 'removed-types');
+    (await preflightServer({ port: server.port, wish: { targetVersion } })).findings.find(
+      ({ id }) => id === 'removed-types',
+    );
   const { status, objects, fix } = (await to('17')) ?? {};
   expect(status).toBe('fail');
   expect(objects).toEqual([
@@ -168,6 +170,6 @@ async function say(server: Postgres, statements: readonly string[]): Promise<voi
   for (const statement of statements) await server.query(statement, 'd1');
 }
 
-function failed(report: Awaited<ReturnType<typeof preflight>>): readonly string[] {
+function failed(report: Awaited<ReturnType<typeof preflightServer>>): readonly string[] {
   return report.findings.filter(({ id, status }) => asked.includes(id) && status === 'fail').map(({ id }) => id);
 }

@@ -1,6 +1,12 @@
 import { expect, test } from 'vitest';
 import { quoteIdentifier, quoteLiteral } from '../../../src/postgresql/quote.ts';
-import { bytesOf, millisecondsOf, settingSize, sizeText, spanText } from '../../../src/preflight/postgresql/units.ts';
+import {
+  binarySizeText,
+  parseBytes,
+  parseMilliseconds,
+  sizeSettingText,
+  timeSpanText,
+} from '../../../src/preflight/postgresql/units.ts';
 
 test.each([
   { value: '64MB', unit: undefined, bytes: 64 * 1024 ** 2 },
@@ -9,7 +15,7 @@ test.each([
   { value: '-1', unit: 'MB', bytes: -(1024 ** 2) },
   { value: 'much', unit: 'MB', bytes: undefined },
 ])('$value counted in $unit is $bytes bytes', ({ value, unit, bytes }) => {
-  expect(bytesOf(value, unit)).toBe(bytes);
+  expect(parseBytes(value, unit)).toBe(bytes);
 });
 
 test.each([
@@ -18,19 +24,19 @@ test.each([
   { value: '2 s', unit: 'ms', span: 2000 },
   { value: '1.5h', unit: undefined, span: 5_400_000 },
 ])('$value counted in $unit is $span ms', ({ value, unit, span }) => {
-  expect(millisecondsOf(value, unit)).toBe(span);
+  expect(parseMilliseconds(value, unit)).toBe(span);
 });
 
 test('sizes and spans are short', () => {
-  expect([0, 1023, 1536, 5 * 1024 ** 3].map(sizeText)).toEqual(['0 B', '1023 B', '1.5 kB', '5 GB']);
-  expect([250, 90_000, 3_600_000, 86_400_000, 1_209_600_000].map(spanText)).toEqual([
+  expect([0, 1023, 1536, 5 * 1024 ** 3].map(binarySizeText)).toEqual(['0 B', '1023 B', '1.5 kB', '5 GB']);
+  expect([250, 90_000, 3_600_000, 86_400_000, 1_209_600_000].map(timeSpanText)).toEqual([
     '250 ms',
     '90 s',
     '60 min',
     '24 h',
     '14 days',
   ]);
-  expect([1, 300 * 1024 ** 2, 20 * 1024 ** 3].map(settingSize)).toEqual(['1MB', '300MB', '20GB']);
+  expect([1, 300 * 1024 ** 2, 20 * 1024 ** 3].map(sizeSettingText)).toEqual(['1MB', '300MB', '20GB']);
 });
 
 test('quotes and backslashes stay inside their quotes', () => {

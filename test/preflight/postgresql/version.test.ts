@@ -1,9 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { notPostgres, versionMin, versionNotNewer } from '../../../src/preflight/postgresql/version.ts';
-import { entered, healthyGround, outcomeOf } from './way-in.ts';
+import {
+  notPostgresCheck,
+  postgresqlVersionMinCheck,
+  postgresqlVersionNotNewerCheck,
+} from '../../../src/preflight/postgresql/version.ts';
+import { entered, healthyFacts, outcomeOf } from './login-facts.ts';
 
-const of = (version: number) => ({ ...healthyGround, entry: { ...entered, version } });
-const saying = (versionText: string) => ({ ...healthyGround, entry: { ...entered, versionText } });
+const of = (version: number) => ({ ...healthyFacts, entry: { ...entered, version } });
+const saying = (versionText: string) => ({ ...healthyFacts, entry: { ...entered, versionText } });
 
 test.each([
   [180004, 'pass', []],
@@ -13,7 +17,7 @@ test.each([
   [90525, 'fail', ['continuous', 'dump']],
   [80002, 'fail', ['continuous', 'dump']],
 ])('version-min: %d is %s, blocks %j', (version, status, blocks) => {
-  expect(outcomeOf(versionMin, of(version))).toMatchObject({ status, blocks });
+  expect(outcomeOf(postgresqlVersionMinCheck, of(version))).toMatchObject({ status, blocks });
 });
 
 describe('version-not-newer', () => {
@@ -27,13 +31,13 @@ describe('version-not-newer', () => {
     [90624, '9.6', 'pass'],
     [100023, '9.6', 'fail'],
   ])('source %d into %s is %s', (version, targetVersion, status) => {
-    const outcome = outcomeOf(versionNotNewer, of(version), { targetVersion });
+    const outcome = outcomeOf(postgresqlVersionNotNewerCheck, of(version), { targetVersion });
     expect(outcome.status).toBe(status);
     expect(outcome.blocks).toEqual(status === 'fail' ? ['continuous', 'dump'] : []);
   });
 
   test.each([undefined, 'newest'])('a target of %s is unknown, and the option is named', (targetVersion) => {
-    const outcome = outcomeOf(versionNotNewer, of(150018), { targetVersion });
+    const outcome = outcomeOf(postgresqlVersionNotNewerCheck, of(150018), { targetVersion });
     expect(outcome.status).toBe('unknown');
     expect(outcome.fix?.text).toContain('--target-version');
   });
@@ -46,7 +50,7 @@ describe('not-postgres', () => {
     'PostgreSQL 9.6.24, compiled by Visual C++ build 1800, 64-bit',
     'PostgreSQL 18beta1 on x86_64-linux, compiled by gcc, 64-bit',
   ])('%s is PostgreSQL', (text) => {
-    expect(outcomeOf(notPostgres, saying(text)).status).toBe('pass');
+    expect(outcomeOf(notPostgresCheck, saying(text)).status).toBe('pass');
   });
 
   test.each([
@@ -57,7 +61,7 @@ describe('not-postgres', () => {
     ['Something 1.0', /This product/],
     ['', /This product/],
   ])('%s is not', (text, product) => {
-    const outcome = outcomeOf(notPostgres, saying(text));
+    const outcome = outcomeOf(notPostgresCheck, saying(text));
     expect(outcome).toMatchObject({ status: 'fail', blocks: ['continuous'] });
     expect(outcome.detail).toMatch(product);
   });

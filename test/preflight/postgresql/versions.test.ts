@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import type { PostgresReport } from '../../../src/preflight/postgresql/run.ts';
+import type { PostgresqlReport } from '../../../src/preflight/postgresql/run.ts';
 import { type Postgres, ready, startPostgres } from '../../fixtures/postgres.ts';
-import { preflight } from './preflight.ts';
+import { preflightServer } from './preflight.ts';
 
 /** What could not be asked, beside what only the person can tell. */
-function unanswered(report: PostgresReport): readonly string[] {
+function unanswered(report: PostgresqlReport): readonly string[] {
   return report.findings
     .filter(({ status, id }) => status === 'unknown' && id !== 'version-not-newer')
     .map(({ id, observed }) => `${id}: ${observed}`);
@@ -20,10 +20,10 @@ describe.each([14, 15, 16, 17, 18] as const)('PostgreSQL %i', (version) => {
 
   test('a superuser has an answer to every question; a bare role misses two, and is told what grants them', async () => {
     const server = await start();
-    const report = await preflight(server);
+    const report = await preflightServer(server);
     expect(unanswered(report)).toEqual([]);
     expect(report).toMatchObject({ verdict: 'continuous', proven: true });
-    const bare = await preflight({ ...server, username: 'bare', password: 'secret' });
+    const bare = await preflightServer({ ...server, username: 'bare', password: 'secret' });
     expect(unanswered(bare)).toEqual([
       'restart-pending: pending: permission denied for view pg_file_settings',
       'hba-rule: host-rules: permission denied for view pg_hba_file_rules',
@@ -35,7 +35,7 @@ describe.each([14, 15, 16, 17, 18] as const)('PostgreSQL %i', (version) => {
     const server = await start();
     server.write('standby.signal', '');
     await server.restart();
-    const report = await preflight(server);
+    const report = await preflightServer(server);
     expect(unanswered(report)).toEqual([]);
     expect(report.findings.find(({ id }) => id === 'standby-source')?.status).toBe('fail');
     expect(report.verdict).toBe('dump');

@@ -1,7 +1,11 @@
 import { expect, test } from 'vitest';
-import { walLevel } from '../../../src/preflight/postgresql/wal-level.ts';
-import { decodingMem, slotRetention, walSenderTimeout } from '../../../src/preflight/postgresql/wal-settings.ts';
-import { copy, entered, ground, settings, short, wish } from './facts.ts';
+import { walLevelCheck } from '../../../src/preflight/postgresql/checks/wal-level.ts';
+import {
+  decodingMemCheck,
+  slotRetentionCheck,
+  walSenderTimeoutCheck,
+} from '../../../src/preflight/postgresql/wal-settings.ts';
+import { connected, copy, preflightOptions, settings, short, sourceFacts } from './facts.ts';
 
 const quiet = { activity: [] };
 
@@ -10,7 +14,11 @@ test.each([
   { value: 'replica', verdict: 'fail continuous' },
   { value: 'minimal', verdict: 'fail continuous' },
 ])('wal_level $value: $verdict', ({ value, verdict }) => {
-  expect(short(walLevel.judge({ settings: settings({ wal_level: value }), ...quiet }, ground(), wish()))).toBe(verdict);
+  expect(
+    short(
+      walLevelCheck.evaluate({ settings: settings({ wal_level: value }), ...quiet }, sourceFacts(), preflightOptions()),
+    ),
+  ).toBe(verdict);
 });
 
 test.each([
@@ -18,7 +26,9 @@ test.each([
   { version: 170_010, words: 'logical decoding requires "wal_level" >= "logical"' },
 ])('the words are those of version $version', ({ version, words }) => {
   const facts = { settings: settings({ wal_level: 'replica' }), ...quiet };
-  expect(walLevel.judge(facts, ground({ entry: entered({ version }) }), wish()).detail).toContain(words);
+  expect(
+    walLevelCheck.evaluate(facts, sourceFacts({ connection: connected({ version }) }), preflightOptions()).detail,
+  ).toContain(words);
 });
 
 const megabyte = 1024 ** 2;
@@ -41,8 +51,8 @@ test.each([
     }),
     walHistory: undefined,
   };
-  const busy = ground({ walRate: { bytes: rate * 5, seconds: 5 } });
-  expect(short(slotRetention.judge(facts, busy, wish()))).toBe(verdict);
+  const busy = sourceFacts({ walRate: { bytes: rate * 5, seconds: 5 } });
+  expect(short(slotRetentionCheck.evaluate(facts, busy, preflightOptions()))).toBe(verdict);
 });
 
 test('the copy has to fit three times into what a slot keeps', () => {
@@ -50,8 +60,10 @@ test('the copy has to fit three times into what a slot keeps', () => {
     settings: settings({ max_slot_wal_keep_size: { value: '1024', unit: 'MB', context: 'sighup' } }),
     walHistory: undefined,
   };
-  const long = ground({ copy: copy(100e12), walRate: { bytes: megabyte, seconds: 1 } });
-  expect(slotRetention.judge(facts, long, wish()).fix?.sql?.[0]).toMatch(/max_slot_wal_keep_size = '\d+GB'/);
+  const long = sourceFacts({ copy: copy(100e12), walRate: { bytes: megabyte, seconds: 1 } });
+  expect(slotRetentionCheck.evaluate(facts, long, preflightOptions()).fix?.sql?.[0]).toMatch(
+    /max_slot_wal_keep_size = '\d+GB'/,
+  );
 });
 
 test('what a slot loses is told with what was measured', () => {
@@ -62,8 +74,8 @@ test('what a slot loses is told with what was measured', () => {
     }),
     walHistory: undefined,
   };
-  const busy = ground({ copy: copy(5e9), walRate: { bytes: 10 * megabyte, seconds: 5 } });
-  expect(slotRetention.judge(facts, busy, wish())).toMatchObject({
+  const busy = sourceFacts({ copy: copy(5e9), walRate: { bytes: 10 * megabyte, seconds: 5 } });
+  expect(slotRetentionCheck.evaluate(facts, busy, preflightOptions())).toMatchObject({
     status: 'fail',
     observed: 'max_slot_wal_keep_size 0 B',
     detail: expect.stringContaining('At 2 MB of WAL a second a slot is 200 MB behind after 100 s'),
@@ -72,7 +84,7 @@ test('what a slot loses is told with what was measured', () => {
     ...facts,
     settings: new Map([...facts.settings, ...settings({ wal_keep_size: { value: '4096', unit: 'MB' } })]),
   };
-  expect(slotRetention.judge(kept, busy, wish()).status).toBe('warn');
+  expect(slotRetentionCheck.evaluate(kept, busy, preflightOptions()).status).toBe('warn');
 });
 
 test('a slot that idles longer than a copy allows blocks', () => {
@@ -80,7 +92,8 @@ test('a slot that idles longer than a copy allows blocks', () => {
     settings: settings({ idle_replication_slot_timeout: { value: '60', unit: 's', context: 'sighup' } }),
     walHistory: undefined,
   };
-  const verdict = (bytes: number) => short(slotRetention.judge(facts, ground({ copy: copy(bytes) }), wish()));
+  const verdict = (bytes: number) =>
+    short(slotRetentionCheck.evaluate(facts, sourceFacts({ copy: copy(bytes) }), preflightOptions()));
   expect([verdict(1e9), verdict(2e9)]).toEqual(['warn', 'fail continuous']);
 });
 
@@ -89,7 +102,7 @@ test('a slot that is dropped for idling warns (18)', () => {
     settings: settings({ idle_replication_slot_timeout: { value: '3600', unit: 's', context: 'sighup' } }),
     walHistory: undefined,
   };
-  expect(slotRetention.judge(facts, ground(), wish())).toMatchObject({
+  expect(slotRetentionCheck.evaluate(facts, sourceFacts(), preflightOptions())).toMatchObject({
     status: 'warn',
     observed: 'idle_replication_slot_timeout 60 min',
   });
@@ -105,7 +118,7 @@ test.each([
     settings: settings({ wal_sender_timeout: { value, unit: 'ms', context: 'user' } }),
     roleSettings: [],
   };
-  expect(short(walSenderTimeout.judge(facts, ground(), wish()))).toBe(verdict);
+  expect(short(walSenderTimeoutCheck.evaluate(facts, sourceFacts(), preflightOptions()))).toBe(verdict);
 });
 
 test('a wal_sender_timeout of the role counts before the one of the server', () => {
@@ -113,7 +126,10 @@ test('a wal_sender_timeout of the role counts before the one of the server', () 
     settings: settings({ wal_sender_timeout: { value: '60000', unit: 'ms', context: 'user' } }),
     roleSettings: [{ role: 'migrator', database: undefined, name: 'wal_sender_timeout', value: '1s' }],
   };
-  expect(walSenderTimeout.judge(facts, ground(), wish())).toMatchObject({ status: 'warn', observed: '1 s' });
+  expect(walSenderTimeoutCheck.evaluate(facts, sourceFacts(), preflightOptions())).toMatchObject({
+    status: 'warn',
+    observed: '1 s',
+  });
 });
 
 test.each([
@@ -121,9 +137,9 @@ test.each([
   { value: '1024', verdict: 'info' },
 ])('logical_decoding_work_mem $value kB: $verdict', ({ value, verdict }) => {
   const facts = { settings: settings({ logical_decoding_work_mem: { value, unit: 'kB', context: 'user' } }) };
-  expect(short(decodingMem.judge(facts, ground(), wish()))).toBe(verdict);
+  expect(short(decodingMemCheck.evaluate(facts, sourceFacts(), preflightOptions()))).toBe(verdict);
 });
 
 test('a version without logical_decoding_work_mem is left alone', () => {
-  expect(short(decodingMem.judge({ settings: settings({}) }, ground(), wish()))).toBe('pass');
+  expect(short(decodingMemCheck.evaluate({ settings: settings({}) }, sourceFacts(), preflightOptions()))).toBe('pass');
 });

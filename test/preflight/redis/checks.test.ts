@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest';
-import { catalogue } from '../../../src/preflight/redis/catalogue.ts';
-import type { Ground } from '../../../src/preflight/redis/ground.ts';
-import type { Sample } from '../../../src/preflight/redis/sample.ts';
-import type { Wish } from '../../../src/preflight/wish.ts';
+import type { PreflightOptions } from '../../../src/preflight/preflight-options.ts';
+import { redisChecks } from '../../../src/preflight/redis/checks.ts';
+import type { KeySample } from '../../../src/preflight/redis/key-sample.ts';
+import type { RedisSourceFacts } from '../../../src/preflight/redis/source-facts.ts';
 import { ground, judged, type Recorded } from './recorded.ts';
 import { healthy } from './recordings.ts';
 
 interface Case {
   readonly server?: Recorded;
-  readonly ground?: Partial<Ground>;
-  readonly wish?: Partial<Wish>;
+  readonly ground?: Partial<RedisSourceFacts>;
+  readonly wish?: Partial<PreflightOptions>;
   readonly status: string;
   readonly blocks?: readonly string[];
   /** Part of the observation, the detail or the cure. */
@@ -155,7 +155,7 @@ const table: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
       says: 'bind 127.0.0.1 -::1',
     },
     'on the machine itself, without a password': {
-      ground: { address: dialled, entry: { kind: 'entered', auth: 'open' } },
+      ground: { address: dialled, connection: { kind: 'entered', auth: 'open' } },
       wish: { asPublic: true },
       status: 'fail',
       says: 'DENIED',
@@ -171,14 +171,14 @@ const table: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
   },
   auth: {
     'a password': { status: 'pass' },
-    'no password, nearby': { ground: { entry: { kind: 'entered', auth: 'open' } }, status: 'pass' },
+    'no password, nearby': { ground: { connection: { kind: 'entered', auth: 'open' } }, status: 'pass' },
     'no password, on the internet': {
-      ground: { entry: { kind: 'entered', auth: 'open' } },
+      ground: { connection: { kind: 'entered', auth: 'open' } },
       wish: { asPublic: true },
       status: 'warn',
     },
     'one too many': {
-      ground: { entry: { kind: 'entered', auth: 'needless', authReply: 'ERR' } },
+      ground: { connection: { kind: 'entered', auth: 'needless', authReply: 'ERR' } },
       status: 'fail',
       blocks: both,
       says: 'Unable to AUTH',
@@ -202,12 +202,12 @@ const table: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
     },
     'not so far': { ground: cut('tls', 'TLS', 'no'), status: 'skip' },
     'a user without a password': {
-      ground: { isNameIdle: true, entry: { kind: 'entered', auth: 'open' } },
+      ground: { isUsernameUnused: true, connection: { kind: 'entered', auth: 'open' } },
       status: 'warn',
       says: 'entered as default',
     },
     'a user without a password, where one is asked': {
-      ground: { isNameIdle: true, ...cut('startup', 'NOAUTH', 'NOAUTH Authentication required.') },
+      ground: { isUsernameUnused: true, ...cut('startup', 'NOAUTH', 'NOAUTH Authentication required.') },
       status: 'fail',
       says: 'of a user with nopass any will do',
     },
@@ -653,13 +653,13 @@ const table: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
     },
     'cut off and mute': {
       server: healthy({ info: { role: 'slave', master_link_status: 'down' } }),
-      ground: { entry: { kind: 'entered', auth: 'open', notice: { code: 'MASTERDOWN', message: '' } } },
+      ground: { connection: { kind: 'entered', auth: 'open', notice: { code: 'MASTERDOWN', message: '' } } },
       status: 'fail',
       blocks: both,
     },
     'cut off and mute, and INFO is denied': {
       server: healthy({ more: { replies: { INFO: `-${denied} 'info' command` } } }),
-      ground: { entry: { kind: 'entered', auth: 'open', notice: { code: 'MASTERDOWN', message: '' } } },
+      ground: { connection: { kind: 'entered', auth: 'open', notice: { code: 'MASTERDOWN', message: '' } } },
       status: 'fail',
       blocks: both,
       says: 'REPLICAOF NO ONE',
@@ -690,7 +690,7 @@ const table: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
       says: '40.5 %',
     },
     'PING said so': {
-      ground: { entry: { kind: 'entered', auth: 'open', notice: { code: 'LOADING', message: '' } } },
+      ground: { connection: { kind: 'entered', auth: 'open', notice: { code: 'LOADING', message: '' } } },
       status: 'fail',
     },
   },
@@ -1003,7 +1003,7 @@ test.each(
 );
 
 test('every check of the catalogue is in the table, passes there and does not', () => {
-  expect(Object.keys(table)).toEqual(catalogue.map(({ id }) => id));
+  expect(Object.keys(table)).toEqual(redisChecks.map(({ id }) => id));
   for (const [id, cases] of Object.entries(table)) {
     const statuses = Object.values(cases).map(({ status }) => status);
     expect(
@@ -1015,7 +1015,7 @@ test('every check of the catalogue is in the table, passes there and does not', 
 });
 
 test('a check blocks nothing it does not own up to', () => {
-  const may = new Map(catalogue.map(({ id, mayBlock }) => [id, mayBlock]));
+  const may = new Map(redisChecks.map(({ id, mayBlock }) => [id, mayBlock]));
   for (const [id, cases] of Object.entries(table)) {
     const blocked = Object.values(cases).flatMap(({ blocks }) => blocks ?? []);
     expect(
@@ -1043,12 +1043,17 @@ function unresolved() {
 }
 
 /** A connection that did not come about. */
-function cut(phase: 'network' | 'tls' | 'startup', code: string, message: string, error?: string): Partial<Ground> {
+function cut(
+  phase: 'network' | 'tls' | 'startup',
+  code: string,
+  message: string,
+  error?: string,
+): Partial<RedisSourceFacts> {
   const connects = [{ address: '203.0.113.7', took: 5000, ...(error === undefined ? {} : { error }) }];
-  return { entry: { kind: 'refused', phase, code, message }, address: { ...base, connects } };
+  return { connection: { kind: 'refused', phase, code, message }, address: { ...base, connects } };
 }
 
-function certificate(days: number): Ground['tls'] {
+function certificate(days: number): RedisSourceFacts['tls'] {
   const validTo = Date.UTC(2026, 0, 15) + days * 86_400_000;
   return {
     offered: 'yes',
@@ -1058,8 +1063,8 @@ function certificate(days: number): Ground['tls'] {
 }
 
 /** What PING was answered with. */
-function told(code: string, message: string): Partial<Ground> {
-  return { entry: { kind: 'entered', auth: 'open', notice: { code, message } } };
+function told(code: string, message: string): Partial<RedisSourceFacts> {
+  return { connection: { kind: 'entered', auth: 'open', notice: { code, message } } };
 }
 
 /** No byte is left of maxmemory. */
@@ -1074,11 +1079,11 @@ function filled(
   });
 }
 
-function writing(writes: number): Partial<Ground> {
+function writing(writes: number): Partial<RedisSourceFacts> {
   return { rate: { writes, source: 'stream', evicted: 0, expired: 0 } };
 }
 
-function sampled(key: { readonly type?: string; readonly bytes?: number }): { kind: 'known'; value: Sample } {
+function sampled(key: { readonly type?: string; readonly bytes?: number }): { kind: 'known'; value: KeySample } {
   return {
     kind: 'known',
     value: { keys: [{ database: 0, name: 'k', type: key.type ?? 'string', bytes: key.bytes }], isAll: true },

@@ -3,15 +3,15 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { systemClock } from '../../../src/platform/clock.ts';
 import type { Finding } from '../../../src/preflight/finding.ts';
-import { preflightRedis } from '../../../src/preflight/redis/run.ts';
-import type { Report } from '../../../src/preflight/report.ts';
-import type { Wish } from '../../../src/preflight/wish.ts';
-import { readSource, type SourceParts } from '../../../src/redis/source.ts';
+import type { PreflightOptions } from '../../../src/preflight/preflight-options.ts';
+import { runRedisPreflight } from '../../../src/preflight/redis/run.ts';
+import type { PreflightReport } from '../../../src/preflight/report.ts';
+import { parseRedisSource, type RedisSourceInput } from '../../../src/redis/source.ts';
 import { eventually, type RedisOptions, type RedisServer, startRedis } from '../../fixtures/redis.ts';
 import { wish } from './wish.ts';
 
 export interface Run {
-  readonly report: Report;
+  readonly report: PreflightReport;
   /** Every command that was sent, as told by `onQuery`. */
   readonly said: readonly string[];
   finding(id: string): Finding;
@@ -20,18 +20,18 @@ export interface Run {
 /** A preflight of a real server, with a short look at its rates. */
 export async function preflight(
   server: Pick<RedisServer, 'host' | 'port' | 'ca'>,
-  parts: SourceParts = {},
-  wishes: Partial<Wish> = {},
+  parts: RedisSourceInput = {},
+  wishes: Partial<PreflightOptions> = {},
   deadline = 20_000,
   heard: (text: string) => void = () => {},
 ): Promise<Run> {
   const said: string[] = [];
   const disableSsl = parts.disableSsl ?? server.ca === undefined;
   const place = parts.url === undefined ? { host: server.host, port: server.port } : {};
-  const { source } = readSource({ ...place, ...(parts.url === undefined ? { disableSsl } : {}), ...parts });
-  const report = await preflightRedis({
+  const { source } = parseRedisSource({ ...place, ...(parts.url === undefined ? { disableSsl } : {}), ...parts });
+  const report = await runRedisPreflight({
     source,
-    wish: wish({ disableSsl, now: Date.now(), ...wishes }),
+    options: wish({ disableSsl, now: Date.now(), ...wishes }),
     clock: systemClock,
     nearest: () => undefined,
     deadline,
@@ -63,7 +63,7 @@ export async function withRedis<T>(options: RedisOptions, work: (server: RedisSe
 }
 
 /** The ids of the findings that are no pass and no information. */
-export function alarms({ findings }: Report): readonly string[] {
+export function alarms({ findings }: PreflightReport): readonly string[] {
   return findings.filter(({ status }) => status !== 'pass' && status !== 'info').map(({ id }) => id);
 }
 

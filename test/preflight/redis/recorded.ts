@@ -1,11 +1,11 @@
 import type { Finding } from '../../../src/preflight/finding.ts';
-import { catalogue } from '../../../src/preflight/redis/catalogue.ts';
-import { judgeAll } from '../../../src/preflight/redis/findings.ts';
-import { gather } from '../../../src/preflight/redis/gather.ts';
-import type { Ground } from '../../../src/preflight/redis/ground.ts';
-import type { Wish } from '../../../src/preflight/wish.ts';
-import type { RedisSession, Reply, Words } from '../../../src/redis/connection.ts';
-import { CommandError, codeIn } from '../../../src/redis/failure.ts';
+import type { PreflightOptions } from '../../../src/preflight/preflight-options.ts';
+import { redisChecks } from '../../../src/preflight/redis/checks.ts';
+import { evaluateRedisChecks } from '../../../src/preflight/redis/findings.ts';
+import { runRedisQueries } from '../../../src/preflight/redis/run-queries.ts';
+import type { RedisSourceFacts } from '../../../src/preflight/redis/source-facts.ts';
+import type { RedisCommand, RedisReply, RedisSession } from '../../../src/redis/connection.ts';
+import { CommandError, errorCodeOf } from '../../../src/redis/failure.ts';
 import { wish } from './wish.ts';
 
 /** What a server answered, as far as it is asked. */
@@ -22,11 +22,11 @@ export interface Recorded {
   /** Rules of ACL GETUSER; absent: everything. */
   readonly rules?: string;
   /** Replies that win over all others, by the command line; a text that begins with a minus is an error. */
-  readonly replies?: Readonly<Record<string, Reply>>;
+  readonly replies?: Readonly<Record<string, RedisReply>>;
 }
 
 /** The ground of somebody who walked in without a hitch. */
-export function ground(changes: Partial<Ground> = {}): Ground {
+export function ground(changes: Partial<RedisSourceFacts> = {}): RedisSourceFacts {
   const found = { kind: 'found', addresses: ['203.0.113.7'] } as const;
   return {
     host: 'redis.example.com',
@@ -44,7 +44,7 @@ export function ground(changes: Partial<Ground> = {}): Ground {
       connects: [{ address: '203.0.113.7', took: 3 }],
     },
     tls: { offered: 'not_asked' },
-    entry: { kind: 'entered', auth: 'password' },
+    connection: { kind: 'entered', auth: 'password' },
     broken: undefined,
     busy: undefined,
     rate: { writes: 0, source: 'network', evicted: 0, expired: 0 },
@@ -58,26 +58,26 @@ export function ground(changes: Partial<Ground> = {}): Ground {
 /** Every finding of a recorded server, by the real questions, decoders and judges. */
 export async function judged(
   recorded: Recorded,
-  changes: { readonly ground?: Partial<Ground>; readonly wish?: Partial<Wish> } = {},
+  changes: { readonly ground?: Partial<RedisSourceFacts>; readonly wish?: Partial<PreflightOptions> } = {},
 ): Promise<ReadonlyMap<string, Finding>> {
   const base = ground(changes.ground);
-  const answers = await gather(sessionOf(recorded), catalogue, { user: base.user }, 1000, () => {});
-  const findings = judgeAll(catalogue, answers, base, wish(changes.wish));
+  const answers = await runRedisQueries(sessionOf(recorded), redisChecks, { user: base.user }, 1000, () => {});
+  const findings = evaluateRedisChecks(redisChecks, answers, base, wish(changes.wish));
   return new Map(findings.map((finding) => [finding.id, finding]));
 }
 
 function sessionOf(recorded: Recorded): RedisSession {
-  const send = async (words: Words) => {
+  const send = async (words: RedisCommand) => {
     const reply = replyTo(words.map(String), recorded);
     if (typeof reply === 'string' && reply.startsWith('-')) {
-      throw new CommandError(codeIn(reply.slice(1)), reply.slice(1), false);
+      throw new CommandError(errorCodeOf(reply.slice(1)), reply.slice(1), false);
     }
     return reply;
   };
-  return { entered: { auth: 'open' }, tls: undefined, send, sendRaw: send, end: () => {} };
+  return { authentication: { auth: 'open' }, tls: undefined, send, sendRaw: send, end: () => {} };
 }
 
-function replyTo(words: readonly string[], recorded: Recorded): Reply {
+function replyTo(words: readonly string[], recorded: Recorded): RedisReply {
   const { info, config, lacks = [], modules = [], replies = {} } = recorded;
   const told = replies[words.join(' ')] ?? replies[words.slice(0, 2).join(' ')];
   if (told !== undefined) return told;

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { Secret } from '../../../src/secret.ts';
-import { redisDoor } from '../../engine/ground.ts';
+import { redisEndpointOf } from '../../engine/engine-servers.ts';
 import { lacks } from '../../fixtures/needs.ts';
 import { type RedisServer, startRedis } from '../../fixtures/redis.ts';
-import { entranceOf, fill, scan } from '../../truth/redis/keys.ts';
+import { fill, redisEndpointOf, scan } from '../../truth/redis/keys.ts';
 import { migrate } from '../../truth/redis/migrate.ts';
 import { preflight } from './real.ts';
 
@@ -70,7 +70,7 @@ describe.skipIf(lacks('redis-server', 'valkey-server', 'redis-cli'))('a user wit
     };
     try {
       const source = await start({ acl, config: ['repl-diskless-sync no'] });
-      for (const db of databases) await fill(entranceOf(source), db);
+      for (const db of databases) await fill(redisEndpointOf(source), db);
       const { report, finding } = await preflight(source, mover);
       const { continuous, scan, cures = {}, careful } = expected;
       expect(report.methods).toEqual({ continuous, scan });
@@ -131,15 +131,22 @@ describe.skipIf(lacks('redis-server', 'valkey-server', 'redis-cli'))('a user wit
 
 /** Whether the engine migrates, with what was written meanwhile. */
 async function follows(source: RedisServer, target: RedisServer): Promise<boolean> {
-  const door = redisDoor(source, { ssl: 'disable', ...mover });
-  const plan = { door, target, into: entranceOf(target), primaries: [entranceOf(source)], databases, patience: 4000 };
+  const door = redisEndpointOf(source, { ssl: 'disable', ...mover });
+  const plan = {
+    door,
+    target,
+    into: redisEndpointOf(target),
+    primaries: [redisEndpointOf(source)],
+    databases,
+    patience: 4000,
+  };
   return (await migrate(plan)).length === 0;
 }
 
 /** Whether every key can be read and written by hand. */
 function copies(source: RedisServer, target: RedisServer): Promise<boolean> {
-  const from = { ...entranceOf(source, 'pw'), username: mover.username };
-  return scan([from], entranceOf(target), databases).then(
+  const from = { ...redisEndpointOf(source, 'pw'), username: mover.username };
+  return scan([from], redisEndpointOf(target), databases).then(
     () => true,
     () => false,
   );

@@ -1,7 +1,7 @@
-import type { Wish } from '../../../src/preflight/wish.ts';
+import type { PreflightOptions } from '../../../src/preflight/preflight-options.ts';
 
 /** Someone who asks for a continuous migration into a Valkey 8 on the same machine. */
-export function wish(changes: Partial<Wish> = {}): Wish {
+export function wish(changes: Partial<PreflightOptions> = {}): PreflightOptions {
   return {
     method: 'continuous',
     targetVersion: 'valkey-8',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { admin, sandboxFor } from '../driver.ts';
+import { admin, sandboxFor } from '../requests.ts';
 
 describe('POST /_sandbox/clock', () => {
   it('moves forward, freezes and resumes', async () => {

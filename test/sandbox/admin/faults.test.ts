@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { admin, sandboxFor, send } from '../driver.ts';
+import { admin, sandboxFor, send } from '../requests.ts';
 
 describe('the faults of the admin API', () => {
   it('are added, listed with their counters, and cleared', async () => {

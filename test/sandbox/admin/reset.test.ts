@@ -1,29 +1,40 @@
 import { expect, it } from 'vitest';
-import { admin, authorize, call, grantFor, MAYA, refreshWith, sandboxFor, signIn, tokenFor, wish } from '../driver.ts';
+import {
+  admin,
+  authorizationQuery,
+  authorize,
+  callApi,
+  grantFor,
+  MAYA,
+  refreshWith,
+  sandboxFor,
+  signIn,
+  tokenFor,
+} from '../requests.ts';
 
 it('reset brings back the start: no tokens, sessions, droplets, requests, clock or script of before, and the same credentials', async () => {
   const sandbox = await sandboxFor({ dropletLimit: 4 });
   const cookie = await signIn(sandbox, MAYA);
   const { access_token, refresh_token } = await grantFor(sandbox, { changes: { scope: 'read write' } });
-  await call(sandbox, access_token, 'POST', '/v2/droplets', { name: 'a', size: '1gb', image: 'debian-12-x64' });
+  await callApi(sandbox, access_token, 'POST', '/v2/droplets', { name: 'a', size: '1gb', image: 'debian-12-x64' });
   await admin(sandbox, 'POST', '/clock', { freeze: true, advance: '30d' });
   await admin(sandbox, 'POST', '/consent', { mode: 'deny' });
   expect((await admin(sandbox, 'POST', '/reset')).status).toBe(204);
 
   expect(JSON.parse((await admin(sandbox, 'GET', '/requests')).body)).toEqual({ requests: [], counts: {} });
   expect(JSON.parse((await admin(sandbox, 'GET', '/clock')).body)).toMatchObject({ frozen: false, offset_ms: 0 });
-  expect((await call(sandbox, access_token, 'GET', '/v2/droplets')).status).toBe(404);
+  expect((await callApi(sandbox, access_token, 'GET', '/v2/droplets')).status).toBe(404);
   expect((await refreshWith(sandbox, refresh_token)).status).toBe(400);
-  expect((await authorize(sandbox, wish(sandbox), cookie)).body).toContain('<h1>Sign in</h1>');
+  expect((await authorize(sandbox, authorizationQuery(sandbox), cookie)).body).toContain('<h1>Sign in</h1>');
   const fresh = await tokenFor(sandbox);
-  expect(JSON.parse((await call(sandbox, fresh.access_token, 'GET', '/v2/droplets')).body).meta.total).toBe(3);
+  expect(JSON.parse((await callApi(sandbox, fresh.access_token, 'GET', '/v2/droplets')).body).meta.total).toBe(3);
   expect((await grantFor(sandbox)).scope).toBe('read');
 });
 
 it('reset gives back the requests that the rate limit has counted', async () => {
   const sandbox = await sandboxFor({ rateLimit: '1/h' });
   await admin(sandbox, 'POST', '/clock', { freeze: true });
-  const read = () => call(sandbox, 'unknown', 'GET', '/v2/actions');
+  const read = () => callApi(sandbox, 'unknown', 'GET', '/v2/actions');
   expect([(await read()).status, (await read()).status]).toEqual([404, 429]);
   await admin(sandbox, 'POST', '/reset');
   expect((await read()).status).toBe(404);

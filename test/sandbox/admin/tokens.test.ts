@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { admin, call, MAYA, refreshWith, sandboxFor, send, signIn, TOMAS, tokenFor, userOf } from '../driver.ts';
+import { admin, callApi, MAYA, refreshWith, sandboxFor, send, signIn, TOMAS, tokenFor, userOf } from '../requests.ts';
 
 describe('POST /_sandbox/tokens', () => {
   it('gives a grant as the token endpoint does, read by default', async () => {
@@ -7,7 +7,7 @@ describe('POST /_sandbox/tokens', () => {
     const answer = await admin(sandbox, 'POST', '/tokens', { user: MAYA });
     const grant = JSON.parse(answer.body);
     expect(grant).toMatchObject({ token_type: 'bearer', expires_in: 2_592_000, scope: 'read', info: { email: MAYA } });
-    expect((await call(sandbox, grant.access_token, 'GET', '/v2/droplets')).status).toBe(200);
+    expect((await callApi(sandbox, grant.access_token, 'GET', '/v2/droplets')).status).toBe(200);
     expect((await refreshWith(sandbox, grant.refresh_token)).status).toBe(200);
   });
 
@@ -39,7 +39,7 @@ describe('POST /_sandbox/tokens', () => {
     const sandbox = await sandboxFor();
     const grant = await tokenFor(sandbox);
     expect((await admin(sandbox, 'POST', '/tokens/expire', { token: grant.access_token })).status).toBe(204);
-    expect((await call(sandbox, grant.access_token, 'GET', '/v2/droplets')).status).toBe(404);
+    expect((await callApi(sandbox, grant.access_token, 'GET', '/v2/droplets')).status).toBe(404);
     expect((await refreshWith(sandbox, grant.refresh_token)).status).toBe(200);
   });
 
@@ -47,7 +47,7 @@ describe('POST /_sandbox/tokens', () => {
     const sandbox = await sandboxFor();
     const grant = await tokenFor(sandbox);
     expect((await admin(sandbox, 'POST', '/tokens/revoke', { token: grant.refresh_token })).status).toBe(204);
-    expect((await call(sandbox, grant.access_token, 'GET', '/v2/droplets')).status).toBe(404);
+    expect((await callApi(sandbox, grant.access_token, 'GET', '/v2/droplets')).status).toBe(404);
     expect((await refreshWith(sandbox, grant.refresh_token)).status).toBe(400);
   });
 
@@ -55,9 +55,9 @@ describe('POST /_sandbox/tokens', () => {
     const sandbox = await sandboxFor();
     const grant = await tokenFor(sandbox);
     const fresh = JSON.parse((await admin(sandbox, 'POST', '/tokens/refresh', { token: grant.access_token })).body);
-    expect((await call(sandbox, grant.access_token, 'GET', '/v2/droplets')).status).toBe(404);
+    expect((await callApi(sandbox, grant.access_token, 'GET', '/v2/droplets')).status).toBe(404);
     expect((await refreshWith(sandbox, grant.refresh_token)).status).toBe(400);
-    expect((await call(sandbox, fresh.access_token, 'GET', '/v2/droplets')).status).toBe(200);
+    expect((await callApi(sandbox, fresh.access_token, 'GET', '/v2/droplets')).status).toBe(200);
     expect((await admin(sandbox, 'POST', '/tokens/refresh', { token: grant.access_token })).status).toBe(409);
   });
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { admin, sandboxFor } from '../driver.ts';
+import { admin, sandboxFor } from '../requests.ts';
 
 it('GET /_sandbox/world repeats the ready line and lists every application', async () => {
   const sandbox = await sandboxFor({ apps: [{ name: 'Mine', callbackUrl: 'https://mine.example/cb' }] });

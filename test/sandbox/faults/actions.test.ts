@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { FaultSpec } from '../../../src/sandbox/faults/fault.ts';
-import type { Sandbox } from '../../../src/sandbox/server.ts';
-import { call, errorOf, refreshWith, sandboxFor, send, tokenFor } from '../driver.ts';
-import { exchange, open, requestBytes, type Wire } from '../wire.ts';
+import type { Sandbox } from '../../../src/sandbox/sandbox.ts';
+import { exchange, openRawConnection, type ReceivedBytes, requestBytes } from '../raw-connection.ts';
+import { callApi, errorOf, refreshWith, sandboxFor, send, tokenFor } from '../requests.ts';
 
 const PATH = '/v2/droplets';
 
@@ -25,7 +25,7 @@ async function scene(
     sandbox,
     bearer: access_token,
     create: creation(sandbox, access_token, 'one'),
-    total: async () => JSON.parse((await call(sandbox, access_token, 'GET', PATH)).body).meta.total,
+    total: async () => JSON.parse((await callApi(sandbox, access_token, 'GET', PATH)).body).meta.total,
   };
 }
 
@@ -44,21 +44,21 @@ function lastOf(sandbox: Sandbox): object | undefined {
   return sandbox.requests(`POST ${PATH}`).at(-1);
 }
 
-function bodyOf({ text }: Wire): string {
+function bodyOf({ text }: ReceivedBytes): string {
   return text.slice(text.indexOf('\r\n\r\n') + 4);
 }
 
-function lengthOf({ text }: Wire): number {
+function lengthOf({ text }: ReceivedBytes): number {
   return Number(/content-length: (\d+)/i.exec(text)?.[1]);
 }
 
 /** Until the first answer is whole. */
-async function oneAnswer(origin: string, bytes: string): Promise<Wire> {
-  const line = open(origin);
-  line.say(bytes);
-  const head = await line.hear(/\r\n\r\n/);
+async function oneAnswer(origin: string, bytes: string): Promise<ReceivedBytes> {
+  const line = openRawConnection(origin);
+  line.write(bytes);
+  const head = await line.waitFor(/\r\n\r\n/);
   const length = Number(/content-length: (\d+)/i.exec(head)?.[1] ?? 0);
-  const text = await line.hear(new RegExp(`\\r\\n\\r\\n[\\s\\S]{${length}}`));
+  const text = await line.waitFor(new RegExp(`\\r\\n\\r\\n[\\s\\S]{${length}}`));
   line.socket.destroy();
   return { text, chunks: [], end: 'open' };
 }
@@ -141,7 +141,7 @@ describe('actions that spoil the answer', () => {
     const [droplet] = sandbox.world.droplets(sandbox.ready.users[0]?.uuid ?? '');
     const answer =
       body === ''
-        ? await call(sandbox, bearer, 'DELETE', `${PATH}/${droplet?.id}`)
+        ? await callApi(sandbox, bearer, 'DELETE', `${PATH}/${droplet?.id}`)
         : await send(sandbox.ready.auth_url, `/v1/oauth/revoke?token=${bearer}`, { method: 'POST' });
     expect(answer.status).toBe(200);
     expect(() => JSON.parse(answer.body)).toThrow(SyntaxError);
@@ -161,11 +161,11 @@ describe('actions that spoil the answer', () => {
 
   it('slow_drip ends with a client that hangs up, and was not delivered', async () => {
     const { sandbox, create } = await scene({ action: 'slow_drip' });
-    const line = open(sandbox.ready.base_url);
-    line.say(create);
-    await line.hear(/^HTTP/);
+    const line = openRawConnection(sandbox.ready.base_url);
+    line.write(create);
+    await line.waitFor(/^HTTP/);
     line.socket.destroy();
-    await line.over;
+    await line.closed;
     expect(lastOf(sandbox)).toMatchObject({ committed: true, delivered: false });
   });
 
@@ -180,8 +180,8 @@ describe('actions that spoil the answer', () => {
 
   it('a delayed request is carried out although its client has gone', async () => {
     const { sandbox, create } = await scene({ action: 'delay', delay: 80 });
-    const line = open(sandbox.ready.base_url);
-    line.say(create);
+    const line = openRawConnection(sandbox.ready.base_url);
+    line.write(create);
     await new Promise((resolve) => setTimeout(resolve, 30));
     line.socket.destroy();
     while (lastOf(sandbox) === undefined) await new Promise((resolve) => setTimeout(resolve, 5));
@@ -204,9 +204,9 @@ describe('actions that answer in place of the server', () => {
     const { sandbox, bearer, total } = await scene({ action: 'status' });
     sandbox.faults.add({ match: { method: 'POST', path: PATH }, action: 'status', status: 503 });
     const droplet = { name: 'a', size: '1gb', image: 'debian-12-x64' };
-    const first = await call(sandbox, bearer, 'POST', PATH, droplet);
+    const first = await callApi(sandbox, bearer, 'POST', PATH, droplet);
     expect([first.status, JSON.parse(first.body).id]).toEqual([500, 'server_error']);
-    expect((await call(sandbox, bearer, 'POST', PATH, droplet)).status).toBe(503);
+    expect((await callApi(sandbox, bearer, 'POST', PATH, droplet)).status).toBe(503);
     expect(lastOf(sandbox)).toMatchObject({ status: 503, fault: 'status', committed: false, delivered: true });
     expect(await total()).toBe(3);
   });
@@ -236,7 +236,7 @@ describe('actions that answer in place of the server', () => {
     const sandbox = await sandboxFor();
     const { access_token, refresh_token } = await tokenFor(sandbox);
     sandbox.faults.add({ match: { path: '*' }, action: 'redirect_307', times: 2 });
-    const api = await call(sandbox, access_token, 'GET', `${PATH}?page=2`);
+    const api = await callApi(sandbox, access_token, 'GET', `${PATH}?page=2`);
     expect([api.status, api.headers.location]).toEqual([307, `${sandbox.ready.auth_url}${PATH}`]);
     const auth = await refreshWith(sandbox, refresh_token);
     expect([auth.status, auth.headers.location]).toEqual([307, `${sandbox.ready.base_url}/v1/oauth/token`]);
@@ -245,7 +245,7 @@ describe('actions that answer in place of the server', () => {
 
   it('rate_limit: 429 with the time to wait', async () => {
     const { sandbox, bearer, total } = await scene({ action: 'rate_limit' });
-    const answer = await call(sandbox, bearer, 'POST', PATH, { name: 'a', size: '1gb', image: 'debian-12-x64' });
+    const answer = await callApi(sandbox, bearer, 'POST', PATH, { name: 'a', size: '1gb', image: 'debian-12-x64' });
     expect([answer.status, JSON.parse(answer.body).id]).toEqual([429, 'too_many_requests']);
     expect(answer.headers).toMatchObject({ 'retry-after': '1', 'ratelimit-limit': '5000', 'ratelimit-remaining': '0' });
     const wait = Number(answer.headers['ratelimit-reset']) - sandbox.world.now() / 1000;
@@ -256,8 +256,8 @@ describe('actions that answer in place of the server', () => {
 
   it('delay goes with every action: the commit is logged before the cut', async () => {
     const { sandbox, create } = await scene({ action: 'commit_then_drop', delay: 60_000 });
-    const line = open(sandbox.ready.base_url);
-    line.say(create);
+    const line = openRawConnection(sandbox.ready.base_url);
+    line.write(create);
     while (lastOf(sandbox) === undefined) await new Promise((resolve) => setTimeout(resolve, 5));
     expect(lastOf(sandbox)).toMatchObject({ committed: true, delivered: false });
     expect(line.socket.destroyed).toBe(false);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { FaultAction } from '../../../src/sandbox/faults/fault.ts';
-import { admin, call, grantFor, refreshWith, sandboxFor, tokenFor } from '../driver.ts';
-import { exchange, open, requestBytes } from '../wire.ts';
+import type { FaultActionName } from '../../../src/sandbox/faults/fault.ts';
+import { exchange, openRawConnection, requestBytes } from '../raw-connection.ts';
+import { admin, callApi, grantFor, refreshWith, sandboxFor, tokenFor } from '../requests.ts';
 
 const PATH = '/v2/droplets';
 const BODY = JSON.stringify({ name: 'one', size: '1gb', image: 'debian-12-x64' });
@@ -20,33 +20,33 @@ describe('a connection that is kept alive', () => {
   it('answers until the fault comes, and ends with it', async () => {
     const { sandbox, base_url, create, list } = await ground();
     sandbox.faults.add({ match: { path: PATH }, action: 'reset', nth: 3 });
-    const line = open(base_url);
-    line.say(list);
-    await line.hear(/"total":3\}\}$/);
-    line.say(create);
-    await line.hear(/202 Accepted[\s\S]*\}\]\}\}$/);
-    line.say(list);
-    expect((await line.over).end).toBe('reset');
-    expect((await call(sandbox, (await tokenFor(sandbox)).access_token, 'GET', PATH)).status).toBe(200);
+    const line = openRawConnection(base_url);
+    line.write(list);
+    await line.waitFor(/"total":3\}\}$/);
+    line.write(create);
+    await line.waitFor(/202 Accepted[\s\S]*\}\]\}\}$/);
+    line.write(list);
+    expect((await line.closed).end).toBe('reset');
+    expect((await callApi(sandbox, (await tokenFor(sandbox)).access_token, 'GET', PATH)).status).toBe(200);
   });
 
-  it.each<FaultAction>(['status', 'html_502', 'bad_json', 'rate_limit', 'redirect_307'])(
+  it.each<FaultActionName>(['status', 'html_502', 'bad_json', 'rate_limit', 'redirect_307'])(
     'goes on after %s, which is a whole answer',
     async (action) => {
       const { sandbox, base_url, list } = await ground();
       sandbox.faults.add({ match: { path: PATH }, action });
-      const line = open(base_url);
-      line.say(list);
-      await line.hear(/\r\n\r\n/);
-      line.say(list);
-      await line.hear(/"total":3\}\}$/);
+      const line = openRawConnection(base_url);
+      line.write(list);
+      await line.waitFor(/\r\n\r\n/);
+      line.write(list);
+      await line.waitFor(/"total":3\}\}$/);
       line.socket.destroy();
     },
   );
 });
 
 describe('pipelined requests', () => {
-  it.each<[FaultAction, number]>([
+  it.each<[FaultActionName, number]>([
     ['drop_before_commit', 0],
     ['commit_then_drop', 1],
     ['reset', 0],
@@ -65,9 +65,9 @@ describe('pipelined requests', () => {
   it('what stands behind a delay waits and is answered in its turn', async () => {
     const { sandbox, base_url, create, list } = await ground();
     sandbox.faults.add({ match: { method: 'POST' }, action: 'delay', delay: 40 });
-    const line = open(base_url);
-    line.say(create + list + list);
-    const text = await line.hear(/"total":4[\s\S]*"total":4\}\}$/);
+    const line = openRawConnection(base_url);
+    line.write(create + list + list);
+    const text = await line.waitFor(/"total":4[\s\S]*"total":4\}\}$/);
     expect(text.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 202', 'HTTP/1.1 200', 'HTTP/1.1 200']);
     line.socket.destroy();
   });
@@ -77,13 +77,13 @@ describe('requests at the same time', () => {
   it('one fault of one time is met by exactly one', async () => {
     const { sandbox, base_url, create } = await ground();
     sandbox.faults.add({ match: { path: PATH }, action: 'reset' });
-    const lines = Array.from({ length: 8 }, () => open(base_url));
-    for (const line of lines) line.say(create);
+    const lines = Array.from({ length: 8 }, () => openRawConnection(base_url));
+    for (const line of lines) line.write(create);
     const ends = await Promise.all(
       lines.map((line) =>
-        line.hear(/202 Accepted/).then(
+        line.waitFor(/202 Accepted/).then(
           () => 'answered',
-          async () => (await line.over).end,
+          async () => (await line.closed).end,
         ),
       ),
     );
@@ -96,11 +96,11 @@ describe('requests at the same time', () => {
   it('one that waits does not hold up another connection', async () => {
     const { sandbox, base_url, create, list } = await ground();
     sandbox.faults.add({ match: { method: 'POST' }, action: 'delay', delay: 600_000 });
-    const waiting = open(base_url);
-    waiting.say(create);
-    const other = open(base_url);
-    other.say(list);
-    await other.hear(/"total":3/);
+    const waiting = openRawConnection(base_url);
+    waiting.write(create);
+    const other = openRawConnection(base_url);
+    other.write(list);
+    await other.waitFor(/"total":3/);
     waiting.socket.destroy();
     other.socket.destroy();
   });
@@ -113,7 +113,7 @@ describe('a refresh that is lost on its way back', () => {
     sandbox.faults.add({ match: { grant_type: 'refresh_token' }, action: 'commit_then_drop' });
     await expect(refreshWith(sandbox, refresh_token)).rejects.toMatchObject({ code: 'ECONNRESET' });
     expect((await refreshWith(sandbox, refresh_token)).status).toBe(400);
-    expect((await call(sandbox, access_token, 'GET', PATH)).status).toBe(404);
+    expect((await callApi(sandbox, access_token, 'GET', PATH)).status).toBe(404);
     const refreshes = sandbox.requests('POST /v1/oauth/token').filter((one) => one.grant_type === 'refresh_token');
     const token_hint = refresh_token.slice(-4);
     expect(refreshes).toMatchObject([
@@ -136,8 +136,8 @@ it('the admin API meets no fault, so that faults can always be cleared', async (
   sandbox.faults.add({ match: { path: '*' }, action: 'reset', times: 100 });
   expect((await exchange(base_url, list)).end).toBe('reset');
   expect((await admin(sandbox, 'DELETE', '/faults')).status).toBe(204);
-  const line = open(base_url);
-  line.say(list);
-  await line.hear(/"total":3/);
+  const line = openRawConnection(base_url);
+  line.write(list);
+  await line.waitFor(/"total":3/);
   line.socket.destroy();
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
-import { framingFault } from '../../../src/sandbox/http/framing.ts';
-import { call, sandboxFor, sendBytes, tokenFor } from '../driver.ts';
+import { checkFraming } from '../../../src/sandbox/http/framing.ts';
+import { callApi, sandboxFor, sendBytes, tokenFor } from '../requests.ts';
 
 describe('the end of a message is sure', () => {
   it.each([
@@ -18,7 +18,7 @@ describe('the end of a message is sure', () => {
     ['gzip, chunked', 0, 400],
   ])('or it is refused: Transfer-Encoding %j in HTTP/1.%i is %s', (codings, httpVersionMinor, status) => {
     const headers = codings === undefined ? {} : { 'transfer-encoding': codings };
-    expect(framingFault({ headers, httpVersionMajor: 1, httpVersionMinor })).toBe(status);
+    expect(checkFraming({ headers, httpVersionMajor: 1, httpVersionMinor })).toBe(status);
   });
 });
 
@@ -43,6 +43,6 @@ test.each([
     2_000,
   );
   expect(answer.match(/HTTP\/1\.1 \d+/g)).toEqual([`HTTP/1.1 ${status}`]);
-  const { meta } = JSON.parse((await call(sandbox, token, 'GET', '/v2/droplets')).body);
+  const { meta } = JSON.parse((await callApi(sandbox, token, 'GET', '/v2/droplets')).body);
   expect(meta.total).toBe(3);
 });

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { type Sandbox, startSandbox } from '../../../src/sandbox/server.ts';
-import { admin, sandboxFor } from '../driver.ts';
-import { makeFolder } from '../state/ground.ts';
+import { type Sandbox, startSandbox } from '../../../src/sandbox/sandbox.ts';
+import { admin, sandboxFor } from '../requests.ts';
+import { makeFolder } from '../state/state-folders.ts';
 import { broken, EMPTY, type Model, predict, type Step } from './model.ts';
 import { type Act, acts, chosen } from './plan.ts';
-import { createReal, type Real } from './real.ts';
+import { createReal, type Real } from './real-sandbox.ts';
 
 const runs = Number(process.env.CLOUDCTL_TEST_RUNS ?? 150);
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { CODE_LIFETIME, MINUTE, type Model, type Scope, type Step, TOKEN_LIFETIME } from './model.ts';
-import { PEOPLE } from './real.ts';
+import { PEOPLE } from './real-sandbox.ts';
 
 /** A step before it is known what there is to choose from: numbers instead of names. */
 export interface Wish {

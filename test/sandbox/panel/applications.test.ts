@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import {
   admin,
+  answerConsentPage,
+  authorizationQuery,
   authorize,
-  call,
+  callApi,
   codeFor,
-  decide,
   errorOf,
   exchangeParameters,
   grantFor,
@@ -18,8 +19,7 @@ import {
   submit,
   TOMAS,
   tokenFor,
-  wish,
-} from '../driver.ts';
+} from '../requests.ts';
 
 describe('rule 18: revoking in the control panel', () => {
   it('ends codes, access tokens and refresh tokens, and the next prompt=none is consent_required', async () => {
@@ -32,10 +32,10 @@ describe('rule 18: revoking in the control panel', () => {
     const answer = await submit(sandbox, page, cookie, {});
     expect([answer.status, answer.headers.location]).toEqual([303, '/panel/applications']);
 
-    expect((await call(sandbox, grant.access_token, 'GET', '/v2/droplets')).status).toBe(404);
+    expect((await callApi(sandbox, grant.access_token, 'GET', '/v2/droplets')).status).toBe(404);
     expect(errorOf(await refreshWith(sandbox, grant.refresh_token))).toBe('invalid_grant');
     expect(errorOf(await postToken(sandbox, exchangeParameters(sandbox, code)))).toBe('invalid_grant');
-    const silent = locationOf(await authorize(sandbox, wish(sandbox, { prompt: 'none' }), cookie));
+    const silent = locationOf(await authorize(sandbox, authorizationQuery(sandbox, { prompt: 'none' }), cookie));
     expect(silent.searchParams.get('error')).toBe('consent_required');
     const after = await send(sandbox.ready.auth_url, '/panel/applications', { headers: { cookie } });
     expect(after.body).toContain('You have authorized no application.');
@@ -49,10 +49,10 @@ describe('rule 18: revoking in the control panel', () => {
     const other = await tokenFor(sandbox, { client_id: sandbox.world.seed.applications[1]?.clientId });
     const page = await send(sandbox.ready.auth_url, '/panel/applications', { headers: { cookie } });
     await submit(sandbox, page, cookie, {});
-    await decide(sandbox, cookie, wish(sandbox));
-    expect((await call(sandbox, neighbour.access_token, 'GET', '/v2/droplets')).status).toBe(200);
-    expect((await call(sandbox, other.access_token, 'GET', '/v2/droplets')).status).toBe(200);
-    expect((await call(sandbox, old.access_token, 'GET', '/v2/droplets')).status).toBe(404);
+    await answerConsentPage(sandbox, cookie, authorizationQuery(sandbox));
+    expect((await callApi(sandbox, neighbour.access_token, 'GET', '/v2/droplets')).status).toBe(200);
+    expect((await callApi(sandbox, other.access_token, 'GET', '/v2/droplets')).status).toBe(200);
+    expect((await callApi(sandbox, old.access_token, 'GET', '/v2/droplets')).status).toBe(404);
   });
 
   it('the form is used once and by its own session only', async () => {
@@ -62,7 +62,7 @@ describe('rule 18: revoking in the control panel', () => {
     const page = await send(sandbox.ready.auth_url, '/panel/applications', { headers: { cookie } });
     expect((await submit(sandbox, page, await signIn(sandbox, TOMAS), {})).status).toBe(403);
     expect((await submit(sandbox, page, cookie, { csrf: 'x' })).status).toBe(403);
-    expect((await call(sandbox, grant.access_token, 'GET', '/v2/droplets')).status).toBe(200);
+    expect((await callApi(sandbox, grant.access_token, 'GET', '/v2/droplets')).status).toBe(200);
     expect((await submit(sandbox, page, cookie, {})).status).toBe(303);
     expect((await submit(sandbox, page, cookie, {})).status).toBe(403);
   });
@@ -74,10 +74,10 @@ describe('rule 18: an access token lives 30 days', () => {
     await admin(sandbox, 'POST', '/clock', { freeze: true });
     const { access_token } = await grantFor(sandbox);
     await admin(sandbox, 'POST', '/clock', { advance: 30 * 86_400_000 - 1_000 });
-    expect((await call(sandbox, access_token, 'GET', '/v2/droplets')).status).toBe(200);
+    expect((await callApi(sandbox, access_token, 'GET', '/v2/droplets')).status).toBe(200);
     await admin(sandbox, 'POST', '/clock', { advance: 999 });
-    expect((await call(sandbox, access_token, 'GET', '/v2/droplets')).status).toBe(200);
+    expect((await callApi(sandbox, access_token, 'GET', '/v2/droplets')).status).toBe(200);
     await admin(sandbox, 'POST', '/clock', { advance: 1 });
-    expect((await call(sandbox, access_token, 'GET', '/v2/droplets')).status).toBe(404);
+    expect((await callApi(sandbox, access_token, 'GET', '/v2/droplets')).status).toBe(404);
   });
 });

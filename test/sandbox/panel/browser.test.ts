@@ -1,8 +1,8 @@
 import { createServer } from 'node:http';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import type { Sandbox } from '../../../src/sandbox/server.ts';
-import { admin, call, grantFor, MAYA, sandboxFor, TOMAS, userOf, wish } from '../driver.ts';
+import type { Sandbox } from '../../../src/sandbox/sandbox.ts';
+import { admin, authorizationQuery, callApi, grantFor, MAYA, sandboxFor, TOMAS, userOf } from '../requests.ts';
 
 let browser: Browser;
 
@@ -20,7 +20,9 @@ afterAll(async () => {
 describe('rule 10: a real browser gets through the pages to the application', () => {
   it.each(['code', 'token'])('sign in, approve, redirect (response_type %s)', async (response_type) => {
     const { sandbox, page, errors, callback } = await scene();
-    await page.goto(`${sandbox.ready.auth_url}/v1/oauth/authorize?${wish(sandbox, { response_type, state: 'ü +&' })}`);
+    await page.goto(
+      `${sandbox.ready.auth_url}/v1/oauth/authorize?${authorizationQuery(sandbox, { response_type, state: 'ü +&' })}`,
+    );
     await fillIn(page, sandbox, MAYA);
     await page.getByRole('button', { name: 'Authorize application' }).click();
     await page.waitForURL(`${callback}/**`);
@@ -33,7 +35,7 @@ describe('rule 10: a real browser gets through the pages to the application', ()
 
   it('the application may send the browser on to another origin', async () => {
     const { sandbox, page, errors } = await scene({ onward: true });
-    await page.goto(`${sandbox.ready.auth_url}/v1/oauth/authorize?${wish(sandbox)}`);
+    await page.goto(`${sandbox.ready.auth_url}/v1/oauth/authorize?${authorizationQuery(sandbox)}`);
     await fillIn(page, sandbox, MAYA);
     await page.getByRole('button', { name: 'Deny' }).click();
     await page.waitForURL('http://localhost:*/done');
@@ -42,7 +44,7 @@ describe('rule 10: a real browser gets through the pages to the application', ()
 
   it('the keyboard alone is enough, and every field has its label', async () => {
     const { sandbox, page, callback } = await scene();
-    await page.goto(`${sandbox.ready.auth_url}/v1/oauth/authorize?${wish(sandbox)}`);
+    await page.goto(`${sandbox.ready.auth_url}/v1/oauth/authorize?${authorizationQuery(sandbox)}`);
     expect(await page.evaluate('document.activeElement.id')).toBe('email');
     await page.keyboard.type(TOMAS);
     await page.keyboard.press('Tab');
@@ -67,7 +69,7 @@ describe('rule 18: my applications in a real browser', () => {
     await fillIn(page, sandbox, MAYA);
     await page.getByRole('button', { name: 'Revoke Sandbox CLI' }).click();
     await page.getByText('You have authorized no application.').waitFor();
-    expect((await call(sandbox, access_token, 'GET', '/v2/droplets')).status).toBe(404);
+    expect((await callApi(sandbox, access_token, 'GET', '/v2/droplets')).status).toBe(404);
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
     expect(errors).toEqual([]);
@@ -76,9 +78,9 @@ describe('rule 18: my applications in a real browser', () => {
   it('prompt=none goes straight back with the cookie of the browser', async () => {
     const { sandbox, page, callback } = await scene();
     await admin(sandbox, 'POST', '/consent', { mode: 'approve', user: MAYA });
-    await page.goto(`${sandbox.ready.auth_url}/v1/oauth/authorize?${wish(sandbox)}`);
+    await page.goto(`${sandbox.ready.auth_url}/v1/oauth/authorize?${authorizationQuery(sandbox)}`);
     await admin(sandbox, 'POST', '/consent', { mode: 'ask' });
-    await page.goto(`${sandbox.ready.auth_url}/v1/oauth/authorize?${wish(sandbox, { prompt: 'none' })}`);
+    await page.goto(`${sandbox.ready.auth_url}/v1/oauth/authorize?${authorizationQuery(sandbox, { prompt: 'none' })}`);
     expect(page.url().startsWith(callback)).toBe(true);
     expect(new URL(page.url()).searchParams.has('code')).toBe(true);
   });
@@ -91,7 +93,9 @@ describe('pages that fit the screen', () => {
   ])('the consent page with a team shows its buttons at %d x %d without scrolling', async (width, height) => {
     const { sandbox, page } = await scene();
     await page.setViewportSize({ width, height });
-    await page.goto(`${sandbox.ready.auth_url}/v1/oauth/authorize?${wish(sandbox, { scope: 'read write' })}`);
+    await page.goto(
+      `${sandbox.ready.auth_url}/v1/oauth/authorize?${authorizationQuery(sandbox, { scope: 'read write' })}`,
+    );
     await fillIn(page, sandbox, TOMAS);
     for (const name of ['Authorize application', 'Deny']) {
       const box = await page.getByRole('button', { name }).boundingBox();

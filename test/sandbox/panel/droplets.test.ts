@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { call, sandboxFor, send, signIn, TOMAS, tokenFor, userOf } from '../driver.ts';
+import { callApi, sandboxFor, send, signIn, TOMAS, tokenFor, userOf } from '../requests.ts';
 
 async function scene() {
   const sandbox = await sandboxFor();
@@ -35,7 +35,11 @@ describe('the droplets of the control panel', () => {
     const { sandbox, show } = await scene();
     const { access_token } = await tokenFor(sandbox, { user: TOMAS });
     sandbox.world.setClock((clock, machine) => ({ ...clock, frozenAt: machine }));
-    await call(sandbox, access_token, 'POST', '/v2/droplets', { name: 'fresh', size: '1gb', image: 'debian-12-x64' });
+    await callApi(sandbox, access_token, 'POST', '/v2/droplets', {
+      name: 'fresh',
+      size: '1gb',
+      image: 'debian-12-x64',
+    });
     expect(await show()).toMatch(/fresh<\/th>\s*<td class="number">\d+<\/td>\s*<td>new</);
     sandbox.world.setClock((clock) => ({ ...clock, frozenAt: (clock.frozenAt ?? 0) + 5_000 }));
     expect(await show()).toMatch(/fresh<\/th>\s*<td class="number">\d+<\/td>\s*<td>active</);

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { sandboxFor, send, signIn, TOMAS, userOf } from '../driver.ts';
+import { sandboxFor, send, signIn, TOMAS, userOf } from '../requests.ts';
 
 it('the home page names the person, the account and the teams', async () => {
   const sandbox = await sandboxFor();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { authorize, FORM, MAYA, sandboxFor, send, signIn, submit, userOf, wish } from '../driver.ts';
+import { authorizationQuery, authorize, FORM, MAYA, sandboxFor, send, signIn, submit, userOf } from '../requests.ts';
 
 describe('signing in and out', () => {
   it.each(['https://evil.example/', '//evil.example/', '/\\evil.example', '/a\\b', 'panel', '', '/a b', '/\r\nx'])(
@@ -48,7 +48,7 @@ describe('signing in and out', () => {
 
   it('a wrong password keeps the application that asks, and where to go afterwards', async () => {
     const sandbox = await sandboxFor();
-    const query = wish(sandbox, { state: 'a b' });
+    const query = authorizationQuery(sandbox, { state: 'a b' });
     const page = await authorize(sandbox, query);
     for (let turn = 0; turn < 2; turn += 1) {
       const answer = await submit(sandbox, page, '', { email: MAYA, password: 'wrong' });

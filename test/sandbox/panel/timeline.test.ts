@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import {
+  answerConsentPage,
+  authorizationQuery,
   authorize,
-  call,
-  decide,
+  callApi,
   exchangeParameters,
-  type Grant,
   locationOf,
   MAYA,
   postToken,
@@ -14,10 +14,10 @@ import {
   signIn,
   submit,
   TOMAS,
+  type TokenResponseBody,
   tokenFor,
   userOf,
-  wish,
-} from '../driver.ts';
+} from '../requests.ts';
 
 async function scene() {
   const sandbox = await sandboxFor();
@@ -33,18 +33,18 @@ async function scene() {
 describe('the timeline of a login', () => {
   it('goes from the authorization request to the API calls', async () => {
     const { sandbox, page, steps } = await scene();
-    const query = wish(sandbox, { state: 'a+b ü', scope: 'read write' });
+    const query = authorizationQuery(sandbox, { state: 'a+b ü', scope: 'read write' });
     const asked = await authorize(sandbox, query);
     const { email, password } = userOf(sandbox, TOMAS);
     await submit(sandbox, asked, '', { email, password: 'wrong' });
     const signedIn = await submit(sandbox, asked, '', { email, password });
     const cookie = signedIn.headers['set-cookie']?.split(';')[0] ?? '';
-    const answer = await decide(sandbox, cookie, query);
+    const answer = await answerConsentPage(sandbox, cookie, query);
     const code = locationOf(answer).searchParams.get('code') ?? '';
-    const grant: Grant = JSON.parse((await postToken(sandbox, exchangeParameters(sandbox, code))).body);
-    for (let at = 0; at < 3; at += 1) await call(sandbox, grant.access_token, 'GET', '/v2/droplets');
+    const grant: TokenResponseBody = JSON.parse((await postToken(sandbox, exchangeParameters(sandbox, code))).body);
+    for (let at = 0; at < 3; at += 1) await callApi(sandbox, grant.access_token, 'GET', '/v2/droplets');
     await refreshWith(sandbox, grant.refresh_token);
-    await call(sandbox, grant.access_token, 'GET', '/v2/actions');
+    await callApi(sandbox, grant.access_token, 'GET', '/v2/actions');
     expect(await steps()).toEqual([
       'Authorization request, sign-in page shown',
       'Sign-in refused',
@@ -68,9 +68,9 @@ describe('the timeline of a login', () => {
 
   it('is of one application, newest login first, and tells what was denied', async () => {
     const { sandbox, cookie, steps } = await scene();
-    await decide(sandbox, cookie, wish(sandbox, { state: '1' }), { decision: 'deny' });
-    await authorize(sandbox, wish(sandbox, { state: '2', prompt: 'none' }), cookie);
-    await authorize(sandbox, wish(sandbox, { state: '3', redirect_uri: 'http://evil.example/' }), cookie);
+    await answerConsentPage(sandbox, cookie, authorizationQuery(sandbox, { state: '1' }), { decision: 'deny' });
+    await authorize(sandbox, authorizationQuery(sandbox, { state: '2', prompt: 'none' }), cookie);
+    await authorize(sandbox, authorizationQuery(sandbox, { state: '3', redirect_uri: 'http://evil.example/' }), cookie);
     const host = new URL(sandbox.ready.callback_url).host;
     expect(await steps()).toEqual([
       'Authorization request refused with a page',
@@ -88,16 +88,20 @@ describe('the timeline of a login', () => {
     const other = await signIn(sandbox, TOMAS);
     const tokens = [];
     for (const one of [cookie, other]) {
-      const answer = await decide(sandbox, one, wish(sandbox, { state: one, response_type: 'token' }));
+      const answer = await answerConsentPage(
+        sandbox,
+        one,
+        authorizationQuery(sandbox, { state: one, response_type: 'token' }),
+      );
       tokens.push(new URLSearchParams(locationOf(answer).hash.slice(1)).get('access_token') ?? '');
     }
-    await call(sandbox, tokens[0] ?? '', 'GET', '/v2/actions');
+    await callApi(sandbox, tokens[0] ?? '', 'GET', '/v2/actions');
     const text = await page();
     expect(text).toMatch(
       /Tomás Okafor[\s\S]*with an access token[\s\S]*Maya Lindqvist[\s\S]*with an access token[\s\S]*API call/,
     );
     const { access_token } = await tokenFor(sandbox, { client_id: sandbox.world.seed.applications[1]?.clientId });
-    await call(sandbox, access_token, 'GET', '/v2/droplets');
+    await callApi(sandbox, access_token, 'GET', '/v2/droplets');
     const second = `?client_id=${sandbox.world.seed.applications[1]?.clientId}`;
     expect(await steps(second)).toEqual(['API call']);
     expect(await page(second)).toContain('Requests with tokens whose login was not seen');
@@ -106,7 +110,7 @@ describe('the timeline of a login', () => {
   it('tells of a fault, and shows a state as nothing', async () => {
     const { sandbox, cookie, page } = await scene();
     sandbox.faults.add({ match: { path: '/v1/oauth/authorize' }, action: 'commit_then_drop' });
-    await expect(authorize(sandbox, wish(sandbox, { state: '<b>' }), cookie)).rejects.toThrow();
+    await expect(authorize(sandbox, authorizationQuery(sandbox, { state: '<b>' }), cookie)).rejects.toThrow();
     const text = await page();
     expect(text).toContain('(fault commit_then_drop: carried out, answer not delivered)');
     expect(text).not.toContain('<b>');

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { frame, readFrames } from '../../../src/sandbox/state/frame.ts';
+import { decodeFrames, encodeFrame } from '../../../src/sandbox/state/frame.ts';
 
 const json = fc.json();
 
@@ -8,8 +8,8 @@ describe('framed lines', () => {
   it('give back every record', () => {
     fc.assert(
       fc.property(fc.array(json), (records) => {
-        const bytes = Buffer.concat(records.map(frame));
-        expect(readFrames(bytes)).toEqual({ records, sound: bytes.length, torn: 0 });
+        const bytes = Buffer.concat(records.map(encodeFrame));
+        expect(decodeFrames(bytes)).toEqual({ records, sound: bytes.length, torn: 0 });
       }),
     );
   });
@@ -17,7 +17,7 @@ describe('framed lines', () => {
   it('cut anywhere give back the whole ones and are torn behind them, never damaged', () => {
     fc.assert(
       fc.property(fc.array(json, { minLength: 1, maxLength: 4 }), fc.nat(), (records, place) => {
-        const frames = records.map(frame);
+        const frames = records.map(encodeFrame);
         const bytes = Buffer.concat(frames);
         const cut = place % bytes.length;
         let sound = 0;
@@ -27,7 +27,7 @@ describe('framed lines', () => {
           sound += one.length;
           count += 1;
         }
-        const reading = readFrames(bytes.subarray(0, cut));
+        const reading = decodeFrames(bytes.subarray(0, cut));
         expect(reading).toEqual({ records: records.slice(0, count), sound, torn: cut - sound });
       }),
     );
@@ -36,12 +36,12 @@ describe('framed lines', () => {
   it('with one bit turned over are damaged at that line, unless it turns the end into a zero', () => {
     fc.assert(
       fc.property(fc.array(json, { minLength: 1, maxLength: 4 }), fc.nat(), fc.nat(7), (records, place, bit) => {
-        const bytes = Buffer.concat(records.map(frame));
+        const bytes = Buffer.concat(records.map(encodeFrame));
         const at = place % bytes.length;
         const line = [...bytes.subarray(0, at)].filter((byte) => byte === 10).length + 1;
         bytes[at] = (bytes[at] ?? 0) ^ (1 << bit);
         fc.pre(bytes[at] !== 0);
-        expect(readFrames(bytes).damage?.line).toBe(line);
+        expect(decodeFrames(bytes).damage?.line).toBe(line);
       }),
     );
   });

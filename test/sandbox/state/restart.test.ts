@@ -1,12 +1,13 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { type Sandbox, type SandboxOptions, startSandbox } from '../../../src/sandbox/server.ts';
+import { type Sandbox, type SandboxOptions, startSandbox } from '../../../src/sandbox/sandbox.ts';
 import { StateError } from '../../../src/sandbox/state/state-error.ts';
 import {
   admin,
+  authorizationQuery,
   authorize,
-  call,
+  callApi,
   codeFor,
   errorOf,
   exchangeParameters,
@@ -19,9 +20,8 @@ import {
   TOMAS,
   tokenFor,
   userOf,
-  wish,
-} from '../driver.ts';
-import { journalOf, makeFolder } from './ground.ts';
+} from '../requests.ts';
+import { journalOf, makeFolder } from './state-folders.ts';
 
 async function start(state: string, options: SandboxOptions = {}): Promise<Sandbox> {
   const sandbox = await startSandbox({ state, ...options });
@@ -51,11 +51,11 @@ describe('a sandbox with a state folder', () => {
     const one = await grantFor(first, { changes: { scope: 'read write' } });
     const two = JSON.parse((await refreshWith(first, one.refresh_token)).body);
     const second = await restarted(first, folder);
-    expect((await call(second, one.access_token, 'GET', '/v2/droplets')).status).toBe(404);
+    expect((await callApi(second, one.access_token, 'GET', '/v2/droplets')).status).toBe(404);
     expect(errorOf(await refreshWith(second, one.refresh_token))).toBe('invalid_grant');
-    expect((await call(second, two.access_token, 'GET', '/v2/droplets')).status).toBe(200);
+    expect((await callApi(second, two.access_token, 'GET', '/v2/droplets')).status).toBe(200);
     expect((await refreshWith(second, two.refresh_token)).status).toBe(200);
-    expect((await call(second, two.access_token, 'GET', '/v2/droplets')).status).toBe(404);
+    expect((await callApi(second, two.access_token, 'GET', '/v2/droplets')).status).toBe(404);
   });
 
   it('keeps sign-ins, approvals, unused and used codes, revocations, droplets, migrations, clock and consent script', async () => {
@@ -69,7 +69,7 @@ describe('a sandbox with a state folder', () => {
     const revoked = await tokenFor(first);
     await admin(first, 'POST', '/tokens/revoke', { token: revoked.access_token });
     const { access_token: live } = await tokenFor(first);
-    await call(first, live, 'POST', '/v2/droplets', {
+    await callApi(first, live, 'POST', '/v2/droplets', {
       name: 'kept',
       region: 'fra1',
       size: 's-1vcpu-1gb',
@@ -77,14 +77,14 @@ describe('a sandbox with a state folder', () => {
     });
     const cluster = `/v2/databases/${first.ready.clusters[0]?.uuid}/online-migration`;
     const source = { host: 'db.example.com', dbname: 'shop', username: 'mover', password: 'S3cretWord' };
-    expect((await call(first, live, 'PUT', cluster, { source })).status).toBe(200);
+    expect((await callApi(first, live, 'PUT', cluster, { source })).status).toBe(200);
     await admin(first, 'POST', '/consent', { mode: 'approve', user: TOMAS });
     const views = async (sandbox: Sandbox): Promise<readonly string[]> =>
       (
         await Promise.all([
-          call(sandbox, live, 'GET', '/v2/droplets'),
-          call(sandbox, live, 'GET', '/v2/actions'),
-          call(sandbox, live, 'GET', cluster),
+          callApi(sandbox, live, 'GET', '/v2/droplets'),
+          callApi(sandbox, live, 'GET', '/v2/actions'),
+          callApi(sandbox, live, 'GET', cluster),
           admin(sandbox, 'GET', '/clock'),
           admin(sandbox, 'GET', '/consent'),
         ])
@@ -94,12 +94,14 @@ describe('a sandbox with a state folder', () => {
 
     const second = await restarted(first, folder);
     expect(await views(second)).toEqual(before);
-    expect((await call(second, revoked.access_token, 'GET', '/v2/droplets')).status).toBe(404);
+    expect((await callApi(second, revoked.access_token, 'GET', '/v2/droplets')).status).toBe(404);
     expect(errorOf(await postToken(second, exchangeParameters(second, used)))).toBe('invalid_grant');
     expect((await postToken(second, exchangeParameters(second, unused))).status).toBe(200);
     await admin(second, 'POST', '/consent', { mode: 'ask' });
-    expect((await authorize(second, wish(second), cookie)).body).toContain('csrf');
-    const silent = locationOf(await authorize(second, wish(second, { prompt: 'none' }), await signIn(second, MAYA)));
+    expect((await authorize(second, authorizationQuery(second), cookie)).body).toContain('csrf');
+    const silent = locationOf(
+      await authorize(second, authorizationQuery(second, { prompt: 'none' }), await signIn(second, MAYA)),
+    );
     expect(silent.searchParams.get('code')).not.toBeNull();
   });
 
@@ -185,7 +187,7 @@ describe('a sandbox with a state folder', () => {
 
   it('answers nothing that it could not save', async () => {
     const folder = makeFolder();
-    const sandbox = await start(folder, { foldAt: 1 });
+    const sandbox = await start(folder, { compactAt: 1 });
     const grant = await tokenFor(sandbox);
     mkdirSync(join(folder, '.snapshot.tmp'));
     const answers = [await admin(sandbox, 'POST', '/reset'), await refreshWith(sandbox, grant.refresh_token)];

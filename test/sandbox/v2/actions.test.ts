@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { admin, call, sandboxFor, TOMAS, tokenFor, userOf } from '../driver.ts';
+import { admin, callApi, sandboxFor, TOMAS, tokenFor, userOf } from '../requests.ts';
 
 describe('GET /v2/actions', () => {
   it('lists the actions of the account, newest first, as the API writes them', async () => {
     const sandbox = await sandboxFor();
     const { access_token } = await tokenFor(sandbox);
-    const { actions, links, meta } = JSON.parse((await call(sandbox, access_token, 'GET', '/v2/actions')).body);
+    const { actions, links, meta } = JSON.parse((await callApi(sandbox, access_token, 'GET', '/v2/actions')).body);
     expect(links).toEqual({});
     expect(meta).toEqual({ total: 3 });
     const times = actions.map(({ started_at }: { started_at: string }) => started_at);
@@ -33,14 +33,14 @@ describe('GET /v2/actions', () => {
     const sandbox = await sandboxFor();
     await admin(sandbox, 'POST', '/clock', { freeze: true });
     const { access_token } = await tokenFor(sandbox);
-    const created = JSON.parse((await call(sandbox, access_token, 'POST', '/v2/droplets', CREATION)).body);
+    const created = JSON.parse((await callApi(sandbox, access_token, 'POST', '/v2/droplets', CREATION)).body);
     const path = new URL(created.links.actions[0].href).pathname;
-    const during = JSON.parse((await call(sandbox, access_token, 'GET', path)).body).action;
+    const during = JSON.parse((await callApi(sandbox, access_token, 'GET', path)).body).action;
     expect(during).toMatchObject({ status: 'in-progress', completed_at: null, resource_id: created.droplet.id });
-    const [newest] = JSON.parse((await call(sandbox, access_token, 'GET', '/v2/actions?per_page=1')).body).actions;
+    const [newest] = JSON.parse((await callApi(sandbox, access_token, 'GET', '/v2/actions?per_page=1')).body).actions;
     expect(newest).toEqual(during);
     await admin(sandbox, 'POST', '/clock', { advance: '5s' });
-    const after = JSON.parse((await call(sandbox, access_token, 'GET', path)).body).action;
+    const after = JSON.parse((await callApi(sandbox, access_token, 'GET', path)).body).action;
     expect(after.status).toBe('completed');
     expect(Date.parse(after.completed_at) - Date.parse(after.started_at)).toBe(5_000);
   });
@@ -48,14 +48,14 @@ describe('GET /v2/actions', () => {
   it('shows no action of another account', async () => {
     const sandbox = await sandboxFor();
     const own = await tokenFor(sandbox);
-    const { actions } = JSON.parse((await call(sandbox, own.access_token, 'GET', '/v2/actions')).body);
+    const { actions } = JSON.parse((await callApi(sandbox, own.access_token, 'GET', '/v2/actions')).body);
     const [team] = userOf(sandbox, TOMAS).teams;
     for (const body of [{ user: TOMAS }, { user: TOMAS, team: team?.uuid }]) {
       const other = await tokenFor(sandbox, body);
-      expect((await call(sandbox, other.access_token, 'GET', `/v2/actions/${actions[0].id}`)).status).toBe(404);
+      expect((await callApi(sandbox, other.access_token, 'GET', `/v2/actions/${actions[0].id}`)).status).toBe(404);
     }
     for (const id of ['abc', '0x17', '1e3', '00', '%20', `${actions[0].id}.0`, `0${actions[0].id}`]) {
-      expect((await call(sandbox, own.access_token, 'GET', `/v2/actions/${id}`)).status).toBe(404);
+      expect((await callApi(sandbox, own.access_token, 'GET', `/v2/actions/${id}`)).status).toBe(404);
     }
   });
 });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { arrives, objectsOn, startSource, startTarget, subscriptionsOn } from '../../engine/ground.ts';
+import { objectsOn, startSource, startTarget, subscriptionsOn, waitUntil } from '../../engine/engine-servers.ts';
 import type { Postgres } from '../../fixtures/postgres.ts';
-import { admin, call, MAYA, sandboxFor, send, signIn, submit, tokenFor } from '../driver.ts';
+import { admin, callApi, MAYA, sandboxFor, send, signIn, submit, tokenFor } from '../requests.ts';
 
 let source: Postgres;
 let target: Postgres;
@@ -17,7 +17,7 @@ async function ground(more: object = {}) {
   const cluster = sandbox.ready.clusters.find(({ name }) => name === 'orders');
   const path = `/v2/databases/${cluster?.uuid}/online-migration`;
   const ask = async (method: string, body?: object) => {
-    const answer = await call(sandbox, access_token, method, path, body);
+    const answer = await callApi(sandbox, access_token, method, path, body);
     return { status: answer.status, json: answer.body === '' ? undefined : JSON.parse(answer.body) };
   };
   const begin = async (database: string, setup: string) => {
@@ -33,7 +33,7 @@ async function ground(more: object = {}) {
     });
   };
   const standing = async (status: string) => {
-    await arrives(async () => (await ask('GET')).json.status === status, status);
+    await waitUntil(async () => (await ask('GET')).json.status === status, status);
     return (await ask('GET')).json;
   };
   return { sandbox, cluster, ask, begin, standing };
@@ -66,7 +66,7 @@ test('a cluster with a data plane really migrates, and GET tells of every databa
   });
   expect((await ask('DELETE')).status).toBe(204);
   expect((await ask('GET')).json).toMatchObject({ status: 'canceled', reason: 'stopped_by_user' });
-  await arrives(async () => (await ask('GET')).json.databases[0].phase === 'stopped', 'the end');
+  await waitUntil(async () => (await ask('GET')).json.databases[0].phase === 'stopped', 'the end');
   expect(await objectsOn(source)).toEqual([]);
   expect(await subscriptionsOn(target)).toEqual([]);
   expect(await target.query('SELECT count(*)::int AS n FROM t', 'shop')).toEqual([{ n: 100 }]);
@@ -81,7 +81,7 @@ test('the panel shows each database and table, and stops the migration', async (
   expect(page.body).toContain('<strong>panel</strong>: streaming, continuous, 1 of 1 tables ready');
   expect(page.body).toContain('<th scope="row">public.&lt;b&gt;</th><td>ready</td>');
   expect((await submit(sandbox, page, cookie, {})).status).toBe(303);
-  await arrives(async () => (await ask('GET')).json.databases[0].phase === 'stopped', 'the end');
+  await waitUntil(async () => (await ask('GET')).json.databases[0].phase === 'stopped', 'the end');
   expect(await objectsOn(source)).toEqual([]);
 });
 
@@ -91,7 +91,7 @@ test('a migration stops two weeks after it started, and removes what it made', a
   await standing('syncing');
   await admin(sandbox, 'POST', '/clock', { advance: 14 * 86_400_000 });
   expect((await ask('GET')).json).toMatchObject({ status: 'canceled', reason: 'max_duration' });
-  await arrives(async () => (await objectsOn(source)).length === 0, 'the removal');
+  await waitUntil(async () => (await objectsOn(source)).length === 0, 'the removal');
 });
 
 test('with finish-when-idle it is done when nothing was left to replicate for a minute of the virtual clock', async () => {
@@ -99,7 +99,7 @@ test('with finish-when-idle it is done when nothing was left to replicate for a 
   await begin('idle', 'CREATE TABLE t (id int PRIMARY KEY)');
   await standing('syncing');
   await source.query('INSERT INTO t VALUES (1)', 'idle');
-  await arrives(async () => {
+  await waitUntil(async () => {
     await admin(sandbox, 'POST', '/clock', { advance: 60_000 });
     return (await ask('GET')).json.status === 'done';
   }, 'the end');

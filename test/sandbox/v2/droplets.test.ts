@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { admin, call, MAYA, sandboxFor, send, TOMAS, tokenFor, userOf } from '../driver.ts';
+import { admin, callApi, MAYA, sandboxFor, send, TOMAS, tokenFor, userOf } from '../requests.ts';
 
 const ATTRIBUTES = { size: 's-1vcpu-1gb', image: 'ubuntu-24-04-x64', region: 'ams3' };
 
@@ -7,7 +7,7 @@ describe('POST /v2/droplets', () => {
   it('name gives one droplet, new and without networks, with its action in links', async () => {
     const sandbox = await sandboxFor();
     const { access_token } = await tokenFor(sandbox);
-    const answer = await call(sandbox, access_token, 'POST', '/v2/droplets', {
+    const answer = await callApi(sandbox, access_token, 'POST', '/v2/droplets', {
       name: 'web-01',
       ...ATTRIBUTES,
       tags: ['a', 'b'],
@@ -54,13 +54,13 @@ describe('POST /v2/droplets', () => {
     await admin(sandbox, 'POST', '/clock', { freeze: true });
     const { access_token } = await tokenFor(sandbox);
     const { droplet } = JSON.parse(
-      (await call(sandbox, access_token, 'POST', '/v2/droplets', { name: 'a', ...ATTRIBUTES, ipv6: true })).body,
+      (await callApi(sandbox, access_token, 'POST', '/v2/droplets', { name: 'a', ...ATTRIBUTES, ipv6: true })).body,
     );
     const path = `/v2/droplets/${droplet.id}`;
     await admin(sandbox, 'POST', '/clock', { advance: 4_999 });
-    expect(JSON.parse((await call(sandbox, access_token, 'GET', path)).body).droplet.status).toBe('new');
+    expect(JSON.parse((await callApi(sandbox, access_token, 'GET', path)).body).droplet.status).toBe('new');
     await admin(sandbox, 'POST', '/clock', { advance: 1 });
-    const after = JSON.parse((await call(sandbox, access_token, 'GET', path)).body).droplet;
+    const after = JSON.parse((await callApi(sandbox, access_token, 'GET', path)).body).droplet;
     expect(after).toMatchObject({ status: 'active', locked: false, features: ['ipv6'] });
     expect(after.networks.v4.map(({ type }: { type: string }) => type).sort()).toEqual(['private', 'public']);
     expect(after.networks.v6).toHaveLength(1);
@@ -71,7 +71,7 @@ describe('POST /v2/droplets', () => {
     const sandbox = await sandboxFor();
     const { access_token } = await tokenFor(sandbox);
     const names = ['c', 'a', 'b', 'a', 'web-01'];
-    const answer = await call(sandbox, access_token, 'POST', '/v2/droplets', { names, ...ATTRIBUTES });
+    const answer = await callApi(sandbox, access_token, 'POST', '/v2/droplets', { names, ...ATTRIBUTES });
     expect(answer.status).toBe(202);
     const { droplets, links, droplet } = JSON.parse(answer.body);
     expect(droplet).toBeUndefined();
@@ -79,7 +79,7 @@ describe('POST /v2/droplets', () => {
     expect(new Set(droplets.map(({ id }: { id: number }) => id)).size).toBe(5);
     expect(links.actions).toHaveLength(5);
     for (const [index, { id }] of links.actions.entries()) {
-      const { action } = JSON.parse((await call(sandbox, access_token, 'GET', `/v2/actions/${id}`)).body);
+      const { action } = JSON.parse((await callApi(sandbox, access_token, 'GET', `/v2/actions/${id}`)).body);
       expect(action.resource_id).toBe(droplets[index].id);
     }
   });
@@ -87,7 +87,7 @@ describe('POST /v2/droplets', () => {
   it('a single name in names is still answered with droplets', async () => {
     const sandbox = await sandboxFor();
     const { access_token } = await tokenFor(sandbox);
-    const answer = await call(sandbox, access_token, 'POST', '/v2/droplets', { names: ['a'], ...ATTRIBUTES });
+    const answer = await callApi(sandbox, access_token, 'POST', '/v2/droplets', { names: ['a'], ...ATTRIBUTES });
     expect(JSON.parse(answer.body).droplets).toHaveLength(1);
   });
 
@@ -107,7 +107,7 @@ describe('POST /v2/droplets', () => {
       eleven,
       'ok',
     ]) {
-      const answer = await call(sandbox, access_token, 'POST', '/v2/droplets', { names, ...ATTRIBUTES });
+      const answer = await callApi(sandbox, access_token, 'POST', '/v2/droplets', { names, ...ATTRIBUTES });
       expect(answer.status).toBe(422);
       expect(JSON.parse(answer.body)).toMatchObject({
         id: 'unprocessable_entity',
@@ -116,7 +116,7 @@ describe('POST /v2/droplets', () => {
     }
     expect(sandbox.world.droplets(userOf(sandbox, MAYA).uuid)).toHaveLength(before);
     expect(
-      (await call(sandbox, access_token, 'POST', '/v2/droplets', { names: eleven.slice(1), ...ATTRIBUTES })).status,
+      (await callApi(sandbox, access_token, 'POST', '/v2/droplets', { names: eleven.slice(1), ...ATTRIBUTES })).status,
     ).toBe(202);
   });
 
@@ -144,7 +144,7 @@ describe('POST /v2/droplets', () => {
   ])('422 names the field %s: %j', async (field, changes) => {
     const sandbox = await sandboxFor();
     const { access_token } = await tokenFor(sandbox);
-    const answer = await call(sandbox, access_token, 'POST', '/v2/droplets', { ...ATTRIBUTES, ...changes });
+    const answer = await callApi(sandbox, access_token, 'POST', '/v2/droplets', { ...ATTRIBUTES, ...changes });
     expect(answer.status).toBe(422);
     expect(JSON.parse(answer.body).message).toContain(field);
   });
@@ -168,11 +168,11 @@ describe('POST /v2/droplets', () => {
       { ...ATTRIBUTES, name: null, names: ['a'] },
       { name: 'a', size: '512mb', image: 164_502_311 },
     ]) {
-      const answer = await call(sandbox, access_token, 'POST', '/v2/droplets', `${JSON.stringify(body)}\r\n`);
+      const answer = await callApi(sandbox, access_token, 'POST', '/v2/droplets', `${JSON.stringify(body)}\r\n`);
       expect(answer.status).toBe(202);
     }
     const { droplet } = JSON.parse(
-      (await call(sandbox, access_token, 'POST', '/v2/droplets', { name: 'a', size: '512mb', image: 164_502_311 }))
+      (await callApi(sandbox, access_token, 'POST', '/v2/droplets', { name: 'a', size: '512mb', image: 164_502_311 }))
         .body,
     );
     expect(droplet).toMatchObject({ image: { slug: 'debian-12-x64' }, region: { slug: 'nyc3' } });
@@ -190,7 +190,7 @@ describe('POST /v2/droplets', () => {
       ['"name":"a","name":null', 422],
       ['"name":"a","tags":["x"],"tags":["y"]', 422],
     ] as const) {
-      const answer = await call(sandbox, access_token, 'POST', '/v2/droplets', `{${twice},${rest}}`);
+      const answer = await callApi(sandbox, access_token, 'POST', '/v2/droplets', `{${twice},${rest}}`);
       expect(answer.status).toBe(status);
     }
   });
@@ -206,7 +206,7 @@ describe('POST /v2/droplets', () => {
       ['null', 422],
       ['"x"', 422],
     ] as const) {
-      const answer = await call(sandbox, access_token, 'POST', '/v2/droplets', body);
+      const answer = await callApi(sandbox, access_token, 'POST', '/v2/droplets', body);
       expect(answer.status).toBe(status);
     }
   });
@@ -216,7 +216,9 @@ describe('POST /v2/droplets', () => {
     const { access_token } = await tokenFor(sandbox);
     const names = Array.from({ length: 10 }, (_, index) => `n${index}`);
     const answers = await Promise.all(
-      Array.from({ length: 20 }, () => call(sandbox, access_token, 'POST', '/v2/droplets', { names, ...ATTRIBUTES })),
+      Array.from({ length: 20 }, () =>
+        callApi(sandbox, access_token, 'POST', '/v2/droplets', { names, ...ATTRIBUTES }),
+      ),
     );
     const ids = answers.flatMap(({ body }) => JSON.parse(body).droplets.map(({ id }: { id: number }) => id));
     expect(new Set(ids).size).toBe(200);
@@ -225,13 +227,18 @@ describe('POST /v2/droplets', () => {
   it('the droplet limit is 422 with id droplet_limit and creates nothing', async () => {
     const sandbox = await sandboxFor({ dropletLimit: 5 });
     const { access_token } = await tokenFor(sandbox);
-    const answer = await call(sandbox, access_token, 'POST', '/v2/droplets', { names: ['a', 'b', 'c'], ...ATTRIBUTES });
+    const answer = await callApi(sandbox, access_token, 'POST', '/v2/droplets', {
+      names: ['a', 'b', 'c'],
+      ...ATTRIBUTES,
+    });
     expect(answer.status).toBe(422);
     expect(JSON.parse(answer.body).id).toBe('droplet_limit');
     expect(
-      (await call(sandbox, access_token, 'POST', '/v2/droplets', { names: ['a', 'b'], ...ATTRIBUTES })).status,
+      (await callApi(sandbox, access_token, 'POST', '/v2/droplets', { names: ['a', 'b'], ...ATTRIBUTES })).status,
     ).toBe(202);
-    expect((await call(sandbox, access_token, 'POST', '/v2/droplets', { name: 'c', ...ATTRIBUTES })).status).toBe(422);
+    expect((await callApi(sandbox, access_token, 'POST', '/v2/droplets', { name: 'c', ...ATTRIBUTES })).status).toBe(
+      422,
+    );
   });
 
   it('a write without application/json is 415 and creates nothing', async () => {
@@ -260,8 +267,8 @@ describe('GET and DELETE /v2/droplets', () => {
   it('HEAD is GET without the body', async () => {
     const sandbox = await sandboxFor();
     const { access_token } = await tokenFor(sandbox);
-    const get = await call(sandbox, access_token, 'GET', '/v2/droplets');
-    const head = await call(sandbox, access_token, 'HEAD', '/v2/droplets');
+    const get = await callApi(sandbox, access_token, 'GET', '/v2/droplets');
+    const head = await callApi(sandbox, access_token, 'HEAD', '/v2/droplets');
     expect([head.status, head.body]).toEqual([200, '']);
     expect(head.headers['content-length']).toBe(get.headers['content-length']);
     expect(head.headers['content-type']).toBe('application/json; charset=utf-8');
@@ -276,7 +283,9 @@ describe('GET and DELETE /v2/droplets', () => {
       ['tag_name=web&name=web-01', ['web-01']],
       ['name=WEB-01', []],
     ] as const) {
-      const { droplets, meta } = JSON.parse((await call(sandbox, access_token, 'GET', `/v2/droplets?${query}`)).body);
+      const { droplets, meta } = JSON.parse(
+        (await callApi(sandbox, access_token, 'GET', `/v2/droplets?${query}`)).body,
+      );
       expect(droplets.map(({ name }: { name: string }) => name)).toEqual(names);
       expect(meta.total).toBe(names.length);
     }
@@ -289,29 +298,29 @@ describe('GET and DELETE /v2/droplets', () => {
     const tomas = await tokenFor(sandbox, { user: TOMAS });
     const under = await tokenFor(sandbox, { user: TOMAS, team: team?.name });
     const lists = await Promise.all(
-      [maya, tomas, under].map(({ access_token }) => call(sandbox, access_token, 'GET', '/v2/droplets')),
+      [maya, tomas, under].map(({ access_token }) => callApi(sandbox, access_token, 'GET', '/v2/droplets')),
     );
     const names = lists.map(({ body }) => JSON.parse(body).droplets.map(({ name }: { name: string }) => name));
     expect(names).toEqual([['web-01', 'web-02', 'db-01'], ['scratch'], ['build-01', 'build-02']]);
     const foreign = JSON.parse(lists[2]?.body ?? '').droplets[0].id;
     for (const { access_token } of [maya, tomas]) {
-      expect((await call(sandbox, access_token, 'GET', `/v2/droplets/${foreign}`)).status).toBe(404);
-      expect((await call(sandbox, access_token, 'DELETE', `/v2/droplets/${foreign}`)).status).toBe(404);
+      expect((await callApi(sandbox, access_token, 'GET', `/v2/droplets/${foreign}`)).status).toBe(404);
+      expect((await callApi(sandbox, access_token, 'DELETE', `/v2/droplets/${foreign}`)).status).toBe(404);
     }
   });
 
   it('DELETE is 204, once, and leaves an action', async () => {
     const sandbox = await sandboxFor();
     const { access_token } = await tokenFor(sandbox);
-    const { droplets } = JSON.parse((await call(sandbox, access_token, 'GET', '/v2/droplets')).body);
+    const { droplets } = JSON.parse((await callApi(sandbox, access_token, 'GET', '/v2/droplets')).body);
     const path = `/v2/droplets/${droplets[1].id}`;
-    const gone = await call(sandbox, access_token, 'DELETE', path);
+    const gone = await callApi(sandbox, access_token, 'DELETE', path);
     expect([gone.status, gone.body, gone.headers['content-length']]).toEqual([204, '', undefined]);
-    expect((await call(sandbox, access_token, 'DELETE', path)).status).toBe(404);
-    expect((await call(sandbox, access_token, 'GET', path)).status).toBe(404);
-    const after = JSON.parse((await call(sandbox, access_token, 'GET', '/v2/droplets')).body);
+    expect((await callApi(sandbox, access_token, 'DELETE', path)).status).toBe(404);
+    expect((await callApi(sandbox, access_token, 'GET', path)).status).toBe(404);
+    const after = JSON.parse((await callApi(sandbox, access_token, 'GET', '/v2/droplets')).body);
     expect(after.droplets.map(({ name }: { name: string }) => name)).toEqual(['web-01', 'db-01']);
-    const [newest] = JSON.parse((await call(sandbox, access_token, 'GET', '/v2/actions')).body).actions;
+    const [newest] = JSON.parse((await callApi(sandbox, access_token, 'GET', '/v2/actions')).body).actions;
     expect(newest).toMatchObject({ type: 'destroy', status: 'completed', resource_id: droplets[1].id });
   });
 });

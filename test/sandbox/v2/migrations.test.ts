@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { admin, call, sandboxFor, tokenFor } from '../driver.ts';
+import { admin, callApi, sandboxFor, tokenFor } from '../requests.ts';
 
 const SOURCE = { host: 'db.example.com', port: 5432, dbname: 'shop', username: 'mover', password: "p'w d%22é" };
 
@@ -9,7 +9,7 @@ async function ground() {
   const { access_token } = await tokenFor(sandbox, { scope: 'read write' });
   const [pg, redis] = sandbox.ready.clusters.map(({ uuid }) => `/v2/databases/${uuid}/online-migration`);
   const ask = async (method: string, path: string, body?: object) => {
-    const answer = await call(sandbox, access_token, method, path, body);
+    const answer = await callApi(sandbox, access_token, method, path, body);
     return { status: answer.status, json: answer.body === '' ? undefined : JSON.parse(answer.body), text: answer.body };
   };
   return { sandbox, ask, pg: pg!, redis: redis! };
@@ -76,8 +76,8 @@ describe('PUT online-migration', () => {
     const unknown = '/v2/databases/00000000-0000-4000-8000-000000000000/online-migration';
     expect((await ask('PUT', unknown, { source: SOURCE })).status).toBe(404);
     const { access_token } = await tokenFor(sandbox, { scope: 'read' });
-    expect((await call(sandbox, access_token, 'PUT', pg, { source: SOURCE })).status).toBe(403);
-    expect((await call(sandbox, access_token, 'GET', pg)).status).toBe(404);
+    expect((await callApi(sandbox, access_token, 'PUT', pg, { source: SOURCE })).status).toBe(403);
+    expect((await callApi(sandbox, access_token, 'GET', pg)).status).toBe(404);
   });
 
   it('a Redis source needs no dbname, and ignore_dbs is not for it', async () => {

@@ -1,13 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import type { Sandbox } from '../../../src/sandbox/server.ts';
-import { admin, call, MAYA, sandboxFor, send, tokenFor, userOf } from '../driver.ts';
+import type { Sandbox } from '../../../src/sandbox/sandbox.ts';
+import { admin, callApi, MAYA, sandboxFor, send, tokenFor, userOf } from '../requests.ts';
 
 describe('lists come in pages', () => {
   it('links.pages leads through all of them on the own origin and keeps the filters', async () => {
     const sandbox = await sandboxFor();
     grow(sandbox, 47);
     const { access_token } = await tokenFor(sandbox);
-    const first = JSON.parse((await call(sandbox, access_token, 'GET', '/v2/droplets?tag_name=many&per_page=10')).body);
+    const first = JSON.parse(
+      (await callApi(sandbox, access_token, 'GET', '/v2/droplets?tag_name=many&per_page=10')).body,
+    );
     expect(first.meta).toEqual({ total: 47 });
     expect(Object.keys(first.links.pages)).toEqual(['next', 'last']);
     expect(first.links.pages.last).toBe(`${sandbox.ready.base_url}/v2/droplets?tag_name=many&per_page=10&page=5`);
@@ -15,7 +17,7 @@ describe('lists come in pages', () => {
     let next: string | undefined = `${sandbox.ready.base_url}/v2/droplets?tag_name=many&per_page=10`;
     while (next !== undefined) {
       const { pathname, search } = new URL(next);
-      const page = JSON.parse((await call(sandbox, access_token, 'GET', `${pathname}${search}`)).body);
+      const page = JSON.parse((await callApi(sandbox, access_token, 'GET', `${pathname}${search}`)).body);
       seen.push(...page.droplets.map(({ id }: { id: number }) => id));
       next = page.links.pages.next;
     }
@@ -26,12 +28,12 @@ describe('lists come in pages', () => {
     const sandbox = await sandboxFor();
     const { access_token } = await tokenFor(sandbox);
     const links = async (query: string): Promise<readonly string[]> => {
-      const body = JSON.parse((await call(sandbox, access_token, 'GET', `/v2/actions?${query}`)).body);
+      const body = JSON.parse((await callApi(sandbox, access_token, 'GET', `/v2/actions?${query}`)).body);
       return Object.keys(body.links.pages ?? {});
     };
     expect(await links('per_page=1&page=2')).toEqual(['first', 'prev', 'next', 'last']);
     expect(await links('per_page=1&page=3')).toEqual(['first', 'prev']);
-    const { links: none } = JSON.parse((await call(sandbox, access_token, 'GET', '/v2/actions?per_page=3')).body);
+    const { links: none } = JSON.parse((await callApi(sandbox, access_token, 'GET', '/v2/actions?per_page=3')).body);
     expect(none).toEqual({});
   });
 
@@ -53,7 +55,7 @@ describe('lists come in pages', () => {
     grow(sandbox, 300);
     const { access_token } = await tokenFor(sandbox);
     const count = async (query: string): Promise<number> =>
-      JSON.parse((await call(sandbox, access_token, 'GET', `/v2/droplets${query}`)).body).droplets.length;
+      JSON.parse((await callApi(sandbox, access_token, 'GET', `/v2/droplets${query}`)).body).droplets.length;
     expect(await count('')).toBe(20);
     expect(await count('?per_page=200')).toBe(200);
     expect(await count('?per_page=200&page=2')).toBe(103);
@@ -74,7 +76,7 @@ describe('lists come in pages', () => {
   ])('%s is 422 or the default', async (query) => {
     const sandbox = await sandboxFor();
     const { access_token } = await tokenFor(sandbox);
-    const answer = await call(sandbox, access_token, 'GET', `/v2/droplets?${query}`);
+    const answer = await callApi(sandbox, access_token, 'GET', `/v2/droplets?${query}`);
     expect(answer.status).toBe(query === 'per_page=' ? 200 : 422);
   });
 
@@ -87,7 +89,7 @@ describe('lists come in pages', () => {
     const before = process.memoryUsage().heapUsed;
     for (let page = 1; page <= 501; page += 20) {
       const { droplets, meta } = JSON.parse(
-        (await call(sandbox, access_token, 'GET', `/v2/droplets?per_page=200&page=${page}`)).body,
+        (await callApi(sandbox, access_token, 'GET', `/v2/droplets?per_page=200&page=${page}`)).body,
       );
       expect(meta.total).toBe(100_003);
       for (const { id } of droplets) ids.add(id);

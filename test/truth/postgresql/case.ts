@@ -1,15 +1,15 @@
 import type { Major } from '../../../scripts/postgres.mjs';
-import type { PostgresSource } from '../../../src/postgresql/source.ts';
-import type { Wish } from '../../../src/preflight/wish.ts';
+import type { PostgresqlSource } from '../../../src/postgresql/source.ts';
+import type { PreflightOptions } from '../../../src/preflight/preflight-options.ts';
 import type { Postgres } from '../../fixtures/postgres.ts';
-import type { Best } from '../row.ts';
+import type { BestMethod } from '../row.ts';
 
 /** In the database `postgres` unless one is named; `restart`, `reload`, `standby` and `rules …` are what they say. */
 export type Step = string | { readonly in: string; readonly sql: string };
 
 export interface Prepared {
   /** Another way to the source than straight to it. */
-  readonly door?: Partial<PostgresSource>;
+  readonly connection?: Partial<PostgresqlSource>;
   /** Of the migration. */
   readonly id?: string;
   end?(): Promise<void>;
@@ -18,9 +18,9 @@ export interface Prepared {
 /** A source broken in one way, or healthy, and what is to be said of it. */
 export interface PostgresCase {
   readonly name: string;
-  readonly verdict: Best;
+  readonly verdict: BestMethod;
   /** Findings that must be among those that took a method away. */
-  readonly because?: readonly string[];
+  readonly reasons?: readonly string[];
   /** In the half that every run of the tests makes. */
   readonly quick?: true;
   /** 15 unless told. */
@@ -46,13 +46,13 @@ export interface PostgresCase {
   readonly last?: readonly Step[];
   /** What no statement can do. */
   readonly before?: (source: Postgres, target: Postgres) => Promise<Prepared>;
-  readonly door?: Partial<PostgresSource>;
+  readonly connection?: Partial<PostgresqlSource>;
   /** Settings of the target. */
   readonly target?: Readonly<Record<string, string | number>>;
 
-  readonly wish?: Partial<Wish>;
+  readonly options?: Partial<PreflightOptions>;
   /** The door of the migration, when the preflight looks from nearer than the service. */
-  readonly truthHost?: string;
+  readonly migrationHost?: string;
   /** Tables that the application never changes rows of, so that nothing but INSERT is to be expected. */
   readonly quiet?: readonly string[];
   /** Statements of the application beside its usual ones, in the first database. */
@@ -60,7 +60,7 @@ export interface PostgresCase {
   /** Why one of several databases may fare better than was said. */
   readonly uneven?: string;
   /** What is true instead of the verdict, and why that is right all the same. */
-  readonly differs?: { readonly truth: Best; readonly why: string };
+  readonly differs?: { readonly truth: BestMethod; readonly why: string };
 }
 
 export function databasesOf({ databases = ['d1'] }: PostgresCase): readonly string[] {
@@ -69,5 +69,7 @@ export function databasesOf({ databases = ['d1'] }: PostgresCase): readonly stri
 
 /** Whether it can share its source with others that came before. */
 export function isShared(one: PostgresCase): boolean {
-  return [one.settings, one.hba, one.tls, one.first, one.last, one.before, one.door].every((it) => it === undefined);
+  return [one.settings, one.hba, one.tls, one.first, one.last, one.before, one.connection].every(
+    (it) => it === undefined,
+  );
 }

@@ -1,34 +1,34 @@
-import { memoryJournal } from '../../../src/engine/journal.ts';
-import { machinePorts } from '../../../src/engine/ports.ts';
-import { createDatabase, listDatabases } from '../../../src/engine/postgresql/databases.ts';
-import { dump } from '../../../src/engine/postgresql/dump.ts';
-import { copyRoles } from '../../../src/engine/postgresql/roles.ts';
-import { judgeServers, readServer } from '../../../src/engine/postgresql/servers.ts';
-import { within } from '../../../src/engine/postgresql/session.ts';
-import { chooseSchemaCopy } from '../../../src/engine/schema/choose.ts';
-import { newProgress } from '../../../src/engine/state.ts';
-import { reasonOf } from '../../../src/engine/words.ts';
-import { doorOf } from '../../engine/ground.ts';
-import { all, type Course, type Plan } from './migrate.ts';
+import { createEngineDependencies } from '../../../src/engine/engine-dependencies.ts';
+import { redactedReason } from '../../../src/engine/migration-error.ts';
+import { createMemoryJournal } from '../../../src/engine/migration-journal.ts';
+import { createDatabaseProgress } from '../../../src/engine/migration-state.ts';
+import { copyDatabaseRows } from '../../../src/engine/postgresql/copy-database-rows.ts';
+import { copyRoles } from '../../../src/engine/postgresql/copy-roles.ts';
+import { createTargetDatabase, listSourceDatabases } from '../../../src/engine/postgresql/database-definition.ts';
+import { withEngineSession } from '../../../src/engine/postgresql/engine-session.ts';
+import { assertPostgresCompatible, readServerIdentity } from '../../../src/engine/postgresql/server-identity.ts';
+import { chooseSchemaCopier } from '../../../src/engine/schema/choose-schema-copier.ts';
+import { postgresEndpointOf } from '../../engine/engine-servers.ts';
+import { all, type MigrationPlan, type MigrationResult } from './migrate.ts';
 import { differences } from './rows.ts';
 
 /** Copies a point in time with the parts of the engine, which takes this way by itself only where it may not replicate. */
-export async function copy(plan: Plan): Promise<Course> {
-  const { door, target, databases, ignored, patience } = plan;
-  const to = doorOf(target);
-  const ports = machinePorts({
+export async function copy(plan: MigrationPlan): Promise<MigrationResult> {
+  const { connection: door, target, databases, ignored, timeLimit: patience } = plan;
+  const to = postgresEndpointOf(target);
+  const ports = createEngineDependencies({
     now: Date.now,
-    journal: memoryJournal(),
-    schemaCopy: chooseSchemaCopy({ env: process.env }),
+    journal: createMemoryJournal(),
+    schemaCopy: chooseSchemaCopier({ env: process.env }),
   });
   const signal = AbortSignal.timeout(patience * 2);
   const opening = { name: 'truth', signal };
   try {
-    const found = await within(door, ports, opening, (from) =>
-      within(to, ports, opening, async (session) => {
-        judgeServers(await readServer(from), await readServer(session));
+    const found = await withEngineSession(door, ports, opening, (from) =>
+      withEngineSession(to, ports, opening, async (session) => {
+        assertPostgresCompatible(await readServerIdentity(from), await readServerIdentity(session));
         await copyRoles(from, session, ports.random);
-        return listDatabases(from, ignored);
+        return listSourceDatabases(from, ignored);
       }),
     );
     const ways = new Map<string, readonly string[]>();
@@ -42,24 +42,24 @@ export async function copy(plan: Plan): Promise<Course> {
           { ...door, dbname },
           { ...to, dbname },
         ];
-        await within(to, ports, opening, (session) => createDatabase(session, database));
+        await withEngineSession(to, ports, opening, (session) => createTargetDatabase(session, database));
         const copied = await ports.schemaCopy(source, sink, signal);
         if (copied.kind === 'refused') throw new Error(`the schema cannot be copied: ${copied.objects.join(', ')}`);
-        await dump({ source, target: sink, ports, signal, name: 'truth' }, newProgress(dbname));
+        await copyDatabaseRows({ source, target: sink, ports, signal, name: 'truth' }, createDatabaseProgress(dbname));
       }
     }
-    return { ways, remarks: [] };
+    return { problems: ways, remarks: [] };
   } catch (error) {
-    return all(databases, [reasonOf(error, door.password)]);
+    return all(databases, [redactedReason(error, door.password)]);
   }
 }
 
 /** The source is left alone meanwhile, so that all rows must be there afterwards. */
-async function one(plan: Plan, name: string, move: () => Promise<void>): Promise<readonly string[]> {
+async function one(plan: MigrationPlan, name: string, move: () => Promise<void>): Promise<readonly string[]> {
   try {
     await move();
     return await differences(plan.source, plan.target, name, []);
   } catch (error) {
-    return [reasonOf(error, plan.door.password)];
+    return [redactedReason(error, plan.connection.password)];
   }
 }

@@ -1,26 +1,26 @@
 import { randomUUID } from 'node:crypto';
-import { createEngine } from '../../../src/engine/engine.ts';
-import { usualWaits } from '../../../src/engine/job.ts';
-import type { Migration } from '../../../src/engine/migration.ts';
-import type { DatabaseState, MigrationState } from '../../../src/engine/state.ts';
-import { connect } from '../../../src/postgresql/connection.ts';
-import type { PostgresSource } from '../../../src/postgresql/source.ts';
-import { objectsOn } from '../../engine/ground.ts';
+import { createMigrationEngine } from '../../../src/engine/migration-engine.ts';
+import { defaultEngineLimits } from '../../../src/engine/migration-job.ts';
+import type { DatabaseMigrationState, MigrationState } from '../../../src/engine/migration-state.ts';
+import type { RunningMigration } from '../../../src/engine/running-migration.ts';
+import { connectPostgresql } from '../../../src/postgresql/connection.ts';
+import type { PostgresqlSource } from '../../../src/postgresql/source.ts';
+import { objectsOn } from '../../engine/engine-servers.ts';
 import type { Postgres } from '../../fixtures/postgres.ts';
 import { differences, speak, statementsOf, within } from './rows.ts';
 
 /** By database: what did not hold; nothing where the migration works. */
-export type Ways = ReadonlyMap<string, readonly string[]>;
+export type ProblemsByDatabase = ReadonlyMap<string, readonly string[]>;
 
-export interface Course {
-  readonly ways: Ways;
+export interface MigrationResult {
+  readonly problems: ProblemsByDatabase;
   readonly remarks: readonly string[];
 }
 
-export interface Plan {
+export interface MigrationPlan {
   readonly source: Postgres;
   readonly target: Postgres;
-  readonly door: PostgresSource;
+  readonly connection: PostgresqlSource;
   readonly databases: readonly string[];
   readonly ignored: readonly string[];
   readonly quiet: readonly string[];
@@ -31,31 +31,39 @@ export interface Plan {
   /** Of the migration; a fresh one unless told. */
   readonly id: string | undefined;
   /** Milliseconds for the copy, and as many for what is written later. */
-  readonly patience: number;
+  readonly timeLimit: number;
 }
 
 /**
  * Migrates for real and looks whether it is true (the oracle): every table ready in time, what is written on the source later
  * arrives, all rows equal, no statement of the application fails, no commit waits, not even while the target is away.
  */
-export async function migrate(plan: Plan): Promise<Course> {
-  const { source, target, door, databases, ignored, patience } = plan;
+export async function migrate(plan: MigrationPlan): Promise<MigrationResult> {
+  const { source, target, connection: door, databases, ignored, timeLimit: patience } = plan;
   const logged = target.log().length;
   const spoken = new Map<string, readonly string[]>();
   for (const [at, name] of databases.entries()) {
     // Where nobody can enter nothing can be said.
     spoken.set(name, await statementsOf(source, name, plan.quiet, at === 0 ? plan.app : []).catch(() => []));
   }
-  const engine = createEngine({
+  const engine = createMigrationEngine({
     now: Date.now,
     env: process.env,
     ports: {
       connectPostgres: connectAsItIs,
-      waits: { ...usualWaits, poll: 200, connect: 5000, patience: patience / 2, removal: 10_000 },
+      limits: {
+        ...defaultEngineLimits,
+        pollInterval: 200,
+        connectTimeout: 5000,
+        outageTimeout: patience / 2,
+        removalTimeout: 10_000,
+      },
     },
   });
   try {
-    const plane = await engine.open(`postgres://postgres:secret@127.0.0.1:${target.port}/postgres?sslmode=disable`);
+    const plane = await engine.openDataPlane(
+      `postgres://postgres:secret@127.0.0.1:${target.port}/postgres?sslmode=disable`,
+    );
     const { host, port, dbname, username } = door;
     const migration = engine.start({
       id: plan.id ?? randomUUID(),
@@ -84,7 +92,7 @@ export async function migrate(plan: Plan): Promise<Course> {
     const left = await migration.stop();
     const objects = (await objectsOn(source).catch(() => [])).filter((one) => one.includes('cloudctl_'));
     return {
-      ways,
+      problems: ways,
       remarks: [
         ...left.map(({ side, object, reason }) => `left on the ${side}: ${object}: ${reason}`),
         ...objects.filter(() => left.length === 0).map((one) => `left without a word: ${one}`),
@@ -96,20 +104,20 @@ export async function migrate(plan: Plan): Promise<Course> {
 }
 
 /** Nobody knows that the engine of the service writes where the role is set to read only; ours does. */
-const connectAsItIs: typeof connect = async (source, options) => {
-  const session = await connect(source, options);
+const connectAsItIs: typeof connectPostgresql = async (source, options) => {
+  const session = await connectPostgresql(source, options);
   return {
     ...session,
     query: (text, limit) => session.query(text.replace("('default_transaction_read_only', 'off'), ", ''), limit),
   };
 };
 
-export function all(databases: readonly string[], why: readonly string[]): Course {
-  return { ways: new Map(databases.map((name) => [name, why])), remarks: [] };
+export function all(databases: readonly string[], why: readonly string[]): MigrationResult {
+  return { problems: new Map(databases.map((name) => [name, why])), remarks: [] };
 }
 
 /** Until every table is ready, or the time is over, or it has ended. */
-async function settle(migration: Migration, patience: number): Promise<MigrationState> {
+async function settle(migration: RunningMigration, patience: number): Promise<MigrationState> {
   for (const end = Date.now() + patience; Date.now() < end; ) {
     const state = migration.state();
     if (state.status !== 'running') return state;
@@ -126,7 +134,7 @@ function stateOf(state: MigrationState, name: string, complaint: () => string): 
   return [found.error ?? `stood still: ${stood(found)}${complaint()}`];
 }
 
-function stood({ phase, tables, warnings }: DatabaseState): string {
+function stood({ phase, tables, warnings }: DatabaseMigrationState): string {
   const waiting = tables.filter(({ stage }) => stage !== 'r').map(({ name, stage }) => `${name} ${stage}`);
   return [phase, ...waiting.slice(0, 3), ...warnings].join(', ');
 }
@@ -154,7 +162,7 @@ async function speakAway(source: Postgres, target: Postgres, database: string): 
 }
 
 async function equal(
-  { source, target, announced, patience }: Plan,
+  { source, target, announced, timeLimit: patience }: MigrationPlan,
   name: string,
   logged: number,
 ): Promise<readonly string[]> {

@@ -1,77 +1,82 @@
-import { nearest } from '../../../src/cli/suggest.ts';
+import { nearestWord } from '../../../src/cli/suggest.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 import { quoteIdentifier } from '../../../src/postgresql/quote.ts';
-import type { PostgresSource } from '../../../src/postgresql/source.ts';
-import { preflightPostgresql } from '../../../src/preflight/postgresql/run.ts';
-import type { Report } from '../../../src/preflight/report.ts';
-import { doorOf } from '../../engine/ground.ts';
+import type { PostgresqlSource } from '../../../src/postgresql/source.ts';
+import { runPostgresqlPreflight } from '../../../src/preflight/postgresql/run.ts';
+import type { PreflightReport } from '../../../src/preflight/report.ts';
+import { postgresEndpointOf } from '../../engine/engine-servers.ts';
 import type { Postgres } from '../../fixtures/postgres.ts';
-import { wish } from '../../preflight/postgresql/facts.ts';
-import { type Best, type Row, worst } from '../row.ts';
+import { preflightOptions } from '../../preflight/postgresql/facts.ts';
+import { type BestMethod, type TruthRow, worstMethod } from '../row.ts';
 import { databasesOf, type PostgresCase, type Prepared, type Step } from './case.ts';
 import { copy } from './dump.ts';
-import { all, type Course, migrate, type Plan } from './migrate.ts';
+import { all, type MigrationPlan, type MigrationResult, migrate } from './migrate.ts';
 import { fill } from './rows.ts';
-import { clear, type Yard } from './yard.ts';
+import { dropCaseDatabases, type ServerPool } from './server-pool.ts';
 
 /** The verdict first, then the continuous migration, whatever the verdict is; where that fails, the dump. */
-export async function runCase(one: PostgresCase, yard: Yard, patience: number): Promise<Row> {
+export async function runCase(one: PostgresCase, yard: ServerPool, patience: number): Promise<TruthRow> {
   const begun = performance.now();
-  const lent = await yard.lend(one);
+  const lent = await yard.acquire(one);
   const { source, target } = lent;
   const databases = databasesOf(one);
   let prepared: Prepared | undefined;
   try {
     await build(one, source);
     prepared = await one.before?.(source, target);
-    const door = { ...doorOf(source), dbname: databases[0] ?? 'postgres', ...one.door, ...prepared?.door };
+    const door = {
+      ...postgresEndpointOf(source),
+      dbname: databases[0] ?? 'postgres',
+      ...one.connection,
+      ...prepared?.connection,
+    };
     const ignored = (await source.query('SELECT datname FROM pg_database'))
       .map(({ datname }) => String(datname))
       .filter((name) => !databases.includes(name));
     const report = await judge(one, door, target, ignored);
-    const plan: Plan = {
+    const plan: MigrationPlan = {
       source,
       target,
-      door: { ...door, host: one.truthHost ?? door.host },
+      connection: { ...door, host: one.migrationHost ?? door.host },
       databases,
       ignored,
       quiet: one.quiet ?? [],
       app: one.app ?? [],
       announced: report.data_loss,
       id: prepared?.id,
-      patience,
+      timeLimit: patience,
     };
     const continuous = await caught(databases, () => migrate(plan));
-    await clear(target, one);
+    await dropCaseDatabases(target, one);
     const failed = databases.filter((name) => holds(continuous, name).length > 0);
     const dumped = failed.length === 0 ? undefined : await caught(databases, () => copy(plan));
     return rowOf(one, report, { continuous, dumped }, (performance.now() - begun) / 1000);
   } finally {
     await prepared?.end?.();
-    await lent.giveBack();
+    await lent.release();
   }
 }
 
 async function judge(
   one: PostgresCase,
-  door: PostgresSource,
+  door: PostgresqlSource,
   target: Postgres,
   ignoreDbs: readonly string[],
-): Promise<Report> {
+): Promise<PreflightReport> {
   const offered = await target.query('SELECT name FROM pg_available_extensions');
-  return preflightPostgresql({
+  return runPostgresqlPreflight({
     source: door,
-    wish: wish({
+    wish: preflightOptions({
       targetVersion: String(one.to ?? 17),
       targetExtensions: offered.map(({ name }) => String(name)),
       ignoreDbs,
       disableSsl: door.ssl === 'disable',
       asPublic: false,
       now: Date.now(),
-      ...one.wish,
+      ...one.options,
     }),
     clock: systemClock,
-    nearest,
+    nearest: nearestWord,
     walInterval: 1,
   });
 }
@@ -106,31 +111,31 @@ async function take(source: Postgres, step: Step): Promise<void> {
   else await source.query(step);
 }
 
-function explanation({ differs, uneven }: PostgresCase): Pick<Row, 'explained'> {
+function explanation({ differs, uneven }: PostgresCase): Pick<TruthRow, 'explained'> {
   const explained = differs?.why ?? uneven;
   return explained === undefined ? {} : { explained };
 }
 
-async function caught(databases: readonly string[], work: () => Promise<Course>): Promise<Course> {
+async function caught(databases: readonly string[], work: () => Promise<MigrationResult>): Promise<MigrationResult> {
   return work().catch((error: unknown) => all(databases, [error instanceof Error ? error.message : String(error)]));
 }
 
-function holds({ ways }: Course, name: string): readonly string[] {
+function holds({ problems: ways }: MigrationResult, name: string): readonly string[] {
   return ways.get(name) ?? ['nothing is known of it'];
 }
 
 interface Courses {
-  readonly continuous: Course;
-  readonly dumped: Course | undefined;
+  readonly continuous: MigrationResult;
+  readonly dumped: MigrationResult | undefined;
 }
 
-function rowOf(one: PostgresCase, report: Report, { continuous, dumped }: Courses, seconds: number): Row {
+function rowOf(one: PostgresCase, report: PreflightReport, { continuous, dumped }: Courses, seconds: number): TruthRow {
   const names = databasesOf(one);
-  const truths = names.map((name): Best => {
+  const truths = names.map((name): BestMethod => {
     if (holds(continuous, name).length === 0) return 'continuous';
     return dumped !== undefined && holds(dumped, name).length === 0 ? 'dump' : 'blocked';
   });
-  const told = (how: string, course: Course | undefined) =>
+  const told = (how: string, course: MigrationResult | undefined) =>
     course === undefined
       ? []
       : names.flatMap((name) => {
@@ -146,7 +151,7 @@ function rowOf(one: PostgresCase, report: Report, { continuous, dumped }: Course
     versions: `${one.from ?? 15} -> ${one.to ?? 17}`,
     verdict: report.verdict,
     reasons: [...new Set(blockers.map(({ id }) => id))],
-    truth: worst(truths),
+    truth: worstMethod(truths),
     course: [...told('continuous:', continuous), ...told('dump:', dumped)],
     databases: names.flatMap((name, at) => {
       const said = report.databases.find((found) => found.name === name)?.verdict;

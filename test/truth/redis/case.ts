@@ -1,7 +1,7 @@
-import type { Wish } from '../../../src/preflight/wish.ts';
+import type { PreflightOptions } from '../../../src/preflight/preflight-options.ts';
 import type { RedisSource } from '../../../src/redis/source.ts';
 import type { RedisOptions, RedisServer } from '../../fixtures/redis.ts';
-import type { Best } from '../row.ts';
+import type { BestMethod } from '../row.ts';
 
 export interface Prepared {
   /** Where the application of this source writes, if not to it: a replica has a primary, a cluster several. */
@@ -11,8 +11,8 @@ export interface Prepared {
 
 export interface RedisCase {
   readonly name: string;
-  readonly verdict: Best;
-  readonly because?: readonly string[];
+  readonly verdict: BestMethod;
+  readonly reasons?: readonly string[];
   readonly quick?: true;
   /** Redis 7.0 unless told. */
   readonly source?: RedisOptions;
@@ -22,10 +22,10 @@ export interface RedisCase {
   readonly filled?: readonly number[];
   /** Of the default user, whom the application is. */
   readonly password?: string;
-  readonly door?: Partial<RedisSource>;
+  readonly connection?: Partial<RedisSource>;
   /** When the keys are there. */
   readonly last?: readonly (readonly string[])[];
   readonly before?: (source: RedisServer) => Promise<Prepared>;
-  readonly wish?: Partial<Wish>;
-  readonly differs?: { readonly truth: Best; readonly why: string };
+  readonly options?: Partial<PreflightOptions>;
+  readonly differs?: { readonly truth: BestMethod; readonly why: string };
 }

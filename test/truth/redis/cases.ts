@@ -21,7 +21,7 @@ export const redisCases: readonly RedisCase[] = [
   {
     name: 'newer than the target',
     verdict: 'blocked',
-    because: ['version-not-newer'],
+    reasons: ['version-not-newer'],
     source: { program: 'valkey' },
     target: toRedis,
   },
@@ -30,86 +30,86 @@ export const redisCases: readonly RedisCase[] = [
     verdict: 'continuous',
     source: { config: ['requirepass "correct horse"'] },
     password: 'correct horse',
-    door: { password: new Secret('correct horse') },
+    connection: { password: new Secret('correct horse') },
   },
   {
     name: 'a wrong password',
     verdict: 'blocked',
-    because: ['auth'],
+    reasons: ['auth'],
     quick: true,
     source: { config: ['requirepass right'] },
     password: 'right',
-    door: { password: new Secret('wrong') },
+    connection: { password: new Secret('wrong') },
   },
   {
     name: 'no password where one is wanted',
     verdict: 'blocked',
-    because: ['auth'],
+    reasons: ['auth'],
     source: { config: ['requirepass right'] },
     password: 'right',
   },
   {
     name: 'a password where none is wanted',
     verdict: 'blocked',
-    because: ['auth'],
-    door: { password: new Secret('needless') },
+    reasons: ['auth'],
+    connection: { password: new Secret('needless') },
   },
   {
     name: 'a user without PSYNC',
     verdict: 'scan',
-    because: ['acl-psync'],
+    reasons: ['acl-psync'],
     quick: true,
     source: { acl: [admin, 'user mover on >pw ~* &* +@all -psync -sync -replconf'] },
-    door: mover,
+    connection: mover,
   },
   {
     name: 'a user who may replicate and ask nothing else',
     verdict: 'continuous',
     source: { acl: [admin, 'user mover on >pw ~* +psync +replconf +ping +info'] },
-    door: mover,
+    connection: mover,
   },
   {
     name: 'a user without a password, and the default user may not replicate',
     verdict: 'scan',
-    because: ['acl-psync'],
+    reasons: ['acl-psync'],
     source: { acl: ['user default on nopass ~* &* +@all -psync -sync', 'user mover on nopass ~* +@all'] },
-    door: { username: 'mover' },
+    connection: { username: 'mover' },
   },
   {
     name: 'a user who needs no password, with any',
     verdict: 'continuous',
     source: { acl: [admin, 'user mover on nopass ~* +@all'] },
-    door: mover,
+    connection: mover,
   },
   {
     name: 'a password of odd characters',
     verdict: 'continuous',
     source: { acl: [admin, `user mover on >a"b'c@:/?#%é ~* +@all`] },
-    door: { username: 'mover', password: new Secret(`a"b'c@:/?#%é`) },
+    connection: { username: 'mover', password: new Secret(`a"b'c@:/?#%é`) },
   },
   {
     name: 'a user who may read keys alone',
     verdict: 'continuous',
     source: { acl: [admin, 'user mover on >pw %R~* +@all'] },
-    door: mover,
+    connection: mover,
   },
   {
     name: 'a user who may write keys alone, without PSYNC',
     verdict: 'blocked',
-    because: ['acl-psync', 'acl-scan'],
+    reasons: ['acl-psync', 'acl-scan'],
     source: { acl: [admin, 'user mover on >pw %W~* +@all -psync -sync'] },
-    door: mover,
+    connection: mover,
   },
   {
     name: 'a user who replicates by a selector',
     verdict: 'continuous',
     source: { acl: [admin, 'user mover on >pw +ping +info (+psync +replconf ~*)'] },
-    door: mover,
+    connection: mover,
   },
   {
     name: 'PSYNC and SYNC renamed',
     verdict: 'scan',
-    because: ['psync-command'],
+    reasons: ['psync-command'],
     quick: true,
     source: { config: ['rename-command PSYNC ""', 'rename-command SYNC ""'] },
   },
@@ -122,7 +122,7 @@ export const redisCases: readonly RedisCase[] = [
   {
     name: 'a command that writes is called by another name',
     verdict: 'scan',
-    because: ['renamed-writes'],
+    reasons: ['renamed-writes'],
     filled: [0],
     source: { config: ['rename-command LPUSH hidden-push'] },
     last: [['hidden-push', 'queue', 'a']],
@@ -132,7 +132,7 @@ export const redisCases: readonly RedisCase[] = [
   {
     name: 'a cluster of two shards',
     verdict: 'scan',
-    because: ['cluster-source'],
+    reasons: ['cluster-source'],
     source: { config: ['cluster-enabled yes'] },
     filled: [0],
     before: secondShard,
@@ -147,7 +147,7 @@ export const redisCases: readonly RedisCase[] = [
   {
     name: 'a cluster of one shard that gives a slot away',
     verdict: 'blocked',
-    because: ['cluster-source'],
+    reasons: ['cluster-source'],
     source: { config: ['cluster-enabled yes'] },
     filled: [0],
     before: emptiedShard,
@@ -155,7 +155,7 @@ export const redisCases: readonly RedisCase[] = [
   {
     name: 'a key in database 20',
     verdict: 'blocked',
-    because: ['databases-count'],
+    reasons: ['databases-count'],
     quick: true,
     source: { config: ['databases 32'] },
     filled: [0, 20],
@@ -169,26 +169,26 @@ export const redisCases: readonly RedisCase[] = [
   {
     name: 'a replica of a replica that has lost its primary',
     verdict: 'scan',
-    because: ['role-replica'],
+    reasons: ['role-replica'],
     before: chain,
   },
   {
     name: 'a replica that has lost its primary',
     verdict: 'scan',
-    because: ['role-replica'],
+    reasons: ['role-replica'],
     before: (source) => follow(source, true),
   },
   {
     name: 'a replica that has lost its primary and answers nobody',
     verdict: 'blocked',
-    because: ['role-replica'],
+    reasons: ['role-replica'],
     source: { config: ['replica-serve-stale-data no'] },
     before: (source) => follow(source, true),
   },
   {
     name: 'a replica that takes writes',
     verdict: 'scan',
-    because: ['role-replica'],
+    reasons: ['role-replica'],
     before: async (source) => {
       const { end } = await follow(source, false);
       source.cli('config', 'set', 'replica-read-only', 'no');
@@ -198,7 +198,7 @@ export const redisCases: readonly RedisCase[] = [
   {
     name: 'a cluster with a slot that nobody has',
     verdict: 'blocked',
-    because: ['cluster-source'],
+    reasons: ['cluster-source'],
     source: { config: ['cluster-enabled yes'] },
     filled: [0],
     before: slotless,
@@ -206,7 +206,7 @@ export const redisCases: readonly RedisCase[] = [
   {
     name: 'saving failed, and writes are refused',
     verdict: 'scan',
-    because: ['ping-refused'],
+    reasons: ['ping-refused'],
     source: { config: ['save 3600 1', 'repl-diskless-sync yes'] },
     before: async (source) => {
       source.cli('set', 'a', 'x');
@@ -218,7 +218,7 @@ export const redisCases: readonly RedisCase[] = [
   {
     name: 'a full source that is written to',
     verdict: 'scan',
-    because: ['source-memory'],
+    reasons: ['source-memory'],
     filled: [0],
     source: { config: ['enable-debug-command yes'] },
     before: async (source) => nearlyFull(source),
@@ -239,11 +239,11 @@ export const redisCases: readonly RedisCase[] = [
   {
     name: 'more data than the target has memory',
     verdict: 'blocked',
-    because: ['maxmemory'],
+    reasons: ['maxmemory'],
     last: [['debug', 'populate', '2000', 'filler', '10000']],
     source: { config: ['enable-debug-command yes'] },
     target: () => ({ program: 'valkey', config: ['maxmemory 8mb', 'maxmemory-policy noeviction'] }),
-    wish: { targetMemory: 8 * 1024 ** 2 },
+    options: { targetMemory: 8 * 1024 ** 2 },
   },
   {
     name: 'writes that want a replica',
@@ -258,7 +258,7 @@ export const redisCases: readonly RedisCase[] = [
   {
     name: 'a small output buffer and much to do',
     verdict: 'scan',
-    because: ['replica-output-buffer'],
+    reasons: ['replica-output-buffer'],
     filled: [0],
     source: {
       config: [
@@ -274,7 +274,7 @@ export const redisCases: readonly RedisCase[] = [
   {
     name: 'BGSAVE fails, and copies go over the disk',
     verdict: 'scan',
-    because: ['bgsave-broken'],
+    reasons: ['bgsave-broken'],
     source: { config: ['repl-diskless-sync no'] },
     before: async (source) => {
       source.cli('config', 'set', 'stop-writes-on-bgsave-error', 'no');
@@ -309,25 +309,25 @@ export const redisCases: readonly RedisCase[] = [
   {
     name: 'a certificate that has expired',
     verdict: 'scan',
-    because: ['redis-tls'],
+    reasons: ['redis-tls'],
     source: { tls: 'expired' },
-    door: { ssl: 'require' },
+    connection: { ssl: 'require' },
     filled: [0],
     target: (source) => ({ program: 'valkey', tls: true, config: [`tls-ca-cert-file ${source.ca?.file}`] }),
   },
   {
     name: 'TLS is asked for and there is none',
     verdict: 'blocked',
-    because: ['redis-tls'],
-    door: { ssl: 'require' },
+    reasons: ['redis-tls'],
+    connection: { ssl: 'require' },
     target: () => ({ program: 'valkey', tls: true }),
   },
   {
     name: 'TLS alone is spoken, and none is asked for',
     verdict: 'blocked',
-    because: ['redis-tls'],
+    reasons: ['redis-tls'],
     source: { tls: true },
-    door: { ssl: 'disable' },
+    connection: { ssl: 'disable' },
   },
   ...(outside === undefined ? [] : fromFar(outside)),
 ];
@@ -337,15 +337,15 @@ function fromFar(address: string): readonly RedisCase[] {
     {
       name: 'protected mode',
       verdict: 'blocked',
-      because: ['protected-mode'],
+      reasons: ['protected-mode'],
       source: { config: [`bind 127.0.0.1 ${address}`, 'protected-mode yes'] },
-      door: { host: address },
+      connection: { host: address },
     },
     {
       name: 'bound to this machine alone',
       verdict: 'blocked',
-      because: ['redis-connect'],
-      door: { host: address },
+      reasons: ['redis-connect'],
+      connection: { host: address },
     },
   ];
 }

@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis';
 import type { RedisServer } from '../../fixtures/redis.ts';
 
-export interface Entrance {
+export interface RedisEndpoint {
   readonly host: string;
   readonly port: number;
   readonly username?: string | undefined;
@@ -10,8 +10,8 @@ export interface Entrance {
 }
 
 /** A session that says exactly what it is told, and no longer than it must. */
-export async function entered<T>(
-  { host, port, username, password, tls = false }: Entrance,
+export async function withRedisClient<T>(
+  { host, port, username, password, tls = false }: RedisEndpoint,
   work: (session: Redis) => Promise<T>,
 ): Promise<T> {
   const session = new Redis({
@@ -38,20 +38,20 @@ export async function entered<T>(
   }
 }
 
-export function entranceOf(server: RedisServer, password?: string): Entrance {
+export function redisEndpointOf(server: RedisServer, password?: string): RedisEndpoint {
   return { host: server.host, port: server.port, password, tls: server.ca !== undefined };
 }
 
 /** How many keys each database has, as in `db0:50 db3:50`. */
-export function sizes(entrance: Entrance): Promise<string> {
-  return entered(entrance, async (session) => {
+export function sizes(entrance: RedisEndpoint): Promise<string> {
+  return withRedisClient(entrance, async (session) => {
     const text = await session.info('keyspace');
     return [...text.matchAll(/^(db\d+):keys=(\d+)/gm)].map(([, name, keys]) => `${name}:${keys}`).join(' ');
   });
 }
 
 /** Of several servers that have one keyspace together. */
-export async function sizesOfAll(entrances: readonly Entrance[]): Promise<string> {
+export async function sizesOfAll(entrances: readonly RedisEndpoint[]): Promise<string> {
   const all = await Promise.all(entrances.map(sizes));
   const sums = new Map<string, number>();
   for (const part of all.flatMap((text) => text.split(' ').filter((word) => word !== ''))) {
@@ -62,8 +62,8 @@ export async function sizesOfAll(entrances: readonly Entrance[]): Promise<string
 }
 
 /** Some of each kind, in one database. */
-export function fill(entrance: Entrance, db: number): Promise<void> {
-  return entered(entrance, async (session) => {
+export function fill(entrance: RedisEndpoint, db: number): Promise<void> {
+  return withRedisClient(entrance, async (session) => {
     if (db > 0) await session.select(db);
     for (let at = 0; at < 40; at += 1) await session.set(`text:${at}`, Buffer.from([at, 0, 255, 13, 10]));
     await session.hset('hash', { a: '1', b: '2' });
@@ -76,10 +76,14 @@ export function fill(entrance: Entrance, db: number): Promise<void> {
 }
 
 /** Reads every key and writes it on the target: what is left where a replica is not let in. */
-export async function scan(from: readonly Entrance[], to: Entrance, databases: readonly number[]): Promise<void> {
-  await entered(to, async (sink) => {
+export async function scan(
+  from: readonly RedisEndpoint[],
+  to: RedisEndpoint,
+  databases: readonly number[],
+): Promise<void> {
+  await withRedisClient(to, async (sink) => {
     for (const entrance of from) {
-      await entered(entrance, async (source) => {
+      await withRedisClient(entrance, async (source) => {
         for (const db of databases) {
           if (db > 0 || databases.length > 1) await Promise.all([source.select(db), sink.select(db)]);
           await scanOne(source, sink);

@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { createEngine } from '../../../src/engine/engine.ts';
-import { usualWaits } from '../../../src/engine/job.ts';
+import { createMigrationEngine } from '../../../src/engine/migration-engine.ts';
+import { defaultEngineLimits } from '../../../src/engine/migration-job.ts';
 import type { RedisSource } from '../../../src/redis/source.ts';
 import type { RedisServer } from '../../fixtures/redis.ts';
-import { type Entrance, entered, sizes, sizesOfAll } from './keys.ts';
+import { type RedisEndpoint, sizes, sizesOfAll, withRedisClient } from './keys.ts';
 
 export interface Plan {
   readonly door: RedisSource;
   readonly target: RedisServer;
-  readonly into: Entrance;
+  readonly into: RedisEndpoint;
   /** Where the application writes. */
-  readonly primaries: readonly Entrance[];
+  readonly primaries: readonly RedisEndpoint[];
   readonly databases: readonly number[];
   readonly patience: number;
 }
@@ -18,13 +18,21 @@ export interface Plan {
 /** Follows for real and looks whether it is true. Resolves with what did not hold. */
 export async function migrate(plan: Plan): Promise<readonly string[]> {
   const { door, target, into, patience } = plan;
-  const engine = createEngine({
+  const engine = createMigrationEngine({
     now: Date.now,
-    ports: { waits: { ...usualWaits, poll: 200, connect: 3000, patience: patience / 2, removal: 5000 } },
+    ports: {
+      limits: {
+        ...defaultEngineLimits,
+        pollInterval: 200,
+        connectTimeout: 3000,
+        outageTimeout: patience / 2,
+        removalTimeout: 5000,
+      },
+    },
   });
   try {
     const scheme = target.ca === undefined ? 'redis' : 'rediss';
-    const plane = await engine.open(`${scheme}://${target.host}:${target.port}`);
+    const plane = await engine.openDataPlane(`${scheme}://${target.host}:${target.port}`);
     const migration = engine.start({
       id: randomUUID(),
       plane,
@@ -46,7 +54,7 @@ export async function migrate(plan: Plan): Promise<readonly string[]> {
     const ways = [...(await speak(plan)), ...(await equal(plan))];
     await migration.stop();
     // The target is the server of the application from here on.
-    if (ways.length === 0) await entered(into, (session) => session.set('cloudctl:after', 'x'));
+    if (ways.length === 0) await withRedisClient(into, (session) => session.set('cloudctl:after', 'x'));
     return ways;
   } catch (error) {
     return [`${error instanceof Error ? error.message : error}`];
@@ -74,7 +82,7 @@ function lastWord(target: RedisServer): string {
 async function speak({ primaries: [first], databases }: Plan): Promise<readonly string[]> {
   if (first === undefined) return [];
   const complaints: string[] = [];
-  await entered(first, async (session) => {
+  await withRedisClient(first, async (session) => {
     for (const db of databases) {
       if (databases.length > 1) await session.select(db);
       await session.set('{cloudctl}canary', `in ${db}`).catch((error: Error) => {
@@ -89,7 +97,7 @@ async function speak({ primaries: [first], databases }: Plan): Promise<readonly 
 async function equal({ primaries, into, databases, patience }: Plan): Promise<readonly string[]> {
   for (const end = Date.now() + patience / 2; ; ) {
     const [here, there] = [await sizesOfAll(primaries), await sizes(into)];
-    const canaries = await entered(into, async (session) => {
+    const canaries = await withRedisClient(into, async (session) => {
       const found: string[] = [];
       for (const db of databases) {
         if (databases.length > 1) await session.select(db);

@@ -1,19 +1,19 @@
 import { systemClock } from '../../../src/platform/clock.ts';
-import { preflightRedis } from '../../../src/preflight/redis/run.ts';
-import type { Report } from '../../../src/preflight/report.ts';
+import { runRedisPreflight } from '../../../src/preflight/redis/run.ts';
+import type { PreflightReport } from '../../../src/preflight/report.ts';
 import type { RedisSource } from '../../../src/redis/source.ts';
-import { redisDoor } from '../../engine/ground.ts';
+import { redisEndpointOf } from '../../engine/engine-servers.ts';
 import { type RedisOptions, type RedisServer, startRedis } from '../../fixtures/redis.ts';
 import { wish } from '../../preflight/redis/wish.ts';
-import type { Row } from '../row.ts';
+import type { TruthRow } from '../row.ts';
 import type { RedisCase } from './case.ts';
-import { type Entrance, entranceOf, fill, scan, sizes, sizesOfAll } from './keys.ts';
+import { fill, type RedisEndpoint, redisEndpointOf, scan, sizes, sizesOfAll } from './keys.ts';
 import { migrate, type Plan } from './migrate.ts';
 
 const named = { redis: 'redis-7.0', valkey: 'valkey-8' } as const;
 
 /** The verdict first, then the target really follows; where that fails, every key is read and written. */
-export async function runCase(one: RedisCase, patience: number): Promise<Row> {
+export async function runCase(one: RedisCase, patience: number): Promise<TruthRow> {
   const begun = performance.now();
   const servers: RedisServer[] = [];
   const start = async (options: RedisOptions) => {
@@ -26,15 +26,15 @@ export async function runCase(one: RedisCase, patience: number): Promise<Row> {
   const databases = one.filled ?? [0, 3];
   const prepared = await one.before?.(source);
   try {
-    const primaries = (prepared?.primaries ?? [source]).map((server) => entranceOf(server, one.password));
+    const primaries = (prepared?.primaries ?? [source]).map((server) => redisEndpointOf(server, one.password));
     const filled = prepared?.primaries === undefined ? primaries : [];
     for (const entrance of filled) for (const db of databases) await fill(entrance, db);
     for (const words of one.last ?? []) source.cli(...words);
-    const door = redisDoor(source, { ssl: source.ca === undefined ? 'disable' : 'require', ...one.door });
+    const door = redisEndpointOf(source, { ssl: source.ca === undefined ? 'disable' : 'require', ...one.connection });
     const program = into.program ?? 'redis';
     const report = await judge(one, door, named[program]);
     const target = await start(into);
-    const plan: Plan = { door, target, into: entranceOf(target), primaries, databases, patience };
+    const plan: Plan = { door, target, into: redisEndpointOf(target), primaries, databases, patience };
     const continuous = await migrate(plan);
     const second = continuous.length === 0 ? undefined : await start(into);
     const scanned = second === undefined ? undefined : await copy(plan, door, second, prepared?.primaries);
@@ -59,10 +59,10 @@ export async function runCase(one: RedisCase, patience: number): Promise<Row> {
   }
 }
 
-function judge(one: RedisCase, door: RedisSource, targetVersion: string): Promise<Report> {
-  return preflightRedis({
+function judge(one: RedisCase, door: RedisSource, targetVersion: string): Promise<PreflightReport> {
+  return runRedisPreflight({
     source: door,
-    wish: wish({ targetVersion, disableSsl: door.ssl === 'disable', now: Date.now(), ...one.wish }),
+    options: wish({ targetVersion, disableSsl: door.ssl === 'disable', now: Date.now(), ...one.options }),
     clock: systemClock,
     nearest: () => undefined,
     deadline: 20_000,
@@ -78,7 +78,7 @@ async function copy(
   shards: readonly RedisServer[] = [],
 ): Promise<readonly string[]> {
   const isCluster = shards.length > 1;
-  const from: readonly Entrance[] = isCluster
+  const from: readonly RedisEndpoint[] = isCluster
     ? primaries
     : [
         {
@@ -90,8 +90,8 @@ async function copy(
         },
       ];
   try {
-    await scan(from, entranceOf(target), databases);
-    const [here, there] = [await sizesOfAll(primaries), await sizes(entranceOf(target))];
+    await scan(from, redisEndpointOf(target), databases);
+    const [here, there] = [await sizesOfAll(primaries), await sizes(redisEndpointOf(target))];
     return here === there ? [] : [`the source has ${here}, the target ${there}`];
   } catch (error) {
     return [`${error instanceof Error ? error.message : error}`];

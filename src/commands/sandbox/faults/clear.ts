@@ -1,15 +1,15 @@
 import type { CommandSpec } from '../../../cli/command.ts';
 import type { Context } from '../../../context.ts';
 
-export const clear: CommandSpec<Context> = {
+export const sandboxFaultsClearCommand: CommandSpec<Context> = {
   summary: 'take every fault back',
   description: 'What is under way ends as its fault has it; from now on the sandbox behaves.',
   options: [
-    { name: 'admin-url', value: 'URL', description: 'the sandbox to talk to, instead of the one started last' },
+    { name: 'admin-url', valueName: 'URL', description: 'the sandbox to talk to, instead of the one started last' },
   ],
   examples: [{ text: 'Behave again', command: 'cloudctl sandbox faults clear' }],
   run: async (context, words) => {
-    const admin = await context.sandbox(words.text('admin-url'));
+    const admin = await context.sandbox(words.value('admin-url'));
     await admin.call('DELETE', '/faults');
     return 0;
   },

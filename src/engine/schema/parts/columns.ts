@@ -1,26 +1,26 @@
-import { collate, sequenceOptions, storageOptions } from '../clauses.ts';
-import type { Versions } from '../part.ts';
+import type { ServerVersions } from '../schema-part.ts';
+import { collateClause, sequenceOptionsSql, storageOptionsSql } from '../sql-fragments.ts';
 
 /** Columns of the relation `c`, as `a`. A partition has all of them by itself, an heir only those that are its own. */
-const columns = `pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped`;
-const own = `(c.relispartition OR a.attislocal)`;
+const columnsSource = `pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped`;
+const isOwnColumn = `(c.relispartition OR a.attislocal)`;
 
 /** What stands between the brackets of CREATE TABLE. */
-export function columnDefinitions(versions: Versions): string {
+export function columnDefinitionsSql(versions: ServerVersions): string {
   return `(SELECT string_agg(format('%I %s%s%s%s', a.attname, format_type(a.atttypid, a.atttypmod),
-      ${collate('a.attcollation', 'a.atttypid')}, ${generated(versions)}, ${notNull(versions)}), ', ' ORDER BY a.attnum)
-    FROM ${columns} AND ${own})`;
+      ${collateClause('a.attcollation', 'a.atttypid')}, ${generatedClause(versions)}, ${notNullClause(versions)}), ', ' ORDER BY a.attnum)
+    FROM ${columnsSource} AND ${isOwnColumn})`;
 }
 
 /** Until 15 an heir could not say again how its parent computes the column. */
-function generated({ to }: Versions): string {
+function generatedClause({ to }: ServerVersions): string {
   const inherited = to < 160_000 ? ' AND (c.relispartition OR a.attinhcount = 0)' : '';
   return `CASE WHEN a.attgenerated <> ''${inherited} THEN (SELECT format(' GENERATED ALWAYS AS (%s) %s',
       pg_get_expr(d.adbin, d.adrelid), CASE a.attgenerated WHEN 's' THEN 'STORED' ELSE 'VIRTUAL' END)
     FROM pg_attrdef d WHERE d.adrelid = c.oid AND d.adnum = a.attnum) ELSE '' END`;
 }
 
-function notNull({ from, to }: Versions): string {
+function notNullClause({ from, to }: ServerVersions): string {
   if (from >= 180_000) {
     return `coalesce((SELECT format(' CONSTRAINT %I NOT NULL%s', k.conname,
         CASE WHEN k.connoinherit THEN ' NO INHERIT' ELSE '' END)
@@ -37,7 +37,7 @@ function notNull({ from, to }: Versions): string {
 }
 
 /** Of inherited columns: those that only the heir has filled; and what was added without looking at the rows. */
-export function lateNotNulls({ from }: Versions): string {
+export function lateNotNullStatements({ from }: ServerVersions): string {
   if (from >= 180_000) {
     return `ARRAY(SELECT format('ALTER TABLE ONLY %I.%I ADD CONSTRAINT %I %s', n.nspname, c.relname, k.conname,
         pg_get_constraintdef(k.oid))
@@ -46,16 +46,16 @@ export function lateNotNulls({ from }: Versions): string {
         AND (NOT k.convalidated OR NOT a.attislocal) AND k.coninhcount = 0 ORDER BY a.attnum)`;
   }
   return `ARRAY(SELECT format('ALTER TABLE ONLY %I.%I ALTER COLUMN %I SET NOT NULL', n.nspname, c.relname, a.attname)
-    FROM ${columns} AND NOT ${own} AND a.attnotnull AND NOT EXISTS (SELECT FROM pg_inherits i
+    FROM ${columnsSource} AND NOT ${isOwnColumn} AND a.attnotnull AND NOT EXISTS (SELECT FROM pg_inherits i
       JOIN pg_attribute p ON p.attrelid = i.inhparent AND p.attname = a.attname AND p.attnotnull
       WHERE i.inhrelid = c.oid) ORDER BY a.attnum)`;
 }
 
 /** Identity columns with their sequence; since 17 partitions have that of their parent. */
-export function identities(): string {
+export function identityStatements(): string {
   return `ARRAY(SELECT format('ALTER TABLE %I.%I ALTER COLUMN %I ADD GENERATED %s AS IDENTITY (SEQUENCE NAME %I.%I %s)',
       n.nspname, c.relname, a.attname, CASE a.attidentity WHEN 'a' THEN 'ALWAYS' ELSE 'BY DEFAULT' END,
-      sn.nspname, sc.relname, ${sequenceOptions('s')})
+      sn.nspname, sc.relname, ${sequenceOptionsSql('s')})
     FROM pg_depend d JOIN pg_attribute a ON a.attrelid = d.refobjid AND a.attnum = d.refobjsubid
     JOIN pg_sequence s ON s.seqrelid = d.objid JOIN pg_class sc ON sc.oid = s.seqrelid
     JOIN pg_namespace sn ON sn.oid = sc.relnamespace
@@ -64,12 +64,12 @@ export function identities(): string {
 }
 
 /** Storage, compression, statistics target and options where they are not what the column would have anyway. */
-export function columnSettings({ from }: Versions): string {
+export function columnSettingStatements({ from }: ServerVersions): string {
   const settings = [
     `CASE WHEN a.attstorage <> t.typstorage THEN 'SET STORAGE ' || CASE a.attstorage
       WHEN 'p' THEN 'PLAIN' WHEN 'e' THEN 'EXTERNAL' WHEN 'x' THEN 'EXTENDED' ELSE 'MAIN' END END`,
     `CASE WHEN a.attstattarget >= 0 THEN 'SET STATISTICS ' || a.attstattarget END`,
-    `'SET (' || ${storageOptions('a.attoptions')} || ')'`,
+    `'SET (' || ${storageOptionsSql('a.attoptions')} || ')'`,
     ...(from >= 140_000
       ? [`CASE a.attcompression WHEN 'l' THEN 'SET COMPRESSION lz4' WHEN 'p' THEN 'SET COMPRESSION pglz' END`]
       : []),

@@ -1,13 +1,13 @@
-import { catalogue, list } from '../clauses.ts';
-import type { PartQuestion } from '../part.ts';
+import type { PartQuery } from '../schema-part.ts';
+import { catalogName, jsonTextArray } from '../sql-fragments.ts';
 
 /** Of every object that is copied; `needs` names the object, and a comment on anything else falls away with it. */
-export const comments: PartQuestion = {
+export const commentParts: PartQuery = {
   kind: 'comment',
-  text: () => `SELECT concat_ws(':', 'comment', ${catalogue('d.classoid')}, d.objoid, d.objsubid) AS id,
+  sql: () => `SELECT concat_ws(':', 'comment', ${catalogName('d.classoid')}, d.objoid, d.objsubid) AS id,
       format('comment on %s %s', o.type, o.identity) AS name,
-      ${list(`${catalogue('d.classoid')} || ':' || d.objoid`)} AS needs,
-      ${list(`format('COMMENT ON %s %s IS %L', ${words}, ${identity}, d.description)`)} AS statements
+      ${jsonTextArray(`${catalogName('d.classoid')} || ':' || d.objoid`)} AS needs,
+      ${jsonTextArray(`format('COMMENT ON %s %s IS %L', ${objectTypeSql}, ${objectIdentitySql}, d.description)`)} AS statements
     FROM pg_description d CROSS JOIN LATERAL pg_identify_object(d.classoid, d.objoid, d.objsubid) o
     WHERE (d.objoid >= 16384 OR (d.classoid = 'pg_namespace'::regclass AND o.identity IN ('public', '"public"')
         AND d.description <> 'standard public schema'))
@@ -15,9 +15,9 @@ export const comments: PartQuestion = {
 };
 
 /** What COMMENT ON calls the thing that pg_identify_object calls otherwise. */
-const words = `CASE WHEN o.type LIKE '% column' THEN 'COLUMN' WHEN o.type LIKE '% constraint' THEN 'CONSTRAINT'
+const objectTypeSql = `CASE WHEN o.type LIKE '% column' THEN 'COLUMN' WHEN o.type LIKE '% constraint' THEN 'CONSTRAINT'
   WHEN o.type = 'statistics object' THEN 'STATISTICS' WHEN o.type = 'composite type' THEN 'TYPE' ELSE upper(o.type) END`;
 
-const identity = `CASE WHEN o.type = 'domain constraint' THEN (SELECT format('%I ON DOMAIN %I.%I', k.conname, n.nspname,
+const objectIdentitySql = `CASE WHEN o.type = 'domain constraint' THEN (SELECT format('%I ON DOMAIN %I.%I', k.conname, n.nspname,
     t.typname) FROM pg_constraint k JOIN pg_type t ON t.oid = k.contypid JOIN pg_namespace n ON n.oid = t.typnamespace
     WHERE k.oid = d.objoid) ELSE o.identity END`;

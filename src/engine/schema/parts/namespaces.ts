@@ -1,36 +1,36 @@
-import { list, made, ours } from '../clauses.ts';
-import type { PartQuestion } from '../part.ts';
+import type { PartQuery } from '../schema-part.ts';
+import { jsonTextArray, userObjectCondition, userSchemaCondition } from '../sql-fragments.ts';
 
-export const schemas: PartQuestion = {
+export const schemaParts: PartQuery = {
   kind: 'schema',
-  text: () => `SELECT 'pg_namespace:' || n.oid AS id, 'schema ' || n.nspname AS name,
-    ${list(`format('CREATE SCHEMA %I', n.nspname)`)} AS statements
-    FROM pg_namespace n WHERE ${ours('n')} AND n.nspname <> 'public' AND ${made('pg_namespace', 'n.oid')}`,
+  sql: () => `SELECT 'pg_namespace:' || n.oid AS id, 'schema ' || n.nspname AS name,
+    ${jsonTextArray(`format('CREATE SCHEMA %I', n.nspname)`)} AS statements
+    FROM pg_namespace n WHERE ${userSchemaCondition('n')} AND n.nspname <> 'public' AND ${userObjectCondition('pg_namespace', 'n.oid')}`,
 };
 
 /** Without a version: the target gives the one it has, as it would to pg_dump. */
-export const extensions: PartQuestion = {
+export const extensionParts: PartQuery = {
   kind: 'extension',
-  text: () => `SELECT 'pg_extension:' || e.oid AS id, 'extension ' || e.extname AS name,
-    ${list(`'pg_namespace:' || n.oid`)} AS needs, ${list(`'extension:' || e.extname`)} AS wants,
-    ${list(`format('CREATE EXTENSION IF NOT EXISTS %I WITH SCHEMA %I', e.extname, n.nspname)`)} AS statements
+  sql: () => `SELECT 'pg_extension:' || e.oid AS id, 'extension ' || e.extname AS name,
+    ${jsonTextArray(`'pg_namespace:' || n.oid`)} AS needs, ${jsonTextArray(`'extension:' || e.extname`)} AS wants,
+    ${jsonTextArray(`format('CREATE EXTENSION IF NOT EXISTS %I WITH SCHEMA %I', e.extname, n.nspname)`)} AS statements
     FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace
     WHERE e.oid >= 16384 AND e.extname <> 'plpgsql'`,
 };
 
-export const collations: PartQuestion = {
+export const collationParts: PartQuery = {
   kind: 'collation',
-  text: ({ from }) => {
+  sql: ({ from }) => {
     const locale = from >= 170_000 ? 'c.colllocale' : from >= 150_000 ? 'c.colliculocale' : 'c.collcollate';
     const rules = from >= 160_000 ? 'c.collicurules' : 'NULL';
     return `SELECT 'pg_collation:' || c.oid AS id, format('collation %s.%s', n.nspname, c.collname) AS name,
-      ${list(`format('CREATE COLLATION %I.%I (provider = %s, %s%s%s)', n.nspname, c.collname,
+      ${jsonTextArray(`format('CREATE COLLATION %I.%I (provider = %s, %s%s%s)', n.nspname, c.collname,
         CASE c.collprovider WHEN 'i' THEN 'icu' WHEN 'b' THEN 'builtin' ELSE 'libc' END,
         CASE WHEN c.collprovider = 'c' THEN format('lc_collate = %L, lc_ctype = %L', c.collcollate, c.collctype)
           ELSE format('locale = %L', ${locale}) END,
         CASE WHEN c.collisdeterministic THEN '' ELSE ', deterministic = false' END,
         coalesce(', rules = ' || quote_literal(nullif(${rules}, '')), ''))`)} AS statements
       FROM pg_collation c JOIN pg_namespace n ON n.oid = c.collnamespace
-      WHERE ${ours('n')} AND ${made('pg_collation', 'c.oid')} AND c.collprovider IN ('c', 'i', 'b')`;
+      WHERE ${userSchemaCondition('n')} AND ${userObjectCondition('pg_collation', 'c.oid')} AND c.collprovider IN ('c', 'i', 'b')`;
   },
 };

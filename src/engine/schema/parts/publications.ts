@@ -1,21 +1,21 @@
-import { lists, made } from '../clauses.ts';
-import type { PartQuestion, Versions } from '../part.ts';
+import type { PartQuery, ServerVersions } from '../schema-part.ts';
+import { jsonTextArrayConcat, userObjectCondition } from '../sql-fragments.ts';
 
 /** What others replicate from the source: it does nothing on the target until somebody asks for it. */
-export const publications: PartQuestion = {
+export const publicationParts: PartQuery = {
   kind: 'publication',
-  text: (versions) => `SELECT 'pg_publication:' || p.oid AS id, 'publication ' || p.pubname AS name,
+  sql: (versions) => `SELECT 'pg_publication:' || p.oid AS id, 'publication ' || p.pubname AS name,
       (SELECT json_agg('pg_class:' || r.prrelid) FROM pg_publication_rel r WHERE r.prpubid = p.oid) AS needs,
-      ${lists(
+      ${jsonTextArrayConcat(
         `ARRAY[format('CREATE PUBLICATION %I%s WITH (%s)', p.pubname,
-          CASE WHEN p.puballtables THEN ' FOR ALL TABLES' ELSE '' END, ${options(versions)})]`,
-        members(versions),
-        schemas(versions),
+          CASE WHEN p.puballtables THEN ' FOR ALL TABLES' ELSE '' END, ${publicationOptions(versions)})]`,
+        addTableStatements(versions),
+        addSchemaStatements(versions),
       )} AS statements
-    FROM pg_publication p WHERE ${made('pg_publication', 'p.oid')}`,
+    FROM pg_publication p WHERE ${userObjectCondition('pg_publication', 'p.oid')}`,
 };
 
-function options({ from }: Versions): string {
+function publicationOptions({ from }: ServerVersions): string {
   return `concat_ws(', ', format('publish = %L', concat_ws(', ', CASE WHEN p.pubinsert THEN 'insert' END,
       CASE WHEN p.pubupdate THEN 'update' END, CASE WHEN p.pubdelete THEN 'delete' END,
       CASE WHEN p.pubtruncate THEN 'truncate' END))
@@ -23,7 +23,7 @@ function options({ from }: Versions): string {
     ${from >= 180_000 ? `, CASE p.pubgencols WHEN 's' THEN 'publish_generated_columns = stored' END` : ''})`;
 }
 
-function members({ from }: Versions): string {
+function addTableStatements({ from }: ServerVersions): string {
   const rest =
     from >= 150_000
       ? `coalesce((SELECT format(' (%s)', string_agg(format('%I', a.attname), ', ' ORDER BY a.attnum))
@@ -35,7 +35,7 @@ function members({ from }: Versions): string {
     WHERE r.prpubid = p.oid ORDER BY 1)`;
 }
 
-function schemas({ from }: Versions): string {
+function addSchemaStatements({ from }: ServerVersions): string {
   if (from < 150_000) return 'ARRAY[]';
   return `ARRAY(SELECT format('ALTER PUBLICATION %I ADD TABLES IN SCHEMA %I', p.pubname, n.nspname)
     FROM pg_publication_namespace s JOIN pg_namespace n ON n.oid = s.pnnspid WHERE s.pnpubid = p.oid ORDER BY 1)`;

@@ -1,27 +1,27 @@
-import { list, relations, sequenceOptions } from '../clauses.ts';
-import type { PartQuestion } from '../part.ts';
+import type { PartQuery } from '../schema-part.ts';
+import { jsonTextArray, sequenceOptionsSql, userRelations } from '../sql-fragments.ts';
 
 /** Those of identity columns come with their table. Where a sequence stands is data. */
-export const sequences: PartQuestion = {
+export const sequenceParts: PartQuery = {
   kind: 'sequence',
-  text: ({ from }) => `SELECT 'pg_class:' || c.oid AS id, format('sequence %s.%s', n.nspname, c.relname) AS name,
-      ${list(
+  sql: ({ from }) => `SELECT 'pg_class:' || c.oid AS id, format('sequence %s.%s', n.nspname, c.relname) AS name,
+      ${jsonTextArray(
         `format('CREATE %sSEQUENCE %I.%I AS %s %s', ${
           from >= 150_000 ? `CASE c.relpersistence WHEN 'u' THEN 'UNLOGGED ' ELSE '' END` : `''`
-        }, n.nspname, c.relname, format_type(s.seqtypid, NULL), ${sequenceOptions('s')})`,
+        }, n.nspname, c.relname, format_type(s.seqtypid, NULL), ${sequenceOptionsSql('s')})`,
       )} AS statements
-    FROM ${relations('S')} JOIN pg_sequence s ON s.seqrelid = c.oid
+    FROM ${userRelations('S')} JOIN pg_sequence s ON s.seqrelid = c.oid
     WHERE NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid
       AND d.deptype = 'i' AND d.refclassid = 'pg_class'::regclass)`,
 };
 
-export const ownedSequences: PartQuestion = {
+export const ownedSequenceParts: PartQuery = {
   kind: 'owned sequence',
-  text: () => `SELECT 'owned:' || c.oid AS id, format('owner of sequence %s.%s', n.nspname, c.relname) AS name,
-      ${list(`'pg_class:' || c.oid`, `'pg_class:' || t.oid`)} AS needs,
-      ${list(`format('ALTER SEQUENCE %I.%I OWNED BY %I.%I.%I', n.nspname, c.relname, tn.nspname, t.relname, a.attname)`)}
+  sql: () => `SELECT 'owned:' || c.oid AS id, format('owner of sequence %s.%s', n.nspname, c.relname) AS name,
+      ${jsonTextArray(`'pg_class:' || c.oid`, `'pg_class:' || t.oid`)} AS needs,
+      ${jsonTextArray(`format('ALTER SEQUENCE %I.%I OWNED BY %I.%I.%I', n.nspname, c.relname, tn.nspname, t.relname, a.attname)`)}
         AS statements
-    FROM ${relations('S')}
+    FROM ${userRelations('S')}
     JOIN pg_depend d ON d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'a'
       AND d.refclassid = 'pg_class'::regclass AND d.refobjsubid > 0
     JOIN pg_class t ON t.oid = d.refobjid JOIN pg_namespace tn ON tn.oid = t.relnamespace

@@ -1,56 +1,56 @@
-import { lists, relations, storageOptions } from '../clauses.ts';
-import type { PartQuestion, Versions } from '../part.ts';
-import { columnDefinitions, columnSettings, identities, lateNotNulls } from './columns.ts';
+import type { PartQuery, ServerVersions } from '../schema-part.ts';
+import { jsonTextArrayConcat, storageOptionsSql, userRelations } from '../sql-fragments.ts';
+import { columnDefinitionsSql, columnSettingStatements, identityStatements, lateNotNullStatements } from './columns.ts';
 
 /**
  * A table with its columns; a partition is made by itself and then attached, so that its columns keep their own order.
  * Defaults, checks, keys and indexes are parts of their own, because functions in them may need the table.
  */
-export const tables: PartQuestion = {
+export const tableParts: PartQuery = {
   kind: 'table',
-  text: (versions) => `SELECT 'pg_class:' || c.oid AS id, format('table %s.%s', n.nspname, c.relname) AS name,
+  sql: (versions) => `SELECT 'pg_class:' || c.oid AS id, format('table %s.%s', n.nspname, c.relname) AS name,
       (SELECT json_agg('pg_class:' || i.inhparent) FROM pg_inherits i WHERE i.inhrelid = c.oid) AS needs,
-      ${lists(
-        `ARRAY[${create(versions)}, ${attach}, ${typed}, ${toastOptions}]`,
-        identities(),
-        lateNotNulls(versions),
+      ${jsonTextArrayConcat(
+        `ARRAY[${createTable(versions)}, ${attachPartition}, ${typedTable}, ${toastOptions}]`,
+        identityStatements(),
+        lateNotNullStatements(versions),
       )} AS statements
-    FROM ${relations('rp')}`,
+    FROM ${userRelations('rp')}`,
 };
 
 /** After all tables, because heirs would take it over from their parents. */
-export const columnsOfTables: PartQuestion = {
+export const columnSettingParts: PartQuery = {
   kind: 'setting',
-  text: (versions) => `SELECT 'columns:' || c.oid AS id, format('columns of %s.%s', n.nspname, c.relname) AS name,
+  sql: (versions) => `SELECT 'columns:' || c.oid AS id, format('columns of %s.%s', n.nspname, c.relname) AS name,
       (SELECT json_agg(need) FROM (SELECT 'pg_class:' || c.oid UNION ALL
         SELECT 'pg_class:' || inhrelid FROM pg_inherits WHERE inhparent = c.oid) AS x(need)) AS needs,
-      ${lists(columnSettings(versions))} AS statements
-    FROM ${relations('rpm')}`,
+      ${jsonTextArrayConcat(columnSettingStatements(versions))} AS statements
+    FROM ${userRelations('rpm')}`,
 };
 
-function create(versions: Versions): string {
+function createTable(versions: ServerVersions): string {
   // Since 18 a partitioned table, which holds nothing, cannot be called unlogged.
   const unlogged = `c.relpersistence = 'u'${versions.to >= 180_000 ? ` AND c.relkind <> 'p'` : ''}`;
   return `format('CREATE %sTABLE %I.%I (%s)%s%s%s%s', CASE WHEN ${unlogged} THEN 'UNLOGGED ' ELSE '' END,
-    n.nspname, c.relname, ${columnDefinitions(versions)}, ${inherits},
+    n.nspname, c.relname, ${columnDefinitionsSql(versions)}, ${inheritsClause},
     CASE c.relkind WHEN 'p' THEN ' PARTITION BY ' || pg_get_partkeydef(c.oid) ELSE '' END,
     coalesce((SELECT format(' USING %I', m.amname) FROM pg_am m WHERE m.oid = c.relam AND m.amname <> 'heap'), ''),
-    coalesce(' WITH (' || ${storageOptions('c.reloptions')} || ')', ''))`;
+    coalesce(' WITH (' || ${storageOptionsSql('c.reloptions')} || ')', ''))`;
 }
 
-const inherits = `CASE WHEN c.relispartition THEN '' ELSE coalesce((SELECT format(' INHERITS (%s)',
+const inheritsClause = `CASE WHEN c.relispartition THEN '' ELSE coalesce((SELECT format(' INHERITS (%s)',
     string_agg(format('%I.%I', pn.nspname, p.relname), ', ' ORDER BY i.inhseqno))
   FROM pg_inherits i JOIN pg_class p ON p.oid = i.inhparent JOIN pg_namespace pn ON pn.oid = p.relnamespace
   WHERE i.inhrelid = c.oid HAVING count(*) > 0), '') END`;
 
-const attach = `CASE WHEN c.relispartition THEN (SELECT format('ALTER TABLE ONLY %I.%I ATTACH PARTITION %I.%I %s',
+const attachPartition = `CASE WHEN c.relispartition THEN (SELECT format('ALTER TABLE ONLY %I.%I ATTACH PARTITION %I.%I %s',
     pn.nspname, p.relname, n.nspname, c.relname, pg_get_expr(c.relpartbound, c.oid))
   FROM pg_inherits i JOIN pg_class p ON p.oid = i.inhparent JOIN pg_namespace pn ON pn.oid = p.relnamespace
   WHERE i.inhrelid = c.oid) END`;
 
-const typed = `CASE WHEN c.reloftype <> 0 THEN
+const typedTable = `CASE WHEN c.reloftype <> 0 THEN
   format('ALTER TABLE ONLY %I.%I OF %s', n.nspname, c.relname, format_type(c.reloftype, NULL)) END`;
 
 const toastOptions = `(SELECT format('ALTER TABLE ONLY %I.%I SET (%s)', n.nspname, c.relname,
-  ${storageOptions('toast.reloptions', 'toast.')}) FROM pg_class toast
+  ${storageOptionsSql('toast.reloptions', 'toast.')}) FROM pg_class toast
   WHERE toast.oid = c.reltoastrelid AND toast.reloptions IS NOT NULL)`;

@@ -1,85 +1,91 @@
-import { list, lists, made, ours, relations } from '../clauses.ts';
-import type { PartQuestion, Versions } from '../part.ts';
+import type { PartQuery, ServerVersions } from '../schema-part.ts';
+import {
+  jsonTextArray,
+  jsonTextArrayConcat,
+  userObjectCondition,
+  userRelations,
+  userSchemaCondition,
+} from '../sql-fragments.ts';
 
 /** Those of partitions come with their parent's. */
-export const triggers: PartQuestion = {
+export const triggerParts: PartQuery = {
   kind: 'trigger',
-  text: (versions) => `SELECT 'pg_trigger:' || t.oid AS id,
+  sql: (versions) => `SELECT 'pg_trigger:' || t.oid AS id,
       format('trigger %s of %s.%s', t.tgname, n.nspname, c.relname) AS name,
-      ${list(`'pg_class:' || c.oid`)} AS needs,
-      ${lists(`ARRAY[pg_get_triggerdef(t.oid), CASE WHEN t.tgenabled <> 'O' THEN ${state(`t.tgenabled`)} END]`)}
+      ${jsonTextArray(`'pg_class:' || c.oid`)} AS needs,
+      ${jsonTextArrayConcat(`ARRAY[pg_get_triggerdef(t.oid), CASE WHEN t.tgenabled <> 'O' THEN ${triggerState(`t.tgenabled`)} END]`)}
         AS statements
-    FROM ${relations('rpv')} JOIN pg_trigger t ON t.tgrelid = c.oid
-    WHERE NOT t.tgisinternal AND ${original(versions)}`,
+    FROM ${userRelations('rpv')} JOIN pg_trigger t ON t.tgrelid = c.oid
+    WHERE NOT t.tgisinternal AND ${isOriginalTrigger(versions)}`,
 };
 
 /** A partition may have a trigger of its parent in a state of its own. */
-export const partitionTriggers: PartQuestion = {
+export const partitionTriggerParts: PartQuery = {
   kind: 'rule',
-  text: (versions) => `SELECT 'state:' || t.oid AS id,
+  sql: (versions) => `SELECT 'state:' || t.oid AS id,
       format('trigger %s of %s.%s', t.tgname, n.nspname, c.relname) AS name,
-      ${list(`'pg_class:' || c.oid`)} AS needs, ${list(state('t.tgenabled'))} AS statements
-    FROM ${relations('rp')} JOIN pg_trigger t ON t.tgrelid = c.oid
-    WHERE c.relispartition AND t.tgconstraint = 0 AND NOT (${original(versions)}) AND EXISTS (SELECT FROM pg_trigger other
+      ${jsonTextArray(`'pg_class:' || c.oid`)} AS needs, ${jsonTextArray(triggerState('t.tgenabled'))} AS statements
+    FROM ${userRelations('rp')} JOIN pg_trigger t ON t.tgrelid = c.oid
+    WHERE c.relispartition AND t.tgconstraint = 0 AND NOT (${isOriginalTrigger(versions)}) AND EXISTS (SELECT FROM pg_trigger other
       WHERE other.tgname = t.tgname AND other.tgfoid = t.tgfoid AND 'O' <> ANY (ARRAY[other.tgenabled, t.tgenabled]))`,
 };
 
 /** Until 12 a copy was known by being internal and on a partition. */
-function original({ from }: Versions): string {
+function isOriginalTrigger({ from }: ServerVersions): string {
   return from >= 130_000 ? 't.tgparentid = 0' : 'NOT (t.tgisinternal AND c.relispartition)';
 }
 
-function state(column: string): string {
+function triggerState(column: string): string {
   return `format('ALTER TABLE ONLY %I.%I %s TRIGGER %I', n.nspname, c.relname, CASE ${column}
     WHEN 'D' THEN 'DISABLE' WHEN 'R' THEN 'ENABLE REPLICA' WHEN 'A' THEN 'ENABLE ALWAYS' ELSE 'ENABLE' END, t.tgname)`;
 }
 
 /** But for those that make a view what it is. */
-export const rules: PartQuestion = {
+export const ruleParts: PartQuery = {
   kind: 'rule',
-  text: () => `SELECT 'pg_rewrite:' || r.oid AS id, format('rule %s of %s.%s', r.rulename, n.nspname, c.relname) AS name,
-      ${list(`'pg_class:' || c.oid`)} AS needs,
-      ${lists(`ARRAY[pg_get_ruledef(r.oid), CASE WHEN r.ev_enabled <> 'O' THEN
+  sql: () => `SELECT 'pg_rewrite:' || r.oid AS id, format('rule %s of %s.%s', r.rulename, n.nspname, c.relname) AS name,
+      ${jsonTextArray(`'pg_class:' || c.oid`)} AS needs,
+      ${jsonTextArrayConcat(`ARRAY[pg_get_ruledef(r.oid), CASE WHEN r.ev_enabled <> 'O' THEN
         format('ALTER TABLE %I.%I %s RULE %I', n.nspname, c.relname, CASE r.ev_enabled WHEN 'D' THEN 'DISABLE'
           WHEN 'R' THEN 'ENABLE REPLICA' ELSE 'ENABLE ALWAYS' END, r.rulename) END]`)} AS statements
-    FROM ${relations('rpv')} JOIN pg_rewrite r ON r.ev_class = c.oid AND r.rulename <> '_RETURN'`,
+    FROM ${userRelations('rpv')} JOIN pg_rewrite r ON r.ev_class = c.oid AND r.rulename <> '_RETURN'`,
 };
 
 /** Last of all: they would hear of everything made after them. */
-export const eventTriggers: PartQuestion = {
+export const eventTriggerParts: PartQuery = {
   kind: 'event trigger',
-  text: () => `SELECT 'pg_event_trigger:' || e.oid AS id, 'event trigger ' || e.evtname AS name,
-      ${lists(`ARRAY[format('CREATE EVENT TRIGGER %I ON %s%s EXECUTE FUNCTION %I.%I()', e.evtname, e.evtevent,
+  sql: () => `SELECT 'pg_event_trigger:' || e.oid AS id, 'event trigger ' || e.evtname AS name,
+      ${jsonTextArrayConcat(`ARRAY[format('CREATE EVENT TRIGGER %I ON %s%s EXECUTE FUNCTION %I.%I()', e.evtname, e.evtevent,
           coalesce(' WHEN TAG IN (' || (SELECT string_agg(quote_literal(tag), ', ') FROM unnest(e.evttags) tag) || ')', ''),
           n.nspname, p.proname),
         CASE WHEN e.evtenabled <> 'O' THEN format('ALTER EVENT TRIGGER %I %s', e.evtname, CASE e.evtenabled
           WHEN 'D' THEN 'DISABLE' WHEN 'R' THEN 'ENABLE REPLICA' ELSE 'ENABLE ALWAYS' END) END]`)} AS statements
     FROM pg_event_trigger e JOIN pg_proc p ON p.oid = e.evtfoid JOIN pg_namespace n ON n.oid = p.pronamespace
-    WHERE ${made('pg_event_trigger', 'e.oid')}`,
+    WHERE ${userObjectCondition('pg_event_trigger', 'e.oid')}`,
 };
 
 /** For whom a policy is must be known on the target. */
-export const policies: PartQuestion = {
+export const policyParts: PartQuery = {
   kind: 'policy',
-  text: () => `SELECT 'pg_policy:' || p.oid AS id, format('policy %s of %s.%s', p.polname, n.nspname, c.relname) AS name,
-      ${list(`'pg_class:' || c.oid`)} AS needs,
+  sql: () => `SELECT 'pg_policy:' || p.oid AS id, format('policy %s of %s.%s', p.polname, n.nspname, c.relname) AS name,
+      ${jsonTextArray(`'pg_class:' || c.oid`)} AS needs,
       (SELECT json_agg('role:' || rolname) FROM pg_roles WHERE oid = ANY (p.polroles)) AS wants,
-      ${list(`format('CREATE POLICY %I ON %I.%I AS %s FOR %s TO %s%s%s', p.polname, n.nspname, c.relname,
+      ${jsonTextArray(`format('CREATE POLICY %I ON %I.%I AS %s FOR %s TO %s%s%s', p.polname, n.nspname, c.relname,
         CASE WHEN p.polpermissive THEN 'PERMISSIVE' ELSE 'RESTRICTIVE' END,
         CASE p.polcmd WHEN 'r' THEN 'SELECT' WHEN 'a' THEN 'INSERT' WHEN 'w' THEN 'UPDATE' WHEN 'd' THEN 'DELETE' ELSE 'ALL' END,
         coalesce((SELECT string_agg(quote_ident(rolname), ', ') FROM pg_roles WHERE oid = ANY (p.polroles)), 'PUBLIC'),
         coalesce(' USING (' || pg_get_expr(p.polqual, p.polrelid) || ')', ''),
         coalesce(' WITH CHECK (' || pg_get_expr(p.polwithcheck, p.polrelid) || ')', ''))`)} AS statements
-    FROM ${relations('rp')} JOIN pg_policy p ON p.polrelid = c.oid`,
+    FROM ${userRelations('rp')} JOIN pg_policy p ON p.polrelid = c.oid`,
 };
 
-export const statistics: PartQuestion = {
+export const statisticsParts: PartQuery = {
   kind: 'statistics',
-  text: ({
+  sql: ({
     from,
   }) => `SELECT 'pg_statistic_ext:' || s.oid AS id, format('statistics %s.%s', n.nspname, s.stxname) AS name,
-      ${list(`'pg_class:' || s.stxrelid`)} AS needs,
-      ${lists(
+      ${jsonTextArray(`'pg_class:' || s.stxrelid`)} AS needs,
+      ${jsonTextArrayConcat(
         `ARRAY[pg_get_statisticsobjdef(s.oid)${
           from >= 130_000
             ? `, CASE WHEN s.stxstattarget >= 0 THEN
@@ -87,6 +93,6 @@ export const statistics: PartQuestion = {
             : ''
         }]`,
       )} AS statements
-    FROM pg_statistic_ext s JOIN pg_namespace n ON n.oid = s.stxnamespace AND ${ours('n')}
-    WHERE ${made('pg_statistic_ext', 's.oid')}`,
+    FROM pg_statistic_ext s JOIN pg_namespace n ON n.oid = s.stxnamespace AND ${userSchemaCondition('n')}
+    WHERE ${userObjectCondition('pg_statistic_ext', 's.oid')}`,
 };

@@ -1,63 +1,73 @@
-import { collate, list, lists, made, ours } from '../clauses.ts';
-import type { PartQuestion, Versions } from '../part.ts';
+import type { PartQuery, ServerVersions } from '../schema-part.ts';
+import {
+  collateClause,
+  jsonTextArray,
+  jsonTextArrayConcat,
+  userObjectCondition,
+  userSchemaCondition,
+} from '../sql-fragments.ts';
 
 /** Types that people made, as `t` in `n`. */
-const types = `pg_type t JOIN pg_namespace n ON n.oid = t.typnamespace AND ${ours('n')} AND ${made('pg_type', 't.oid')}`;
-const head = `'pg_type:' || t.oid AS id, format('type %s.%s', n.nspname, t.typname) AS name`;
+const userTypes = `pg_type t JOIN pg_namespace n ON n.oid = t.typnamespace AND ${userSchemaCondition('n')} AND ${userObjectCondition('pg_type', 't.oid')}`;
+const typeColumns = `'pg_type:' || t.oid AS id, format('type %s.%s', n.nspname, t.typname) AS name`;
 
-export const enums: PartQuestion = {
+export const enumParts: PartQuery = {
   kind: 'type',
-  text: () => `SELECT ${head}, ${list(`format('CREATE TYPE %I.%I AS ENUM (%s)', n.nspname, t.typname,
+  sql: () => `SELECT ${typeColumns}, ${jsonTextArray(`format('CREATE TYPE %I.%I AS ENUM (%s)', n.nspname, t.typname,
       (SELECT string_agg(quote_literal(enumlabel), ', ' ORDER BY enumsortorder) FROM pg_enum WHERE enumtypid = t.oid))`)}
       AS statements
-    FROM ${types} WHERE t.typtype = 'e'`,
+    FROM ${userTypes} WHERE t.typtype = 'e'`,
 };
 
-export const composites: PartQuestion = {
+export const compositeParts: PartQuery = {
   kind: 'type',
-  text: () => `SELECT ${head}, ${list(`format('CREATE TYPE %I.%I AS (%s)', n.nspname, t.typname,
+  sql: () => `SELECT ${typeColumns}, ${jsonTextArray(`format('CREATE TYPE %I.%I AS (%s)', n.nspname, t.typname,
       (SELECT string_agg(format('%I %s%s', a.attname, format_type(a.atttypid, a.atttypmod),
-          ${collate('a.attcollation', 'a.atttypid')}), ', ' ORDER BY a.attnum)
+          ${collateClause('a.attcollation', 'a.atttypid')}), ', ' ORDER BY a.attnum)
         FROM pg_attribute a WHERE a.attrelid = t.typrelid AND a.attnum > 0 AND NOT a.attisdropped))`)} AS statements
-    FROM ${types} JOIN pg_class c ON c.oid = t.typrelid AND c.relkind = 'c'`,
+    FROM ${userTypes} JOIN pg_class c ON c.oid = t.typrelid AND c.relkind = 'c'`,
 };
 
 /** Checks follow, because their functions may take the domain itself. */
-export const domains: PartQuestion = {
+export const domainParts: PartQuery = {
   kind: 'type',
-  text: ({ from }) => `SELECT ${head}, ${list(`format('CREATE DOMAIN %I.%I AS %s%s%s%s', n.nspname, t.typname,
-      format_type(t.typbasetype, t.typtypmod), ${collate('t.typcollation', 't.typbasetype')},
+  sql: ({
+    from,
+  }) => `SELECT ${typeColumns}, ${jsonTextArray(`format('CREATE DOMAIN %I.%I AS %s%s%s%s', n.nspname, t.typname,
+      format_type(t.typbasetype, t.typtypmod), ${collateClause('t.typcollation', 't.typbasetype')},
       coalesce(' DEFAULT ' || coalesce(pg_get_expr(t.typdefaultbin, 'pg_type'::regclass), quote_literal(t.typdefault)), ''),
       CASE WHEN t.typnotnull THEN ${from >= 170_000 ? namedNotNull : `' NOT NULL'`} ELSE '' END)`)} AS statements
-    FROM ${types} WHERE t.typtype = 'd'`,
+    FROM ${userTypes} WHERE t.typtype = 'd'`,
 };
 
 /** Since 17 a domain's NOT NULL has a name. */
 const namedNotNull = `coalesce((SELECT format(' CONSTRAINT %I NOT NULL', conname) FROM pg_constraint
       WHERE contypid = t.oid AND contype = 'n'), ' NOT NULL')`;
 
-export const domainChecks: PartQuestion = {
+export const domainCheckParts: PartQuery = {
   kind: 'domain constraint',
-  text: () => `SELECT 'pg_constraint:' || k.oid AS id,
+  sql: () => `SELECT 'pg_constraint:' || k.oid AS id,
       format('constraint %s of domain %s.%s', k.conname, n.nspname, t.typname) AS name,
-      ${list(`'pg_type:' || t.oid`)} AS needs,
-      ${list(`format('ALTER DOMAIN %I.%I ADD CONSTRAINT %I %s', n.nspname, t.typname, k.conname,
+      ${jsonTextArray(`'pg_type:' || t.oid`)} AS needs,
+      ${jsonTextArray(`format('ALTER DOMAIN %I.%I ADD CONSTRAINT %I %s', n.nspname, t.typname, k.conname,
         pg_get_constraintdef(k.oid))`)} AS statements
-    FROM ${types} JOIN pg_constraint k ON k.contypid = t.oid AND k.contype = 'c'`,
+    FROM ${userTypes} JOIN pg_constraint k ON k.contypid = t.oid AND k.contype = 'c'`,
 };
 
-export const ranges: PartQuestion = {
+export const rangeParts: PartQuery = {
   kind: 'type',
-  text: ({ from }) => `SELECT ${head}, ${list(`format('CREATE TYPE %I.%I AS RANGE (%s)', n.nspname, t.typname,
+  sql: ({
+    from,
+  }) => `SELECT ${typeColumns}, ${jsonTextArray(`format('CREATE TYPE %I.%I AS RANGE (%s)', n.nspname, t.typname,
       ${rangeOptions({ from })})`)} AS statements
-    FROM ${types} JOIN pg_range r ON r.rngtypid = t.oid
+    FROM ${userTypes} JOIN pg_range r ON r.rngtypid = t.oid
     LEFT JOIN pg_opclass o ON o.oid = r.rngsubopc LEFT JOIN pg_namespace os ON os.oid = o.opcnamespace
     LEFT JOIN pg_collation co ON co.oid = r.rngcollation LEFT JOIN pg_namespace cn ON cn.oid = co.collnamespace
     LEFT JOIN pg_proc d ON d.oid = r.rngsubdiff LEFT JOIN pg_namespace dn ON dn.oid = d.pronamespace
     WHERE t.typtype = 'r' AND r.rngcanonical = 0`,
 };
 
-function rangeOptions({ from }: Pick<Versions, 'from'>): string {
+function rangeOptions({ from }: Pick<ServerVersions, 'from'>): string {
   const multirange = `(SELECT format('multirange_type_name = %I.%I', mn.nspname, m.typname)
     FROM pg_type m JOIN pg_namespace mn ON mn.oid = m.typnamespace WHERE m.oid = r.rngmultitypid)`;
   return `concat_ws(', ', 'subtype = ' || format_type(r.rngsubtype, NULL),
@@ -68,15 +78,15 @@ function rangeOptions({ from }: Pick<Versions, 'from'>): string {
 }
 
 /** Casts by a function or between types that are made of the same; a range brings its own. */
-export const casts: PartQuestion = {
+export const castParts: PartQuery = {
   kind: 'cast',
-  text: () => `SELECT 'pg_cast:' || k.oid AS id,
+  sql: () => `SELECT 'pg_cast:' || k.oid AS id,
       format('cast (%s AS %s)', format_type(k.castsource, NULL), format_type(k.casttarget, NULL)) AS name,
-      ${lists(`ARRAY[format('CREATE CAST (%s AS %s) %s%s', format_type(k.castsource, NULL), format_type(k.casttarget, NULL),
+      ${jsonTextArrayConcat(`ARRAY[format('CREATE CAST (%s AS %s) %s%s', format_type(k.castsource, NULL), format_type(k.casttarget, NULL),
         CASE k.castmethod WHEN 'b' THEN 'WITHOUT FUNCTION' WHEN 'i' THEN 'WITH INOUT'
           ELSE format('WITH FUNCTION %I.%I(%s)', n.nspname, p.proname, pg_get_function_identity_arguments(p.oid)) END,
         CASE k.castcontext WHEN 'i' THEN ' AS IMPLICIT' WHEN 'a' THEN ' AS ASSIGNMENT' ELSE '' END)]`)} AS statements
     FROM pg_cast k LEFT JOIN pg_proc p ON p.oid = k.castfunc LEFT JOIN pg_namespace n ON n.oid = p.pronamespace
-    WHERE ${made('pg_cast', 'k.oid')} AND NOT EXISTS (SELECT FROM pg_depend d
+    WHERE ${userObjectCondition('pg_cast', 'k.oid')} AND NOT EXISTS (SELECT FROM pg_depend d
       WHERE d.classid = 'pg_cast'::regclass AND d.objid = k.oid AND d.deptype = 'i')`,
 };

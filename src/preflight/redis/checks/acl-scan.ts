@@ -1,34 +1,41 @@
-import { type Info, keyspaceOf } from '../../../redis/info.ts';
+import { parseKeyspace, type RedisInfo } from '../../../redis/info.ts';
 import { fail, pass } from '../../finding.ts';
-import { type Answer, maybe, known as valueOr } from '../ask.ts';
-import { mayDump, mayPttl, mayScan, maySelect, mayType, userRules } from '../asks/acl.ts';
-import { aclFile } from '../asks/config.ts';
-import { info } from '../asks/info.ts';
-import { check } from '../check.ts';
-import { unanswered } from '../findings.ts';
-import { grant } from '../fixes.ts';
-import type { Ground } from '../ground.ts';
-import { isDenied, isOlderThanUsers, rightOf } from './rights.ts';
+import { redisCheck } from '../check.ts';
+import { commandPermission, isBeforeAcl, isDenied } from '../command-permission.ts';
+import { unansweredOutcome } from '../findings.ts';
+import { aclGrantFix } from '../fixes.ts';
+import {
+  aclUserRulesQuery,
+  dumpDryRunQuery,
+  pttlDryRunQuery,
+  scanDryRunQuery,
+  selectDryRunQuery,
+  typeDryRunQuery,
+} from '../queries/acl.ts';
+import { aclfileConfigQuery } from '../queries/config.ts';
+import { infoQuery } from '../queries/info.ts';
+import { optionalQuery, type RedisQueryResult, resultOr as valueOr } from '../query.ts';
+import type { RedisSourceFacts } from '../source-facts.ts';
 
-export const aclScan = check({
+export const aclScanCheck = redisCheck({
   id: 'acl-scan',
   title: 'the user may read every key of every database',
   needs: 'entry',
   mayBlock: ['scan'],
-  asks: {
-    select: maybe(maySelect),
-    scan: maybe(mayScan),
-    dump: maybe(mayDump),
-    pttl: maybe(mayPttl),
-    type: maybe(mayType),
-    rules: maybe(userRules),
-    file: maybe(aclFile),
-    server: maybe(info),
+  queries: {
+    select: optionalQuery(selectDryRunQuery),
+    scan: optionalQuery(scanDryRunQuery),
+    dump: optionalQuery(dumpDryRunQuery),
+    pttl: optionalQuery(pttlDryRunQuery),
+    type: optionalQuery(typeDryRunQuery),
+    rules: optionalQuery(aclUserRulesQuery),
+    file: optionalQuery(aclfileConfigQuery),
+    server: optionalQuery(infoQuery),
   },
-  judge(values, ground) {
+  evaluate(values, ground) {
     const { rules, server } = values;
-    const rights = namesFor(server).map((name) => ({ name, right: rightOf(name, values[name], rules) }));
-    if (rights.some(({ right }) => isOlderThanUsers(server, right))) return pass('the server knows no users');
+    const rights = namesFor(server).map((name) => ({ name, right: commandPermission(name, values[name], rules) }));
+    if (rights.some(({ right }) => isBeforeAcl(server, right))) return pass('the server knows no users');
     const seen = refusalOf(ground);
     const names = rights
       .filter(({ name, right }) => (isDenied(right) && !isAboutKeys(wordsOf(right))) || name === seen.command)
@@ -38,7 +45,7 @@ export const aclScan = check({
       const unasked = rights.flatMap(({ right }) => (right.kind === 'known' ? [] : [right]))[0];
       return unasked === undefined
         ? pass(`${ground.user} may ${namesFor(server).join(', ').toUpperCase()}`)
-        : unanswered(unasked);
+        : unansweredOutcome(unasked);
     }
     const open = rights.flatMap(({ name, right }) => (right.kind === 'known' || name === seen.command ? [] : [name]));
     const file = valueOr(values.file, new Map<string, string>()).get('aclfile') ?? '';
@@ -48,12 +55,12 @@ export const aclScan = check({
         .map((name) => `+${name}`)
         .join(' ')} ~* for ${ground.user}`,
       detail: 'A scan is refused: `-NOPERM`. Replication needs none of it.',
-      fix: grant({
+      fix: aclGrantFix({
         user: ground.user,
         names: namesFor(server).filter((name) => names.includes(name) || open.includes(name)),
         allKeys: lacksKeys,
         keysBefore: valueOr(rules, undefined)?.keys,
-        guessed: open.length > 0,
+        isGuessed: open.length > 0,
         aclFile: file,
         info: valueOr(server, new Map<string, string>()),
         text: 'Let the user read all keys, or give another user.',
@@ -65,13 +72,16 @@ export const aclScan = check({
 type Name = 'select' | 'scan' | 'dump' | 'pttl' | 'type';
 
 /** A new connection is in database 0, so only keys elsewhere need SELECT; where they are may not be told. */
-function namesFor(server: Answer<Info>): readonly Name[] {
-  const isAlone = server.kind === 'known' && keyspaceOf(server.value).every(({ index }) => index === 0);
+function namesFor(server: RedisQueryResult<RedisInfo>): readonly Name[] {
+  const isAlone = server.kind === 'known' && parseKeyspace(server.value).every(({ index }) => index === 0);
   return [...(isAlone ? [] : (['select'] as const)), 'scan', 'dump', 'pttl', 'type'];
 }
 
 /** What the sample was refused, which was sent for real: `+select|0` lets a user into database 0 alone. */
-function refusalOf({ sample }: Ground): { readonly command?: string | undefined; readonly isAboutKeys: boolean } {
+function refusalOf({ sample }: RedisSourceFacts): {
+  readonly command?: string | undefined;
+  readonly isAboutKeys: boolean;
+} {
   if (sample.kind !== 'denied') return { isAboutKeys: false };
   const [, command] = /'([a-z]+)' command/i.exec(sample.reason) ?? [];
   return { command, isAboutKeys: isAboutKeys(sample.reason) };
@@ -81,6 +91,6 @@ function isAboutKeys(words: string): boolean {
   return /permissions to access/i.test(words);
 }
 
-function wordsOf(right: ReturnType<typeof rightOf>): string {
-  return right.kind === 'known' ? right.value.words : '';
+function wordsOf(right: ReturnType<typeof commandPermission>): string {
+  return right.kind === 'known' ? right.value.reply : '';
 }

@@ -1,23 +1,27 @@
-import type { Info } from '../../../redis/info.ts';
+import type { RedisInfo } from '../../../redis/info.ts';
 import { type Fix, fail, pass, warn } from '../../finding.ts';
-import { bytesText } from '../../formats/shared.ts';
-import { known, maybe } from '../ask.ts';
-import { type Config, dataFolder, replication } from '../asks/config.ts';
-import { info } from '../asks/info.ts';
-import { check } from '../check.ts';
-import { disklessOf } from '../diskless.ts';
-import { setting } from '../fixes.ts';
-import { loadOf } from '../load.ts';
+import { formatBytes } from '../../formats/report-text.ts';
+import { redisCheck } from '../check.ts';
+import { estimateCopy } from '../copy-estimate.ts';
+import { disklessSyncOf } from '../diskless-sync.ts';
+import { configSetFix } from '../fixes.ts';
+import { dirConfigQuery, type RedisConfigValues, replicationConfigQuery } from '../queries/config.ts';
+import { infoQuery } from '../queries/info.ts';
+import { optionalQuery, resultOr } from '../query.ts';
 
-export const bgsaveBroken = check({
+export const bgsaveBrokenCheck = redisCheck({
   id: 'bgsave-broken',
   title: 'the last BGSAVE succeeded',
   needs: 'entry',
   mayBlock: ['continuous'],
-  asks: { server: info, settings: maybe(replication), folder: maybe(dataFolder) },
-  judge({ server, settings, folder }, _ground, wish) {
+  queries: {
+    server: infoQuery,
+    settings: optionalQuery(replicationConfigQuery),
+    folder: optionalQuery(dirConfigQuery),
+  },
+  evaluate({ server, settings, folder }, _ground, wish) {
     const status = server.get('rdb_last_bgsave_status') ?? 'no BGSAVE yet';
-    const { told, isDiskless } = disklessOf(settings, server);
+    const { setting: told, isDiskless } = disklessSyncOf(settings, server);
     const disk = diskTrouble(server, isDiskless, wish.sourceDiskFree);
     if (status !== 'err') {
       return disk === undefined
@@ -29,7 +33,7 @@ export const bgsaveBroken = check({
             fix: cure(told, server, 'Free space in the folder of the server, or copy without the disk.'),
           });
     }
-    const directory = known<Config, undefined>(folder, undefined)?.get('dir');
+    const directory = resultOr<RedisConfigValues, undefined>(folder, undefined)?.get('dir');
     const observed = `rdb_last_bgsave_status:err${directory === undefined ? '' : `, dir ${directory}`}`;
     const look = `Look at the log for the reason: a full disk, a folder that is gone or not writable${directory === undefined ? '' : ` (${directory})`}, or a fork that failed.`;
     if (isDiskless) {
@@ -48,13 +52,13 @@ export const bgsaveBroken = check({
 });
 
 /** A dump takes at most about what the data takes in memory. */
-function diskTrouble(server: Info, isDiskless: boolean, free: number | undefined): string | undefined {
-  const bytes = loadOf(server)?.bytes;
+function diskTrouble(server: RedisInfo, isDiskless: boolean, free: number | undefined): string | undefined {
+  const bytes = estimateCopy(server)?.bytes;
   if (isDiskless || free === undefined || bytes === undefined || bytes <= free) return undefined;
-  return `${bytesText(free)} free on the disk for ${bytesText(bytes)} of data`;
+  return `${formatBytes(free)} free on the disk for ${formatBytes(bytes)} of data`;
 }
 
 /** Without CONFIG nobody can change it there, and nobody knows what it was. */
-function cure(told: string | undefined, server: Info, text: string): Fix {
-  return told === undefined ? { text } : setting('repl-diskless-sync', 'yes', told, server, text);
+function cure(told: string | undefined, server: RedisInfo, text: string): Fix {
+  return told === undefined ? { text } : configSetFix('repl-diskless-sync', 'yes', told, server, text);
 }

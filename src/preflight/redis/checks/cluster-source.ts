@@ -1,20 +1,25 @@
-import { type Info, numberIn } from '../../../redis/info.ts';
-import { fail, type Outcome, pass, warn } from '../../finding.ts';
-import { known, maybe } from '../ask.ts';
-import { readsWhenDown } from '../asks/config.ts';
-import { info } from '../asks/info.ts';
-import { type ClusterNodes, clusterInfo, clusterNodes } from '../asks/server.ts';
-import { check, every } from '../check.ts';
-import { unanswered } from '../findings.ts';
-import { administrator } from '../fixes.ts';
+import { infoNumber, type RedisInfo } from '../../../redis/info.ts';
+import { type CheckOutcome, fail, pass, warn } from '../../finding.ts';
+import { redisCheck, redisMethods } from '../check.ts';
+import { unansweredOutcome } from '../findings.ts';
+import { redisAdministrator } from '../fixes.ts';
+import { clusterReadsConfigQuery } from '../queries/config.ts';
+import { infoQuery } from '../queries/info.ts';
+import { type ClusterNodes, clusterInfoQuery, clusterNodesQuery } from '../queries/server.ts';
+import { optionalQuery, resultOr } from '../query.ts';
 
-export const clusterSource = check({
+export const clusterSourceCheck = redisCheck({
   id: 'cluster-source',
   title: 'the source has all the keys, and is no shard among others',
   needs: 'entry',
-  mayBlock: every,
-  asks: { server: maybe(info), cluster: maybe(clusterInfo), nodes: maybe(clusterNodes), reads: maybe(readsWhenDown) },
-  judge({ server, cluster, nodes, reads }) {
+  mayBlock: redisMethods,
+  queries: {
+    server: optionalQuery(infoQuery),
+    cluster: optionalQuery(clusterInfoQuery),
+    nodes: optionalQuery(clusterNodesQuery),
+    reads: optionalQuery(clusterReadsConfigQuery),
+  },
+  evaluate({ server, cluster, nodes, reads }) {
     // Who is denied one of the two may be allowed the other.
     const isCluster =
       server.kind === 'known'
@@ -22,14 +27,14 @@ export const clusterSource = check({
         : cluster.kind === 'known';
     if (!isCluster) {
       const isAlone = cluster.kind === 'failed' && /support disabled/.test(cluster.reason);
-      return server.kind === 'known' || isAlone ? pass('not in cluster mode') : unanswered(server);
+      return server.kind === 'known' || isAlone ? pass('not in cluster mode') : unansweredOutcome(server);
     }
-    const state = known(cluster, new Map<string, string>());
-    const readable = known(reads, new Map<string, string>()).get('cluster-allow-reads-when-down') === 'yes';
+    const state = resultOr(cluster, new Map<string, string>());
+    const readable = resultOr(reads, new Map<string, string>()).get('cluster-allow-reads-when-down') === 'yes';
     if (state.get('cluster_state') === 'fail' && !readable) return down(state);
-    const shards = numberIn(state, 'cluster_size');
-    if (shards === 1 && numberIn(state, 'cluster_slots_assigned') === allSlots) {
-      if (nodes.kind !== 'known') return unanswered(nodes);
+    const shards = infoNumber(state, 'cluster_size');
+    if (shards === 1 && infoNumber(state, 'cluster_slots_assigned') === allSlots) {
+      if (nodes.kind !== 'known') return unansweredOutcome(nodes);
       if (nodes.value.moving.length > 0) return moving(nodes.value.moving);
       if (nodes.value.isPrimary) return alone(nodes.value);
     }
@@ -45,7 +50,7 @@ export const clusterSource = check({
 const allSlots = 16_384;
 
 /** All keys are here, and it is followed like any other server. What a cluster may do to it later is another matter. */
-function alone({ primaries }: ClusterNodes): Outcome {
+function alone({ primaries }: ClusterNodes): CheckOutcome {
   const others = primaries - 1;
   return warn(
     `cluster mode, one shard with all slots${others > 0 ? `, ${others} ${others > 1 ? 'primaries' : 'primary'} without any` : ''}`,
@@ -60,9 +65,9 @@ function alone({ primaries }: ClusterNodes): Outcome {
   );
 }
 
-function moving(slots: readonly string[]): Outcome {
+function moving(slots: readonly string[]): CheckOutcome {
   return fail(
-    every,
+    redisMethods,
     `cluster mode, moving slots: ${slots.slice(0, 5).join(', ')}${slots.length > 5 ? ` and ${slots.length - 5} more` : ''}`,
     {
       required: 'slots that stay',
@@ -70,7 +75,7 @@ function moving(slots: readonly string[]): Outcome {
         'Each key that moves to another shard is deleted here and, by the stream, on the target. A scan is answered with ASK or MOVED for those that have gone, by both shards.',
       fix: {
         shell: ['redis-cli --cluster check HOST:PORT'],
-        by: administrator,
+        by: redisAdministrator,
         text: 'Let the resharding end, or take it back (CLUSTER SETSLOT SLOT STABLE on both shards).',
       },
     },
@@ -78,15 +83,15 @@ function moving(slots: readonly string[]): Outcome {
 }
 
 /** Then nobody reads a key, not even one that is here. */
-function down(state: Info): Outcome {
+function down(state: RedisInfo): CheckOutcome {
   const served = state.get('cluster_slots_ok') ?? '?';
-  return fail(every, `cluster mode, cluster_state:fail, ${served} of 16384 slots served`, {
+  return fail(redisMethods, `cluster mode, cluster_state:fail, ${served} of 16384 slots served`, {
     required: 'cluster_state:ok, and shard by shard',
     detail:
       'Slots are not assigned or a shard is away: every read is refused with `CLUSTERDOWN The cluster is down`, so that a scan is too.',
     fix: {
       shell: ['redis-cli --cluster check HOST:PORT'],
-      by: administrator,
+      by: redisAdministrator,
       text: 'Bring the missing shard back, or give its slots to the others (redis-cli --cluster fix); then take the keys shard by shard. cluster-allow-reads-when-down yes (6.0 and later) lets the keys that are here be read.',
     },
   });

@@ -1,28 +1,28 @@
-import { keyspaceOf } from '../../../redis/info.ts';
+import { parseKeyspace } from '../../../redis/info.ts';
 import { fail, pass, warn } from '../../finding.ts';
-import { maybe } from '../ask.ts';
-import { databases } from '../asks/config.ts';
-import { info } from '../asks/info.ts';
-import { check, every } from '../check.ts';
-import { unanswered } from '../findings.ts';
+import { redisCheck, redisMethods } from '../check.ts';
+import { unansweredOutcome } from '../findings.ts';
+import { databasesConfigQuery } from '../queries/config.ts';
+import { infoQuery } from '../queries/info.ts';
+import { optionalQuery } from '../query.ts';
 
 /** What a managed cluster has, and every server by default. */
-export const targetDatabases = 16;
+export const targetDatabaseCount = 16;
 
-export const databasesCount = check({
+export const databasesCountCheck = redisCheck({
   id: 'databases-count',
   title: 'no database has a number the target lacks',
   needs: 'entry',
-  mayBlock: every,
-  asks: { server: info, setting: maybe(databases) },
-  judge({ server, setting }) {
-    const beyond = keyspaceOf(server).filter(({ index }) => index >= targetDatabases);
-    const required = `keys in databases 0 to ${targetDatabases - 1} only`;
+  mayBlock: redisMethods,
+  queries: { server: infoQuery, setting: optionalQuery(databasesConfigQuery) },
+  evaluate({ server, setting }) {
+    const beyond = parseKeyspace(server).filter(({ index }) => index >= targetDatabaseCount);
+    const required = `keys in databases 0 to ${targetDatabaseCount - 1} only`;
     if (beyond.length > 0) {
       const names = beyond.map(({ index }) => `db${index}`);
-      return fail(every, beyond.map(({ index, keys }) => `db${index}: ${keys} keys`).join(', '), {
+      return fail(redisMethods, beyond.map(({ index, keys }) => `db${index}: ${keys} keys`).join(', '), {
         required,
-        detail: `The target exits while it loads: \`FATAL: Data file was created with a server configured to handle more than ${targetDatabases} databases\`.`,
+        detail: `The target exits while it loads: \`FATAL: Data file was created with a server configured to handle more than ${targetDatabaseCount} databases\`.`,
         objects: names,
         only: names,
         fix: {
@@ -30,10 +30,10 @@ export const databasesCount = check({
         },
       });
     }
-    if (setting.kind !== 'known') return unanswered(setting);
-    const configured = Number(setting.value.get('databases') ?? targetDatabases);
-    const used = `databases ${configured}, none with keys above ${targetDatabases - 1}`;
-    if (configured <= targetDatabases) return pass(`databases ${configured}`);
+    if (setting.kind !== 'known') return unansweredOutcome(setting);
+    const configured = Number(setting.value.get('databases') ?? targetDatabaseCount);
+    const used = `databases ${configured}, none with keys above ${targetDatabaseCount - 1}`;
+    if (configured <= targetDatabaseCount) return pass(`databases ${configured}`);
     return warn(used, {
       required,
       detail:

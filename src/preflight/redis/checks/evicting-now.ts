@@ -1,16 +1,16 @@
-import { numberIn } from '../../../redis/info.ts';
+import { infoNumber } from '../../../redis/info.ts';
 import { pass, info as tell, warn } from '../../finding.ts';
-import { info } from '../asks/info.ts';
-import { check } from '../check.ts';
+import { redisCheck } from '../check.ts';
+import { infoQuery } from '../queries/info.ts';
 
-export const evictingNow = check({
+export const evictingNowCheck = redisCheck({
   id: 'evicting-now',
   title: 'the source evicts no keys',
   needs: 'entry',
   mayBlock: [],
-  asks: { server: info },
-  judge({ server }, { rate }, wish) {
-    const total = numberIn(server, 'evicted_keys') ?? 0;
+  queries: { server: infoQuery },
+  evaluate({ server }, { rate }, wish) {
+    const total = infoNumber(server, 'evicted_keys') ?? 0;
     const now = rate?.evicted ?? 0;
     if (total === 0) return pass('no key was evicted since the start');
     if (now === 0) return tell(`${total} keys evicted since the start, none while it was watched`);

@@ -1,27 +1,27 @@
-import { numberIn } from '../../../redis/info.ts';
+import { infoNumber } from '../../../redis/info.ts';
 import { pass, warn } from '../../finding.ts';
-import { bytesText } from '../../formats/shared.ts';
-import { known, maybe } from '../ask.ts';
-import { info } from '../asks/info.ts';
-import { slowest } from '../asks/server.ts';
-import { check } from '../check.ts';
+import { formatBytes } from '../../formats/report-text.ts';
+import { redisCheck } from '../check.ts';
+import { infoQuery } from '../queries/info.ts';
+import { latencyMaximaQuery } from '../queries/server.ts';
+import { optionalQuery, resultOr } from '../query.ts';
 
-export const forkMemory = check({
+export const forkMemoryCheck = redisCheck({
   id: 'fork-memory',
   title: 'a fork has the memory it may need',
   needs: 'entry',
   mayBlock: [],
-  asks: { server: info, latency: maybe(slowest) },
-  judge({ server, latency }) {
-    const used = numberIn(server, 'used_memory_rss') ?? numberIn(server, 'used_memory');
-    const total = numberIn(server, 'total_system_memory');
+  queries: { server: infoQuery, latency: optionalQuery(latencyMaximaQuery) },
+  evaluate({ server, latency }) {
+    const used = infoNumber(server, 'used_memory_rss') ?? infoNumber(server, 'used_memory');
+    const total = infoNumber(server, 'total_system_memory');
     const stopped = Math.max(
-      (numberIn(server, 'latest_fork_usec') ?? 0) / 1000,
-      known(latency, new Map<string, number>()).get('fork') ?? 0,
+      (infoNumber(server, 'latest_fork_usec') ?? 0) / 1000,
+      resultOr(latency, new Map<string, number>()).get('fork') ?? 0,
     );
     const observed = [
-      used === undefined ? 'memory not told' : `${bytesText(used)} used`,
-      ...(total === undefined || total === 0 ? [] : [`of ${bytesText(total)}`]),
+      used === undefined ? 'memory not told' : `${formatBytes(used)} used`,
+      ...(total === undefined || total === 0 ? [] : [`of ${formatBytes(total)}`]),
       ...(stopped > 0 ? [`the last fork stopped the server for ${Math.round(stopped)} ms`] : []),
     ].join(', ');
     const isTight = used !== undefined && total !== undefined && total > 0 && used * 2 > total;

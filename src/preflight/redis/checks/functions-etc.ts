@@ -1,22 +1,22 @@
-import { keyspaceOf } from '../../../redis/info.ts';
+import { parseKeyspace } from '../../../redis/info.ts';
 import { pass, info as tell, warn } from '../../finding.ts';
-import { known, maybe } from '../ask.ts';
-import { info } from '../asks/info.ts';
-import { functionCount } from '../asks/server.ts';
-import { check } from '../check.ts';
-import { unanswered } from '../findings.ts';
+import { redisCheck } from '../check.ts';
+import { unansweredOutcome } from '../findings.ts';
+import { infoQuery } from '../queries/info.ts';
+import { functionCountQuery } from '../queries/server.ts';
+import { optionalQuery, resultOr } from '../query.ts';
 
-export const functionsEtc = check({
+export const functionsEtcCheck = redisCheck({
   id: 'functions-etc',
   title: 'nothing but keys of old types',
   needs: 'entry',
   mayBlock: [],
-  asks: { server: info, functions: maybe(functionCount) },
-  judge({ server, functions }, { sample }, wish) {
-    if (functions.kind === 'denied' || functions.kind === 'failed') return unanswered(functions);
-    const count = known(functions, 0);
+  queries: { server: infoQuery, functions: optionalQuery(functionCountQuery) },
+  evaluate({ server, functions }, { sample }, wish) {
+    if (functions.kind === 'denied' || functions.kind === 'failed') return unansweredOutcome(functions);
+    const count = resultOr(functions, 0);
     const types = new Set(sample.kind === 'known' ? sample.value.keys.map(({ type }) => type) : []);
-    const fields = keyspaceOf(server).reduce((sum, { subexpiry }) => sum + subexpiry, 0);
+    const fields = parseKeyspace(server).reduce((sum, { subexpiry }) => sum + subexpiry, 0);
     const seen = [
       ...(count > 0 ? [`${count} functions`] : []),
       ...(types.has('stream') ? ['streams'] : []),

@@ -1,18 +1,18 @@
-import { numberIn } from '../../../redis/info.ts';
+import { infoNumber } from '../../../redis/info.ts';
 import { pass, info as tell } from '../../finding.ts';
-import { notifications } from '../asks/config.ts';
-import { info } from '../asks/info.ts';
-import { check } from '../check.ts';
+import { redisCheck } from '../check.ts';
+import { keyspaceEventsConfigQuery } from '../queries/config.ts';
+import { infoQuery } from '../queries/info.ts';
 
-export const keyspaceNotifications = check({
+export const keyspaceNotificationsCheck = redisCheck({
   id: 'keyspace-notifications',
   title: 'nobody subscribes',
   needs: 'entry',
   mayBlock: [],
-  asks: { server: info, setting: notifications },
-  judge({ server, setting }) {
+  queries: { server: infoQuery, setting: keyspaceEventsConfigQuery },
+  evaluate({ server, setting }) {
     const events = setting.get('notify-keyspace-events') ?? '';
-    const channels = (numberIn(server, 'pubsub_channels') ?? 0) + (numberIn(server, 'pubsub_patterns') ?? 0);
+    const channels = (infoNumber(server, 'pubsub_channels') ?? 0) + (infoNumber(server, 'pubsub_patterns') ?? 0);
     if (events === '' && channels === 0) return pass('no subscriptions');
     return tell(`notify-keyspace-events "${events}", ${channels} channels and patterns subscribed`, {
       detail:

@@ -1,17 +1,17 @@
 import { fail, pass } from '../../finding.ts';
-import { known, maybe } from '../ask.ts';
-import { info } from '../asks/info.ts';
-import { check, every } from '../check.ts';
-import { unanswered } from '../findings.ts';
+import { redisCheck, redisMethods } from '../check.ts';
+import { unansweredOutcome } from '../findings.ts';
+import { infoQuery } from '../queries/info.ts';
+import { optionalQuery, resultOr } from '../query.ts';
 
-export const loading = check({
+export const loadingCheck = redisCheck({
   id: 'loading',
   title: 'the server has loaded its data',
   needs: 'entry',
-  mayBlock: every,
-  asks: { server: maybe(info) },
-  judge({ server }, { entry, probe }) {
-    const facts = known(server, new Map<string, string>());
+  mayBlock: redisMethods,
+  queries: { server: optionalQuery(infoQuery) },
+  evaluate({ server }, { connection: entry, probe }) {
+    const facts = resultOr(server, new Map<string, string>());
     const notice = entry.kind === 'entered' ? entry.notice : undefined;
     const isLoading =
       facts.get('loading') === '1' ||
@@ -21,7 +21,7 @@ export const loading = check({
       const done = facts.get('loading_loaded_perc');
       const left = facts.get('loading_eta_seconds');
       return fail(
-        every,
+        redisMethods,
         `loading${done === undefined ? '' : `, ${done} % done`}${left === undefined ? '' : `, ${left} s left`}`,
         {
           required: 'loading:0',
@@ -30,6 +30,6 @@ export const loading = check({
         },
       );
     }
-    return server.kind === 'known' ? pass('loaded') : unanswered(server);
+    return server.kind === 'known' ? pass('loaded') : unansweredOutcome(server);
   },
 });

@@ -1,20 +1,24 @@
-import { fail, info, type Outcome, pass, unknown, warn } from '../../finding.ts';
-import { type Answer, known, maybe } from '../ask.ts';
-import { commands } from '../asks/commands.ts';
-import { type Config, databases } from '../asks/config.ts';
-import { info as serverInfo } from '../asks/info.ts';
-import { check, every } from '../check.ts';
-import type { Ground } from '../ground.ts';
+import { type CheckOutcome, fail, info, pass, unknown, warn } from '../../finding.ts';
+import { redisCheck, redisMethods } from '../check.ts';
+import { knownCommandsQuery } from '../queries/commands.ts';
+import { databasesConfigQuery, type RedisConfigValues } from '../queries/config.ts';
+import { infoQuery as serverInfo } from '../queries/info.ts';
+import { optionalQuery, type RedisQueryResult, resultOr } from '../query.ts';
+import type { RedisSourceFacts } from '../source-facts.ts';
 
-export const managedBlocked = check({
+export const managedBlockedCheck = redisCheck({
   id: 'managed-blocked',
   title: 'no provider stands between',
   spec: '4.6',
   needs: 'address',
-  mayBlock: every,
-  asks: { config: maybe(databases), commands: maybe(commands), server: maybe(serverInfo) },
-  judge({ config, commands: listed, server }, ground) {
-    const provider = providerOf(ground.host, known(server, new Map<string, string>()));
+  mayBlock: redisMethods,
+  queries: {
+    config: optionalQuery(databasesConfigQuery),
+    commands: optionalQuery(knownCommandsQuery),
+    server: optionalQuery(serverInfo),
+  },
+  evaluate({ config, commands: listed, server }, ground) {
+    const provider = providerOf(ground.host, resultOr(server, new Map<string, string>()));
     if (provider?.isOurs === true) return ours(provider.name);
     const hidden = isHidden(config);
     const blocked = hidden || (listed.kind === 'known' ? !listed.value.has('psync') : listed.kind === 'missing');
@@ -24,7 +28,7 @@ export const managedBlocked = check({
     return warn(provider.name, {
       required: 'a provider that lets replicas of others in',
       detail:
-        ground.entry.kind === 'entered'
+        ground.connection.kind === 'entered'
           ? 'PSYNC is listed; whether it is answered is not known.'
           : 'It is known to refuse PSYNC.',
       fix: { text: 'Ask the provider whether a replica outside may connect; --probe asks the server.' },
@@ -61,12 +65,12 @@ function providerOf(host: string, server: ReadonlyMap<string, string>): Provider
   return server.has('upstash_version') ? { name: 'Upstash', isOurs: false } : undefined;
 }
 
-function isHidden(config: Answer<Config>): boolean {
+function isHidden(config: RedisQueryResult<RedisConfigValues>): boolean {
   return config.kind === 'missing' || (config.kind === 'known' && config.value.size === 0);
 }
 
-function ours(name: string): Outcome {
-  return fail(every, name, {
+function ours(name: string): CheckOutcome {
+  return fail(redisMethods, name, {
     required: 'a source outside of the service',
     detail: 'Migrating from one managed cluster to another, across accounts too, is not supported.',
     fix: { text: 'Fork the cluster or restore it from its backup inside the service instead.' },
@@ -74,7 +78,7 @@ function ours(name: string): Outcome {
 }
 
 /** Hidden commands are what a provider does; an owner may do the same. */
-function unnamed(ground: Ground, hidden: boolean): Outcome {
+function unnamed(ground: RedisSourceFacts, hidden: boolean): CheckOutcome {
   if (!hidden) {
     return ground.port === managedPort
       ? info(`port ${managedPort}, the default of managed clusters`, {
@@ -90,7 +94,7 @@ function unnamed(ground: Ground, hidden: boolean): Outcome {
 
 const managedPort = 25061;
 
-function closed(name: string, hidden: boolean): Outcome {
+function closed(name: string, hidden: boolean): CheckOutcome {
   return fail(['continuous'], `${name}, ${hidden ? 'which hides CONFIG' : 'without PSYNC'}`, {
     required: 'a server that answers PSYNC',
     detail: "The replica is refused: `Unexpected reply to PSYNC from master: -ERR unknown command 'PSYNC'`.",

@@ -1,46 +1,50 @@
-import { ownCodes } from '../../../redis/failure.ts';
-import { numberIn } from '../../../redis/info.ts';
+import { connectErrorCodes } from '../../../redis/failure.ts';
+import { infoNumber } from '../../../redis/info.ts';
 import { fail, pass, skip, unknown, warn } from '../../finding.ts';
-import { known, maybe } from '../ask.ts';
-import { type Config, maxClients } from '../asks/config.ts';
-import { info } from '../asks/info.ts';
-import { check, every } from '../check.ts';
-import { unanswered } from '../findings.ts';
-import { administrator, setting } from '../fixes.ts';
+import { redisCheck, redisMethods } from '../check.ts';
+import { unansweredOutcome } from '../findings.ts';
+import { configSetFix, redisAdministrator } from '../fixes.ts';
+import { maxclientsConfigQuery, type RedisConfigValues } from '../queries/config.ts';
+import { infoQuery } from '../queries/info.ts';
+import { optionalQuery, resultOr } from '../query.ts';
 
-export const maxclients = check({
+export const maxclientsCheck = redisCheck({
   id: 'maxclients',
   title: 'there is room for the connections of a migration',
   needs: 'address',
-  mayBlock: every,
-  asks: { server: maybe(info), settings: maybe(maxClients) },
-  judge({ server, settings }, { entry, probe }) {
-    const turnedAway = [entry, probe].find((one) => one?.kind === 'refused' && one.code === ownCodes.maxClients);
+  mayBlock: redisMethods,
+  queries: { server: optionalQuery(infoQuery), settings: optionalQuery(maxclientsConfigQuery) },
+  evaluate({ server, settings }, { connection: entry, probe }) {
+    const turnedAway = [entry, probe].find(
+      (one) => one?.kind === 'refused' && one.code === connectErrorCodes.maxClients,
+    );
     if (turnedAway?.kind === 'refused') {
-      return fail(every, turnedAway.message, {
+      return fail(redisMethods, turnedAway.message, {
         required: 'a free connection',
         detail: 'The target is turned away with the same words.',
         fix: {
-          by: administrator,
+          by: redisAdministrator,
           text: 'Nobody new is let in to change it. In a session that is still open: CONFIG SET maxclients with a higher number, or end idle clients (CLIENT LIST, CLIENT KILL ID). Otherwise stop an application that holds connections.',
         },
       });
     }
     if (entry.kind === 'refused') return skip(`the server was not entered: ${entry.message}`);
-    if (server.kind !== 'known') return unanswered(server);
-    const used = numberIn(server.value, 'connected_clients');
+    if (server.kind !== 'known') return unansweredOutcome(server);
+    const used = infoNumber(server.value, 'connected_clients');
     const most =
-      numberIn(server.value, 'maxclients') ??
-      numbered(known<Config, undefined>(settings, undefined)?.get('maxclients'));
+      infoNumber(server.value, 'maxclients') ??
+      numbered(resultOr<RedisConfigValues, undefined>(settings, undefined)?.get('maxclients'));
     if (used === undefined) return unknown('the server does not tell its connections');
     if (most === undefined)
-      return settings.kind === 'known' ? unknown('maxclients is not told') : unanswered(settings, { mayBlock: [] });
+      return settings.kind === 'known'
+        ? unknown('maxclients is not told')
+        : unansweredOutcome(settings, { mayBlock: [] });
     const observed = `${used} of ${most} connections`;
     if (used + needed <= most * 0.9) return pass(observed);
     return warn(observed, {
       required: `${needed} free ones, and some to spare`,
       detail: 'When they are gone the target is told `ERR max number of clients reached`, and so are the applications.',
-      fix: setting(
+      fix: configSetFix(
         'maxclients',
         String(Math.max(most * 2, most + 100)),
         String(most),

@@ -1,16 +1,16 @@
-import { keyspaceOf } from '../../../redis/info.ts';
+import { parseKeyspace } from '../../../redis/info.ts';
 import { pass, warn } from '../../finding.ts';
-import { info } from '../asks/info.ts';
-import { check } from '../check.ts';
+import { redisCheck } from '../check.ts';
+import { infoQuery } from '../queries/info.ts';
 
-export const multiDb = check({
+export const multiDbCheck = redisCheck({
   id: 'multi-db',
   title: 'all keys are in database 0',
   needs: 'entry',
   mayBlock: [],
-  asks: { server: info },
-  judge({ server }) {
-    const spaces = keyspaceOf(server);
+  queries: { server: infoQuery },
+  evaluate({ server }) {
+    const spaces = parseKeyspace(server);
     const others = spaces.filter(({ index }) => index > 0);
     const listed = spaces.map(({ index, keys }) => `db${index}: ${keys} keys`).join(', ');
     if (others.length === 0) return pass(listed === '' ? 'no keys' : listed);

@@ -1,17 +1,17 @@
 import { type Fix, fail, pass } from '../../finding.ts';
-import { maybe } from '../ask.ts';
-import { commands } from '../asks/commands.ts';
-import { info } from '../asks/info.ts';
-import { check } from '../check.ts';
-import { administrator, setting } from '../fixes.ts';
+import { redisCheck } from '../check.ts';
+import { configSetFix, redisAdministrator } from '../fixes.ts';
+import { knownCommandsQuery } from '../queries/commands.ts';
+import { infoQuery } from '../queries/info.ts';
+import { optionalQuery } from '../query.ts';
 
-export const pingRefused = check({
+export const pingRefusedCheck = redisCheck({
   id: 'ping-refused',
   title: 'PING is answered with PONG',
   needs: 'entry',
   mayBlock: ['continuous'],
-  asks: { server: maybe(info), listed: maybe(commands) },
-  judge({ server, listed }, { entry }) {
+  queries: { server: optionalQuery(infoQuery), listed: optionalQuery(knownCommandsQuery) },
+  evaluate({ server, listed }, { connection: entry }) {
     const notice = entry.kind === 'entered' ? entry.notice : undefined;
     const isElsewhere = listed.kind === 'known' && !listed.value.has('ping');
     if (notice === undefined || passing.has(notice.code) || isElsewhere)
@@ -35,17 +35,17 @@ function cure(
 ): Fix {
   if (code !== 'MISCONF') {
     return {
-      by: administrator,
+      by: redisAdministrator,
       text: 'Look at the log of the server, or of the proxy before it: PING must be answered with PONG.',
     };
   }
   if (/\bAOF\b/.test(message)) {
     return {
-      by: administrator,
+      by: redisAdministrator,
       text: 'Free space on the disk of the append-only file, or give the server the right to write it: it tries again every second, and CONFIG GET dir shows where. INFO persistence must say aof_last_write_status:ok.',
     };
   }
-  return setting(
+  return configSetFix(
     'stop-writes-on-bgsave-error',
     'no',
     'yes',

@@ -1,30 +1,30 @@
-import { ownCodes } from '../../../redis/failure.ts';
-import type { Info } from '../../../redis/info.ts';
-import { fail, type Outcome, warn } from '../../finding.ts';
-import { judgeConnect } from '../../network/connect.ts';
-import { type Answer, maybe } from '../ask.ts';
-import { info } from '../asks/info.ts';
-import { check, every } from '../check.ts';
-import type { Ground } from '../ground.ts';
+import { connectErrorCodes } from '../../../redis/failure.ts';
+import type { RedisInfo } from '../../../redis/info.ts';
+import { type CheckOutcome, fail, warn } from '../../finding.ts';
+import { evaluateConnect } from '../../network/evaluate-connect.ts';
+import { redisCheck, redisMethods } from '../check.ts';
+import { infoQuery } from '../queries/info.ts';
+import { optionalQuery, type RedisQueryResult } from '../query.ts';
+import type { RedisSourceFacts } from '../source-facts.ts';
 
-export const redisConnect = check({
+export const redisConnectCheck = redisCheck({
   id: 'redis-connect',
   title: 'the server takes connections and speaks the protocol of Redis',
   spec: '4.6',
   needs: 'address',
-  mayBlock: every,
-  asks: { told: maybe(info) },
-  judge({ told }, ground) {
-    const outcome = judgeConnect(ground.address, every);
+  mayBlock: redisMethods,
+  queries: { told: optionalQuery(infoQuery) },
+  evaluate({ told }, ground) {
+    const outcome = evaluateConnect(ground.address, redisMethods);
     if (outcome.status === 'fail') return { ...outcome, fix: cure(ground) };
     return broken(ground) ?? mute(ground) ?? (isStrange(told) ? stranger(ground) : (relented(ground) ?? outcome));
   },
 });
 
 /** Entered, and gone before everything was answered. */
-function broken({ broken: reason, port }: Ground): Outcome | undefined {
+function broken({ broken: reason, port }: RedisSourceFacts): CheckOutcome | undefined {
   if (reason === undefined) return undefined;
-  return fail(every, `port ${port}: ${reason}`, {
+  return fail(redisMethods, `port ${port}: ${reason}`, {
     required: 'a connection that holds',
     detail:
       'It broke while the source was asked: a restart, a hung server, a proxy that gives up, a small client-output-buffer-limit for normal clients, or somebody who killed it or took the user away (ACL DELUSER). What was not answered is unknown.',
@@ -33,7 +33,7 @@ function broken({ broken: reason, port }: Ground): Outcome | undefined {
 }
 
 /** It answers a question, and not many at once. */
-function relented({ relented: reason, port }: Ground): Outcome | undefined {
+function relented({ pipelineFailure: reason, port }: RedisSourceFacts): CheckOutcome | undefined {
   if (reason === undefined) return undefined;
   return warn(`port ${port}: ${reason}`, {
     required: 'a connection that holds while many replies are on their way',
@@ -46,25 +46,25 @@ function relented({ relented: reason, port }: Ground): Outcome | undefined {
 }
 
 /** Connected, and nothing sensible came back. */
-function mute({ entry, address, port }: Ground): Outcome | undefined {
+function mute({ connection: entry, address, port }: RedisSourceFacts): CheckOutcome | undefined {
   if (entry.kind === 'entered' || address.lookup.kind === 'failed') return undefined;
   if (entry.phase === 'network') {
-    return fail(every, `port ${port}: ${entry.message}`, {
+    return fail(redisMethods, `port ${port}: ${entry.message}`, {
       required: 'a connection that is taken',
       fix: { text: `Let port ${port} through, and check that the server runs and listens on it.` },
     });
   }
   if (entry.phase !== 'startup') return undefined;
-  if (entry.code === ownCodes.protocol) {
-    return fail(every, `port ${port}: ${entry.message}`, {
+  if (entry.code === connectErrorCodes.protocol) {
+    return fail(redisMethods, `port ${port}: ${entry.message}`, {
       required: 'a Redis server',
       detail: 'Another service listens on this port.',
       fix: { text: 'Give the port of Redis, 6379 unless it was changed.' },
     });
   }
-  if (hungUp.has(entry.code)) return closed(entry.message, port);
-  if (entry.code !== ownCodes.timeout && entry.code !== ownCodes.aborted) return undefined;
-  return fail(every, `port ${port}: ${entry.message}`, {
+  if (disconnectCodes.has(entry.code)) return closed(entry.message, port);
+  if (entry.code !== connectErrorCodes.timeout && entry.code !== connectErrorCodes.aborted) return undefined;
+  return fail(redisMethods, `port ${port}: ${entry.message}`, {
     required: 'an answer to PING',
     detail:
       'The connection is taken and nothing is answered: a hung server or one that a script holds up, a proxy without a server behind it, or a firewall that lets the handshake pass.',
@@ -72,13 +72,13 @@ function mute({ entry, address, port }: Ground): Outcome | undefined {
   });
 }
 
-function isStrange(told: Answer<Info>): boolean {
+function isStrange(told: RedisQueryResult<RedisInfo>): boolean {
   return told.kind === 'known' ? told.value.size === 0 : told.kind === 'failed' && /cannot be read$/.test(told.reason);
 }
 
 /** It says yes to whatever it is told: a stub, a check of health, another protocol of lines. */
-function stranger({ port }: Ground): Outcome {
-  return fail(every, `port ${port}: PING is answered, and INFO tells nothing`, {
+function stranger({ port }: RedisSourceFacts): CheckOutcome {
+  return fail(redisMethods, `port ${port}: PING is answered, and INFO tells nothing`, {
     required: 'a Redis server',
     detail: 'Every Redis tells its version and its role by INFO. What listens here only looks like one.',
     fix: {
@@ -88,10 +88,10 @@ function stranger({ port }: Ground): Outcome {
 }
 
 /** A write to a side that has gone fails by the one or the other, as it happens. */
-export const hungUp: ReadonlySet<string> = new Set([ownCodes.closed, 'EPIPE']);
+export const disconnectCodes: ReadonlySet<string> = new Set([connectErrorCodes.closed, 'EPIPE']);
 
-function closed(message: string, port: number): Outcome {
-  return fail(every, `port ${port}: ${message}`, {
+function closed(message: string, port: number): CheckOutcome {
+  return fail(redisMethods, `port ${port}: ${message}`, {
     required: 'an answer to PING',
     detail:
       'The connection is taken and closed again: protected mode (DENIED), no free connection (maxclients), a proxy without a server behind it, or a firewall that lets the handshake pass.',
@@ -101,7 +101,7 @@ function closed(message: string, port: number): Outcome {
   });
 }
 
-function cure({ address, port }: Ground) {
+function cure({ address, port }: RedisSourceFacts) {
   const refused = address.connects.some(({ error }) => error === 'ECONNREFUSED');
   if (refused) {
     return {

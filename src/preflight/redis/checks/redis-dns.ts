@@ -1,18 +1,18 @@
 import { fail, pass } from '../../finding.ts';
-import { judgeIpv6Only, judgePublicAddress, judgeSplitHorizon } from '../../network/host.ts';
-import { check, every } from '../check.ts';
+import { evaluateIpv6Only, evaluatePublicAddress, evaluateSplitHorizon } from '../../network/evaluate-host.ts';
+import { redisCheck, redisMethods } from '../check.ts';
 
-export const redisDns = check({
+export const redisDnsCheck = redisCheck({
   id: 'redis-dns',
   title: 'the host has an address',
   spec: '4.6',
   needs: 'address',
-  mayBlock: every,
-  asks: {},
-  judge(_values, { address }) {
+  mayBlock: redisMethods,
+  queries: {},
+  evaluate(_values, { address }) {
     if (address.kind === 'address') return pass(`${address.host} is an address`);
     if (address.lookup.kind === 'found') return pass(address.lookup.addresses.join(', '));
-    return fail(every, `${address.host}: ${address.lookup.reason}`, {
+    return fail(redisMethods, `${address.host}: ${address.lookup.reason}`, {
       required: 'a name with an address',
       detail:
         'Without an address nobody connects; a replica would log `Unable to connect to MASTER: Name or service not known`.',
@@ -21,30 +21,30 @@ export const redisDns = check({
   },
 });
 
-export const hostPublicAddress = check({
+export const redisHostPublicAddressCheck = redisCheck({
   id: 'host-public-address',
   title: 'the address can be reached from the internet',
   spec: '4.6',
   needs: 'address',
-  mayBlock: every,
-  asks: {},
-  judge: (_values, { address }, wish) => judgePublicAddress(address, wish, every),
+  mayBlock: redisMethods,
+  queries: {},
+  evaluate: (_values, { address }, wish) => evaluatePublicAddress(address, wish, redisMethods),
 });
 
-export const hostSplitHorizon = check({
+export const redisHostSplitHorizonCheck = redisCheck({
   id: 'host-split-horizon',
   title: 'the name means the same here and outside',
   needs: 'address',
   mayBlock: [],
-  asks: {},
-  judge: (_values, { address }, wish) => judgeSplitHorizon(address, wish),
+  queries: {},
+  evaluate: (_values, { address }, wish) => evaluateSplitHorizon(address, wish),
 });
 
-export const hostIpv6Only = check({
+export const redisHostIpv6OnlyCheck = redisCheck({
   id: 'host-ipv6-only',
   title: 'the host has an IPv4 address',
   needs: 'address',
   mayBlock: [],
-  asks: {},
-  judge: (_values, { address }, wish) => judgeIpv6Only(address, wish),
+  queries: {},
+  evaluate: (_values, { address }, wish) => evaluateIpv6Only(address, wish),
 });

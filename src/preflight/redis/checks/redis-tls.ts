@@ -1,28 +1,28 @@
-import { ownCodes } from '../../../redis/failure.ts';
-import { fail, info, type Outcome, pass, skip, warn } from '../../finding.ts';
-import { dialsLoopback } from '../../network/host.ts';
-import type { Wish } from '../../wish.ts';
-import { check, every } from '../check.ts';
-import type { Ground } from '../ground.ts';
+import { connectErrorCodes } from '../../../redis/failure.ts';
+import { type CheckOutcome, fail, info, pass, skip, warn } from '../../finding.ts';
+import { isConnectedOverLoopback } from '../../network/evaluate-host.ts';
+import type { PreflightOptions } from '../../preflight-options.ts';
+import { redisCheck, redisMethods } from '../check.ts';
+import type { RedisSourceFacts } from '../source-facts.ts';
 
-export const redisTls = check({
+export const redisTlsCheck = redisCheck({
   id: 'redis-tls',
   title: 'server and migration agree on TLS',
   needs: 'address',
-  mayBlock: every,
-  asks: {},
-  judge(_values, ground, wish) {
-    const { entry } = ground;
+  mayBlock: redisMethods,
+  queries: {},
+  evaluate(_values, ground, wish) {
+    const { connection: entry } = ground;
     if (entry.kind === 'refused' && entry.phase === 'network') return skip(`no connection: ${entry.message}`);
-    if (entry.kind === 'refused' && entry.code === ownCodes.onlyTls) return onlyTls(ground);
+    if (entry.kind === 'refused' && entry.code === connectErrorCodes.onlyTls) return onlyTls(ground);
     if (!ground.ssl) return plain(ground, wish);
     if (entry.kind === 'refused' && entry.phase === 'tls') return failed(entry);
     return judgeCertificate(ground, wish);
   },
 });
 
-function onlyTls({ port }: Ground): Outcome {
-  return fail(every, `TLS on port ${port}`, {
+function onlyTls({ port }: RedisSourceFacts): CheckOutcome {
+  return fail(redisMethods, `TLS on port ${port}`, {
     required: 'redis:// for a server without TLS',
     detail:
       'The server closes a connection that does not begin with a TLS handshake: `Error reading reply from master: Connection reset by peer`.',
@@ -30,9 +30,9 @@ function onlyTls({ port }: Ground): Outcome {
   });
 }
 
-function plain(ground: Ground, wish: Wish): Outcome {
-  if (ground.entry.kind === 'refused') return pass('not encrypted, as asked for');
-  if (!wish.asPublic || dialsLoopback(ground.address)) return pass('not encrypted, as asked for');
+function plain(ground: RedisSourceFacts, wish: PreflightOptions): CheckOutcome {
+  if (ground.connection.kind === 'refused') return pass('not encrypted, as asked for');
+  if (!wish.asPublic || isConnectedOverLoopback(ground.address)) return pass('not encrypted, as asked for');
   return warn('not encrypted', {
     required: 'TLS over a public network',
     detail: 'The password and every key travel the internet in clear.',
@@ -42,9 +42,9 @@ function plain(ground: Ground, wish: Wish): Outcome {
   });
 }
 
-function failed(entry: { readonly code: string; readonly message: string }): Outcome {
-  if (entry.code === ownCodes.noTls) {
-    return fail(every, entry.message, {
+function failed(entry: { readonly code: string; readonly message: string }): CheckOutcome {
+  if (entry.code === connectErrorCodes.noTls) {
+    return fail(redisMethods, entry.message, {
       required: 'a port that speaks TLS',
       detail: 'The handshake ends with `wrong version number`, or never.',
       fix: { text: 'Give the tls-port of the server, or say disable_ssl: --disable-ssl, or redis:// as the scheme.' },
@@ -53,7 +53,7 @@ function failed(entry: { readonly code: string; readonly message: string }): Out
   if (entry.message.includes('was closed during the TLS handshake')) return hungUp(entry.message);
   if (entry.message.includes('no answer to the TLS handshake')) return silent(entry.message);
   const wantsClient = entry.message.includes('tls-auth-clients');
-  return fail(every, entry.message, {
+  return fail(redisMethods, entry.message, {
     required: 'a TLS handshake that succeeds',
     detail: wantsClient
       ? 'The request of a migration has no place for a client certificate.'
@@ -68,8 +68,8 @@ function failed(entry: { readonly code: string; readonly message: string }): Out
   });
 }
 
-function silent(observed: string): Outcome {
-  return fail(every, observed, {
+function silent(observed: string): CheckOutcome {
+  return fail(redisMethods, observed, {
     required: 'a TLS handshake that succeeds',
     detail:
       'The connection is taken and nothing is said: a hung server, another service on this port that waits for its own greeting, or a firewall that lets TCP alone pass.',
@@ -78,8 +78,8 @@ function silent(observed: string): Outcome {
 }
 
 /** Before the handshake a server has no way to say why. */
-function hungUp(observed: string): Outcome {
-  return fail(every, observed, {
+function hungUp(observed: string): CheckOutcome {
+  return fail(redisMethods, observed, {
     required: 'a TLS handshake that succeeds',
     detail:
       'A server whose connections are all taken (maxclients) hangs up here without a word; so does a proxy without a server behind it, and a version of TLS that one side does not speak.',
@@ -89,7 +89,7 @@ function hungUp(observed: string): Outcome {
   });
 }
 
-function judgeCertificate({ tls }: Ground, wish: Wish): Outcome {
+function judgeCertificate({ tls }: RedisSourceFacts, wish: PreflightOptions): CheckOutcome {
   const { certificate, version } = tls;
   if (certificate === undefined) return info(version ?? 'TLS', { detail: 'The server showed no certificate.' });
   const left = (certificate.validTo - wish.now) / 86_400_000;
@@ -106,7 +106,7 @@ function judgeCertificate({ tls }: Ground, wish: Wish): Outcome {
 }
 
 /** Whoever follows verifies the date, and has no setting to look away. */
-function expired(observed: string): Outcome {
+function expired(observed: string): CheckOutcome {
   return fail(['continuous'], observed, {
     required: 'a certificate that is valid',
     detail:

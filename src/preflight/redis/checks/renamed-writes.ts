@@ -1,21 +1,21 @@
 import { fail, pass } from '../../finding.ts';
-import { maybe } from '../ask.ts';
-import { info } from '../asks/info.ts';
-import { check } from '../check.ts';
-import { unanswered } from '../findings.ts';
-import { unrename } from './psync-command.ts';
+import { redisCheck } from '../check.ts';
+import { unansweredOutcome } from '../findings.ts';
+import { infoQuery } from '../queries/info.ts';
+import { optionalQuery } from '../query.ts';
+import { removeRenameFix } from './psync-command.ts';
 
-export const renamedWrites = check({
+export const renamedWritesCheck = redisCheck({
   id: 'renamed-writes',
   title: 'what applications write has a name the target knows',
   needs: 'entry',
   mayBlock: ['continuous'],
-  asks: { server: maybe(info) },
-  judge({ server }, { renamed }) {
-    if (renamed.kind !== 'known') return unanswered(renamed, { mayBlock: [] });
+  queries: { server: optionalQuery(infoQuery) },
+  evaluate({ server }, { renamed }) {
+    if (renamed.kind !== 'known') return unansweredOutcome(renamed, { mayBlock: [] });
     const names = renamed.value.map((name) => name.toUpperCase());
     if (names.length === 0) return pass('every writing command that was called goes by its own name');
-    const fix = unrename(names, server);
+    const fix = removeRenameFix(names, server);
     return fail(['continuous'], `called under another name since the start: ${names.join(', ')}`, {
       required: 'their own names, on both sides',
       detail:

@@ -1,34 +1,35 @@
-import { numberIn } from '../../../redis/info.ts';
+import { infoNumber } from '../../../redis/info.ts';
 import { pass, info as tell, unknown, warn } from '../../finding.ts';
-import { bytesText } from '../../formats/shared.ts';
-import { known, maybe } from '../ask.ts';
-import { type Config, replication } from '../asks/config.ts';
-import { info } from '../asks/info.ts';
-import { check } from '../check.ts';
-import { setting } from '../fixes.ts';
-import { loadOf, rateText } from '../load.ts';
+import { formatBytes } from '../../formats/report-text.ts';
+import { redisCheck } from '../check.ts';
+import { estimateCopy, writeRateText } from '../copy-estimate.ts';
+import { configSetFix } from '../fixes.ts';
+import { type RedisConfigValues, replicationConfigQuery } from '../queries/config.ts';
+import { infoQuery } from '../queries/info.ts';
+import { optionalQuery, resultOr } from '../query.ts';
 
-export const replBacklog = check({
+export const replBacklogCheck = redisCheck({
   id: 'repl-backlog',
   title: 'the backlog outlives a break of a minute',
   needs: 'entry',
   mayBlock: [],
-  asks: { server: info, settings: maybe(replication) },
-  judge({ server, settings }, ground) {
-    const told = known<Config, undefined>(settings, undefined)?.get('repl-backlog-size');
-    const size = told === undefined ? numberIn(server, 'repl_backlog_size') : Number(told);
+  queries: { server: infoQuery, settings: optionalQuery(replicationConfigQuery) },
+  evaluate({ server, settings }, ground) {
+    const told = resultOr<RedisConfigValues, undefined>(settings, undefined)?.get('repl-backlog-size');
+    const size = told === undefined ? infoNumber(server, 'repl_backlog_size') : Number(told);
     if (size === undefined) return unknown('the size of the backlog is not told');
-    const observed = `repl-backlog-size ${size} (${bytesText(size)})`;
+    const observed = `repl-backlog-size ${size} (${formatBytes(size)})`;
     const writes = ground.rate?.writes;
     const minute = (writes ?? 0) * 60;
-    const detail = `${rateText(ground, bytesText)}; ${bytesText(minute)} in a minute.`;
-    if (writes === undefined || writes === 0) return pass(observed, { detail: `${rateText(ground, bytesText)}.` });
+    const detail = `${writeRateText(ground, formatBytes)}; ${formatBytes(minute)} in a minute.`;
+    if (writes === undefined || writes === 0)
+      return pass(observed, { detail: `${writeRateText(ground, formatBytes)}.` });
     if (size >= minute) return pass(observed, { detail });
     const wanted = Math.max(256 * 2 ** 20, Math.ceil((minute * 3) / 2 ** 20) * 2 ** 20);
     return warn(observed, {
-      required: `at least ${bytesText(minute)}`,
+      required: `at least ${formatBytes(minute)}`,
       detail: `${detail} A longer break of the connection copies everything again: \`Unable to partial resync with replica for lack of backlog\`.`,
-      fix: setting(
+      fix: configSetFix(
         'repl-backlog-size',
         String(wanted),
         String(size),
@@ -39,18 +40,18 @@ export const replBacklog = check({
   },
 });
 
-export const replTimeout = check({
+export const replTimeoutCheck = redisCheck({
   id: 'repl-timeout',
   title: 'nobody gives up during the copy',
   needs: 'entry',
   mayBlock: [],
-  asks: { server: info, settings: replication },
-  judge({ server, settings }) {
+  queries: { server: infoQuery, settings: replicationConfigQuery },
+  evaluate({ server, settings }) {
     const seconds = Number(settings.get('repl-timeout') ?? 60);
-    const load = loadOf(server);
+    const load = estimateCopy(server);
     if (load === undefined) return unknown('the server does not tell how much there is to copy');
     const observed = `repl-timeout ${seconds}`;
-    const copy = `${bytesText(load.bytes)} to copy in ${Math.ceil(load.shortest)} to ${Math.ceil(load.longest)} s`;
+    const copy = `${formatBytes(load.bytes)} to copy in ${Math.ceil(load.shortest)} to ${Math.ceil(load.longest)} s`;
     const ping = Number(settings.get('repl-ping-replica-period') ?? settings.get('repl-ping-slave-period') ?? 10);
     if (seconds > load.longest && seconds > ping) return pass(observed, { detail: `${copy}.` });
     const wanted = Math.min(3600, Math.max(300, Math.ceil((load.longest * 2) / 60) * 60));
@@ -60,7 +61,7 @@ export const replTimeout = check({
         seconds <= ping
           ? `repl-ping-replica-period is ${ping}: the target gives up between two signs of life, \`MASTER timeout: no data nor PING received\`.`
           : `${copy}. The target gives up: \`Timeout receiving bulk data from MASTER\`, and begins again.`,
-      fix: setting(
+      fix: configSetFix(
         'repl-timeout',
         String(wanted),
         String(seconds),
@@ -71,13 +72,13 @@ export const replTimeout = check({
   },
 });
 
-export const disklessDelay = check({
+export const disklessDelayCheck = redisCheck({
   id: 'diskless-delay',
   title: 'the copy begins at once',
   needs: 'entry',
   mayBlock: [],
-  asks: { server: info, settings: replication },
-  judge({ server, settings }) {
+  queries: { server: infoQuery, settings: replicationConfigQuery },
+  evaluate({ server, settings }) {
     const isDiskless = settings.get('repl-diskless-sync') === 'yes';
     const delay = Number(settings.get('repl-diskless-sync-delay') ?? 0);
     const isSaving = server.get('rdb_bgsave_in_progress') === '1';

@@ -1,24 +1,24 @@
-import { type Info, numberIn } from '../../../redis/info.ts';
-import { isAtLeast, serverVersion } from '../../../redis/version.ts';
+import { infoNumber, type RedisInfo } from '../../../redis/info.ts';
+import { isVersionAtLeast, parseServerVersion } from '../../../redis/version.ts';
 import { fail, pass, unknown, warn } from '../../finding.ts';
-import { bytesText } from '../../formats/shared.ts';
-import { maybe } from '../ask.ts';
-import { bufferLimits, type Config, replication } from '../asks/config.ts';
-import { info } from '../asks/info.ts';
-import { check } from '../check.ts';
-import { setting } from '../fixes.ts';
-import type { Ground } from '../ground.ts';
-import { type Load, loadOf, rateText } from '../load.ts';
+import { formatBytes } from '../../formats/report-text.ts';
+import { redisCheck } from '../check.ts';
+import { type CopyEstimate, estimateCopy, writeRateText } from '../copy-estimate.ts';
+import { configSetFix } from '../fixes.ts';
+import { outputBufferConfigQuery, type RedisConfigValues, replicationConfigQuery } from '../queries/config.ts';
+import { infoQuery } from '../queries/info.ts';
+import { optionalQuery } from '../query.ts';
+import type { RedisSourceFacts } from '../source-facts.ts';
 
-export const replicaOutputBuffer = check({
+export const replicaOutputBufferCheck = redisCheck({
   id: 'replica-output-buffer',
   title: 'what is written during the copy fits the output buffer',
   needs: 'entry',
   mayBlock: ['continuous'],
-  asks: { server: info, limits: bufferLimits, settings: maybe(replication) },
-  judge({ server, limits, settings }, ground) {
+  queries: { server: infoQuery, limits: outputBufferConfigQuery, settings: optionalQuery(replicationConfigQuery) },
+  evaluate({ server, limits, settings }, ground) {
     const limit = limitOf(limits.get('client-output-buffer-limit') ?? '');
-    const load = loadOf(server);
+    const load = estimateCopy(server);
     if (limit === undefined || load === undefined) return unknown('the limit of replicas cannot be read');
     const hard = effective(limit.hard, server, settings.kind === 'known' ? settings.value : undefined);
     const observed = `${limit.name} ${limit.hard} ${limit.soft} ${limit.seconds}`;
@@ -26,9 +26,9 @@ export const replicaOutputBuffer = check({
     const sums = arithmetic(hard, limit, load, ground);
     if (sums.isEnough) return pass(observed, { detail: sums.text });
     const more = {
-      required: `${limit.name} 0 0 0, or a hard limit of ${bytesText(sums.wanted)}`,
+      required: `${limit.name} 0 0 0, or a hard limit of ${formatBytes(sums.wanted)}`,
       detail: `${sums.text} When it is full the source ends the copy: \`scheduled to be closed ASAP for overcoming of output buffer limits\`; the target begins again, for ever.`,
-      fix: setting(
+      fix: configSetFix(
         'client-output-buffer-limit',
         `${limit.name} 0 0 0`,
         observed,
@@ -55,24 +55,24 @@ function limitOf(value: string): Limit | undefined {
 }
 
 /** From 7.0 on the backlog is the buffer, and a limit below its size is not obeyed. */
-function effective(hard: number, server: Info, settings: Config | undefined): number {
-  const version = serverVersion(server);
-  const shares = version?.flavor === 'valkey' || (version !== undefined && isAtLeast(version, 7, 0));
-  const backlog = Number(settings?.get('repl-backlog-size') ?? numberIn(server, 'repl_backlog_size') ?? 0);
+function effective(hard: number, server: RedisInfo, settings: RedisConfigValues | undefined): number {
+  const version = parseServerVersion(server);
+  const shares = version?.product === 'valkey' || (version !== undefined && isVersionAtLeast(version, 7, 0));
+  const backlog = Number(settings?.get('repl-backlog-size') ?? infoNumber(server, 'repl_backlog_size') ?? 0);
   return hard > 0 && shares ? Math.max(hard, backlog) : hard;
 }
 
 /** client-output-buffer-limit replica 256mb 64mb 60 */
 const defaultHard = 256 * 2 ** 20;
 
-function arithmetic(hard: number, limit: Limit, load: Load, ground: Ground) {
+function arithmetic(hard: number, limit: Limit, load: CopyEstimate, ground: RedisSourceFacts) {
   const seconds = Math.ceil(load.longest);
-  const copy = `${bytesText(load.bytes)} to copy in ${Math.ceil(load.shortest)} to ${seconds} s`;
+  const copy = `${formatBytes(load.bytes)} to copy in ${Math.ceil(load.shortest)} to ${seconds} s`;
   const { rate } = ground;
   if (rate?.writes === undefined) {
     const wanted = load.bytes / 5;
     const isEnough = hard === 0 || hard >= wanted;
-    const text = `${copy}; ${rateText(ground, bytesText)}; a fifth of the data, ${bytesText(wanted)}, is advised.`;
+    const text = `${copy}; ${writeRateText(ground, formatBytes)}; a fifth of the data, ${formatBytes(wanted)}, is advised.`;
     return { wanted, isEnough, isHopeless: false, text };
   }
   const filling = rate.writes;
@@ -80,7 +80,7 @@ function arithmetic(hard: number, limit: Limit, load: Load, ground: Ground) {
   if (filled === 0) {
     // One quiet second says little: a limit below the default must at least hold a fifth of the data.
     const wanted = Math.min(load.bytes / 5, defaultHard);
-    const text = `${copy}; ${rateText(ground, bytesText)}; ${bytesText(wanted)} is advised, ${bytesText(hard)} allowed.`;
+    const text = `${copy}; ${writeRateText(ground, formatBytes)}; ${formatBytes(wanted)} is advised, ${formatBytes(hard)} allowed.`;
     return { wanted, isEnough: hard === 0 || hard >= wanted, isHopeless: false, text };
   }
   const isOverHard = hard > 0 && filled > hard;
@@ -88,8 +88,8 @@ function arithmetic(hard: number, limit: Limit, load: Load, ground: Ground) {
   // Full after so many seconds, and then for longer than is allowed; what is written is above zero here.
   const isOverSoft = (copying: number) => limit.soft > 0 && copying - limit.soft / filling > limit.seconds;
   const isSoftOverInAMinute = limit.soft / filling + limit.seconds < 60 && isOverSoft(load.shortest);
-  const text = `${copy} x ${rateText(ground, bytesText)} = ${bytesText(filled)} waiting, ${bytesText(hard)} allowed${
-    limit.soft > 0 ? `, ${bytesText(limit.soft)} for ${limit.seconds} s` : ''
+  const text = `${copy} x ${writeRateText(ground, formatBytes)} = ${formatBytes(filled)} waiting, ${formatBytes(hard)} allowed${
+    limit.soft > 0 ? `, ${formatBytes(limit.soft)} for ${limit.seconds} s` : ''
   }.`;
   return {
     wanted: Math.max(filled * 3, rate.writes * 60),

@@ -1,28 +1,28 @@
-import { type Info, numberIn } from '../../../redis/info.ts';
-import { isAtLeast, serverVersion } from '../../../redis/version.ts';
-import { fail, type Outcome, pass, warn } from '../../finding.ts';
-import { type Answer, known, maybe } from '../ask.ts';
-import { type Config, replication } from '../asks/config.ts';
-import { info } from '../asks/info.ts';
-import { check, every } from '../check.ts';
-import { unanswered } from '../findings.ts';
-import { setting } from '../fixes.ts';
+import { infoNumber, type RedisInfo } from '../../../redis/info.ts';
+import { isVersionAtLeast, parseServerVersion } from '../../../redis/version.ts';
+import { type CheckOutcome, fail, pass, warn } from '../../finding.ts';
+import { redisCheck, redisMethods } from '../check.ts';
+import { unansweredOutcome } from '../findings.ts';
+import { configSetFix } from '../fixes.ts';
+import { type RedisConfigValues, replicationConfigQuery } from '../queries/config.ts';
+import { infoQuery } from '../queries/info.ts';
+import { optionalQuery, type RedisQueryResult, resultOr } from '../query.ts';
 import { isSentinel } from '../sentinel.ts';
 
-export const roleReplica = check({
+export const roleReplicaCheck = redisCheck({
   id: 'role-replica',
   title: 'the source is a primary',
   needs: 'entry',
-  mayBlock: every,
-  asks: { told: maybe(info), settings: maybe(replication) },
-  judge({ told, settings }, { entry, probe }) {
+  mayBlock: redisMethods,
+  queries: { told: optionalQuery(infoQuery), settings: optionalQuery(replicationConfigQuery) },
+  evaluate({ told, settings }, { connection: entry, probe }) {
     const isMute = entry.kind === 'entered' && entry.notice?.code === 'MASTERDOWN';
     const isCut = isMute || (probe?.kind === 'refused' && probe.code === 'NOMASTERLINK');
-    if (told.kind !== 'known' && !isCut) return unanswered(told);
+    if (told.kind !== 'known' && !isCut) return unansweredOutcome(told);
     // It said so itself, whether INFO may be asked or not.
-    const server = known(told, new Map([['role', 'slave']]));
+    const server = resultOr(told, new Map([['role', 'slave']]));
     if (isSentinel(told)) {
-      return fail(every, 'a Sentinel', {
+      return fail(redisMethods, 'a Sentinel', {
         required: 'the primary it watches',
         detail: 'A Sentinel holds no data and knows no PSYNC.',
         fix: { text: 'Ask it for the primary: SENTINEL GET-MASTER-ADDR-BY-NAME NAME, and give that address.' },
@@ -45,7 +45,7 @@ export const roleReplica = check({
     }
     const since = server.get('master_link_down_since_seconds');
     const observed = `replica of ${upstream}, link down${since === undefined || since === '-1' ? '' : ` for ${since} s`}`;
-    return fail(isMute ? every : ['continuous'], observed, {
+    return fail(isMute ? redisMethods : ['continuous'], observed, {
       required: 'the primary, or a replica that is connected to it',
       detail: `The target is refused: \`-NOMASTERLINK Can't SYNC while not connected with my master\`.${
         isMute
@@ -60,15 +60,15 @@ export const roleReplica = check({
 });
 
 /** Seconds without a word of the primary, when they are more than two of its pings apart. */
-function silenceOf(server: Info, settings: Answer<Config>): number | undefined {
-  const heard = numberIn(server, 'master_last_io_seconds_ago') ?? 0;
-  const own = known<Config, undefined>(settings, undefined);
+function silenceOf(server: RedisInfo, settings: RedisQueryResult<RedisConfigValues>): number | undefined {
+  const heard = infoNumber(server, 'master_last_io_seconds_ago') ?? 0;
+  const own = resultOr<RedisConfigValues, undefined>(settings, undefined);
   const period = Number(own?.get('repl-ping-replica-period') ?? own?.get('repl-ping-slave-period') ?? 10);
   return heard > 2 * period ? heard : undefined;
 }
 
 /** Only the primary on top pings, and those in between keep their links up to those below when it has gone. */
-function silent(seconds: number, upstream: string): Outcome {
+function silent(seconds: number, upstream: string): CheckOutcome {
   return fail(['continuous'], `replica of ${upstream}, link up, and nothing heard for ${seconds} s`, {
     required: 'a primary that is heard every 10 s (repl-ping-replica-period)',
     detail:
@@ -80,12 +80,12 @@ function silent(seconds: number, upstream: string): Outcome {
 }
 
 /** It passes the stream of its primary on, and nothing of its own (https://redis.io/docs/latest/operate/oss_and_stack/management/replication/). */
-function writable(server: Info, upstream: string): Outcome {
+function writable(server: RedisInfo, upstream: string): CheckOutcome {
   return fail(['continuous'], `replica of ${upstream} that takes writes`, {
     required: 'the primary, or replica-read-only yes',
     detail:
       'What is written to this replica stays on it: the target gets what is there when the copy begins, and of later writes only those of the primary, without an error to anybody.',
-    fix: setting(
+    fix: configSetFix(
       settingName(server),
       'yes',
       'no',
@@ -96,7 +96,7 @@ function writable(server: Info, upstream: string): Outcome {
 }
 
 /** The name of before 5.0, where the new one is not known. */
-function settingName(server: Info): string {
-  const version = serverVersion(server);
-  return version?.flavor === 'redis' && !isAtLeast(version, 5, 0) ? 'slave-read-only' : 'replica-read-only';
+function settingName(server: RedisInfo): string {
+  const version = parseServerVersion(server);
+  return version?.product === 'redis' && !isVersionAtLeast(version, 5, 0) ? 'slave-read-only' : 'replica-read-only';
 }

@@ -1,14 +1,14 @@
 import { pass, info as tell, warn } from '../../finding.ts';
-import { tlsPort, tlsReplication } from '../asks/config.ts';
-import { check } from '../check.ts';
+import { redisCheck } from '../check.ts';
+import { tlsPortConfigQuery, tlsReplicationConfigQuery } from '../queries/config.ts';
 
-export const tlsReplicationCheck = check({
+export const tlsReplicationCheck = redisCheck({
   id: 'tls-replication',
   title: 'the stream runs over TLS if the server can',
   needs: 'entry',
   mayBlock: [],
-  asks: { port: tlsPort, own: tlsReplication },
-  judge({ port, own }, ground) {
+  queries: { port: tlsPortConfigQuery, own: tlsReplicationConfigQuery },
+  evaluate({ port, own }, ground) {
     const tls = Number(port.get('tls-port') ?? 0);
     if (ground.ssl) {
       return own.get('tls-replication') === 'no'

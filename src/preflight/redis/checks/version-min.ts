@@ -1,21 +1,21 @@
-import { flavorNames, isAtLeast, serverVersion } from '../../../redis/version.ts';
+import { isVersionAtLeast, parseServerVersion, redisProductNames } from '../../../redis/version.ts';
 import { pass, unknown, warn } from '../../finding.ts';
-import { info } from '../asks/info.ts';
-import { check } from '../check.ts';
+import { redisCheck } from '../check.ts';
+import { infoQuery } from '../queries/info.ts';
 
-export const versionMin = check({
+export const redisVersionMinCheck = redisCheck({
   id: 'version-min',
   title: 'a broken connection does not copy everything again',
   needs: 'entry',
   mayBlock: [],
-  asks: { server: info },
-  judge({ server }) {
-    const source = serverVersion(server);
+  queries: { server: infoQuery },
+  evaluate({ server }) {
+    const source = parseServerVersion(server);
     if (source === undefined) return unknown('INFO names no version');
-    const observed = `${flavorNames[source.flavor]} ${source.version}`;
-    if (source.flavor !== 'redis' || isAtLeast(source, 4, 0)) return pass(observed);
+    const observed = `${redisProductNames[source.product]} ${source.version}`;
+    if (source.product !== 'redis' || isVersionAtLeast(source, 4, 0)) return pass(observed);
     const fix = { text: 'Upgrade the source first, or choose a quiet time and a good line.' };
-    if (!isAtLeast(source, 2, 8)) {
+    if (!isVersionAtLeast(source, 2, 8)) {
       return warn(observed, {
         required: '2.8, better 4.0',
         detail: 'Before 2.8 there is no PSYNC: every break of the connection copies everything again.',

@@ -1,14 +1,14 @@
 import { pass, info as tell } from '../../finding.ts';
-import { commandCalls } from '../asks/info.ts';
-import { check } from '../check.ts';
+import { redisCheck } from '../check.ts';
+import { commandCallsQuery } from '../queries/info.ts';
 
-export const waitUsers = check({
+export const waitUsersCheck = redisCheck({
   id: 'wait-users',
   title: 'nobody waits for replicas',
   needs: 'entry',
   mayBlock: [],
-  asks: { calls: commandCalls },
-  judge({ calls }) {
+  queries: { calls: commandCallsQuery },
+  evaluate({ calls }) {
     const waits = (calls.get('wait') ?? 0) + (calls.get('waitaof') ?? 0);
     if (waits === 0) return pass('no WAIT since the start');
     return tell(`${waits} calls of WAIT since the start`, {

@@ -1,13 +1,13 @@
-import type { Parameters } from '../../http/parameters.ts';
-import { errorPage } from '../../panel/error-page.ts';
+import type { RequestParameters } from '../../http/request-parameters.ts';
+import { renderErrorPage } from '../../panel/error-page.ts';
 import type { Scope } from '../../records.ts';
-import type { Rule } from '../rule.ts';
+import type { AuthorizationRule } from '../authorization-rule.ts';
 
 /** Shown as a page and never redirected (spec §7). */
-export const scopeIsKnown: Rule = ({ parameters }) => {
+export const checkScope: AuthorizationRule = ({ parameters }) => {
   if (readScope(parameters) !== undefined) return undefined;
   const received: readonly [string, string] = ['Received', parameters.get('scope') ?? ''];
-  return errorPage(400, 'The requested scope is invalid, unknown, or malformed.', [
+  return renderErrorPage(400, 'The requested scope is invalid, unknown, or malformed.', [
     received,
     ['Valid', 'read'],
     ['Valid', 'read write'],
@@ -15,7 +15,7 @@ export const scopeIsKnown: Rule = ({ parameters }) => {
 };
 
 /** The words in either order, each once, parted by one space; undefined when they are anything else. */
-export function readScope(parameters: Parameters): Scope | undefined {
+export function readScope(parameters: RequestParameters): Scope | undefined {
   return SCOPES.get(parameters.get('scope') ?? '');
 }
 

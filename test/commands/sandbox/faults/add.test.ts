@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { testHost } from '../../../fixtures/host.ts';
-import { cloudctl } from '../../ground.ts';
-import { started } from '../ground.ts';
+import { runCloudctl } from '../../run-cloudctl.ts';
+import { startSandboxCommand } from '../start-sandbox.ts';
 
 const ADD = ['sandbox', 'faults', 'add'];
 
 describe('sandbox faults add', () => {
   it('adds the fault that was asked for, and the next request meets it', async () => {
     const host = testHost();
-    const { ready } = await started(host);
-    const token = await cloudctl(host, ['sandbox', 'token', '--user', 'maya@example.com']);
+    const { ready } = await startSandboxCommand(host);
+    const token = await runCloudctl(host, ['sandbox', 'token', '--user', 'maya@example.com']);
     const words = ['--match', 'GET /v2/actions', '--action', 'status', '--nth', '2', '--times', '3', '--status', '418'];
-    const added = await cloudctl(host, [...ADD, ...words, '--delay', '5ms', '-o', 'json']);
+    const added = await runCloudctl(host, [...ADD, ...words, '--delay', '5ms', '-o', 'json']);
     expect(added.json()).toEqual({
       id: 1,
       match: { method: 'GET', path: '/v2/actions' },
@@ -26,9 +26,9 @@ describe('sandbox faults add', () => {
     });
     const env = { CLOUDCTL_ACCESS_TOKEN: token.out.trim(), CLOUDCTL_BASE_URL: ready.base_url ?? '' };
     const codes = [];
-    for (let at = 0; at < 2; at += 1) codes.push((await cloudctl(host, ['actions', 'list'], { env })).code);
+    for (let at = 0; at < 2; at += 1) codes.push((await runCloudctl(host, ['actions', 'list'], { env })).code);
     expect(codes).toEqual([0, 1]);
-    const requests = await cloudctl(host, ['sandbox', 'requests', '--endpoint', 'GET /v2/actions', '-o', 'json']);
+    const requests = await runCloudctl(host, ['sandbox', 'requests', '--endpoint', 'GET /v2/actions', '-o', 'json']);
     expect(requests.json()).toMatchObject([
       { status: 200 },
       { status: 418, fault: 'status', committed: false, delivered: true },
@@ -37,10 +37,10 @@ describe('sandbox faults add', () => {
 
   it('takes a grant type in place of an endpoint, and a path without a method', async () => {
     const host = testHost();
-    await started(host);
-    const one = await cloudctl(host, [...ADD, '--grant-type', 'refresh_token', '--action', 'reset', '-o', 'json']);
+    await startSandboxCommand(host);
+    const one = await runCloudctl(host, [...ADD, '--grant-type', 'refresh_token', '--action', 'reset', '-o', 'json']);
     expect(one.json()).toMatchObject({ match: { grant_type: 'refresh_token' }, nth: 1, times: 1 });
-    const other = await cloudctl(host, [...ADD, '--match', '/v2/*', '--action', 'delay', '--delay', '2s']);
+    const other = await runCloudctl(host, [...ADD, '--match', '/v2/*', '--action', 'delay', '--delay', '2s']);
     expect(other.code).toBe(0);
     expect(other.out).toMatch(/^ID +2\nMatch +\/v2\/\*\nAction +delay\n/);
   });
@@ -63,7 +63,7 @@ describe('sandbox faults add', () => {
     ['--status is out of range', ['--match', '*', '--action', 'status', '--status', '600']],
   ])('%s: exit 2 before any request (%j)', async (message, words) => {
     // No sandbox runs: a request would end with another code.
-    const ran = await cloudctl(testHost(), [...ADD, ...words, '-o', 'json']);
+    const ran = await runCloudctl(testHost(), [...ADD, ...words, '-o', 'json']);
     expect(ran).toMatchObject({ code: 2, out: '' });
     expect(ran.error().message).toContain(message);
   });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { authorize, sandboxFor, wish } from '../../driver.ts';
+import { authorizationQuery, authorize, sandboxFor } from '../../requests.ts';
 
 describe('rule 2: an unknown, missing or repeated client_id is a page and never a redirect', () => {
   it.each([
@@ -9,7 +9,7 @@ describe('rule 2: an unknown, missing or repeated client_id is a page and never 
     ['empty', 'client_id='],
   ])('%s', async (_name, clientId) => {
     const sandbox = await sandboxFor();
-    const answer = await authorize(sandbox, `${wish(sandbox, { client_id: undefined })}&${clientId}`);
+    const answer = await authorize(sandbox, `${authorizationQuery(sandbox, { client_id: undefined })}&${clientId}`);
     expect(answer.status).toBe(400);
     expect(answer.headers.location).toBeUndefined();
     expect(answer.headers['content-type']).toBe('text/html; charset=utf-8');
@@ -18,7 +18,7 @@ describe('rule 2: an unknown, missing or repeated client_id is a page and never 
 
   it('rule 8: repeated, even with the same value', async () => {
     const sandbox = await sandboxFor();
-    const answer = await authorize(sandbox, `${wish(sandbox)}&client_id=${sandbox.ready.client_id}`);
+    const answer = await authorize(sandbox, `${authorizationQuery(sandbox)}&client_id=${sandbox.ready.client_id}`);
     expect(answer.status).toBe(400);
     expect(answer.headers.location).toBeUndefined();
   });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { authorize, locationOf, sandboxFor, wish } from '../../driver.ts';
+import { authorizationQuery, authorize, locationOf, sandboxFor } from '../../requests.ts';
 
 describe('rule 7: prompt holds none alone, or select_account', () => {
   it.each([
@@ -13,14 +13,17 @@ describe('rule 7: prompt holds none alone, or select_account', () => {
     ' none',
   ])('%j is invalid_request', async (prompt) => {
     const sandbox = await sandboxFor();
-    const answer = locationOf(await authorize(sandbox, wish(sandbox, { prompt, state: 's' })));
+    const answer = locationOf(await authorize(sandbox, authorizationQuery(sandbox, { prompt, state: 's' })));
     expect(answer.searchParams.get('error')).toBe('invalid_request');
     expect(answer.searchParams.get('state')).toBe('s');
   });
 
   it.each(['none', 'login', 'none login'])('%j is ignored in the implicit flow', async (prompt) => {
     const sandbox = await sandboxFor();
-    const answer = await authorize(sandbox, wish(sandbox, { prompt, response_type: 'token', i: 'nonsense' }));
+    const answer = await authorize(
+      sandbox,
+      authorizationQuery(sandbox, { prompt, response_type: 'token', i: 'nonsense' }),
+    );
     expect(answer.status).toBe(200);
     expect(answer.body).toContain('<h1>Sign in</h1>');
   });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { authorize, sandboxFor, wish } from '../../driver.ts';
+import { authorizationQuery, authorize, sandboxFor } from '../../requests.ts';
 
 const REGISTERED = 'http://127.0.0.1:4321/callback';
 
@@ -20,7 +20,7 @@ describe('rule 2: a redirect_uri that is missing or differs in any byte is a pag
     'javascript:alert(1)',
   ])('%s', async (redirect_uri) => {
     const sandbox = await sandboxFor({ callbackUrls: [REGISTERED] });
-    const answer = await authorize(sandbox, wish(sandbox, { redirect_uri, state: 's' }));
+    const answer = await authorize(sandbox, authorizationQuery(sandbox, { redirect_uri, state: 's' }));
     expect(answer.status).toBe(400);
     expect(answer.headers.location).toBeUndefined();
     expect(answer.body).toContain('The redirect uri included is not valid.');
@@ -30,8 +30,12 @@ describe('rule 2: a redirect_uri that is missing or differs in any byte is a pag
 
   it('missing, empty and repeated', async () => {
     const sandbox = await sandboxFor({ callbackUrls: [REGISTERED] });
-    const without = wish(sandbox, { redirect_uri: undefined });
-    for (const query of [without, `${without}&redirect_uri=`, `${wish(sandbox)}&redirect_uri=${REGISTERED}`]) {
+    const without = authorizationQuery(sandbox, { redirect_uri: undefined });
+    for (const query of [
+      without,
+      `${without}&redirect_uri=`,
+      `${authorizationQuery(sandbox)}&redirect_uri=${REGISTERED}`,
+    ]) {
       const answer = await authorize(sandbox, query);
       expect(answer.status).toBe(400);
       expect(answer.headers.location).toBeUndefined();
@@ -41,13 +45,15 @@ describe('rule 2: a redirect_uri that is missing or differs in any byte is a pag
 
   it('the callback URL of another application is not valid either', async () => {
     const sandbox = await sandboxFor({ apps: [{ name: 'Other', callbackUrl: 'https://other.example/cb' }] });
-    expect((await authorize(sandbox, wish(sandbox, { redirect_uri: 'https://other.example/cb' }))).status).toBe(400);
+    expect(
+      (await authorize(sandbox, authorizationQuery(sandbox, { redirect_uri: 'https://other.example/cb' }))).status,
+    ).toBe(400);
   });
 
   it('each of several registered callback URLs is valid', async () => {
     const sandbox = await sandboxFor({ callbackUrls: [REGISTERED, 'http://127.0.0.1:4322/callback'] });
     for (const redirect_uri of [REGISTERED, 'http://127.0.0.1:4322/callback']) {
-      expect((await authorize(sandbox, wish(sandbox, { redirect_uri }))).status).toBe(200);
+      expect((await authorize(sandbox, authorizationQuery(sandbox, { redirect_uri }))).status).toBe(200);
     }
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { authorize, locationOf, sandboxFor, wish } from '../../driver.ts';
+import { authorizationQuery, authorize, locationOf, sandboxFor } from '../../requests.ts';
 
 describe('rule 3: a response_type other than code and token is told to the application', () => {
   it.each([
@@ -10,7 +10,7 @@ describe('rule 3: a response_type other than code and token is told to the appli
     [undefined, 'invalid_request'],
   ])('%s is %s', async (response_type, error) => {
     const sandbox = await sandboxFor();
-    const answer = await authorize(sandbox, wish(sandbox, { response_type, state: 's' }));
+    const answer = await authorize(sandbox, authorizationQuery(sandbox, { response_type, state: 's' }));
     expect(answer.status).toBe(302);
     const to = locationOf(answer);
     expect(to.href.startsWith(sandbox.ready.callback_url)).toBe(true);

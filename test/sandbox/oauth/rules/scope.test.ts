@@ -1,5 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { admin, authorize, exchangeParameters, locationOf, MAYA, postToken, sandboxFor, wish } from '../../driver.ts';
+import {
+  admin,
+  authorizationQuery,
+  authorize,
+  exchangeParameters,
+  locationOf,
+  MAYA,
+  postToken,
+  sandboxFor,
+} from '../../requests.ts';
 
 describe('rule 4: scope is read, read write, or a page', () => {
   it.each([
@@ -12,7 +21,7 @@ describe('rule 4: scope is read, read write, or a page', () => {
   ])('%s grants %s', async (parameter, granted) => {
     const sandbox = await sandboxFor();
     await admin(sandbox, 'POST', '/consent', { mode: 'approve', user: MAYA });
-    const answer = await authorize(sandbox, `${wish(sandbox)}${parameter}`);
+    const answer = await authorize(sandbox, `${authorizationQuery(sandbox)}${parameter}`);
     const code = locationOf(answer).searchParams.get('code') ?? '';
     const grant = await postToken(sandbox, exchangeParameters(sandbox, code));
     expect(JSON.parse(grant.body).scope).toBe(granted);
@@ -36,7 +45,7 @@ describe('rule 4: scope is read, read write, or a page', () => {
   ])('%j is a page and never a redirect', async (scope) => {
     const sandbox = await sandboxFor();
     for (const response_type of ['code', 'token', 'nonsense']) {
-      const answer = await authorize(sandbox, wish(sandbox, { scope, response_type, state: 's' }));
+      const answer = await authorize(sandbox, authorizationQuery(sandbox, { scope, response_type, state: 's' }));
       expect(answer.status).toBe(400);
       expect(answer.headers.location).toBeUndefined();
       expect(answer.body).toContain('The requested scope is invalid, unknown, or malformed.');

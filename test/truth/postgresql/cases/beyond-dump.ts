@@ -5,7 +5,7 @@ export const beyondDumpCases: readonly PostgresCase[] = [
   {
     name: 'in no dump: unaccent made immutable, and an index over it',
     verdict: 'blocked',
-    because: ['mutable-calls'],
+    reasons: ['mutable-calls'],
     quick: true,
     setup: [
       'CREATE EXTENSION unaccent',
@@ -28,7 +28,7 @@ export const beyondDumpCases: readonly PostgresCase[] = [
   {
     name: 'in no dump: to_char made immutable, and a generated column by it',
     verdict: 'blocked',
-    because: ['mutable-calls'],
+    reasons: ['mutable-calls'],
     setup: [
       'ALTER FUNCTION pg_catalog.to_char(timestamp, text) IMMUTABLE',
       "CREATE TABLE t (id int PRIMARY KEY, at timestamp, year text GENERATED ALWAYS AS (to_char(at, 'YYYY')) STORED)",
@@ -37,7 +37,7 @@ export const beyondDumpCases: readonly PostgresCase[] = [
   {
     name: 'in no dump: a function that was immutable when its index was made',
     verdict: 'blocked',
-    because: ['mutable-calls'],
+    reasons: ['mutable-calls'],
     setup: [
       'CREATE FUNCTION code(text) RETURNS text LANGUAGE plpgsql IMMUTABLE AS $$BEGIN RETURN lower($1); END$$',
       'CREATE TABLE t (id int PRIMARY KEY, name text)',
@@ -48,7 +48,7 @@ export const beyondDumpCases: readonly PostgresCase[] = [
   {
     name: 'in no dump: an implicit cast by a function in pg_catalog',
     verdict: 'blocked',
-    because: ['system-tables'],
+    reasons: ['system-tables'],
     setup: [
       "CREATE FUNCTION pg_catalog.text(integer) RETURNS text STRICT IMMUTABLE LANGUAGE sql AS 'SELECT textin(int4out($1))'",
       'CREATE CAST (integer AS text) WITH FUNCTION pg_catalog.text(integer) AS IMPLICIT',
@@ -57,13 +57,13 @@ export const beyondDumpCases: readonly PostgresCase[] = [
   {
     name: 'in no dump: an enum in pg_catalog',
     verdict: 'blocked',
-    because: ['system-tables'],
+    reasons: ['system-tables'],
     setup: ["CREATE TYPE pg_catalog.mood AS ENUM ('good', 'bad')", 'CREATE TABLE t (id int PRIMARY KEY, m mood)'],
   },
   {
     name: 'in no dump: an operator in pg_catalog, and a view with it',
     verdict: 'blocked',
-    because: ['system-tables'],
+    reasons: ['system-tables'],
     setup: [
       "CREATE FUNCTION plus(text, text) RETURNS text LANGUAGE sql IMMUTABLE AS 'SELECT $1 || $2'",
       'CREATE OPERATOR pg_catalog.+ (LEFTARG = text, RIGHTARG = text, FUNCTION = plus)',
@@ -73,7 +73,7 @@ export const beyondDumpCases: readonly PostgresCase[] = [
   {
     name: 'in no dump: a view over one in information_schema',
     verdict: 'blocked',
-    because: ['system-tables'],
+    reasons: ['system-tables'],
     setup: [
       'CREATE VIEW information_schema.mine AS SELECT 1 AS x',
       'CREATE VIEW v AS SELECT * FROM information_schema.mine',
@@ -90,7 +90,7 @@ export const beyondDumpCases: readonly PostgresCase[] = [
   {
     name: 'in no dump: the provider of a security label',
     verdict: 'blocked',
-    because: ['security-labels'],
+    reasons: ['security-labels'],
     setup: [
       // As its provider would have written it.
       "INSERT INTO pg_seclabel VALUES ('base'::regclass, 'pg_class'::regclass, 2, 'anon', 'MASKED WITH VALUE NULL')",

@@ -1,7 +1,7 @@
 import { brokenOn } from '../../../preflight/postgresql/broken-databases.ts';
 import type { PostgresCase } from '../case.ts';
-import { lostNameCases } from './lost-names.ts';
 import { unfitSchemaCases } from './unfit-schema.ts';
+import { unresolvedNameCases } from './unresolved-names.ts';
 
 /** Those that an application leaves alone, as the counters say. */
 const quiet: Readonly<Record<string, readonly string[]>> = {
@@ -72,7 +72,7 @@ function caseOf({ database, setup, found }: ReturnType<typeof brokenOn>[number],
       : blocking.length > 0
         ? 'dump'
         : 'continuous',
-    because: blocking.map(([id]) => id),
+    reasons: blocking.map(([id]) => id),
     from,
     to: from === 15 ? 17 : 18,
     databases: [database],
@@ -94,7 +94,7 @@ export const databaseCases: readonly PostgresCase[] = [
   {
     name: 'a TRUNCATE of what an unlogged table refers to',
     verdict: 'dump',
-    because: ['unlogged'],
+    reasons: ['unlogged'],
     quick: true,
     setup: [
       'CREATE TABLE p (id int PRIMARY KEY)',
@@ -119,7 +119,7 @@ export const databaseCases: readonly PostgresCase[] = [
   {
     name: 'FULL beside a generated column in the key',
     verdict: 'dump',
-    because: ['replica-identity'],
+    reasons: ['replica-identity'],
     setup: [
       'CREATE TABLE t (a int, g int GENERATED ALWAYS AS (a + 1) STORED PRIMARY KEY, b int)',
       'ALTER TABLE t REPLICA IDENTITY FULL',
@@ -223,7 +223,7 @@ export const databaseCases: readonly PostgresCase[] = [
   {
     name: 'an event trigger that writes at every login',
     verdict: 'blocked',
-    because: ['event-triggers'],
+    reasons: ['event-triggers'],
     from: 17,
     setup: [
       'CREATE TABLE logins (id serial PRIMARY KEY, who text)',
@@ -244,7 +244,7 @@ export const databaseCases: readonly PostgresCase[] = [
   {
     name: 'a trigger that always fires and writes',
     verdict: 'dump',
-    because: ['always-triggers'],
+    reasons: ['always-triggers'],
     setup: [
       'CREATE TABLE audit (id serial PRIMARY KEY, what int UNIQUE)',
       'CREATE TABLE t (a int PRIMARY KEY)',
@@ -258,7 +258,7 @@ export const databaseCases: readonly PostgresCase[] = [
   {
     name: 'a trigger for replicas that writes',
     verdict: 'dump',
-    because: ['always-triggers'],
+    reasons: ['always-triggers'],
     setup: [
       'CREATE TABLE audit (id serial PRIMARY KEY, what int)',
       'CREATE TABLE t (a int PRIMARY KEY)',
@@ -272,7 +272,7 @@ export const databaseCases: readonly PostgresCase[] = [
   {
     name: 'an extension that the target does not have',
     verdict: 'blocked',
-    because: ['extensions'],
+    reasons: ['extensions'],
     setup: ['CREATE EXTENSION adminpack'],
   },
   {
@@ -310,7 +310,7 @@ export const databaseCases: readonly PostgresCase[] = [
   {
     name: 'a database that takes nobody',
     verdict: 'blocked',
-    because: ['db-noconnect'],
+    reasons: ['db-noconnect'],
     quick: true,
     databases: ['d1', 'd2'],
     last: ['ALTER DATABASE d2 ALLOW_CONNECTIONS false'],
@@ -341,14 +341,14 @@ export const databaseCases: readonly PostgresCase[] = [
   {
     name: 'a table without a key in one of two databases',
     verdict: 'dump',
-    because: ['replica-identity'],
+    reasons: ['replica-identity'],
     databases: ['d1', 'd2'],
     setup: ['CREATE TABLE t (a int)', 'INSERT INTO t VALUES (1), (2)', 'UPDATE t SET a = a + 1'],
   },
   {
     name: 'a CHECK whose function finds its table by the search_path',
     verdict: 'blocked',
-    because: ['search-path'],
+    reasons: ['search-path'],
     quick: true,
     setup: [
       'CREATE TABLE kinds (kind text PRIMARY KEY)',
@@ -361,7 +361,7 @@ export const databaseCases: readonly PostgresCase[] = [
   {
     name: 'an index whose function finds another by the search_path',
     verdict: 'blocked',
-    because: ['search-path'],
+    reasons: ['search-path'],
     setup: [
       "CREATE FUNCTION plain(text) RETURNS text LANGUAGE sql IMMUTABLE AS $$SELECT replace($1, 'ä', 'a')$$",
       'CREATE FUNCTION folded(text) RETURNS text LANGUAGE plpgsql IMMUTABLE AS $$BEGIN RETURN lower(plain($1)); END$$',
@@ -373,7 +373,7 @@ export const databaseCases: readonly PostgresCase[] = [
   {
     name: 'an index over a function that the search_path completes, of a table without rows',
     verdict: 'blocked',
-    because: ['search-path'],
+    reasons: ['search-path'],
     setup: [
       "CREATE FUNCTION plain(text) RETURNS text LANGUAGE sql IMMUTABLE AS $$SELECT replace($1, 'ä', 'a')$$",
       'CREATE FUNCTION folded(text) RETURNS text LANGUAGE sql IMMUTABLE AS $$SELECT lower(plain($1))$$',
@@ -384,7 +384,7 @@ export const databaseCases: readonly PostgresCase[] = [
   {
     name: 'a generated column and a domain whose functions need the search_path',
     verdict: 'blocked',
-    because: ['search-path'],
+    reasons: ['search-path'],
     setup: [
       "CREATE TYPE mood AS ENUM ('good', 'bad')",
       "CREATE FUNCTION rank_of(text) RETURNS int LANGUAGE sql IMMUTABLE AS $$SELECT CASE $1::mood WHEN 'good' THEN 1 ELSE 2 END$$",
@@ -407,7 +407,7 @@ export const databaseCases: readonly PostgresCase[] = [
       "INSERT INTO things VALUES (1, 'a'), (2, 'b')",
     ],
   },
-  ...lostNameCases,
+  ...unresolvedNameCases,
   ...unfitSchemaCases,
   ...brokenCases,
 ];

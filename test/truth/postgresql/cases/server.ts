@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import pg from 'pg';
-import { objectName } from '../../../../src/engine/postgresql/names.ts';
+import { replicationObjectName } from '../../../../src/engine/postgresql/object-names.ts';
 import { which } from '../../../fixtures/needs.ts';
 import type { Postgres } from '../../../fixtures/postgres.ts';
 import { eventually } from '../../../fixtures/redis.ts';
@@ -22,14 +22,14 @@ export const serverCases: readonly PostgresCase[] = [
   {
     name: 'wal_level replica',
     verdict: 'dump',
-    because: ['wal-level'],
+    reasons: ['wal-level'],
     quick: true,
     settings: { wal_level: 'replica' },
   },
   {
     name: 'wal_level logical in the file, not in force',
     verdict: 'dump',
-    because: ['wal-level', 'restart-pending'],
+    reasons: ['wal-level', 'restart-pending'],
     settings: { wal_level: 'replica' },
     last: ["ALTER SYSTEM SET wal_level = 'logical'", 'reload'],
   },
@@ -41,14 +41,14 @@ export const serverCases: readonly PostgresCase[] = [
   {
     name: 'no temporary files, and no memory to sort in',
     verdict: 'blocked',
-    because: ['temp-file-limit'],
+    reasons: ['temp-file-limit'],
     settings: { temp_file_limit: 0, work_mem: '64kB' },
   },
   { name: 'no temporary files', verdict: 'continuous', settings: { temp_file_limit: 0 } },
   {
     name: 'more tables than locks',
     verdict: 'blocked',
-    because: ['dump-locks'],
+    reasons: ['dump-locks'],
     settings: { max_locks_per_transaction: 10, max_connections: 30 },
     last: Array.from({ length: 24 }, (_, at) => ({
       in: 'd1',
@@ -58,14 +58,14 @@ export const serverCases: readonly PostgresCase[] = [
   {
     name: 'no slots at all',
     verdict: 'dump',
-    because: ['slots-free'],
+    reasons: ['slots-free'],
     settings: { max_replication_slots: 0 },
   },
   {
     name: 'fewer slots than databases',
     uneven,
     verdict: 'dump',
-    because: ['slots-vs-dbs'],
+    reasons: ['slots-vs-dbs'],
     settings: { max_replication_slots: 2 },
     databases: ['d1', 'd2', 'd3'],
   },
@@ -73,7 +73,7 @@ export const serverCases: readonly PostgresCase[] = [
     name: 'as many slots as databases',
     uneven,
     verdict: 'dump',
-    because: ['slots-free'],
+    reasons: ['slots-free'],
     quick: true,
     settings: { max_replication_slots: 2 },
     databases: ['d1', 'd2'],
@@ -87,11 +87,11 @@ export const serverCases: readonly PostgresCase[] = [
   {
     name: 'slots taken by inactive ones',
     verdict: 'dump',
-    because: ['slots-free'],
+    reasons: ['slots-free'],
     settings: { max_replication_slots: 4 },
     first: [1, 2, 3].map((at) => `SELECT pg_create_physical_replication_slot('standby_${at}', true)`),
   },
-  { name: 'one WAL sender', verdict: 'dump', because: ['wal-senders'], settings: { max_wal_senders: 1 } },
+  { name: 'one WAL sender', verdict: 'dump', reasons: ['wal-senders'], settings: { max_wal_senders: 1 } },
   { name: 'two WAL senders', verdict: 'continuous', settings: { max_wal_senders: 2 } },
   {
     name: 'little WAL kept for a slot',
@@ -120,14 +120,14 @@ export const serverCases: readonly PostgresCase[] = [
   {
     name: 'synchronous_standby_names takes any name',
     verdict: 'dump',
-    because: ['sync-standby-names'],
+    reasons: ['sync-standby-names'],
     quick: true,
     last: ["ALTER SYSTEM SET synchronous_standby_names = '*'", 'reload'],
   },
   {
     name: 'the named synchronous standby is away',
     verdict: 'dump',
-    because: ['sync-standby-names'],
+    reasons: ['sync-standby-names'],
     last: ["ALTER SYSTEM SET synchronous_standby_names = 'replica1'", 'reload'],
   },
   {
@@ -138,13 +138,13 @@ export const serverCases: readonly PostgresCase[] = [
   {
     name: 'a standby',
     verdict: 'dump',
-    because: ['standby-source'],
+    reasons: ['standby-source'],
     last: ['standby'],
   },
   {
     name: 'a prepared transaction',
     verdict: 'dump',
-    because: ['prepared-xacts'],
+    reasons: ['prepared-xacts'],
     last: [{ in: 'postgres', sql: "BEGIN; CREATE TABLE half (id int); PREPARE TRANSACTION 'half done'" }],
   },
   {
@@ -160,7 +160,7 @@ export const serverCases: readonly PostgresCase[] = [
   {
     name: 'slot and publication of an earlier migration',
     verdict: 'dump',
-    because: ['leftovers'],
+    reasons: ['leftovers'],
     before: earlierTry,
   },
   {
@@ -180,7 +180,7 @@ export const serverCases: readonly PostgresCase[] = [
   {
     name: 'newer than the target',
     verdict: 'blocked',
-    because: ['version-not-newer'],
+    reasons: ['version-not-newer'],
     quick: true,
     from: 18,
   },
@@ -237,7 +237,7 @@ async function synchronousStandby(source: Postgres): Promise<Prepared> {
 async function earlierTry(source: Postgres): Promise<Prepared> {
   const id = randomUUID();
   const [row] = await source.query("SELECT oid FROM pg_database WHERE datname = 'd1'");
-  const name = objectName(id, String(row?.oid));
+  const name = replicationObjectName(id, String(row?.oid));
   await source.query(`CREATE PUBLICATION "${name}" FOR ALL TABLES`, 'd1');
   await source.query(`SELECT pg_create_logical_replication_slot('${name}', 'pgoutput')`, 'd1');
   return { id };

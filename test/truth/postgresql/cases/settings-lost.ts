@@ -13,7 +13,7 @@ export const settingsLostCases: readonly PostgresCase[] = [
   {
     name: 'a CHECK that holds in the time zone of the database alone',
     verdict: 'blocked',
-    because: ['setting-checks'],
+    reasons: ['setting-checks'],
     quick: true,
     ...inTokyo(
       "CREATE TABLE t (id int PRIMARY KEY, at timestamptz, day date, CHECK (at::date = day)); INSERT INTO t VALUES (1, '2026-01-01 23:30+00', '2026-01-02'), (2, '2026-01-01 10:30+00', '2026-01-01')",
@@ -22,7 +22,7 @@ export const settingsLostCases: readonly PostgresCase[] = [
   {
     name: 'a domain that holds in the time zone of the database alone',
     verdict: 'blocked',
-    because: ['setting-checks'],
+    reasons: ['setting-checks'],
     ...inTokyo(
       `CREATE DOMAIN early AS timestamptz CHECK (extract(hour FROM value) <> 23); CREATE TABLE t (id int PRIMARY KEY, at early); INSERT INTO t VALUES ${rows}`,
     ),
@@ -44,7 +44,7 @@ export const settingsLostCases: readonly PostgresCase[] = [
   {
     name: 'a generated column that goes by the time zone',
     verdict: 'blocked',
-    because: ['setting-checks'],
+    reasons: ['setting-checks'],
     ...inTokyo(
       `${dayOf}; CREATE TABLE t (id int PRIMARY KEY, at timestamptz, day date GENERATED ALWAYS AS (day_of(at)) STORED); INSERT INTO t VALUES ${rows}`,
     ),
@@ -52,7 +52,7 @@ export const settingsLostCases: readonly PostgresCase[] = [
   {
     name: "a generated column that goes by the time zone, in the SQL standard's way",
     verdict: 'blocked',
-    because: ['setting-checks'],
+    reasons: ['setting-checks'],
     ...inTokyo(
       `CREATE FUNCTION day_of(x timestamptz) RETURNS date IMMUTABLE BEGIN ATOMIC SELECT x::date; END; CREATE TABLE t (id int PRIMARY KEY, at timestamptz, day date GENERATED ALWAYS AS (day_of(at)) STORED); INSERT INTO t VALUES ${rows}`,
     ),
@@ -67,7 +67,7 @@ export const settingsLostCases: readonly PostgresCase[] = [
   {
     name: 'a generated column by a function that asks for the time',
     verdict: 'blocked',
-    because: ['generated-columns'],
+    reasons: ['generated-columns'],
     setup: [
       'CREATE FUNCTION stamp() RETURNS timestamptz LANGUAGE sql IMMUTABLE AS $$SELECT now()$$',
       'CREATE TABLE t (id int PRIMARY KEY, at timestamptz GENERATED ALWAYS AS (stamp()) STORED)',
@@ -86,7 +86,7 @@ export const settingsLostCases: readonly PostgresCase[] = [
   {
     name: 'a unique index that goes by the time zone',
     verdict: 'blocked',
-    because: ['setting-checks'],
+    reasons: ['setting-checks'],
     ...inTokyo(
       `${dayOf}; CREATE TABLE t (id int PRIMARY KEY, at timestamptz); CREATE UNIQUE INDEX ON t (day_of(at)); INSERT INTO t VALUES ${rows}`,
     ),
@@ -94,7 +94,7 @@ export const settingsLostCases: readonly PostgresCase[] = [
   {
     name: 'a key of partitions that goes by the time zone',
     verdict: 'blocked',
-    because: ['setting-checks'],
+    reasons: ['setting-checks'],
     ...inTokyo(
       `${dayOf}; CREATE TABLE t (id int, at timestamptz) PARTITION BY RANGE (day_of(at)); CREATE TABLE t_1 PARTITION OF t FOR VALUES FROM ('2026-01-01') TO ('2026-02-01'); INSERT INTO t VALUES (1, '2026-01-01 00:30+09'), (2, '2026-01-31 23:30+09')`,
     ),
@@ -110,7 +110,7 @@ export const settingsLostCases: readonly PostgresCase[] = [
   {
     name: 'a CHECK of how the database writes dates',
     verdict: 'blocked',
-    because: ['setting-checks'],
+    reasons: ['setting-checks'],
     ...inTokyo(
       "CREATE TABLE t (id int PRIMARY KEY, day date CHECK (day::text LIKE '__.__.____')); INSERT INTO t VALUES (1, '2026-01-02'), (2, '2026-01-01')",
       "datestyle = 'German'",
@@ -119,7 +119,7 @@ export const settingsLostCases: readonly PostgresCase[] = [
   {
     name: 'a CHECK that reads dates as the database does',
     verdict: 'blocked',
-    because: ['setting-checks'],
+    reasons: ['setting-checks'],
     ...inTokyo(
       "CREATE TABLE t (id int PRIMARY KEY, day text CHECK (day::date > '2000-01-01')); INSERT INTO t VALUES (1, '25/12/2026'), (2, '01.01.2026')",
       "datestyle = 'ISO, DMY'",

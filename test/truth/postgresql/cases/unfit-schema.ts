@@ -11,21 +11,21 @@ const unlucky: readonly PostgresCase[] = [
   {
     name: 'a view with a factorial from before 14',
     verdict: 'blocked',
-    because: ['removed-types'],
+    reasons: ['removed-types'],
     from: 13,
     setup: ['CREATE VIEW v AS SELECT 5! AS x'],
   },
   {
     name: 'a CHECK with a factorial from before 14',
     verdict: 'blocked',
-    because: ['removed-types'],
+    reasons: ['removed-types'],
     from: 13,
     setup: ['CREATE TABLE t (id int PRIMARY KEY, a int CHECK ((a::bigint)! > 0))'],
   },
   {
     name: 'a CHECK that asks for a setting of the application',
     verdict: 'blocked',
-    because: ['session-checks'],
+    reasons: ['session-checks'],
     setup: [
       "CREATE TABLE t (id int PRIMARY KEY, tenant text CHECK (tenant = current_setting('app.tenant')))",
       "DO $$BEGIN SET LOCAL app.tenant = 'a'; INSERT INTO t VALUES (1, 'a'); END$$",
@@ -35,7 +35,7 @@ const unlucky: readonly PostgresCase[] = [
   {
     name: 'a CHECK that asks who writes, and rows by others',
     verdict: 'blocked',
-    because: ['session-checks'],
+    reasons: ['session-checks'],
     first: ['CREATE ROLE app'],
     setup: [
       'CREATE TABLE t (id int PRIMARY KEY, who text CHECK (who = current_user))',
@@ -47,7 +47,7 @@ const unlucky: readonly PostgresCase[] = [
   {
     name: 'a CHECK that looks for tables by the search_path',
     verdict: 'blocked',
-    because: ['session-checks'],
+    reasons: ['session-checks'],
     setup: [
       'CREATE TABLE t (id int PRIMARY KEY, tbl text CHECK (to_regclass(tbl) IS NOT NULL))',
       "INSERT INTO t VALUES (1, 'base')",
@@ -64,7 +64,7 @@ const unlucky: readonly PostgresCase[] = [
   {
     name: 'a copy of the catalogue with expressions in it',
     verdict: 'blocked',
-    because: ['system-values'],
+    reasons: ['system-values'],
     setup: [
       'CREATE TABLE x (a int PRIMARY KEY DEFAULT 5)',
       'CREATE TABLE t AS SELECT oid, adbin FROM pg_attrdef',
@@ -74,7 +74,7 @@ const unlucky: readonly PostgresCase[] = [
   {
     name: 'a copy of the rights of a role that is gone',
     verdict: 'blocked',
-    because: ['system-values'],
+    reasons: ['system-values'],
     setup: [
       'CREATE ROLE ghost',
       'GRANT SELECT ON base TO ghost',
@@ -87,7 +87,7 @@ const unlucky: readonly PostgresCase[] = [
   {
     name: 'a copy of the names of TOAST tables',
     verdict: 'blocked',
-    because: ['system-values'],
+    reasons: ['system-values'],
     setup: [
       // So that no table of the target has its number by chance.
       "DO $$BEGIN FOR i IN 1..300 LOOP EXECUTE 'CREATE TABLE u (t text); DROP TABLE u'; END LOOP; END$$",
@@ -107,7 +107,7 @@ const unlucky: readonly PostgresCase[] = [
   {
     name: 'a NOT VALID CHECK that old rows violate',
     verdict: 'blocked',
-    because: ['not-valid'],
+    reasons: ['not-valid'],
     quick: true,
     setup: [
       'CREATE TABLE t (id int PRIMARY KEY, b int)',
@@ -118,7 +118,7 @@ const unlucky: readonly PostgresCase[] = [
   {
     name: 'a NOT VALID CHECK of a domain that old rows violate',
     verdict: 'blocked',
-    because: ['not-valid'],
+    reasons: ['not-valid'],
     setup: [
       'CREATE DOMAIN d AS int',
       'CREATE TABLE t (id int PRIMARY KEY, b d)',
@@ -129,7 +129,7 @@ const unlucky: readonly PostgresCase[] = [
   {
     name: 'a NOT VALID NOT NULL that old rows violate',
     verdict: 'blocked',
-    because: ['not-valid'],
+    reasons: ['not-valid'],
     from: 18,
     to: 18,
     setup: [
@@ -150,7 +150,7 @@ const unlucky: readonly PostgresCase[] = [
   {
     name: 'a column that takes NULL where its parent does not',
     verdict: 'blocked',
-    because: ['not-valid'],
+    reasons: ['not-valid'],
     setup: [
       'CREATE TABLE p (id int, a int NOT NULL)',
       'CREATE TABLE c (PRIMARY KEY (id)) INHERITS (p)',
@@ -162,7 +162,7 @@ const unlucky: readonly PostgresCase[] = [
   {
     name: 'a CHECK that wants a time in the future, which has come',
     verdict: 'blocked',
-    because: ['time-checks'],
+    reasons: ['time-checks'],
     setup: [
       'CREATE TABLE t (id int PRIMARY KEY, b timestamptz CHECK (b > now()))',
       "INSERT INTO t VALUES (1, now() + interval '500 ms'), (2, now() + interval '1 day')",
@@ -172,7 +172,7 @@ const unlucky: readonly PostgresCase[] = [
   {
     name: 'an EXCLUDE constraint of a partitioned table, to the same release',
     verdict: 'blocked',
-    because: ['partitions'],
+    reasons: ['partitions'],
     from: 17,
     to: 17,
     setup: excludingPartitions,
@@ -180,7 +180,7 @@ const unlucky: readonly PostgresCase[] = [
   {
     name: 'an EXCLUDE constraint of a partitioned table',
     verdict: 'blocked',
-    because: ['partitions'],
+    reasons: ['partitions'],
     from: 17,
     to: 18,
     setup: excludingPartitions,
@@ -200,7 +200,7 @@ const unlucky: readonly PostgresCase[] = [
   {
     name: 'a view that selects from itself',
     verdict: 'blocked',
-    because: ['removed-types'],
+    reasons: ['removed-types'],
     setup: ['CREATE VIEW v AS SELECT 1 AS a', 'CREATE OR REPLACE VIEW v AS SELECT a FROM v'],
   },
   {
@@ -218,7 +218,7 @@ const unlucky: readonly PostgresCase[] = [
   {
     name: 'partitions by the hash of tables',
     verdict: 'blocked',
-    because: ['partitions'],
+    reasons: ['partitions'],
     setup: [
       'CREATE TABLE t (r regclass, id int, PRIMARY KEY (r, id)) PARTITION BY HASH (r)',
       ...[0, 1, 2, 3].map((n) => `CREATE TABLE t_${n} PARTITION OF t FOR VALUES WITH (MODULUS 4, REMAINDER ${n})`),
@@ -237,7 +237,7 @@ const unlucky: readonly PostgresCase[] = [
   {
     name: 'partitions by a range of tables',
     verdict: 'blocked',
-    because: ['partitions'],
+    reasons: ['partitions'],
     setup: [
       'CREATE TABLE a1 (id int PRIMARY KEY)',
       'CREATE TABLE z2 (id int PRIMARY KEY)',
@@ -263,7 +263,7 @@ const unlucky: readonly PostgresCase[] = [
   {
     name: 'partitions by the hash of an enum',
     verdict: 'blocked',
-    because: ['partitions'],
+    reasons: ['partitions'],
     setup: [
       // So that no label has the number there that it has here by chance.
       "DO $$BEGIN FOR i IN 1..40 LOOP EXECUTE 'CREATE TABLE u (t text); DROP TABLE u'; END LOOP; END$$",
@@ -277,7 +277,7 @@ const unlucky: readonly PostgresCase[] = [
   {
     name: 'partitions by the hash of a composite with an enum in it',
     verdict: 'blocked',
-    because: ['partitions'],
+    reasons: ['partitions'],
     setup: [
       // So that no label has the number there that it has here by chance.
       "DO $$BEGIN FOR i IN 1..40 LOOP EXECUTE 'CREATE TABLE u (t text); DROP TABLE u'; END LOOP; END$$",
@@ -291,20 +291,20 @@ const unlucky: readonly PostgresCase[] = [
   {
     name: 'a view on columns that the system no longer has',
     verdict: 'blocked',
-    because: ['removed-types'],
+    reasons: ['removed-types'],
     quick: true,
     setup: ['CREATE VIEW load AS SELECT checkpoints_timed, buffers_checkpoint FROM pg_stat_bgwriter'],
   },
   {
     name: 'a view on all columns of pg_database',
     verdict: 'blocked',
-    because: ['removed-types'],
+    reasons: ['removed-types'],
     setup: ['CREATE VIEW all_databases AS SELECT * FROM pg_database'],
   },
   {
     name: 'a view on what pg_stat_statements no longer has',
     verdict: 'blocked',
-    because: ['removed-types'],
+    reasons: ['removed-types'],
     setup: [
       'CREATE EXTENSION pg_stat_statements',
       'CREATE VIEW slow AS SELECT query, blk_read_time FROM pg_stat_statements',
@@ -313,7 +313,7 @@ const unlucky: readonly PostgresCase[] = [
   {
     name: 'a function of SQL over columns that the system no longer has',
     verdict: 'blocked',
-    because: ['removed-types'],
+    reasons: ['removed-types'],
     setup: [
       'CREATE FUNCTION load() RETURNS bigint LANGUAGE sql BEGIN ATOMIC SELECT buffers_checkpoint FROM pg_stat_bgwriter; END',
     ],
@@ -321,14 +321,14 @@ const unlucky: readonly PostgresCase[] = [
   {
     name: 'an aggregate over array_append from before 14',
     verdict: 'blocked',
-    because: ['removed-types'],
+    reasons: ['removed-types'],
     from: 13,
     setup: ["CREATE AGGREGATE array_accum(anyelement) (SFUNC = array_append, STYPE = anyarray, INITCOND = '{}')"],
   },
   {
     name: 'an operator behind its operand from before 14',
     verdict: 'blocked',
-    because: ['removed-types'],
+    reasons: ['removed-types'],
     from: 13,
     setup: [
       'CREATE FUNCTION fac(int) RETURNS numeric LANGUAGE sql IMMUTABLE AS $$SELECT $1::numeric$$',
@@ -338,7 +338,7 @@ const unlucky: readonly PostgresCase[] = [
   {
     name: 'an event trigger that forbids DDL',
     verdict: 'dump',
-    because: ['event-triggers'],
+    reasons: ['event-triggers'],
     quick: true,
     setup: [
       "CREATE FUNCTION no() RETURNS event_trigger LANGUAGE plpgsql AS $$BEGIN RAISE EXCEPTION 'no DDL in production'; END$$",
@@ -348,7 +348,7 @@ const unlucky: readonly PostgresCase[] = [
   {
     name: 'a database that is a template',
     verdict: 'blocked',
-    because: ['db-noconnect'],
+    reasons: ['db-noconnect'],
     last: ['ALTER DATABASE d1 IS_TEMPLATE true'],
   },
 ];
@@ -388,7 +388,7 @@ const lucky: readonly PostgresCase[] = [
   {
     name: 'an index of earthdistance, to a release before 16',
     verdict: 'blocked',
-    because: ['ext-functions'],
+    reasons: ['ext-functions'],
     from: 14,
     to: 15,
     setup: [
@@ -410,7 +410,7 @@ const lucky: readonly PostgresCase[] = [
   {
     name: 'a dictionary over a file that the target lacks',
     verdict: 'blocked',
-    because: ['dictionaries'],
+    reasons: ['dictionaries'],
     setup: [
       "CREATE TEXT SEARCH DICTIONARY shop (TEMPLATE = simple, StopWords = 'english')",
       // As if somebody had put shop.stop on the server, which a test would have to take away again.

@@ -12,14 +12,14 @@ export const unreadableCases: readonly PostgresCase[] = [
   {
     name: 'functions with several meanings in rows',
     verdict: 'blocked',
-    because: ['callable-names'],
+    reasons: ['callable-names'],
     quick: true,
     setup: ['CREATE TABLE t (id int PRIMARY KEY, f regproc)', "INSERT INTO t VALUES (1, 1395), (2, 'now')"],
   },
   {
     name: 'arrays of functions with several meanings',
     verdict: 'blocked',
-    because: ['callable-names'],
+    reasons: ['callable-names'],
     setup: [
       'CREATE TABLE t (id int PRIMARY KEY, f regproc[])',
       "INSERT INTO t VALUES (1, ARRAY[1395]::regproc[]), (2, '{now}')",
@@ -28,7 +28,7 @@ export const unreadableCases: readonly PostgresCase[] = [
   {
     name: 'a domain over operators with several meanings',
     verdict: 'blocked',
-    because: ['callable-names'],
+    reasons: ['callable-names'],
     setup: [
       'CREATE DOMAIN op AS regoper',
       'CREATE TABLE t (id int PRIMARY KEY, o op)',
@@ -38,7 +38,7 @@ export const unreadableCases: readonly PostgresCase[] = [
   {
     name: 'functions with several meanings in composites',
     verdict: 'blocked',
-    because: ['callable-names'],
+    reasons: ['callable-names'],
     setup: [
       'CREATE TYPE job AS (x int, f regproc)',
       'CREATE TABLE t (id int PRIMARY KEY, x job)',
@@ -48,7 +48,7 @@ export const unreadableCases: readonly PostgresCase[] = [
   {
     name: 'functions with several meanings in arrays of composites',
     verdict: 'blocked',
-    because: ['callable-names'],
+    reasons: ['callable-names'],
     setup: [
       'CREATE TYPE job AS (x int, f regproc)',
       'CREATE TYPE jobs AS (x job[])',
@@ -68,7 +68,7 @@ export const unreadableCases: readonly PostgresCase[] = [
   {
     name: 'a table of TOAST in a composite',
     verdict: 'blocked',
-    because: ['system-values'],
+    reasons: ['system-values'],
     setup: [
       // So that its number is not that of another one there by chance.
       "DO $$BEGIN FOR i IN 1..40 LOOP EXECUTE 'CREATE TABLE u (t text); DROP TABLE u'; END LOOP; END$$",
@@ -88,7 +88,7 @@ export const unreadableCases: readonly PostgresCase[] = [
   {
     name: 'a function in C whose library the target lacks',
     verdict: 'blocked',
-    because: ['untrusted-lang'],
+    reasons: ['untrusted-lang'],
     quick: true,
     setup: ["CREATE FUNCTION ls() RETURNS SETOF record AS '$libdir/adminpack', 'pg_logdir_ls_v1_1' LANGUAGE c"],
   },
@@ -100,7 +100,7 @@ export const unreadableCases: readonly PostgresCase[] = [
   {
     name: 'a label of an enum that is no UTF-8',
     verdict: 'blocked',
-    because: ['encoding'],
+    reasons: ['encoding'],
     quick: true,
     create: asciiOnly,
     setup: raw(
@@ -118,7 +118,7 @@ export const unreadableCases: readonly PostgresCase[] = [
     ([what, statement]): PostgresCase => ({
       name: `a ${what} that is no UTF-8`,
       verdict: 'blocked',
-      because: ['encoding'],
+      reasons: ['encoding'],
       create: asciiOnly,
       last: raw(statement).map((sql) => ({ in: 'd1', sql })),
     }),

@@ -1,0 +1,58 @@
+import { CliError } from '../errors.ts';
+import { isRecord, parseJson, stringField } from '../json.ts';
+import { readBodyText } from '../platform/buffered-body.ts';
+import { type HttpSender, SendError } from '../platform/http-sender.ts';
+
+export interface SandboxAdminApi {
+  /** The decoded answer; `undefined` when it has no body. */
+  call(method: 'GET' | 'POST' | 'DELETE', path: string, body?: object): Promise<unknown>;
+}
+
+/** The admin API of a running sandbox (`/_sandbox/*`). */
+export function createSandboxAdminApi(send: HttpSender, adminUrl: string, adminToken: string): SandboxAdminApi {
+  return {
+    call: async (method, path, body) => {
+      try {
+        const answer = await send(`${adminUrl}/_sandbox${path}`, {
+          method,
+          headers: {
+            'x-admin-token': adminToken,
+            accept: 'application/json',
+            ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+          },
+          ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+          // `requests --wait` is answered within 30 s.
+          signal: AbortSignal.timeout(40_000),
+          redirect: 'manual',
+        });
+        const text = (await readBodyText(answer, 64 * 1024 * 1024)) ?? '';
+        const json = text === '' ? undefined : parseJson(text);
+        if (answer.status < 200 || answer.status >= 300)
+          throw refusedError(answer.status, json?.ok === true ? json.value : undefined);
+        if (json?.ok === false)
+          throw new CliError('api_error', `${adminUrl} is no sandbox: its answer is not JSON`, {
+            hint: '`cloudctl sandbox start`',
+          });
+        return json?.value;
+      } catch (error) {
+        if (!(error instanceof SendError)) throw error;
+        throw new CliError('unreachable', `could not reach the sandbox: ${error.message}`, {
+          detail: adminUrl,
+          hint: '`cloudctl sandbox start`',
+        });
+      }
+    },
+  };
+}
+
+function refusedError(status: number, body: unknown): CliError {
+  const message = isRecord(body) ? stringField(body, 'message') : undefined;
+  return new CliError('api_error', `the sandbox answered ${status}`, {
+    detail: message,
+    hint:
+      status === 401 || status === 403
+        ? 'set CLOUDCTL_SANDBOX_ADMIN_TOKEN to the admin token of this sandbox'
+        : undefined,
+    status,
+  });
+}

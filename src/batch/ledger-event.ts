@@ -1,0 +1,205 @@
+import { isRecord, type JsonRecord, numberField, parseJson, stringField } from '../json.ts';
+import type { Clock } from '../platform/host.ts';
+import type { DropletAttributes } from './droplet-requests.ts';
+
+/** One line of a ledger. `at` is this machine's time, `server_date` the last Date header before it, both ISO 8601. */
+export type LedgerEvent =
+  | BatchEvent
+  | BaselineEvent
+  | AnnouncedEvent
+  | SendingEvent
+  | CreatedEvent
+  | FailedEvent
+  | UnknownEvent;
+
+export const ifExistsChoices = ['fail', 'skip', 'create'] as const;
+export type IfExists = (typeof ifExistsChoices)[number];
+
+/** The first line: what is to be made. The attributes are as sent, the mark's tag among them. */
+export interface BatchEvent {
+  readonly event: 'batch';
+  readonly v: 1;
+  readonly id: string;
+  readonly at: string;
+  readonly profile: string;
+  readonly base_url: string;
+  /** UUID of the person who was logged in, as far as it was known. */
+  readonly account?: string;
+  readonly if_exists: IfExists;
+  readonly mark: boolean;
+  readonly attributes: DropletAttributes;
+  readonly names: readonly string[];
+}
+
+/** What bore one of the names before anything was sent. */
+export interface BaselineEvent {
+  readonly event: 'baseline';
+  readonly at: string;
+  readonly server_date?: string | undefined;
+  readonly existing: Readonly<Record<string, readonly number[]>>;
+}
+
+/**
+ * What will be sent next, on the disk before any of it: its `sending` lines need not wait for the disk then. While the machine
+ * runs on, a line that was written is there, whatever becomes of the process; what was announced and has no such line was not sent.
+ */
+export interface AnnouncedEvent {
+  readonly event: 'announced';
+  readonly at: string;
+  /** The start of the machine that wrote it. After another one, all of it is in doubt. */
+  readonly boot: string;
+  readonly server_date?: string | undefined;
+  readonly groups: readonly AnnouncedGroup[];
+}
+
+export interface AnnouncedGroup {
+  readonly group: number;
+  readonly names: readonly string[];
+}
+
+/** On the disk, or announced there, before its request leaves. */
+export interface SendingEvent {
+  readonly event: 'sending';
+  readonly at: string;
+  readonly group: number;
+  readonly server_date?: string | undefined;
+  readonly names: readonly string[];
+}
+
+export interface CreatedRow {
+  readonly name: string;
+  readonly id: number;
+  readonly action_id?: number | undefined;
+}
+
+/** `adopted`: found by a lookup, not told by an answer. */
+export interface CreatedEvent {
+  readonly event: 'created';
+  readonly at: string;
+  readonly group: number;
+  readonly adopted?: true;
+  readonly rows: readonly CreatedRow[];
+}
+
+/** Certainly not created. */
+export interface FailedEvent {
+  readonly event: 'failed';
+  readonly at: string;
+  readonly group: number;
+  readonly names: readonly string[];
+  readonly error: string;
+}
+
+/** `resend`: a later run may send them again once it is sure that they are not there. */
+export interface UnknownEvent {
+  readonly event: 'unknown';
+  readonly at: string;
+  readonly group: number;
+  readonly names: readonly string[];
+  readonly error: string;
+  readonly resend: boolean;
+}
+
+/** The second a clock last showed: thousands of events fall into one. */
+const formattedSeconds = new WeakMap<Clock, { readonly second: number; readonly text: string }>();
+
+/** What a clock shows, as a ledger has it: ISO 8601 in UTC, with milliseconds. */
+export function ledgerTimestamp(clock: Clock): string {
+  const now = Math.trunc(clock.now());
+  const second = Math.floor(now / 1000);
+  let shown = formattedSeconds.get(clock);
+  if (shown?.second !== second) {
+    shown = { second, text: new Date(second * 1000).toISOString().slice(0, -'000Z'.length) };
+    formattedSeconds.set(clock, shown);
+  }
+  return `${shown.text}${String(now - second * 1000).padStart(3, '0')}Z`;
+}
+
+export function encodeLedgerEvent(event: LedgerEvent): string {
+  return `${JSON.stringify(event)}\n`;
+}
+
+/** undefined for a line that is no event of this version. */
+export function decodeLedgerEvent(line: string): LedgerEvent | undefined {
+  const json = parseJson(line);
+  if (!json.ok || !isRecord(json.value)) return undefined;
+  const record = json.value;
+  const at = stringField(record, 'at');
+  if (at === undefined) return undefined;
+  if (record.event === 'batch') return decodeBatch(record, at);
+  if (record.event === 'baseline') {
+    const { existing } = record;
+    if (!isRecord(existing) || !isIdLists(existing)) return undefined;
+    return { event: 'baseline', at, ...dateOf(record), existing };
+  }
+  if (record.event === 'announced') return decodeAnnounced(record, at);
+  const group = numberField(record, 'group');
+  return group === undefined ? undefined : decodeGroupEvent(record, at, group);
+}
+
+function decodeAnnounced(record: JsonRecord, at: string): AnnouncedEvent | undefined {
+  const boot = stringField(record, 'boot');
+  const { groups } = record;
+  if (boot === undefined || !Array.isArray(groups) || !groups.every(isAnnouncedGroup)) return undefined;
+  return { event: 'announced', at, boot, ...dateOf(record), groups };
+}
+
+function decodeGroupEvent(record: JsonRecord, at: string, group: number): LedgerEvent | undefined {
+  const { event, names, rows, resend } = record;
+  if (event === 'created') {
+    if (!Array.isArray(rows) || !rows.every(isCreatedRow)) return undefined;
+    return { event, at, group, ...(record.adopted === true ? { adopted: true } : {}), rows };
+  }
+  if (!isStringArray(names)) return undefined;
+  if (event === 'sending') return { event, at, group, ...dateOf(record), names };
+  const error = stringField(record, 'error');
+  if (error === undefined) return undefined;
+  if (event === 'failed') return { event, at, group, names, error };
+  return event === 'unknown' && typeof resend === 'boolean' ? { event, at, group, names, error, resend } : undefined;
+}
+
+function decodeBatch(record: JsonRecord, at: string): BatchEvent | undefined {
+  const id = stringField(record, 'id');
+  const profile = stringField(record, 'profile');
+  const base_url = stringField(record, 'base_url');
+  const if_exists = ifExistsChoices.find((one) => one === record.if_exists);
+  const attributes = decodeAttributes(record.attributes);
+  const account = stringField(record, 'account');
+  const { v, mark, names } = record;
+  if (id === undefined || profile === undefined || base_url === undefined || if_exists === undefined) return undefined;
+  if (v !== 1 || typeof mark !== 'boolean' || attributes === undefined || !isStringArray(names)) return undefined;
+  const known = account === undefined ? {} : { account };
+  return { event: 'batch', v, id, at, profile, base_url, ...known, if_exists, mark, attributes, names };
+}
+
+function decodeAttributes(json: unknown): DropletAttributes | undefined {
+  if (!isRecord(json) || !isRecord(json.extra)) return undefined;
+  const size = stringField(json, 'size');
+  const image = stringField(json, 'image') ?? numberField(json, 'image');
+  const region = stringField(json, 'region');
+  if (size === undefined || image === undefined) return undefined;
+  return { size, image, ...(region === undefined ? {} : { region }), extra: json.extra };
+}
+
+function dateOf(record: JsonRecord): { readonly server_date?: string } {
+  const date = stringField(record, 'server_date');
+  return date === undefined ? {} : { server_date: date };
+}
+
+function isStringArray(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((one) => typeof one === 'string');
+}
+
+function isIdLists(value: JsonRecord): value is Readonly<Record<string, readonly number[]>> {
+  return Object.values(value).every((ids) => Array.isArray(ids) && ids.every((id) => typeof id === 'number'));
+}
+
+function isAnnouncedGroup(value: unknown): value is AnnouncedGroup {
+  return isRecord(value) && numberField(value, 'group') !== undefined && isStringArray(value.names);
+}
+
+function isCreatedRow(value: unknown): value is CreatedRow {
+  if (!isRecord(value) || stringField(value, 'name') === undefined || numberField(value, 'id') === undefined)
+    return false;
+  return value.action_id === undefined || typeof value.action_id === 'number';
+}

@@ -1,0 +1,70 @@
+import { CliError, errorJson } from '../errors.ts';
+import type { Environment, Sink } from '../platform/host.ts';
+import { createTerminalStyles } from './color.ts';
+import { sanitizeLine, sanitizeLines } from './sanitize.ts';
+
+export interface ErrorStyle {
+  readonly stderr: Sink;
+  /** One JSON object instead of the three parts. */
+  readonly json: boolean;
+  readonly color: boolean;
+}
+
+/** `error:`, `detail:` and `hint:` on stderr, as PostgreSQL has them, or the error shape of the contract in JSON. */
+export async function printError(error: CliError, { stderr, json, color }: ErrorStyle): Promise<void> {
+  if (json) {
+    await stderr.write(`${JSON.stringify(errorJson(sanitizeError(error)))}\n`);
+    return;
+  }
+  const { red, dim, cyan } = await createTerminalStyles(color);
+  const { message, detail, hint } = sanitizeError(error);
+  const parts = [errorPart(red('error:'), message), errorPart(dim('detail:'), detail), errorPart(cyan('hint:'), hint)];
+  await stderr.write(parts.join(''));
+}
+
+/** Whatever was thrown, as an error with words for the user; what is not a CliError is a bug of the program. */
+export function toCliError(thrown: unknown): CliError {
+  if (thrown instanceof CliError) return thrown;
+  const reason = thrown instanceof Error ? `${thrown.name}: ${thrown.message}` : `a ${typeof thrown} was thrown`;
+  return new CliError('internal', 'internal error', {
+    detail: sanitizeLine(redactSuspectedSecrets(sanitizeLine(reason, 100_000))),
+    hint: 'this is a bug; please report it with the command you typed, without its secrets, and the output of `cloudctl doctor`',
+    cause: thrown,
+  });
+}
+
+/** Whether errors are JSON, judged by the words and the environment alone: for errors met before anything else is known. */
+export function isJsonErrorOutput(argv: readonly string[], env: Environment): boolean {
+  let format = env.CLOUDCTL_OUTPUT;
+  for (const [at, word] of argv.entries()) {
+    if (word === '--') break;
+    if (word === '-o' || word === '--output') format = argv[at + 1];
+    else format = /^(?:--output=|-o)(.+)$/.exec(word)?.[1] ?? format;
+  }
+  return format === 'json' || format === 'ndjson';
+}
+
+function errorPart(label: string, text: string | undefined): string {
+  // Further lines are set in, so that they are not taken for a part of their own.
+  return text === undefined ? '' : `${label} ${text.replaceAll('\n', '\n  ')}\n`;
+}
+
+function sanitizeError(error: CliError): CliError {
+  const { code, detail, hint, status, requestId, exitCode } = error;
+  return new CliError(code, sanitizeLine(error.message, 1000), {
+    detail: detail === undefined ? undefined : sanitizeLines(detail),
+    hint: hint === undefined ? undefined : sanitizeLines(hint),
+    status,
+    requestId: requestId === undefined ? undefined : sanitizeLine(requestId, 100),
+    exitCode,
+  });
+}
+
+// A library's message may quote a URL with its query, a header or a body.
+function redactSuspectedSecrets(text: string): string {
+  return text
+    .replace(/([a-z][a-z0-9+.-]*:\/\/)[^\s/@]*@/gi, '$1')
+    .replace(/[?#][^\s"'<>]+/g, '')
+    .replace(/\b(bearer|basic)\s+\S+/gi, '$1 [secret]')
+    .replace(/[\w+=-]{16,}/g, (word) => (/\d/.test(word) && /[a-z]/i.test(word) ? '[secret]' : word));
+}

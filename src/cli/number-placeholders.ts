@@ -1,0 +1,79 @@
+import { isExactNumber } from '../exact.ts';
+
+/** Data that a language of doubles can reckon with, and the way back from what it made of it. */
+export interface NumberPlaceholders {
+  readonly data: unknown;
+  /** What was only passed on is as it was: lists and objects are the very same ones, and numbers beyond 2^53 have their digits. */
+  readonly restore: (result: unknown) => unknown;
+}
+
+/** Doubles in place of the numbers that are none (src/exact.ts); undefined where there is no such number. */
+export function replaceExactNumbers(data: unknown): NumberPlaceholders | undefined {
+  const exact = new Map<string, unknown>();
+  const taken = new Set<number>();
+  collectNumbers(data, exact, taken);
+  if (exact.size === 0) return undefined;
+  const doubles = assignDoubles([...exact.keys()], taken);
+  const texts = new Map([...doubles].map(([text, double]) => [double, text]));
+  const originals = new Map<unknown, unknown>();
+  return {
+    data: mapDeep(
+      data,
+      (value) => (isExactNumber(value) ? (doubles.get(String(value)) ?? Number(value)) : undefined),
+      originals,
+    ),
+    restore: (result) =>
+      mapDeep(result, (value) =>
+        typeof value === 'number' ? exact.get(texts.get(value) ?? '') : originals.get(value),
+      ),
+  };
+}
+
+/** Every exact number by its digits, and the doubles beyond 2^53 that are what they say. */
+function collectNumbers(value: unknown, exact: Map<string, unknown>, taken: Set<number>): void {
+  if (isExactNumber(value)) exact.set(String(value), value);
+  else if (typeof value === 'number' && isLarge(value)) taken.add(value);
+  else if (typeof value === 'object' && value !== null)
+    for (const one of Object.values(value)) collectNumbers(one, exact, taken);
+}
+
+/** Each whole number beyond 2^53 has a double of its own, the nearest that is free, so that it is known again; and in their order. */
+function assignDoubles(texts: readonly string[], taken: ReadonlySet<number>): ReadonlyMap<string, number> {
+  const large = texts.filter((text) => /^-?\d+$/.test(text) && isLarge(Number(text))).map(BigInt);
+  const doubles = new Map<string, number>();
+  let last = Number.NEGATIVE_INFINITY;
+  for (const value of large.sort((a, b) => (a < b ? -1 : Number(a > b)))) {
+    let double = Math.max(Number(value), last === Number.NEGATIVE_INFINITY ? last : nextDouble(last));
+    while (taken.has(double)) double = nextDouble(double);
+    doubles.set(String(value), double);
+    last = double;
+  }
+  return doubles;
+}
+
+function isLarge(value: number): boolean {
+  return Number.isInteger(value) && !Number.isSafeInteger(value);
+}
+
+/** The next double. */
+function nextDouble(value: number): number {
+  const bits = new DataView(new ArrayBuffer(8));
+  bits.setFloat64(0, value);
+  bits.setBigInt64(0, bits.getBigInt64(0) + (value < 0 ? -1n : 1n));
+  return bits.getFloat64(0);
+}
+
+/** `change` gives what stands in a value's place, undefined to look into it; what nothing was changed in stays the same. */
+function mapDeep(value: unknown, change: (value: unknown) => unknown, originals?: Map<unknown, unknown>): unknown {
+  const other = change(value);
+  if (other !== undefined) return other;
+  if (typeof value !== 'object' || value === null) return value;
+  const before: readonly unknown[] = Object.values(value);
+  const after = before.map((one) => mapDeep(one, change, originals));
+  if (after.every((one, at) => Object.is(one, before[at]))) return value;
+  const copy = Array.isArray(value)
+    ? after
+    : Object.fromEntries(Object.keys(value).map((name, at) => [name, after[at]]));
+  originals?.set(copy, value);
+  return copy;
+}

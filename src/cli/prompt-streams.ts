@@ -1,0 +1,58 @@
+import type { Readable } from 'node:stream';
+import { Writable } from 'node:stream';
+import { CliError } from '../errors.ts';
+
+/** The streams of the terminal itself: keys are read raw, and prompts are drawn on stderr. */
+export interface PromptStreams {
+  readonly input: Readable & { readonly isTTY?: boolean };
+  readonly output: Writable & { readonly isTTY?: boolean; readonly columns?: number };
+}
+
+/**
+ * Runs a prompt until it is answered or left: by Ctrl-C, by Ctrl-D, by the end of the input or by the signal.
+ * inquirer settles on Ctrl-C and on its signal only; on the others it would wait for ever.
+ */
+export async function untilCancelled<V>(
+  input: Readable,
+  signal: AbortSignal | undefined,
+  work: (left: AbortSignal) => Promise<V>,
+): Promise<V> {
+  if (signal?.aborted === true || input.readableEnded || input.destroyed) throw cancelledError();
+  const controller = new AbortController();
+  const leave = () => controller.abort();
+  // On an empty line readline takes Ctrl-D for the end and stops reading; on any other line it does not.
+  const onKey = (_: unknown, key: { readonly ctrl?: boolean; readonly name?: string } | undefined) => {
+    if (key?.ctrl === true && key.name === 'd') setImmediate(() => input.isPaused() && leave());
+  };
+  input.on('keypress', onKey);
+  input.once('end', leave);
+  input.once('close', leave);
+  signal?.addEventListener('abort', leave);
+  try {
+    return await work(controller.signal);
+  } catch (error) {
+    throw error instanceof Error && cancelErrorNames.has(error.name) ? cancelledError() : error;
+  } finally {
+    input.off('keypress', onKey);
+    input.off('end', leave);
+    input.off('close', leave);
+    signal?.removeEventListener('abort', leave);
+  }
+}
+
+/** The same terminal without colour: inquirer has no switch for it. */
+export function withoutColor(output: PromptStreams['output']): PromptStreams['output'] {
+  const plain = new Writable({
+    decodeStrings: false,
+    write: (chunk, _, done) => {
+      output.write(String(chunk).replace(/\u001b\[[\d;]*m/g, ''), done);
+    },
+  });
+  return Object.assign(plain, { isTTY: true, ...(output.columns === undefined ? {} : { columns: output.columns }) });
+}
+
+const cancelErrorNames: ReadonlySet<string> = new Set(['ExitPromptError', 'AbortPromptError', 'CancelPromptError']);
+
+function cancelledError(): CliError {
+  return new CliError('cancelled', 'cancelled');
+}

@@ -1,0 +1,71 @@
+import type { ProfileSettings, SettingOverrides } from '../../config/settings.ts';
+import { requireKnownProfile } from '../../config/settings.ts';
+import type { Context } from '../../context.ts';
+import { usageError } from '../../errors.ts';
+import type { OAuthClient } from '../../oauth/token-endpoint.ts';
+import type { SessionBinding } from '../../session/credential-record.ts';
+import { sessionBindingOf } from '../../session/session-binding.ts';
+import { runSetup } from './setup.ts';
+
+/** Everything a login needs. */
+export interface LoginSettings {
+  readonly settings: ProfileSettings;
+  readonly binding: SessionBinding;
+  readonly client: OAuthClient;
+}
+
+/** The settings of a login; in a terminal what is missing is asked for first, elsewhere it is a usage error that names it. */
+export async function completeLoginSettings(context: Context, typed: SettingOverrides): Promise<LoginSettings> {
+  const first = await readLoginSettings(context, context.settings(typed));
+  if (first.complete !== undefined) return first.complete;
+  const settings = context.settings(typed);
+  if (!context.prompts.interactive) {
+    requireKnownProfile(settings, context.config());
+    throw missingSettingsError(first.missing, settings.profileName);
+  }
+  await context.output.note(`Profile ${settings.profileName} is not set up yet.`);
+  await runSetup(context, { typed });
+  const second = await readLoginSettings(context, context.settings(typed));
+  if (second.complete !== undefined) return second.complete;
+  throw missingSettingsError(second.missing, settings.profileName);
+}
+
+type LoginSettingsResult =
+  | { readonly complete: LoginSettings }
+  | { readonly complete: undefined; readonly missing: readonly string[] };
+
+async function readLoginSettings(context: Context, settings: ProfileSettings): Promise<LoginSettingsResult> {
+  const binding = sessionBindingOf(settings);
+  const { values } = settings;
+  const keys = (['auth_url', 'base_url', 'client_id', 'callback_urls'] as const).filter(
+    (key) => values[key] === undefined,
+  );
+  if (binding === undefined || keys.length > 0) return { complete: undefined, missing: keys };
+  const client = await context.client(settings, binding);
+  // A public client with PKCE exists at standard servers; spec.md §4.2 requires the secret.
+  const needsSecret = values.flow !== 'implicit' && client.tokenParams === 'query' && client.clientSecret === undefined;
+  return needsSecret
+    ? { complete: undefined, missing: ['client secret'] }
+    : { complete: { settings, binding, client } };
+}
+
+const settingSources: Readonly<Record<string, string>> = {
+  auth_url: '--auth-url or CLOUDCTL_AUTH_URL',
+  base_url: '--base-url or CLOUDCTL_BASE_URL',
+  client_id: 'CLOUDCTL_CLIENT_ID, or --client-id of `cloudctl auth setup`',
+  callback_urls: 'CLOUDCTL_CALLBACK_URL, or --callback-url of `cloudctl auth setup`',
+  'client secret': 'CLOUDCTL_CLIENT_SECRET, or --client-secret-stdin of `cloudctl auth setup`',
+};
+
+function missingSettingsError(keys: readonly string[], profile: string): Error {
+  const nobody = 'there is no terminal to ask on, or --no-input was given';
+  const [first = 'setting'] = keys;
+  const text = `${keys.join(', ')} ${keys.length === 1 ? 'is' : 'are'} missing for profile "${profile}"`;
+  if (keys.length === 1) return usageError(text, `give it by ${settingSources[first]}`, nobody);
+  const each = keys.map((key) => `${key}: ${settingSources[key]}`);
+  return usageError(text, `run \`${setupCommand(profile)}\` in a terminal`, [nobody, ...each].join('\n'));
+}
+
+function setupCommand(profile: string): string {
+  return profile === 'default' ? 'cloudctl auth setup' : `cloudctl auth setup --profile ${profile}`;
+}

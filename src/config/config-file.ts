@@ -1,0 +1,118 @@
+import { join } from 'node:path';
+import { CliError } from '../errors.ts';
+import { isRecord, type JsonRecord, parseJson } from '../json.ts';
+import { ensureFolder, readTextIfPresent, writeAtomically } from '../platform/files.ts';
+import { decodeProfile, isProfileKey, isProfileName, type Profile, profileNameRule } from './profile.ts';
+
+/** config.json, decoded. `raw` is kept so that what a newer version wrote survives our writing. */
+export interface ConfigFile {
+  readonly path: string;
+  readonly current: string | undefined;
+  readonly profiles: ReadonlyMap<string, Profile>;
+  readonly raw: JsonRecord;
+}
+
+export function configPath(folder: string): string {
+  return join(folder, 'config.json');
+}
+
+/** What excludes two writers: beside the file, because programs with different state folders may share it. */
+export function configLockPath(folder: string): string {
+  return join(folder, '.config.lock');
+}
+
+/** Reads config.json; no file is an empty configuration, a damaged one is an error with its line. Synchronous: it stands on the fast path. */
+export function readConfig(folder: string): ConfigFile {
+  const path = configPath(folder);
+  const text = readConfigText(path);
+  if (text === undefined) return { path, current: undefined, profiles: new Map(), raw: {} };
+  const json = parseJson(text);
+  if (!json.ok) throw new DamagedConfigError(path, text, []);
+  if (!isRecord(json.value)) throw new DamagedConfigError(path, text, [], 'it is not an object');
+  const { current, profiles = {} } = json.value;
+  if (current !== undefined && typeof current !== 'string')
+    throw new DamagedConfigError(path, text, ['current'], 'current is not text');
+  if (!isRecord(profiles)) throw new DamagedConfigError(path, text, ['profiles'], 'profiles is not an object');
+  const decoded = new Map<string, Profile>();
+  for (const [name, value] of Object.entries(profiles)) {
+    if (!isProfileName(name))
+      throw new DamagedConfigError(
+        path,
+        text,
+        ['profiles', name],
+        `the profile name is not made of ${profileNameRule}`,
+      );
+    const profile = decodeProfile(value);
+    if (!profile.ok) {
+      const at = profile.key === undefined ? [] : [profile.key];
+      throw new DamagedConfigError(path, text, ['profiles', name, ...at], `profile ${name}: ${profile.reason}`);
+    }
+    decoded.set(name, profile.value);
+  }
+  return { path, current, profiles: decoded, raw: json.value };
+}
+
+/** Replaces one profile (or removes it) and, if asked, the current profile's name. */
+export function writeProfile(
+  folder: string,
+  config: ConfigFile,
+  name: string,
+  profile: Profile | undefined,
+  current?: string,
+): void {
+  const { [name]: old, ...others } = isRecord(config.raw.profiles) ? config.raw.profiles : {};
+  const profiles = profile === undefined ? others : { ...others, [name]: { ...keepUnknownKeys(old), ...profile } };
+  writeConfig(folder, { ...config.raw, ...(current === undefined ? {} : { current }), profiles });
+}
+
+export function writeCurrentProfile(folder: string, config: ConfigFile, current: string): void {
+  writeConfig(folder, { ...config.raw, current });
+}
+
+/** Found on reading; `explain` (config/damage.ts) finds the line, with a parser that is only loaded then. */
+export class DamagedConfigError extends Error {
+  override readonly name = 'DamagedConfig';
+  readonly path: string;
+  readonly text: string;
+  readonly at: readonly string[];
+  readonly reason: string | undefined;
+
+  constructor(path: string, text: string, at: readonly string[], reason?: string) {
+    super(`${path} is damaged`);
+    this.path = path;
+    this.text = text;
+    this.at = at;
+    this.reason = reason;
+  }
+}
+
+function readConfigText(path: string): string | undefined {
+  try {
+    return readTextIfPresent(path);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new CliError('config_invalid', `could not read ${path}`, {
+      detail: reason,
+      hint: 'check its permissions, or point CLOUDCTL_CONFIG_DIR to another folder',
+    });
+  }
+}
+
+function keepUnknownKeys(old: unknown): JsonRecord {
+  if (!isRecord(old)) return {};
+  return Object.fromEntries(Object.entries(old).filter(([key]) => !isProfileKey(key)));
+}
+
+function writeConfig(folder: string, json: JsonRecord): void {
+  const path = configPath(folder);
+  try {
+    ensureFolder(folder);
+    writeAtomically(path, `${JSON.stringify(json, null, 2)}\n`);
+  } catch (error) {
+    throw new CliError('internal', `could not write ${path}`, {
+      detail: `${error instanceof Error ? error.message : String(error)}; what was there is unchanged`,
+      hint: 'make the folder writable for you, with some room on its disk, or point CLOUDCTL_CONFIG_DIR to another folder',
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,31 @@
+import { CliError } from '../errors.ts';
+import type { DamagedConfigError } from './config-file.ts';
+
+/** The error of a damaged config.json with its line and column. Loaded only then: the parser with positions is not on any other path. */
+export async function explainDamagedConfig(damage: DamagedConfigError): Promise<CliError> {
+  const { findNodeAtLocation, parseTree, printParseErrorCode } = await import('jsonc-parser');
+  // A mark of the byte order is no damage, and no column either (json.ts passes over it, too).
+  const text = damage.text.replace(/^\uFEFF/, '');
+  const errors: { error: number; offset: number; length: number }[] = [];
+  const tree = parseTree(text, errors, { disallowComments: true, allowTrailingComma: false });
+  const first = errors[0];
+  const node = tree === undefined ? undefined : findNodeAtLocation(tree, [...damage.at]);
+  const offset = damage.reason === undefined ? (first?.offset ?? 0) : (node?.offset ?? 0);
+  const reason =
+    damage.reason ??
+    (first === undefined ? 'it is not JSON' : `it is not JSON (${splitCamelCase(printParseErrorCode(first.error))})`);
+  return new CliError('config_invalid', `config file is damaged: ${reason}`, {
+    detail: `${damage.path}:${lineAndColumn(text, offset)}`,
+    hint: 'mend that line; `cloudctl config path` prints where the file is',
+  });
+}
+
+function lineAndColumn(text: string, offset: number): string {
+  const before = text.slice(0, offset).split('\n');
+  return `${before.length}:${(before.at(-1)?.length ?? 0) + 1}`;
+}
+
+/** `CommaExpected` as "comma expected". */
+function splitCamelCase(code: string): string {
+  return code.replace(/([a-z])([A-Z])/g, '$1 $2').toLowerCase();
+}

@@ -1,0 +1,125 @@
+import { join } from 'node:path';
+import { CliError, usageError } from '../errors.ts';
+import { isRecord, parseJson, stringField } from '../json.ts';
+import { ensureFolder, readTextIfPresent, removeDurably, writeAtomically } from '../platform/files.ts';
+import type { Environment } from '../platform/host.ts';
+import { nonEmptyVariable } from './settings.ts';
+import { parseOrigin } from './urls.ts';
+
+/** Where the sandbox that was started last answers, and who it knows. Its admin token and client secret stand in it, so the file has mode 0600. */
+export interface SandboxConnection {
+  readonly auth_url: string;
+  readonly base_url: string;
+  readonly panel_url: string;
+  readonly admin_url: string;
+  readonly admin_token: string;
+  readonly client_id: string;
+  readonly client_secret: string;
+  readonly callback_url: string;
+}
+
+const connectionKeys = [
+  'auth_url',
+  'base_url',
+  'panel_url',
+  'admin_url',
+  'admin_token',
+  'client_id',
+  'client_secret',
+  'callback_url',
+] as const;
+
+export function readLastSandbox(stateFolder: string): SandboxConnection | undefined {
+  return readKnownSandboxes(stateFolder)[0];
+}
+
+/** The one that was started last, then those that were started before it and have not ended since. */
+export function readKnownSandboxes(stateFolder: string): readonly SandboxConnection[] {
+  const text = readConnectionText(connectionPath(stateFolder));
+  const json = text === undefined ? undefined : parseJson(text);
+  const last = json?.ok === true ? decodeSandboxConnection(json.value) : undefined;
+  if (json?.ok !== true || last === undefined) return [];
+  const earlier = isRecord(json.value) && Array.isArray(json.value.earlier) ? json.value.earlier : [];
+  return [last, ...earlier.flatMap((fields) => decodeSandboxConnection(fields) ?? [])];
+}
+
+function readConnectionText(path: string): string | undefined {
+  try {
+    return readTextIfPresent(path);
+  } catch (error) {
+    throw new CliError('config_invalid', `could not read ${path}`, {
+      detail: error instanceof Error ? error.message : String(error),
+      hint: 'remove it, or make it yours: it only tells where a sandbox runs',
+      cause: error,
+    });
+  }
+}
+
+/** Written down as the last one; what was known of it is replaced. */
+export function recordSandbox(stateFolder: string, place: SandboxConnection): void {
+  writeConnections(stateFolder, [place, ...readKnownSandboxes(stateFolder).filter(isOtherSandbox(place))]);
+}
+
+/** Forgets this one, wherever it stands: others may have been started before and since. */
+export function forgetSandbox(stateFolder: string, place: SandboxConnection): void {
+  const known = readKnownSandboxes(stateFolder);
+  const left = known.filter(isOtherSandbox(place));
+  if (left.length < known.length) writeConnections(stateFolder, left);
+}
+
+export interface SandboxAdminAccess {
+  readonly adminUrl: string;
+  readonly adminToken: string;
+}
+
+/** Option and variable before the one that was started last; the token of the last one goes to no other address. */
+export function resolveSandboxAdmin(
+  stateFolder: string,
+  env: Environment,
+  adminUrl: string | undefined,
+): SandboxAdminAccess | undefined {
+  const place = readLastSandbox(stateFolder);
+  const variable = nonEmptyVariable(env.CLOUDCTL_SANDBOX_ADMIN_URL);
+  const typed = adminUrl ?? variable;
+  const source = adminUrl === undefined ? 'CLOUDCTL_SANDBOX_ADMIN_URL' : '--admin-url';
+  const url = typed === undefined ? place?.admin_url : requireOrigin(typed, source);
+  const token =
+    nonEmptyVariable(env.CLOUDCTL_SANDBOX_ADMIN_TOKEN) ?? (url === place?.admin_url ? place?.admin_token : undefined);
+  return url === undefined || token === undefined ? undefined : { adminUrl: url, adminToken: token };
+}
+
+function requireOrigin(text: string, source: string): string {
+  const parsed = parseOrigin(text);
+  if (!parsed.ok) throw usageError(`${source} is ${parsed.reason}`);
+  return parsed.origin;
+}
+
+/** Decodes the file, and what the admin API tells of a running sandbox. */
+export function decodeSandboxConnection(fields: unknown): SandboxConnection | undefined {
+  if (!isRecord(fields)) return undefined;
+  const entries = connectionKeys.map((key) => [key, stringField(fields, key)] as const);
+  // Every key was found to be text just here.
+  return entries.every(([, value]) => value !== undefined)
+    ? (Object.fromEntries(entries) as unknown as SandboxConnection)
+    : undefined;
+}
+
+/** The token alone does not tell: with the same seed two sandboxes have the same. */
+function isOtherSandbox(one: SandboxConnection): (place: SandboxConnection) => boolean {
+  return (other) => other.admin_token !== one.admin_token || other.admin_url !== one.admin_url;
+}
+
+function writeConnections(stateFolder: string, [last, ...earlier]: readonly SandboxConnection[]): void {
+  if (last === undefined) {
+    removeDurably(connectionPath(stateFolder));
+    return;
+  }
+  const bare = (place: SandboxConnection): object => Object.fromEntries(connectionKeys.map((key) => [key, place[key]]));
+  const json = earlier.length === 0 ? bare(last) : { ...bare(last), earlier: earlier.map(bare) };
+  ensureFolder(stateFolder);
+  writeAtomically(connectionPath(stateFolder), `${JSON.stringify(json, null, 2)}\n`);
+}
+
+function connectionPath(stateFolder: string): string {
+  return join(stateFolder, 'sandbox.json');
+}

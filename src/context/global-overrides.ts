@@ -1,0 +1,30 @@
+import type { ParsedArgs } from '../cli/command.ts';
+import type { OutputFormat } from '../cli/output.ts';
+import { DamagedConfigError } from '../config/config-file.ts';
+import type { ProfileSettings, SettingOverrides } from '../config/settings.ts';
+
+/** The global options that stand for values of a profile. */
+export function globalOverrides(globals: ParsedArgs): SettingOverrides {
+  const authUrl = globals.value('auth-url');
+  const baseUrl = globals.value('base-url');
+  return {
+    ...(authUrl === undefined ? {} : { auth_url: { option: '--auth-url', text: authUrl } }),
+    ...(baseUrl === undefined ? {} : { base_url: { option: '--base-url', text: baseUrl } }),
+  };
+}
+
+/** `--output` was checked by the parser; variable and profile only count without it, and are checked then. */
+export function resolveOutputFormat(globals: ParsedArgs, settings: () => ProfileSettings): OutputFormat {
+  const typed = globals.value('output');
+  const known = outputFormats.find((format) => format === typed);
+  if (known !== undefined) return known;
+  try {
+    return settings().values.output ?? 'table';
+  } catch (error) {
+    // A damaged file stops the commands that need it, not `config path` or `completion`.
+    if (error instanceof DamagedConfigError) return 'table';
+    throw error;
+  }
+}
+
+const outputFormats = ['table', 'json', 'ndjson', 'yaml', 'csv'] as const;

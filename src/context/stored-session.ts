@@ -1,0 +1,71 @@
+import type { Output } from '../cli/output.ts';
+import type { Prompts } from '../cli/prompts.ts';
+import type { ProfileSettings } from '../config/settings.ts';
+import type { OAuthClient } from '../oauth/token-endpoint.ts';
+import type { HeldLock } from '../platform/file-lock.ts';
+import type { Host, HttpSenderOptions } from '../platform/host.ts';
+import type { HttpSender } from '../platform/http-sender.ts';
+import { readAccount } from '../session/account.ts';
+import type { SessionBinding } from '../session/credential-record.ts';
+import type { CredentialStore } from '../session/credential-store.ts';
+import { failpointObserver } from '../session/failpoints.ts';
+import { probeToken } from '../session/probe-token.ts';
+import type { ProfilePaths } from '../session/profile-paths.ts';
+import { createProfileSession, type ProfileSession } from '../session/profile-session.ts';
+import { flowOption } from '../session/suggested-commands.ts';
+import { withReauthentication } from '../session/with-reauthentication.ts';
+
+/** What a session is made of; the context has all of it. */
+export interface SessionDependencies {
+  readonly host: Host;
+  readonly output: Pick<Output, 'note' | 'warn'>;
+  readonly prompts: Pick<Prompts, 'interactive' | 'confirm'>;
+  readonly place: ProfilePaths;
+  readonly store: CredentialStore;
+  readonly client: (settings: ProfileSettings, binding: SessionBinding) => Promise<OAuthClient>;
+  readonly send: (options?: Pick<HttpSenderOptions, 'fresh'>) => Promise<HttpSender>;
+  readonly lock: (path: string) => Promise<HeldLock>;
+  readonly requireSafe: () => void;
+}
+
+/** Logs in again where a session has ended; false when that is not wanted or cannot be. */
+export type Reauthenticate = (
+  parts: SessionDependencies,
+  settings: ProfileSettings,
+  binding: SessionBinding,
+) => Promise<boolean>;
+
+/** The stored session of a profile; in a terminal one that has ended offers the way back. */
+export function createStoredSession(
+  parts: SessionDependencies,
+  settings: ProfileSettings,
+  binding: SessionBinding,
+  comeBack: Reauthenticate,
+): ProfileSession {
+  const { host, output, place, store, send } = parts;
+  const session = createProfileSession({
+    profile: settings.profileName,
+    binding,
+    // The query form names no client credentials at refresh (spec.md §5.3), so the store is not asked for them.
+    client: async () =>
+      (settings.values.token_params ?? 'query') !== 'query'
+        ? parts.client(settings, binding)
+        : { authOrigin: binding.authOrigin, clientId: binding.clientId, tokenParams: 'query' },
+    store,
+    createSender: () => send({ fresh: true }),
+    lock: () => parts.lock(place.lock),
+    probe: async (token, signal) => probeToken(await send({ fresh: true }), binding.baseOrigin, token, signal),
+    random: host.random,
+    flowOption: (sid) => {
+      const account = readAccount(host.folders.config, settings.profileName);
+      return flowOption(account?.sid === sid ? account.flow : undefined, settings.values.flow);
+    },
+    clock: host.clock,
+    signals: host.signals,
+    requireSafe: parts.requireSafe,
+    warn: output.warn,
+    onFailpoint: failpointObserver(host.env),
+  });
+  if (!parts.prompts.interactive) return session;
+  return withReauthentication(session, () => comeBack(parts, settings, binding));
+}

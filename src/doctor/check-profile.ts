@@ -1,0 +1,39 @@
+import type { ProfileSettings } from '../config/settings.ts';
+import type { DoctorFinding } from './doctor-finding.ts';
+
+/** Whether the profile names all that a login needs; the client secret is judged where it is kept. */
+export function checkProfile(settings: ProfileSettings): DoctorFinding {
+  const { profileName, values } = settings;
+  const needed = ['auth_url', 'base_url', 'client_id', 'callback_urls'] as const;
+  const missing = needed.filter((key) => values[key] === undefined || values[key].length === 0);
+  if (missing.length > 0) {
+    return {
+      id: 'profile',
+      status: 'failed',
+      observed: `profile "${profileName}" has no ${missing.join(', no ')}`,
+      hint: `\`cloudctl auth setup --profile ${profileName}\``,
+    };
+  }
+  const facts = [
+    `profile "${profileName}"`,
+    `auth_url ${values.auth_url}`,
+    `base_url ${values.base_url}`,
+    `flow ${values.flow ?? 'code'}`,
+    `scope ${values.scope ?? 'read'}`,
+  ];
+  return { id: 'profile', status: 'ok', observed: facts.join(', ') };
+}
+
+/** The code flow proves who the application is (spec.md §4.2); the implicit flow has no secret. */
+export function checkClientSecret(settings: ProfileSettings, known: 'variable' | 'stored' | 'missing'): DoctorFinding {
+  const id = 'client-secret';
+  if (settings.values.flow === 'implicit') return { id, status: 'ok', observed: 'the implicit flow needs none' };
+  if (known === 'variable') return { id, status: 'ok', observed: 'from CLOUDCTL_CLIENT_SECRET' };
+  if (known === 'stored') return { id, status: 'ok', observed: 'in the credential store' };
+  return {
+    id,
+    status: 'failed',
+    observed: 'there is none for this client_id and auth_url',
+    hint: `\`cloudctl auth setup --profile ${settings.profileName}\``,
+  };
+}

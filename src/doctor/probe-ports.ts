@@ -1,0 +1,23 @@
+import { createServer } from 'node:net';
+import { type CallbackPort, loopbackAddresses, type PortProbeResult, portProbeKey } from './check-ports.ts';
+
+/** Binds every port on every address for a moment, one after the other. */
+export async function probePorts(callbacks: readonly CallbackPort[]): Promise<ReadonlyMap<string, PortProbeResult>> {
+  const bindings = new Map<string, PortProbeResult>();
+  for (const { port, addresses } of callbacks) {
+    for (const address of new Set([...addresses, ...loopbackAddresses])) {
+      const key = portProbeKey(address, port);
+      if (port !== 0 && !bindings.has(key)) bindings.set(key, await probePort(address, port));
+    }
+  }
+  return bindings;
+}
+
+function probePort(host: string, port: number): Promise<PortProbeResult> {
+  return new Promise((resolve) => {
+    const server = createServer((socket) => socket.destroy());
+    server.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
+    // The same way in which a login listens, so that both are told the same.
+    server.listen({ host, port, ipv6Only: true, exclusive: true }, () => server.close(() => resolve('free')));
+  });
+}

@@ -1,0 +1,19 @@
+import { randomBytes } from 'node:crypto';
+import { systemClock } from '../platform/clock.ts';
+import { connectPostgresql as connectPostgres } from '../postgresql/connection.ts';
+import { connectRedis } from '../redis/connection.ts';
+import { defaultEngineLimits, type EngineDependencies } from './migration-job.ts';
+
+/** The real machine and real servers; what differs from caller to caller is given. */
+export function createEngineDependencies(
+  own: Pick<EngineDependencies, 'now' | 'journal' | 'schemaCopy'> & Partial<EngineDependencies>,
+): EngineDependencies {
+  return {
+    sleep: systemClock.sleep,
+    random: randomBytes,
+    connectPostgres,
+    connectRedis,
+    limits: defaultEngineLimits,
+    ...own,
+  };
+}

@@ -1,0 +1,117 @@
+import { isRecord, type JsonRecord, numberField, parseJson, stringField } from '../json.ts';
+import { openAppendFile } from '../platform/append-file.ts';
+import type { PostgresqlSource } from '../postgresql/source.ts';
+import type { RedisSource } from '../redis/source.ts';
+import { Secret } from '../secret.ts';
+import type { MigrationJournal, MigrationJournalEntry } from './migration-journal.ts';
+
+export interface MigrationJournalFile extends MigrationJournal {
+  close(): void;
+}
+
+/** A journal that outlives the process: one line a step, with the passwords that removing takes. Lines it cannot read are kept. */
+export function openMigrationJournal(path: string): MigrationJournalFile {
+  const pending = new Map<string, MigrationJournalEntry>();
+  const file = openAppendFile(path, (lines) => {
+    const kept = new Map<string, string>();
+    lines.forEach((line, at) => {
+      const step = parseLine(line);
+      if (step === undefined) kept.set(`line ${at}`, line);
+      else if (step.kind === 'cleared') kept.delete(step.name);
+      else {
+        kept.set(step.entry.name, line);
+        pending.set(step.entry.name, step.entry);
+      }
+      if (step?.kind === 'cleared') pending.delete(step.name);
+    });
+    return [...kept.values()];
+  });
+  return {
+    recordIntent(entry) {
+      file.append(
+        JSON.stringify({
+          intend: { ...entry, source: withPlainPassword(entry.source), target: withPlainPassword(entry.target) },
+        }),
+      );
+      pending.set(entry.name, entry);
+    },
+    recordRemoved(name) {
+      file.append(JSON.stringify({ cleared: name }));
+      pending.delete(name);
+    },
+    pending: () => [...pending.values()],
+    close: file.close,
+  };
+}
+
+function withPlainPassword(door: PostgresqlSource | RedisSource): object {
+  return { ...door, password: door.password?.reveal() };
+}
+
+type JournalLine =
+  | { readonly kind: 'intend'; readonly entry: MigrationJournalEntry }
+  | { readonly kind: 'cleared'; readonly name: string };
+
+function parseLine(line: string): JournalLine | undefined {
+  const parsed = parseJson(line);
+  if (!parsed.ok || !isRecord(parsed.value)) return undefined;
+  const cleared = stringField(parsed.value, 'cleared');
+  if (cleared !== undefined) return { kind: 'cleared', name: cleared };
+  const entry = isRecord(parsed.value.intend) ? parseEntry(parsed.value.intend) : undefined;
+  return entry === undefined ? undefined : { kind: 'intend', entry };
+}
+
+function parseEntry(record: JsonRecord): MigrationJournalEntry | undefined {
+  const [name, engine] = [stringField(record, 'name'), stringField(record, 'engine')];
+  if (name === undefined || !isRecord(record.source) || !isRecord(record.target)) return undefined;
+  if (engine === 'postgresql') {
+    const [source, target] = [parsePostgresSource(record.source), parsePostgresSource(record.target)];
+    const targetSystem = stringField(record, 'targetSystem');
+    if (source === undefined || target === undefined || targetSystem === undefined) return undefined;
+    return { engine, name, source, target, targetSystem };
+  }
+  const [source, target] = [parseRedisSource(record.source), parseRedisSource(record.target)];
+  if (engine !== 'redis' || source === undefined || target === undefined || !isRecord(record.settings))
+    return undefined;
+  const settings = Object.entries(record.settings).flatMap(([key, value]) =>
+    typeof value === 'string' ? [[key, value] as const] : [],
+  );
+  return { engine, name, source, target, settings: Object.fromEntries(settings) };
+}
+
+function parsePostgresSource(record: JsonRecord): PostgresqlSource | undefined {
+  const shared = parseCommonFields(record);
+  const [dbname, username] = [stringField(record, 'dbname'), stringField(record, 'username')];
+  if (shared === undefined || dbname === undefined || username === undefined) return undefined;
+  const verify = isRecord(record.verify) ? parseVerify(record.verify) : undefined;
+  return { ...shared, dbname, username, ...(verify === undefined ? {} : { verify }) };
+}
+
+function parseVerify(record: JsonRecord): PostgresqlSource['verify'] {
+  const [file, pem] = isRecord(record.ca) ? [stringField(record.ca, 'file'), stringField(record.ca, 'pem')] : [];
+  const ca = file === undefined || pem === undefined ? {} : { ca: { file, pem } };
+  return { what: stringField(record, 'what') === 'chain' ? 'chain' : 'full', ...ca };
+}
+
+function parseRedisSource(record: JsonRecord): RedisSource | undefined {
+  const shared = parseCommonFields(record);
+  return shared === undefined ? undefined : { ...shared, username: stringField(record, 'username'), db: undefined };
+}
+
+function parseCommonFields(record: JsonRecord) {
+  const [host, port, ssl, address] = [
+    stringField(record, 'host'),
+    numberField(record, 'port'),
+    stringField(record, 'ssl'),
+    stringField(record, 'address'),
+  ];
+  if (host === undefined || port === undefined || (ssl !== 'require' && ssl !== 'disable')) return undefined;
+  const password = stringField(record, 'password');
+  return {
+    host,
+    port,
+    ssl,
+    password: password === undefined ? undefined : new Secret(password),
+    ...(address === undefined ? {} : { address }),
+  } as const;
+}

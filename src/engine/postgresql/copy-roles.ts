@@ -1,0 +1,61 @@
+import type { CopySession, PostgresqlRow } from '../../postgresql/connection.ts';
+import { quoteIdentifier, quoteLiteral } from '../../postgresql/quote.ts';
+import { engineErrorCode, redactedReason } from '../migration-error.ts';
+import { queryLastRows } from './engine-session.ts';
+
+/**
+ * Makes the roles of the source on the target, so that grants have someone to go to. Nobody can enter by them: their
+ * passwords are random, and none becomes a superuser. Roles that are there stay as they are.
+ * @returns what could not be made
+ */
+export async function copyRoles(
+  source: CopySession,
+  target: CopySession,
+  random: (bytes: number) => Uint8Array,
+): Promise<readonly string[]> {
+  const warnings: string[] = [];
+  const attempt = async (what: string, statement: string) => {
+    try {
+      await target.query(statement);
+    } catch (error) {
+      // duplicate_object, and the unique index when somebody makes it at this moment.
+      if (!['42710', '23505'].includes(engineErrorCode(error) ?? ''))
+        warnings.push(`${what}: ${redactedReason(error)}`);
+    }
+  };
+  for (const role of await queryLastRows(source, rolesQuery)) {
+    const password = Buffer.from(random(24)).toString('base64url');
+    await attempt(`role ${role.rolname}`, createRole(role, password));
+  }
+  for (const { role, member } of await queryLastRows(source, membersQuery)) {
+    if (role != null && member != null) {
+      await attempt(
+        `membership of ${member} in ${role}`,
+        `GRANT ${quoteIdentifier(role)} TO ${quoteIdentifier(member)}`,
+      );
+    }
+  }
+  return warnings;
+}
+
+/** Those below are the server's own. */
+const rolesQuery = `SELECT rolname, rolinherit, rolcreaterole, rolcreatedb, rolcanlogin, rolconnlimit, rolvaliduntil
+  FROM pg_roles WHERE oid >= 16384 ORDER BY oid`;
+
+const membersQuery = `SELECT r.rolname AS role, m.rolname AS member FROM pg_auth_members a
+  JOIN pg_roles r ON r.oid = a.roleid JOIN pg_roles m ON m.oid = a.member
+  WHERE r.oid >= 16384 AND m.oid >= 16384 ORDER BY 1, 2`;
+
+function createRole(role: PostgresqlRow, password: string): string {
+  const has = (name: string, word: string) => `${role[name] === 't' ? '' : 'NO'}${word}`;
+  return [
+    `CREATE ROLE ${quoteIdentifier(role.rolname ?? '')} NOSUPERUSER`,
+    has('rolinherit', 'INHERIT'),
+    has('rolcreaterole', 'CREATEROLE'),
+    has('rolcreatedb', 'CREATEDB'),
+    has('rolcanlogin', 'LOGIN'),
+    `CONNECTION LIMIT ${Number(role.rolconnlimit ?? -1)}`,
+    `PASSWORD ${quoteLiteral(password)}`,
+    ...(role.rolvaliduntil == null ? [] : [`VALID UNTIL ${quoteLiteral(role.rolvaliduntil)}`]),
+  ].join(' ');
+}

@@ -1,0 +1,107 @@
+import type { CopySession, PostgresqlRow } from '../../postgresql/connection.ts';
+import { quoteIdentifier, quoteLiteral } from '../../postgresql/quote.ts';
+import { engineErrorCode } from '../migration-error.ts';
+import { queryLastRows, querySingleValue } from './engine-session.ts';
+
+export interface DatabaseDefinition {
+  readonly oid: string;
+  readonly name: string;
+  readonly encoding: string;
+  readonly collate: string;
+  readonly ctype: string;
+  /** `b`, `c` or `i`; the latter two have a locale of their own. */
+  readonly provider: string;
+  readonly locale: string | null;
+  /** Tailoring of an ICU collation, since 16. */
+  readonly rules: string | null;
+}
+
+/** Every database of the source but templates and those to be left out. */
+export async function listSourceDatabases(
+  session: CopySession,
+  ignored: readonly string[],
+): Promise<readonly DatabaseDefinition[]> {
+  const rows = await queryLastRows(
+    session,
+    "SELECT * FROM pg_database WHERE NOT datistemplate AND datname NOT IN ('template0', 'template1') ORDER BY datname",
+  );
+  const encodings = new Map(
+    (
+      await queryLastRows(session, 'SELECT DISTINCT encoding, pg_encoding_to_char(encoding) AS name FROM pg_database')
+    ).map((row) => [row.encoding, row.name ?? 'UTF8'] as const),
+  );
+  return rows.map((row) => parseDefinition(row, encodings)).filter(({ name }) => !ignored.includes(name));
+}
+
+/** Columns came and went with the releases: locales of ICU in 15, of every provider in 17. */
+function parseDefinition(
+  row: PostgresqlRow,
+  encodings: ReadonlyMap<string | null | undefined, string>,
+): DatabaseDefinition {
+  return {
+    oid: row.oid ?? '',
+    name: row.datname ?? '',
+    encoding: encodings.get(row.encoding) ?? 'UTF8',
+    collate: row.datcollate ?? 'C',
+    ctype: row.datctype ?? 'C',
+    provider: row.datlocprovider ?? 'c',
+    locale: row.datlocale ?? row.daticulocale ?? null,
+    rules: row.daticurules ?? null,
+  };
+}
+
+/**
+ * Makes the database on the target when it is not there.
+ * @param session in any other database of the target
+ * @returns what had to be made otherwise than on the source
+ */
+export async function createTargetDatabase(
+  session: CopySession,
+  database: DatabaseDefinition,
+): Promise<readonly string[]> {
+  const found = await querySingleValue(
+    session,
+    `SELECT 1 FROM pg_database WHERE datname = ${quoteLiteral(database.name)}`,
+  );
+  if (found !== undefined) return [];
+  const bare = `CREATE DATABASE ${quoteIdentifier(database.name)} TEMPLATE template0 ENCODING ${quoteLiteral(database.encoding)}`;
+  const release = Number(await querySingleValue(session, 'SHOW server_version_num')) / 10_000;
+  try {
+    await session.query(`${bare} ${localeClause(database, release)}`, createDatabaseTimeout);
+    return [];
+  } catch (error) {
+    if (!unknownLocaleCodes.has(engineErrorCode(error) ?? '')) throw error;
+  }
+  await session.query(`${bare} LC_COLLATE 'C' LC_CTYPE 'C'${libcProviderClause(release)}`, createDatabaseTimeout);
+  return [`the target does not know the locale ${database.locale ?? database.collate}: texts are sorted by C`];
+}
+
+const createDatabaseTimeout = 300_000;
+
+/** wrong_object_type, invalid_parameter_value, undefined_object, feature_not_supported. */
+const unknownLocaleCodes: ReadonlySet<string> = new Set(['42809', '22023', '42704', '0A000']);
+
+function localeClause({ collate, ctype, provider, locale, rules }: DatabaseDefinition, release: number): string {
+  const words = `LC_COLLATE ${quoteLiteral(collate)} LC_CTYPE ${quoteLiteral(ctype)}`;
+  if (locale === null || provider === 'c') return `${words}${libcProviderClause(release)}`;
+  if (provider !== 'i') return `${words} LOCALE_PROVIDER builtin BUILTIN_LOCALE ${quoteLiteral(locale)}`;
+  const tailored = rules === null ? '' : ` ICU_RULES ${quoteLiteral(rules)}`;
+  return `${words} LOCALE_PROVIDER icu ICU_LOCALE ${quoteLiteral(locale)}${tailored}`;
+}
+
+/** Since 15 a target may have been made with another provider, which its template would hand on. */
+function libcProviderClause(release: number): string {
+  return release >= 15 ? ' LOCALE_PROVIDER libc' : '';
+}
+
+/** Tables of people in this database; those of extensions are not theirs. */
+export async function listUserTables(session: CopySession): Promise<readonly string[]> {
+  const rows = await queryLastRows(
+    session,
+    `SELECT n.nspname || '.' || c.relname AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+     WHERE c.relkind IN ('r', 'p') AND n.nspname !~ '^pg_' AND n.nspname <> 'information_schema'
+     AND NOT EXISTS (SELECT 1 FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e')
+     ORDER BY 1 LIMIT 4`,
+  );
+  return rows.map(({ name }) => name ?? '');
+}

@@ -1,0 +1,86 @@
+import type { CopySession } from '../../postgresql/connection.ts';
+import { quoteLiteral } from '../../postgresql/quote.ts';
+import { MigrationError } from '../migration-error.ts';
+import type { TableProgress, TableSyncState } from '../migration-state.ts';
+
+/** One database as its target tells it. */
+export interface TargetReplicationStatus {
+  readonly tables: readonly TableProgress[];
+  /** Changes with every transaction that was applied, and with nothing else. */
+  readonly position: string;
+  /** Failures of the workers so far; undefined before PostgreSQL 15, which does not count them. */
+  readonly failures: number | undefined;
+}
+
+export async function readTargetStatus(
+  session: CopySession,
+  name: string,
+  version: number,
+): Promise<TargetReplicationStatus> {
+  const own = `s.subname = ${quoteLiteral(name)} AND s.subdbid = (SELECT oid FROM pg_database WHERE datname = current_database())`;
+  const [tables = [], [row] = []] = await session.query(`
+    SELECT n.nspname || '.' || c.relname AS name, r.srsubstate AS stage,
+      ${version >= 140_000 ? 'coalesce(p.tuples_processed, pg_stat_get_live_tuples(c.oid))' : 'pg_stat_get_live_tuples(c.oid)'} AS rows
+    FROM pg_subscription s JOIN pg_subscription_rel r ON r.srsubid = s.oid
+    JOIN pg_class c ON c.oid = r.srrelid JOIN pg_namespace n ON n.oid = c.relnamespace
+    ${version >= 140_000 ? 'LEFT JOIN pg_stat_progress_copy p ON p.relid = c.oid AND p.datid = s.subdbid' : ''}
+    WHERE ${own} ORDER BY 1;
+    SELECT CASE WHEN has_function_privilege('pg_show_replication_origin_status()', 'EXECUTE')
+      THEN (SELECT o.remote_lsn::text FROM pg_replication_origin_status o WHERE o.external_id = 'pg_' || s.oid)
+      ELSE (SELECT sum(n_tup_ins + n_tup_upd + n_tup_del)::text FROM pg_stat_user_tables) END AS position,
+      ${version >= 150_000 ? '(SELECT apply_error_count + sync_error_count FROM pg_stat_subscription_stats f WHERE f.subid = s.oid)' : 'NULL'} AS failures
+    FROM pg_subscription s WHERE ${own}`);
+  if (row === undefined) throw new MigrationError('the subscription is gone from the target');
+  return {
+    tables: tables.map((one) => ({
+      name: one.name ?? '',
+      stage: parseSyncState(one.stage),
+      rows: Number(one.rows ?? 0),
+    })),
+    position: row.position ?? '',
+    failures: row.failures == null ? undefined : Number(row.failures),
+  };
+}
+
+const syncStates: readonly TableSyncState[] = ['i', 'd', 'f', 's', 'r'];
+
+function parseSyncState(text: string | null | undefined): TableSyncState {
+  return syncStates.find((stage) => stage === text) ?? 'i';
+}
+
+/** The slots of all databases as the source tells them, by name. */
+export interface SourceReplicationStatus {
+  /** Where the write-ahead log ended; to be given to the next look. */
+  readonly endLsn: string;
+  readonly slots: ReadonlyMap<string, SlotReplicationStatus>;
+}
+
+export interface SlotReplicationStatus {
+  readonly lagBytes: number;
+  /** All that was written up to the look before has arrived. */
+  readonly caughtUp: boolean;
+  readonly lost: boolean;
+}
+
+export async function readSourceStatus(
+  session: CopySession,
+  names: readonly string[],
+  before: string | undefined,
+  version: number,
+): Promise<SourceReplicationStatus> {
+  const [slots = [], [row] = []] = await session.query(`
+    SELECT slot_name, greatest(0, pg_wal_lsn_diff(pg_current_wal_lsn(), confirmed_flush_lsn)) AS lag,
+      confirmed_flush_lsn >= ${before === undefined ? 'NULL' : quoteLiteral(before)}::pg_lsn AS caught_up,
+      ${version >= 130_000 ? 'wal_status' : 'NULL'} AS wal_status
+    FROM pg_replication_slots WHERE slot_name IN (${names.map(quoteLiteral).join(', ') || 'NULL'});
+    SELECT pg_current_wal_lsn() AS lsn`);
+  return {
+    endLsn: row?.lsn ?? '',
+    slots: new Map(
+      slots.map((slot) => [
+        slot.slot_name ?? '',
+        { lagBytes: Number(slot.lag ?? 0), caughtUp: slot.caught_up === 't', lost: slot.wal_status === 'lost' },
+      ]),
+    ),
+  };
+}

@@ -1,0 +1,36 @@
+import type { CopySession } from '../../postgresql/connection.ts';
+import { formatMajorVersion, formatServerVersion, majorVersionOf } from '../../postgresql/version.ts';
+import { MigrationError } from '../migration-error.ts';
+import { queryLastRows } from './engine-session.ts';
+
+export interface ServerIdentity {
+  /** server_version_num */
+  readonly version: number;
+  /** The system identifier of pg_control; copies of a data directory have the same. */
+  readonly system: string;
+  readonly started: string;
+}
+
+export async function readServerIdentity(session: CopySession): Promise<ServerIdentity> {
+  const [row] = await queryLastRows(
+    session,
+    `SELECT current_setting('server_version_num') AS version, system_identifier::text AS system,
+     pg_postmaster_start_time()::text AS started FROM pg_control_system()`,
+  );
+  return { version: Number(row?.version ?? 0), system: row?.system ?? '', started: row?.started ?? '' };
+}
+
+/** spec §4.6. Throws a MigrationError. */
+export function assertPostgresCompatible(source: ServerIdentity, target: ServerIdentity): void {
+  if (source.system === target.system && source.started === target.started) {
+    throw new MigrationError('source and target are the same server');
+  }
+  if (source.version < 100_000) {
+    throw new MigrationError(`PostgreSQL ${formatMajorVersion(source.version)} knows no publications`);
+  }
+  if (majorVersionOf(source.version) > majorVersionOf(target.version)) {
+    throw new MigrationError(
+      `the source is PostgreSQL ${formatServerVersion(source.version)}, newer than the target's ${formatServerVersion(target.version)}`,
+    );
+  }
+}

@@ -1,0 +1,47 @@
+import { CliError } from '../errors.ts';
+import { type PostgresqlSource, parsePostgresqlSource as readPostgres } from '../postgresql/source.ts';
+import { type RedisSource, parseRedisSource as readRedis } from '../redis/source.ts';
+import { Secret } from '../secret.ts';
+
+/** The source of an online migration request (spec §2), field by field as it was sent. */
+export interface RequestedSource {
+  readonly host: string;
+  readonly port?: number;
+  readonly dbname?: string;
+  readonly username?: string;
+  readonly password?: string;
+  readonly disableSsl: boolean;
+}
+
+export type RequestedSourceResult<S> =
+  | { readonly ok: true; readonly source: S }
+  | { readonly ok: false; readonly message: string };
+
+export function parseRequestedPostgresSource(asked: RequestedSource): RequestedSourceResult<PostgresqlSource> {
+  return parseSource(asked, (password) => {
+    const { host, port, dbname, username, disableSsl } = asked;
+    const words = { host, port: port === undefined ? undefined : String(port), dbname, username, disableSsl };
+    const { source } = readPostgres(words, () => undefined);
+    return password === undefined ? source : { ...source, password };
+  });
+}
+
+export function parseRequestedRedisSource(asked: RequestedSource): RequestedSourceResult<RedisSource> {
+  return parseSource(asked, (password) => {
+    const { host, port, username, disableSsl } = asked;
+    // An address says itself whether it wants TLS, and only a contradiction is wrong.
+    return readRedis({ host, port, username, password, disableSsl }).source;
+  });
+}
+
+function parseSource<S>(
+  { password }: RequestedSource,
+  make: (password: Secret | undefined) => S,
+): RequestedSourceResult<S> {
+  try {
+    return { ok: true, source: make(password === undefined || password === '' ? undefined : new Secret(password)) };
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error;
+    return { ok: false, message: `${error.message}.` };
+  }
+}

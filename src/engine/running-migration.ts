@@ -1,0 +1,77 @@
+import { redactedReason } from './migration-error.ts';
+import type { EngineDependencies, MigrationJob, StopReason } from './migration-job.ts';
+import { createMigrationProgress, type MigrationProgress, toMigrationState } from './migration-progress.ts';
+import type { LeftoverObject, MigrationState } from './migration-state.ts';
+import { runPostgresMigration } from './postgresql/run-postgres-migration.ts';
+import { runRedisMigration } from './redis/run-redis-migration.ts';
+
+export interface RunningMigration {
+  state(): MigrationState;
+  /** Ends it, removes what was made on source and target, keeps the data. Resolves with what could not be removed. */
+  stop(reason?: StopReason): Promise<readonly LeftoverObject[]>;
+  /** How it ended; never rejects. */
+  readonly ended: Promise<MigrationState>;
+}
+
+/**
+ * Begins to move a database; nothing has been tried yet when it returns.
+ * @param after nothing is tried before it settles
+ */
+export function startMigrationJob(
+  job: MigrationJob,
+  ports: EngineDependencies,
+  after?: Promise<unknown>,
+): RunningMigration {
+  const board = createMigrationProgress();
+  const stopping = new AbortController();
+  const stop = (reason: StopReason) => {
+    if (board.isOver || stopping.signal.aborted) return;
+    board.stopReason = reason;
+    stopping.abort(new DOMException(reason, 'AbortError'));
+  };
+  const ended = runJob(job, ports, { board, stop: stopping.signal, after }).then(() => toMigrationState(board));
+  const over = new AbortController();
+  void ended.then(() => over.abort());
+  void enforceDeadline(job, ports, over.signal, stop);
+  return {
+    state: () => toMigrationState(board),
+    async stop(reason = 'stopped_by_user') {
+      stop(reason);
+      return (await ended).leftovers;
+    },
+    ended,
+  };
+}
+
+interface RunParams {
+  readonly board: MigrationProgress;
+  readonly stop: AbortSignal;
+  readonly after: Promise<unknown> | undefined;
+}
+
+async function runJob(job: MigrationJob, ports: EngineDependencies, { board, stop, after }: RunParams): Promise<void> {
+  await after?.catch(() => {});
+  try {
+    stop.throwIfAborted();
+    await (job.engine === 'postgresql'
+      ? runPostgresMigration(job, ports, board, stop)
+      : runRedisMigration(job, ports, board, stop));
+  } catch (error) {
+    if (!stop.aborted) board.failure = redactedReason(error, job.source.password, job.target.password);
+  }
+  board.isOver = true;
+}
+
+/** spec §8, told by the virtual clock, which may jump: so it is looked at again and again. */
+async function enforceDeadline(
+  job: MigrationJob,
+  ports: EngineDependencies,
+  over: AbortSignal,
+  stop: (reason: StopReason) => void,
+): Promise<void> {
+  while (!over.aborted) {
+    if (ports.now() >= job.deadline) return stop('max_duration');
+    await ports.sleep(ports.limits.pollInterval, over).catch(() => {});
+  }
+  return undefined;
+}

@@ -1,0 +1,39 @@
+import { catalogName } from './sql-fragments.ts';
+
+/**
+ * Who needs whom, `from` needs `to`, as pg_depend has it. What a sequence is owned by comes later and is left out;
+ * so are the foreign keys of partitions, which come with those of their parents.
+ */
+export const dependenciesQuery = `SELECT json_agg(json_build_object(
+      'from', ${catalogName('d.classid')} || ':' || d.objid, 'to', ${catalogName('d.refclassid')} || ':' || d.refobjid)) AS pairs
+  FROM pg_depend d WHERE d.objid >= 16384 AND d.refobjid >= 16384 AND d.deptype NOT IN ('e', 'P', 'S')
+    AND NOT (d.classid = 'pg_class'::regclass AND d.refclassid = 'pg_class'::regclass AND d.deptype IN ('a', 'i')
+      AND (SELECT relkind FROM pg_class WHERE oid = d.objid) IN ('S', 'i', 'I'))
+    AND NOT (d.classid = 'pg_constraint'::regclass AND (SELECT conparentid FROM pg_constraint WHERE oid = d.objid) <> 0
+      AND (SELECT contype FROM pg_constraint WHERE oid = d.objid) = 'f')`;
+
+/** Catalogue entries that come with another one: `from` is a piece of `to`. */
+export const containedEntriesQuery = `SELECT json_agg(json_build_object('from', piece, 'to', whole)) AS pairs FROM (
+  SELECT 'pg_type:' || t.oid, CASE WHEN t.typrelid <> 0 AND c.relkind <> 'c' THEN 'pg_class:' || c.oid
+      ELSE 'pg_type:' || t.typelem END
+    FROM pg_type t LEFT JOIN pg_class c ON c.oid = t.typrelid
+    WHERE t.oid >= 16384 AND (c.relkind <> 'c' OR t.typcategory = 'A')
+  UNION ALL SELECT 'pg_class:' || typrelid, 'pg_type:' || t.oid
+    FROM pg_type t JOIN pg_class c ON c.oid = typrelid AND c.relkind = 'c' WHERE t.oid >= 16384
+  UNION ALL SELECT 'pg_class:' || conindid, 'pg_constraint:' || oid FROM pg_constraint WHERE contype IN ('p', 'u', 'x')
+  UNION ALL SELECT 'pg_rewrite:' || oid, 'pg_class:' || ev_class FROM pg_rewrite
+    WHERE oid >= 16384 AND rulename = '_RETURN'
+  UNION ALL SELECT 'pg_attrdef:' || d.oid, 'pg_class:' || d.adrelid
+    FROM pg_attrdef d JOIN pg_attribute a ON a.attrelid = d.adrelid AND a.attnum = d.adnum AND a.attgenerated <> ''
+  UNION ALL SELECT 'pg_constraint:' || oid, CASE WHEN conrelid = 0 THEN 'pg_type:' || contypid ELSE 'pg_class:' || conrelid END
+    FROM pg_constraint WHERE contype = 'n' OR (contype = 'c' AND NOT conislocal) OR (contype = 'f' AND conparentid <> 0)
+  UNION ALL SELECT 'pg_constraint:' || tgconstraint, 'pg_trigger:' || t.oid
+    FROM pg_trigger t JOIN pg_constraint k ON k.oid = tgconstraint AND k.contype = 't'
+  UNION ALL SELECT 'pg_class:' || objid, 'pg_class:' || refobjid FROM pg_depend
+    WHERE classid = 'pg_class'::regclass AND refclassid = 'pg_class'::regclass AND deptype = 'i' AND refobjsubid > 0
+  UNION ALL SELECT ${catalogName('classid')} || ':' || objid, 'pg_extension:' || refobjid FROM pg_depend WHERE deptype = 'e'
+) AS p(piece, whole)`;
+
+/** Since 14 each range type comes with one of several ranges. */
+export const multirangesQuery = `SELECT json_agg(json_build_object(
+  'from', 'pg_type:' || rngmultitypid, 'to', 'pg_type:' || rngtypid)) AS pairs FROM pg_range WHERE rngtypid >= 16384`;

@@ -1,0 +1,89 @@
+import { delimiter, join } from 'node:path';
+import type { RunExternalProgram } from '../../platform/external-program.ts';
+import type { Environment } from '../../platform/host.ts';
+
+/** A pg_dump that answered. */
+export interface PgDumpProgram {
+  readonly path: string;
+  /** 17 of 17.10: it reads servers of its own release and of older ones. */
+  readonly major: number;
+}
+
+export interface PgDumpSearch {
+  readonly env: Environment;
+  /** Looked into instead of all others. */
+  readonly folder?: string | undefined;
+  /** Names in a folder; none when there is no such folder. */
+  readonly namesIn: (folder: string) => readonly string[];
+  readonly run: RunExternalProgram;
+}
+
+/** Every pg_dump of this machine that answers, the oldest release first and each release once. */
+export async function findPgDumpPrograms(places: PgDumpSearch, signal: AbortSignal): Promise<readonly PgDumpProgram[]> {
+  const found = await Promise.all(candidatePaths(places).map((path) => probeVersion(path, places, signal)));
+  const byMajor = new Map<number, PgDumpProgram>();
+  for (const dump of found) {
+    if (dump !== undefined && !byMajor.has(dump.major)) byMajor.set(dump.major, dump);
+  }
+  return [...byMajor.values()].sort((one, other) => one.major - other.major);
+}
+
+/** `pg_dump (PostgreSQL) 15.18 (Debian 15.18-0+deb12u1)`, `… 9.6.24`, `… 19beta1`. */
+export function parsePgDumpMajor(text: string): number | undefined {
+  const major = /^pg_dump \([^)]*\) (\d+)(?:\.|beta|rc|devel|\s|$)/.exec(text)?.[1];
+  return major === undefined ? undefined : Number(major);
+}
+
+/** The closest to the server's own release; undefined: none is new enough. */
+export function closestPgDump(dumps: readonly PgDumpProgram[], version: number): PgDumpProgram | undefined {
+  return dumps.find(({ major }) => major >= Math.floor(version / 10_000));
+}
+
+function candidatePaths({ env, folder, namesIn }: PgDumpSearch): readonly string[] {
+  if (folder !== undefined) return [join(folder, programName)];
+  const path = (env.PATH ?? '').split(delimiter).filter((entry) => entry !== '');
+  return [
+    ...path,
+    ...installationFolders.flatMap(([root, rest]) => namesIn(root).map((name) => join(root, name, rest))),
+  ]
+    .filter((place) => namesIn(place).includes(programName))
+    .map((place) => join(place, programName));
+}
+
+const programName = process.platform === 'win32' ? 'pg_dump.exe' : 'pg_dump';
+
+/** Where Debian, Red Hat's packages by PostgreSQL, Homebrew and Windows keep releases beside each other. */
+const installationFolders: readonly (readonly [root: string, rest: string])[] = [
+  ['/usr/lib/postgresql', 'bin'],
+  ['/usr', 'bin'],
+  ['/opt/homebrew/opt', 'bin'],
+  ['C:\\Program Files\\PostgreSQL', 'bin'],
+];
+
+async function probeVersion(
+  path: string,
+  { env, run }: PgDumpSearch,
+  signal: AbortSignal,
+): Promise<PgDumpProgram | undefined> {
+  try {
+    const { status, stdout } = await run(path, ['--version'], {
+      env: minimalEnvironment(env),
+      signal,
+      maxOutputBytes: 10_000,
+    });
+    const major = status === 0 ? parsePgDumpMajor(stdout) : undefined;
+    return major === undefined ? undefined : { path, major };
+  } catch (error) {
+    if (signal.aborted) throw error;
+    return undefined;
+  }
+}
+
+/** What a program needs to run; nothing of PG… that could lead it elsewhere. */
+export function minimalEnvironment(env: Environment): Environment {
+  const names = ['PATH', 'LD_LIBRARY_PATH', 'DYLD_LIBRARY_PATH', 'SystemRoot', 'TMPDIR', 'TEMP'];
+  return {
+    ...Object.fromEntries(names.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]]))),
+    LC_ALL: 'C',
+  };
+}

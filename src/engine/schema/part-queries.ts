@@ -1,0 +1,56 @@
+import { commentParts } from './parts/comments.ts';
+import { checkParts, foreignKeyParts, keyParts, validationParts } from './parts/constraints.ts';
+import { aggregateParts, functionParts } from './parts/functions.ts';
+import { indexPartitionParts, indexParts, tableSettingParts } from './parts/indexes.ts';
+import { collationParts, extensionParts, schemaParts } from './parts/namespaces.ts';
+import { publicationParts } from './parts/publications.ts';
+import { ownedSequenceParts, sequenceParts } from './parts/sequences.ts';
+import { columnSettingParts, tableParts } from './parts/tables.ts';
+import {
+  eventTriggerParts,
+  partitionTriggerParts,
+  policyParts,
+  ruleParts,
+  statisticsParts,
+  triggerParts,
+} from './parts/triggers.ts';
+import { castParts, compositeParts, domainCheckParts, domainParts, enumParts, rangeParts } from './parts/types.ts';
+import { defaultParts, materializedViewParts, viewParts } from './parts/views.ts';
+import type { PartQuery } from './schema-part.ts';
+
+/** Everything that can be copied, one question a kind of object. */
+export const partQueries: readonly PartQuery[] = [
+  schemaParts,
+  extensionParts,
+  collationParts,
+  enumParts,
+  compositeParts,
+  domainParts,
+  domainCheckParts,
+  rangeParts,
+  castParts,
+  functionParts,
+  aggregateParts,
+  sequenceParts,
+  ownedSequenceParts,
+  tableParts,
+  columnSettingParts,
+  defaultParts,
+  viewParts,
+  materializedViewParts,
+  checkParts,
+  validationParts,
+  keyParts,
+  indexParts,
+  indexPartitionParts,
+  tableSettingParts,
+  statisticsParts,
+  triggerParts,
+  partitionTriggerParts,
+  ruleParts,
+  policyParts,
+  foreignKeyParts,
+  publicationParts,
+  commentParts,
+  eventTriggerParts,
+];

@@ -1,0 +1,46 @@
+import type { PostgresqlSession } from '../../postgresql/connection.ts';
+import { containedEntriesQuery, dependenciesQuery, multirangesQuery } from './dependency-queries.ts';
+import { omissionsQuery } from './omissions-query.ts';
+import type { DependencyPair } from './order-parts.ts';
+import { partQueries } from './part-queries.ts';
+import { parsePairs, parsePart, type SchemaPart, type ServerVersions, unquoteName } from './schema-part.ts';
+import { queryColumn, schemaStatementTimeout } from './schema-session.ts';
+import { unsupportedObjectsQuery } from './unsupported-objects.ts';
+
+/** A schema as its server tells it. */
+export interface SourceSchema {
+  readonly parts: readonly SchemaPart[];
+  readonly dependencies: readonly DependencyPair[];
+  readonly pieces: readonly DependencyPair[];
+  /** What is there and cannot be made by us. */
+  readonly unsupported: readonly string[];
+  /** What is left behind on purpose. */
+  readonly notes: readonly string[];
+}
+
+/** Reads in one transaction that cannot write. */
+export async function readSourceSchema(session: PostgresqlSession, versions: ServerVersions): Promise<SourceSchema> {
+  await session.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
+  const parts: SchemaPart[] = [];
+  for (const { kind, sql: text } of partQueries) {
+    const [rows = []] = await session.query(text(versions), schemaStatementTimeout);
+    parts.push(...rows.map((row) => parsePart(kind, row)));
+  }
+  const schema = {
+    parts: parts.filter(({ statements }) => statements.length > 0),
+    dependencies: await queryPairs(session, dependenciesQuery),
+    pieces: [
+      ...(await queryPairs(session, containedEntriesQuery)),
+      ...(versions.from >= 140_000 ? await queryPairs(session, multirangesQuery) : []),
+    ],
+    unsupported: (await queryColumn(session, unsupportedObjectsQuery(versions), 'name')).map(unquoteName),
+    notes: await queryColumn(session, omissionsQuery, 'note'),
+  };
+  await session.query('COMMIT');
+  return schema;
+}
+
+async function queryPairs(session: PostgresqlSession, text: string): Promise<readonly DependencyPair[]> {
+  const [rows = []] = await session.query(text, schemaStatementTimeout);
+  return parsePairs(rows[0]?.pairs);
+}

@@ -1,0 +1,74 @@
+import type { PostgresqlSession } from '../../postgresql/connection.ts';
+import { formatMajorVersion, majorVersionOf } from '../../postgresql/version.ts';
+import type { SchemaPart, ServerVersions } from './schema-part.ts';
+import { queryColumn, queryValueColumn } from './schema-session.ts';
+import { userObjectCondition, userSchemaCondition } from './sql-fragments.ts';
+
+/** Empty: a schema can go from the one release to the other. */
+export function versionObstacles({ from, to }: ServerVersions): readonly string[] {
+  if (from < oldestReadableVersion) {
+    return [
+      `PostgreSQL ${formatMajorVersion(from)} is older than ${formatMajorVersion(oldestReadableVersion)}, the oldest that can be read`,
+    ];
+  }
+  if (majorVersionOf(from) <= majorVersionOf(to)) return [];
+  return [`PostgreSQL ${formatMajorVersion(from)} is newer than the target, which is ${formatMajorVersion(to)}`];
+}
+
+/** The oldest release whose catalogue is asked in words it knows. */
+const oldestReadableVersion = 120_000;
+
+/** Empty: the target is, and its encoding can hold what the source has. */
+export async function targetObstacles(
+  source: PostgresqlSession,
+  target: PostgresqlSession,
+): Promise<readonly string[]> {
+  const [from, to] = [await queryValueColumn(source, encodingQuery), await queryValueColumn(target, encodingQuery)];
+  return [
+    ...(from === 'SQL_ASCII' && to !== from
+      ? [`the source says nothing of its encoding (SQL_ASCII), and the target is ${to}`]
+      : []),
+    ...(await listExistingObjects(target)).map((name) => `${name} (already in the target)`),
+  ];
+}
+
+const encodingQuery = `SELECT pg_encoding_to_char(encoding) AS value FROM pg_database WHERE datname = current_database()`;
+
+/** Names of what somebody already made in this database; extensions may be there. */
+async function listExistingObjects(session: PostgresqlSession): Promise<readonly string[]> {
+  return await queryColumn(
+    session,
+    `SELECT name FROM (
+      SELECT format('%s.%s', n.nspname, c.relname) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+        WHERE ${userSchemaCondition('n')} AND ${userObjectCondition('pg_class', 'c.oid')} AND c.relkind IN ('r', 'p', 'v', 'm', 'S', 'f', 'c')
+      UNION ALL SELECT format('%s.%s', n.nspname, t.typname) FROM pg_type t JOIN pg_namespace n ON n.oid = t.typnamespace
+        WHERE ${userSchemaCondition('n')} AND ${userObjectCondition('pg_type', 't.oid')} AND t.typtype IN ('e', 'd', 'r')
+      UNION ALL SELECT format('%s.%s', n.nspname, p.proname) FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace
+        WHERE ${userSchemaCondition('n')} AND ${userObjectCondition('pg_proc', 'p.oid')}
+      UNION ALL SELECT format('schema %s', n.nspname) FROM pg_namespace n
+        WHERE ${userSchemaCondition('n')} AND ${userObjectCondition('pg_namespace', 'n.oid')} AND n.nspname <> 'public'
+    ) AS x(name) ORDER BY name LIMIT 20`,
+    'name',
+  );
+}
+
+/** What parts want of the target and it does not have, each with the part that wants it. */
+export async function missingRequirements(
+  session: PostgresqlSession,
+  parts: readonly SchemaPart[],
+): Promise<readonly string[]> {
+  const has = new Set(await queryColumn(session, availableRequirementsQuery, 'name'));
+  return parts.flatMap(({ name, wants }) =>
+    wants
+      .filter((want) => !has.has(want))
+      .map((want) => {
+        const [what, ...rest] = want.split(':');
+        const thing = `${what} ${rest.join(':')}`;
+        return thing === name ? `${name} (not on the target)` : `${name} (the target has no ${thing})`;
+      }),
+  );
+}
+
+const availableRequirementsQuery = `SELECT 'extension:' || name AS name FROM pg_available_extensions
+  UNION ALL SELECT 'role:' || rolname FROM pg_roles
+  UNION ALL SELECT 'language:' || lanname FROM pg_language`;

@@ -1,0 +1,119 @@
+import { createServer, type Server } from 'node:http';
+import { CliError } from '../errors.ts';
+import { callbackOnPort, type LoopbackCallback } from './loopback-callback.ts';
+
+/** Listening servers of one callback URL, on the port that is really in use. They refuse connections until `open` is called. */
+export interface BoundListener {
+  readonly callback: LoopbackCallback;
+  readonly servers: readonly Server[];
+  open(): void;
+}
+
+/** The first callback URL that can be bound. CliError `port_in_use` when none can. */
+export async function bindFirstCallback(callbacks: readonly LoopbackCallback[]): Promise<BoundListener> {
+  const failures: BindFailure[] = [];
+  for (const callback of callbacks) {
+    const bound = await bindCallback(callback);
+    if (!('address' in bound)) {
+      return bound;
+    }
+    failures.push(bound);
+  }
+  throw portInUseError(failures);
+}
+
+interface BindFailure {
+  readonly address: string;
+  readonly port: number;
+  readonly code: string;
+}
+
+async function bindCallback(callback: LoopbackCallback, triesLeft = 8): Promise<BoundListener | BindFailure> {
+  const servers: Server[] = [];
+  let bound = callback;
+  for (const [index, address] of callback.addresses.entries()) {
+    const server = createServer(limits);
+    server.on('connection', refuseEarly);
+    const result = await listen(server, address, bound.port);
+    if (typeof result === 'number') {
+      servers.push(server);
+      bound = callbackOnPort(callback, result);
+      continue;
+    }
+    // The second address of `localhost` may not exist on this machine; taken by somebody else it may not be.
+    if (index > 0 && missingAddressCodes.includes(result.code)) {
+      continue;
+    }
+    await Promise.all(servers.map(closeServer));
+    return callback.port === 0 && index > 0 && triesLeft > 1 ? bindCallback(callback, triesLeft - 1) : result;
+  }
+  const open = () => {
+    for (const server of servers) {
+      server.off('connection', refuseEarly);
+    }
+  };
+  return { callback: bound, servers, open };
+}
+
+const missingAddressCodes: readonly string[] = ['EADDRNOTAVAIL', 'EAFNOSUPPORT'];
+
+// Node's default of 30 s between checks would make the timeouts beside it useless, and its own 400 for a missing Host would lack our headers.
+const limits = {
+  maxHeaderSize: 8 * 1024,
+  headersTimeout: 1000,
+  requestTimeout: 5000,
+  connectionsCheckingInterval: 250,
+  requireHostHeader: false,
+} as const;
+
+// Nobody was told the address yet, so whoever comes this early is not the browser.
+function refuseEarly(socket: { destroy(): void }): void {
+  socket.destroy();
+}
+
+function listen(server: Server, host: string, port: number): Promise<number | BindFailure> {
+  return new Promise((resolve) => {
+    const onError = (error: NodeJS.ErrnoException) => resolve({ address: host, port, code: error.code ?? error.name });
+    server.once('error', onError);
+    server.listen({ host, port, ipv6Only: true, exclusive: true }, () => {
+      server.off('error', onError);
+      const address = server.address();
+      resolve(typeof address === 'object' && address !== null ? address.port : port);
+    });
+  });
+}
+
+export function closeServer(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+  });
+}
+
+function portInUseError(failures: readonly BindFailure[]): CliError {
+  const ports = failures.map(({ port }) => port).join(', ');
+  const [first] = failures;
+  const message =
+    failures.length === 1 && first !== undefined
+      ? `could not listen on port ${ports}: it is ${bindFailureReason(first)}`
+      : `could not listen on any of the ports ${ports}`;
+  return new CliError('port_in_use', message, {
+    detail:
+      failures.length === 1
+        ? undefined
+        : failures
+            .map((failure) => `${failure.address} port ${failure.port} is ${bindFailureReason(failure)}`)
+            .join('; '),
+    hint: 'register another callback URL with the service and name it: `cloudctl auth setup --callback-url http://127.0.0.1:PORT/callback`',
+  });
+}
+
+function bindFailureReason({ code }: BindFailure): string {
+  return reasons[code] ?? `refused by the system (${code})`;
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'in use by another program',
+  EACCES: 'reserved by the system',
+  EADDRNOTAVAIL: 'on an address this machine does not have',
+  EAFNOSUPPORT: 'on an address this machine does not have',
+};

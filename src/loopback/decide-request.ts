@@ -1,0 +1,55 @@
+import { type LoopbackRequest, rawPath } from './loopback-request.ts';
+import { refuseRequest } from './refusal.ts';
+import type { LoginExpectations, LoginPhase, RequestCheck, RequestDecision } from './request-decision.ts';
+import { checkHost, checkLoopbackPeer, checkMethod } from './rules/connection.ts';
+import { decideCallback } from './rules/decide-callback.ts';
+import { decideRelay } from './rules/decide-relay.ts';
+import { checkCallbackOrigin, checkRelayOrigin, checkTopLevelNavigation } from './rules/origin.ts';
+import {
+  checkBodySize,
+  checkKnownPath,
+  checkNoExpectHeader,
+  checkNoRepeatedParameter,
+  checkOriginForm,
+} from './rules/target.ts';
+
+/**
+ * What the helper does with one request: a pure function of what the login expects, how far it is and what came.
+ * The checks run in their order and the first refusal stands; only behind all of them is state looked at.
+ */
+export function decideRequest<Accepted>(
+  expected: LoginExpectations<Accepted>,
+  phase: LoginPhase,
+  request: LoopbackRequest,
+): RequestDecision<Accepted> {
+  for (const check of checks) {
+    const refusal = check(expected, request);
+    if (refusal !== undefined) {
+      return refusal;
+    }
+  }
+  switch (rawPath(request)) {
+    case expected.paths.callback:
+      return decideCallback(expected, phase, request);
+    case expected.paths.relay:
+      return decideRelay(expected, phase, request);
+    case expected.paths.start:
+      return phase.kind === 'armed' && !phase.started ? { kind: 'start' } : refuseRequest('already_started');
+    default:
+      return phase.kind === 'taken' ? { kind: 'done' } : refuseRequest('not_found');
+  }
+}
+
+const checks: readonly RequestCheck[] = [
+  checkLoopbackPeer,
+  checkMethod,
+  checkHost,
+  checkOriginForm,
+  checkKnownPath,
+  checkBodySize,
+  checkNoExpectHeader,
+  checkNoRepeatedParameter,
+  checkTopLevelNavigation,
+  checkCallbackOrigin,
+  checkRelayOrigin,
+];

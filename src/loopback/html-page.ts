@@ -1,0 +1,122 @@
+import { createHash } from 'node:crypto';
+
+/** A page and the hashes its Content-Security-Policy allows. */
+export interface HtmlPage {
+  readonly status: number;
+  readonly html: string;
+  readonly policy: string;
+}
+
+export interface HtmlPageOptions {
+  readonly status: number;
+  readonly title: string;
+  readonly icon: PageIcon;
+  /** HTML of our own; what came from outside went through `escapeHtml`. */
+  readonly body: string;
+  /** Only the bridge has these: a script, and what it may read of the body element. */
+  readonly script?: string;
+  readonly data?: Readonly<Record<string, string>>;
+}
+
+export type PageIcon = 'done' | 'stopped' | 'notice' | 'waiting';
+
+/** One calm static page: no outside assets, nothing to click, dark and light. */
+export function renderHtmlPage(parts: HtmlPageOptions): HtmlPage {
+  const data = Object.entries(parts.data ?? {}).map(([name, value]) => ` data-${name}="${escapeHtml(value)}"`);
+  const script = parts.script === undefined ? '' : `<script>${parts.script}</script>\n`;
+  return {
+    status: parts.status,
+    policy: policyOf(parts.script),
+    html: `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="robots" content="noindex">
+<title>${escapeHtml(parts.title)} · cloudctl</title>
+<style>${style}</style>
+</head>
+<body${data.join('')}>
+<main class="${parts.icon}">
+<svg viewBox="0 0 48 48" width="48" height="48" aria-hidden="true" focusable="false">${icons[parts.icon]}</svg>
+<div role="status">
+${parts.body}
+</div>
+</main>
+<footer>cloudctl</footer>
+${script}</body>
+</html>
+`,
+  };
+}
+
+/** Text from outside as HTML text: control and bidi characters dropped, 300 characters at most, nothing left to mean markup. */
+export function escapeHtml(text: string): string {
+  const plain = [...text.replaceAll(unprintable, ' ')].slice(0, 300).join('').trim();
+  return plain.replaceAll(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+}
+
+// C0, C1, separators, lone surrogates, what turns the direction of text or hides in it; joiners stay, for emoji need them.
+const unprintable =
+  /[\p{Cc}\p{Zl}\p{Zp}\p{Cs}\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]+/gu;
+
+function policyOf(script: string | undefined): string {
+  const bridge = script === undefined ? [] : [`script-src ${hash(script)}`, "connect-src 'self'"];
+  return [
+    "default-src 'none'",
+    `style-src ${hash(style)}`,
+    ...bridge,
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
+}
+
+function hash(text: string): string {
+  return `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+}
+
+const icons: Readonly<Record<PageIcon, string>> = {
+  done: '<circle cx="24" cy="24" r="22"/><path d="M15 24.5l6.5 6.5L33.5 18"/>',
+  stopped: '<circle cx="24" cy="24" r="22"/><path d="M17.5 17.5l13 13M30.5 17.5l-13 13"/>',
+  waiting: '<circle cx="24" cy="24" r="22"/><path d="M15 24v.5M24 24v.5M33 24v.5"/>',
+  notice: '<circle cx="24" cy="24" r="22"/><path d="M24 14v13M24 33.5v.5"/>',
+};
+
+const style = `
+:root {
+  color-scheme: light dark;
+  --ground: #f4f6f9; --sheet: #ffffff; --line: #e1e6ee; --text: #16202e; --quiet: #5a6779;
+  --done: #12805c; --stopped: #b93a32; --calm: #2f6bd8;
+}
+@media (prefers-color-scheme: dark) {
+  :root {
+    --ground: #0e1218; --sheet: #161c25; --line: #273140; --text: #e8edf4; --quiet: #9aa7b8;
+    --done: #4cc79a; --stopped: #f08a80; --calm: #83adff;
+  }
+}
+* { box-sizing: border-box; }
+body {
+  margin: 0; min-height: 100vh; padding: 1.5rem;
+  display: flex; flex-direction: column; align-items: center; justify-content: center; gap: 1.5rem;
+  background: var(--ground); color: var(--text);
+  font: 1rem/1.6 system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif;
+}
+main {
+  width: 100%; max-width: 30rem; padding: 2.75rem 2.5rem 2.5rem;
+  background: var(--sheet); border: 1px solid var(--line); border-radius: 1rem;
+  box-shadow: 0 1px 2px rgb(15 23 42 / .04), 0 12px 32px rgb(15 23 42 / .06);
+  text-align: center; overflow-wrap: anywhere;
+}
+svg { display: block; margin: 0 auto 1.5rem; fill: none; stroke-width: 2.5; stroke-linecap: round; stroke-linejoin: round; }
+.done svg { stroke: var(--done); }
+.stopped svg { stroke: var(--stopped); }
+.notice svg, .waiting svg { stroke: var(--calm); }
+h1 { margin: 0 0 .5rem; font-size: 1.375rem; line-height: 1.35; font-weight: 600; text-wrap: balance; }
+p { margin: .5rem 0 0; color: var(--quiet); text-wrap: pretty; }
+p.who { margin: 0; color: var(--text); }
+p.close { margin-top: 1.5rem; }
+footer { color: var(--quiet); font-size: .875rem; letter-spacing: .02em; }
+[hidden] { display: none; }
+`;

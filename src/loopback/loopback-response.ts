@@ -1,0 +1,54 @@
+import { STATUS_CODES } from 'node:http';
+import type { HtmlPage } from './html-page.ts';
+import { refusalPage } from './outcome-page.ts';
+import type { Refusal } from './refusal.ts';
+
+/** One whole answer of the helper. Every one carries the same protecting headers and ends its connection. */
+export interface LoopbackResponse {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+export function pageResponse(page: HtmlPage, headers: Readonly<Record<string, string>> = {}): LoopbackResponse {
+  return response(page.status, page.html, {
+    'Content-Type': 'text/html; charset=utf-8',
+    'Content-Security-Policy': page.policy,
+    ...headers,
+  });
+}
+
+export function refusalResponse(refusal: Refusal): LoopbackResponse {
+  return pageResponse(refusalPage(refusal.reason), refusal.allow === undefined ? {} : { Allow: refusal.allow });
+}
+
+/** 303: the next request is a GET without anything of this one. */
+export function redirectResponse(location: string): LoopbackResponse {
+  return response(303, '', { Location: location });
+}
+
+export function loopbackJsonResponse(value: object): LoopbackResponse {
+  return response(200, JSON.stringify(value), { 'Content-Type': 'application/json' });
+}
+
+/** The answer as bytes, for requests Node's parser gives up on before there is a response object. */
+export function serializeResponse({ status, headers, body }: LoopbackResponse): string {
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines.join('')}\r\n${body}`;
+}
+
+function response(status: number, body: string, headers: Readonly<Record<string, string>>): LoopbackResponse {
+  return { status, body, headers: { ...commonHeaders, 'Content-Length': String(Buffer.byteLength(body)), ...headers } };
+}
+
+// No Access-Control-* header, ever: no other origin may read an answer.
+const commonHeaders: Readonly<Record<string, string>> = {
+  'Content-Security-Policy': "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  'Cache-Control': 'no-store',
+  'Referrer-Policy': 'no-referrer',
+  'X-Content-Type-Options': 'nosniff',
+  'X-Frame-Options': 'DENY',
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+  Connection: 'close',
+};

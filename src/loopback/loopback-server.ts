@@ -1,0 +1,188 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Clock } from '../platform/host.ts';
+import { bindFirstCallback, closeServer } from './bind-listener.ts';
+import { bridgePage } from './bridge-page.ts';
+import { decideRequest } from './decide-request.ts';
+import { createLoginStateMachine, type LoginStateMachine } from './login-state-machine.ts';
+import { type LoopbackCallback, parseLoopbackCallback } from './loopback-callback.ts';
+import type { LoopbackRequest } from './loopback-request.ts';
+import {
+  type LoopbackResponse,
+  loopbackJsonResponse,
+  pageResponse,
+  redirectResponse,
+  refusalResponse,
+} from './loopback-response.ts';
+import { type LoginOutcome, outcomePage } from './outcome-page.ts';
+import { maxRequestBodyBytes, readRequestBody } from './read-request-body.ts';
+import type { LoginExpectations, ResponseValidator } from './request-decision.ts';
+import { attachRequestListener } from './request-listener.ts';
+import { createSocketLimiter, type SocketLimiter } from './socket-limiter.ts';
+
+export interface LoopbackOptions<Accepted> {
+  /** The first that can be bound wins; port 0 is any free port. */
+  readonly callbackUrls: readonly string[];
+  readonly flow: 'code' | 'implicit';
+  /** Origin of the authorization server. */
+  readonly authorizationOrigin: string;
+  readonly validate: ResponseValidator<Accepted>;
+  /** The authorization URL for the redirect URI in use, which is known only once the port is. */
+  readonly authorizationUrl: (callbackUrl: string) => string;
+  /** Called once, when a response was taken: what it resolves with is what the tab is told. */
+  readonly finish: (accepted: Accepted) => Promise<LoginOutcome>;
+  readonly random: (bytes: number) => Uint8Array;
+  readonly clock: Clock;
+}
+
+export interface LoopbackServer<Accepted> {
+  /** The redirect URI, with the port that was bound. */
+  readonly callbackUrl: string;
+  readonly authorizationUrl: string;
+  /** Redirects to the authorization URL once: an opener's arguments are visible to other users, so it is given this one. */
+  readonly startUrl: string;
+  /** Settles when a response was taken, before `finish` is done with it. Stays pending when the helper is closed first. */
+  readonly taken: Promise<Accepted>;
+  /** Settles as `finish` does. */
+  readonly finished: Promise<LoginOutcome>;
+  /** Takes a response that came another way; false when one was taken before, or the helper is closed. */
+  take(accepted: Accepted): boolean;
+  /** Settles when the port is free: after the tab was told, after 5 s without a tab that asks, or by `close`. */
+  readonly closed: Promise<void>;
+  /** Ends listener and connections at once, whatever they wait for. */
+  close(): Promise<void>;
+}
+
+/** Starts the helper. CliError `port_in_use` or `config_invalid` when no callback URL can be served. */
+export async function startLoopbackServer<Accepted>(
+  options: LoopbackOptions<Accepted>,
+): Promise<LoopbackServer<Accepted>> {
+  const { callback, servers, open } = await bindFirstCallback(options.callbackUrls.map(parseLoopbackCallback));
+  const crowd = createSocketLimiter(socketLimit, options.clock.now);
+  const login = createLoginStateMachine({
+    finish: options.finish,
+    clock: options.clock,
+    release: async () => {
+      const done = servers.map(closeServer);
+      crowd.destroyAll();
+      await Promise.all(done);
+    },
+  });
+  const helper: ServerContext<Accepted> = {
+    login,
+    sockets: crowd,
+    expected: loginExpectations(options, callback),
+    authorizationUrl: options.authorizationUrl(callback.href),
+  };
+  for (const server of servers) {
+    attachRequestListener(
+      server,
+      crowd,
+      (message, response) => void respond(helper, message, response, readRequest(message)),
+    );
+  }
+  open();
+  return {
+    callbackUrl: callback.href,
+    authorizationUrl: helper.authorizationUrl,
+    startUrl: `http://${callback.host}${helper.expected.paths.start}`,
+    taken: login.taken,
+    finished: login.finished,
+    take: (accepted) => login.take(accepted, 'elsewhere'),
+    closed: login.closed,
+    close: login.close,
+  };
+}
+
+interface ServerContext<Accepted> {
+  readonly login: LoginStateMachine<Accepted>;
+  readonly sockets: SocketLimiter;
+  readonly expected: LoginExpectations<Accepted>;
+  readonly authorizationUrl: string;
+}
+
+/** More open sockets than any browser needs, few enough to keep memory flat. */
+const socketLimit = 64;
+
+function loginExpectations<Accepted>(
+  options: LoopbackOptions<Accepted>,
+  callback: LoopbackCallback,
+): LoginExpectations<Accepted> {
+  const word = () => Buffer.from(options.random(32)).toString('base64url');
+  return {
+    host: callback.host,
+    flow: options.flow,
+    callbackQuery: callback.query,
+    authorizationOrigin: options.authorizationOrigin,
+    nonce: word(),
+    validate: options.validate,
+    paths: {
+      callback: callback.path,
+      relay: `${callback.path.replace(/\/$/, '')}/fragment`,
+      start: `/start/${word()}`,
+      done: `/done/${word()}`,
+    },
+  };
+}
+
+function readRequest(message: IncomingMessage): LoopbackRequest {
+  return {
+    peerAddress: message.socket.remoteAddress,
+    method: message.method ?? '',
+    rawTarget: message.url ?? '',
+    rawHeaders: message.rawHeaders,
+  };
+}
+
+async function respond<Accepted>(
+  helper: ServerContext<Accepted>,
+  message: IncomingMessage,
+  response: ServerResponse,
+  request: LoopbackRequest,
+): Promise<void> {
+  const { expected, login } = helper;
+  const decision = decideRequest(expected, login.phase(), request);
+  switch (decision.kind) {
+    case 'refuse':
+      return sendResponse(response, refusalResponse(decision));
+    case 'read_body': {
+      const body = await readRequestBody(message, maxRequestBodyBytes);
+      return body && respond(helper, message, response, { ...request, body });
+    }
+    case 'start':
+      login.markStarted();
+      return sendResponse(response, redirectResponse(helper.authorizationUrl));
+    case 'bridge':
+      return sendResponse(response, pageResponse(bridgePage(expected.paths.relay, expected.nonce)));
+    case 'taken':
+      login.take(decision.accepted, 'tab');
+      return sendResponse(
+        response,
+        decision.place === 'query'
+          ? redirectResponse(expected.paths.done)
+          : loopbackJsonResponse({ next: expected.paths.done }),
+      );
+    case 'done':
+      return respondWithOutcome(helper, response);
+    default:
+      return decision satisfies never;
+  }
+}
+
+/** The tab is kept waiting until the exchange is over, so that its page says how it ended. */
+async function respondWithOutcome<Accepted>(
+  { login, sockets: crowd }: ServerContext<Accepted>,
+  response: ServerResponse,
+): Promise<void> {
+  const leave = login.tabWaits();
+  response.once('close', () => leave(response.writableFinished));
+  if (response.socket !== null) {
+    crowd.markPending(response.socket);
+  }
+  sendResponse(response, pageResponse(outcomePage(await login.outcome())));
+}
+
+function sendResponse(response: ServerResponse, { status, headers, body }: LoopbackResponse): void {
+  if (!response.destroyed) {
+    response.writeHead(status, headers).end(body);
+  }
+}

@@ -1,0 +1,66 @@
+import type { Socket } from 'node:net';
+
+/** The open sockets of the helper. There is no limit on connecting: above `limit` the one silent longest is destroyed. */
+export interface SocketLimiter {
+  add(socket: Socket): void;
+  /** The socket is silent because we owe it an answer: it goes last. */
+  markPending(socket: Socket): void;
+  destroyAll(): void;
+}
+
+export function createSocketLimiter(limit: number, now: () => number): SocketLimiter {
+  const members = new Map<Socket, SocketActivity>();
+  return {
+    add(socket) {
+      members.set(socket, { lastActiveAt: now(), bytes: socket.bytesRead, isPending: false });
+      socket.once('close', () => members.delete(socket));
+      if (members.size > limit) {
+        updateActivity(members, now());
+        longestInactive(members)?.destroy();
+      }
+    },
+    markPending(socket) {
+      const member = members.get(socket);
+      if (member !== undefined) {
+        member.isPending = true;
+      }
+    },
+    destroyAll() {
+      for (const socket of members.keys()) {
+        socket.destroy();
+      }
+    },
+  };
+}
+
+interface SocketActivity {
+  lastActiveAt: number;
+  bytes: number;
+  isPending: boolean;
+}
+
+// A `data` listener would take the socket away from the parser's fast path, so the byte counts are compared instead.
+function updateActivity(members: ReadonlyMap<Socket, SocketActivity>, at: number): void {
+  for (const [socket, member] of members) {
+    if (socket.bytesRead !== member.bytes) {
+      member.bytes = socket.bytesRead;
+      member.lastActiveAt = at;
+    }
+  }
+}
+
+/** Among equals the one that came first; one we owe an answer only when nobody else is left. */
+function longestInactive(members: ReadonlyMap<Socket, SocketActivity>): Socket | undefined {
+  let longest: readonly [Socket, SocketActivity] | undefined;
+  for (const entry of members) {
+    const [, member] = entry;
+    if (longest === undefined || evictionRank(member) < evictionRank(longest[1])) {
+      longest = entry;
+    }
+  }
+  return longest?.[0];
+}
+
+function evictionRank(member: SocketActivity): number {
+  return member.isPending ? Number.POSITIVE_INFINITY : member.lastActiveAt;
+}

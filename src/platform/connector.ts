@@ -1,0 +1,183 @@
+import { connect as connectTcp, isIP, type Socket } from 'node:net';
+import { connect as connectTls } from 'node:tls';
+import { SendError } from './http-sender.ts';
+import { networkFailure, tlsFailure } from './network-failure.ts';
+import type { HttpProxy } from './proxy.ts';
+import { sanitizeRemoteText } from './sanitize-remote-text.ts';
+
+export interface ConnectTarget {
+  readonly protocol: string;
+  readonly hostname: string;
+  /** Empty for the protocol's own. */
+  readonly port: string;
+}
+
+export interface Connector {
+  /** One connection: through the proxy by one CONNECT, with one handshake, within one deadline. */
+  connect(target: ConnectTarget): Promise<Socket>;
+  /** Ends the connections that are still being made. */
+  abandon(): void;
+}
+
+export interface ConnectorOptions {
+  readonly proxyFor: (url: URL) => HttpProxy | undefined;
+  /** Milliseconds for all of it. */
+  readonly limit: number;
+  /** Certificates to trust instead of the usual ones (PEM). */
+  readonly ca?: string | undefined;
+}
+
+/** Our own, since undici's ProxyAgent connects again in a busy loop when a proxy drops its CONNECT. */
+export function createConnector(options: ConnectorOptions): Connector {
+  const underWay = new Set<AbortController>();
+  return {
+    async connect(target) {
+      const given = new AbortController();
+      underWay.add(given);
+      // undici's own connect timer is coarse.
+      const late = new SendError(
+        'timeout',
+        false,
+        `could not connect to ${targetName(target)}: no answer within ${options.limit / 1000} s`,
+      );
+      const timer = setTimeout(() => given.abort(late), options.limit);
+      try {
+        return await connectTo(target, options, given.signal);
+      } finally {
+        clearTimeout(timer);
+        underWay.delete(given);
+      }
+    },
+    abandon() {
+      for (const given of underWay)
+        given.abort(new SendError('aborted', false, 'the connection is not wanted any more'));
+    },
+  };
+}
+
+async function connectTo(target: ConnectTarget, options: ConnectorOptions, signal: AbortSignal): Promise<Socket> {
+  const proxy = options.proxyFor(new URL(`${target.protocol}//${authorityOf(target)}`));
+  const place = { host: target.hostname, port: portOf(target) };
+  const socket =
+    proxy === undefined ? await tcp(place, targetName(target), signal) : await tunnel(proxy, target, options, signal);
+  return target.protocol === 'https:' ? tls(socket, target.hostname, targetName(target), options.ca, signal) : socket;
+}
+
+interface HostAndPort {
+  readonly host: string;
+  readonly port: number;
+}
+
+function tcp(place: HostAndPort, name: string, signal: AbortSignal): Promise<Socket> {
+  const socket = connectTcp({ ...place, noDelay: true, keepAlive: true, keepAliveInitialDelay: 60_000 });
+  return waitForSocket(socket, 'connect', signal, (error) => networkFailure(error, `could not connect to ${name}`));
+}
+
+function tls(raw: Socket, host: string, name: string, ca: string | undefined, signal: AbortSignal): Promise<Socket> {
+  const socket = connectTls({
+    socket: raw,
+    host,
+    servername: isIP(host) === 0 ? host : '',
+    ALPNProtocols: ['http/1.1'],
+    // Said outright, so that NODE_TLS_REJECT_UNAUTHORIZED has no say.
+    rejectUnauthorized: true,
+    ...(ca === undefined ? {} : { ca }),
+  });
+  return waitForSocket(socket, 'secureConnect', signal, (error) => tlsFailure(error, `could not connect to ${name}`));
+}
+
+/** CONNECT (RFC 9110 §9.3.6). The proxy's own certificate is checked like every other. */
+async function tunnel(
+  proxy: HttpProxy,
+  target: ConnectTarget,
+  options: ConnectorOptions,
+  signal: AbortSignal,
+): Promise<Socket> {
+  const { request } = await import('node:http');
+  const socket = await dialProxy(proxy, options.ca, signal);
+  const authority = authorityOf(target, portOf(target));
+  return new Promise((resolve, reject) => {
+    const asked = request({
+      method: 'CONNECT',
+      path: authority,
+      signal,
+      createConnection: () => socket,
+      headers: {
+        host: authority,
+        ...(proxy.authorization === undefined ? {} : { 'proxy-authorization': proxy.authorization }),
+      },
+    });
+    const refuse = (reason: string) => {
+      socket.destroy();
+      const failure = new SendError('connection', false, `the proxy ${proxy.displayUrl} ${reason}`, { atProxy: true });
+      reject(signal.aborted ? signal.reason : failure);
+    };
+    asked.once('connect', ({ statusCode = 0, statusMessage = '' }, tunnelled, head) => {
+      if (statusCode < 200 || statusCode > 299)
+        return refuse(`refused ${authority}: ${statusCode} ${sanitizeRemoteText(statusMessage)}`.trimEnd());
+      if (head.length > 0) tunnelled.unshift(head);
+      // It is the socket made above, which the types of http only know as a stream.
+      resolve(socket);
+    });
+    asked.once('response', ({ statusCode }) => refuse(`did not open a tunnel: ${statusCode}`));
+    asked.on('error', () => refuse(`closed the connection instead of opening a tunnel to ${authority}`));
+    asked.end();
+  });
+}
+
+async function dialProxy(proxy: HttpProxy, ca: string | undefined, signal: AbortSignal): Promise<Socket> {
+  const name = `the proxy ${proxy.displayUrl}`;
+  try {
+    const socket = await tcp({ host: proxy.hostname, port: proxy.port }, name, signal);
+    return proxy.secure ? await tls(socket, proxy.hostname, name, ca, signal) : socket;
+  } catch (error) {
+    if (!(error instanceof SendError)) throw error;
+    throw new SendError(error.kind, error.sent, error.message, { noTls: error.noTls, atProxy: true });
+  }
+}
+
+/** Waits for the event, the socket's error or the signal; a socket that failed is closed. */
+function waitForSocket(
+  socket: Socket,
+  event: string,
+  signal: AbortSignal,
+  failure: (error: Error) => SendError,
+): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const end = (settle: () => void) => {
+      socket.off(event, onEvent);
+      socket.off('error', onError);
+      socket.off('close', onClose);
+      signal.removeEventListener('abort', onAbort);
+      settle();
+    };
+    const fail = (reason: unknown) =>
+      end(() => {
+        socket.on('error', () => {});
+        socket.destroy();
+        reject(reason);
+      });
+    const onEvent = () => end(() => resolve(socket));
+    const onError = (error: Error) => fail(failure(error));
+    const onClose = () => fail(failure(Object.assign(new Error('closed'), { code: 'ECONNRESET' })));
+    const onAbort = () => fail(signal.reason);
+    socket.on(event, onEvent);
+    socket.on('error', onError);
+    socket.on('close', onClose);
+    signal.addEventListener('abort', onAbort);
+    if (signal.aborted) onAbort();
+  });
+}
+
+function portOf({ protocol, port }: ConnectTarget): number {
+  return port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port);
+}
+
+function authorityOf({ hostname, port }: ConnectTarget, shown: string | number = port): string {
+  const host = isIP(hostname) === 6 ? `[${hostname}]` : hostname;
+  return shown === '' ? host : `${host}:${shown}`;
+}
+
+function targetName(target: ConnectTarget): string {
+  return `${target.protocol}//${authorityOf(target)}`;
+}

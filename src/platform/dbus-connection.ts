@@ -1,0 +1,96 @@
+import { connect, type Socket } from 'node:net';
+import { type DbusCall, type DbusReply, decodeMessage, encodeCall } from './dbus-wire.ts';
+import type { Environment } from './host.ts';
+
+/** A connection to the session bus. */
+export interface DbusConnection {
+  /** Sent at once: calls need not wait for one another. Rejects with the error's name and words, or when the connection breaks. */
+  call(call: Omit<DbusCall, 'serial'>): Promise<DbusReply>;
+  close(): void;
+}
+
+/** Connects to the session bus; undefined when the environment names none, or none that is a socket of this machine. */
+export function openSessionBus(env: Environment): DbusConnection | undefined {
+  const path = busPath(env);
+  const user = process.getuid?.();
+  if (path === undefined || user === undefined) return undefined;
+  const socket = connect({ path });
+  // The whole conversation is written ahead, as sd-bus does: a bus that refuses us closes the connection.
+  socket.write(`\0AUTH EXTERNAL ${Buffer.from(String(user)).toString('hex')}\r\nBEGIN\r\n`);
+  const replies = dispatchReplies(socket);
+  let serial = 0;
+  const bus: DbusConnection = {
+    call(call) {
+      serial += 1;
+      socket.write(encodeCall({ ...call, serial }));
+      return replies.wait(serial);
+    },
+    close: () => void socket.destroy(),
+  };
+  const daemon = 'org.freedesktop.DBus';
+  bus.call({ destination: daemon, path: '/org/freedesktop/DBus', interface: daemon, member: 'Hello' }).catch(() => {});
+  return bus;
+}
+
+/** The address as libdbus finds it: the variable, else the bus of systemd in the runtime folder. */
+function busPath(env: Environment): string | undefined {
+  const address = env.DBUS_SESSION_BUS_ADDRESS;
+  if (!address) return env.XDG_RUNTIME_DIR ? `${env.XDG_RUNTIME_DIR}/bus` : undefined;
+  const [, key, value] = /^unix:(?:[^;]*,)?(path|abstract)=([^,;]*)/.exec(address) ?? [];
+  if (value === undefined) return undefined;
+  return `${key === 'abstract' ? '\0' : ''}${decodeURIComponent(value)}`;
+}
+
+/** Parts the bytes that arrive: first one line of the authentication, then messages. */
+function dispatchReplies(socket: Socket): { wait(serial: number): Promise<DbusReply> } {
+  const waiting = new Map<number, { resolve: (reply: DbusReply) => void; reject: (error: Error) => void }>();
+  let bytes = Buffer.alloc(0);
+  let known = false;
+  let broken: Error | undefined;
+  const breakOff = (error: Error) => {
+    broken ??= error;
+    socket.destroy();
+    for (const { reject } of waiting.values()) reject(broken);
+    waiting.clear();
+  };
+  const parse = () => {
+    if (!known) {
+      const end = bytes.indexOf('\r\n');
+      if (end < 0) return;
+      if (!bytes.subarray(0, end).toString('latin1').startsWith('OK'))
+        throw new Error('the session bus refused the connection');
+      bytes = bytes.subarray(end + 2);
+      known = true;
+    }
+    for (let message = decodeMessage(bytes); message !== undefined; message = decodeMessage(bytes)) {
+      bytes = bytes.subarray(message.length);
+      const { reply } = message;
+      if (reply === undefined) continue;
+      const caller = waiting.get(reply.serial);
+      waiting.delete(reply.serial);
+      if (reply.error === undefined) caller?.resolve(reply);
+      else caller?.reject(new Error(errorText(reply.error, reply)));
+    }
+  };
+  socket.on('data', (chunk) => {
+    bytes = Buffer.concat([bytes, chunk]);
+    try {
+      parse();
+    } catch (error) {
+      breakOff(error instanceof Error ? error : new Error(String(error)));
+    }
+  });
+  socket.on('error', breakOff);
+  socket.on('close', () => breakOff(new Error('the session bus closed the connection')));
+  return {
+    wait: (serial) =>
+      new Promise((resolve, reject) => {
+        if (broken === undefined) waiting.set(serial, { resolve, reject });
+        else reject(broken);
+      }),
+  };
+}
+
+function errorText(name: string, { signature, body }: DbusReply): string {
+  return signature.startsWith('s') ? `${name}: ${body.string()}` : name;
+}

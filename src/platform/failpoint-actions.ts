@@ -1,0 +1,40 @@
+import { appendFileSync } from 'node:fs';
+import type { Environment } from './host.ts';
+
+/**
+ * A hook for tests of interruptions, only in a test build (`node scripts/build.mjs --test`).
+ *
+ * - `CLOUDCTL_TEST_KILL_AT=POINT[:N]` ends this process by SIGKILL when it reaches the point for the Nth time (the first).
+ * - `CLOUDCTL_TEST_STOP_AT=POINT[:N]` stops it there by SIGSTOP; SIGCONT lets it go on.
+ * - `CLOUDCTL_TEST_WIDTHS=FILE` appends one JSON line a refresh: milliseconds from the last byte read until write(2)
+ *   returned and until fdatasync(2) returned.
+ * - `CLOUDCTL_TEST_POINTS=FILE` appends the name of each point that is reached.
+ */
+export function createFailpointActions(
+  env: Environment,
+  act: (signal: 'SIGKILL' | 'SIGSTOP') => void = (signal) => process.kill(process.pid, signal),
+  now: () => number = () => performance.now(),
+): (point: string) => void {
+  const times = new Map<string, number>();
+  const at = new Map<string, number>();
+  return (point) => {
+    at.set(point, now());
+    const count = (times.get(point) ?? 0) + 1;
+    times.set(point, count);
+    if (env.CLOUDCTL_TEST_POINTS !== undefined) appendFileSync(env.CLOUDCTL_TEST_POINTS, `${point}\n`);
+    if (isRequested(env.CLOUDCTL_TEST_STOP_AT, point, count)) act('SIGSTOP');
+    if (isRequested(env.CLOUDCTL_TEST_KILL_AT, point, count)) act('SIGKILL');
+    if (point === 'K8-sealed' && env.CLOUDCTL_TEST_WIDTHS !== undefined)
+      appendFileSync(env.CLOUDCTL_TEST_WIDTHS, `${JSON.stringify(writeDurations(at))}\n`);
+  };
+}
+
+function isRequested(wish: string | undefined, point: string, count: number): boolean {
+  const [name, nth = '1'] = wish?.split(':') ?? [];
+  return name === point && count === Number(nth);
+}
+
+function writeDurations(at: ReadonlyMap<string, number>): object {
+  const since = (point: string): number => Number(((at.get(point) ?? 0) - (at.get('K7-read') ?? 0)).toFixed(4));
+  return { written_ms: since('K7-written'), synced_ms: since('K8-sealed') };
+}

@@ -1,0 +1,2 @@
+/** The service every item of ours is kept under. */
+export const keychainService = 'cloudctl';

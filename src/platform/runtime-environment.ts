@@ -1,0 +1,69 @@
+import { existsSync, readFileSync } from 'node:fs';
+import type { Environment } from './host.ts';
+
+/** Where the program runs, as far as it bears on reaching a browser. */
+export interface RuntimeEnvironment {
+  readonly wsl: boolean;
+  /** The address and port of this machine's SSH server, as the user reached it; the address is not always known. */
+  readonly ssh: { readonly server: string | undefined; readonly port: number } | undefined;
+  readonly container: boolean;
+  readonly codespaces: boolean;
+  readonly ci: boolean;
+  /** A graphical display this process can use. */
+  readonly display: boolean;
+}
+
+export interface FileReaders {
+  readonly exists: (path: string) => boolean;
+  /** The file's text, or nothing. */
+  readonly text: (path: string) => string;
+}
+
+export function detectRuntimeEnvironment(
+  env: Environment,
+  platform: NodeJS.Platform,
+  readers: FileReaders = systemReaders,
+): RuntimeEnvironment {
+  const container =
+    platform === 'linux' &&
+    (isSet(env.container) ||
+      isSet(env.KUBERNETES_SERVICE_HOST) ||
+      readers.exists('/.dockerenv') ||
+      readers.exists('/run/.containerenv'));
+  return {
+    // A container on WSL has its kernel, but neither its browser nor its loopback interface.
+    wsl:
+      platform === 'linux' &&
+      !container &&
+      (isSet(env.WSL_DISTRO_NAME) || /microsoft/i.test(readers.text('/proc/version'))),
+    ssh: sshServer(env),
+    container,
+    codespaces: env.CODESPACES === 'true',
+    ci: isCi(env),
+    display:
+      platform === 'darwin' || platform === 'win32'
+        ? sshServer(env) === undefined
+        : isSet(env.DISPLAY) || isSet(env.WAYLAND_DISPLAY),
+  };
+}
+
+/** `CI=false`, `CI=0` and an empty one mean unset (contract.md §1). */
+export function isCi(env: Environment): boolean {
+  return isSet(env.CI) && env.CI !== 'false' && env.CI !== '0';
+}
+
+const systemReaders: FileReaders = {
+  exists: existsSync,
+  text: (path) => (existsSync(path) ? readFileSync(path, 'utf8') : ''),
+};
+
+/** SSH_CONNECTION is "client port server port"; without it (sudo, tmux) only the fact is known. */
+function sshServer(env: Environment): RuntimeEnvironment['ssh'] {
+  const [, , server, port] = (env.SSH_CONNECTION ?? '').split(' ');
+  if (server && port) return { server, port: Number(port) };
+  return isSet(env.SSH_TTY) || isSet(env.SSH_CLIENT) ? { server: undefined, port: 22 } : undefined;
+}
+
+function isSet(value: string | undefined): boolean {
+  return value !== undefined && value !== '';
+}

@@ -1,0 +1,57 @@
+import { systemClock } from './clock.ts';
+import { platformFolders } from './folders.ts';
+import { createHelperKeychain } from './helper-keychain.ts';
+import type { Host } from './host.ts';
+import { streamSink } from './stream-sink.ts';
+import { systemSignals } from './system-signals.ts';
+
+export interface SystemHostOptions {
+  /** The bundle of keychain-child.ts, where it is not beside this file. */
+  readonly keychainHelper?: string;
+  /** Called before the first request, with all loaded that requests need. */
+  readonly onNetwork?: () => Promise<void>;
+}
+
+/** This machine. Nothing heavy is loaded, no stream opened and no process started before it is asked for. */
+export function systemHost(options: SystemHostOptions = {}): Host {
+  const { env, platform } = process;
+  const signals = systemSignals();
+  // Data nobody reads any more is no failure, and work in progress (a refresh) listens for signals until it is safe.
+  const onClosed = () => signals.whenNoListeners(() => process.exit(0));
+  return {
+    env,
+    platform,
+    get stdin() {
+      return process.stdin;
+    },
+    get screen() {
+      return process.stderr;
+    },
+    stdout: streamSink(() => process.stdout, { name: 'standard output', lossless: true, onClosed }),
+    stderr: streamSink(() => process.stderr, { name: 'standard error', lossless: false, onClosed: () => {} }),
+    clock: systemClock,
+    random: (bytes) => crypto.getRandomValues(new Uint8Array(bytes)),
+    folders: platformFolders(env, platform),
+    async bootId(folder) {
+      const { bootId } = await import('./boot-id.ts');
+      return bootId(folder, platform);
+    },
+    async createSender(sendOptions) {
+      const { createUndiciSender } = await import('./undici-sender.ts');
+      const send = await createUndiciSender({ ...sendOptions, now: systemClock.now });
+      await options.onNetwork?.();
+      return send;
+    },
+    browser: {
+      async open(url) {
+        const { systemBrowser } = await import('./browser.ts');
+        return systemBrowser(env, platform).open(url);
+      },
+    },
+    keychain: createHelperKeychain({
+      env,
+      ...(options.keychainHelper === undefined ? {} : { script: options.keychainHelper }),
+    }),
+    signals,
+  };
+}

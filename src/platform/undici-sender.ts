@@ -1,0 +1,124 @@
+import type { DecodedResponse } from './dispatch-request.ts';
+import type { HttpSenderOptions } from './host.ts';
+import { type HttpResponse, type HttpSender, SendError } from './http-sender.ts';
+import { incompleteResponseReason } from './network-failure.ts';
+import { proxyFor } from './proxy.ts';
+import { withRequestTrace } from './request-trace.ts';
+
+export interface UndiciSenderOptions extends HttpSenderOptions {
+  /** Milliseconds to make a connection, handshakes included (10 s). */
+  readonly connectLimit?: number;
+  /** Certificates to trust instead of the usual ones (PEM). */
+  readonly ca?: string | undefined;
+  readonly now?: () => number;
+}
+
+/**
+ * Requests over undici: with `fresh` each has a connection of its own, else connections are kept for the next one.
+ * The body of an answer must be read or left (a loop that is broken off): only then its connection is free.
+ */
+export async function createUndiciSender(options: UndiciSenderOptions): Promise<HttpSender> {
+  const [{ dispatchRequest }, { createConnectionPool }] = await Promise.all([
+    import('./dispatch-request.ts'),
+    import('./connection-pool.ts'),
+  ]);
+  const proxyOf = (url: URL) => proxyFor(url, options.env);
+  const create = () =>
+    createConnectionPool({ proxyFor: proxyOf, connectLimit: options.connectLimit ?? 10_000, ca: options.ca });
+  const kept = options.fresh === true ? undefined : create();
+
+  // A batch sends thousands of requests to one address.
+  let latest: { readonly url: string; readonly target: URL } | undefined;
+  const targetOf = (url: string): URL => {
+    if (latest?.url !== url) latest = { url, target: parse(url) };
+    return latest.target;
+  };
+  const send: HttpSender = async (url, init) => {
+    const target = targetOf(url);
+    // A proxy that cannot be used is the user's setting, not a failure of the network.
+    proxyOf(target);
+    const pool = kept ?? create();
+    const leave = async () => {
+      pool.release();
+      if (pool !== kept) await pool.destroy();
+    };
+    const failure = (error: unknown) =>
+      failureOf(error, { sent: attempt.sent, origin: target.origin, signal: init.signal });
+    const attempt = { sent: false, failure, done: leave };
+    const dispatcher = pool.acquire();
+    try {
+      const response = await dispatchRequest(dispatcher, target, init, attempt);
+      if (response.body === null) await leave();
+      return httpResponse(response);
+    } catch (error) {
+      await leave();
+      throw failure(error);
+    }
+  };
+  return options.trace === undefined ? send : withRequestTrace(send, options.trace, options.now ?? Date.now);
+}
+
+/** Requests over a given fetch, which does not tell whether a request has left: each failure counts as sent. */
+export function createFetchSender(fetch: typeof globalThis.fetch): HttpSender {
+  return async (url, init) => {
+    const { origin } = parse(url);
+    const failure = (error: unknown) => failureOf(error, { sent: true, origin, signal: init.signal });
+    try {
+      const { status, headers, body } = await fetch(url, { ...init, body: init.body ?? null });
+      return httpResponse({ status, headers, body: body === null ? null : withBodyErrors(body, failure) });
+    } catch (error) {
+      throw failure(error);
+    }
+  };
+}
+
+function parse(url: string): URL {
+  // The parser's own error would carry the address.
+  if (!URL.canParse(url)) throw new SendError('connection', false, 'could not send the request: its address is no URL');
+  return new URL(url);
+}
+
+function httpResponse({ status, headers, body }: DecodedResponse): HttpResponse {
+  return {
+    status,
+    headers: { get: (name) => headers.get(name) },
+    body,
+    async text() {
+      const chunks: Uint8Array[] = [];
+      if (body !== null) for await (const chunk of body) chunks.push(chunk);
+      return Buffer.concat(chunks).toString('utf8');
+    },
+  };
+}
+
+async function* withBodyErrors(
+  body: AsyncIterable<Uint8Array>,
+  failure: (error: unknown) => SendError,
+): AsyncGenerator<Uint8Array> {
+  try {
+    yield* body;
+  } catch (error) {
+    throw failure(error);
+  }
+}
+
+interface FailureContext {
+  readonly sent: boolean;
+  readonly origin: string;
+  readonly signal: AbortSignal;
+}
+
+/** No error of a library gets out: "Failed to parse URL", ERR_INVALID_URL and a refused header carry the secret itself. */
+function failureOf(error: unknown, { sent, origin, signal }: FailureContext): SendError {
+  // fetch wraps what has happened, a dispatcher does not.
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  if (signal.aborted) {
+    const late = signal.reason instanceof Error && signal.reason.name === 'TimeoutError';
+    return late
+      ? new SendError('timeout', sent, `no answer from ${origin} in time`)
+      : new SendError('aborted', sent, `the request to ${origin} was given up`);
+  }
+  if (cause instanceof SendError) return new SendError(cause.kind, cause.sent || sent, cause.message, cause);
+  if (!sent) return new SendError('connection', false, `could not send the request to ${origin}`);
+  return new SendError('connection', true, `no complete answer from ${origin}: ${incompleteResponseReason(cause)}`);
+}

@@ -1,0 +1,149 @@
+import type { Finding, Fix } from './finding.ts';
+import type { PreflightReport } from './report.ts';
+
+/** One part of a script: who runs it, where, and what must follow. */
+export interface FixSection {
+  /** `sql` and `redis` run as they stand; `shell` is for a person on the server; `reload` and `restart` make the rest count. */
+  readonly kind: 'sql' | 'redis' | 'shell' | 'reload' | 'restart';
+  readonly title: string;
+  /** Who must run it. */
+  readonly by: string;
+  /** The database it runs in; absent: any. */
+  readonly database?: string;
+  readonly lines: readonly string[];
+  /** Ids of the findings it cures. */
+  readonly findingIds: readonly string[];
+}
+
+/** What cures every finding that has a cure: in order, each statement once, one reload and one restart at the end. */
+export function fixSections(report: PreflightReport): readonly FixSection[] {
+  return sections(report, (fix) => ({ sql: fix.sql ?? [], shell: fix.shell ?? [] }));
+}
+
+/** What brings back the values observed before, last change first (spec §4.6: restore afterwards). */
+export function undoSections(report: PreflightReport): readonly FixSection[] {
+  return sections(report, (fix) => ({ sql: fix.undo ?? [], shell: fix.undoShell ?? [] }), true);
+}
+
+interface FindingWithFix {
+  readonly finding: Finding;
+  readonly fix: Fix;
+  readonly sql: readonly string[];
+  readonly shell: readonly string[];
+}
+
+function sections(
+  report: PreflightReport,
+  take: (fix: Fix) => { readonly sql: readonly string[]; readonly shell: readonly string[] },
+  backwards = false,
+): readonly FixSection[] {
+  const found: FindingWithFix[] = report.findings.flatMap((finding) => {
+    const { fix, status, accepted } = finding;
+    // What is waived stays as it is.
+    if (fix === undefined || accepted === true || status === 'pass' || status === 'skip') return [];
+    const parts = take(fix);
+    return parts.sql.length + parts.shell.length === 0 ? [] : [{ finding, fix, ...parts }];
+  });
+  const pieces = backwards ? found.toReversed() : found;
+  const language = report.engine === 'redis' ? 'redis' : 'sql';
+  const statements = [...groupByRunner(pieces.filter(({ sql }) => sql.length > 0))].map(
+    (group): FixSection => ({
+      kind: language,
+      title: titleOf(group),
+      by: group[0]?.fix.by ?? 'a superuser',
+      ...(group[0]?.fix.database === undefined ? {} : { database: group[0].fix.database }),
+      lines:
+        language === 'redis'
+          ? lastOfEach(group.flatMap(({ sql }) => sql))
+          : mergeStatements(group.flatMap(({ sql }) => sql)),
+      findingIds: idsOf(group),
+    }),
+  );
+  const rules = pieces.filter(({ shell }) => shell.length > 0);
+  const onServer: readonly FixSection[] =
+    rules.length === 0
+      ? []
+      : [
+          {
+            kind: 'shell',
+            title: 'what SQL cannot do',
+            by: 'whoever administers the server',
+            lines: [...new Set(rules.flatMap(({ shell }) => shell))],
+            findingIds: idsOf(rules),
+          },
+        ];
+  return [...statements, ...onServer, ...closingSections(pieces, language)];
+}
+
+/** One reload, or one restart, which loads the configuration as well. */
+function closingSections(pieces: readonly FindingWithFix[], language: 'sql' | 'redis'): readonly FixSection[] {
+  const restarts = pieces.filter(({ fix }) => fix.restart === true);
+  const reloads = pieces.filter(({ fix }) => fix.reload === true);
+  if (restarts.length > 0) {
+    return [
+      {
+        kind: 'restart',
+        title: 'one restart for all of it',
+        by: 'whoever administers the server',
+        lines:
+          language === 'redis'
+            ? ['systemctl restart redis-server']
+            : ['pg_ctl restart -D "$PGDATA" -m fast   # or: systemctl restart postgresql'],
+        findingIds: idsOf(restarts),
+      },
+    ];
+  }
+  if (reloads.length === 0 || language === 'redis') return [];
+  return [
+    {
+      kind: 'reload',
+      title: 'load the configuration; nobody notices',
+      by: 'a superuser',
+      lines: ['SELECT pg_reload_conf();'],
+      findingIds: idsOf(reloads),
+    },
+  ];
+}
+
+/** Server-wide statements first, then database by database; by whoever must run them. */
+function groupByRunner(pieces: readonly FindingWithFix[]): Iterable<readonly FindingWithFix[]> {
+  const groups = new Map<string, FindingWithFix[]>();
+  const sorted = [
+    ...pieces.filter(({ fix }) => fix.database === undefined),
+    ...pieces.filter(({ fix }) => fix.database !== undefined),
+  ];
+  for (const piece of sorted) {
+    const key = JSON.stringify([piece.fix.database, piece.fix.by]);
+    groups.set(key, [...(groups.get(key) ?? []), piece]);
+  }
+  return groups.values();
+}
+
+/** Each statement once; of several values for one number of the configuration the largest serves all. */
+function mergeStatements(lines: readonly string[]): readonly string[] {
+  const largest = new Map<string, { readonly line: string; readonly value: number }>();
+  const setting = /^ALTER SYSTEM SET (\w+) = '?(\d+)'?;?$/i;
+  for (const line of lines) {
+    const [, name, value] = setting.exec(line) ?? [];
+    const known = name === undefined ? undefined : largest.get(name);
+    if (name !== undefined && (known === undefined || Number(value) > known.value))
+      largest.set(name, { line, value: Number(value) });
+  }
+  const wanted = lines.map((line) => largest.get(setting.exec(line)?.[1] ?? '')?.line ?? line);
+  return [...new Set(wanted)];
+}
+
+/** Each line once, where it stands last: what writes the configuration to its file comes after all that changes it. */
+function lastOfEach(lines: readonly string[]): readonly string[] {
+  return lines.filter((line, at) => lines.lastIndexOf(line) === at);
+}
+
+function titleOf(group: readonly FindingWithFix[]): string {
+  const ids = idsOf(group);
+  const shown = ids.slice(0, 4).join(', ');
+  return ids.length > 4 ? `${shown} and ${ids.length - 4} more` : shown;
+}
+
+function idsOf(pieces: readonly FindingWithFix[]): readonly string[] {
+  return [...new Set(pieces.map(({ finding }) => finding.id))];
+}

@@ -1,0 +1,57 @@
+import type { Finding } from '../finding.ts';
+import type { PreflightReport } from '../report.ts';
+import { findingLocation, sourceLabel, verdictSentence } from './report-text.ts';
+
+/** JUnit XML: one suite, one case a finding; a blocker is a failure, what could not be asked an error, a warning is told in the output. */
+export function junitReport(report: PreflightReport): string {
+  const { findings } = report;
+  const failures = findings.filter(isFailure).length;
+  const errors = findings.filter(({ status }) => status === 'unknown').length;
+  const skipped = findings.filter(({ status }) => status === 'skip').length;
+  const counts = `tests="${findings.length}" failures="${failures}" errors="${errors}" skipped="${skipped}" time="${(report.duration_ms / 1000).toFixed(3)}"`;
+  return [
+    '<?xml version="1.0" encoding="UTF-8"?>',
+    `<testsuites name="cloudctl preflight" ${counts}>`,
+    `  <testsuite name="${xml(sourceLabel(report))}" timestamp="${report.started_at}" ${counts}>`,
+    `    <properties><property name="verdict" value="${report.verdict}"/><property name="words" value="${xml(verdictSentence(report))}"/></properties>`,
+    ...findings.map(testcase),
+    '  </testsuite>',
+    '</testsuites>',
+    '',
+  ].join('\n');
+}
+
+function testcase(finding: Finding): string {
+  const head = `    <testcase classname="${xml(findingLocation(finding))}" name="${xml(`${finding.id}: ${finding.title}`)}"`;
+  const body = bodyOf(finding);
+  return body === '' ? `${head}/>` : `${head}>${body}</testcase>`;
+}
+
+function bodyOf(finding: Finding): string {
+  const { status, observed, required, detail, fix } = finding;
+  const message = required === undefined ? observed : `observed ${observed}, required ${required}`;
+  const words = [detail, fix === undefined ? undefined : `Cure: ${fix.text}`]
+    .filter((part) => part !== undefined)
+    .join('\n');
+  if (isFailure(finding)) return `<failure message="${xml(message)}">${xml(words)}</failure>`;
+  if (status === 'unknown') return `<error message="${xml(message)}">${xml(words)}</error>`;
+  if (status === 'skip') return `<skipped message="${xml(observed)}"/>`;
+  return status === 'pass'
+    ? ''
+    : `<system-out>${xml(`${status}: ${message}${words === '' ? '' : `\n${words}`}`)}</system-out>`;
+}
+
+function isFailure({ status, accepted }: Finding): boolean {
+  return status === 'fail' && accepted !== true;
+}
+
+/** XML 1.0 has no place for most control characters, escaped or not. */
+function xml(text: string): string {
+  return text
+    .replace(/[^\t\n\r\x20-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, '\ufffd')
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;')
+    .replaceAll('\n', '&#10;');
+}

@@ -1,0 +1,85 @@
+import { isIP, Socket } from 'node:net';
+import { systemErrorCode } from '../../platform/network-failure.ts';
+import { lookupWithin, type NameResolver, systemNameResolver } from './name-resolver.ts';
+import type { AddressFacts, ConnectAttempt, NameLookupResult } from './network-facts.ts';
+import { nonPublicNameReason } from './public-address.ts';
+
+export interface AddressSearchOptions {
+  readonly contradictions: readonly string[];
+  /** Milliseconds for a name, and for each connection. */
+  readonly limit: number;
+  readonly signal: AbortSignal;
+  readonly names?: NameResolver | undefined;
+}
+
+export interface AddressSearch {
+  /** The address to dial: the first that took a connection, IPv4 before IPv6. undefined: none did, or there is none. */
+  readonly firstReachable: Promise<string | undefined>;
+  /** Everything, once every name server and every address had its time. Never rejects. */
+  readonly facts: Promise<AddressFacts>;
+}
+
+/** Looks the host up and tries every address once, all at the same time. */
+export function findReachableAddress(host: string, port: number, options: AddressSearchOptions): AddressSearch {
+  const literal: NameLookupResult | undefined = isIP(host) === 0 ? undefined : { kind: 'found', addresses: [host] };
+  const names = options.names ?? systemNameResolver(options.limit);
+  const ask = (question: (host: string) => Promise<readonly string[]>) =>
+    literal === undefined ? lookupWithin(question(host), options.limit) : Promise.resolve(literal);
+  // A name server far away knows nothing of such a name, and one that is not there would be waited for.
+  const own = literal === undefined ? nonPublicNameReason(host) : undefined;
+  const askDns = (question: (host: string) => Promise<readonly string[]>) =>
+    own === undefined
+      ? ask(question)
+      : Promise.resolve<NameLookupResult>({ kind: 'failed', code: 'NOT_ASKED', reason: own });
+  const lookup = ask(names.lookup);
+  const tries = lookup.then((answer) =>
+    answer.kind === 'found' ? answer.addresses.map((address) => tryConnect(address, port, options)) : [],
+  );
+  return { firstReachable: tries.then(firstConnected), facts: gather() };
+
+  async function gather(): Promise<AddressFacts> {
+    const [found, dns4, dns6, connects] = await Promise.all([
+      lookup,
+      askDns(names.resolve4),
+      askDns(names.resolve6),
+      tries.then((all) => Promise.all(all)),
+    ]);
+    const kind = literal === undefined ? 'name' : 'address';
+    return { host, port, kind, contradictions: options.contradictions, lookup: found, dns4, dns6, connects };
+  }
+}
+
+/** One TCP connection, closed as soon as it stands. */
+function tryConnect(address: string, port: number, options: AddressSearchOptions): Promise<ConnectAttempt> {
+  const began = performance.now();
+  const socket = new Socket();
+  return new Promise((resolve) => {
+    const settle = (error?: string) => {
+      clearTimeout(timer);
+      options.signal.removeEventListener('abort', stop);
+      socket.destroy();
+      const took = Math.round(performance.now() - began);
+      resolve({ address, took, ...(error === undefined ? {} : { error }) });
+    };
+    const stop = () => settle('ABORTED');
+    const timer = setTimeout(() => settle('ETIMEDOUT'), options.limit);
+    options.signal.addEventListener('abort', stop);
+    socket.once('connect', () => settle());
+    socket.on('error', (error) => settle(systemErrorCode(error) ?? 'ECONNRESET'));
+    socket.connect({ host: address, port });
+    if (options.signal.aborted) stop();
+  });
+}
+
+/** IPv4 has a head start: it is what the service is documented to use, and what its host rule names. */
+async function firstConnected(tries: readonly Promise<ConnectAttempt>[]): Promise<string | undefined> {
+  const opened = tries.map(async (each) => {
+    const { address, error } = await each;
+    if (error !== undefined) throw new Error(error);
+    if (isIP(address) === 6 && tries.length > 1) await new Promise((resolve) => setTimeout(resolve, headStart));
+    return address;
+  });
+  return Promise.any(opened).catch(() => undefined);
+}
+
+const headStart = 250;

@@ -1,0 +1,57 @@
+import { lookup, Resolver } from 'node:dns/promises';
+import { systemErrorCode } from '../../platform/network-failure.ts';
+import type { NameLookupResult } from './network-facts.ts';
+
+/** Who answers for names. `lookup` is this machine's resolver with its hosts file, the others ask DNS itself. */
+export interface NameResolver {
+  readonly lookup: (host: string) => Promise<readonly string[]>;
+  readonly resolve4: (host: string) => Promise<readonly string[]>;
+  readonly resolve6: (host: string) => Promise<readonly string[]>;
+}
+
+/** @param limit milliseconds a name server may take */
+export function systemNameResolver(limit: number): NameResolver {
+  const resolver = new Resolver({ timeout: limit / 2, tries: 2 });
+  return {
+    lookup: async (host) => (await lookup(host, { all: true })).map(({ address }) => address),
+    resolve4: (host) => resolver.resolve4(host),
+    resolve6: (host) => resolver.resolve6(host),
+  };
+}
+
+/** An answer as a value, within `limit` milliseconds. */
+export async function lookupWithin(asked: Promise<readonly string[]>, limit: number): Promise<NameLookupResult> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<NameLookupResult>((resolve) => {
+    timer = setTimeout(() => resolve(failed('ETIMEOUT')), limit);
+  });
+  const answer = asked.then(
+    (addresses): NameLookupResult =>
+      addresses.length === 0 ? failed('ENODATA') : { kind: 'found', addresses: [...new Set(addresses)] },
+    (error: unknown) => failed(systemErrorCode(error) ?? 'EFAIL'),
+  );
+  try {
+    return await Promise.race([answer, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** The name has no such record: that is an answer. */
+export function isRecordAbsent(answer: NameLookupResult): boolean {
+  return answer.kind === 'failed' && (answer.code === 'ENOTFOUND' || answer.code === 'ENODATA');
+}
+
+function failed(code: string): NameLookupResult {
+  return { kind: 'failed', code, reason: reasons[code] ?? `the name service failed (${code})` };
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  ENOTFOUND: 'the name does not exist',
+  ENODATA: 'the name has no such address',
+  EAI_AGAIN: 'the name service does not answer',
+  ETIMEOUT: 'the name service does not answer',
+  ECONNREFUSED: 'no name service can be reached',
+  ESERVFAIL: 'the name service failed to answer',
+  EBADNAME: 'it is not a name',
+};

@@ -1,0 +1,105 @@
+import { quoteIdentifier } from '../../../postgresql/quote.ts';
+import { type Fix, fail, pass } from '../../finding.ts';
+import { databaseCheck } from '../check.ts';
+import { firstObjects, unlistedNote } from '../object-list.ts';
+import { unreadableLargeObjectsQuery } from '../queries/large-objects.ts';
+import { type MigrationRole, migrationRoleQuery } from '../queries/migration-role.ts';
+import { type UnreadableObject, unreadableObjectsQuery } from '../queries/unreadable-objects.ts';
+import { countText } from '../units.ts';
+
+export const dumpPrivsCheck = databaseCheck({
+  id: 'dump-privs',
+  title: 'the role may read all tables and sequences',
+  spec: '4.6',
+  queries: {
+    closed: unreadableObjectsQuery,
+    closedLargeObjects: unreadableLargeObjectsQuery,
+    role: migrationRoleQuery,
+  },
+  evaluate({ closed, closedLargeObjects, role }, database, { username, connection: entry }) {
+    const numbers = { table: closed.tables, sequence: closed.sequences, 'large object': closedLargeObjects.length };
+    const parts = Object.entries(numbers).filter(([, number]) => number > 0);
+    if (parts.length === 0) return pass(entry.kind === 'entered' && entry.superuser ? 'superuser' : 'everything');
+    const names = [...closed.objects.map(described), ...closedLargeObjects.map((oid) => `large object ${oid}`)];
+    const all = parts.reduce((sum, [, number]) => sum + number, 0);
+    const version = entry.kind === 'entered' ? entry.version : 0;
+    return fail(['dump'], `not ${parts.map(([one, number]) => countText(number, one)).join(', ')}`, {
+      required: 'CONNECT, USAGE on the schemas, SELECT on all tables and all sequences',
+      detail: `pg_dump stops at the first and names only that: "${words(closed.objects[0], closedLargeObjects[0])}".${unlistedNote(all)}`,
+      objects: firstObjects(names),
+      fix: fixOf(closed.objects, closedLargeObjects, {
+        database,
+        member: role,
+        role: quoteIdentifier(username),
+        version,
+      }),
+    });
+  },
+});
+
+interface Granting {
+  readonly member: Pick<MigrationRole, 'inherits' | 'memberOf'>;
+  readonly database: string;
+  /** Quoted. */
+  readonly role: string;
+  readonly version: number;
+}
+
+/** pg_read_all_data, of 14 and newer, is server-wide; large objects are outside it. */
+function fixOf(closed: readonly UnreadableObject[], objects: readonly string[], granting: Granting): Fix {
+  const { database, role, version, member } = granting;
+  const opened = objects.map((oid) => `SELECT ON LARGE OBJECT ${oid}`);
+  const hasIt = member.memberOf.includes('pg_read_all_data');
+  if (version >= 140_000 && opened.length === 0 && (hasIt || !member.inherits)) return inheriting(granting, hasIt);
+  if (version >= 140_000 && opened.length === 0) {
+    return {
+      sql: [`GRANT pg_read_all_data TO ${role}`],
+      undo: [`REVOKE pg_read_all_data FROM ${role}`],
+      text: 'Let the role read everything, in all databases, for the time of the migration.',
+    };
+  }
+  const rights =
+    version >= 140_000
+      ? [...(closed.length === 0 ? [] : ['pg_read_all_data']), ...opened]
+      : [
+          ...new Set(closed.filter(({ usage }) => !usage).map(({ schema }) => `USAGE ON SCHEMA ${schema}`)),
+          ...closed
+            .filter(({ select }) => !select)
+            .map(({ kind, name }) => `SELECT ON ${kind === 'sequence' ? 'SEQUENCE' : 'TABLE'} ${name}`),
+          ...opened,
+        ];
+  return {
+    sql: rights.map((right) => `GRANT ${right} TO ${role}`),
+    undo: rights.map((right) => `REVOKE ${right} FROM ${role}`),
+    database,
+    by: 'the owner of the objects, or a superuser',
+    text: 'Let the role read what it cannot, for the time of the migration.',
+  };
+}
+
+/** The rights of a membership that is not inherited count after SET ROLE alone, which no dump does. Since 16 each has its own say. */
+function inheriting({ role, version }: Granting, hasIt: boolean): Fix {
+  const grant = `GRANT pg_read_all_data TO ${role}`;
+  const revoke = `REVOKE pg_read_all_data FROM ${role}`;
+  const text =
+    'Let the role read everything, in all databases, for the time of the migration. What it is a member of counts for it only where it inherits.';
+  if (version >= 160_000) {
+    return { sql: [`${grant} WITH INHERIT TRUE`], undo: [hasIt ? `${grant} WITH INHERIT FALSE` : revoke], text };
+  }
+  return {
+    sql: [`ALTER ROLE ${role} INHERIT`, ...(hasIt ? [] : [grant])],
+    undo: [...(hasIt ? [] : [revoke]), `ALTER ROLE ${role} NOINHERIT`],
+    text,
+  };
+}
+
+function described({ kind, name, usage }: UnreadableObject): string {
+  return `${kind === 'sequence' ? 'sequence ' : ''}${name}${usage ? '' : ' (no USAGE on its schema)'}`;
+}
+
+/** As the server will say it. */
+function words(first: UnreadableObject | undefined, object: string | undefined): string {
+  if (first === undefined) return `permission denied for large object ${object}`;
+  if (!first.usage) return `permission denied for schema ${first.schema}`;
+  return `permission denied for ${first.kind} ${first.name.slice(first.schema.length + 1)}`;
+}

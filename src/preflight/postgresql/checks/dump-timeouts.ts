@@ -1,0 +1,57 @@
+import { fail, pass } from '../../finding.ts';
+import { serverCheck } from '../check.ts';
+import { effectiveSettings } from '../effective-settings.ts';
+import { migrationRoleQuery } from '../queries/migration-role.ts';
+import { roleSettingsQuery } from '../queries/role-settings.ts';
+import { settingsQuery } from '../queries/settings.ts';
+import { combineFixes, resetRoleSetting } from '../role-config.ts';
+import { parseMilliseconds, timeSpanText } from '../units.ts';
+
+/** Whoever dumps sets them to 0, and these end the statement that does. */
+const ending = ['statement_timeout', 'transaction_timeout'] as const;
+
+/** Milliseconds that the first statements of a fresh server process need, which reads its catalogue for them. */
+const firstStatement = 2;
+
+export const dumpTimeoutsCheck = serverCheck({
+  id: 'dump-timeouts',
+  title: 'a session of the role outlasts its first statement',
+  needs: 'entry',
+  queries: { settings: settingsQuery, roleSettings: roleSettingsQuery, role: migrationRoleQuery },
+  evaluate({ settings, roleSettings, role }, ground) {
+    const found = ending.flatMap((name) =>
+      effectiveSettings(name, settings, roleSettings, ground).flatMap((one) => {
+        const span = parseMilliseconds(one.value, 'ms') ?? 0;
+        return span > 0 && span <= firstStatement ? [{ ...one, name, span }] : [];
+      }),
+    );
+    if (found.length === 0) return pass('yes');
+    const names = ending.filter((name) => found.some((one) => one.name === name));
+    return fail(
+      ['continuous', 'dump'],
+      names
+        .map(
+          (name) =>
+            `${name} ${timeSpanText(Math.min(...found.filter((o) => o.name === name).map(({ span }) => span)))}`,
+        )
+        .join(', '),
+      {
+        required: `more than ${firstStatement} ms, or 0`,
+        detail:
+          'Even the statement that would set it to 0 takes longer in a fresh session: "canceling statement due to statement timeout" or "terminating connection due to transaction timeout". Nothing can be read, not by a dump either.',
+        only: [...new Set(found.map(({ database }) => database))],
+        fix: combineFixes(
+          names.map((name) =>
+            resetRoleSetting(
+              name,
+              '0',
+              found.filter((one) => one.name === name),
+              role,
+            ),
+          ),
+          `New sessions of ${role.name} then wait as long as it takes.`,
+        ),
+      },
+    );
+  },
+});

@@ -1,0 +1,24 @@
+import { info, pass } from '../../finding.ts';
+import { databaseCheck } from '../check.ts';
+import { firstObjects, unlistedNote } from '../object-list.ts';
+import { relationsQuery } from '../queries/relations.ts';
+import { countText } from '../units.ts';
+
+export const matviewsCheck = databaseCheck({
+  id: 'matviews',
+  title: 'there are no materialized views',
+  queries: { relations: relationsQuery },
+  evaluate({ relations: { matviews } }) {
+    if (matviews.length === 0) return pass('none');
+    const empty = matviews.filter(({ populated }) => !populated);
+    const [first] = matviews;
+    return info(countText(matviews.length, 'materialized view'), {
+      detail: `Their rows are not replicated: until it is refreshed there, the target says "materialized view … has not been populated".${empty.length === 0 ? '' : ` ${empty.length} of them ${empty.length === 1 ? 'is' : 'are'} not populated here either.`}${unlistedNote(matviews)}`,
+      objects: firstObjects(matviews).map(({ name, populated }) => (populated ? name : `${name} (not populated)`)),
+      fix: {
+        by: 'who makes the cut-over',
+        text: `On the target, after the copy: REFRESH MATERIALIZED VIEW ${first?.name}${matviews.length === 1 ? '' : ' and so on'}.`,
+      },
+    });
+  },
+});

@@ -1,0 +1,42 @@
+import { fail, pass } from '../../finding.ts';
+import { serverCheck } from '../check.ts';
+import { bothMethods, evaluateLoginStep } from '../login-steps.ts';
+import type { PostgresqlSourceFacts } from '../source-facts.ts';
+
+export const poolerDetectedCheck = serverCheck({
+  id: 'pooler-detected',
+  title: 'the connection leads to the server itself',
+  spec: '4.6',
+  needs: 'address',
+  queries: {},
+  evaluate(_values, ground) {
+    return evaluateLoginStep(
+      ground,
+      'pooler-detected',
+      () => {
+        const { connection: entry, address } = ground;
+        if (entry.kind !== 'entered') return pass('no pooler was met');
+        if (entry.pooler !== undefined) return pooler(entry.pooler, ground);
+        const { serverPort } = entry;
+        return serverPort === undefined || serverPort === address.port
+          ? pass('the process that was told answers')
+          : pass('the process that was told answers', {
+              detail: `The server itself listens on port ${serverPort}: a forwarder or address translation stands between, which does no harm.`,
+            });
+      },
+      (why) => pooler(`${(why.kind === 'refused' ? why.pooler : undefined) ?? ''}: ${why.message}`, ground),
+    );
+  },
+});
+
+function pooler(seen: string, { connection: entry, address }: PostgresqlSourceFacts) {
+  const behind = entry.kind === 'entered' && entry.serverPort !== undefined && entry.serverPort !== address.port;
+  return fail(bothMethods, seen, {
+    required: 'a direct connection',
+    detail:
+      'A pooler stands between. It refuses the replication connection (unsupported startup parameter: replication), and in transaction mode pg_dump loses its settings and its prepared statements from one statement to the next.',
+    fix: {
+      text: `Use the server's own address and port${behind ? ` (behind the pooler it listens on ${entry.serverPort})` : ''}: Supabase port 5432 of the direct host, Neon the host without -pooler, a managed cluster its own port instead of that of the pool, Amazon the instance instead of the proxy.`,
+    },
+  });
+}

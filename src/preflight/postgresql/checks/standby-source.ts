@@ -1,0 +1,31 @@
+import { fail, pass } from '../../finding.ts';
+import { serverCheck } from '../check.ts';
+import { settingOf, settingsQuery } from '../queries/settings.ts';
+import { serverVersionOf } from '../source-facts.ts';
+
+export const standbySourceCheck = serverCheck({
+  id: 'standby-source',
+  title: 'the source is a primary',
+  needs: 'entry',
+  queries: { settings: settingsQuery },
+  evaluate({ settings }, ground) {
+    if (ground.connection.kind !== 'entered' || !ground.connection.inRecovery) return pass('primary');
+    const decoding =
+      serverVersionOf(ground) < 160_000
+        ? ' Before version 16 nothing can be decoded either: "logical decoding cannot be used while in recovery".'
+        : '';
+    const delay = settingOf(settings, 'max_standby_streaming_delay');
+    const cancelled =
+      delay === '-1' || settingOf(settings, 'hot_standby_feedback') === 'on'
+        ? ''
+        : ` A dump that reads for longer than max_standby_streaming_delay (${delay} ms) is cancelled: "canceling statement due to conflict with recovery".`;
+    return fail(['continuous'], 'in recovery', {
+      required: 'primary',
+      detail: `A standby takes no publication: "cannot execute CREATE PUBLICATION in a read-only transaction". IDENTIFY_SYSTEM succeeds here all the same.${decoding}${cancelled}`,
+      fix: {
+        by: 'who starts the migration',
+        text: `Name the primary as the source.${cancelled === '' ? '' : ' For a dump from here, raise max_standby_streaming_delay first.'}`,
+      },
+    });
+  },
+});

@@ -1,0 +1,31 @@
+import { pass, warn } from '../../finding.ts';
+import { databaseCheck } from '../check.ts';
+import { firstObjects, unlistedNote } from '../object-list.ts';
+import { relationsQuery } from '../queries/relations.ts';
+import { tablespacesQuery } from '../queries/tablespaces.ts';
+import { countText } from '../units.ts';
+
+export const tablespacesCheck = databaseCheck({
+  id: 'tablespaces',
+  title: 'everything is in the tablespace pg_default',
+  queries: { relations: relationsQuery, tablespaces: tablespacesQuery },
+  evaluate({ relations: { placed }, tablespaces: { names, databases } }, database) {
+    const whole = databases.get(database);
+    if (placed.length === 0 && whole === undefined) return pass('pg_default');
+    const spaces = [
+      ...new Set([
+        ...(whole === undefined ? [] : [whole]),
+        ...placed.map(({ tablespace }) => names.get(tablespace) ?? tablespace),
+      ]),
+    ];
+    return warn(spaces.join(', '), {
+      required: 'pg_default',
+      detail: `${whole === undefined ? '' : `The database itself is in "${whole}". `}${countText(placed.length, 'table or index', 'tables and indexes')} elsewhere. A managed target has no tablespaces of yours: "tablespace "${spaces[0]}" does not exist". Where the restore goes on they are made in pg_default.${unlistedNote(placed)}`,
+      objects: firstObjects(placed).map(({ name, tablespace }) => `${name} (${names.get(tablespace) ?? tablespace})`),
+      fix: {
+        by: 'the owner of the tables',
+        text: 'Mostly nothing is lost. Where one must not be missing: ALTER TABLE or ALTER INDEX … SET TABLESPACE pg_default, which copies it whole and locks it meanwhile.',
+      },
+    });
+  },
+});

@@ -1,0 +1,53 @@
+import { fail, pass, warn } from '../../finding.ts';
+import { serverCheck } from '../check.ts';
+import { effectiveSettings } from '../effective-settings.ts';
+import { migrationRoleQuery } from '../queries/migration-role.ts';
+import { roleSettingsQuery } from '../queries/role-settings.ts';
+import { settingsQuery } from '../queries/settings.ts';
+import { resetRoleSetting } from '../role-config.ts';
+import type { PostgresqlSourceFacts } from '../source-facts.ts';
+import { binarySizeText, parseBytes } from '../units.ts';
+
+/** Bytes of what pg_dump has sorted in a database where nobody made anything: the descriptions of the system. */
+const least = 640 * 1024;
+
+/** Bytes that the columns of a table with few of them add to another of its sorts. */
+const perTable = 1536;
+
+export const tempFileLimitCheck = serverCheck({
+  id: 'temp-file-limit',
+  title: 'temp_file_limit and work_mem leave room to read the schema',
+  needs: 'entry',
+  queries: { settings: settingsQuery, roleSettings: roleSettingsQuery, role: migrationRoleQuery },
+  evaluate({ settings, roleSettings, role }, ground) {
+    const limits = effectiveSettings('temp_file_limit', settings, roleSettings, ground, '-1');
+    const memory = new Map(
+      effectiveSettings('work_mem', settings, roleSettings, ground, '4MB').map(({ database, value }) => [
+        database,
+        value,
+      ]),
+    );
+    const tight = limits.flatMap((one) => {
+      const limit = parseBytes(one.value, 'kB') ?? -1;
+      if (limit < 0) return [];
+      const work = parseBytes(memory.get(one.database) ?? '', 'kB') ?? 0;
+      return [{ ...one, limit, work, room: Math.max(limit, work), sorted: sortedIn(ground, one.database) }];
+    });
+    const [worst] = tight.toSorted((a, b) => a.room / a.sorted - b.room / b.sorted);
+    if (worst === undefined) return pass('unlimited');
+    const observed = `temp_file_limit ${binarySizeText(worst.limit)}, work_mem ${binarySizeText(worst.work)}`;
+    if (worst.room >= 4 * worst.sorted) return pass(observed);
+    const more = {
+      required: 'temp_file_limit -1',
+      detail: `What does not fit into work_mem is sorted in a temporary file, and pg_dump sorts at least ${binarySizeText(worst.sorted)} of the catalogue of ${worst.database}: "temporary file size exceeds temp_file_limit". Neither the schema nor the list of tables can be read then.`,
+      fix: resetRoleSetting('temp_file_limit', '-1', tight, role),
+    };
+    const failing = tight.filter(({ room, sorted }) => room < sorted);
+    if (failing.length === 0) return warn(observed, more);
+    return fail(['continuous', 'dump'], observed, { ...more, only: failing.map(({ database }) => database) });
+  },
+});
+
+function sortedIn({ copy }: PostgresqlSourceFacts, database: string): number {
+  return Math.max(least, (copy?.perDatabase.get(database)?.tables ?? 0) * perTable);
+}

@@ -1,0 +1,102 @@
+import { fail, info, pass, warn } from '../../finding.ts';
+import { databaseCheck } from '../check.ts';
+import {
+  currentIdentity,
+  identityProblem,
+  identityStatement,
+  incomparableColumnsByTable,
+  usableIdentity,
+} from '../identity-fix.ts';
+import { firstObjects, unlistedNote } from '../object-list.ts';
+import { type UnloggedReference, unloggedReferencesQuery } from '../queries/constraints.ts';
+import { relationsQuery } from '../queries/relations.ts';
+import { columnsWithoutEqualityQuery, replicaIdentitiesQuery } from '../queries/replica-identities.ts';
+import { countText } from '../units.ts';
+
+export const unloggedCheck = databaseCheck({
+  id: 'unlogged',
+  title: 'there are no unlogged tables',
+  queries: {
+    relations: relationsQuery,
+    identities: replicaIdentitiesQuery,
+    unequalColumns: columnsWithoutEqualityQuery,
+    unloggedReferences: unloggedReferencesQuery,
+  },
+  evaluate({ relations, identities, unequalColumns, unloggedReferences }, database, { connection: entry }, { method }) {
+    const tables = relations.unlogged;
+    if (tables.length === 0) return pass('none');
+    const observed = countText(tables.length, 'table');
+    if (method === 'dump') {
+      return info(observed, { detail: 'A dump carries their rows over.', objects: firstObjects(tables) });
+    }
+    const version = entry.kind === 'entered' ? entry.version : 0;
+    const unequal = incomparableColumnsByTable(unequalColumns);
+    // Once it is logged it is published, and then it needs an identity like every table.
+    const keys = identities.flatMap((table) => {
+      const cure = identityProblem(table, version) === undefined ? undefined : usableIdentity(table, unequal, version);
+      return table.unlogged && cure !== undefined ? [{ table, cure }] : [];
+    });
+    const ordered = referencedTablesFirst(tables, unloggedReferences);
+    const outward = version < truncateSent ? [] : unloggedReferences.filter(({ logged }) => logged);
+    const truncated = outward.filter((one) => one.truncated);
+    const more = {
+      required: 'none',
+      detail: `What is not written to the WAL is not replicated, and nobody says so: the tables are on the target, and empty.${unlistedNote(tables)}${truncateImpact(outward, truncated)}`,
+      objects: firstObjects(tables),
+      dataLoss: `the rows of ${countText(tables.length, 'unlogged table')}`,
+      fix: {
+        sql: [
+          ...keys.map(({ table, cure }) => identityStatement(table, cure)),
+          ...ordered.map((table) => `ALTER TABLE ${table} SET LOGGED`),
+        ],
+        undo: [
+          ...ordered.toReversed().map((table) => `ALTER TABLE ${table} SET UNLOGGED`),
+          ...keys.map(({ table }) => identityStatement(table, currentIdentity(table))),
+        ],
+        database,
+        by: 'the owner of the tables, or a superuser',
+        text: 'SET LOGGED writes the whole table anew, into the WAL too, and nobody reads or writes it meanwhile. Leave it out where the rows may be lost.',
+      },
+    };
+    return truncated.length > 0 ? fail(['continuous'], observed, more) : warn(observed, more);
+  },
+});
+
+/** 10 does not send TRUNCATE. */
+const truncateSent = 110_000;
+
+/** The target truncates what it was sent and nothing else, so that a foreign key of a table it was not sent forbids it. */
+function truncateImpact(outward: readonly UnloggedReference[], truncated: readonly UnloggedReference[]): string {
+  const [first] = truncated.length > 0 ? truncated : outward;
+  if (first === undefined) return '';
+  const when =
+    truncated.length > 0
+      ? `and ${first.to} was truncated before, as its files and counters tell`
+      : 'though nothing tells that it was done before';
+  return ` ${first.from} refers to ${first.to}, which is replicated: a TRUNCATE of both, or with CASCADE, stops the replication of the whole database, ${when}: "cannot truncate a table referenced in a foreign key constraint". SET LOGGED, or dropping the foreign key, prevents it.`;
+}
+
+/** A logged table must not refer to an unlogged one, so what is referred to comes first; a circle stays as it is. */
+export function referencedTablesFirst(
+  tables: readonly string[],
+  references: readonly UnloggedReference[],
+): readonly string[] {
+  const targets = new Map<string, string[]>();
+  for (const { from, to } of references) targets.set(from, [...(targets.get(from) ?? []), to]);
+  const known = new Set(tables);
+  const done = new Set<string>();
+  const begun = new Set<string>();
+  for (const table of tables) {
+    const stack = [table];
+    for (let top = stack.at(-1); top !== undefined; top = stack.at(-1)) {
+      begun.add(top);
+      const next = targets.get(top)?.find((target) => known.has(target) && !begun.has(target));
+      if (next !== undefined) stack.push(next);
+      else {
+        done.add(top);
+        stack.pop();
+      }
+    }
+  }
+  return [...done];
+}

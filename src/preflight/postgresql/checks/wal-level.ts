@@ -1,0 +1,31 @@
+import { fail, pass } from '../../finding.ts';
+import { alterSystemFix } from '../alter-system.ts';
+import { serverCheck } from '../check.ts';
+import { activityQuery } from '../queries/activity.ts';
+import { settingOf, settingsQuery } from '../queries/settings.ts';
+import { restartImpact } from '../restart-impact.ts';
+import { serverVersionOf } from '../source-facts.ts';
+
+export const walLevelCheck = serverCheck({
+  id: 'wal-level',
+  title: 'wal_level is logical',
+  spec: '4.6',
+  needs: 'entry',
+  queries: { settings: settingsQuery, activity: activityQuery },
+  evaluate({ settings, activity }, ground) {
+    const observed = settingOf(settings, 'wal_level');
+    if (observed === 'logical') return pass('logical', { required: 'logical' });
+    const words =
+      serverVersionOf(ground) < 170_000
+        ? 'logical decoding requires wal_level >= logical'
+        : 'logical decoding requires "wal_level" >= "logical"';
+    const waits =
+      settings.get('wal_level')?.pendingRestart === true ? ' Another value waits for a restart already.' : '';
+    const more = {
+      required: 'logical',
+      detail: `No logical replication slot can be made: "${words}". CREATE PUBLICATION only warns of it, so a migration started now would fail and leave its publication behind.${waits} ${restartImpact(activity)}`,
+      fix: alterSystemFix(settings, { wal_level: 'logical' }),
+    };
+    return fail(['continuous'], observed, more);
+  },
+});

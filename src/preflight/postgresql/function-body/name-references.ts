@@ -1,0 +1,115 @@
+import { createPlpgsqlControlFlow, createSqlControlFlow } from './control-flow.ts';
+import { nameInStringAt } from './names-in-strings.ts';
+import { type OperandPair, readOperands } from './operands.ts';
+import { createStatementContext, type QualifiedName } from './statement-context.ts';
+import { isSymbol, isUnquotedWord, qualifiedNameAt, type SqlToken, tokenize } from './tokenize.ts';
+
+/** A name in the text of a function, where nothing but a relation, a function, a type or an operator can stand. */
+export interface NameReference {
+  readonly kind: QualifiedName['kind'] | 'operator';
+  /** Undefined: whatever the search_path finds. */
+  readonly schema: string | undefined;
+  readonly name: string;
+  /** It stands in no branch, no loop and no string, and no handler hides that it was not found. */
+  readonly certain: boolean;
+  /** Of an operator. */
+  readonly operands?: OperandPair;
+}
+
+/** What cannot be told from a column, a variable or an alias is left out. */
+export function findNameReferences(text: string, language: 'sql' | 'plpgsql'): readonly NameReference[] {
+  const tokens = tokenize(text);
+  const isCaught = tokens.some(
+    (token, at) => isUnquotedWord(token, 'exception') && isUnquotedWord(tokens[at + 1], 'when'),
+  );
+  const course = language === 'sql' ? createSqlControlFlow() : createPlpgsqlControlFlow();
+  const place = createStatementContext();
+  const queries = queriesIn(tokens);
+  const mentions: NameReference[] = [];
+  /** The word before the type of a variable. */
+  let variable = -1;
+  for (let at = 0; at < tokens.length; ) {
+    const token = tokens[at]!;
+    if (course.isStart()) {
+      place.restart();
+      if (course.isDeclaring()) variable = at;
+    }
+    course.take(token, place.isOuter());
+    if (token.kind === 'string' && course.isDynamic()) {
+      const isRun =
+        isUnquotedWord(tokens[at - 1], 'execute') && endsExecute(tokens[at + 1]) && course.isReached() && !isCaught;
+      mentions.push(
+        ...findNameReferences(token.text, 'sql').map((mention) => ({ ...mention, certain: mention.certain && isRun })),
+      );
+    }
+    const certain = course.isReached() && !course.isDynamic() && !isCaught;
+    const inString = toReference(nameInStringAt(tokens, at));
+    if (inString !== undefined) mentions.push({ ...inString, certain });
+    const operands = isPercent(tokens, at) ? undefined : readOperands(tokens, at);
+    if (operands !== undefined) {
+      mentions.push({ kind: 'operator', schema: undefined, name: token.text, certain, operands });
+    }
+    const names = qualifiedNameAt(tokens, at);
+    if (names.length === 0) {
+      place.pass(tokens, at);
+      at += 1;
+      continue;
+    }
+    const end = at + names.length * 2 - 1;
+    const isType = course.isDeclaring() && at === variable + (isUnquotedWord(tokens[variable + 1], 'constant') ? 2 : 1);
+    const found = isType || isPercent(tokens, end) ? typeOf(tokens, end, names) : place.read(tokens, at, end, names);
+    const mention = toReference(found);
+    if (mention !== undefined) {
+      const isQuery = mention.schema === undefined && mention.kind !== 'type' && queries.has(mention.name);
+      // What is declared is looked up before anything runs, so that nothing leads around it.
+      if (!isQuery) mentions.push({ ...mention, certain: certain || course.isDeclaring() });
+    }
+    if (names.length === 1) place.pass(tokens, at);
+    at = end;
+  }
+  return mentions;
+}
+
+/** What stands before it is the whole statement, and not a part that others follow. */
+function endsExecute(next: SqlToken | undefined): boolean {
+  return next === undefined || isSymbol(next, ';') || isUnquotedWord(next, 'into') || isUnquotedWord(next, 'using');
+}
+
+/** A database before the schema is no name that a dump could keep. */
+function toReference(found: QualifiedName | undefined): Pick<NameReference, 'kind' | 'schema' | 'name'> | undefined {
+  const [name, schema, ...more] = (found?.names ?? []).toReversed();
+  return found === undefined || name === undefined || more.length > 0 ? undefined : { kind: found.kind, schema, name };
+}
+
+/** `t%ROWTYPE` and `t.a%TYPE` are of a relation; the first word of a declaration like `c CURSOR` is no name. */
+function typeOf(tokens: readonly SqlToken[], end: number, names: readonly string[]): QualifiedName | undefined {
+  if (!isPercent(tokens, end)) return { kind: 'type', names };
+  const isRow = isUnquotedWord(tokens[end + 1], 'rowtype');
+  const relation = isRow ? names : names.slice(0, -1);
+  return relation.length === 0 ? undefined : { kind: 'relation', names: relation };
+}
+
+function isPercent(tokens: readonly SqlToken[], end: number): boolean {
+  const next = tokens[end + 1];
+  return isSymbol(tokens[end], '%') && (isUnquotedWord(next, 'type') || isUnquotedWord(next, 'rowtype'));
+}
+
+/** What WITH names: `q AS (`, `q AS MATERIALIZED (`, `q (a, b) AS (`. */
+function queriesIn(tokens: readonly SqlToken[]): ReadonlySet<string> {
+  const names = new Set<string>();
+  for (const [at, token] of tokens.entries()) {
+    if (!isUnquotedWord(token, 'as')) continue;
+    const opens = [1, 2, 3].some(
+      (far) =>
+        isSymbol(tokens[at + far], '(') && tokens.slice(at + 1, at + far).every((one) => queryWords.has(one.text)),
+    );
+    if (!opens) continue;
+    let name = at - 1;
+    if (isSymbol(tokens[name], ')')) while (name > 0 && !isSymbol(tokens[name + 1], '(')) name -= 1;
+    const named = tokens[name];
+    if (named?.kind === 'word') names.add(named.text);
+  }
+  return names;
+}
+
+const queryWords: ReadonlySet<string> = new Set(['not', 'materialized']);

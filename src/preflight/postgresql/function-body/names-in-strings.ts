@@ -1,0 +1,62 @@
+import type { QualifiedName } from './statement-context.ts';
+import { isSymbol, isUnquotedWord, qualifiedNameAt, type SqlToken, tokenize } from './tokenize.ts';
+
+/** The name in a string that is looked up when it runs: `nextval('a')`, `'a.b'::regclass`, `regtype 'a'`, `CAST('a' AS regproc)`, `to_tsvector('a', b)`. */
+export function nameInStringAt(tokens: readonly SqlToken[], at: number): QualifiedName | undefined {
+  const token = tokens[at];
+  if (token?.kind !== 'string') return undefined;
+  const word = lookupOf(tokens, at) ?? '';
+  const kind = kindByFunction[word] ?? (isSymbol(tokens[at + 1], ',') ? firstOfSeveral[word] : undefined);
+  const inside = tokenize(token.text);
+  const names = qualifiedNameAt(inside, 0);
+  const next = inside[names.length * 2 - 1];
+  const isWhole = next === undefined || (kind === 'function' && isSymbol(next, '('));
+  return kind === undefined || names.length === 0 || !isWhole ? undefined : { kind, names };
+}
+
+/** The word that makes a name of it. */
+function lookupOf(tokens: readonly SqlToken[], at: number): string | undefined {
+  const [called, before, next, type] = [tokens[at - 2], tokens[at - 1], tokens[at + 1], tokens[at + 2]];
+  if (isSymbol(next, '::') || (isUnquotedWord(next, 'as') && isSymbol(before, '(') && isUnquotedWord(called, 'cast'))) {
+    const names = qualifiedNameAt(tokens, at + 2);
+    const cast = type?.kind === 'word' ? names.at(-1) : undefined;
+    // `nextval('a'::text)` is nextval all the same.
+    const isText = isSymbol(next, '::') && cast !== undefined && textTypes.has(cast) && isSymbol(before, '(');
+    return isText && called?.kind === 'word' ? called.text : cast;
+  }
+  if (before?.kind === 'word' && before.text.startsWith('reg')) return before.text;
+  return isSymbol(before, '(') && called?.kind === 'word' && !called.text.startsWith('reg') ? called.text : undefined;
+}
+
+const textTypes: ReadonlySet<string> = new Set(['text', 'varchar', 'name', 'cstring']);
+
+const kindByFunction: Readonly<Record<string, QualifiedName['kind']>> = {
+  regclass: 'relation',
+  to_regclass: 'relation',
+  nextval: 'relation',
+  currval: 'relation',
+  setval: 'relation',
+  pg_get_serial_sequence: 'relation',
+  regtype: 'type',
+  to_regtype: 'type',
+  regproc: 'function',
+  regprocedure: 'function',
+  to_regproc: 'function',
+  to_regprocedure: 'function',
+  regconfig: 'text search configuration',
+  regdictionary: 'text search dictionary',
+};
+
+/** With one argument it is the text. */
+const firstOfSeveral: Readonly<Record<string, QualifiedName['kind']>> = {
+  to_tsvector: 'text search configuration',
+  json_to_tsvector: 'text search configuration',
+  jsonb_to_tsvector: 'text search configuration',
+  to_tsquery: 'text search configuration',
+  plainto_tsquery: 'text search configuration',
+  phraseto_tsquery: 'text search configuration',
+  websearch_to_tsquery: 'text search configuration',
+  ts_headline: 'text search configuration',
+  ts_lexize: 'text search dictionary',
+  unaccent: 'text search dictionary',
+};

@@ -1,0 +1,45 @@
+import { isSymbol, qualifiedNameAt, type SqlToken } from './tokenize.ts';
+
+/** What stands beside an operator: `$1` or `word`, which may be an argument of the function, or what is cast. */
+export type Operand = { readonly argument: string } | { readonly type: string };
+
+/** At the left and at the right; undefined: nothing is known of it. */
+export type OperandPair = readonly [left: Operand | undefined, right: Operand | undefined];
+
+/** Undefined: no operator stands here, or one with its schema, or an assignment. */
+export function readOperands(tokens: readonly SqlToken[], at: number): OperandPair | undefined {
+  const [before, token] = [tokens[at - 1], tokens[at]];
+  if (token?.kind !== 'symbol' || !operator.test(token.text) || isSymbol(before, '.')) return undefined;
+  if (token.text === '=' && !comparesAfter(tokens[at - 2])) return undefined;
+  return [leftOf(tokens, at), rightOf(tokens, at)];
+}
+
+function leftOf(tokens: readonly SqlToken[], at: number): Operand | undefined {
+  const token = tokens[at - 1];
+  const isPart = isSymbol(tokens[at - 2], '.');
+  if (token?.kind === 'word' && isSymbol(tokens[at - (isPart ? 4 : 2)], '::')) return { type: token.text };
+  return isPart ? undefined : argumentOf(token);
+}
+
+function rightOf(tokens: readonly SqlToken[], at: number): Operand | undefined {
+  const isCast = isSymbol(tokens[at + 2], '::');
+  const names = isCast ? qualifiedNameAt(tokens, at + 3) : [];
+  const end = isCast ? at + 2 + names.length * 2 : at + 2;
+  if (['.', '::', '(', '['].some((text) => isSymbol(tokens[end], text))) return undefined;
+  const type = names.at(-1);
+  if (isCast) return type === undefined ? undefined : { type };
+  return argumentOf(tokens[at + 1]);
+}
+
+function argumentOf(token: SqlToken | undefined): Operand | undefined {
+  const isOne = token?.kind === 'word' || (token?.kind === 'symbol' && /^\$\d+$/.test(token.text));
+  return isOne ? { argument: token.text } : undefined;
+}
+
+/** PL/pgSQL assigns with it as well, and so does UPDATE. */
+function comparesAfter(token: SqlToken | undefined): boolean {
+  return isSymbol(token, '(') || (token?.kind === 'word' && !token.quoted && comparing.has(token.text));
+}
+
+const operator = /^[-+*/<>=~!@#%^&|`?]+$/;
+const comparing: ReadonlySet<string> = new Set('and if elsif not on or return select when where while'.split(' '));

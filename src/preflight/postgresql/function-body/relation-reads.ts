@@ -1,0 +1,39 @@
+import type { FunctionBody } from '../queries/function-uses.ts';
+import { findNameReferences, type NameReference } from './name-references.ts';
+
+/** A relation that a text names; without a schema it may be any of that name. */
+export type RelationRead = Pick<NameReference, 'schema' | 'name'>;
+
+/** What a function reads, itself and through what it calls, as far as their texts name it. */
+export function createRelationReads(bodies: readonly FunctionBody[]): (oid: string) => readonly RelationRead[] {
+  const byOid = new Map(bodies.map((body) => [body.oid, body]));
+  const byName = new Map<string, FunctionBody[]>();
+  for (const body of bodies) byName.set(body.name, [...(byName.get(body.name) ?? []), body]);
+  const known = new Map<string, readonly NameReference[]>();
+  const named = (oid: string): readonly NameReference[] => {
+    const body = byOid.get(oid);
+    const found =
+      known.get(oid) ?? (body === undefined ? [] : findNameReferences(`${body.text} ${body.bound}`, body.language));
+    known.set(oid, found);
+    return found;
+  };
+  const called = ({ kind, schema, name }: NameReference): readonly FunctionBody[] =>
+    kind !== 'function' && kind !== 'relation'
+      ? []
+      : (byName.get(name) ?? []).filter(
+          (one) => one.isView === (kind === 'relation') && (schema === undefined || one.schema === schema),
+        );
+  return (oid) => {
+    const reached = new Set([oid]);
+    const reads: RelationRead[] = [];
+    // A set is walked with what is added meanwhile.
+    for (const one of reached) {
+      for (const mention of named(one)) {
+        if (mention.kind === 'relation') reads.push(mention);
+        for (const body of called(mention)) reached.add(body.oid);
+      }
+      for (const next of byOid.get(one)?.calls ?? []) reached.add(next);
+    }
+    return reads;
+  };
+}

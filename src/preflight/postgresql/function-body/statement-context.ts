@@ -1,0 +1,117 @@
+import type { NamedObject } from '../queries/function-uses.ts';
+import { isSymbol, isUnquotedWord, type SqlToken } from './tokenize.ts';
+
+/** Where in a statement a name stands, and so what it names. */
+export interface StatementContext {
+  isOuter(): boolean;
+  /** A statement begins. */
+  restart(): void;
+  /** One token, whatever it is. */
+  pass(tokens: readonly SqlToken[], at: number): void;
+  /** What the name from `at` to `end` is of; undefined: a column, a variable, an alias, a keyword. */
+  read(tokens: readonly SqlToken[], at: number, end: number, names: readonly string[]): QualifiedName | undefined;
+}
+
+/** A name, schema and all, and what it can only be of. */
+export interface QualifiedName {
+  readonly kind: NamedObject['kind'];
+  readonly names: readonly string[];
+}
+
+/** Between two parentheses. */
+interface ParenthesisLevel {
+  /** It holds a query, so that FROM is not that of EXTRACT or TRIM. */
+  hasQuery: boolean;
+  /** In a list of relations. */
+  isList: boolean;
+  readonly isCast: boolean;
+}
+
+export function createStatementContext(): StatementContext {
+  let levels: ParenthesisLevel[] = [{ hasQuery: true, isList: false, isCast: false }];
+  const top = () => levels.at(-1)!;
+  return {
+    isOuter: () => levels.length === 1,
+    restart() {
+      levels = [{ hasQuery: true, isList: false, isCast: false }];
+    },
+    pass(tokens, at) {
+      const token = tokens[at]!;
+      if (token.kind === 'symbol') {
+        if (token.text === '(') {
+          const isList = top().isList && opensRelations(tokens[at - 1]);
+          levels.push({ hasQuery: false, isList, isCast: isUnquotedWord(tokens[at - 1], 'cast') });
+        } else if (token.text === ')' && levels.length > 1) levels.pop();
+        else if (token.text === ';') top().isList = false;
+        return;
+      }
+      if (token.kind !== 'word' || token.quoted) return;
+      const level = top();
+      if (queryWords.has(token.text)) [level.hasQuery, level.isList] = [true, false];
+      else if (token.text === 'from') level.isList = isFrom(tokens, at, level);
+      else if (listEnds.has(token.text)) level.isList = false;
+    },
+    read(tokens, at, end, names) {
+      const before = tokens[at - 1];
+      if (isSymbol(before, '::') || (top().isCast && isUnquotedWord(before, 'as'))) return { kind: 'type', names };
+      if (isSymbol(tokens[end], '(') && !isUnquotedWord(before, 'into')) {
+        const isKeyword = wordsBeforeCalls.has(tokens[at]!.text) && isUnquotedWord(tokens[at], tokens[at]!.text);
+        return !isKeyword && (before === undefined || callsAfter(before)) ? { kind: 'function', names } : undefined;
+      }
+      if (isUnquotedWord(tokens[at], 'only') || isUnquotedWord(tokens[at], 'lateral')) return undefined;
+      return isRelation(tokens, at, top()) ? { kind: 'relation', names } : undefined;
+    },
+  };
+}
+
+function isRelation(tokens: readonly SqlToken[], at: number, level: ParenthesisLevel): boolean {
+  const [before, first] = [tokens[at - 1], tokens[at - 2]];
+  if (isUnquotedWord(before, 'only')) return isRelation(tokens, at - 1, level);
+  if (isUnquotedWord(before, 'join')) return true;
+  if (isUnquotedWord(before, 'from')) return level.isList;
+  if (isUnquotedWord(before, 'into')) return isUnquotedWord(first, 'insert') || isUnquotedWord(first, 'merge');
+  // Not that of JOIN, which has parentheses; of DELETE.
+  if (isUnquotedWord(before, 'using')) return level.isList;
+  if (isUnquotedWord(before, 'update')) {
+    return (
+      !isUnquotedWord(first, 'for') &&
+      !isUnquotedWord(first, 'do') &&
+      !isUnquotedWord(first, 'key') &&
+      !isUnquotedWord(tokens[at], 'set')
+    );
+  }
+  return level.isList && (isSymbol(before, ',') || isSymbol(before, '('));
+}
+
+function isFrom(tokens: readonly SqlToken[], at: number, level: ParenthesisLevel): boolean {
+  if (!level.hasQuery || isUnquotedWord(tokens[at - 1], 'distinct')) return false;
+  // A cursor is no relation: FETCH NEXT FROM c, MOVE FROM c.
+  for (let back = at - 1; back >= 0 && back > at - 5; back -= 1) {
+    if (isUnquotedWord(tokens[back], 'fetch') || isUnquotedWord(tokens[back], 'move')) return false;
+  }
+  return true;
+}
+
+function opensRelations(before: SqlToken | undefined): boolean {
+  return (
+    isUnquotedWord(before, 'from') || isUnquotedWord(before, 'join') || isSymbol(before, ',') || isSymbol(before, '(')
+  );
+}
+
+/** Not after an alias or another name, where the parenthesis holds names of columns. */
+function callsAfter(before: SqlToken): boolean {
+  if (before.kind === 'string') return false;
+  if (before.kind === 'symbol') return before.text !== ')' && before.text !== '.' && before.text !== ']';
+  return !before.quoted && wordsBeforeCalls.has(before.text);
+}
+
+const wordSet = (text: string): ReadonlySet<string> => new Set(text.split(' '));
+
+const queryWords = wordSet('select delete insert update merge perform values with');
+const listEnds = wordSet(
+  'where group order having limit offset fetch union except intersect window returning set loop then for when into',
+);
+/** After these a call may stand, and none of them is the name of one unless it is quoted. */
+const wordsBeforeCalls = wordSet(
+  'all and any assert between by call case distinct else elseif elsif except execute exists filter from having if ilike in intersect is join lateral like limit next not offset on or perform query return returning select set similar some then to union until using values when where while',
+);

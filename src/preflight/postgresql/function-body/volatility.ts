@@ -1,0 +1,18 @@
+/**
+ * Whether a function that is said to be immutable gives another result each time: it asks what time it is, or makes up a value.
+ * `perhaps`: it goes by the day, or by a part of the time.
+ */
+export function detectVolatility(text: string): 'surely' | 'perhaps' | undefined {
+  const words = text
+    .toLowerCase()
+    .replace(/--[^\n]*|\/\*[\s\S]*?\*\//g, ' ')
+    .replace(/'(?:[^']|'')*'/g, "''");
+  if (!volatileCalls.test(words)) return undefined;
+  return timePartCalls.test(words) ? 'perhaps' : 'surely';
+}
+
+const volatileCalls =
+  /\b(now|clock_timestamp|statement_timestamp|transaction_timestamp|timeofday|random|gen_random_uuid|uuid_generate_v[14]|uuidv[47]|nextval|txid_current|pg_current_xact_id)\s*\(|\b(current_timestamp|current_date|current_time|localtime|localtimestamp)\b/;
+
+const timePartCalls =
+  /\b(age|date_part|extract|date_trunc|date)\s*\(|::\s*date\b|\bas\s+date\b|\bcurrent_date\b|\b(if|case|perform|raise)\b/;

@@ -1,0 +1,12 @@
+/** As many as fit a screen; the count is told beside them. */
+export function firstObjects<T>(things: readonly T[]): readonly T[] {
+  return things.slice(0, listLimit);
+}
+
+/** ` 7 more are not listed.` after a list that was cut; empty otherwise. */
+export function unlistedNote(names: readonly unknown[] | number): string {
+  const more = (typeof names === 'number' ? names : names.length) - listLimit;
+  return more <= 0 ? '' : ` ${more} more ${more === 1 ? 'is' : 'are'} not listed.`;
+}
+
+const listLimit = 20;

@@ -1,0 +1,32 @@
+import type { PostgresqlQuery } from '../query.ts';
+import { whenPresent } from './database-overview.ts';
+import { decodeOptionalText, decodeText } from './decode.ts';
+import { grantMonitorRole } from './grants.ts';
+
+/** A collation that somebody made. */
+export interface UserCollation {
+  /** Qualified and quoted. */
+  readonly name: string;
+  readonly provider: string;
+  readonly version: string | undefined;
+  readonly libraryVersion: string | undefined;
+}
+
+export const collationsQuery: PostgresqlQuery<readonly UserCollation[]> = {
+  id: 'collations',
+  scope: 'database',
+  when: whenPresent('collations'),
+  sql: (version) =>
+    version < 100_000
+      ? undefined
+      : "SELECT quote_ident(n.nspname) || '.' || quote_ident(c.collname) AS name, c.collprovider AS provider, c.collversion AS version, pg_collation_actual_version(c.oid) AS library_version FROM pg_collation c JOIN pg_namespace n ON n.oid = c.collnamespace WHERE c.oid >= 16384 ORDER BY 1",
+  decode: (rows) =>
+    rows.map((row) => ({
+      name: decodeText(row, 'name'),
+      provider: decodeText(row, 'provider'),
+      version: decodeOptionalText(row, 'version'),
+      libraryVersion: decodeOptionalText(row, 'library_version'),
+    })),
+  absent: [],
+  grant: grantMonitorRole,
+};

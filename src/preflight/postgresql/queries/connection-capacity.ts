@@ -1,0 +1,26 @@
+import type { PostgresqlQuery } from '../query.ts';
+import { decodeNumber } from './decode.ts';
+import { grantMonitorRole } from './grants.ts';
+
+/** Connections of the server. */
+export interface ConnectionCapacity {
+  readonly max: number;
+  /** Kept for superusers, and since 16 for roles that have them. */
+  readonly reserved: number;
+  /** Taken now, ours included; before 12 those of senders count as well. */
+  readonly used: number;
+}
+
+export const connectionCapacityQuery: PostgresqlQuery<ConnectionCapacity> = {
+  id: 'capacity',
+  scope: 'server',
+  sql: (version) =>
+    `SELECT current_setting('max_connections') AS max, current_setting('superuser_reserved_connections')::int${version < 160_000 ? '' : " + current_setting('reserved_connections')::int"} AS reserved, (SELECT count(*) FROM pg_stat_activity WHERE usesysid IS NOT NULL${version < 120_000 ? '' : ' AND pid NOT IN (SELECT pid FROM pg_stat_replication)'}) AS used`,
+  decode: ([row = {}]) => ({
+    max: decodeNumber(row, 'max'),
+    reserved: decodeNumber(row, 'reserved'),
+    used: decodeNumber(row, 'used'),
+  }),
+  absent: { max: 0, reserved: 0, used: 0 },
+  grant: grantMonitorRole,
+};

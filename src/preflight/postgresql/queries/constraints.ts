@@ -1,0 +1,95 @@
+import type { PostgresqlQuery } from '../query.ts';
+import { dependsOnClockSql, whenPresent } from './database-overview.ts';
+import { decodeBoolean, decodeText } from './decode.ts';
+import { grantMonitorRole } from './grants.ts';
+import {
+  canScanRowsSql,
+  constraintHasRowsSql,
+  hasRowsSql,
+  queryIsTrueSql,
+  type RowScanResult,
+  rowScanResultOf,
+} from './unvalidated-constraints.ts';
+
+/** A column with rows that may hold NULL, though the same column of the table it inherits from may not. */
+export interface NullableInheritedColumn {
+  readonly table: string;
+  /** Quoted. */
+  readonly column: string;
+  /** Whether one of the rows has NULL there. */
+  readonly rows: RowScanResult;
+}
+
+/** Since 18 a NOT NULL that is inherited cannot be dropped. */
+export const nullableInheritedColumnsQuery: PostgresqlQuery<readonly NullableInheritedColumn[]> = {
+  id: 'looser-columns',
+  scope: 'database',
+  when: whenPresent('heirs'),
+  sql: (version) =>
+    version < 100_000 || version >= 180_000
+      ? undefined
+      : `SELECT o.*, CASE WHEN o.query IS NOT NULL THEN ${queryIsTrueSql('o.query')} END AS violated FROM (SELECT DISTINCT c.oid::regclass AS name, quote_ident(a.attname) AS attname, CASE WHEN ${canScanRowsSql('c')} THEN format('SELECT EXISTS (SELECT 1 FROM ONLY %s WHERE %I IS NULL) AS v', c.oid::regclass, a.attname) END AS query FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid JOIN pg_attribute a ON a.attrelid = c.oid JOIN pg_attribute p ON p.attrelid = i.inhparent AND p.attname = a.attname WHERE c.relkind = 'r' AND NOT c.relispartition AND p.attnotnull AND NOT a.attnotnull AND a.attnum > 0 AND ${hasRowsSql('c')}) o ORDER BY 1, 2`,
+  decode: (rows) =>
+    rows.map((row) => ({
+      table: decodeText(row, 'name'),
+      column: decodeText(row, 'attname'),
+      rows: rowScanResultOf(decodeText(row, 'violated'), true),
+    })),
+  absent: [],
+  grant: grantMonitorRole,
+};
+
+/** A CHECK that asks what time it is, and holds for rows. */
+export interface TimeDependentConstraint {
+  /** Quoted. */
+  readonly name: string;
+  /** The table, or the domain. */
+  readonly owner: string;
+  readonly ofDomain: boolean;
+  /** `CHECK ((until > now()))`. */
+  readonly definition: string;
+}
+
+export const timeDependentConstraintsQuery: PostgresqlQuery<readonly TimeDependentConstraint[]> = {
+  id: 'clock-checks',
+  scope: 'database',
+  when: whenPresent('odd-constraints'),
+  sql: (version) =>
+    `SELECT quote_ident(k.conname) AS conname, CASE WHEN k.contypid <> '0' THEN k.contypid::regtype::text ELSE k.conrelid::regclass::text END AS owner, k.contypid <> '0' AS of_domain, pg_get_constraintdef(k.oid) AS definition FROM pg_constraint k WHERE ${dependsOnClockSql} AND ${constraintHasRowsSql(version)} ORDER BY 2, 1`,
+  decode: (rows) =>
+    rows.map((row) => ({
+      name: decodeText(row, 'conname'),
+      owner: decodeText(row, 'owner'),
+      ofDomain: decodeBoolean(row, 'of_domain'),
+      definition: decodeText(row, 'definition'),
+    })),
+  absent: [],
+  grant: grantMonitorRole,
+};
+
+/** An unlogged table refers to another table. */
+export interface UnloggedReference {
+  readonly from: string;
+  readonly to: string;
+  /** What it refers to is replicated. */
+  readonly logged: boolean;
+  /** And was emptied together with it: both have other files than at first, and most of what was inserted is gone without a DELETE. */
+  readonly truncated: boolean;
+}
+
+export const unloggedReferencesQuery: PostgresqlQuery<readonly UnloggedReference[]> = {
+  id: 'unlogged-references',
+  scope: 'database',
+  when: whenPresent('relations'),
+  sql: () =>
+    "SELECT k.conrelid::regclass AS from_table, k.confrelid::regclass AS to_table, b.relpersistence = 'p' AS logged, b.relkind = 'r' AND b.relfilenode <> b.oid AND a.relfilenode <> a.oid AND (current_setting('track_counts') <> 'on' OR 2 * pg_stat_get_live_tuples(b.oid) < pg_stat_get_tuples_inserted(b.oid) - pg_stat_get_tuples_deleted(b.oid)) AS truncated FROM pg_constraint k JOIN pg_class a ON a.oid = k.conrelid JOIN pg_class b ON b.oid = k.confrelid WHERE k.contype = 'f' AND a.relpersistence = 'u'",
+  decode: (rows) =>
+    rows.map((row) => ({
+      from: decodeText(row, 'from_table'),
+      to: decodeText(row, 'to_table'),
+      logged: decodeBoolean(row, 'logged'),
+      truncated: decodeBoolean(row, 'truncated'),
+    })),
+  absent: [],
+  grant: grantMonitorRole,
+};

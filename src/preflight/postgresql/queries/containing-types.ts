@@ -1,0 +1,13 @@
+/**
+ * Types and those that their values stand in: `part` and `whole`. A domain over the part, an array, a composite (every table is
+ * one) or a range of it.
+ */
+export function containingTypesSql(version: number): string {
+  const ranges = version < 140_000 ? ['rngtypid'] : ['rngtypid', 'rngmultitypid'];
+  return [
+    "SELECT typbasetype AS part, oid AS whole FROM pg_type WHERE typbasetype <> '0'",
+    "SELECT typelem, oid FROM pg_type WHERE typelem <> '0'",
+    "SELECT a.atttypid, c.reltype FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid WHERE c.oid >= '16384' AND c.reltype <> '0' AND a.attnum > 0 AND NOT a.attisdropped",
+    ...ranges.map((one) => `SELECT rngsubtype, ${one} FROM pg_range`),
+  ].join(' UNION ALL ');
+}

@@ -1,0 +1,60 @@
+import type { PostgresqlQuery } from '../query.ts';
+import { decodeBoolean, decodeNumber, decodeOptionalText, decodeText } from './decode.ts';
+import { grantMonitorRole } from './grants.ts';
+
+export interface PostgresqlDatabase {
+  readonly name: string;
+  readonly allowsConnections: boolean;
+  readonly template: boolean;
+  /** -1: no limit; -2: half dropped. */
+  readonly connectionLimit: number;
+  readonly encoding: string;
+  readonly collate: string;
+  readonly ctype: string;
+  /** `c` libc, `i` ICU, `b` built in. */
+  readonly provider: string;
+  /** Of ICU or the built-in provider. */
+  readonly locale: string | undefined;
+  /** Version of the collation when the database was made, and of the library now (15 and newer). */
+  readonly collationVersion: string | undefined;
+  readonly libraryVersion: string | undefined;
+  /** The role may connect. */
+  readonly mayConnect: boolean;
+  /** Bytes of the name. */
+  readonly length: number;
+  /** The name needs no quotes. */
+  readonly plain: boolean;
+}
+
+/** Every database but template0 and template1, by name. */
+export const databasesQuery: PostgresqlQuery<readonly PostgresqlDatabase[]> = {
+  id: 'databases',
+  scope: 'server',
+  sql: (version) =>
+    `SELECT datname, datallowconn, datistemplate, datconnlimit, pg_encoding_to_char(encoding) AS encoding, datcollate, datctype, has_database_privilege(oid, 'CONNECT') AS may_connect, octet_length(datname) AS length, datname ~ '^[a-z_][a-z0-9_]*$' AS plain${localeColumns(version)} FROM pg_database WHERE datname NOT IN ('template0', 'template1') ORDER BY datname`,
+  decode: (rows) =>
+    rows.map((row) => ({
+      name: decodeText(row, 'datname'),
+      allowsConnections: decodeBoolean(row, 'datallowconn'),
+      template: decodeBoolean(row, 'datistemplate'),
+      connectionLimit: decodeNumber(row, 'datconnlimit'),
+      encoding: decodeText(row, 'encoding'),
+      collate: decodeText(row, 'datcollate'),
+      ctype: decodeText(row, 'datctype'),
+      provider: decodeOptionalText(row, 'provider') ?? 'c',
+      locale: decodeOptionalText(row, 'locale'),
+      collationVersion: decodeOptionalText(row, 'collation_version'),
+      libraryVersion: decodeOptionalText(row, 'library_version'),
+      mayConnect: decodeBoolean(row, 'may_connect'),
+      length: decodeNumber(row, 'length'),
+      plain: decodeBoolean(row, 'plain'),
+    })),
+  absent: [],
+  grant: grantMonitorRole,
+};
+
+function localeColumns(version: number): string {
+  if (version < 150_000) return '';
+  const locale = version < 170_000 ? 'daticulocale' : 'datlocale';
+  return `, datlocprovider AS provider, ${locale} AS locale, datcollversion AS collation_version, pg_database_collation_actual_version(oid) AS library_version`;
+}

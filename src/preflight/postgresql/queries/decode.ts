@@ -1,0 +1,33 @@
+import type { PostgresqlRow } from '../query.ts';
+
+/** Readers of one value of a row. A missing column is as good as a null: `absent` versions leave some out. */
+export function decodeText(row: PostgresqlRow, column: string): string {
+  return row[column] ?? '';
+}
+
+export function decodeOptionalText(row: PostgresqlRow, column: string): string | undefined {
+  return row[column] ?? undefined;
+}
+
+export function decodeNumber(row: PostgresqlRow, column: string): number {
+  return decodeOptionalNumber(row, column) ?? 0;
+}
+
+export function decodeOptionalNumber(row: PostgresqlRow, column: string): number | undefined {
+  const value = row[column];
+  if (value === undefined || value === null || value === '') return undefined;
+  const number = Number(value);
+  return Number.isFinite(number) ? number : undefined;
+}
+
+export function decodeBoolean(row: PostgresqlRow, column: string): boolean {
+  return row[column] === 't';
+}
+
+/** An array that the server wrote as JSON, which needs no parser of its own. */
+export function decodeList(row: PostgresqlRow, column: string): readonly string[] {
+  const value = row[column];
+  if (value === undefined || value === null) return [];
+  const parsed: unknown = JSON.parse(value);
+  return Array.isArray(parsed) ? parsed.map(String) : [];
+}

@@ -1,0 +1,45 @@
+import type { PostgresqlQuery } from '../query.ts';
+import { whenPresent } from './database-overview.ts';
+import { decodeText } from './decode.ts';
+import { grantMonitorRole } from './grants.ts';
+
+export interface InstalledExtension {
+  readonly name: string;
+  readonly version: string;
+}
+
+export const extensionsQuery: PostgresqlQuery<readonly InstalledExtension[]> = {
+  id: 'extensions',
+  scope: 'database',
+  when: whenPresent('extensions'),
+  sql: () => 'SELECT extname, extversion FROM pg_extension',
+  decode: (rows) => rows.map((row) => ({ name: decodeText(row, 'extname'), version: decodeText(row, 'extversion') })),
+  absent: [],
+  grant: grantMonitorRole,
+};
+
+/** What every new database has; where there is no other, nobody asks and none is named. */
+export function isBuiltInExtension({ name }: InstalledExtension): boolean {
+  return name === 'plpgsql';
+}
+
+/** A table that CREATE EXTENSION makes and fills, and that FOR ALL TABLES publishes all the same. */
+export interface ExtensionTable {
+  readonly name: string;
+  readonly extension: string;
+}
+
+/**
+ * A table that the extension declares as wholly the user's (pg_extension_config_dump with an empty condition) is empty after
+ * CREATE EXTENSION, and one that holds nothing here cannot collide.
+ */
+export const extensionTablesQuery: PostgresqlQuery<readonly ExtensionTable[]> = {
+  id: 'filled-tables',
+  scope: 'database',
+  when: whenPresent('extensions'),
+  sql: () =>
+    "SELECT c.oid::regclass AS name, e.extname FROM pg_depend d JOIN pg_extension e ON e.oid = d.refobjid JOIN pg_class c ON c.oid = d.objid WHERE d.refclassid = '3079' AND d.classid = '1259' AND d.deptype = 'e' AND c.relkind = 'r' AND c.relpersistence = 'p' AND c.oid >= '16384' AND coalesce(e.extcondition[array_position(e.extconfig, c.oid)], '-') <> '' AND pg_relation_size(c.oid) > 0 ORDER BY 1",
+  decode: (rows) => rows.map((row) => ({ name: decodeText(row, 'name'), extension: decodeText(row, 'extname') })),
+  absent: [],
+  grant: grantMonitorRole,
+};

@@ -1,0 +1,38 @@
+import type { PostgresqlQuery } from '../query.ts';
+import { whenPresent } from './database-overview.ts';
+import { decodeText } from './decode.ts';
+import { userFunctionDependentsCte } from './function-uses.ts';
+import { grantMonitorRole } from './grants.ts';
+
+/** A CHECK of a table with rows that calls a function of a person, which may read rows. */
+export interface FunctionCallingConstraint {
+  /** The oid of the function. */
+  readonly calls: string;
+  /** Quoted. */
+  readonly name: string;
+  /** Qualified and quoted. */
+  readonly table: string;
+  readonly schema: string;
+  /** As the catalogue has it. */
+  readonly relation: string;
+  readonly definition: string;
+}
+
+export const functionCallingConstraintsQuery: PostgresqlQuery<readonly FunctionCallingConstraint[]> = {
+  id: 'calling-checks',
+  scope: 'database',
+  when: whenPresent('called-functions'),
+  sql: (version) =>
+    `${userFunctionDependentsCte} SELECT DISTINCT d.calls, quote_ident(k.conname) AS conname, c.oid::regclass AS name, n.nspname, c.relname, pg_get_constraintdef(k.oid) AS definition FROM d JOIN pg_constraint k ON k.oid = d.objid JOIN pg_class c ON c.oid = k.conrelid JOIN pg_namespace n ON n.oid = c.relnamespace WHERE d.classid = '2606' AND k.contype = 'c' AND c.relkind = 'r' AND c.relpersistence = 'p' AND (c.relpages > 0 OR pg_relation_size(c.oid) > 0)${version < 180_000 ? '' : ' AND k.conenforced'}`,
+  decode: (rows) =>
+    rows.map((row) => ({
+      calls: decodeText(row, 'calls'),
+      name: decodeText(row, 'conname'),
+      table: decodeText(row, 'name'),
+      schema: decodeText(row, 'nspname'),
+      relation: decodeText(row, 'relname'),
+      definition: decodeText(row, 'definition'),
+    })),
+  absent: [],
+  grant: grantMonitorRole,
+};

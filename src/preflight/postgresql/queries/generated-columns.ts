@@ -1,0 +1,58 @@
+import type { PostgresqlQuery } from '../query.ts';
+import { whenPresent } from './database-overview.ts';
+import { decodeText } from './decode.ts';
+import { grantMonitorRole } from './grants.ts';
+
+export interface GeneratedAndIdentityColumns {
+  readonly generated: readonly GeneratedColumn[];
+  /** `table.column` each. */
+  readonly identity: readonly string[];
+}
+
+export interface GeneratedColumn {
+  readonly table: string;
+  readonly column: string;
+  /** Computed when it is read, and never stored (18 and newer). */
+  readonly virtual: boolean;
+}
+
+/**
+ * Since 15 the default of a generated column hangs on its column as an internal part, as the sequence of an identity column
+ * always did, so that an index finds both; before it every attribute is read.
+ */
+export const generatedColumnsQuery: PostgresqlQuery<GeneratedAndIdentityColumns> = {
+  id: 'columns',
+  scope: 'database',
+  when: whenPresent('columns'),
+  sql: (version) => {
+    if (version < 100_000) return undefined;
+    if (version < 120_000)
+      return `${selected('false')} FROM pg_attribute a WHERE a.attidentity <> '' AND a.attrelid >= '16384'`;
+    const kind = 'a.attgenerated';
+    if (version < 150_000) {
+      return `${selected(kind)} FROM pg_attribute a WHERE (a.attgenerated <> '' OR a.attidentity <> '') AND NOT a.attisdropped AND a.attrelid >= '16384'`;
+    }
+    return `${selected(kind)} FROM pg_depend d JOIN pg_attribute a ON a.attrelid = d.refobjid AND a.attnum = d.refobjsubid WHERE d.refclassid = '1259' AND d.refobjid >= '16384' AND d.deptype = 'i' AND d.refobjsubid > '0' AND (a.attgenerated <> '' OR a.attidentity <> '')`;
+  },
+  decode: (rows) => {
+    const isGenerated = (kind: string | null | undefined) => kind === 's' || kind === 'v';
+    return {
+      generated: rows
+        .filter(({ generated }) => isGenerated(generated))
+        .map((row) => ({
+          table: decodeText(row, 'name'),
+          column: decodeText(row, 'attname'),
+          virtual: row.generated === 'v',
+        })),
+      identity: rows
+        .filter(({ generated }) => !isGenerated(generated))
+        .map((row) => `${decodeText(row, 'name')}.${decodeText(row, 'attname')}`),
+    };
+  },
+  absent: { generated: [], identity: [] },
+  grant: grantMonitorRole,
+};
+
+function selected(generated: string): string {
+  return `SELECT a.attrelid::regclass AS name, a.attname, ${generated} AS generated`;
+}

@@ -1,0 +1,43 @@
+import { quoteIdentifier } from '../../../postgresql/quote.ts';
+import type { PostgresqlQuery } from '../query.ts';
+import { decodeList, decodeNumber, decodeOptionalText, decodeText } from './decode.ts';
+
+/** A line of pg_hba.conf as the server reads it; files that it includes are spread out. */
+export interface HbaRule {
+  readonly line: number;
+  /** `local`, `host`, `hostssl`, `hostnossl`, `hostgssenc`, `hostnogssenc`. */
+  readonly type: string;
+  readonly databases: readonly string[];
+  readonly users: readonly string[];
+  /** An address, `all`, `samehost`, `samenet` or a host name. */
+  readonly address: string;
+  readonly netmask: string | undefined;
+  readonly method: string;
+  readonly options: readonly string[];
+  /** Why the line cannot be read; then nothing else is known of it. */
+  readonly error: string | undefined;
+}
+
+export const hbaRulesQuery: PostgresqlQuery<readonly HbaRule[]> = {
+  id: 'host-rules',
+  scope: 'server',
+  sql: (version) =>
+    version < 100_000
+      ? undefined
+      : `SELECT line_number, type, array_to_json(database) AS databases, array_to_json(user_name) AS users, address, netmask, auth_method, array_to_json(options) AS options, error FROM pg_hba_file_rules ORDER BY ${version < 160_000 ? '' : 'rule_number, '}line_number`,
+  decode: (rows) =>
+    rows.map((row) => ({
+      line: decodeNumber(row, 'line_number'),
+      type: decodeText(row, 'type'),
+      databases: decodeList(row, 'databases'),
+      users: decodeList(row, 'users'),
+      address: decodeText(row, 'address'),
+      netmask: decodeOptionalText(row, 'netmask'),
+      method: decodeText(row, 'auth_method'),
+      options: decodeList(row, 'options'),
+      error: decodeOptionalText(row, 'error'),
+    })),
+  absent: [],
+  grant: (user) =>
+    `GRANT EXECUTE ON FUNCTION pg_hba_file_rules() TO ${quoteIdentifier(user)}; GRANT SELECT ON pg_hba_file_rules TO ${quoteIdentifier(user)}`,
+};

@@ -1,0 +1,55 @@
+import type { PostgresqlQuery } from '../query.ts';
+import { whenPresent } from './database-overview.ts';
+import { decodeText } from './decode.ts';
+import { grantMonitorRole } from './grants.ts';
+
+/** A text of the schema that is no UTF-8. */
+export interface InvalidUtf8Text {
+  /** `name`, `label`, `comment`, `default`, `constraint`, `index`, `function`, `view`, `trigger`, `policy`. */
+  readonly kind: string;
+  /** What can be read of it. */
+  readonly shown: string;
+}
+
+/** What a schema is written with: who reads it as UTF-8 reads all of them. */
+const texts: readonly (readonly [kind: string, query: string])[] = [
+  ['name', "SELECT nspname::text FROM pg_namespace WHERE oid >= '16384'"],
+  ['name', "SELECT relname::text FROM pg_class WHERE oid >= '16384'"],
+  ['name', "SELECT attname::text FROM pg_attribute WHERE attrelid >= '16384' AND NOT attisdropped"],
+  ['name', "SELECT typname::text FROM pg_type WHERE oid >= '16384'"],
+  ['name', "SELECT conname::text FROM pg_constraint WHERE oid >= '16384'"],
+  ['name', "SELECT proname::text FROM pg_proc WHERE oid >= '16384'"],
+  ['name', 'SELECT tgname::text FROM pg_trigger'],
+  ['label', 'SELECT enumlabel::text FROM pg_enum'],
+  ['comment', 'SELECT description FROM pg_description'],
+  ['default', 'SELECT pg_get_expr(adbin, adrelid) FROM pg_attrdef'],
+  ['default', "SELECT typdefault FROM pg_type WHERE oid >= '16384'"],
+  ['constraint', "SELECT pg_get_constraintdef(oid) FROM pg_constraint WHERE oid >= '16384'"],
+  ['index', 'SELECT pg_get_indexdef(indexrelid) FROM pg_index WHERE indexprs IS NOT NULL OR indpred IS NOT NULL'],
+  ['function', "SELECT prosrc FROM pg_proc WHERE oid >= '16384'"],
+  ['view', "SELECT pg_get_ruledef(oid) FROM pg_rewrite WHERE oid >= '16384'"],
+  ['trigger', 'SELECT pg_get_triggerdef(oid) FROM pg_trigger WHERE NOT tgisinternal'],
+  [
+    'policy',
+    'SELECT concat(polname, pg_get_expr(polqual, polrelid), pg_get_expr(polwithcheck, polrelid)) FROM pg_policy',
+  ],
+];
+
+/** In such a database alone, and with bytes that are no ASCII alone; in hex, since our own session reads UTF-8 too. */
+export const invalidUtf8TextsQuery: PostgresqlQuery<readonly InvalidUtf8Text[]> = {
+  id: 'raw-texts',
+  scope: 'database',
+  when: whenPresent('any-bytes'),
+  sql: () =>
+    `SELECT kind, encode(convert_to(written, 'SQL_ASCII'), 'hex') AS bytes FROM (${texts
+      .map(([kind, query]) => `SELECT '${kind}', t FROM (${query}) s(t)`)
+      .join(' UNION ')}) u(kind, written) WHERE translate(written, chr(9) || chr(10) || chr(13), '') ~ '[^ -~]'`,
+  decode: (rows) =>
+    rows.flatMap((row) => {
+      const bytes = Buffer.from(decodeText(row, 'bytes'), 'hex');
+      const shown = bytes.toString('utf8');
+      return Buffer.from(shown, 'utf8').equals(bytes) ? [] : [{ kind: decodeText(row, 'kind'), shown }];
+    }),
+  absent: [],
+  grant: grantMonitorRole,
+};

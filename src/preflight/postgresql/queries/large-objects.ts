@@ -1,0 +1,32 @@
+import type { PostgresqlQuery } from '../query.ts';
+import { whenPresent } from './database-overview.ts';
+import { decodeNumber, decodeText } from './decode.ts';
+import { grantMonitorRole } from './grants.ts';
+
+/** More are not counted: the number would not change what is to be done. */
+export const largeObjectCountLimit = 100_000;
+
+export const largeObjectsQuery: PostgresqlQuery<number> = {
+  id: 'large-objects',
+  scope: 'database',
+  when: whenPresent('large-objects'),
+  sql: () =>
+    `SELECT count(*) AS objects FROM (SELECT FROM pg_largeobject_metadata LIMIT ${largeObjectCountLimit + 1}) o`,
+  decode: ([row = {}]) => decodeNumber(row, 'objects'),
+  absent: 0,
+  grant: grantMonitorRole,
+};
+
+/** Oids of large objects that this role may not read; pg_read_all_data does not open them. */
+export const unreadableLargeObjectsQuery: PostgresqlQuery<readonly string[]> = {
+  id: 'closed-large-objects',
+  scope: 'database',
+  when: whenPresent('large-objects'),
+  sql: (_version, { superuser }) =>
+    superuser
+      ? undefined
+      : `SELECT m.oid FROM pg_largeobject_metadata m WHERE current_setting('lo_compat_privileges') = 'off' AND NOT pg_has_role(m.lomowner, 'USAGE') AND NOT EXISTS (SELECT FROM aclexplode(m.lomacl) p WHERE p.privilege_type = 'SELECT' AND (p.grantee = 0 OR pg_has_role(p.grantee, 'USAGE'))) ORDER BY m.oid LIMIT ${largeObjectCountLimit}`,
+  decode: (rows) => rows.map((row) => decodeText(row, 'oid')),
+  absent: [],
+  grant: grantMonitorRole,
+};

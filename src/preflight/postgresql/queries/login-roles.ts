@@ -1,0 +1,25 @@
+import type { PostgresqlQuery } from '../query.ts';
+import { decodeBoolean, decodeText } from './decode.ts';
+import { grantMonitorRole } from './grants.ts';
+
+/** A role somebody made, which logs in or is a superuser. */
+export interface LoginRole {
+  readonly name: string;
+  readonly superuser: boolean;
+  readonly canLogin: boolean;
+}
+
+export const loginRolesQuery: PostgresqlQuery<readonly LoginRole[]> = {
+  id: 'logins',
+  scope: 'server',
+  sql: () =>
+    'SELECT rolname, rolsuper, rolcanlogin FROM pg_roles WHERE oid >= 16384 AND (rolsuper OR rolcanlogin) ORDER BY rolname',
+  decode: (rows) =>
+    rows.map((row) => ({
+      name: decodeText(row, 'rolname'),
+      superuser: decodeBoolean(row, 'rolsuper'),
+      canLogin: decodeBoolean(row, 'rolcanlogin'),
+    })),
+  absent: [],
+  grant: grantMonitorRole,
+};

@@ -1,0 +1,55 @@
+import type { PostgresqlQuery } from '../query.ts';
+import { decodeBoolean, decodeList, decodeNumber, decodeOptionalNumber, decodeText } from './decode.ts';
+import { grantMonitorRole } from './grants.ts';
+
+/** The role of the migration. */
+export interface MigrationRole {
+  readonly name: string;
+  readonly superuser: boolean;
+  readonly replication: boolean;
+  readonly bypassRls: boolean;
+  /** It has the rights of what it is granted without asking (INHERIT). */
+  readonly inherits: boolean;
+  /** -1: no limit. */
+  readonly connectionLimit: number;
+  /** Until the password expires, negative once it has; undefined: never. */
+  readonly secondsLeft: number | undefined;
+  /** As the server writes it. */
+  readonly validUntil: string;
+  /** Roles it is a member of, itself included; a superuser is no member of what it was not granted. */
+  readonly memberOf: readonly string[];
+}
+
+export const migrationRoleQuery: PostgresqlQuery<MigrationRole> = {
+  id: 'role',
+  scope: 'server',
+  sql: () =>
+    `WITH RECURSIVE mine(oid) AS (SELECT oid FROM pg_roles WHERE rolname = current_user UNION SELECT m.roleid FROM pg_auth_members m JOIN mine ON m.member = mine.oid)
+SELECT rolname, rolsuper, rolreplication, rolbypassrls, rolinherit, rolconnlimit, rolvaliduntil::text AS valid_until,
+ CASE WHEN rolvaliduntil = '-infinity' THEN -1 WHEN isfinite(rolvaliduntil) THEN extract(epoch FROM rolvaliduntil - now())::bigint END AS seconds_left,
+ (SELECT array_to_json(array_agg(r.rolname ORDER BY r.rolname)) FROM mine JOIN pg_roles r USING (oid)) AS member_of
+FROM pg_roles WHERE rolname = current_user`,
+  decode: ([row = {}]) => ({
+    name: decodeText(row, 'rolname'),
+    superuser: decodeBoolean(row, 'rolsuper'),
+    replication: decodeBoolean(row, 'rolreplication'),
+    bypassRls: decodeBoolean(row, 'rolbypassrls'),
+    inherits: decodeBoolean(row, 'rolinherit'),
+    connectionLimit: decodeNumber(row, 'rolconnlimit'),
+    secondsLeft: decodeOptionalNumber(row, 'seconds_left'),
+    validUntil: decodeText(row, 'valid_until'),
+    memberOf: decodeList(row, 'member_of'),
+  }),
+  absent: {
+    name: '',
+    superuser: false,
+    replication: false,
+    bypassRls: false,
+    inherits: true,
+    connectionLimit: -1,
+    secondsLeft: undefined,
+    validUntil: '',
+    memberOf: [],
+  },
+  grant: grantMonitorRole,
+};

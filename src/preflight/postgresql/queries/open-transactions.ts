@@ -1,0 +1,34 @@
+import type { PostgresqlQuery } from '../query.ts';
+import { decodeOptionalNumber, decodeText } from './decode.ts';
+import { grantMonitorRole } from './grants.ts';
+
+/** A transaction that wrote and is not over: no slot of any database can be made before it ends. */
+export interface OpenTransaction {
+  readonly kind: 'session' | 'prepared';
+  /** Process of a session, or the global identifier of a prepared one. */
+  readonly id: string;
+  readonly database: string;
+  readonly owner: string;
+  /** `idle in transaction` and the like; empty: hidden from this role. */
+  readonly state: string;
+  /** undefined: hidden from this role. */
+  readonly seconds: number | undefined;
+}
+
+export const openTransactionsQuery: PostgresqlQuery<readonly OpenTransaction[]> = {
+  id: 'transactions',
+  scope: 'server',
+  sql: () =>
+    `SELECT 'session' AS kind, pid::text AS id, datname AS database, usename::text AS owner, state, extract(epoch FROM now() - xact_start)::bigint AS seconds FROM pg_stat_activity WHERE backend_xid IS NOT NULL AND pid <> pg_backend_pid() UNION ALL SELECT 'prepared', gid, database, owner::text, 'prepared', extract(epoch FROM now() - prepared)::bigint FROM pg_prepared_xacts`,
+  decode: (rows) =>
+    rows.map((row) => ({
+      kind: row.kind === 'prepared' ? 'prepared' : 'session',
+      id: decodeText(row, 'id'),
+      database: decodeText(row, 'database'),
+      owner: decodeText(row, 'owner'),
+      state: decodeText(row, 'state'),
+      seconds: decodeOptionalNumber(row, 'seconds'),
+    })),
+  absent: [],
+  grant: grantMonitorRole,
+};

@@ -1,0 +1,30 @@
+import { quoteIdentifier } from '../../../postgresql/quote.ts';
+import type { PostgresqlQuery } from '../query.ts';
+import { decodeNumber, decodeText } from './decode.ts';
+
+/** A line of a configuration file that is not in force. */
+export interface PendingConfigLine {
+  readonly name: string;
+  readonly value: string;
+  readonly error: string;
+  readonly file: string;
+  readonly line: number;
+}
+
+export const pendingConfigLinesQuery: PostgresqlQuery<readonly PendingConfigLine[]> = {
+  id: 'pending',
+  scope: 'server',
+  sql: () =>
+    'SELECT name, setting, error, sourcefile, sourceline FROM pg_file_settings WHERE NOT applied AND error IS NOT NULL',
+  decode: (rows) =>
+    rows.map((row) => ({
+      name: decodeText(row, 'name'),
+      value: decodeText(row, 'setting'),
+      error: decodeText(row, 'error'),
+      file: decodeText(row, 'sourcefile'),
+      line: decodeNumber(row, 'sourceline'),
+    })),
+  absent: [],
+  grant: (user) =>
+    `GRANT EXECUTE ON FUNCTION pg_show_all_file_settings() TO ${quoteIdentifier(user)}; GRANT SELECT ON pg_file_settings TO ${quoteIdentifier(user)}`,
+};

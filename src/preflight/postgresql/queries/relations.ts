@@ -1,0 +1,71 @@
+import type { PostgresqlQuery, PostgresqlRow } from '../query.ts';
+import { isNotPlainTableSql, whenPresent } from './database-overview.ts';
+import { decodeBoolean, decodeNumber, decodeText } from './decode.ts';
+import { grantMonitorRole } from './grants.ts';
+
+/** What is noteworthy in pg_class; a plain table with a key is not, so that a hundred thousand of them are no row. */
+export interface NotableRelations {
+  readonly unlogged: readonly string[];
+  readonly foreign: readonly string[];
+  /** Of sessions that are connected now, or that broke off. */
+  readonly temporary: readonly string[];
+  readonly partitioned: readonly string[];
+  readonly matviews: readonly { readonly name: string; readonly populated: boolean }[];
+  readonly secured: readonly RowSecurityTable[];
+  /** Tables and indexes outside pg_default; `tablespace` is an oid. */
+  readonly placed: readonly { readonly name: string; readonly tablespace: string }[];
+}
+
+/** A table with row-level security that holds for this role. */
+export interface RowSecurityTable {
+  readonly name: string;
+  /** It holds for the owner too. */
+  readonly forced: boolean;
+}
+
+/** A name is written as a regclass: qualified and quoted by the server, whose search_path is pg_catalog alone. */
+export const relationsQuery: PostgresqlQuery<NotableRelations> = {
+  id: 'relations',
+  scope: 'database',
+  when: whenPresent('relations'),
+  sql: (_version, { superuser }) =>
+    `SELECT c.relkind AS kind, c.relpersistence AS persistence, c.reltablespace AS tablespace, c.relispopulated AS populated, ${rowSecuritySql(superuser)} AS secured, c.relforcerowsecurity AS forced, c.oid::regclass AS name FROM pg_class c WHERE c.oid >= '16384' AND c.relnamespace <> '99' AND ${isNotPlainTableSql}`,
+  decode: (rows) => {
+    const named = (matches: (row: PostgresqlRow) => boolean) =>
+      rows.filter(matches).map((row) => decodeText(row, 'name'));
+    const isTable = ({ kind }: PostgresqlRow) => kind === 'r' || kind === 'p';
+    const isLasting = ({ persistence }: PostgresqlRow) => persistence !== 't';
+    return {
+      unlogged: named(({ kind, persistence }) => kind === 'r' && persistence === 'u'),
+      foreign: named(({ kind }) => kind === 'f'),
+      temporary: named((row) => isTable(row) && !isLasting(row)),
+      partitioned: named((row) => row.kind === 'p' && isLasting(row)),
+      matviews: rows
+        .filter(({ kind }) => kind === 'm')
+        .map((row) => ({ name: decodeText(row, 'name'), populated: decodeBoolean(row, 'populated') })),
+      secured: rows
+        .filter((row) => decodeBoolean(row, 'secured') && isLasting(row))
+        .map((row) => ({ name: decodeText(row, 'name'), forced: decodeBoolean(row, 'forced') })),
+      placed: rows
+        .filter((row) => ![0, 1663].includes(decodeNumber(row, 'tablespace')) && isLasting(row))
+        .map((row) => ({ name: decodeText(row, 'name'), tablespace: decodeText(row, 'tablespace') })),
+    };
+  },
+  absent: {
+    unlogged: [],
+    foreign: [],
+    temporary: [],
+    partitioned: [],
+    matviews: [],
+    secured: [],
+    placed: [],
+  },
+  grant: grantMonitorRole,
+};
+
+/** A superuser sees every row. */
+function rowSecuritySql(superuser: boolean): string {
+  return superuser
+    ? 'false'
+    : "CASE WHEN c.relrowsecurity AND (c.relkind = 'r' OR c.relkind = 'p') THEN row_security_active(c.oid) END";
+}

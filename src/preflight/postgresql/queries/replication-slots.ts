@@ -1,0 +1,52 @@
+import type { PostgresqlQuery } from '../query.ts';
+import { decodeBoolean, decodeOptionalNumber, decodeOptionalText, decodeText } from './decode.ts';
+import { grantMonitorRole } from './grants.ts';
+
+export interface ReplicationSlot {
+  readonly name: string;
+  readonly kind: 'physical' | 'logical';
+  readonly plugin: string | undefined;
+  readonly database: string | undefined;
+  readonly active: boolean;
+  readonly temporary: boolean;
+  /** WAL kept for it, in bytes; undefined: none yet, or the server is in recovery. */
+  readonly retained: number | undefined;
+  /** `reserved`, `extended`, `unreserved`, `lost` (13 and newer). */
+  readonly walStatus: string | undefined;
+}
+
+export const slotsQuery: PostgresqlQuery<readonly ReplicationSlot[]> = {
+  id: 'slots',
+  scope: 'server',
+  sql: (version, { inRecovery }) =>
+    `SELECT slot_name, slot_type, plugin, database, active, ${version < 100_000 ? 'false AS temporary' : 'temporary'}, ${retained(version, inRecovery)} AS retained${version < 130_000 ? '' : ', wal_status'} FROM pg_replication_slots ORDER BY slot_name`,
+  decode: (rows) =>
+    rows.map((row) => ({
+      name: decodeText(row, 'slot_name'),
+      kind: row.slot_type === 'logical' ? 'logical' : 'physical',
+      plugin: decodeOptionalText(row, 'plugin'),
+      database: decodeOptionalText(row, 'database'),
+      active: decodeBoolean(row, 'active'),
+      temporary: decodeBoolean(row, 'temporary'),
+      retained: decodeOptionalNumber(row, 'retained'),
+      walStatus: decodeOptionalText(row, 'wal_status'),
+    })),
+  absent: [],
+  grant: grantMonitorRole,
+};
+
+/** The current position cannot be asked in recovery: the function fails there. */
+function retained(version: number, inRecovery: boolean): string {
+  if (inRecovery) return 'NULL::bigint';
+  return version < 100_000
+    ? 'pg_xlog_location_diff(pg_current_xlog_location(), restart_lsn)::bigint'
+    : 'pg_wal_lsn_diff(pg_current_wal_lsn(), restart_lsn)::bigint';
+}
+
+/** Names that an engine of a migration gives its objects: slots of earlier tries and of initial copies. */
+export function isMigrationSlot(name: string): boolean {
+  return migrationSlotPattern.test(name);
+}
+
+/** Means the same to PostgreSQL. */
+export const migrationSlotPattern = /^(aiven_db_migrate_|cloudctl_|pg_\d+_sync_\d+)/;

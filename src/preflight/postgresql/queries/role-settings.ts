@@ -1,0 +1,31 @@
+import type { PostgresqlQuery } from '../query.ts';
+import { decodeOptionalText, decodeText } from './decode.ts';
+import { grantMonitorRole } from './grants.ts';
+
+/** A setting glued to the role, to a database or to the pair; undefined: to all of them. */
+export interface RoleSetting {
+  readonly database: string | undefined;
+  readonly role: string | undefined;
+  readonly name: string;
+  readonly value: string;
+}
+
+export const roleSettingsQuery: PostgresqlQuery<readonly RoleSetting[]> = {
+  id: 'role-settings',
+  scope: 'server',
+  sql: () =>
+    `SELECT d.datname AS database, r.rolname AS role, unnest(s.setconfig) AS assignment FROM pg_db_role_setting s LEFT JOIN pg_database d ON d.oid = s.setdatabase LEFT JOIN pg_roles r ON r.oid = s.setrole WHERE s.setrole = 0 OR r.rolname = current_user`,
+  decode: (rows) =>
+    rows.map((row) => {
+      const assignment = decodeText(row, 'assignment');
+      const at = assignment.indexOf('=');
+      return {
+        database: decodeOptionalText(row, 'database'),
+        role: decodeOptionalText(row, 'role'),
+        name: assignment.slice(0, at),
+        value: assignment.slice(at + 1),
+      };
+    }),
+  absent: [],
+  grant: grantMonitorRole,
+};

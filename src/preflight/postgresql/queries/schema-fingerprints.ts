@@ -1,0 +1,31 @@
+import type { PostgresqlQuery } from '../query.ts';
+import { decodeNumber, decodeText } from './decode.ts';
+import { grantMonitorRole } from './grants.ts';
+
+/** The shape of all tables of a schema in a few bytes: another one tells that a table was made, altered or dropped. */
+export interface SchemaFingerprint {
+  readonly schema: string;
+  readonly tables: number;
+  readonly columns: number;
+  readonly hash: string;
+}
+
+/**
+ * For a baseline and for watching; no check asks it, since it reads every attribute. The sum of hashes does not depend on an
+ * order, so that nothing has to be sorted or put together.
+ */
+export const schemaFingerprintsQuery: PostgresqlQuery<readonly SchemaFingerprint[]> = {
+  id: 'schema-shapes',
+  scope: 'database',
+  sql: (version) =>
+    `SELECT n.nspname, count(DISTINCT c.oid) AS tables, count(*) AS columns, sum(${version < 110_000 ? 'hashtext' : 'hashtextextended'}(concat_ws(':', c.relname, c.relkind, c.relreplident, a.attnum, a.attname, a.atttypid, a.atttypmod, a.attnotnull)${version < 110_000 ? ')::numeric' : ', 0)::numeric'}) AS hash FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.relkind IN ('r', 'p') AND c.relpersistence <> 't' AND c.oid >= 16384 AND a.attnum > 0 AND NOT a.attisdropped GROUP BY n.nspname ORDER BY n.nspname`,
+  decode: (rows) =>
+    rows.map((row) => ({
+      schema: decodeText(row, 'nspname'),
+      tables: decodeNumber(row, 'tables'),
+      columns: decodeNumber(row, 'columns'),
+      hash: decodeText(row, 'hash'),
+    })),
+  absent: [],
+  grant: grantMonitorRole,
+};

@@ -1,0 +1,41 @@
+import type { PostgresqlQuery } from '../query.ts';
+import { whenPresent } from './database-overview.ts';
+import { decodeText } from './decode.ts';
+import { isUserFunctionSql, userFunctionDependentsCte } from './function-uses.ts';
+import { grantMonitorRole } from './grants.ts';
+
+/** An operator that a text finds by the search_path alone, told by what stands beside it. */
+export interface SearchPathOperator {
+  readonly schema: string;
+  readonly name: string;
+  /** Types, as pg_type has them; empty is anything. */
+  readonly left: string;
+  readonly right: string;
+}
+
+/**
+ * Of the types of arguments and of such operators, those for which pg_catalog has no operator of the name: an array finds one
+ * of arrays, and citext that of text, which it is cast to. Signs that stand in no text are left out first.
+ */
+export const searchPathOperatorsQuery: PostgresqlQuery<readonly SearchPathOperator[]> = {
+  id: 'lost-operators',
+  scope: 'database',
+  when: whenPresent('called-functions'),
+  sql: () =>
+    `${userFunctionDependentsCte}, b AS (SELECT p.prosrc, p.proargtypes FROM pg_proc p JOIN pg_language l ON l.oid = p.prolang WHERE ${isUserFunctionSql}), o AS (SELECT n.nspname, o.oprname, o.oprleft, o.oprright FROM pg_operator o JOIN pg_namespace n ON n.oid = o.oprnamespace WHERE o.oprnamespace <> '11' AND EXISTS (SELECT FROM b WHERE strpos(b.prosrc, o.oprname::text) > 0)), t AS (SELECT '0'::oid AS oid, '' AS name, '' AS category, '' AS kind UNION SELECT y.oid, y.typname::text, y.typcategory::text, y.typtype::text FROM (SELECT unnest(proargtypes) AS oid FROM b UNION SELECT oprleft FROM o UNION SELECT oprright FROM o) g JOIN pg_type y ON y.oid = g.oid) SELECT DISTINCT o.nspname, o.oprname, l.name AS l, r.name AS r FROM o JOIN t l ON ${acceptsTypeSql('o.oprleft', 'l')} JOIN t r ON ${acceptsTypeSql('o.oprright', 'r')} WHERE NOT EXISTS (SELECT FROM pg_operator c WHERE c.oprnamespace = '11' AND c.oprname = o.oprname AND ${acceptsTypeSql('c.oprleft', 'l')} AND ${acceptsTypeSql('c.oprright', 'r')})`,
+  decode: (rows) =>
+    rows.map((row) => ({
+      schema: decodeText(row, 'nspname'),
+      name: decodeText(row, 'oprname'),
+      left: decodeText(row, 'l'),
+      right: decodeText(row, 'r'),
+    })),
+  absent: [],
+  grant: grantMonitorRole,
+};
+
+/** Whether an operand can be of a type: of itself, by an implicit cast, or by one of the types that stand for many. */
+function acceptsTypeSql(operand: string, type: string): string {
+  const many = `CASE WHEN ${operand} IN ('2276', '2283', '5077') THEN true WHEN ${operand} IN ('2277', '5078') THEN ${type}.category = 'A' WHEN ${operand} IN ('2776', '5079') THEN ${type}.category <> 'A' WHEN ${operand} = '3500' THEN ${type}.kind = 'e' WHEN ${operand} IN ('3831', '5080') THEN ${type}.kind = 'r' WHEN ${operand} IN ('4537', '4538') THEN ${type}.kind = 'm' WHEN ${operand} = '2249' THEN ${type}.kind = 'c' ELSE ${type}.kind = 'd' END`;
+  return `(${type}.oid = '0' OR ${operand} = ${type}.oid OR (${operand} <> '0' AND ${many}) OR EXISTS (SELECT FROM pg_cast k WHERE k.castsource = ${type}.oid AND k.casttarget = ${operand} AND k.castcontext = 'i'))`;
+}

@@ -1,0 +1,22 @@
+import type { PostgresqlQuery } from '../query.ts';
+import { whenPresent } from './database-overview.ts';
+import { decodeText } from './decode.ts';
+import { grantMonitorRole } from './grants.ts';
+
+/** Labels of one provider; it is loaded into a server, and no dump brings it. */
+export interface SecurityLabelProvider {
+  readonly provider: string;
+  /** `table public.people`: one that has a label. */
+  readonly object: string;
+}
+
+export const securityLabelProvidersQuery: PostgresqlQuery<readonly SecurityLabelProvider[]> = {
+  id: 'label-providers',
+  scope: 'database',
+  when: whenPresent('labels'),
+  sql: () =>
+    'SELECT l.provider, min(pg_describe_object(l.classoid, l.objoid, l.objsubid)) AS object FROM pg_seclabel l GROUP BY 1 ORDER BY 1',
+  decode: (rows) => rows.map((row) => ({ provider: decodeText(row, 'provider'), object: decodeText(row, 'object') })),
+  absent: [],
+  grant: grantMonitorRole,
+};

@@ -1,0 +1,55 @@
+import type { PostgresqlQuery } from '../query.ts';
+import { serverSpecificTypes, whenPresent } from './database-overview.ts';
+import { decodeText } from './decode.ts';
+import { grantMonitorRole } from './grants.ts';
+import { nestedValuesSql } from './nested-values.ts';
+import { canScanRowsSql, queryIsTrueSql, type RowScanResult, rowScanResultOf } from './unvalidated-constraints.ts';
+
+/** A column whose values a server writes, and another may not read. */
+export interface ServerSpecificColumn {
+  readonly table: string;
+  /** Quoted. */
+  readonly column: string;
+  /** `pg_node_tree`, `aclitem[]`, `regclass`, `money`; of a domain, an array or a composite what stands in it. */
+  readonly type: string;
+  /** `violate`: a row holds such a value. */
+  readonly rows: RowScanResult;
+}
+
+const query = (from: string): string => `'SELECT EXISTS (SELECT 1 FROM ONLY %s r%s${from}) AS v'`;
+
+/** Of roles by number, since they are gone; 0 is everybody. */
+const ofNobody = query(
+  ' CROSS JOIN LATERAL aclexplode(%s) x WHERE NOT EXISTS (SELECT 1 FROM pg_roles o WHERE o.oid = x.grantor) OR (x.grantee <> 0 AND NOT EXISTS (SELECT 1 FROM pg_roles o WHERE o.oid = x.grantee))',
+);
+
+/** An empty array, or one with NULL, is no list of rights to the server. */
+const oneRight = "'CASE WHEN %1$s IS NOT NULL THEN ARRAY[%1$s::aclitem] END'";
+const rights = "'CASE WHEN cardinality(%1$s) > 0 THEN %1$s::aclitem[] END'";
+
+/** Of tables that are not copied, or have another number in their name there: TOAST (99), and those of sessions. */
+const notCopied = query(
+  " CROSS JOIN LATERAL unnest(ARRAY[%s::%s]) x(it) JOIN pg_class o ON o.oid = x.it::oid WHERE o.relnamespace = 99 OR o.relpersistence = ''t''",
+);
+
+const there = query(' WHERE %s IS NOT NULL');
+
+/** As money is written where nobody set anything; what the session of a role has in a database holds for the copy as well. */
+const asUsual = "1234.56::numeric::money::text = '$1,234.56' AND (-1234.56)::numeric::money::text = '-$1,234.56'";
+
+export const serverSpecificColumnsQuery: PostgresqlQuery<readonly ServerSpecificColumn[]> = {
+  id: 'system-values',
+  scope: 'database',
+  when: whenPresent('callables'),
+  sql: (version) =>
+    `SELECT o.name, o.attname, o.type::text AS type, CASE WHEN o.type IN ('790', '791') THEN NOT (${asUsual}) WHEN o.query IS NOT NULL THEN ${queryIsTrueSql('o.query')} END AS violated FROM (SELECT v.relid::regclass AS name, quote_ident(v.attname) AS attname, v.type::regtype AS type, CASE WHEN ${canScanRowsSql('c')} THEN CASE WHEN v.type IN ('1033', '1034') THEN format(${ofNobody}, v.relid::regclass, v.sources, format(CASE v.type WHEN '1033' THEN ${oneRight} ELSE ${rights} END, v.expr)) WHEN v.type IN ('2205', '2210') THEN format(${notCopied}, v.relid::regclass, v.sources, v.expr, v.type::regtype) ELSE format(${there}, v.relid::regclass, v.sources, v.expr) END END AS query FROM ${nestedValuesSql(version, serverSpecificTypes)} v JOIN pg_class c ON c.oid = v.relid) o ORDER BY 1, 2`,
+  decode: (rows) =>
+    rows.map((row) => ({
+      table: decodeText(row, 'name'),
+      column: decodeText(row, 'attname'),
+      type: decodeText(row, 'type'),
+      rows: rowScanResultOf(decodeText(row, 'violated'), true),
+    })),
+  absent: [],
+  grant: grantMonitorRole,
+};

@@ -1,0 +1,47 @@
+import type { PostgresqlQuery } from '../query.ts';
+import { dependsOnSettingsSql, settingsDependentFunctions, whenPresent } from './database-overview.ts';
+import { decodeBoolean, decodeText } from './decode.ts';
+import { grantMonitorRole } from './grants.ts';
+import { decodeRowScan, type RowScanResult, rowScanColumns, violatedColumn } from './unvalidated-constraints.ts';
+
+/** A CHECK that goes by the time zone of a session, or by how it writes dates. */
+export interface SettingsDependentConstraint {
+  /** Quoted. */
+  readonly name: string;
+  /** The table, or the domain. */
+  readonly owner: string;
+  readonly ofDomain: boolean;
+  /** `CHECK (((at)::date = day))`. */
+  readonly definition: string;
+  /** A text is read as a date, which fails where the order of day and month is another. */
+  readonly readsDates: boolean;
+  /** Looked at as a server sees them that has no settings of its own. */
+  readonly rows: RowScanResult;
+}
+
+/** What a server has that nobody changed, and that is what a target has. */
+export const defaultSessionSettings = { TimeZone: 'UTC', DateStyle: 'ISO, MDY', IntervalStyle: 'postgres' } as const;
+
+/** Until the end of the transaction; before anything is read, so that constants mean the same. */
+const settled = Object.entries(defaultSessionSettings)
+  .map(([name, value]) => `set_config('${name}', '${value}', true) IS NOT NULL`)
+  .join(' AND ');
+
+export const settingsDependentConstraintsQuery: PostgresqlQuery<readonly SettingsDependentConstraint[]> = {
+  id: 'swayed-checks',
+  scope: 'database',
+  when: whenPresent('odd-constraints'),
+  sql: (version) =>
+    `SELECT o.*, ${violatedColumn('NOT o.reads_dates')} FROM (SELECT ${settled} AS done OFFSET 0) s CROSS JOIN LATERAL (SELECT quote_ident(k.conname) AS conname, CASE WHEN k.contypid <> '0' THEN k.contypid::regtype::text ELSE k.conrelid::regclass::text END AS owner, k.contypid <> '0' AS of_domain, pg_get_constraintdef(k.oid) AS definition, k.conbin::text ~ 'COERCEVIAIO.* :resulttype (1082|1083|1114|1184|1266) ' AS reads_dates, ${rowScanColumns(version, settingsDependentFunctions)} FROM pg_constraint k WHERE s.done AND ${dependsOnSettingsSql}${version < 180_000 ? '' : ' AND k.conenforced'} OFFSET 0) o ORDER BY 2, 1`,
+  decode: (rows) =>
+    rows.map((row) => ({
+      name: decodeText(row, 'conname'),
+      owner: decodeText(row, 'owner'),
+      ofDomain: decodeBoolean(row, 'of_domain'),
+      definition: decodeText(row, 'definition'),
+      readsDates: decodeBoolean(row, 'reads_dates'),
+      rows: decodeRowScan(row),
+    })),
+  absent: [],
+  grant: grantMonitorRole,
+};

@@ -1,0 +1,27 @@
+import type { PostgresqlQuery } from '../query.ts';
+import { decodeBoolean, decodeText } from './decode.ts';
+import { grantMonitorRole } from './grants.ts';
+
+export interface Subscription {
+  readonly database: string;
+  readonly name: string;
+  readonly enabled: boolean;
+}
+
+/** Of all databases: the catalogue is shared. How each connects is not public, so columns are named. */
+export const subscriptionsQuery: PostgresqlQuery<readonly Subscription[]> = {
+  id: 'subscriptions',
+  scope: 'server',
+  sql: (version) =>
+    version < 100_000
+      ? undefined
+      : 'SELECT d.datname, s.subname, s.subenabled FROM pg_subscription s JOIN pg_database d ON d.oid = s.subdbid ORDER BY s.subname',
+  decode: (rows) =>
+    rows.map((row) => ({
+      database: decodeText(row, 'datname'),
+      name: decodeText(row, 'subname'),
+      enabled: decodeBoolean(row, 'subenabled'),
+    })),
+  absent: [],
+  grant: grantMonitorRole,
+};

@@ -1,0 +1,75 @@
+import type { PostgresqlQuery } from '../query.ts';
+import { type DatabaseOverview, databaseOverviewQuery } from './database-overview.ts';
+import { decodeNumber, decodeText } from './decode.ts';
+import { grantMonitorRole } from './grants.ts';
+
+export interface TableSize {
+  readonly database: string;
+  /** Qualified. */
+  readonly table: string;
+  /** With what is stored out of line, without indexes. */
+  readonly bytes: number;
+  /** As the last ANALYZE counted; -1: never. */
+  readonly rows: number;
+}
+
+export interface DatabaseSizes {
+  /** Of the whole database, indexes and catalogue included. */
+  readonly databaseBytes: number;
+  /** What has to be copied. */
+  readonly bytes: number;
+  readonly tables: number;
+  /** Biggest first, twenty at most; none of a database that was not measured. */
+  readonly largest: readonly TableSize[];
+}
+
+/** A database of at most so many bytes is copied in no time: its tables are not measured. */
+const small = 16 * 1024 ** 2;
+
+/** About what an empty database takes. */
+const catalogue = 7.5e6;
+
+/**
+ * Tables of a database that is not small, measured on disk. Each costs a file or four, so beyond a thousand only the twenty
+ * biggest by the catalogue are. One that somebody holds exclusively is taken from the catalogue too: measuring it would wait
+ * for the lock. undefined: not asked.
+ */
+export const tableSizesQuery: PostgresqlQuery<Pick<DatabaseSizes, 'bytes' | 'largest'> | undefined> = {
+  id: 'sizes',
+  scope: 'database',
+  when: (known) => {
+    const seen = known(databaseOverviewQuery);
+    return seen === undefined || (seen.tables > 0 && seen.bytes > small);
+  },
+  sql: () =>
+    `WITH held AS (SELECT relation FROM pg_locks WHERE mode = 'AccessExclusiveLock' AND granted AND relation IS NOT NULL),
+t AS (SELECT c.oid, n.nspname, c.relname, c.reltuples, c.relpages::bigint * current_setting('block_size')::bigint AS told, count(*) OVER () AS tables, row_number() OVER (ORDER BY c.relpages DESC) AS place FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.relkind = 'r' AND c.relpersistence <> 't' AND c.oid >= 16384),
+s AS (SELECT t.*, CASE WHEN (t.tables <= 1000 OR t.place <= 20) AND t.oid NOT IN (SELECT relation FROM held) THEN pg_table_size(t.oid) ELSE t.told END AS bytes FROM t)
+SELECT s.nspname, s.relname, s.reltuples::bigint AS rows, s.bytes, sum(s.bytes) OVER () AS total FROM s ORDER BY s.bytes DESC NULLS LAST, s.nspname, s.relname LIMIT 20`,
+  decode: (rows) => ({
+    bytes: decodeNumber(rows[0] ?? {}, 'total'),
+    largest: rows.map((row) => ({
+      database: '',
+      table: `${decodeText(row, 'nspname')}.${decodeText(row, 'relname')}`,
+      bytes: decodeNumber(row, 'bytes'),
+      rows: decodeNumber(row, 'rows'),
+    })),
+  }),
+  absent: undefined,
+  grant: grantMonitorRole,
+};
+
+/** What is known of the sizes of one database. */
+export function databaseSizes(
+  { bytes, tables }: Pick<DatabaseOverview, 'bytes' | 'tables'>,
+  found: Pick<DatabaseSizes, 'bytes' | 'largest'> | undefined,
+): DatabaseSizes {
+  const roughly = tables === 0 ? 0 : Math.max(0, bytes - catalogue);
+  return {
+    databaseBytes: bytes,
+    // Beyond a thousand tables the sum rests on old counts: the whole database is the safer number.
+    bytes: found === undefined ? roughly : tables > 1000 ? Math.max(found.bytes, roughly) : found.bytes,
+    tables,
+    largest: found?.largest ?? [],
+  };
+}

@@ -1,0 +1,28 @@
+import type { PostgresqlQuery } from '../query.ts';
+import { decodeOptionalText, decodeText } from './decode.ts';
+import { grantMonitorRole } from './grants.ts';
+
+export interface Tablespaces {
+  /** Name by oid. */
+  readonly names: ReadonlyMap<string, string>;
+  /** Databases whose own tablespace is not pg_default (1663): the name of it by database. */
+  readonly databases: ReadonlyMap<string, string>;
+}
+
+export const tablespacesQuery: PostgresqlQuery<Tablespaces> = {
+  id: 'tablespaces',
+  scope: 'server',
+  sql: () =>
+    'SELECT t.oid, t.spcname, d.datname FROM pg_tablespace t LEFT JOIN pg_database d ON d.dattablespace = t.oid AND t.oid <> 1663',
+  decode: (rows) => ({
+    names: new Map(rows.map((row) => [decodeText(row, 'oid'), decodeText(row, 'spcname')])),
+    databases: new Map(
+      rows.flatMap((row) => {
+        const database = decodeOptionalText(row, 'datname');
+        return database === undefined ? [] : [[database, decodeText(row, 'spcname')] as const];
+      }),
+    ),
+  }),
+  absent: { names: new Map(), databases: new Map() },
+  grant: grantMonitorRole,
+};

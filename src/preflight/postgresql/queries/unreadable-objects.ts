@@ -1,0 +1,51 @@
+import type { PostgresqlQuery } from '../query.ts';
+import { decodeBoolean, decodeNumber, decodeText } from './decode.ts';
+import { grantMonitorRole } from './grants.ts';
+
+/** Something that pg_dump reads and this role may not. */
+export interface UnreadableObject {
+  readonly kind: 'table' | 'sequence';
+  readonly name: string;
+  /** Quoted. */
+  readonly schema: string;
+  /** The schema may be entered. */
+  readonly usage: boolean;
+  /** The object itself may be read. */
+  readonly select: boolean;
+}
+
+/** Where one grant opens everything they need not all be named. */
+export interface UnreadableObjects {
+  readonly objects: readonly UnreadableObject[];
+  readonly tables: number;
+  readonly sequences: number;
+}
+
+/**
+ * pg_dump locks every table and reads the rows of tables and sequences; of materialized views and foreign tables it writes
+ * the definition only, and of an extension just the tables that it declares as configuration.
+ */
+export const unreadableObjectsQuery: PostgresqlQuery<UnreadableObjects> = {
+  id: 'closed',
+  scope: 'database',
+  sql: (version, { superuser }) =>
+    superuser
+      ? undefined
+      : `SELECT c.relkind = 'S' AS sequence, count(*) FILTER (WHERE c.relkind <> 'S') OVER () AS tables, count(*) FILTER (WHERE c.relkind = 'S') OVER () AS sequences, c.oid::regclass AS name, c.relnamespace::regnamespace AS schema, has_schema_privilege(c.relnamespace, 'USAGE') AS usage, ${mayRead} AS "select" FROM pg_class c WHERE c.oid >= '16384' AND c.relkind IN ('r', 'p', 'S') AND c.relpersistence <> 't' AND NOT (${mayRead} AND has_schema_privilege(c.relnamespace, 'USAGE')) AND NOT EXISTS (SELECT FROM pg_depend d JOIN pg_extension e ON e.oid = d.refobjid WHERE d.classid = '1259' AND d.objid = c.oid AND d.refclassid = '3079' AND d.deptype = 'e' AND (e.extconfig IS NULL OR c.oid <> ALL (e.extconfig)))${version < 140_000 ? '' : ' LIMIT 1000'}`,
+  decode: (rows) => ({
+    objects: rows.map((row) => ({
+      kind: decodeBoolean(row, 'sequence') ? 'sequence' : 'table',
+      name: decodeText(row, 'name'),
+      schema: decodeText(row, 'schema'),
+      usage: decodeBoolean(row, 'usage'),
+      select: decodeBoolean(row, 'select'),
+    })),
+    tables: decodeNumber(rows[0] ?? {}, 'tables'),
+    sequences: decodeNumber(rows[0] ?? {}, 'sequences'),
+  }),
+  absent: { objects: [], tables: 0, sequences: 0 },
+  grant: grantMonitorRole,
+};
+
+const mayRead =
+  "CASE c.relkind WHEN 'S' THEN has_sequence_privilege(c.oid, 'SELECT') ELSE has_table_privilege(c.oid, 'SELECT') END";

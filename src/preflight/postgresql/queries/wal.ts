@@ -1,0 +1,43 @@
+import type { PostgresqlQuery } from '../query.ts';
+import { decodeNumber } from './decode.ts';
+import { grantMonitorRole } from './grants.ts';
+
+export interface WalPosition {
+  /** Bytes of WAL ever written. */
+  readonly bytes: number;
+  /** Seconds since the epoch, by the server's clock. */
+  readonly at: number;
+}
+
+/** undefined: in recovery, where there is none of its own. */
+export const walPositionQuery: PostgresqlQuery<WalPosition | undefined> = {
+  id: 'wal-position',
+  scope: 'server',
+  sql: (version, { inRecovery }) =>
+    inRecovery
+      ? undefined
+      : `SELECT ${version < 100_000 ? 'pg_current_xlog_location()' : 'pg_current_wal_lsn()'} - '0/0'::pg_lsn AS bytes, extract(epoch FROM clock_timestamp()) AS at`,
+  decode: ([row]) =>
+    row === undefined ? undefined : { bytes: decodeNumber(row, 'bytes'), at: decodeNumber(row, 'at') },
+  absent: undefined,
+  grant: grantMonitorRole,
+};
+
+/** WAL written since the counters were reset, and for how long that was (14 and newer). */
+export interface WalHistory {
+  readonly bytes: number;
+  readonly seconds: number;
+}
+
+export const walHistoryQuery: PostgresqlQuery<WalHistory | undefined> = {
+  id: 'wal-history',
+  scope: 'server',
+  sql: (version) =>
+    version < 140_000
+      ? undefined
+      : 'SELECT wal_bytes AS bytes, extract(epoch FROM now() - stats_reset) AS seconds FROM pg_stat_wal',
+  decode: ([row]) =>
+    row === undefined ? undefined : { bytes: decodeNumber(row, 'bytes'), seconds: decodeNumber(row, 'seconds') },
+  absent: undefined,
+  grant: grantMonitorRole,
+};

@@ -1,0 +1,85 @@
+import type { AnyRedisCheck } from './check.ts';
+import { aclPsyncCheck } from './checks/acl-psync.ts';
+import { aclScanCheck } from './checks/acl-scan.ts';
+import { authCheck } from './checks/auth.ts';
+import { bgsaveBrokenCheck } from './checks/bgsave-broken.ts';
+import { bigKeysCheck } from './checks/big-keys.ts';
+import { busyScriptCheck } from './checks/busy-script.ts';
+import { clusterSourceCheck } from './checks/cluster-source.ts';
+import { databasesCountCheck } from './checks/databases-count.ts';
+import { evictingNowCheck } from './checks/evicting-now.ts';
+import { forkMemoryCheck } from './checks/fork-memory.ts';
+import { functionsEtcCheck } from './checks/functions-etc.ts';
+import { keyspaceNotificationsCheck } from './checks/keyspace-notifications.ts';
+import { loadingCheck } from './checks/loading.ts';
+import { managedBlockedCheck } from './checks/managed-blocked.ts';
+import { maxclientsCheck } from './checks/maxclients.ts';
+import { maxmemoryCheck } from './checks/maxmemory.ts';
+import { minReplicasCheck } from './checks/min-replicas.ts';
+import { modulesCheck } from './checks/modules.ts';
+import { multiDbCheck } from './checks/multi-db.ts';
+import { pingRefusedCheck } from './checks/ping-refused.ts';
+import { protectedModeCheck } from './checks/protected-mode.ts';
+import { psyncCommandCheck } from './checks/psync-command.ts';
+import { redisConnectCheck } from './checks/redis-connect.ts';
+import {
+  redisDnsCheck,
+  redisHostIpv6OnlyCheck,
+  redisHostPublicAddressCheck,
+  redisHostSplitHorizonCheck,
+} from './checks/redis-dns.ts';
+import { redisTlsCheck } from './checks/redis-tls.ts';
+import { renamedCommandsCheck } from './checks/renamed-commands.ts';
+import { renamedWritesCheck } from './checks/renamed-writes.ts';
+import { disklessDelayCheck, replBacklogCheck, replTimeoutCheck } from './checks/repl-settings.ts';
+import { replicaOutputBufferCheck } from './checks/replica-output-buffer.ts';
+import { roleReplicaCheck } from './checks/role-replica.ts';
+import { sourceMemoryCheck } from './checks/source-memory.ts';
+import { tlsReplicationCheck } from './checks/tls-replication.ts';
+import { redisVersionMinCheck } from './checks/version-min.ts';
+import { redisVersionNotNewerCheck } from './checks/version-not-newer.ts';
+import { waitUsersCheck } from './checks/wait-users.ts';
+
+/** Every check of a Redis source, in the order of the findings. */
+export const redisChecks: readonly AnyRedisCheck[] = [
+  redisDnsCheck,
+  redisHostPublicAddressCheck,
+  redisHostSplitHorizonCheck,
+  redisHostIpv6OnlyCheck,
+  redisConnectCheck,
+  redisTlsCheck,
+  protectedModeCheck,
+  authCheck,
+  psyncCommandCheck,
+  aclPsyncCheck,
+  aclScanCheck,
+  managedBlockedCheck,
+  redisVersionNotNewerCheck,
+  redisVersionMinCheck,
+  clusterSourceCheck,
+  databasesCountCheck,
+  multiDbCheck,
+  modulesCheck,
+  functionsEtcCheck,
+  roleReplicaCheck,
+  loadingCheck,
+  busyScriptCheck,
+  pingRefusedCheck,
+  bgsaveBrokenCheck,
+  forkMemoryCheck,
+  replicaOutputBufferCheck,
+  replBacklogCheck,
+  replTimeoutCheck,
+  sourceMemoryCheck,
+  disklessDelayCheck,
+  minReplicasCheck,
+  waitUsersCheck,
+  maxmemoryCheck,
+  evictingNowCheck,
+  bigKeysCheck,
+  tlsReplicationCheck,
+  maxclientsCheck,
+  renamedCommandsCheck,
+  renamedWritesCheck,
+  keyspaceNotificationsCheck,
+];

@@ -1,0 +1,21 @@
+import type { RedisReply } from '../../../redis/connection.ts';
+
+/** A flat list of names and values. */
+export function replyPairs(reply: RedisReply): ReadonlyMap<string, string> {
+  const list = replyList(reply);
+  return new Map(
+    list.flatMap((name, at): [string, string][] => (at % 2 === 0 ? [[String(name), String(list[at + 1])]] : [])),
+  );
+}
+
+export function replyList(reply: RedisReply | undefined): readonly RedisReply[] {
+  if (Array.isArray(reply)) return reply;
+  throw new Error('the reply is no list');
+}
+
+/** The value behind a name in a flat list whose values may be lists. */
+export function replyValueOf(reply: RedisReply, name: string): RedisReply | undefined {
+  const list = replyList(reply);
+  const at = list.findIndex((word, index) => index % 2 === 0 && word === name);
+  return at < 0 ? undefined : list[at + 1];
+}

@@ -1,0 +1,78 @@
+import { parseInfo, type RedisInfo } from '../../../redis/info.ts';
+import type { RedisQuery } from '../query.ts';
+import { replyList, replyValueOf } from './reply.ts';
+
+export const clusterInfoQuery: RedisQuery<RedisInfo> = {
+  id: 'CLUSTER INFO',
+  command: () => ['CLUSTER', 'INFO'],
+  decode(reply) {
+    if (typeof reply !== 'string') throw new Error('CLUSTER INFO is no text');
+    return parseInfo(reply);
+  },
+  permission: '+cluster|info',
+};
+
+export interface ClusterNodes {
+  readonly primaries: number;
+  /** The node that was asked is one of them. */
+  readonly isPrimary: boolean;
+  /** Slots of the node that was asked, which leave it or come to it. */
+  readonly moving: readonly string[];
+}
+
+/** A node a line: id, address, flags, primary, three times, link, slots (https://redis.io/docs/latest/commands/cluster-nodes/). */
+export const clusterNodesQuery: RedisQuery<ClusterNodes> = {
+  id: 'CLUSTER NODES',
+  command: () => ['CLUSTER', 'NODES'],
+  decode(reply) {
+    if (typeof reply !== 'string') throw new Error('CLUSTER NODES is no text');
+    const nodes = reply.split('\n').flatMap((line) => {
+      const [, , flags, , , , , , ...slots] = line.trim().split(' ');
+      return flags === undefined ? [] : [{ flags: flags.split(','), slots }];
+    });
+    const own = nodes.find(({ flags }) => flags.includes('myself'));
+    if (own === undefined) throw new Error('CLUSTER NODES does not tell who was asked');
+    return {
+      primaries: nodes.filter(({ flags }) => flags.includes('master')).length,
+      isPrimary: own.flags.includes('master'),
+      // Only a node itself tells them: [5-> other], [5-< other].
+      moving: own.slots.flatMap((slot) => /^\[(\d+)-[<>]-/.exec(slot)?.[1] ?? []),
+    };
+  },
+  permission: '+cluster|nodes',
+};
+
+/** Names of the loaded modules. */
+export const moduleListQuery: RedisQuery<readonly string[]> = {
+  id: 'MODULE LIST',
+  command: () => ['MODULE', 'LIST'],
+  decode: (reply) => replyList(reply).map((one) => String(replyValueOf(one, 'name'))),
+  permission: '+module|list',
+};
+
+/** Functions of all engines (7.0 and later). */
+export const functionCountQuery: RedisQuery<number> = {
+  id: 'FUNCTION STATS',
+  command: () => ['FUNCTION', 'STATS'],
+  decode: (reply) => {
+    const engines = replyList(replyValueOf(reply, 'engines'));
+    return engines.reduce<number>((sum, engine, at) => {
+      return at % 2 === 0 ? sum : sum + Number(replyValueOf(engine, 'functions_count') ?? 0);
+    }, 0);
+  },
+  permission: '+function|stats',
+};
+
+/** Milliseconds of the slowest occurrence, by event; only what took longer than latency-monitor-threshold. */
+export const latencyMaximaQuery: RedisQuery<ReadonlyMap<string, number>> = {
+  id: 'LATENCY LATEST',
+  command: () => ['LATENCY', 'LATEST'],
+  decode: (reply) =>
+    new Map(
+      replyList(reply).map((event) => {
+        const [name, , , max] = replyList(event);
+        return [String(name), Number(max)];
+      }),
+    ),
+  permission: '+latency|latest',
+};

@@ -1,0 +1,153 @@
+import { cleanUpFromJournal } from '../../engine/clean-up-from-journal.ts';
+import { redactedReason } from '../../engine/migration-error.ts';
+import type { EngineDependencies } from '../../engine/migration-job.ts';
+import type { MigrationJournal, MigrationJournalEntry } from '../../engine/migration-journal.ts';
+import { withEngineSession } from '../../engine/postgresql/engine-session.ts';
+import { engineApplicationName } from '../../engine/postgresql/object-names.ts';
+import { readServerIdentity } from '../../engine/postgresql/server-identity.ts';
+import { quoteIdentifier } from '../../postgresql/quote.ts';
+import type { PostgresqlSource } from '../../postgresql/source.ts';
+import type { RedisSource } from '../../redis/source.ts';
+import type { RehearsalRecordFile } from '../rehearsal-record.ts';
+import type { Leftover } from '../rehearsal-report.ts';
+import { type DropResult, dropDatabases, dropRoles } from './drop-objects.ts';
+import { restoreEmptyDatabase } from './existing-objects.ts';
+
+export interface RehearsalEndpoints<S> {
+  readonly source: S;
+  readonly target: S;
+}
+
+/** The engine's journal, kept in the record of the rehearsal: without passwords, which whoever removes things has typed again. */
+export function createRecordJournal(
+  file: RehearsalRecordFile,
+  doors: RehearsalEndpoints<PostgresqlSource> | RehearsalEndpoints<RedisSource>,
+): MigrationJournal {
+  return {
+    recordIntent(entry) {
+      if (entry.engine === 'postgresql') {
+        const added = { name: entry.name, database: entry.source.dbname };
+        file.change({ objects: [...file.current().objects, added] });
+      } else {
+        // A password the target had for another source is nothing for a file.
+        const hidden = entry.settings.masterauth === undefined ? {} : { masterauth: '' };
+        const filled = [{ name: 'keys', extensions: [], schemas: [], publications: [] }];
+        file.change({
+          objects: [{ name: entry.name, database: '' }],
+          filled,
+          settings: { ...entry.settings, ...hidden },
+        });
+      }
+    },
+    recordRemoved: (name) => file.change({ objects: file.current().objects.filter((one) => one.name !== name) }),
+    pending: () => {
+      const { objects, system, settings = {} } = file.current();
+      return objects.map(({ name, database }): MigrationJournalEntry => {
+        const { source, target } = doors;
+        return 'dbname' in source && 'dbname' in target
+          ? {
+              engine: 'postgresql',
+              name,
+              source: { ...source, dbname: database },
+              target: { ...target, dbname: database },
+              targetSystem: system,
+            }
+          : {
+              engine: 'redis',
+              name,
+              source: { ...source, db: undefined },
+              target: { ...target, db: undefined },
+              settings,
+            };
+      });
+    },
+  };
+}
+
+/**
+ * Removes everything a rehearsal of PostgreSQL has made, in whatever state it is. What could not be removed stays in the
+ * record, which is gone when there is none.
+ * @param keep what was made on the target stays, and is no longer ours
+ */
+export async function cleanUpPostgresql(
+  file: RehearsalRecordFile,
+  { target }: RehearsalEndpoints<PostgresqlSource>,
+  ports: EngineDependencies,
+  keep: boolean,
+): Promise<readonly Leftover[]> {
+  const left: Leftover[] = [...(await cleanUpFromJournal(ports))];
+  if (!keep) left.push(...(await cleanUpTarget(file, target, ports)));
+  if (left.length === 0) file.remove();
+  return left;
+}
+
+async function cleanUpTarget(
+  file: RehearsalRecordFile,
+  target: PostgresqlSource,
+  ports: EngineDependencies,
+): Promise<readonly Leftover[]> {
+  const { databases, roles, filled, system } = file.current();
+  if (databases.length + roles.length + filled.length === 0) return [];
+  try {
+    return await withEngineSession(target, ports, { name: engineApplicationName }, async (session) => {
+      const server = await readServerIdentity(session);
+      if (server.system !== system) throw new Error('it is another server than the one that was filled');
+      const left: Leftover[] = [];
+      for (const one of filled) {
+        const rest = await restoreFilledDatabase(one, target, ports);
+        if (rest.length > 0) left.push(...rest);
+        else file.change({ filled: file.current().filled.filter(({ name }) => name !== one.name) });
+      }
+      const gone = await dropDatabases(session, databases, server.version);
+      file.change({ databases: withoutDropped(databases, gone) });
+      const free = await dropRoles(session, roles);
+      file.change({ roles: withoutDropped(roles, free) });
+      return [...left, ...gone.leftovers, ...free.leftovers];
+    });
+  } catch (error) {
+    const reason = redactedReason(error, target.password);
+    const each = (what: string, statement: string) => (name: string) => ({
+      side: 'target' as const,
+      database: '',
+      object: `${what} ${name}`,
+      statement: `${statement} ${quoteIdentifier(name)}`,
+      reason,
+    });
+    return [
+      ...file.current().databases.map(({ name }) => each('database', 'DROP DATABASE')(name)),
+      ...file.current().roles.map(({ name }) => each('role', 'DROP ROLE')(name)),
+    ];
+  }
+}
+
+async function restoreFilledDatabase(
+  { name, ...before }: Parameters<typeof restoreEmptyDatabase>[1] & { readonly name: string },
+  target: PostgresqlSource,
+  ports: EngineDependencies,
+): Promise<readonly Leftover[]> {
+  const told = (object: string, reason: string): Leftover => ({
+    side: 'target',
+    database: name,
+    object,
+    statement: `DROP ${object} CASCADE`,
+    reason,
+  });
+  try {
+    const rest = await withEngineSession(
+      { ...target, dbname: name },
+      ports,
+      { name: engineApplicationName },
+      (session) => restoreEmptyDatabase(session, before),
+    );
+    return rest.map((object) => told(object, 'it could not be dropped'));
+  } catch (error) {
+    return [told('what was copied into it', redactedReason(error, target.password))];
+  }
+}
+
+function withoutDropped<T extends { readonly name: string }>(
+  all: readonly T[],
+  { dropped: gone }: DropResult,
+): readonly T[] {
+  return all.filter(({ name }) => !gone.includes(name));
+}

@@ -1,0 +1,119 @@
+import { redactedReason } from '../../engine/migration-error.ts';
+import type { EngineDependencies } from '../../engine/migration-job.ts';
+import type { PostgresJournalEntry } from '../../engine/migration-journal.ts';
+import { migrationStatementTimeout, withEngineSession } from '../../engine/postgresql/engine-session.ts';
+import { engineApplicationName } from '../../engine/postgresql/object-names.ts';
+import { readSourceStatus } from '../../engine/postgresql/replication-status.ts';
+import type { CopySession } from '../../postgresql/connection.ts';
+import { quoteIdentifier } from '../../postgresql/quote.ts';
+import type { PostgresqlSource } from '../../postgresql/source.ts';
+import { compareCounts, isUnsettled } from '../compare-counts.ts';
+import type { TableCount } from '../rehearsal-report.ts';
+import type { RehearsalEndpoints } from './clean-up.ts';
+import { type CountedTable, countRows, listTables } from './count-rows.ts';
+import { firstRowOf } from './drop-objects.ts';
+
+export interface CompareRowsOptions {
+  readonly endpoints: RehearsalEndpoints<PostgresqlSource>;
+  readonly ports: EngineDependencies;
+  readonly signal: AbortSignal;
+  /** Rounds, as long as the source is written to. */
+  readonly tries: number;
+  readonly stallTimeout: number;
+  /** Waits until all that was written up to now has arrived; undefined: nothing more will come. */
+  readonly slot: { readonly name: string; readonly version: number } | undefined;
+}
+
+export interface CompareRowsResult {
+  readonly tables: readonly TableCount[];
+  /** What the source had written did not come. */
+  readonly isBehind: boolean;
+}
+
+/** Exact counts on both sides, again where the source was written to in between. */
+export async function compareRows({
+  endpoints: doors,
+  ports,
+  signal,
+  tries,
+  stallTimeout: patience,
+  slot,
+}: CompareRowsOptions): Promise<CompareRowsResult> {
+  const opening = { name: engineApplicationName, signal };
+  return withEngineSession(doors.source, ports, opening, (source) =>
+    withEngineSession(doors.target, ports, opening, async (target) => {
+      const all = await listTables(source);
+      const carried = slot === undefined ? all : all.filter(({ isUnlogged }) => !isUnlogged);
+      const found = new Map<string, TableCount>();
+      let open: readonly CountedTable[] = carried;
+      let isBehind = false;
+      for (let attempt = 0; attempt < tries && open.length > 0; attempt++) {
+        if (attempt > 0) await ports.sleep(Math.min(1000, 100 * 2 ** attempt), signal);
+        const before = await countRows(source, open, migrationStatementTimeout);
+        isBehind =
+          slot !== undefined && !(await waitUntilReplicated(source, slot, { ports, signal, stallTimeout: patience }));
+        const there = await countRows(target, open, migrationStatementTimeout);
+        const after = await countRows(source, open, migrationStatementTimeout);
+        const judged = compareCounts({ before, target: there, after });
+        for (const one of judged) found.set(one.name, one);
+        open = open.filter(({ name }) => judged.some((one) => one.name === name && isUnsettled(one)));
+        if (isBehind) break;
+      }
+      const left = all.filter((table) => !carried.includes(table));
+      for (const [name, rows] of await countRows(source, left, migrationStatementTimeout)) {
+        found.set(name, { name, rows_source: rows, rows_target: 0, state: 'not_carried' });
+      }
+      return { tables: all.flatMap(({ name }) => found.get(name) ?? []), isBehind };
+    }),
+  );
+}
+
+/** Whether the subscription has taken all that was written up to now. */
+async function waitUntilReplicated(
+  session: CopySession,
+  slot: { readonly name: string; readonly version: number },
+  { ports, signal, stallTimeout: patience }: Pick<CompareRowsOptions, 'ports' | 'signal' | 'patience'>,
+): Promise<boolean> {
+  const end = firstRowOf(await session.query('SELECT pg_current_wal_lsn() AS lsn'))?.lsn ?? undefined;
+  for (const limit = performance.now() + patience; performance.now() < limit; ) {
+    const look = await readSourceStatus(session, [slot.name], end, slot.version);
+    if (look.slots.get(slot.name)?.caughtUp === true) return true;
+    await ports.sleep(100, signal);
+  }
+  return false;
+}
+
+/** Copies one table as a worker does, into a transaction that is taken back: what the target says to it, or undefined. */
+export async function findCopyError(
+  entry: Pick<PostgresJournalEntry, 'source' | 'target'>,
+  table: CountedTable,
+  ports: EngineDependencies,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const opening = { name: engineApplicationName, signal };
+  try {
+    return await withEngineSession(entry.source, ports, opening, (from) =>
+      withEngineSession(entry.target, ports, opening, async (to) => {
+        const columns = await columnsOf(from, table);
+        await to.query("BEGIN; SET LOCAL session_replication_role = 'replica'");
+        const sink = await to.copyIn(`COPY ${table.quoted} ${columns} FROM STDIN`);
+        // The target may have refused already: then there is no use in sending the rest.
+        await from.copyOut(`COPY ${table.quoted} ${columns} TO STDOUT`, (bytes) => sink.write(bytes));
+        await sink.finish();
+        await to.query('ROLLBACK');
+        return undefined;
+      }),
+    );
+  } catch (error) {
+    return redactedReason(error, entry.source.password, entry.target.password);
+  }
+}
+
+async function columnsOf(session: CopySession, { quoted }: CountedTable): Promise<string> {
+  const rows = await session.query(
+    `SELECT a.attname FROM pg_attribute a WHERE a.attrelid = '${quoted.replaceAll("'", "''")}'::regclass AND a.attnum > 0
+     AND NOT a.attisdropped AND coalesce(to_jsonb(a) ->> 'attgenerated', '') = '' ORDER BY a.attnum`,
+  );
+  const names = (rows.at(-1) ?? []).map(({ attname }) => quoteIdentifier(attname ?? ''));
+  return names.length === 0 ? '' : `(${names.join(', ')})`;
+}

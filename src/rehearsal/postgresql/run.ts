@@ -1,0 +1,240 @@
+import { createEngineDependencies } from '../../engine/engine-dependencies.ts';
+import { defaultEngineLimits } from '../../engine/migration-job.ts';
+import type { DatabaseMigrationState, MigrationState } from '../../engine/migration-state.ts';
+import { copyRoles } from '../../engine/postgresql/copy-roles.ts';
+import { createTargetDatabase } from '../../engine/postgresql/database-definition.ts';
+import { queryLastRows, querySingleValue, withEngineSession } from '../../engine/postgresql/engine-session.ts';
+import { engineApplicationName, replicationObjectName } from '../../engine/postgresql/object-names.ts';
+import { startMigrationJob } from '../../engine/running-migration.ts';
+import { chooseSchemaCopier } from '../../engine/schema/choose-schema-copier.ts';
+import { quoteLiteral } from '../../postgresql/quote.ts';
+import type { PostgresqlSource } from '../../postgresql/source.ts';
+import { waitForCatchUp } from '../catch-up.ts';
+import { compareSequences } from '../compare-counts.ts';
+import type { CreatedObject, RehearsalRecordFile } from '../rehearsal-record.ts';
+import type { DatabaseRehearsal, TableCount } from '../rehearsal-report.ts';
+import type { RehearsalRunParams, RehearsalRunResult } from '../run-params.ts';
+import { createRecordJournal, type RehearsalEndpoints } from './clean-up.ts';
+import { compareRows, findCopyError } from './compare-rows.ts';
+import { listTables, readSequences } from './count-rows.ts';
+import type { RehearsalPlan, TargetState } from './plan.ts';
+
+/** What one rehearsal of PostgreSQL works with. */
+export interface PostgresRunParams extends RehearsalRunParams {
+  readonly endpoints: RehearsalEndpoints<PostgresqlSource>;
+  readonly targetState: TargetState;
+  readonly plan: RehearsalPlan;
+  readonly file: RehearsalRecordFile;
+  readonly ignoreDbs: readonly string[];
+  readonly method: 'continuous' | 'dump';
+}
+
+export function createPostgresPorts(
+  { clock, env, random }: Pick<RehearsalRunParams, 'clock' | 'env' | 'random'>,
+  file: RehearsalRecordFile,
+  doors: RehearsalEndpoints<PostgresqlSource>,
+) {
+  return createEngineDependencies({
+    now: () => clock.now(),
+    random,
+    journal: createRecordJournal(file, doors),
+    schemaCopy: chooseSchemaCopier({ env }),
+    limits: { ...defaultEngineLimits, pollInterval: 500 },
+  });
+}
+
+/** Makes, moves, compares and stops; what it made on the target is still there when it resolves, and is in the record. */
+export async function runPostgresRehearsal(course: PostgresRunParams): Promise<RehearsalRunResult> {
+  const { endpoints: doors, plan, file, ignoreDbs, method, signal, clock } = course;
+  const ports = createPostgresPorts(course, file, doors);
+  await createRolesAndDatabases(course, ports);
+  const { id } = file.current();
+  const migration = startMigrationJob(
+    {
+      engine: 'postgresql',
+      id,
+      ...doors,
+      ignoreDbs,
+      method,
+      deadline: Number.POSITIVE_INFINITY,
+      finishWhenIdle: false,
+    },
+    ports,
+  );
+  try {
+    const arrival = await waitForCatchUp(migration, {
+      clock,
+      signal,
+      poll: 250,
+      stallTimeout: course.stallTimeout,
+      onState: course.onState,
+    });
+    const looks = new Map<string, DatabaseComparison>();
+    for (const state of migration.state().databases) {
+      looks.set(state.name, await compareDatabase(course, state, plan, ports));
+    }
+    course.onCompared();
+    const last = migration.state();
+    await migration.stop('stopped_by_user');
+    const ended = migration.state();
+    const databases: DatabaseRehearsal[] = [];
+    for (const state of last.databases) {
+      const look = looks.get(state.name) ?? emptyComparison;
+      databases.push(
+        await buildDatabaseResult(course, state, look, { ended, seconds: arrival.seconds.get(state.name) ?? 0 }, ports),
+      );
+    }
+    const failed = last.databases.length === 0 && ended.reason !== undefined && ended.status === 'error';
+    return { databases, errors: failed ? [ended.reason ?? ''] : [], warnings: ended.warnings };
+  } finally {
+    await migration.stop('interrupted');
+  }
+}
+
+type Ports = ReturnType<typeof createPostgresPorts>;
+
+/** Roles and databases are made by us, so that what is removed in the end is what was made in the beginning. */
+async function createRolesAndDatabases(
+  { endpoints: doors, plan, file, signal }: PostgresRunParams,
+  ports: Ports,
+): Promise<void> {
+  const opening = { name: engineApplicationName, signal };
+  await withEngineSession(doors.source, ports, opening, (source) =>
+    withEngineSession(doors.target, ports, opening, async (target) => {
+      const roles = async (session: typeof target) =>
+        (await queryLastRows(session, 'SELECT rolname AS name, oid FROM pg_roles WHERE oid >= 16384 ORDER BY 1')).map(
+          ({ name, oid }): CreatedObject => ({ name: name ?? '', ...(oid == null ? {} : { oid }) }),
+        );
+      const there = (await roles(target)).map(({ name }) => name);
+      const wanted = (await roles(source)).filter(({ name }) => !there.includes(name)).map(({ name }) => name);
+      file.change({ roles: wanted.map((name) => ({ name })), filled: plan.filled });
+      await copyRoles(source, target, ports.random);
+      file.change({ roles: (await roles(target)).filter(({ name }) => wanted.includes(name)) });
+      for (const database of plan.missing) {
+        const { name } = database;
+        const others = file.current().databases;
+        file.change({ databases: [...others, { name }] });
+        await createTargetDatabase(target, database);
+        const oid = await querySingleValue(target, `SELECT oid FROM pg_database WHERE datname = ${quoteLiteral(name)}`);
+        file.change({ databases: [...others, { name, ...(oid === undefined ? {} : { oid }) }] });
+      }
+    }),
+  );
+}
+
+interface DatabaseComparison {
+  readonly tables: readonly TableCount[];
+  readonly sequences: ReadonlyMap<string, string>;
+  readonly errors: readonly string[];
+}
+
+const emptyComparison: DatabaseComparison = { tables: [], sequences: new Map(), errors: [] };
+
+/** Counts while it replicates; the tables of a database that has failed are not counted. */
+async function compareDatabase(
+  course: PostgresRunParams,
+  state: DatabaseMigrationState,
+  plan: RehearsalPlan,
+  ports: Ports,
+): Promise<DatabaseComparison> {
+  const { signal, stallTimeout: patience, maxRounds: tries } = course;
+  if (state.phase === 'error') return emptyComparison;
+  const isCopied = state.phase === 'streaming' || state.phase === 'done';
+  const isStuck = state.phase === 'copying' && state.method === 'continuous' && state.tables.length > 0;
+  if (!isCopied && !isStuck) return { ...emptyComparison, errors: [stalledText(state, patience)] };
+  const doors = endpointsFor(course.endpoints, state.name);
+  const isLive = state.phase !== 'done';
+  const oid = plan.databases.find(({ name }) => name === state.name)?.oid ?? '';
+  const waiting = new Set(state.tables.filter(({ stage }) => stage !== 'r').map(({ name }) => name));
+  const slot = isLive
+    ? { name: replicationObjectName(course.file.current().id, oid), version: plan.source.version }
+    : undefined;
+  const sequences = await withEngineSession(
+    doors.source,
+    ports,
+    { name: engineApplicationName, signal },
+    readSequences,
+  );
+  if (isLive && waiting.size > 0) {
+    const stuck = await findCopyErrors(doors, waiting, ports, signal);
+    return { tables: stuck, sequences: new Map(), errors: [] };
+  }
+  const { tables, isBehind } = await compareRows({
+    endpoints: doors,
+    ports,
+    signal,
+    tries,
+    stallTimeout: patience,
+    slot,
+  });
+  const errors = isBehind
+    ? ['what the source writes does not arrive on the target any more; the log of the target says why']
+    : [];
+  return { tables, sequences, errors };
+}
+
+function stalledText({ phase, method }: DatabaseMigrationState, patience: number): string {
+  const why =
+    phase === 'connecting'
+      ? ': a transaction that is open anywhere on the source holds up the making of a replication slot'
+      : method === 'dump'
+        ? ': the dump stood still'
+        : '';
+  return `nothing came nearer for ${Math.round(patience / 1000)} s in the phase ${phase}${why}`;
+}
+
+/** Tables that never came are tried by ourselves, so that the target says why; those that came are not counted. */
+async function findCopyErrors(
+  doors: RehearsalEndpoints<PostgresqlSource>,
+  waiting: ReadonlySet<string>,
+  ports: Ports,
+  signal: AbortSignal,
+): Promise<readonly TableCount[]> {
+  const all = await withEngineSession(doors.source, ports, { name: engineApplicationName, signal }, listTables);
+  const found: TableCount[] = [];
+  for (const table of all.filter(({ name }) => waiting.has(name))) {
+    const limit = AbortSignal.any([signal, AbortSignal.timeout(60_000)]);
+    const error = found.length < 10 ? await findCopyError(doors, table, ports, limit) : undefined;
+    signal.throwIfAborted();
+    const reason = limit.aborted ? undefined : error;
+    found.push({
+      name: table.name,
+      rows_source: null,
+      rows_target: null,
+      state: 'not_copied',
+      ...(reason === undefined ? {} : { error: reason }),
+    });
+  }
+  return found;
+}
+
+/** The end brings the sequences; they are compared when it has. */
+async function buildDatabaseResult(
+  course: PostgresRunParams,
+  { name, method, error }: DatabaseMigrationState,
+  { tables, sequences, errors }: DatabaseComparison,
+  { ended, seconds }: { readonly ended: MigrationState; readonly seconds: number },
+  ports: Ports,
+): Promise<DatabaseRehearsal> {
+  const opening = { name: engineApplicationName, signal: course.signal };
+  const doors = endpointsFor(course.endpoints, name);
+  const after = sequences.size === 0 ? sequences : await withEngineSession(doors.source, ports, opening, readSequences);
+  const there = sequences.size === 0 ? sequences : await withEngineSession(doors.target, ports, opening, readSequences);
+  const warnings = ended.databases.find((one) => one.name === name)?.warnings ?? [];
+  return {
+    name,
+    method: method ?? null,
+    seconds: Math.round(seconds * 10) / 10,
+    tables,
+    sequences: compareSequences(sequences, there, after),
+    errors: [...(error === undefined ? [] : [error]), ...errors],
+    warnings,
+  };
+}
+
+function endpointsFor(
+  { source, target }: RehearsalEndpoints<PostgresqlSource>,
+  dbname: string,
+): RehearsalEndpoints<PostgresqlSource> {
+  return { source: { ...source, dbname }, target: { ...target, dbname } };
+}

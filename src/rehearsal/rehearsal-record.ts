@@ -1,0 +1,135 @@
+import { createHash } from 'node:crypto';
+import { rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { isRecord, type JsonRecord, parseJson, stringField } from '../json.ts';
+import { ensureFolder, readTextIfPresent, writeAtomically } from '../platform/files.ts';
+import type { EmptyDatabaseState } from './postgresql/existing-objects.ts';
+
+/** Something that was made on the target. Without an oid it was only about to be made, and may be somebody else's. */
+export interface CreatedObject {
+  readonly name: string;
+  readonly oid?: string;
+}
+
+export interface FilledDatabase extends EmptyDatabaseState {
+  readonly name: string;
+}
+
+/** What a rehearsal has made and not removed yet. It holds no secret. */
+export interface RehearsalRecord {
+  readonly id: string;
+  readonly engine: 'postgresql' | 'redis';
+  /** `HOST:PORT` of both. */
+  readonly source: string;
+  readonly target: string;
+  /** What a person types to have it removed. */
+  readonly command: string;
+  /** Of the target: its system identifier, of Redis nothing. */
+  readonly system: string;
+  readonly databases: readonly CreatedObject[];
+  readonly roles: readonly CreatedObject[];
+  /** Databases that were there, empty. */
+  readonly filled: readonly FilledDatabase[];
+  /** Of publication, slot and subscription, each with its database. */
+  readonly objects: readonly { readonly name: string; readonly database: string }[];
+  /** Of a Redis target that follows the source: the settings it had. */
+  readonly settings?: Readonly<Record<string, string>>;
+}
+
+/** The record on the disk; every change is durable when it returns. */
+export interface RehearsalRecordFile {
+  current(): RehearsalRecord;
+  change(part: Partial<RehearsalRecord>): void;
+  remove(): void;
+}
+
+export function rehearsalFolder(stateFolder: string): string {
+  return join(stateFolder, 'rehearsals');
+}
+
+/** `rehearsals/<fingerprint>.json`: one for every source with every target. */
+export function rehearsalPath(stateFolder: string, source: string, target: string): string {
+  const fingerprint = createHash('sha256').update(`${source} ${target}`).digest('hex').slice(0, 32);
+  return join(rehearsalFolder(stateFolder), `${fingerprint}.json`);
+}
+
+export function openRehearsalRecord(path: string, first: RehearsalRecord): RehearsalRecordFile {
+  let current = first;
+  const write = () => {
+    ensureFolder(dirname(path));
+    writeAtomically(path, `${JSON.stringify({ version: 1, ...current }, null, 2)}\n`);
+  };
+  write();
+  return {
+    current: () => current,
+    change(part) {
+      current = { ...current, ...part };
+      write();
+    },
+    remove: () => rmSync(path, { force: true }),
+  };
+}
+
+/** undefined: there is none. `damaged`: it cannot be read, and is left as it is. */
+export function readRehearsalRecord(path: string): RehearsalRecord | 'damaged' | undefined {
+  let text: string | undefined;
+  try {
+    text = readTextIfPresent(path);
+  } catch {
+    return 'damaged';
+  }
+  if (text === undefined) return undefined;
+  const json = parseJson(text);
+  return (json.ok && isRecord(json.value) ? decodeRecord(json.value) : undefined) ?? 'damaged';
+}
+
+function decodeRecord(json: JsonRecord): RehearsalRecord | undefined {
+  const [id, source, target, command, system] = ['id', 'source', 'target', 'command', 'system'].map((name) =>
+    stringField(json, name),
+  );
+  const { engine, settings } = json;
+  if (id === undefined || source === undefined || target === undefined || command === undefined) return undefined;
+  if ((engine !== 'postgresql' && engine !== 'redis') || system === undefined) return undefined;
+  return {
+    id,
+    engine,
+    source,
+    target,
+    command,
+    system,
+    databases: recordsIn(json.databases).flatMap(decodeCreatedObject),
+    roles: recordsIn(json.roles).flatMap(decodeCreatedObject),
+    filled: recordsIn(json.filled).flatMap((one) =>
+      decodeCreatedObject(one).map(({ name }) => ({
+        name,
+        extensions: textsIn(one.extensions),
+        schemas: textsIn(one.schemas),
+        publications: textsIn(one.publications),
+      })),
+    ),
+    objects: recordsIn(json.objects).flatMap((one) => {
+      const [name, database] = [stringField(one, 'name'), stringField(one, 'database')];
+      return name === undefined || database === undefined ? [] : [{ name, database }];
+    }),
+    ...(isRecord(settings) ? { settings: textEntries(settings) } : {}),
+  };
+}
+
+function decodeCreatedObject(json: JsonRecord): readonly CreatedObject[] {
+  const [name, oid] = [stringField(json, 'name'), stringField(json, 'oid')];
+  return name === undefined ? [] : [{ name, ...(oid === undefined ? {} : { oid }) }];
+}
+
+function recordsIn(value: unknown): readonly JsonRecord[] {
+  return Array.isArray(value) ? value.filter(isRecord) : [];
+}
+
+function textsIn(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.filter((one): one is string => typeof one === 'string') : [];
+}
+
+function textEntries(json: JsonRecord): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(json).flatMap(([name, value]) => (typeof value === 'string' ? [[name, value] as const] : [])),
+  );
+}

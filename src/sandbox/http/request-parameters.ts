@@ -1,0 +1,62 @@
+import { parseJsonText } from './json-text.ts';
+import { parseMediaType } from './media-type.ts';
+
+/** The parameters of a request; one without a value counts as left out (RFC 6749 §3.1). */
+export interface RequestParameters {
+  readonly get: (name: string) => string | undefined;
+  readonly isRepeated: (name: string) => boolean;
+  /** Why the body could not be read. */
+  readonly problem?: string;
+}
+
+/** Reads query and body as one bag, so that a parameter sent in both counts as repeated. */
+export function readParameters(query: string, body: string, contentType: string): RequestParameters {
+  const read: BodyPairs = body === '' ? { pairs: [] } : bodyPairs(body, parseMediaType(contentType));
+  const values = new Map<string, string>();
+  const repeated = new Set<string>();
+  for (const [name, value] of [...new URLSearchParams(query), ...read.pairs]) {
+    if (values.has(name)) repeated.add(name);
+    else values.set(name, value);
+  }
+  return {
+    get: (name) => values.get(name) || undefined,
+    isRepeated: (name) => repeated.has(name),
+    ...(read.problem === undefined ? {} : { problem: read.problem }),
+  };
+}
+
+/** The value of a parameter as it was sent, still encoded; undefined when it was not sent at all. */
+export function readRawParameter(query: string, name: string): string | undefined {
+  for (const pair of query.split('&')) {
+    const [rawName = '', ...rawValue] = pair.split('=');
+    if (pair !== '' && new URLSearchParams(rawName).keys().next().value === name) return rawValue.join('=');
+  }
+  return undefined;
+}
+
+interface BodyPairs {
+  readonly pairs: readonly (readonly [string, string])[];
+  readonly problem?: string;
+}
+
+function bodyPairs(body: string, type: string): BodyPairs {
+  if (type === 'application/x-www-form-urlencoded') return { pairs: [...new URLSearchParams(body)] };
+  if (type === 'application/json') return jsonPairs(body);
+  return { pairs: [] };
+}
+
+function jsonPairs(body: string): BodyPairs {
+  const read = parseJsonText(body);
+  if (read === undefined) return { pairs: [], problem: 'The request body is not valid JSON.' };
+  if (typeof read.value !== 'object' || read.value === null || Array.isArray(read.value)) {
+    return { pairs: [], problem: 'The request body is not a JSON object.' };
+  }
+  const pairs: (readonly [string, string])[] = [];
+  for (const [name, value] of Object.entries(read.value)) {
+    if (value === null) continue;
+    if (typeof value !== 'string') return { pairs: [], problem: `The parameter ${name} is not a string.` };
+    pairs.push([name, value]);
+  }
+  for (const key of read.repeated) pairs.push([key.name, '']);
+  return { pairs };
+}

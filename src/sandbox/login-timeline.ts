@@ -1,0 +1,112 @@
+import type { LoggedRequest, LoginTrace, TracedRequest } from './request-log.ts';
+
+/** What one person did with one application, from the authorization request to the last API call. */
+export interface LoginTimeline {
+  /** ISO 8601, on the virtual clock. */
+  readonly at: string;
+  /** UUID; unknown before somebody has signed in. */
+  readonly person: string | undefined;
+  readonly steps: readonly TimelineStep[];
+}
+
+export interface TimelineStep {
+  readonly at: string;
+  readonly description: string;
+  /** The requests that this step stands for, one or several alike; none for the redirect, which is a browser's. */
+  readonly entry?: LoggedRequest;
+  readonly count: number;
+}
+
+export interface ApplicationTimeline {
+  /** Newest first. */
+  readonly logins: readonly LoginTimeline[];
+  /** Requests of the application that belong to no login that was seen, as with tokens issued by hand. */
+  readonly others: readonly TimelineStep[];
+}
+
+/** Puts the requests of an application together. A token belongs to the latest login of its person that was answered. */
+export function buildTimeline(requests: readonly TracedRequest[], clientId: string): ApplicationTimeline {
+  const logins: LoginDraft[] = [];
+  const others: TimelineStep[] = [];
+  for (const { entry, trace } of requests) {
+    if (trace?.clientId !== clientId) continue;
+    const login = trace.login === undefined ? latestAnsweredLogin(logins, trace) : openLogin(logins, entry, trace);
+    if (login !== undefined) login.person ??= trace.person;
+    appendStep(login?.steps ?? others, entry, trace);
+    if (login !== undefined && trace.redirect !== undefined) login.isAnswered = true;
+  }
+  return { logins: logins.reverse(), others };
+}
+
+interface LoginDraft {
+  readonly at: string;
+  readonly key: string | undefined;
+  person: string | undefined;
+  isAnswered: boolean;
+  readonly steps: TimelineStep[];
+}
+
+/** The same authorization request goes on until it is answered; sent again after that, it is a new login. */
+function openLogin(logins: LoginDraft[], entry: LoggedRequest, { login: key }: LoginTrace): LoginDraft {
+  const known = logins.findLast((one) => one.key === key);
+  if (known !== undefined && (!known.isAnswered || entry.method === 'POST')) return known;
+  const fresh: LoginDraft = { at: entry.at, key, person: undefined, isAnswered: false, steps: [] };
+  logins.push(fresh);
+  return fresh;
+}
+
+function latestAnsweredLogin(logins: readonly LoginDraft[], { person }: LoginTrace): LoginDraft | undefined {
+  return logins.findLast((one) => one.isAnswered && (one.person === undefined || one.person === person));
+}
+
+/** Calls that are alike are one step with a number, because a script makes hundreds of them. */
+function appendStep(steps: TimelineStep[], entry: LoggedRequest, trace: LoginTrace): void {
+  const what = describeStep(entry, trace);
+  const before = steps.at(-1);
+  if (before?.entry !== undefined && entry.path.startsWith('/v2/') && isAlike(before.entry, entry)) {
+    steps[steps.length - 1] = { ...before, count: before.count + 1 };
+    return;
+  }
+  steps.push({ at: entry.at, description: what, entry, count: 1 });
+  if (trace.redirect !== undefined) {
+    const { host, outcome } = trace.redirect;
+    steps.push({
+      at: entry.at,
+      description: `Redirect to ${host} ${OUTCOMES.get(outcome) ?? `with the error ${outcome}`}`,
+      count: 1,
+    });
+  }
+}
+
+function isAlike(one: LoggedRequest, other: LoggedRequest): boolean {
+  return (
+    one.method === other.method && one.path === other.path && one.status === other.status && one.fault === other.fault
+  );
+}
+
+function describeStep({ method, path, status, grant_type }: LoggedRequest, { redirect, person }: LoginTrace): string {
+  const isRefused = status >= 400;
+  switch (`${method} ${path}`) {
+    case 'GET /v1/oauth/authorize':
+      if (isRefused) return 'Authorization request refused with a page';
+      if (redirect !== undefined) return 'Authorization request, answered without a page';
+      return `Authorization request, ${person === undefined ? 'sign-in page' : 'consent page'} shown`;
+    case 'POST /panel/sign-in':
+      return isRefused ? 'Sign-in refused' : 'Signed in';
+    case 'POST /v1/oauth/authorize':
+      if (redirect === undefined) return isRefused ? 'Consent form refused' : 'Another account wanted';
+      return redirect.outcome === 'access_denied' ? 'Consent denied' : 'Consent given';
+    case 'POST /v1/oauth/token':
+      if (grant_type === 'refresh_token') return isRefused ? 'Refresh refused' : 'Tokens refreshed';
+      return isRefused ? 'Code refused' : 'Code exchanged for tokens';
+    case 'POST /v1/oauth/revoke':
+      return isRefused ? 'Revocation refused' : 'Token revoked';
+    default:
+      return isRefused ? 'API call refused' : 'API call';
+  }
+}
+
+const OUTCOMES: ReadonlyMap<string, string> = new Map([
+  ['code', 'with a code'],
+  ['token', 'with an access token'],
+]);

@@ -1,0 +1,39 @@
+import { createHash } from 'node:crypto';
+import { toAsciiQuery } from './http/ascii-query.ts';
+import type { HttpReply } from './http/http-reply.ts';
+import type { HttpRequest } from './http/http-request.ts';
+import { readParameters } from './http/request-parameters.ts';
+import { findPanelSession } from './panel/panel-session.ts';
+import type { SandboxGrant } from './records.ts';
+import type { LoginTrace } from './request-log.ts';
+import type { SandboxService } from './service.ts';
+
+/** Of a request that carries an authorization request in its query. */
+export function traceAuthorizationRequest(
+  request: HttpRequest,
+  query: string,
+  service: SandboxService,
+): LoginTrace | undefined {
+  const clientId = readParameters(query, '', '').get('client_id');
+  if (clientId === undefined) return undefined;
+  const person = findPanelSession(request, service)?.person.uuid;
+  const login = createHash('sha256').update(toAsciiQuery(query)).digest('base64url').slice(0, 16);
+  return { clientId, login, ...(person === undefined ? {} : { person }) };
+}
+
+/** Of a request that presents a code or a token. */
+export function traceGrant(mandate: SandboxGrant | undefined): LoginTrace | undefined {
+  return mandate === undefined ? undefined : { clientId: mandate.clientId, person: mandate.person };
+}
+
+/** The same trace once the answer is known. */
+export function addRedirect(
+  trace: LoginTrace | undefined,
+  { headers: { location } }: HttpReply,
+): LoginTrace | undefined {
+  if (trace?.login === undefined || location === undefined || location.startsWith('/')) return trace;
+  const url = new URL(location);
+  const outcome =
+    url.searchParams.get('error') ?? (new URLSearchParams(url.hash.slice(1)).has('access_token') ? 'token' : 'code');
+  return { ...trace, redirect: { host: url.host || url.protocol, outcome } };
+}

@@ -1,0 +1,68 @@
+import type { HttpReply } from '../http/http-reply.ts';
+import type { HttpRequest } from '../http/http-request.ts';
+import { readParameters, readRawParameter } from '../http/request-parameters.ts';
+import type { Application, Scope } from '../records.ts';
+import type { SandboxService } from '../service.ts';
+import type { RedirectTarget } from './authorization-redirects.ts';
+import type { AuthorizationRule } from './authorization-rule.ts';
+import { checkAccountHint } from './rules/account-hint.ts';
+import { checkClient } from './rules/client.ts';
+import { checkCodeChallenge } from './rules/code-challenge.ts';
+import { checkPrompt, readPrompt } from './rules/prompt.ts';
+import { checkRedirectUri } from './rules/redirect-uri.ts';
+import { checkRepeatedParameters } from './rules/repeated-parameters.ts';
+import { checkResponseType, readResponseType } from './rules/response-type.ts';
+import { checkScope, readScope } from './rules/scope.ts';
+
+/** An authorization request whose every parameter was judged. */
+export interface SandboxAuthorizationRequest {
+  readonly application: Application;
+  readonly redirectTo: RedirectTarget;
+  readonly responseType: 'code' | 'token';
+  readonly scope: Scope;
+  readonly prompt: 'none' | 'select_account';
+  /** First six characters of the account UUID that is expected. */
+  readonly hint?: string;
+  readonly challenge?: string;
+}
+
+const RULES: readonly AuthorizationRule[] = [
+  checkRepeatedParameters,
+  checkScope,
+  checkResponseType,
+  checkCodeChallenge,
+  checkPrompt,
+  checkAccountHint,
+];
+
+/** Judges an authorization request rule by rule; the first that finds something wrong answers (RFC 6749 §4.1.2.1). */
+export function validateAuthorizationRequest(
+  request: HttpRequest,
+  service: SandboxService,
+  status: 302 | 303,
+): SandboxAuthorizationRequest | HttpReply {
+  const parameters = readParameters(request.query, '', '');
+  const application = checkClient(parameters, service.world);
+  if ('status' in application) return application;
+  const redirectUri = checkRedirectUri(parameters, application);
+  if (typeof redirectUri !== 'string') return redirectUri;
+
+  const rawState = parameters.isRepeated('state') ? undefined : readRawParameter(request.query, 'state');
+  const to: RedirectTarget = { redirectUri, status, ...(rawState === undefined ? {} : { rawState }) };
+  for (const rule of RULES) {
+    const reply = rule({ parameters, application, to });
+    if (reply !== undefined) return reply;
+  }
+  const responseType = readResponseType(parameters) ?? 'code';
+  const hint = parameters.get('i');
+  const challenge = parameters.get('code_challenge');
+  return {
+    application,
+    redirectTo: to,
+    responseType,
+    scope: readScope(parameters) ?? 'read',
+    prompt: responseType === 'token' ? 'select_account' : (readPrompt(parameters) ?? 'select_account'),
+    ...(hint === undefined ? {} : { hint }),
+    ...(challenge === undefined || responseType === 'token' ? {} : { challenge }),
+  };
+}

@@ -1,0 +1,46 @@
+import { createHash } from 'node:crypto';
+import { equalSecrets } from '../equal-secrets.ts';
+import type { HttpReply } from '../http/http-reply.ts';
+import type { HttpRequest } from '../http/http-request.ts';
+import type { AuthorizationCode } from '../records.ts';
+import type { SandboxService } from '../service.ts';
+import { type ClientAuthentication, invalidClient } from './client-authentication.ts';
+import { invalidGrant, invalidRequest } from './oauth-errors.ts';
+import { renderTokenResponse } from './token-response.ts';
+
+/** Authorization code for tokens (RFC 6749 §4.1.3). A failed exchange leaves the code as it was. */
+export function exchangeAuthorizationCode(
+  request: HttpRequest,
+  { world, settings }: SandboxService,
+  client: ClientAuthentication,
+): HttpReply {
+  if (client.kind !== 'proven') return invalidClient(request);
+  const parameters = request.parameters();
+  const value = parameters.get('code');
+  const redirectUri = parameters.get('redirect_uri');
+  if (value === undefined) return invalidRequest('The parameter code is missing.');
+  if (redirectUri === undefined) return invalidRequest('The parameter redirect_uri is missing.');
+
+  const code = world.code(value);
+  if (code === undefined) return invalidGrant('The authorization code is not known.');
+  if (code.clientId !== client.application.clientId) {
+    return invalidGrant('The authorization code was issued to another client.');
+  }
+  const fate = world.codeState(code);
+  if (code.usedFor !== undefined && settings.revokeOnReplay) world.revokeSuccessors(code.usedFor);
+  if (fate !== 'valid') return invalidGrant(`The authorization code is ${fate}.`);
+  if (code.redirectUri !== redirectUri) {
+    return invalidGrant('The redirect URI is not the one the authorization code was sent to.');
+  }
+  if (!verifies(code, parameters.get('code_verifier'))) {
+    return invalidGrant('The code verifier does not match the code challenge.');
+  }
+  return renderTokenResponse(world.exchange(code), world);
+}
+
+/** PKCE (RFC 7636 §4.6); a verifier for a code without a challenge is a downgrade in progress (RFC 9700 §4.8.2). */
+function verifies({ challenge }: AuthorizationCode, verifier: string | undefined): boolean {
+  if (challenge === undefined || verifier === undefined) return challenge === verifier;
+  if (!/^[A-Za-z0-9\-._~]{43,128}$/.test(verifier)) return false;
+  return equalSecrets(createHash('sha256').update(verifier).digest('base64url'), challenge);
+}

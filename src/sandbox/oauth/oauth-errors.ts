@@ -1,0 +1,19 @@
+import { type HttpReply, jsonReply } from '../http/http-reply.ts';
+
+/** An error body of the authorization server: always both fields (RFC 6749 §5.2). */
+export function oauthError(
+  status: number,
+  error: string,
+  description: string,
+  headers: Readonly<Record<string, string>> = {},
+): HttpReply {
+  return jsonReply(status, { error, error_description: description }, headers);
+}
+
+export function invalidRequest(description: string): HttpReply {
+  return oauthError(400, 'invalid_request', description);
+}
+
+export function invalidGrant(description: string): HttpReply {
+  return oauthError(400, 'invalid_grant', description);
+}

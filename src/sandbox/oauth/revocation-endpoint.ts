@@ -1,0 +1,39 @@
+import { type HttpReply, jsonReply } from '../http/http-reply.ts';
+import type { HttpRequest } from '../http/http-request.ts';
+import { traceGrant } from '../login-trace.ts';
+import { getTokenHint, type LogFields, type LoginTrace } from '../request-log.ts';
+import type { SandboxService } from '../service.ts';
+import { claimedClientId } from './client-authentication.ts';
+import { invalidRequest } from './oauth-errors.ts';
+import { rejectInvalidParameters } from './reject-invalid-parameters.ts';
+
+/** Revocation (RFC 7009 §2). Whoever holds a token may end it; the access token and the refresh token die together. */
+export function handleRevocation(request: HttpRequest, { world }: SandboxService): HttpReply {
+  const problem = rejectInvalidParameters(request, PARAMETERS);
+  if (problem !== undefined) return problem;
+  const value = request.parameters().get('token');
+  if (value === undefined) return invalidRequest('The parameter token is missing.');
+  const bearers = request.header('authorization').filter((header) => /^bearer\b/i.test(header));
+  if (bearers.some((header) => header.replace(/^bearer +/i, '') !== value)) {
+    return invalidRequest('The bearer token is not the token to revoke.');
+  }
+  const pair = world.pair(value) ?? world.pairByRefreshToken(value);
+  if (pair !== undefined) world.revoke(pair);
+  return jsonReply(200, {});
+}
+
+export function revocationLogFields(request: HttpRequest): LogFields {
+  const clientId = claimedClientId(request);
+  const hint = getTokenHint(request.parameters().get('token') ?? '');
+  return {
+    ...(clientId === undefined ? {} : { client_id: clientId.slice(0, 100) }),
+    ...(hint === undefined ? {} : { token_hint: hint }),
+  };
+}
+
+export function traceRevocation(request: HttpRequest, { world }: SandboxService): LoginTrace | undefined {
+  const value = request.parameters().get('token') ?? '';
+  return traceGrant(world.pair(value) ?? world.pairByRefreshToken(value));
+}
+
+const PARAMETERS = ['token', 'token_type_hint', 'client_id', 'client_secret'];

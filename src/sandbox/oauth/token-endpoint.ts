@@ -1,0 +1,69 @@
+import type { HttpReply } from '../http/http-reply.ts';
+import type { HttpRequest } from '../http/http-request.ts';
+import { traceGrant } from '../login-trace.ts';
+import { getTokenHint, type LogFields, type LoginTrace } from '../request-log.ts';
+import type { SandboxService } from '../service.ts';
+import { authenticateClient, type ClientAuthentication, claimedClientId } from './client-authentication.ts';
+import { exchangeAuthorizationCode } from './exchange-authorization-code.ts';
+import { exchangeRefreshToken } from './exchange-refresh-token.ts';
+import { invalidRequest, oauthError } from './oauth-errors.ts';
+import { rejectInvalidParameters } from './reject-invalid-parameters.ts';
+
+/** The token endpoint (RFC 6749 §3.2). Credentials, where they are sent, are judged before anything else they come with. */
+export function handleTokenRequest(request: HttpRequest, service: SandboxService): HttpReply {
+  const problem = rejectInvalidParameters(request, PARAMETERS);
+  if (problem !== undefined) return problem;
+  const client = authenticateClient(request, service.world);
+  if (client.kind === 'refused') return client.reply;
+  const type = request.parameters().get('grant_type');
+  if (type === undefined) return invalidRequest(`The parameter grant_type is missing.${bodyRemark(request)}`);
+  const grant = GRANT_HANDLERS.get(type);
+  if (grant === undefined) {
+    return oauthError(400, 'unsupported_grant_type', 'The grant type must be authorization_code or refresh_token.');
+  }
+  return grant(request, service, client);
+}
+
+export function tokenRequestLogFields(request: HttpRequest): LogFields {
+  const parameters = request.parameters();
+  const clientId = claimedClientId(request);
+  const grantType = parameters.get('grant_type');
+  const hint = getTokenHint(parameters.get('refresh_token') ?? '');
+  return {
+    ...(clientId === undefined ? {} : { client_id: clientId.slice(0, 100) }),
+    ...(grantType === undefined ? {} : { grant_type: grantType.slice(0, 100) }),
+    ...(hint === undefined ? {} : { token_hint: hint }),
+  };
+}
+
+export function traceTokenRequest(request: HttpRequest, { world }: SandboxService): LoginTrace | undefined {
+  const parameters = request.parameters();
+  return traceGrant(
+    world.code(parameters.get('code') ?? '') ?? world.pairByRefreshToken(parameters.get('refresh_token') ?? ''),
+  );
+}
+
+type GrantHandler = (
+  request: HttpRequest,
+  service: SandboxService,
+  client: Exclude<ClientAuthentication, { kind: 'refused' }>,
+) => HttpReply;
+
+const GRANT_HANDLERS: ReadonlyMap<string, GrantHandler> = new Map<string, GrantHandler>([
+  ['authorization_code', exchangeAuthorizationCode],
+  ['refresh_token', exchangeRefreshToken],
+]);
+
+const PARAMETERS = [
+  'grant_type',
+  'code',
+  'client_id',
+  'client_secret',
+  'redirect_uri',
+  'refresh_token',
+  'code_verifier',
+];
+
+function bodyRemark(request: HttpRequest): string {
+  return request.body === '' ? '' : ' A body is read only as application/x-www-form-urlencoded or application/json.';
+}

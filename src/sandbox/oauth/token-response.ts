@@ -1,0 +1,23 @@
+import { type HttpReply, jsonReply } from '../http/http-reply.ts';
+import type { TokenPair } from '../records.ts';
+import type { World } from '../world.ts';
+
+/** An access token grant (spec §2, RFC 6749 §5.1); what does not apply is left out. */
+export function renderTokenResponse(pair: TokenPair, world: World): HttpReply {
+  const person = world.registry.person(pair.person);
+  const team = pair.team === undefined ? undefined : world.registry.team(pair.team);
+  return jsonReply(200, {
+    access_token: pair.accessToken,
+    token_type: 'bearer',
+    expires_in: Math.floor((pair.expiresAt - pair.issuedAt) / 1000),
+    refresh_token: pair.refreshToken,
+    scope: pair.scope,
+    info: {
+      name: person?.name,
+      email: person?.email,
+      uuid: person?.uuid,
+      team_uuid: team?.uuid,
+      team_name: team?.name,
+    },
+  });
+}

@@ -1,0 +1,80 @@
+import { html, raw } from 'hono/html';
+import { type HttpReply, htmlReply, type Markup } from '../http/http-reply.ts';
+import { STYLE, STYLE_SOURCE } from './style.ts';
+
+export interface PanelPageOptions {
+  readonly title: string;
+  readonly content: Markup;
+  /** Shown with the navigation of the panel and a button that signs out. */
+  readonly visitor?: string;
+  readonly isWide?: boolean;
+  /**
+   * Set where a form's answer is a redirect to another origin: Chromium holds form-action against every address of such a
+   * chain, and an application may send the browser on to anywhere.
+   */
+  readonly leavesOrigin?: boolean;
+}
+
+/** One page without script, readable in any order of eyes, ears and keys. */
+export function renderPanelPage(status: number, options: PanelPageOptions): HttpReply {
+  const { title, content, visitor, isWide = false, leavesOrigin = false } = options;
+  const markup = html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex">
+<link rel="icon" href="data:,">
+<title>${title} · Cloud sandbox</title>
+<style>${raw(STYLE)}</style>
+</head>
+<body>
+<a class="skip" href="#content">Skip to content</a>
+<header>
+<strong>Cloud sandbox</strong>
+${visitor === undefined ? '' : navigation(visitor, title)}
+</header>
+<main id="content"${isWide ? raw(' class="wide"') : ''}>
+<div class="card">
+${content}
+</div>
+</main>
+</body>
+</html>
+`;
+  return htmlReply(status, markup, { ...PAGE_HEADERS, 'content-security-policy': policy(leavesOrigin) });
+}
+
+function navigation(visitor: string, current: string): Markup {
+  const link = ([path, title]: readonly [string, string]): Markup =>
+    html`<a href="${path}"${title === current ? html` aria-current="page"` : ''}>${title}</a>`;
+  return html`<nav aria-label="Control panel">${PAGES.map(link)}</nav>
+<p>Signed in as ${visitor}</p>
+<form method="post" action="/panel/sign-out"><button class="quiet" type="submit">Sign out</button></form>`;
+}
+
+function policy(leavesOrigin: boolean): string {
+  return [
+    "default-src 'none'",
+    `style-src ${STYLE_SOURCE}`,
+    'img-src data:',
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+    ...(leavesOrigin ? [] : ["form-action 'self'"]),
+  ].join('; ');
+}
+
+const PAGES: readonly (readonly [path: string, title: string])[] = [
+  ['/panel', 'Home'],
+  ['/panel/applications', 'My applications'],
+  ['/panel/droplets', 'Droplets'],
+  ['/panel/migrations', 'Migrations'],
+  ['/panel/requests', 'Request log'],
+  ['/panel/timeline', 'Timeline of a login'],
+];
+
+const PAGE_HEADERS = {
+  'x-frame-options': 'DENY',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+};

@@ -1,0 +1,71 @@
+import { html } from 'hono/html';
+import type { HttpReply, Markup } from '../http/http-reply.ts';
+import type { HttpRequest } from '../http/http-request.ts';
+import type { LoggedRequest } from '../request-log.ts';
+import type { SandboxService } from '../service.ts';
+import { computePageWindow, formatUtcSecond, ROWS_PER_PAGE, renderPageLinks, renderTable } from './listing.ts';
+import { renderPanelPage } from './panel-page.ts';
+import type { PanelSession } from './panel-session.ts';
+
+/** Every request the sandbox answered, newest first, without a secret. */
+export function showRequestLogPage(
+  request: HttpRequest,
+  { log, world }: SandboxService,
+  { person }: PanelSession,
+): HttpReply {
+  const endpoint = new URLSearchParams(request.query).get('endpoint') || undefined;
+  const entries = log.list(endpoint);
+  const window = computePageWindow(request, entries.length);
+  const end = entries.length - window.start;
+  const shown = entries.slice(Math.max(0, end - ROWS_PER_PAGE), end).reverse();
+  const nameOf = (clientId: string | undefined): string =>
+    clientId === undefined ? '' : (world.registry.application(clientId)?.name ?? clientId);
+  const content = html`<h1>Request log</h1>
+<p>What the sandbox answered, newest first. Queries, bodies and secrets are left out; of a token the last four characters are shown.</p>
+${filter(log.counts(), endpoint)}
+${
+  shown.length === 0
+    ? html`<p class="soft">No such request.</p>`
+    : renderTable(
+        'Requests, newest first',
+        HEADS,
+        shown.map((entry) => row(entry, nameOf(entry.client_id))),
+      )
+}
+${renderPageLinks(request, window, 'the request log')}`;
+  return renderPanelPage(200, { title: 'Request log', content, visitor: person.name, isWide: true });
+}
+
+/** What a fault did to a request, in words; empty for a request that met none. */
+export function describeFault({ fault, committed, delivered }: LoggedRequest): string {
+  if (fault === undefined) return '';
+  return `fault ${fault}: ${committed ? 'carried out' : 'not carried out'}, answer ${delivered ? 'delivered' : 'not delivered'}`;
+}
+
+function filter(counts: Readonly<Record<string, number>>, chosen: string | undefined): Markup {
+  const known = Object.entries(counts).sort(([one], [other]) => (one < other ? -1 : 1));
+  return html`<form class="filter" method="get" action="/panel/requests">
+<label for="endpoint">Endpoint</label>
+<select id="endpoint" name="endpoint">
+<option value="">All</option>
+${known.map(([name, count]) => html`<option value="${name}"${name === chosen ? html` selected` : ''}>${name} (${count})</option>`)}
+</select>
+<button type="submit">Show</button>
+</form>`;
+}
+
+function row(entry: LoggedRequest, application: string): Markup {
+  const { at, method, path, status, grant_type, token_hint } = entry;
+  const hint = token_hint === undefined ? undefined : `token …${token_hint}`;
+  const remarks = [grant_type, hint, describeFault(entry)].filter((part) => part !== undefined && part !== '');
+  return html`<tr>
+<td class="number">${formatUtcSecond(Date.parse(at))}</td>
+<td class="code">${method} ${path}</td>
+<td class="number">${status === 0 ? 'none' : status}</td>
+<td>${application}</td>
+<td>${remarks.join(', ')}</td>
+</tr>
+`;
+}
+
+const HEADS = ['Time (UTC)', 'Request', 'Status', 'Application', 'Remarks'];

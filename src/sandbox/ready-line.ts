@@ -1,0 +1,85 @@
+import type { SandboxCluster } from './records.ts';
+import type { SeedData } from './seed-data.ts';
+
+/** What a newcomer needs to know about a sandbox that has started. */
+export interface ReadyLine {
+  readonly auth_url: string;
+  readonly base_url: string;
+  readonly panel_url: string;
+  readonly admin_url: string;
+  readonly admin_token: string;
+  readonly client_id: string;
+  readonly client_secret: string;
+  readonly callback_url: string;
+  readonly users: readonly ReadyUser[];
+  readonly clusters: readonly ReadyCluster[];
+}
+
+export interface ReadyUser {
+  readonly email: string;
+  readonly password: string;
+  readonly uuid: string;
+  readonly teams: readonly { readonly uuid: string; readonly name: string }[];
+}
+
+export interface ReadyCluster {
+  readonly uuid: string;
+  readonly name: string;
+  readonly engine: 'postgresql' | 'redis';
+  readonly version: string;
+  /** Where rows really go, as `host:port`, or `none`. */
+  readonly data_plane: string;
+  readonly connection: { readonly port: number };
+}
+
+export interface ReadyLineInput {
+  readonly authUrl: string;
+  readonly baseUrl: string;
+  readonly adminToken: string;
+  readonly planeOf: (cluster: SandboxCluster) => DataPlaneAddress | undefined;
+}
+
+/** What is seen of a server behind a cluster. */
+export interface DataPlaneAddress {
+  readonly host: string;
+  readonly port: number;
+  readonly version: string;
+}
+
+export function buildReadyLine(seed: SeedData, { authUrl, baseUrl, adminToken, planeOf }: ReadyLineInput): ReadyLine {
+  const [first] = seed.applications;
+  return {
+    auth_url: authUrl,
+    base_url: baseUrl,
+    panel_url: `${authUrl}/panel`,
+    admin_url: authUrl,
+    admin_token: adminToken,
+    client_id: first?.clientId ?? '',
+    client_secret: first?.clientSecret ?? '',
+    callback_url: first?.callbackUrls[0] ?? '',
+    users: seed.people.map(({ email, password, uuid, teams }) => ({
+      email,
+      password,
+      uuid,
+      teams: seed.teams.filter((team) => teams.includes(team.uuid)),
+    })),
+    clusters: seed.clusters.map((cluster) => readyCluster(cluster, planeOf(cluster))),
+  };
+}
+
+function readyCluster(cluster: SandboxCluster, plane: DataPlaneAddress | undefined): ReadyCluster {
+  return {
+    ...cluster,
+    version: plane?.version ?? cluster.version,
+    data_plane: formatPlaneAddress(plane),
+    connection: { port: plane?.port ?? DEFAULT_PORT },
+  };
+}
+
+export function formatPlaneAddress(plane: DataPlaneAddress | undefined): string {
+  if (plane === undefined) return 'none';
+  return plane.host.includes(':') ? `[${plane.host}]:${plane.port}` : `${plane.host}:${plane.port}`;
+}
+
+/** spec §4.6. */
+const DEFAULT_PORT = 25_061;

@@ -1,0 +1,26 @@
+import type { Application, Person, SandboxCluster, Team } from './records.ts';
+import type { SeedData } from './seed-data.ts';
+
+/** Who and what is registered; it does not change while the sandbox runs. */
+export interface Registry {
+  readonly application: (clientId: string) => Application | undefined;
+  readonly cluster: (uuid: string) => SandboxCluster | undefined;
+  readonly person: (uuid: string) => Person | undefined;
+  readonly personByEmail: (email: string) => Person | undefined;
+  readonly team: (uuid: string) => Team | undefined;
+}
+
+export function createRegistry(seed: SeedData): Registry {
+  const applications = new Map(seed.applications.map((application) => [application.clientId, application]));
+  const clusters = new Map(seed.clusters.map((cluster) => [cluster.uuid, cluster]));
+  const people = new Map(seed.people.map((person) => [person.uuid, person]));
+  const peopleByEmail = new Map(seed.people.map((person) => [person.email, person]));
+  const teams = new Map(seed.teams.map((team) => [team.uuid, team]));
+  return {
+    application: (clientId) => applications.get(clientId),
+    cluster: (uuid) => clusters.get(uuid),
+    person: (uuid) => people.get(uuid),
+    personByEmail: (email) => peopleByEmail.get(email.trim().toLowerCase()),
+    team: (uuid) => teams.get(uuid),
+  };
+}

@@ -1,0 +1,48 @@
+import type { ApiReply } from './api-reply.ts';
+
+type ProblemStatus = keyof typeof IDS;
+
+/** An error of the resource API: `{id, message}`, with the request id added where it is written. */
+export function apiErrorReply(
+  status: ProblemStatus,
+  message: string,
+  headers: Readonly<Record<string, string>> = {},
+): ApiReply {
+  return { status, value: { id: IDS[status], message }, headers };
+}
+
+/** Also the answer to an unknown access token (spec §7). */
+export function notFoundReply(): ApiReply {
+  return apiErrorReply(404, 'The resource you were accessing could not be found.');
+}
+
+export function forbiddenReply(): ApiReply {
+  const message = 'You do not have access for the attempted action: the scope of the access token is read.';
+  // RFC 6750 §3.1.
+  return apiErrorReply(403, message, { 'www-authenticate': 'Bearer error="insufficient_scope", scope="read write"' });
+}
+
+/** A value that cannot be taken; the message names the field. */
+export function unprocessableReply(message: string): ApiReply {
+  return apiErrorReply(422, message);
+}
+
+/** The id that goes with a status, of which a fault may choose any. */
+export function apiErrorId(status: number): string {
+  return new Map<number, string>(Object.entries(IDS).map(([code, id]) => [Number(code), id])).get(status) ?? 'error';
+}
+
+const IDS = {
+  400: 'bad_request',
+  401: 'unauthorized',
+  403: 'forbidden',
+  404: 'not_found',
+  405: 'method_not_allowed',
+  409: 'conflict',
+  413: 'payload_too_large',
+  415: 'unsupported_media_type',
+  421: 'misdirected_request',
+  422: 'unprocessable_entity',
+  429: 'too_many_requests',
+  500: 'server_error',
+} as const;

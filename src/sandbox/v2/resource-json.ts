@@ -1,0 +1,122 @@
+import type { SandboxAction, SandboxDroplet } from '../records.ts';
+import { IMAGES_BY_ID, type Image, REGIONS, type Region, SIZES, type Size } from './catalogue.ts';
+
+/** A droplet as the API shows it at an instant of the virtual clock, in JSON. */
+export function serializeDroplet(droplet: SandboxDroplet, now: number): string {
+  const size = SIZES.get(droplet.size);
+  const isActive = now >= droplet.activeAt;
+  const own = {
+    id: droplet.id,
+    name: droplet.name,
+    memory: size?.memory,
+    vcpus: size?.vcpus,
+    disk: size?.disk,
+    locked: !isActive,
+    status: isActive ? 'active' : 'new',
+    kernel: null,
+    created_at: formatTimestamp(droplet.createdAt),
+    features: droplet.features,
+    backup_ids: [],
+    next_backup_window: null,
+    snapshot_ids: [],
+    volume_ids: [],
+    size_slug: droplet.size,
+    networks: isActive ? networks(droplet) : { v4: [], v6: [] },
+    tags: droplet.tags,
+    vpc_uuid: droplet.vpc ?? null,
+  };
+  const image = IMAGE_JSON.get(droplet.image) ?? 'null';
+  const region = REGION_JSON.get(droplet.region) ?? 'null';
+  return `${open(own)},"image":${image},"size":${SIZE_JSON.get(droplet.size) ?? 'null'},"region":${region}}`;
+}
+
+export function serializeAction(action: SandboxAction, now: number): string {
+  const isCompleted = now >= action.completedAt;
+  const own = {
+    id: action.id,
+    status: isCompleted ? 'completed' : 'in-progress',
+    type: action.type,
+    started_at: formatTimestamp(action.startedAt),
+    completed_at: isCompleted ? formatTimestamp(action.completedAt) : null,
+    resource_id: action.droplet,
+    resource_type: 'droplet',
+    region_slug: action.region,
+  };
+  return `${open(own)},"region":${REGION_JSON.get(action.region) ?? 'null'}}`;
+}
+
+/** Whole seconds, as the API writes times. */
+export function formatTimestamp(milliseconds: number): string {
+  return `${new Date(milliseconds).toISOString().slice(0, -5)}Z`;
+}
+
+/** The JSON of an object but for its closing brace, so that members written already can follow. */
+function open(own: object): string {
+  return JSON.stringify(own).slice(0, -1);
+}
+
+function regionView({ slug, name }: Region): object {
+  return { name, slug, features: REGION_FEATURES, available: true, sizes: SIZE_SLUGS };
+}
+
+function sizeView(size: Size): object {
+  const { slug, memory, vcpus, disk, transfer, priceMonthly, description } = size;
+  return {
+    slug,
+    memory,
+    vcpus,
+    disk,
+    transfer,
+    price_monthly: priceMonthly,
+    price_hourly: Math.round((priceMonthly / HOURS_OF_A_MONTH) * 100_000) / 100_000,
+    regions: REGION_SLUGS,
+    available: true,
+    description,
+  };
+}
+
+function imageView({ id, slug, distribution, name }: Image): object {
+  return {
+    id,
+    name,
+    distribution,
+    slug,
+    public: true,
+    regions: REGION_SLUGS,
+    created_at: '2025-03-04T10:00:00Z',
+    type: 'base',
+    min_disk_size: 7,
+    size_gigabytes: 2.42,
+    description: `${distribution} ${name}`,
+    tags: [],
+    status: 'available',
+  };
+}
+
+/** Addresses from the blocks that are kept for documentation (RFC 5737), so that nobody connects to a stranger. */
+function networks({ id, features }: SandboxDroplet): object {
+  const host = (id % 254) + 1;
+  const net = Math.floor(id / 254) % 256;
+  const v4 = [
+    { ip_address: `10.132.${net}.${host}`, netmask: '255.255.0.0', gateway: '10.132.0.1', type: 'private' },
+    { ip_address: `203.0.113.${host}`, netmask: '255.255.255.0', gateway: '203.0.113.1', type: 'public' },
+  ];
+  const v6 = [
+    { ip_address: `2001:db8::${id.toString(16).slice(-4)}`, netmask: 64, gateway: '2001:db8::1', type: 'public' },
+  ];
+  return { v4, v6: features.includes('ipv6') ? v6 : [] };
+}
+
+const HOURS_OF_A_MONTH = 672;
+const REGION_FEATURES = ['backups', 'ipv6', 'metadata', 'install_agent', 'storage', 'image_transfer'];
+const REGION_SLUGS = [...REGIONS.keys()];
+const SIZE_SLUGS = [...SIZES.keys()];
+
+// The catalogue makes up most of every answer and never changes.
+const REGION_JSON = writtenOnce(REGIONS, regionView);
+const SIZE_JSON = writtenOnce(SIZES, sizeView);
+const IMAGE_JSON = writtenOnce(IMAGES_BY_ID, imageView);
+
+function writtenOnce<Key, Item>(items: ReadonlyMap<Key, Item>, view: (item: Item) => object): ReadonlyMap<Key, string> {
+  return new Map([...items].map(([key, item]) => [key, JSON.stringify(view(item))]));
+}

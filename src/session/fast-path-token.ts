@@ -1,0 +1,82 @@
+import { fstatSync, statSync } from 'node:fs';
+import { readConfig } from '../config/config-file.ts';
+import { resolveSettings } from '../config/settings.ts';
+import { readTextIfPresent } from '../platform/files.ts';
+import { platformFolders } from '../platform/folders.ts';
+import type { Environment } from '../platform/host.ts';
+import type { Secret } from '../secret.ts';
+import { decodeRecord, isBoundTo, refreshMarginSeconds, secondsUntilExpiry } from './credential-record.ts';
+import {
+  existingKeychainAccount,
+  listCredentialTemporaries,
+  listWriteAheadFiles,
+  profilePaths,
+} from './profile-paths.ts';
+import { sessionBindingOf } from './session-binding.ts';
+
+/** Milliseconds the keychain may take here; past it the program asks again, through a helper that can wait and be ended. */
+const keychainTimeoutMs = 1_000;
+
+/**
+ * Answers `auth token [--profile NAME]` without loading the program; undefined leaves it to the program, which also words
+ * every error. It never writes, refreshes, asks or unlocks.
+ */
+export async function fastPathToken(
+  argv: readonly string[],
+  env: Environment,
+  platform: NodeJS.Platform,
+  nowMs: number,
+  /** A native call hangs on, which would keep this process from ending. */
+  onBlocked: () => void = () => {},
+): Promise<Secret | undefined> {
+  const typed = parseTokenArguments(argv);
+  // On a terminal a live token is announced, which is the program's to do.
+  if (typed === undefined || env.CLOUDCTL_ACCESS_TOKEN || isPossiblyTerminal()) return undefined;
+  try {
+    const folders = platformFolders(env, platform);
+    const settings = resolveSettings({ env, config: readConfig(folders.config), profile: typed.profile });
+    const binding = sessionBindingOf(settings);
+    if (binding === undefined) return undefined;
+    const place = profilePaths(folders.state, settings.profileName);
+    // A refresh was interrupted, or is on its way: which record is the current one takes more than reading one.
+    if (listWriteAheadFiles(place).length > 0 || listCredentialTemporaries(place).length > 0) return undefined;
+    const text =
+      settings.values.credential_store === 'file'
+        ? readTextIfPresent(place.credentialFile)
+        : await readKeychainText(existingKeychainAccount(place), env, platform, onBlocked);
+    const record = text === undefined ? undefined : decodeRecord(text);
+    if (record === undefined || !isBoundTo(record, binding)) return undefined;
+    return secondsUntilExpiry(record, nowMs) > refreshMarginSeconds ? record.accessToken : undefined;
+  } catch {
+    // Whatever is wrong, the program meets it again and has the words for it.
+    return undefined;
+  }
+}
+
+/** Every terminal is a character device. Asking node:tty would load what a pipe needs, a tenth of the whole time. */
+function isPossiblyTerminal(): boolean {
+  const output = fstatSync(1);
+  return output.isCharacterDevice() && output.rdev !== statSync('/dev/null', { throwIfNoEntry: false })?.rdev;
+}
+
+/** Exactly `auth token`, with or without a profile. */
+function parseTokenArguments(argv: readonly string[]): { readonly profile: string | undefined } | undefined {
+  const [first, second, third, fourth] = argv;
+  if (first !== 'auth' || second !== 'token') return undefined;
+  if (argv.length === 2) return { profile: undefined };
+  if (argv.length === 4 && third === '--profile') return { profile: fourth };
+  return undefined;
+}
+
+async function readKeychainText(
+  account: string | undefined,
+  env: Environment,
+  platform: NodeJS.Platform,
+  onBlocked: () => void,
+): Promise<string | undefined> {
+  if (account === undefined) return undefined;
+  const { readKeychainQuickly } = await import('../platform/read-keychain-quickly.ts');
+  const read = await readKeychainQuickly(account, { env, platform, limit: keychainTimeoutMs });
+  if (read.kind === 'unavailable' && read.why === 'hung' && platform !== 'linux') onBlocked();
+  return read.kind === 'found' ? read.value : undefined;
+}

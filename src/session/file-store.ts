@@ -1,0 +1,52 @@
+import { ensureFolder, readTextIfPresent, removeDurably, writeAtomically } from '../platform/files.ts';
+import { Secret } from '../secret.ts';
+import type { CredentialItemName, CredentialStore, StoreUnavailable } from './credential-store.ts';
+import { createFileJournal } from './file-store-journal.ts';
+import type { ProfilePaths } from './profile-paths.ts';
+import type { RefreshJournal } from './refresh-journal.ts';
+
+/** The opt-in store: files of mode 0600 beside the locks. Writing is temporary file, sync, rename, sync of the folder: the rename is the commit. */
+export function createFileStore(
+  place: ProfilePaths,
+  journal: RefreshJournal = createFileJournal(place),
+): CredentialStore {
+  const pathOf = (item: CredentialItemName): string =>
+    item === 'credential' ? place.credentialFile : place.clientFile;
+  return {
+    profile: place.profile,
+    kind: 'file',
+    location: place.credentialFile,
+    maxLength: undefined,
+    journal,
+    withItems: (work) =>
+      work({
+        read: async (item) =>
+          catchFileErrors(() => {
+            const text = readTextIfPresent(pathOf(item));
+            return text === undefined
+              ? { kind: 'absent' as const }
+              : { kind: 'found' as const, value: new Secret(text.trimEnd()) };
+          }),
+        write: async (item, value) =>
+          catchFileErrors(() => {
+            ensureFolder(place.folder);
+            writeAtomically(pathOf(item), `${value.reveal()}\n`);
+            return { kind: 'done' as const };
+          }),
+        remove: async (item) =>
+          catchFileErrors(() => {
+            removeDurably(pathOf(item));
+            return { kind: 'done' as const };
+          }),
+      }),
+  };
+}
+
+/** A full disk or a missing permission is an unavailable store, with the system's words. */
+function catchFileErrors<T>(work: () => T): T | StoreUnavailable {
+  try {
+    return work();
+  } catch (error) {
+    return { kind: 'unavailable', why: 'file', reason: error instanceof Error ? error.message : String(error) };
+  }
+}

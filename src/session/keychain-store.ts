@@ -1,0 +1,53 @@
+import type { Keychain } from '../platform/host.ts';
+import { Secret } from '../secret.ts';
+import { maxRecordLength } from './credential-record.ts';
+import type { CredentialItemName, CredentialStore } from './credential-store.ts';
+import type { RefreshJournal } from './refresh-journal.ts';
+
+export interface KeychainStoreOptions {
+  readonly profile: string;
+  readonly keychain: Keychain;
+  /** `<profile>#<id>` (session/place.ts). */
+  readonly account: () => string;
+  /** Milliseconds an operation may take: 60 s where a person can unlock, 3 s elsewhere. */
+  readonly limit: number;
+  readonly onWaiting: () => void;
+  readonly platform: NodeJS.Platform;
+  readonly journal: RefreshJournal;
+}
+
+/** The store of choice: the keychain of the operating system, reached through a helper process that can be ended. */
+export function createKeychainStore(options: KeychainStoreOptions): CredentialStore {
+  const accountOf = (item: CredentialItemName): string =>
+    item === 'credential' ? options.account() : `${options.account()}:client`;
+  return {
+    profile: options.profile,
+    kind: 'keychain',
+    get location(): string {
+      return `${keychainNames[options.platform] ?? 'Secret Service'}, service cloudctl, account ${options.account()}`;
+    },
+    maxLength: maxRecordLength,
+    journal: options.journal,
+    withItems: async (work, lock) => {
+      const { limit, onWaiting } = options;
+      const session = options.keychain.open({ timeoutMs: limit, onWaiting, lockDescriptor: lock?.descriptor });
+      try {
+        return await work({
+          read: async (item) => {
+            const result = await session.read(accountOf(item));
+            return result.kind === 'found' ? { kind: 'found', value: new Secret(result.value) } : result;
+          },
+          write: (item, value) => session.write(accountOf(item), value.reveal()),
+          remove: (item) => session.remove(accountOf(item)),
+        });
+      } finally {
+        await session.close();
+      }
+    },
+  };
+}
+
+const keychainNames: Readonly<Partial<Record<NodeJS.Platform, string>>> = {
+  darwin: 'Keychain',
+  win32: 'Credential Manager',
+};

@@ -1,0 +1,78 @@
+import type { Secret } from '../secret.ts';
+import type { CredentialRecord } from './credential-record.ts';
+import { type RefreshDeps, refreshSession } from './refresh-session.ts';
+import type { RefreshCause } from './renewed-record.ts';
+import {
+  type FoundSession,
+  loadStoredSession,
+  needsLoginError,
+  requireStoredSession,
+  tokenFreshness,
+} from './stored-session.ts';
+
+/** The bearer of every API call: renews itself when needed, and when a sibling process renewed it. */
+export interface ProfileSession {
+  /** A usable access token: refreshed first when it has expired or soon will. */
+  bearer(): Promise<Secret>;
+  /** The API refused this token: gives the current one if it is another, else a refreshed one. */
+  renew(refused: Secret): Promise<Secret>;
+  /** The record behind `bearer()`. */
+  record(): Promise<CredentialRecord>;
+  /** A refresh now, whether it is due or not. */
+  forceRefresh(): Promise<CredentialRecord>;
+}
+
+/** The session of a profile in its credential store. */
+export function createProfileSession(deps: RefreshDeps): ProfileSession {
+  let known: CredentialRecord | undefined;
+  let flight: Promise<CredentialRecord> | undefined;
+  /** In doubt, but taken by the resource API: it serves this process until it is refused. */
+  let trusted: CredentialRecord | undefined;
+
+  /** Single flight: callers of one process share one refresh. */
+  const refresh = (cause: RefreshCause): Promise<CredentialRecord> => {
+    flight ??= refreshSession(deps, cause)
+      .then(({ record, inDoubt }) => {
+        known = record;
+        trusted = inDoubt ? record : undefined;
+        return record;
+      })
+      .finally(() => {
+        flight = undefined;
+      });
+    return flight;
+  };
+
+  const read = async (): Promise<FoundSession> =>
+    requireStoredSession(await loadStoredSession(deps.store, deps.binding), deps.profile, deps.store.location);
+
+  const usable = async (): Promise<CredentialRecord> => {
+    if (flight !== undefined) return flight;
+    if (known !== undefined && (known === trusted || tokenFreshness(known, deps.clock.now()) === 'valid')) return known;
+    const found = await read();
+    known = found.record;
+    // Another command was interrupted, or is at work: what it left is put right under the lock.
+    if (found.needsRecovery) return refresh({ kind: 'due' });
+    const state = tokenFreshness(known, deps.clock.now());
+    if (state === 'valid') return known;
+    if (known.refreshToken !== undefined) return refresh({ kind: 'due' });
+    if (state === 'expired')
+      throw needsLoginError(deps.profile, 'it has expired and has no refresh token', known, deps.flowOption(known.sid));
+    return known;
+  };
+
+  return {
+    record: usable,
+    bearer: async () => (await usable()).accessToken,
+    renew: async (refused) => {
+      if (known !== undefined && known.accessToken.reveal() !== refused.reveal()) return known.accessToken;
+      known = (await read()).record;
+      if (known.accessToken.reveal() !== refused.reveal()) return known.accessToken;
+      return (await refresh({ kind: 'refused', token: refused })).accessToken;
+    },
+    forceRefresh: async () => {
+      const { record: before } = await read();
+      return refresh({ kind: 'forced', sid: before.sid, gen: before.gen });
+    },
+  };
+}

@@ -1,0 +1,65 @@
+import type { LoginHints } from '../api/api-response.ts';
+import type { ConfigFile } from '../config/config-file.ts';
+import { readKnownSandboxes } from '../config/sandbox-connection.ts';
+import { type ProfileSettings, requireKnownProfile } from '../config/settings.ts';
+import { CliError } from '../errors.ts';
+import type { Host } from '../platform/host.ts';
+import type { Secret } from '../secret.ts';
+import { readAccount } from './account.ts';
+import type { SessionBinding } from './credential-record.ts';
+import type { ProfileSession } from './profile-session.ts';
+import { loginCommand } from './stored-session.ts';
+import { flowOption, profileCommand } from './suggested-commands.ts';
+
+/** The servers and the application a profile points to now; an error that says what is missing when it points nowhere. */
+export function requireSessionBinding(settings: ProfileSettings, config: ConfigFile): SessionBinding {
+  const binding = sessionBindingOf(settings);
+  if (binding !== undefined) return binding;
+  requireKnownProfile(settings, config);
+  const missing = ['auth_url', 'base_url', 'client_id'].filter((key) => !Object.hasOwn(settings.values, key));
+  throw new CliError('not_logged_in', `profile "${settings.profileName}" is not logged in`, {
+    detail: `it has no ${missing.join(', no ')}`,
+    hint: loginCommand(settings.profileName),
+  });
+}
+
+export function sessionBindingOf(settings: ProfileSettings): SessionBinding | undefined {
+  const { auth_url: authOrigin, base_url: baseOrigin, client_id: clientId } = settings.values;
+  if (authOrigin === undefined || baseOrigin === undefined || clientId === undefined) return undefined;
+  return { authOrigin, baseOrigin, clientId };
+}
+
+/** What helps who is refused: the command that logs in, or doing without the token of the environment, which it would not replace. */
+export function loginHints({ accessToken, profileName, values }: ProfileSettings, configFolder: string): LoginHints {
+  if (accessToken !== undefined) {
+    const wayOut = 'unset it to use the session of the profile: `unset CLOUDCTL_ACCESS_TOKEN`';
+    return { login: wayOut, write: wayOut, read: wayOut };
+  }
+  const flow = flowOption(readAccount(configFolder, profileName)?.flow, values.flow);
+  return {
+    login: loginCommand(profileName, undefined, flow),
+    write: `log in with write access: ${loginCommand(profileName, 'read write', flow)}`,
+    read: `see whose session it is: ${profileCommand(profileName, 'auth status')}`,
+  };
+}
+
+/** The server is of spec.md's kind for certain: a sandbox of this machine, or one whose grant said whose account it is (spec.md §2). */
+export function isSpecServer(folders: Host['folders'], profile: string, authOrigin: string): boolean {
+  const isSandbox = readKnownSandboxes(folders.state).some(({ auth_url }) => auth_url === authOrigin);
+  return isSandbox || readAccount(folders.config, profile)?.hint !== undefined;
+}
+
+/** The session of `CLOUDCTL_ACCESS_TOKEN`: a token that cannot be renewed and is stored nowhere. */
+export function createFixedTokenSession(accessToken: Secret): ProfileSession {
+  const refuse = async (): Promise<never> => {
+    throw new CliError('token_refused', 'the access token of CLOUDCTL_ACCESS_TOKEN was refused', {
+      hint: 'unset it to use the session of the profile: `unset CLOUDCTL_ACCESS_TOKEN`',
+    });
+  };
+  const noRecord = async (): Promise<never> => {
+    throw new CliError('usage', 'CLOUDCTL_ACCESS_TOKEN is set, so no stored session is in use', {
+      hint: 'unset it: `unset CLOUDCTL_ACCESS_TOKEN`',
+    });
+  };
+  return { bearer: async () => accessToken, renew: refuse, record: noRecord, forceRefresh: noRecord };
+}

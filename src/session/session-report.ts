@@ -1,0 +1,70 @@
+import type { Account } from './account.ts';
+import { type CredentialRecord, secondsUntilExpiry } from './credential-record.ts';
+import { type TokenFreshness, tokenFreshness } from './stored-session.ts';
+
+export type SessionState = TokenFreshness | 'in_doubt' | 'needs_login';
+
+/** What `auth login` and `auth status` print (contract.md §7); no token in it. */
+export interface SessionReport {
+  readonly profile: string;
+  readonly name?: string;
+  readonly email?: string;
+  readonly uuid?: string;
+  readonly team_name?: string;
+  readonly team_uuid?: string;
+  readonly scope: string;
+  readonly scope_verified: boolean;
+  /** ISO 8601. */
+  readonly expires_at: string;
+  readonly flow: 'code' | 'implicit';
+  readonly store: 'keychain' | 'file';
+}
+
+export interface StatusReport extends SessionReport {
+  readonly state: SessionState;
+  readonly pending_write: boolean;
+  /** Seconds; 0 once expired. */
+  readonly expires_in: number;
+  readonly store_place: string;
+  readonly sandbox: boolean;
+}
+
+export function sessionReport(
+  profile: string,
+  record: CredentialRecord,
+  account: Account | undefined,
+  store: 'keychain' | 'file',
+): SessionReport {
+  const known = account?.sid === record.sid ? account : undefined;
+  const fields = [
+    ['name', known?.name],
+    ['email', known?.email],
+    ['uuid', record.accountUuid],
+    ['team_name', known?.team_name],
+    ['team_uuid', known?.team_uuid],
+  ] as const;
+  const flow = known?.flow ?? (record.refreshToken === undefined ? 'implicit' : 'code');
+  return {
+    profile,
+    ...Object.fromEntries(fields.filter(([, value]) => value !== undefined)),
+    scope: record.scope,
+    scope_verified: known?.scope_verified ?? flow === 'code',
+    expires_at: new Date(record.expiresAt * 1000).toISOString(),
+    flow,
+    store,
+  };
+}
+
+/**
+ * An expired access token with a refresh token is only `expired`: the next command renews it. Without one, somebody has to
+ * log in. In doubt is a session whose last refresh was interrupted: the next command finds out.
+ */
+export function sessionState(record: CredentialRecord, nowMs: number, inDoubt = false): SessionState {
+  const state = tokenFreshness(record, nowMs);
+  if (state === 'expired' && record.refreshToken === undefined) return 'needs_login';
+  return inDoubt ? 'in_doubt' : state;
+}
+
+export function secondsUntilExpiryOrZero(record: CredentialRecord, nowMs: number): number {
+  return Math.max(0, secondsUntilExpiry(record, nowMs));
+}

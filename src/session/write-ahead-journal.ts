@@ -1,0 +1,220 @@
+import { processTokenResponse } from '../oauth/token-endpoint.ts';
+import {
+  createPreallocatedFile,
+  ensureFolder,
+  type PreallocatedFile,
+  readBytesIfPresent,
+  removeDurably,
+  renameDurably,
+} from '../platform/files.ts';
+import { type CredentialRecord, encodeRecord } from './credential-record.ts';
+import {
+  type DecryptedJournal,
+  decryptJournal,
+  encodeJournalHeader,
+  encryptJournal,
+  isJournalKey,
+  refreshTokenFingerprint,
+} from './encrypted-journal.ts';
+import { reachFailpoint } from './failpoints.ts';
+import {
+  listWriteAheadDrafts,
+  listWriteAheadFiles,
+  type ProfilePaths,
+  type WriteAheadFile,
+  writeAheadDraftPath,
+  writeAheadPath,
+} from './profile-paths.ts';
+import type { JournalReservation, JournalState, RefreshJournal, ReservationOptions } from './refresh-journal.ts';
+import { renewedRecord } from './renewed-record.ts';
+
+/** The disk as far as write-ahead files go; a test swaps it to let it fail. */
+export interface WriteAheadDisk {
+  readonly create: typeof createPreallocatedFile;
+  readonly read: (path: string) => Buffer | undefined;
+  readonly rename: (from: string, to: string) => void;
+  readonly remove: (path: string) => void;
+}
+
+const realDisk: WriteAheadDisk = {
+  create: createPreallocatedFile,
+  read: readBytesIfPresent,
+  rename: renameDurably,
+  remove: removeDurably,
+};
+
+/** Days after which a write-ahead file of another session is removed: no token it could hold lives longer than 30. */
+const keepDays = 35;
+
+/** The keychain's journal: `<profile>.<sid>.<gen>.wal` beside the locks (docs/sessions.md). */
+export function createWriteAheadJournal(place: ProfilePaths, disk: WriteAheadDisk = realDisk): RefreshJournal {
+  const remove = (path: string): void => {
+    try {
+      disk.remove(path);
+    } catch {
+      // What is worthless may stay: it is seen again, and removed, by the next command that can.
+    }
+  };
+  return {
+    inspect: (item) => inspectWriteAheadFiles(place, disk, item),
+    isOrphaned: () => listWriteAheadFiles(place).length > 0,
+    reserve: (record, options) => reserve({ place, disk, remove }, record, options),
+    removeObsolete(stored, nowMs) {
+      for (const wal of listWriteAheadFiles(place)) if (isObsolete(disk, wal, stored, nowMs)) remove(wal.path);
+      for (const path of listWriteAheadDrafts(place)) remove(path);
+    },
+    removeCommitted(stored) {
+      for (const wal of listWriteAheadFiles(place))
+        if (wal.sid === stored.sid && wal.gen <= stored.gen) remove(wal.path);
+    },
+    removeSession(sid) {
+      for (const wal of listWriteAheadFiles(place)) if (wal.sid === sid) remove(wal.path);
+    },
+  };
+}
+
+function inspectWriteAheadFiles(place: ProfilePaths, disk: WriteAheadDisk, item: CredentialRecord): JournalState {
+  const wals = listWriteAheadFiles(place);
+  const ours = wals.filter(({ sid }) => sid === item.sid);
+  let record = item;
+  let doubtful: DecryptedJournal | undefined;
+  for (const wal of ours.filter(({ gen }) => gen > item.gen)) {
+    const opened = readWriteAheadFile(disk, wal, item);
+    const next = recordFromResponse(record, wal, opened);
+    if (next === undefined) {
+      if (wal.gen === record.gen + 1) doubtful = opened;
+    } else {
+      record = next;
+      doubtful = undefined;
+    }
+  }
+  return {
+    record,
+    pending: record !== item,
+    inDoubt: doubtful !== undefined && isRefreshOf(doubtful, record),
+    hasObsoleteFiles: ours.some(({ gen }) => gen <= item.gen),
+  };
+}
+
+/** The record an answer makes of the one before it; undefined when the file holds none that can be understood. */
+function recordFromResponse(
+  old: CredentialRecord,
+  { gen }: WriteAheadFile,
+  opened: DecryptedJournal,
+): CredentialRecord | undefined {
+  if (opened.kind !== 'opens') return undefined;
+  const answer = processTokenResponse({ status: 200, contentType: '', body: opened.body.reveal() });
+  return answer.kind === 'granted' ? { ...renewedRecord(old, answer.grant, opened.head.sentAt), gen } : undefined;
+}
+
+function isRefreshOf({ head }: DecryptedJournal, { refreshToken }: CredentialRecord): boolean {
+  return (
+    refreshToken !== undefined && (head === undefined || head.fingerprint === refreshTokenFingerprint(refreshToken))
+  );
+}
+
+/** A file that cannot be read is as good as a torn one, and so is one under another's name. */
+function readWriteAheadFile(
+  disk: WriteAheadDisk,
+  { path, sid, gen }: WriteAheadFile,
+  { journalKey: seal }: CredentialRecord,
+): DecryptedJournal {
+  const torn = { kind: 'torn', head: undefined } as const;
+  try {
+    const bytes = disk.read(path);
+    const opened = bytes === undefined ? torn : decryptJournal(bytes, seal);
+    return opened.head?.sid === sid && opened.head.gen === gen ? opened : torn;
+  } catch {
+    return torn;
+  }
+}
+
+function isObsolete(disk: WriteAheadDisk, wal: WriteAheadFile, stored: CredentialRecord, nowMs: number): boolean {
+  if (wal.sid === stored.sid) return wal.gen <= stored.gen;
+  // Its key is nowhere in this store; but another keychain may share the folder.
+  const { head } = readWriteAheadFile(disk, wal, stored);
+  return head !== undefined && nowMs / 1000 - head.sentAt > keepDays * 86_400;
+}
+
+interface WriteAheadContext {
+  readonly place: ProfilePaths;
+  readonly disk: WriteAheadDisk;
+  readonly remove: (path: string) => void;
+}
+
+function reserve(
+  { place, disk, remove }: WriteAheadContext,
+  record: CredentialRecord,
+  options: ReservationOptions,
+): JournalReservation {
+  if (record.refreshToken === undefined || !isJournalKey(record.journalKey)) throw new Error('the session has no seal');
+  const path = writeAheadPath(place, record.sid, record.gen + 1);
+  const [proof, pid] = [refreshTokenFingerprint(record.refreshToken), process.pid];
+  const head = encodeJournalHeader({
+    sid: record.sid,
+    gen: record.gen + 1,
+    fingerprint: proof,
+    sentAt: options.now,
+    pid,
+  });
+  const room = reservedBytes(record);
+  ensureFolder(place.folder);
+  const file = createWriteAheadFile(disk, path, head, room, hasWriteAheadFile(place, path));
+  // Whatever a first use of the cipher costs is spent now, and not between the last byte of the answer and the disk.
+  encryptJournal(head, record.journalKey, '', room, options.random(12));
+  const nonce = options.random(12);
+  return {
+    persistResponse(body) {
+      try {
+        const bytes = encryptJournal(head, record.journalKey, body, room, nonce);
+        file.fill(bytes, () => reachFailpoint(options, 'K7-written'));
+        reachFailpoint(options, 'K8-sealed');
+        return true;
+      } catch {
+        // The grant is in memory still, and the store is asked at once.
+        return false;
+      }
+    },
+    commit(_next, write) {
+      reachFailpoint(options, 'K9-storing');
+      return write();
+    },
+    discard() {
+      file.close();
+      remove(path);
+    },
+    close: () => file.close(),
+  };
+}
+
+/** What an earlier attempt has left is only replaced by a file that is whole. */
+function createWriteAheadFile(
+  disk: WriteAheadDisk,
+  path: string,
+  head: string,
+  room: number,
+  again: boolean,
+): PreallocatedFile {
+  if (!again) return disk.create(path, head, room);
+  const draft = writeAheadDraftPath(path);
+  disk.remove(draft);
+  const file = disk.create(draft, head, room);
+  try {
+    disk.rename(draft, path);
+    return file;
+  } catch (error) {
+    file.close();
+    disk.remove(draft);
+    throw error;
+  }
+}
+
+function hasWriteAheadFile(place: ProfilePaths, path: string): boolean {
+  return listWriteAheadFiles(place).some((wal) => wal.path === path);
+}
+
+/** 4 KiB; more where the tokens of this session have shown to be long. */
+function reservedBytes(record: CredentialRecord): number {
+  const block = 4096;
+  return block * Math.ceil((2 * encodeRecord(record).reveal().length) / block);
+}

@@ -1,0 +1,67 @@
+import { connectPostgresql } from '../postgresql/connection.ts';
+import { connectRedis } from '../redis/connection.ts';
+import { parseInfo } from '../redis/info.ts';
+import { isTableSyncSlot } from './postgresql/choose-slots.ts';
+import { slotStatusQuery } from './postgresql/server-queries.ts';
+import { runWatchQueries } from './postgresql/watch-query.ts';
+import { parseRedisFacts } from './redis/redis-facts.ts';
+import type { WatchedSource } from './watch-source.ts';
+
+/**
+ * Slots, or replicas, that are there before a migration is started: they are somebody else's. undefined: the source did not
+ * tell, which is no reason not to start.
+ * @param limit milliseconds
+ */
+export async function listExistingSlots(
+  watched: WatchedSource,
+  limit: number,
+  signal?: AbortSignal,
+): Promise<readonly string[] | undefined> {
+  try {
+    return watched.engine === 'redis'
+      ? await listRedisReplicas(watched, limit, signal)
+      : await listPostgresSlots(watched, limit, signal);
+  } catch {
+    return undefined;
+  }
+}
+
+async function listPostgresSlots(
+  { source }: Extract<WatchedSource, { engine: 'postgresql' }>,
+  limit: number,
+  signal?: AbortSignal,
+) {
+  const session = await connectPostgresql(source, {
+    dbname: source.dbname,
+    limit,
+    signal,
+    applicationName: 'cloudctl-watch',
+  });
+  try {
+    const [rows] = await session.query("SELECT current_setting('server_version_num') AS version", limit);
+    const asking = { session, version: Number(rows?.[0]?.version), limit, onSent: () => {}, denied: new Set<string>() };
+    const { read, failure } = await runWatchQueries([slotStatusQuery], asking);
+    return failure(slotStatusQuery) !== undefined
+      ? undefined
+      : read(slotStatusQuery)
+          .filter((slot) => !isTableSyncSlot(slot))
+          .map(({ name }) => name);
+  } finally {
+    await session.end();
+  }
+}
+
+async function listRedisReplicas(
+  { source }: Extract<WatchedSource, { engine: 'redis' }>,
+  limit: number,
+  signal?: AbortSignal,
+) {
+  const session = await connectRedis(source, { limit, signal });
+  try {
+    const info = parseInfo(String(await session.send(['INFO', 'replication'], limit)));
+    const facts = parseRedisFacts(info, { at: 0, door: undefined, config: new Map() });
+    return facts.replicas.map(({ name }) => name);
+  } finally {
+    session.end();
+  }
+}

@@ -1,0 +1,64 @@
+import { rowBoolean, rowInteger, rowText } from './row-values.ts';
+import type { ObservedTable, TableShape } from './server-facts.ts';
+import type { WatchQuery } from './watch-query.ts';
+
+/** Permanent tables that hold rows; partitions, not what they are partitions of. */
+export const tableStatsQuery: WatchQuery<readonly ObservedTable[]> = {
+  id: 'tables',
+  sql: () =>
+    "SELECT s.relid, s.schemaname, s.relname, s.seq_scan, s.seq_tup_read, greatest(s.n_live_tup, c.reltuples::bigint, 0) AS live, s.n_tup_upd + s.n_tup_del AS changed FROM pg_stat_user_tables s JOIN pg_class c ON c.oid = s.relid WHERE c.relkind = 'r' AND c.relpersistence = 'p'",
+  decode: (rows) =>
+    rows.map((row) => ({
+      oid: rowInteger(row, 'relid'),
+      name: `${rowText(row, 'schemaname')}.${rowText(row, 'relname')}`,
+      seqScans: rowInteger(row, 'seq_scan'),
+      seqRows: rowInteger(row, 'seq_tup_read'),
+      rows: rowInteger(row, 'live'),
+      changed: rowInteger(row, 'changed'),
+    })),
+  fallback: [],
+};
+
+/** What each publication publishes, in words that are only compared. */
+export const publicationContentQuery: WatchQuery<ReadonlyMap<string, string>> = {
+  id: 'publications',
+  sql: (version) => {
+    const truncate = version < 110_000 ? '' : ', p.pubtruncate';
+    const root = version < 130_000 ? '' : ', p.pubviaroot';
+    return `SELECT p.pubname, concat_ws(' ', p.puballtables, p.pubinsert, p.pubupdate, p.pubdelete${truncate}${root}, CASE WHEN p.puballtables THEN '' ELSE (SELECT md5(string_agg(t.schemaname || '.' || t.tablename, ',' ORDER BY t.schemaname, t.tablename)) FROM pg_publication_tables t WHERE t.pubname = p.pubname) END) AS content FROM pg_publication p`;
+  },
+  decode: (rows) => new Map(rows.map((row) => [rowText(row, 'pubname'), rowText(row, 'content')])),
+  fallback: new Map(),
+};
+
+/** The sum of hashes does not depend on an order, so nothing is sorted. */
+export const tableShapesQuery: WatchQuery<ReadonlyMap<number, TableShape>> = {
+  id: 'shapes',
+  sql: (version) => {
+    const hash = version < 110_000 ? 'hashtext(' : 'hashtextextended(';
+    const end = version < 110_000 ? ')' : ', 0)';
+    return `SELECT c.oid, n.nspname, c.relname, sum(${hash}concat_ws(':', a.attnum, a.attname, a.atttypid, a.atttypmod, a.attnotnull)${end}::numeric) AS columns, c.relreplident::text || coalesce((SELECT string_agg(i.indexrelid::text, ',' ORDER BY i.indexrelid) FROM pg_index i WHERE i.indrelid = c.oid AND (i.indisprimary OR i.indisreplident)), '') AS identity, c.relreplident = 'f' OR EXISTS (SELECT FROM pg_index i WHERE i.indrelid = c.oid AND ((c.relreplident = 'd' AND i.indisprimary) OR (c.relreplident = 'i' AND i.indisreplident))) AS keyed FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace LEFT JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped WHERE c.relkind IN ('r', 'p') AND c.relpersistence = 'p' AND c.oid >= 16384 AND n.nspname !~ '^pg_' GROUP BY c.oid, n.nspname, c.relname, c.relreplident`;
+  },
+  decode: (rows) =>
+    new Map(
+      rows.map((row) => [
+        rowInteger(row, 'oid'),
+        {
+          name: `${rowText(row, 'nspname')}.${rowText(row, 'relname')}`,
+          columns: rowText(row, 'columns'),
+          identity: rowText(row, 'identity'),
+          keyed: rowBoolean(row, 'keyed'),
+        },
+      ]),
+    ),
+  fallback: new Map(),
+};
+
+/** On disk, of the thousand biggest; the catalogue's word for the others and for those that somebody holds exclusively. */
+export const watchedTableSizesQuery: WatchQuery<ReadonlyMap<number, number>> = {
+  id: 'sizes',
+  sql: () =>
+    "WITH held AS (SELECT relation FROM pg_locks WHERE mode = 'AccessExclusiveLock' AND granted AND relation IS NOT NULL), t AS (SELECT c.oid, c.relpages::bigint * current_setting('block_size')::bigint AS told, row_number() OVER (ORDER BY c.relpages DESC) AS place FROM pg_class c WHERE c.relkind = 'r' AND c.relpersistence = 'p' AND c.oid >= 16384) SELECT oid, CASE WHEN place <= 1000 AND oid NOT IN (SELECT relation FROM held) THEN pg_table_size(oid) ELSE told END AS bytes FROM t",
+  decode: (rows) => new Map(rows.map((row) => [rowInteger(row, 'oid'), rowInteger(row, 'bytes')])),
+  fallback: new Map(),
+};

@@ -1,0 +1,37 @@
+import type { WatchRule } from './rule-input.ts';
+import { applyRule } from './rules/apply-rule.ts';
+import { blockedCommitsRule, rollbackRule } from './rules/commit-rules.ts';
+import { connectionProbeRule, connectionSettingsRule, hostRulesRule, roleRule } from './rules/connection-rules.ts';
+import { copyRule } from './rules/copy-rule.ts';
+import { publicationRule, schemaRule, slotRule } from './rules/object-rules.ts';
+import { retainedWalRule } from './rules/retained-wal-rule.ts';
+import { serverRule } from './rules/server-rule.ts';
+import { replicationSettingsRule } from './rules/settings-rule.ts';
+
+/** What must not be done while a migration runs (spec.md §4.6), and what else stops it; what is worst comes first. */
+export const postgresRules: readonly WatchRule[] = [
+  replicationSettingsRule,
+  slotRule,
+  publicationRule,
+  applyRule,
+  copyRule,
+  retainedWalRule,
+  blockedCommitsRule,
+  rollbackRule,
+  schemaRule,
+  serverRule,
+  roleRule,
+  connectionProbeRule,
+  hostRulesRule,
+  connectionSettingsRule,
+];
+
+/** Those that mean that nothing is replicated. */
+export const postgresStoppingRules: ReadonlySet<string> = new Set([
+  'apply-failing',
+  'apply-failing-or-disconnected',
+  'copy-failing',
+  'publication-dropped',
+  'slot-lost',
+  'target-disconnected',
+]);

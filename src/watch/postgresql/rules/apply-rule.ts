@@ -1,0 +1,120 @@
+import type { Violation } from '../../status-sample.ts';
+import { formatElapsed } from '../../units.ts';
+import { findSlot, type SeenSlot, samplesSince, type WatchRule, type WatchRuleInput } from '../rule-input.ts';
+import type { ServerFacts } from '../server-facts.ts';
+
+/** The target fails on a change again and again, or does not come at all. */
+export const applyRule: WatchRule = (seen) => seen.slots.flatMap((ours) => checkSlot(ours, seen));
+
+function checkSlot({ name, database, slot, wasActive }: SeenSlot, seen: WatchRuleInput): readonly Violation[] {
+  if (slot === undefined || !wasActive || slot.walStatus === 'lost' || slot.invalidated !== undefined) return [];
+  const { window, limits, now } = seen;
+  const stuck = samplesSince(window, limits.failingApply);
+  if (stuck !== undefined && isFrozen(stuck, name) && attemptsIn(stuck, name) >= limits.failedAttempts) {
+    return [
+      {
+        rule: 'apply-failing',
+        database,
+        observed: `the target fails on the same change again and again: ${formatElapsed((now.at - stuck[0]!.at) / 1000)} without progress on ${name}`,
+        hint: `look for ${likelyCauses(seen.warned).join('; ')}. Cure it on the target, or stop the migration and start it again`,
+      },
+    ];
+  }
+  const idle = samplesSince(window, 3 * limits.failingApply);
+  if (slot.active && idle !== undefined && isApplyBlocked(idle, name)) {
+    return [
+      {
+        rule: 'apply-blocked',
+        database,
+        observed: `the target is connected and has confirmed nothing on ${name} for ${formatElapsed((now.at - idle[0]!.at) / 1000)}`,
+        hint: 'it applies one big transaction, or waits for a lock on the target: end what holds the lock there',
+      },
+    ];
+  }
+  const quiet = samplesSince(window, limits.inactiveSlot);
+  if (quiet === undefined || !isFrozen(quiet, name) || attemptsIn(quiet, name) > 0) return [];
+  const lasted = `the slot ${name} has had no consumer for ${formatElapsed((now.at - quiet[0]!.at) / 1000)}`;
+  if (slot.inactiveSince !== undefined || slot.decoded !== undefined) {
+    return [
+      {
+        rule: 'target-disconnected',
+        database,
+        observed: lasted,
+        hint: 'the target is stopped or cannot connect: look at firewalls, trusted sources, pg_hba.conf, listen_addresses and the password; WAL piles up on the source until it comes back',
+      },
+    ];
+  }
+  return [
+    {
+      rule: 'apply-failing-or-disconnected',
+      database,
+      observed: `${lasted}: the target fails on a change, or cannot connect (this version does not tell which)`,
+      hint: `look for "terminating walsender" or refused logins in the log of the source; else for ${likelyCauses(seen.warned).join('; ')}`,
+    },
+  ];
+}
+
+/** Nobody at nearly every look, and nothing confirmed while there is something to confirm. */
+function isFrozen(window: readonly ServerFacts[], name: string): boolean {
+  const all = window.flatMap((facts) => findSlot(facts, name) ?? []);
+  const inactive = all.filter(({ active }) => !active).length;
+  const [first] = all;
+  const behind = window.at(-1)?.position ?? 0;
+  return (
+    first !== undefined &&
+    all.at(-1)?.active === false &&
+    inactive >= 0.8 * all.length &&
+    all.every(({ flushed }) => flushed === first.flushed) &&
+    (first.flushed ?? 0) < behind
+  );
+}
+
+/** One consumer all the time, nothing confirmed, and more to confirm at the end than at the beginning. */
+function isApplyBlocked(window: readonly ServerFacts[], name: string): boolean {
+  const all = window.map((facts) => findSlot(facts, name));
+  const [first] = all;
+  return (
+    first?.pid !== undefined &&
+    all.every((slot) => slot?.pid === first.pid && slot?.flushed === first.flushed) &&
+    (first.flushed ?? 0) < (window[0]?.position ?? 0) &&
+    (window.at(-1)?.position ?? 0) > (window[0]?.position ?? 0)
+  );
+}
+
+/**
+ * How often the target came and failed. An attempt lasts milliseconds and is hardly ever met, but it leaves traces: since 17
+ * the time of the last one, since 14 the transactions that were decoded for it once more.
+ */
+function attemptsIn(window: readonly ServerFacts[], name: string): number {
+  return window.slice(1).filter((facts, at) => {
+    const [was, is] = [findSlot(window[at]!, name), findSlot(facts, name)];
+    if (was === undefined || is === undefined) return false;
+    const left =
+      was.inactiveSince !== undefined && is.inactiveSince !== undefined && was.inactiveSince !== is.inactiveSince;
+    const decoded = was.decoded !== undefined && is.decoded !== undefined && is.decoded > was.decoded;
+    return left || decoded || is.active !== was.active;
+  }).length;
+}
+
+/** What the preflight warned of comes first. */
+function likelyCauses(warned: readonly string[]): readonly string[] {
+  const known: readonly (readonly [readonly string[], string])[] = [
+    [['replica-identity', 'full-without-eq'], 'rows without a replica identity, or with columns that have no equality'],
+    [['ext-tables', 'extensions'], 'tables of extensions that are published'],
+    [['ddl-activity', 'partitions', 'unlogged'], 'tables created or altered since the start'],
+    [['always-triggers', 'generated-columns'], 'triggers and generated columns on the target'],
+    [[], 'rows written on the target that conflict (duplicate key)'],
+    [[], 'a schema that differs'],
+  ];
+  const ranked = known.toSorted(([a], [b]) => Number(hit(b)) - Number(hit(a)));
+  return ranked
+    .map(([ids, words]) => (hit(ids) ? `${words} (the preflight warned of ${ids.find(isWarned)})` : words))
+    .slice(0, 4);
+
+  function hit(ids: readonly string[]): boolean {
+    return ids.some(isWarned);
+  }
+  function isWarned(id: string): boolean {
+    return warned.includes(id);
+  }
+}

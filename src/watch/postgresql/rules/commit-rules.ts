@@ -1,0 +1,65 @@
+import type { Violation } from '../../status-sample.ts';
+import { formatElapsed } from '../../units.ts';
+import { findSlot, samplesSince, type WatchRule } from '../rule-input.ts';
+import type { ServerFacts } from '../server-facts.ts';
+
+/** Commits of the application that wait for the target. */
+export const blockedCommitsRule: WatchRule = ({ now, window }) => {
+  const before = window.at(-2);
+  if (now.blocked.commits === 0 || before === undefined || before.blocked.commits === 0) return [];
+  return [
+    {
+      rule: 'commits-blocked',
+      observed: `${now.blocked.commits} commits wait for a synchronous standby, the oldest for ${formatElapsed(now.blocked.seconds)}`,
+      hint: "synchronous_standby_names takes the target for a standby: name the real ones, or ALTER SYSTEM SET synchronous_standby_names = '' and reload",
+    },
+  ];
+};
+
+/** Fewer are no jump. */
+const minRollbacks = 10;
+
+/**
+ * Statements of the application that begin to fail. What a walsender decodes counts as rolled back too, in a lump when it
+ * ends: so only stretches with one and the same walsender are judged, less what was decoded.
+ */
+export const rollbackRule: WatchRule = ({ slots, databases, window, first, limits }) =>
+  slots.flatMap(({ name, database }): readonly Violation[] => {
+    const stretch = samplesSince(window, Math.min(limits.failingApply, limits.inactiveSlot)) ?? window;
+    const [from, to] = [stretch[0], stretch.at(-1)];
+    if (from === undefined || to === undefined || from === to || !hasSameWalSender(stretch, name)) return [];
+    const counted = countTransactions(from, to, database, name);
+    const was = transactionCountsOf(first, database);
+    const usual = was === undefined ? 0 : was.rollbacks / Math.max(1, was.commits + was.rollbacks);
+    const share = counted.rollbacks / Math.max(1, counted.commits + counted.rollbacks);
+    if (counted.rollbacks < minRollbacks || share < Math.max(0.05, 5 * usual)) return [];
+    const shapes = databases.find((one) => one.name === database)?.shapes;
+    const keyless = [...(shapes?.now.values() ?? [])].filter(({ keyed }) => !keyed).map((table) => table.name);
+    const suspects = keyless.length === 0 ? '' : `; without a replica identity: ${keyless.slice(0, 5).join(', ')}`;
+    return [
+      {
+        rule: 'rollbacks',
+        database,
+        observed: `${counted.rollbacks} transactions failed in ${formatElapsed((to.at - from.at) / 1000)}, ${Math.round(100 * share)} % of all${suspects}`,
+        hint: 'look in the log of the source for "does not have a replica identity and publishes updates": ALTER TABLE … REPLICA IDENTITY FULL cures it',
+      },
+    ];
+  });
+
+function hasSameWalSender(window: readonly ServerFacts[], name: string): boolean {
+  const pid = findSlot(window[0]!, name)?.pid;
+  return pid !== undefined && window.every((facts) => findSlot(facts, name)?.pid === pid);
+}
+
+function countTransactions(from: ServerFacts, to: ServerFacts, database: string, slot: string) {
+  const [was, is] = [transactionCountsOf(from, database), transactionCountsOf(to, database)];
+  const decoded = (findSlot(to, slot)?.decoded ?? 0) - (findSlot(from, slot)?.decoded ?? 0);
+  return {
+    commits: (is?.commits ?? 0) - (was?.commits ?? 0),
+    rollbacks: Math.max(0, (is?.rollbacks ?? 0) - (was?.rollbacks ?? 0) - Math.max(0, decoded)),
+  };
+}
+
+function transactionCountsOf(facts: ServerFacts, database: string) {
+  return facts.databases.find(({ name }) => name === database);
+}

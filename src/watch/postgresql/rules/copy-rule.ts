@@ -1,0 +1,27 @@
+import type { Violation } from '../../status-sample.ts';
+import { formatElapsed } from '../../units.ts';
+import { isTableSyncSlot } from '../choose-slots.ts';
+import { findSlot, samplesSince, type WatchRule } from '../rule-input.ts';
+
+/**
+ * A table whose copy fails: its slot stays while its worker is hardly ever met, because each attempt dies at once and the
+ * next one comes five seconds later.
+ */
+export const copyRule: WatchRule = ({ now, window, limits, databases }) => {
+  const stretch = samplesSince(window, limits.failingApply);
+  if (stretch === undefined) return [];
+  return now.slots.filter(isTableSyncSlot).flatMap(({ name, database }): readonly Violation[] => {
+    if (database === undefined || !databases.some((one) => one.name === database)) return [];
+    const stays = stretch.filter((facts) => findSlot(facts, name) !== undefined).length >= 0.8 * stretch.length;
+    const worked = stretch.filter(({ senders }) => senders.some(({ application }) => application === name)).length;
+    if (!stays || worked > 0.2 * stretch.length) return [];
+    return [
+      {
+        rule: 'copy-failing',
+        database,
+        observed: `the copy of a table fails again and again for ${formatElapsed((now.at - stretch[0]!.at) / 1000)}`,
+        hint: 'look for rows that were written to the table on the target (duplicate key), a missing column or a constraint there; empty the table on the target',
+      },
+    ];
+  });
+};

@@ -1,0 +1,30 @@
+import type { Violation } from '../../status-sample.ts';
+import { formatByteCount, formatElapsed } from '../../units.ts';
+import { findSlot, type WatchRule } from '../rule-input.ts';
+
+/** WAL that piles up for a slot: until the slot is lost, or the disk is full. */
+export const retainedWalRule: WatchRule = ({ slots, window, now, first }) =>
+  slots.flatMap(({ name, database, slot }): readonly Violation[] => {
+    if (slot === undefined || slot.walStatus === undefined || !['extended', 'unreserved'].includes(slot.walStatus))
+      return [];
+    const before = window[0] ?? first;
+    const seconds = (now.at - before.at) / 1000;
+    const grown = (slot.retained ?? 0) - (findSlot(before, name)?.retained ?? slot.retained ?? 0);
+    const rate = seconds > 0 ? grown / seconds : 0;
+    if (slot.walStatus === 'extended' && rate <= 0) return [];
+    const kept = `${formatByteCount(slot.retained ?? 0)} of WAL are kept for ${name} (${slot.walStatus})`;
+    const growing = rate > 0 ? `, ${formatByteCount(rate)}/s more` : '';
+    const lost =
+      slot.safe === undefined || rate <= 0 ? '' : `; it is lost in ${formatElapsed(Math.max(0, slot.safe) / rate)}`;
+    return [
+      {
+        rule: 'wal-disk',
+        database,
+        observed: `${kept}${growing}${lost}`,
+        hint:
+          slot.safe === undefined
+            ? 'watch the disk of the source; lower the load, or stop the migration before it is full'
+            : 'raise max_slot_wal_keep_size and reload (ALTER SYSTEM SET, SELECT pg_reload_conf()), as far as the disk allows',
+      },
+    ];
+  });

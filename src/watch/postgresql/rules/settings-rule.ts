@@ -1,0 +1,73 @@
+import type { WatchRule, WatchRuleInput } from '../rule-input.ts';
+import type { ObservedSetting } from '../server-facts.ts';
+
+/** wal_level, max_replication_slots and max_wal_senders, changed or about to be (spec.md §4.6). */
+export const replicationSettingsRule: WatchRule = (seen) => [...checkWalLevel(seen), ...checkCounts(seen)];
+
+function checkWalLevel({ now, first, slots }: WatchRuleInput) {
+  const setting = now.settings.get('wal_level');
+  if (setting === undefined) return [];
+  const next = valueAfterRestart(setting);
+  const rule = 'wal-level-changed';
+  if (next !== undefined && !isLogical(next)) {
+    const named = slots.find(({ slot }) => slot !== undefined)?.name;
+    return [
+      {
+        rule,
+        observed: `wal_level is to become ${next} at the next restart`,
+        hint: `DO NOT RESTART THE SOURCE: with ${named === undefined ? 'a replication slot' : `the slot ${named}`} it will not start (FATAL: logical replication slot exists, but wal_level < logical). Put it back first: ALTER SYSTEM SET wal_level = 'logical'`,
+      },
+    ];
+  }
+  const was = first.settings.get('wal_level')?.value;
+  if (isLogical(setting.value) || was === undefined || !isLogical(was)) return [];
+  return [
+    {
+      rule,
+      observed: `wal_level was ${was} and is ${setting.value}`,
+      hint: "replication has ended: set wal_level = 'logical' again, restart the source, and start the migration again",
+    },
+  ];
+}
+
+function checkCounts({ now, first }: WatchRuleInput) {
+  const used = now.slots.length;
+  return (['max_replication_slots', 'max_wal_senders'] as const).flatMap((name) => {
+    const setting = now.settings.get(name);
+    if (setting === undefined) return [];
+    const next = valueAfterRestart(setting);
+    const rule = `${name.replaceAll('_', '-')}-changed`;
+    const was = Number(first.settings.get(name)?.value ?? setting.value);
+    if (next !== undefined && Number(next) < Number(setting.value)) {
+      const fatal = name === 'max_replication_slots' && Number(next) < used;
+      return [
+        {
+          rule,
+          observed: `${name} is to become ${next} instead of ${setting.value} at the next restart; ${used} slots exist`,
+          hint: fatal
+            ? `DO NOT RESTART THE SOURCE: with more slots than that it will not start (FATAL: too many replication slots active before shutdown). Put it back first: ALTER SYSTEM SET ${name} = ${setting.value}`
+            : `put it back before the source is restarted: ALTER SYSTEM SET ${name} = ${setting.value}`,
+        },
+      ];
+    }
+    if (Number(setting.value) >= was) return [];
+    return [
+      {
+        rule,
+        observed: `${name} was ${was} and is ${setting.value}`,
+        hint: `put it back: ALTER SYSTEM SET ${name} = ${was}, then restart the source`,
+      },
+    ];
+  });
+}
+
+/** What the next restart brings, if it is not what is. */
+function valueAfterRestart({ value, inFile, pendingRestart }: ObservedSetting): string | undefined {
+  if (inFile !== undefined) return inFile.toLowerCase() === value.toLowerCase() ? undefined : inFile;
+  // The files cannot be read by this role: only that there is another value is known.
+  return pendingRestart ? 'another value' : undefined;
+}
+
+function isLogical(level: string): boolean {
+  return level.toLowerCase() === 'logical';
+}

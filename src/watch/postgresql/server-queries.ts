@@ -1,0 +1,182 @@
+import { rowBoolean, rowInteger, rowIntegerOrUndefined, rowText, rowTextOrUndefined } from './row-values.ts';
+import type {
+  ObservedCopy,
+  ObservedSetting,
+  ObservedSlot,
+  ObservedWalSender,
+  TransactionCounts,
+} from './server-facts.ts';
+import type { WatchQuery } from './watch-query.ts';
+
+export const serverStatusQuery: WatchQuery<{ startedAt: string; inRecovery: boolean; position: number | undefined }> = {
+  id: 'moment',
+  sql: () =>
+    "SELECT pg_postmaster_start_time()::text AS started, pg_is_in_recovery() AS in_recovery, CASE WHEN pg_is_in_recovery() THEN NULL ELSE pg_current_wal_lsn() - '0/0'::pg_lsn END AS position",
+  decode: ([row]) => ({
+    startedAt: rowText(row, 'started'),
+    inRecovery: rowBoolean(row, 'in_recovery'),
+    position: rowIntegerOrUndefined(row, 'position'),
+  }),
+  fallback: { startedAt: '', inRecovery: false, position: undefined },
+};
+
+export const slotStatusQuery: WatchQuery<readonly ObservedSlot[]> = {
+  id: 'slots',
+  sql: (version) => {
+    const status = version < 130_000 ? '' : ', s.wal_status, s.safe_wal_size';
+    const since = version < 170_000 ? '' : ', s.inactive_since::text AS inactive_since, s.invalidation_reason';
+    const decoded = version < 140_000 ? '' : ', t.total_txns';
+    const statistics = version < 140_000 ? '' : ' LEFT JOIN pg_stat_replication_slots t USING (slot_name)';
+    return `SELECT s.slot_name, s.plugin, s.database, s.temporary, s.active, s.active_pid, s.confirmed_flush_lsn - '0/0'::pg_lsn AS flushed, CASE WHEN pg_is_in_recovery() THEN NULL ELSE pg_current_wal_lsn() - s.restart_lsn END AS retained${status}${since}${decoded} FROM pg_replication_slots s${statistics} ORDER BY s.slot_name`;
+  },
+  decode: (rows) =>
+    rows.map((row) => ({
+      name: rowText(row, 'slot_name'),
+      plugin: rowTextOrUndefined(row, 'plugin'),
+      database: rowTextOrUndefined(row, 'database'),
+      temporary: rowBoolean(row, 'temporary'),
+      active: rowBoolean(row, 'active'),
+      pid: rowIntegerOrUndefined(row, 'active_pid'),
+      flushed: rowIntegerOrUndefined(row, 'flushed'),
+      retained: rowIntegerOrUndefined(row, 'retained'),
+      walStatus: rowTextOrUndefined(row, 'wal_status'),
+      safe: rowIntegerOrUndefined(row, 'safe_wal_size'),
+      inactiveSince: rowTextOrUndefined(row, 'inactive_since'),
+      invalidated: rowTextOrUndefined(row, 'invalidation_reason'),
+      decoded: rowIntegerOrUndefined(row, 'total_txns'),
+    })),
+  fallback: [],
+};
+
+export const walSenderStatusQuery: WatchQuery<readonly ObservedWalSender[]> = {
+  id: 'senders',
+  sql: () =>
+    'SELECT r.pid, r.application_name, r.state, r.client_addr::text AS address, a.datname, left(a.query, 500) AS command FROM pg_stat_replication r LEFT JOIN pg_stat_activity a USING (pid)',
+  decode: (rows) =>
+    rows.map((row) => ({
+      pid: rowInteger(row, 'pid'),
+      database: rowTextOrUndefined(row, 'datname'),
+      application: rowText(row, 'application_name'),
+      state: rowText(row, 'state'),
+      address: rowTextOrUndefined(row, 'address')?.replace(/\/\d+$/, ''),
+      command: rowText(row, 'command'),
+    })),
+  fallback: [],
+};
+
+/** A view of its own tells how far a COPY is since 14; before it only the statement is to be seen. */
+export const copyProgressQuery: WatchQuery<readonly ObservedCopy[]> = {
+  id: 'copies',
+  sql: (version) =>
+    version < 140_000
+      ? "SELECT pid, datname, substring(query FROM '(?i)^COPY +([^ (]+)') AS name, 0 AS tuples_processed, 0 AS bytes_processed, application_name = 'pg_dump' AS dump FROM pg_stat_activity WHERE state = 'active' AND query ~* '^COPY .* TO stdout'"
+      : "SELECT p.pid, p.datname, p.relid, p.tuples_processed, p.bytes_processed, a.application_name = 'pg_dump' AS dump FROM pg_stat_progress_copy p LEFT JOIN pg_stat_activity a USING (pid) WHERE p.command = 'COPY TO'",
+  decode: (rows) =>
+    rows.map((row) => ({
+      pid: rowInteger(row, 'pid'),
+      database: rowText(row, 'datname'),
+      table: rowIntegerOrUndefined(row, 'relid') ?? rowText(row, 'name').replaceAll('"', ''),
+      rows: rowInteger(row, 'tuples_processed'),
+      bytes: rowInteger(row, 'bytes_processed'),
+      dump: rowBoolean(row, 'dump'),
+    })),
+  fallback: [],
+};
+
+export const dumpedDatabasesQuery: WatchQuery<readonly string[]> = {
+  id: 'dumps',
+  sql: () =>
+    "SELECT DISTINCT a.datname FROM pg_stat_activity a JOIN pg_locks l USING (pid) WHERE a.application_name = 'pg_dump' AND l.mode = 'AccessShareLock' AND l.granted AND l.relation >= 16384",
+  decode: (rows) => rows.map((row) => rowText(row, 'datname')),
+  fallback: [],
+};
+
+const watchedSettingNames = [
+  'listen_addresses',
+  'max_replication_slots',
+  'max_slot_wal_keep_size',
+  'max_wal_senders',
+  'port',
+  'ssl',
+  'ssl_cert_file',
+  'synchronous_standby_names',
+  'wal_level',
+  'wal_sender_timeout',
+];
+const watchedSettingList = watchedSettingNames.map((name) => `'${name}'`).join(', ');
+
+export const watchedSettingsQuery: WatchQuery<ReadonlyMap<string, ObservedSetting>> = {
+  id: 'settings',
+  sql: () => `SELECT name, reset_val, pending_restart FROM pg_settings WHERE name IN (${watchedSettingList})`,
+  decode: (rows) =>
+    new Map(
+      rows.map((row) => [
+        rowText(row, 'name'),
+        { value: rowText(row, 'reset_val'), pendingRestart: rowBoolean(row, 'pending_restart'), inFile: undefined },
+      ]),
+    ),
+  fallback: new Map(),
+};
+
+/** The files as they are now: ALTER SYSTEM shows here before anybody reloads. */
+export const fileSettingsQuery: WatchQuery<ReadonlyMap<string, string>> = {
+  id: 'files',
+  sql: () =>
+    `SELECT DISTINCT ON (name) name, setting FROM pg_file_settings WHERE name IN (${watchedSettingList}) ORDER BY name, seqno DESC`,
+  decode: (rows) => new Map(rows.map((row) => [rowText(row, 'name'), rowText(row, 'setting')])),
+  fallback: new Map(),
+};
+
+export const hostRulesHashQuery: WatchQuery<string | undefined> = {
+  id: 'host-rules',
+  sql: () =>
+    "SELECT md5(string_agg(concat_ws('|', type, database, user_name, address, netmask, auth_method, options, error), ',' ORDER BY line_number)) AS hash FROM pg_hba_file_rules",
+  decode: ([row]) => rowTextOrUndefined(row, 'hash'),
+  fallback: undefined,
+};
+
+export const currentRoleQuery: WatchQuery<
+  | { name: string; superuser: boolean; replication: boolean; login: boolean; secondsLeft: number | undefined }
+  | undefined
+> = {
+  id: 'role',
+  sql: () =>
+    'SELECT rolname, rolsuper, rolreplication, rolcanlogin, CASE WHEN isfinite(rolvaliduntil) THEN floor(extract(epoch FROM rolvaliduntil - now())) END AS seconds_left FROM pg_roles WHERE rolname = current_user',
+  decode: ([row]) => ({
+    name: rowText(row, 'rolname'),
+    superuser: rowBoolean(row, 'rolsuper'),
+    replication: rowBoolean(row, 'rolreplication'),
+    login: rowBoolean(row, 'rolcanlogin'),
+    secondsLeft: rowIntegerOrUndefined(row, 'seconds_left'),
+  }),
+  fallback: undefined,
+};
+
+/** The version of the role's row: it tells that a password was changed without telling anything of the password. */
+export const roleRevisionQuery: WatchQuery<string | undefined> = {
+  id: 'revision',
+  sql: () => 'SELECT xmin::text AS revision FROM pg_authid WHERE rolname = current_user',
+  decode: ([row]) => rowTextOrUndefined(row, 'revision'),
+  fallback: undefined,
+};
+
+export const transactionCountsQuery: WatchQuery<readonly TransactionCounts[]> = {
+  id: 'traffic',
+  sql: () =>
+    'SELECT d.datname, s.xact_commit, s.xact_rollback FROM pg_database d LEFT JOIN pg_stat_database s ON s.datid = d.oid WHERE d.datallowconn AND NOT d.datistemplate ORDER BY d.datname',
+  decode: (rows) =>
+    rows.map((row) => ({
+      name: rowText(row, 'datname'),
+      commits: rowInteger(row, 'xact_commit'),
+      rollbacks: rowInteger(row, 'xact_rollback'),
+    })),
+  fallback: [],
+};
+
+export const blockedCommitsQuery: WatchQuery<{ commits: number; seconds: number }> = {
+  id: 'blocked',
+  sql: () =>
+    "SELECT count(*) AS commits, coalesce(max(extract(epoch FROM clock_timestamp() - query_start)), 0) AS seconds FROM pg_stat_activity WHERE wait_event = 'SyncRep'",
+  decode: ([row]) => ({ commits: rowInteger(row, 'commits'), seconds: rowInteger(row, 'seconds') }),
+  fallback: { commits: 0, seconds: 0 },
+};

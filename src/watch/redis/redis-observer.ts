@@ -1,0 +1,102 @@
+import { connectRedis, type RedisCommand, type RedisSession } from '../../redis/connection.ts';
+import { CommandError, ConnectError } from '../../redis/failure.ts';
+import { parseInfo } from '../../redis/info.ts';
+import { formatRedisCommand } from '../../redis/quote.ts';
+import type { RedisSource } from '../../redis/source.ts';
+import type { ConnectionProbe } from '../connection-probe.ts';
+import { describeCertificate, resolveAddresses } from '../probe-details.ts';
+import type { WatchLimits } from '../watch-limits.ts';
+import { parseRedisFacts, type RedisFacts, type RedisPoll } from './redis-facts.ts';
+
+export interface RedisObserverOptions {
+  readonly source: RedisSource;
+  readonly limits: WatchLimits;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  readonly signal: AbortSignal;
+  /** Hears every command before it is sent. */
+  readonly onSent: (place: string, text: string) => void;
+}
+
+export interface RedisObserver {
+  /** Looks once; a source that does not answer is an outage, never an error. */
+  poll(): Promise<RedisPoll>;
+  close(): Promise<void>;
+}
+
+/** What a replica depends on. Nothing with a secret in it. */
+const watchedConfigNames = [
+  'client-output-buffer-limit',
+  'repl-timeout',
+  'repl-diskless-sync',
+  'bind',
+  'port',
+  'tls-port',
+] as const;
+
+export function createRedisObserver(options: RedisObserverOptions): RedisObserver {
+  const { source, limits, now, signal, onSent } = options;
+  const denied = new Set<string>();
+  let session: RedisSession | undefined;
+  let door: { readonly at: number; readonly found: ConnectionProbe } | undefined;
+
+  const send = async (words: RedisCommand): Promise<unknown> => {
+    session ??= await connectRedis(source, { limit: limits.pollTimeout, signal });
+    onSent('server', formatRedisCommand(...words.map(String)));
+    return session.send(words, limits.pollTimeout);
+  };
+
+  const setting = async (name: string): Promise<readonly [string, string][]> => {
+    if (denied.has(name)) return [];
+    try {
+      const reply = await send(['CONFIG', 'GET', name]);
+      return Array.isArray(reply) && typeof reply[1] === 'string' ? [[name, reply[1]]] : [];
+    } catch (error) {
+      if (!(error instanceof CommandError) || error.lost) throw error;
+      denied.add(name);
+      return [];
+    }
+  };
+
+  const facts = async (at: number): Promise<RedisFacts> => {
+    // One section at a time is not worth it: all of them are a few kilobytes.
+    const info = parseInfo(String(await send(['INFO', 'everything'])));
+    const config: [string, string][] = [];
+    for (const name of watchedConfigNames) config.push(...(await setting(name)));
+    if (door === undefined || at - door.at >= limits.probeInterval)
+      door = { at, found: await probeRedisConnection(options) };
+    return parseRedisFacts(info, { at, door: door.found, config: new Map(config) });
+  };
+
+  const drop = (): void => {
+    session?.end();
+    session = undefined;
+  };
+
+  return {
+    async poll() {
+      const at = now();
+      try {
+        return { kind: 'seen', facts: await facts(at) };
+      } catch (error) {
+        if (!(error instanceof CommandError || error instanceof ConnectError)) throw error;
+        drop();
+        return { kind: 'outage', outage: { at, code: error.code, reason: error.message } };
+      }
+    },
+    close: async () => drop(),
+  };
+}
+
+/** Connects anew and leaves. */
+async function probeRedisConnection({ source, limits, signal }: RedisObserverOptions): Promise<ConnectionProbe> {
+  const addresses = await resolveAddresses(source.host);
+  try {
+    const session = await connectRedis(source, { limit: limits.pollTimeout, signal });
+    session.end();
+    return { addresses, certificate: describeCertificate(session.tls), refused: undefined };
+  } catch (error) {
+    if (!(error instanceof ConnectError)) throw error;
+    return { addresses, certificate: undefined, refused: { code: error.code, message: error.message } };
+  }
+}

@@ -1,0 +1,202 @@
+import type { TerminalStyles } from '../../cli/color.ts';
+import { progressBar, sparkline } from '../../cli/progress-bar.ts';
+import { sanitizeLine } from '../../cli/sanitize.ts';
+import type { TextMeasurer } from '../../cli/text-width.ts';
+import type { DatabaseSample, StatusSample, TableSample, WatchPhase } from '../status-sample.ts';
+import { formatByteCount, formatElapsed } from '../units.ts';
+import { phaseLabels, timeLeftText } from './status-text.ts';
+
+export interface StatusScreenOptions {
+  /** Cells and lines of the terminal. */
+  readonly columns: number;
+  readonly rows: number;
+  /** What is watched, as `HOST:PORT/DBNAME`. */
+  readonly title: string;
+  /** Bytes behind at each look, oldest first. */
+  readonly lags: readonly number[];
+  readonly paint: TerminalStyles;
+  readonly ruler: TextMeasurer;
+  /** What Ctrl-C does, where it is not the watch alone that ends. */
+  readonly footer?: string;
+  /** Instead of the line that tells when the service stops it. */
+  readonly deadlineText?: string;
+}
+
+/** The picture of one look: what is broken comes before what goes well, and all of it fits. */
+export function drawStatusScreen(sighting: StatusSample, options: StatusScreenOptions): readonly string[] {
+  if (options.columns >= minColumns) return drawLines(sighting, options);
+  // What cannot be laid out any more is cut, and colour cannot be cut.
+  const lines = drawLines(sighting, { ...options, paint: noColor });
+  return lines.map((line) => options.ruler.truncate(line, Math.max(1, options.columns - 1)));
+}
+
+const minColumns = 40;
+const unchanged = (text: string): string => text;
+const noColor: TerminalStyles = { bold: unchanged, dim: unchanged, red: unchanged, yellow: unchanged, cyan: unchanged };
+
+function drawLines(sighting: StatusSample, options: StatusScreenOptions): readonly string[] {
+  const { columns, rows } = options;
+  const width = Math.max(10, columns - 1);
+  const head = headerLines(sighting, options, width);
+  const broken = violationLines(sighting, options, width);
+  const bottom = options.footer ?? 'Ctrl-C ends the watch; the migration goes on';
+  const foot = [options.paint.dim(options.ruler.truncate(bottom, width))];
+  const left = Math.max(0, rows - head.length - foot.length - 2);
+  // At least a third is for the databases: a flood of violations must not hide them.
+  const violations = cutLines(broken, Math.max(4, Math.ceil((left * 2) / 3)), options.paint);
+  const databases = databaseLines(
+    withoutEmptyDatabases(sighting.databases),
+    options,
+    width,
+    left - violations.length - (violations.length > 0 ? 1 : 0),
+  );
+  const gap = (lines: readonly string[]): readonly string[] => (lines.length === 0 ? [] : ['', ...lines]);
+  return [...head, ...gap(violations), ...gap(databases), '', ...foot].slice(-Math.max(1, rows));
+}
+
+function headerLines(
+  sighting: StatusSample,
+  { title, lags, paint, ruler, deadlineText: until }: StatusScreenOptions,
+  width: number,
+): readonly string[] {
+  const { phase, percent, bytes_done: done, bytes_total: total, lag_bytes: lag } = sighting;
+  const state = `${phaseLabels[phase]}  ${percent.toFixed(1)} %`;
+  const name = ruler.truncate(sanitizeLine(title), Math.max(8, width - state.length - 2));
+  const pad = ' '.repeat(Math.max(2, width - ruler.measure(name) - state.length));
+  const cells = Math.min(40, Math.max(10, width - 34));
+  const whole = progressBar(percent / 100, cells);
+  const amounts = ruler.truncate(
+    [total === 0 ? '' : `${formatByteCount(done)} of ${formatByteCount(total)}`, timeLeftText(sighting)]
+      .filter((part) => part !== '')
+      .join(', '),
+    width - cells - 2,
+  );
+  const behind = `${formatByteCount(lag)} behind`;
+  const room = Math.min(cells, width - behind.length - 2);
+  const spark = sparkline(lags, room);
+  return [
+    `${paint.bold(name)}${pad}${phaseColor(phase, paint)(state)}`,
+    `${phaseColor(phase, paint)(whole.full)}${paint.dim(whole.empty)}  ${amounts}`,
+    `${paint.cyan(spark)}${' '.repeat(Math.max(0, room - spark.length))}  ${behind}`,
+    paint.dim(ruler.truncate(until ?? deadlineText(sighting), width)),
+    ...(sighting.notes ?? []).map((note) => paint.dim(ruler.truncate(sanitizeLine(note), width))),
+  ];
+}
+
+function deadlineText({ deadline, deadline_from: from, at }: StatusSample): string {
+  if (deadline === null) return 'when the service stops it is not known yet';
+  const left = (Date.parse(deadline) - Date.parse(at)) / 1000;
+  const since = from === 'first_sighting' ? ', counted from when it was first seen' : '';
+  return `stops ${deadline.slice(0, 16).replace('T', ' ')} UTC, ${left <= 0 ? 'now' : `in ${formatElapsed(left)}`}${since}`;
+}
+
+function violationLines(
+  { violations }: StatusSample,
+  { paint, ruler }: StatusScreenOptions,
+  width: number,
+): readonly string[] {
+  return violations.flatMap(({ rule, database, observed, hint }) => {
+    const place = database === undefined ? '' : ` in ${sanitizeLine(database)}`;
+    const first = wrapWords(`${rule}${place}: ${sanitizeLine(observed)}`, width - 2, ruler);
+    const loud = hint.startsWith('DO NOT') ? paint.red : (text: string) => text;
+    return [
+      ...first.map((line, at) => paint.red(`${at === 0 ? '! ' : '  '}${line}`)),
+      ...wrapWords(sanitizeLine(hint, 500), width - 4, ruler).map((line) => loud(`    ${line}`)),
+    ];
+  });
+}
+
+function databaseLines(
+  databases: readonly DatabaseSample[],
+  options: StatusScreenOptions,
+  width: number,
+  room: number,
+): readonly string[] {
+  const { paint, ruler } = options;
+  if (room < Math.min(2, databases.length))
+    return room < 1 ? [] : [paint.dim(ruler.truncate(phaseCounts(databases), width))];
+  // Tables of databases that are done tell nothing.
+  const busy = databases.filter(({ phase }) => phase === 'copying' || phase === 'stalled');
+  const spare = Math.max(0, room - databases.length);
+  const each = busy.length === 0 ? 0 : Math.max(0, Math.floor(spare / busy.length));
+  const lines = databases.flatMap((database) => {
+    const state = `${phaseLabels[database.phase].padEnd(11)} ${`${database.percent.toFixed(1)} %`.padStart(7)}`;
+    const behind = database.phase === 'waiting' ? '' : `  ${formatByteCount(database.lag_bytes)} behind`;
+    const name = ruler.pad(ruler.truncate(sanitizeLine(database.name), nameWidth(width)), nameWidth(width));
+    const row = `${paint.bold(name)} ${phaseColor(database.phase, paint)(state)}${ruler.truncate(behind, Math.max(0, width - nameWidth(width) - 20))}`;
+    return [row, ...(busy.includes(database) ? tableLines(database.tables, options, width, each) : [])];
+  });
+  return cutLines(lines, room, paint);
+}
+
+/** An empty database that nobody migrates says nothing. */
+function withoutEmptyDatabases(databases: readonly DatabaseSample[]): readonly DatabaseSample[] {
+  const found = databases.filter(({ phase, tables }) => phase !== 'waiting' || tables.length > 0);
+  return found.length === 0 ? databases : found;
+}
+
+/** `2 streaming, 1 copying`. */
+function phaseCounts(databases: readonly DatabaseSample[]): string {
+  const phases = [...new Set(databases.map(({ phase }) => phase))];
+  return phases.map((one) => `${databases.filter(({ phase }) => phase === one).length} ${phaseLabels[one]}`).join(', ');
+}
+
+function tableLines(
+  tables: readonly TableSample[],
+  options: StatusScreenOptions,
+  width: number,
+  room: number,
+): readonly string[] {
+  if (room <= 0) return [];
+  const open = tables.filter(({ state }) => state !== 'done');
+  const shown = open.slice(0, open.length > room ? room - 1 : room);
+  const rest = tables.length - shown.length;
+  const done = tables.length - open.length;
+  const more = rest === 0 || shown.length >= room ? [] : [options.paint.dim(`  ${remainingTables(rest - done, done)}`)];
+  return [...shown.map((table) => tableLine(table, options, width)), ...more];
+}
+
+function remainingTables(waiting: number, done: number): string {
+  return [...(waiting > 0 ? [`${waiting} more`] : []), ...(done > 0 ? [`${done} done`] : [])].join(', ');
+}
+
+function tableLine(table: TableSample, { paint, ruler }: StatusScreenOptions, width: number): string {
+  const name = ruler.pad(ruler.truncate(`  ${sanitizeLine(table.name)}`, nameWidth(width)), nameWidth(width));
+  const part = table.state === 'done' ? 1 : table.bytes_total === 0 ? 0 : table.bytes_done / table.bytes_total;
+  const drawn = progressBar(part, 11);
+  const percent = `${Math.floor(part * 100)} %`.padStart(7);
+  const size = `  ${formatByteCount(table.bytes_total)}`;
+  const rows = table.rows_done > 0 ? `, ${table.rows_done.toLocaleString('en')} rows` : '';
+  const tail = ruler.truncate(`${size}${rows}`, Math.max(0, width - nameWidth(width) - 20));
+  return `${name} ${paint.cyan(drawn.full)}${paint.dim(drawn.empty)} ${percent}${paint.dim(tail)}`;
+}
+
+function nameWidth(width: number): number {
+  return Math.max(10, Math.min(40, width - 42));
+}
+
+function cutLines(lines: readonly string[], room: number, paint: TerminalStyles): readonly string[] {
+  if (lines.length <= room) return lines;
+  if (room <= 0) return [];
+  return [...lines.slice(0, room - 1), paint.dim(`… ${lines.length - room + 1} lines more`)];
+}
+
+/** At blanks, as far as they go. */
+function wrapWords(text: string, cells: number, ruler: TextMeasurer): readonly string[] {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(' ')) {
+    const longer = line === '' ? word : `${line} ${word}`;
+    if (ruler.measure(longer) <= cells) line = longer;
+    else {
+      if (line !== '') lines.push(line);
+      line = ruler.truncate(word, cells);
+    }
+  }
+  return line === '' ? lines : [...lines, line];
+}
+
+function phaseColor(phase: WatchPhase, paint: TerminalStyles): (text: string) => string {
+  if (phase === 'stalled' || phase === 'gone') return paint.red;
+  return phase === 'waiting' || phase === 'catching_up' ? paint.yellow : paint.cyan;
+}

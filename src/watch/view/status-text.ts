@@ -1,0 +1,34 @@
+import type { StatusSample, Violation, WatchPhase } from '../status-sample.ts';
+import { formatByteCount, formatElapsed } from '../units.ts';
+
+export const phaseLabels: Readonly<Record<WatchPhase, string>> = {
+  waiting: 'waiting',
+  copying: 'copying',
+  catching_up: 'catching up',
+  streaming: 'streaming',
+  stalled: 'STALLED',
+  gone: 'GONE',
+};
+
+/** `3 min left`; never, when it gets no nearer; nothing where that is no question. */
+export function timeLeftText({ phase, eta_seconds: eta }: StatusSample): string {
+  if (phase !== 'copying' && phase !== 'catching_up') return '';
+  if (eta !== undefined) return `${formatElapsed(eta)} left`;
+  return phase === 'catching_up' ? 'not getting nearer' : '';
+}
+
+export function statusSummaryLine(sighting: StatusSample): string {
+  const { at, phase, percent, bytes_done: done, bytes_total: total, lag_bytes: lag } = sighting;
+  const parts = [
+    `${phaseLabels[phase]} ${percent.toFixed(1)} %`,
+    ...(total === 0 ? [] : [`${formatByteCount(done)} of ${formatByteCount(total)}`]),
+    `${formatByteCount(lag)} behind`,
+    timeLeftText(sighting),
+    ...(sighting.notes ?? []),
+  ];
+  return `${at.slice(0, 19)}Z ${parts.filter((part) => part !== '').join(', ')}`;
+}
+
+export function violationLogLine({ rule, database, observed, hint }: Violation, at: string): string {
+  return `${at.slice(0, 19)}Z violation ${rule}${database === undefined ? '' : ` in ${database}`}: ${observed}; ${hint}`;
+}

@@ -1,0 +1,131 @@
+import { createHash } from 'node:crypto';
+import { dirname, join } from 'node:path';
+import { isRecord, type JsonRecord, numberField, parseJson, stringField } from '../json.ts';
+import { ensureFolder, readTextIfReadable, writeAtomically } from '../platform/files.ts';
+import { type MigrationStart, migrationTimeLimit } from './migration-deadline.ts';
+
+/** What is remembered of a migration between two commands. It holds no secret. */
+export interface WatchRecord {
+  readonly engine: 'postgresql' | 'redis';
+  /** `HOST:PORT/DBNAME`, of Redis `HOST:PORT`. */
+  readonly source: string;
+  /** Written by `db migrate` when the service had accepted; absent in what `db watch` saw first. */
+  readonly started?: RecordedStart;
+  /** Milliseconds since the epoch: when a slot or a replica of it was first seen. */
+  readonly firstSeen?: number;
+  /** Slots, or replicas, that were there before: they are somebody else's. */
+  readonly before?: readonly string[];
+  /** Those of the migration, as far as they were seen. */
+  readonly slots?: readonly RecordedSlot[];
+  /** Findings of the preflight that were not good, by id; they rank what may be wrong later. */
+  readonly warned?: readonly string[];
+}
+
+export interface RecordedSlot {
+  readonly name: string;
+  /** Of a Redis replica empty. */
+  readonly database: string;
+}
+
+export interface RecordedStart {
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  /** UUID of the cluster that is filled. */
+  readonly cluster: string;
+  /** The service's name for the migration. */
+  readonly id: string;
+}
+
+export interface SourceIdentity {
+  readonly engine: 'postgresql' | 'redis';
+  readonly host: string;
+  readonly port: number;
+  /** undefined: Redis, which is migrated whole. */
+  readonly dbname?: string | undefined;
+}
+
+export function formatSourceName({ host, port, dbname }: SourceIdentity): string {
+  const place = host.includes(':') ? `[${host}]` : host.toLowerCase();
+  return `${place}:${port}${dbname === undefined ? '' : `/${dbname}`}`;
+}
+
+/** `migrations/<fingerprint>.json` in the state folder. */
+export function watchRecordPath(stateFolder: string, source: SourceIdentity): string {
+  const fingerprint = createHash('sha256')
+    .update(`${source.engine} ${formatSourceName(source)}`)
+    .digest('hex')
+    .slice(0, 32);
+  return join(stateFolder, 'migrations', `${fingerprint}.json`);
+}
+
+/** undefined: there is none, or it is damaged or not to be read; what it would tell is then found out again. */
+export function readWatchRecord(path: string): WatchRecord | undefined {
+  const json = parseJson(readTextIfReadable(path) ?? '');
+  return json.ok && isRecord(json.value) ? decodeRecord(json.value) : undefined;
+}
+
+export function writeWatchRecord(path: string, record: WatchRecord): void {
+  ensureFolder(dirname(path));
+  const { started, firstSeen, ...rest } = record;
+  const dates = {
+    ...(started === undefined ? {} : { started: { ...started, at: formatDate(started.at) } }),
+    ...(firstSeen === undefined ? {} : { first_seen: formatDate(firstSeen) }),
+  };
+  writeAtomically(path, `${JSON.stringify({ version: 1, ...rest, ...dates }, null, 2)}\n`);
+}
+
+/** From when the two weeks run. */
+export function migrationStartOf(
+  record: { readonly started?: RecordedStart | undefined; readonly firstSeen?: number | undefined },
+  now: number,
+): MigrationStart | undefined {
+  // A start so long ago was another migration: what is seen now was begun by somebody else.
+  if (record.started !== undefined && now - record.started.at < 2 * migrationTimeLimit) {
+    return { begun: record.started.at, from: 'migrate' };
+  }
+  return record.firstSeen === undefined ? undefined : { begun: record.firstSeen, from: 'first_sighting' };
+}
+
+function decodeRecord(json: JsonRecord): WatchRecord | undefined {
+  const engine = stringField(json, 'engine');
+  const source = stringField(json, 'source');
+  if (numberField(json, 'version') !== 1 || source === undefined) return undefined;
+  if (engine !== 'postgresql' && engine !== 'redis') return undefined;
+  const started = isRecord(json.started) ? decodeStarted(json.started) : undefined;
+  const firstSeen = decodeDate(json, 'first_seen');
+  return {
+    engine,
+    source,
+    ...(started === undefined ? {} : { started }),
+    ...(firstSeen === undefined ? {} : { firstSeen }),
+    ...decodeList(json, 'before'),
+    ...(Array.isArray(json.slots) ? { slots: json.slots.flatMap(decodeSlot) } : {}),
+    ...decodeList(json, 'warned'),
+  };
+}
+
+function decodeStarted(json: JsonRecord): RecordedStart | undefined {
+  const [at, cluster, id] = [decodeDate(json, 'at'), stringField(json, 'cluster'), stringField(json, 'id')];
+  return at === undefined || cluster === undefined || id === undefined ? undefined : { at, cluster, id };
+}
+
+function decodeSlot(json: unknown): readonly RecordedSlot[] {
+  if (!isRecord(json)) return [];
+  const [name, database] = [stringField(json, 'name'), stringField(json, 'database')];
+  return name === undefined || database === undefined ? [] : [{ name, database }];
+}
+
+function decodeList<K extends 'before' | 'warned'>(json: JsonRecord, key: K) {
+  const value = json[key];
+  if (!Array.isArray(value)) return {};
+  return { [key]: value.filter((one): one is string => typeof one === 'string') };
+}
+
+function decodeDate(json: JsonRecord, key: string): number | undefined {
+  const at = Date.parse(stringField(json, key) ?? '');
+  return Number.isNaN(at) ? undefined : at;
+}
+
+function formatDate(at: number): string {
+  return new Date(at).toISOString();
+}

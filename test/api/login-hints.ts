@@ -1,0 +1,8 @@
+import type { LoginHints } from '../../src/api/api-response.ts';
+
+/** The hints of a session of the profile `work`. */
+export const workLoginHints: LoginHints = {
+  login: '`cloudctl auth login --profile work`',
+  write: 'log in with write access: `cloudctl auth login --scope "read write" --profile work`',
+  read: 'see whose session it is: `cloudctl auth status --profile work`',
+};

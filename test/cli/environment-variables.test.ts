@@ -1,0 +1,17 @@
+import { expect, test } from 'vitest';
+import { environmentVariables } from '../../src/cli/environment-variables.ts';
+import { globalOptions } from '../../src/cli/global-options.ts';
+
+test('every variable is listed once, with what it does', () => {
+  const names = environmentVariables.flatMap(({ name }) => name.split(', '));
+  expect(new Set(names).size).toBe(names.length);
+  for (const name of names) expect(name).toMatch(/^[A-Z_]+$/);
+  for (const { description } of environmentVariables) expect(description).not.toBe('');
+});
+
+test('a variable that stands for a global option names one that exists', () => {
+  const options = globalOptions.map(({ name }) => `as --${name}`);
+  const said = environmentVariables.map(({ description }) => description).filter((text) => /^as --[a-z-]+$/.test(text));
+  expect(said).toContain('as --profile');
+  for (const text of said) expect(options).toContain(text);
+});

@@ -1,0 +1,14 @@
+import { expect, test } from 'vitest';
+import { flagsOf } from '../../src/cli/completion/levels.ts';
+import { globalOptions, helpOptions } from '../../src/cli/global-options.ts';
+
+test('no two global options share a name', () => {
+  const flags = [...globalOptions, ...helpOptions].flatMap(flagsOf);
+  expect(new Set(flags).size).toBe(flags.length);
+});
+
+test('the choices of an option are told in its description', () => {
+  for (const { choices = [], description } of globalOptions) {
+    for (const choice of choices) expect(description).toContain(choice);
+  }
+});

@@ -1,0 +1,50 @@
+import { expect, test } from 'vitest';
+import { parseArgs, splitList } from '../../src/cli/parse-args.ts';
+
+const options = [
+  { name: 'names', value: 'LIST', many: 'list', description: '' },
+  { name: 'set', value: 'KEY=JSON', many: 'repeat', description: '' },
+  { name: 'size', value: 'S', description: '' },
+  { name: 'wait', description: '' },
+] as const;
+
+test('the last value of an option counts', () => {
+  expect(parseArgs([], options, new Map([['size', ['a', 'b']]])).value('size')).toBe('b');
+});
+
+test('a list is split at commas, over all its occurrences and in order', () => {
+  const words = parseArgs([], options, new Map([['names', ['a,b', 'c', ' d , e ']]]));
+  expect(words.values('names')).toEqual(['a', 'b', 'c', 'd', 'e']);
+  expect(words.value('names')).toBe('e');
+});
+
+test('the commas of an option that is only repeated belong to its values', () => {
+  const given = ['tags=["a","b"]', 'x=1'];
+  expect(parseArgs([], options, new Map([['set', given]])).values('set')).toEqual(given);
+});
+
+test('a flag is told from one that was not given', () => {
+  const words = parseArgs(['x'], options, new Map([['wait', ['']]]));
+  expect([words.has('wait'), words.has('names'), words.value('size'), words.values('set')]).toEqual([
+    true,
+    false,
+    undefined,
+    [],
+  ]);
+  expect(words.positionals).toEqual(['x']);
+});
+
+test('asking for an option that was not declared is a mistake that shows', () => {
+  expect(() => parseArgs([], options, new Map()).value('sice')).toThrow('--sice is not declared');
+});
+
+test.each([
+  ['web-{a,b},db', ['web-{a,b}', 'db']],
+  ['{a,{b,c}},d', ['{a,{b,c}}', 'd']],
+  ['a{,b', ['a{', 'b']],
+  ['a},b', ['a}', 'b']],
+  ['a,,b', ['a', '', 'b']],
+  ['', ['']],
+])('%s is split into %j', (text, expected) => {
+  expect(splitList(text)).toEqual(expected);
+});

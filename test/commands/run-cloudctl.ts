@@ -1,0 +1,117 @@
+import { run } from '../../src/main.ts';
+import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import { type TestHost, type TestHostOptions, testHost } from '../fixtures/host.ts';
+import { profileOf } from '../fixtures/session.ts';
+import { admin, MAYA, send } from '../sandbox/requests.ts';
+
+export interface RunResult {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+  readonly host: TestHost;
+  /** Standard output as JSON; the test's own assertions check the shape. */
+  json<T>(): T;
+  /** The error on standard error as JSON. */
+  error(): { readonly code: string; readonly exit_code: number; readonly message: string; readonly hint?: string };
+}
+
+/** One run of the program on the machine of `base`: the same folders, keychain, clock and environment. */
+export async function runCloudctl(
+  base: TestHost,
+  argv: readonly string[],
+  options: TestHostOptions = {},
+): Promise<RunResult> {
+  const host = testHost({ beside: base, ...options });
+  return runResult(host, await run(argv, host));
+}
+
+export interface StartedRun {
+  readonly host: TestHost;
+  readonly ended: Promise<RunResult>;
+  /** The first match on standard error. */
+  waitForOutput(pattern: RegExp): Promise<RegExpExecArray>;
+}
+
+/** The same without waiting for its end. */
+export function startCloudctl(base: TestHost, argv: readonly string[], options: TestHostOptions = {}): StartedRun {
+  const host = testHost({ beside: base, ...options });
+  let over = false;
+  const ended = run(argv, host).then((code) => {
+    over = true;
+    return runResult(host, code);
+  });
+  return {
+    host,
+    ended,
+    waitForOutput: async (pattern) => {
+      for (;;) {
+        const found = pattern.exec(host.err()) ?? pattern.exec(host.out());
+        if (found !== null) return found;
+        if (over) throw new Error(`it ended before it said ${pattern}:\n${host.err()}`);
+        await new Promise((resolve) => setTimeout(resolve, 5));
+      }
+    },
+  };
+}
+
+/** The authorization URL, alone on its line. */
+export const authorizationLine = /^(https?:\/\/\S+\/v1\/oauth\/authorize\?\S+)$/m;
+
+/** Goes where a browser would go; fetch would say that it is no navigation. */
+export async function followRedirects(url: string): Promise<void> {
+  for (let at: string | undefined = url; at !== undefined; ) {
+    const { origin, pathname, search } = new URL(at);
+    const answer = await send(origin, `${pathname}${search}`);
+    at = answer.headers.location === undefined ? undefined : new URL(answer.headers.location, at).href;
+  }
+}
+
+/** `auth login` with a browser that only follows redirects; `visit` gets the authorization URL. */
+export async function runLogin(
+  base: TestHost,
+  argv: readonly string[] = [],
+  options: TestHostOptions & { readonly visit?: (url: string) => Promise<unknown> } = {},
+): Promise<RunResult> {
+  const started = startCloudctl(base, ['auth', 'login', ...argv], options);
+  const [, url = ''] = await started.waitForOutput(authorizationLine);
+  await (options.visit ?? followRedirects)(url);
+  return started.ended;
+}
+
+/** A machine whose profile `default` points to the sandbox, with nobody logged in; consent is given by itself. */
+export async function createSandboxHost(sandbox: Sandbox, options: TestHostOptions = {}): Promise<TestHost> {
+  const host = testHost(options);
+  host.writeConfig({ current: 'default', profiles: { default: profileOf(sandbox) } });
+  await admin(sandbox, 'POST', '/consent', { mode: 'approve', user: MAYA });
+  return host;
+}
+
+/** The environment alone, without a profile, as CI gives it. */
+export function sandboxEnvironment({ ready }: Sandbox): Readonly<Record<string, string>> {
+  return {
+    CLOUDCTL_AUTH_URL: ready.auth_url,
+    CLOUDCTL_BASE_URL: ready.base_url,
+    CLOUDCTL_CLIENT_ID: ready.client_id,
+    CLOUDCTL_CLIENT_SECRET: ready.client_secret,
+    CLOUDCTL_CALLBACK_URL: ready.callback_url,
+    CLOUDCTL_CREDENTIAL_STORE: 'file',
+  };
+}
+
+/** What a sandbox was asked for. */
+export async function recordedRequests(sandbox: Sandbox): Promise<readonly string[]> {
+  const answer = await admin(sandbox, 'GET', '/requests');
+  const { requests }: { requests: { method: string; path: string }[] } = JSON.parse(answer.body);
+  return requests.map(({ method, path }) => `${method} ${path}`).filter((line) => !line.includes('/_sandbox'));
+}
+
+function runResult(host: TestHost, code: number): RunResult {
+  return {
+    code,
+    host,
+    out: host.out(),
+    err: host.err(),
+    json: host.json,
+    error: () => JSON.parse(host.err().trim().split('\n').at(-1) ?? '').error,
+  };
+}

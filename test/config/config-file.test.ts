@@ -1,0 +1,94 @@
+import { mkdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { configPath, readConfig, writeCurrentProfile, writeProfile } from '../../src/config/config-file.ts';
+import { testHost } from '../fixtures/host.ts';
+
+function written(folder: string): unknown {
+  return JSON.parse(readFileSync(configPath(folder), 'utf8'));
+}
+
+describe('config.json', () => {
+  it('that is not there is an empty configuration', () => {
+    const { folders } = testHost();
+    expect(readConfig(folders.config)).toMatchObject({ current: undefined, raw: {} });
+    expect(readConfig(folders.config).profiles.size).toBe(0);
+  });
+
+  it('gives the profiles decoded', () => {
+    const host = testHost();
+    host.writeConfig({
+      current: 'work',
+      profiles: {
+        work: { auth_url: 'https://Cloud.example/', pkce: false, callback_urls: ['http://127.0.0.1:1234/cb'] },
+      },
+    });
+    const config = readConfig(host.folders.config);
+    expect(config.current).toBe('work');
+    expect(config.profiles.get('work')).toEqual({
+      auth_url: 'https://cloud.example',
+      pkce: false,
+      callback_urls: ['http://127.0.0.1:1234/cb'],
+    });
+  });
+
+  it('may begin with a mark of the byte order, as some editors write it, which is not written back', () => {
+    const host = testHost();
+    host.writeConfig('\uFEFF{"current": "work", "profiles": {"work": {"scope": "read"}}}');
+    const { config: folder } = host.folders;
+    expect(readConfig(folder).profiles.get('work')).toEqual({ scope: 'read' });
+    writeCurrentProfile(folder, readConfig(folder), 'work');
+    expect(written(folder)).toEqual({ current: 'work', profiles: { work: { scope: 'read' } } });
+  });
+
+  it('keeps what a newer version wrote, at every level', () => {
+    const host = testHost();
+    host.writeConfig({ version: 9, profiles: { work: { later: { deep: [1] }, scope: 'read' }, other: { later: 1 } } });
+    const { config: folder } = host.folders;
+    writeProfile(folder, readConfig(folder), 'work', { flow: 'code' }, 'work');
+    writeCurrentProfile(folder, readConfig(folder), 'other');
+    expect(written(folder)).toEqual({
+      version: 9,
+      current: 'other',
+      profiles: { work: { later: { deep: [1] }, flow: 'code' }, other: { later: 1 } },
+    });
+  });
+
+  it('loses a profile only when it is removed', () => {
+    const host = testHost();
+    host.writeConfig({ profiles: { work: {}, other: {} } });
+    const { config: folder } = host.folders;
+    writeProfile(folder, readConfig(folder), 'work', undefined);
+    expect(written(folder)).toEqual({ profiles: { other: {} } });
+  });
+
+  it('is written for this user alone, in a folder for this user alone', () => {
+    const { folders } = testHost();
+    writeProfile(folders.config, readConfig(folders.config), 'work', { scope: 'read' });
+    expect(statSync(configPath(folders.config)).mode & 0o777).toBe(0o600);
+    expect(statSync(folders.config).mode & 0o777).toBe(0o700);
+    expect(readFileSync(configPath(folders.config), 'utf8')).toMatch(/^\{\n {2}"profiles"[\s\S]*\}\n$/);
+  });
+
+  it('that cannot be written is an error that says where and why, and is unchanged', () => {
+    const host = testHost();
+    host.writeConfig({ profiles: { work: {} } });
+    const { config: folder } = host.folders;
+    const config = readConfig(folder);
+    rmSync(configPath(folder));
+    mkdirSync(configPath(folder));
+    expect(() => writeCurrentProfile(folder, config, 'work')).toThrow(
+      expect.objectContaining({
+        message: `could not write ${configPath(folder)}`,
+        detail: expect.stringContaining('unchanged'),
+        hint: expect.stringContaining('CLOUDCTL_CONFIG_DIR'),
+      }),
+    );
+  });
+
+  it('that is a folder is an error that names it', () => {
+    const { folders } = testHost();
+    mkdirSync(join(folders.config, 'config.json'), { recursive: true });
+    expect(() => readConfig(folders.config)).toThrow(/could not read .*config\.json/);
+  });
+});

@@ -1,0 +1,105 @@
+import { mkdirSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import {
+  forgetSandbox,
+  readKnownSandboxes,
+  readLastSandbox,
+  recordSandbox,
+  resolveSandboxAdmin,
+  type SandboxConnection,
+} from '../../src/config/sandbox-connection.ts';
+import { testHost } from '../fixtures/host.ts';
+
+const place: SandboxConnection = {
+  auth_url: 'http://127.0.0.1:1111',
+  base_url: 'http://127.0.0.1:2222',
+  panel_url: 'http://127.0.0.1:1111/panel',
+  admin_url: 'http://127.0.0.1:1111',
+  admin_token: 'admin-1',
+  client_id: 'c',
+  client_secret: 's',
+  callback_url: 'http://127.0.0.1:3333/callback',
+};
+
+describe('the sandbox started last', () => {
+  it('is remembered for this user alone, with nothing but its addresses and secrets', () => {
+    const { state } = testHost().folders;
+    recordSandbox(state, Object.assign({ users: ['maya'] }, place));
+    expect(readLastSandbox(state)).toEqual(place);
+    expect(statSync(join(state, 'sandbox.json')).mode & 0o777).toBe(0o600);
+  });
+
+  it('is forgotten when it ends, unless another was started since', () => {
+    const { state } = testHost().folders;
+    recordSandbox(state, { ...place, admin_token: 'admin-2' });
+    forgetSandbox(state, place);
+    expect(readLastSandbox(state)?.admin_token).toBe('admin-2');
+    forgetSandbox(state, { ...place, admin_token: 'admin-2' });
+    expect(readLastSandbox(state)).toBeUndefined();
+  });
+
+  it('is after its end the one started before it, however many there are and in whatever order they end', () => {
+    const { state } = testHost().folders;
+    const first = { ...place, admin_url: 'http://127.0.0.1:1001' };
+    const second = { ...place, admin_url: 'http://127.0.0.1:1002' };
+    const third = { ...place, admin_url: 'http://127.0.0.1:1003' };
+    for (const one of [first, second, third]) recordSandbox(state, one);
+    expect(readKnownSandboxes(state)).toEqual([third, second, first]);
+    forgetSandbox(state, second);
+    expect(readLastSandbox(state)).toEqual(third);
+    forgetSandbox(state, third);
+    expect(readKnownSandboxes(state)).toEqual([first]);
+    expect(statSync(join(state, 'sandbox.json')).mode & 0o777).toBe(0o600);
+    forgetSandbox(state, first);
+    expect(readKnownSandboxes(state)).toEqual([]);
+  });
+
+  it('that is written down once more stands there once, with its new values', () => {
+    const { state } = testHost().folders;
+    recordSandbox(state, place);
+    recordSandbox(state, { ...place, client_id: 'other' });
+    expect(readKnownSandboxes(state)).toEqual([{ ...place, client_id: 'other' }]);
+  });
+
+  it.each(['', '{', '[]', '{}', '{"auth_url":"x"}'])('that is written down as %j is none', (text) => {
+    const { state } = testHost().folders;
+    mkdirSync(state, { recursive: true });
+    writeFileSync(join(state, 'sandbox.json'), text);
+    expect(readLastSandbox(state)).toBeUndefined();
+  });
+});
+
+describe('the admin of the sandbox to talk to', () => {
+  const env = { CLOUDCTL_SANDBOX_ADMIN_URL: 'http://127.0.0.1:9009', CLOUDCTL_SANDBOX_ADMIN_TOKEN: 'from-env' };
+  const typed = 'http://localhost:7007';
+
+  it.each([
+    ['option and variable', typed, env, { adminUrl: typed, adminToken: 'from-env' }],
+    ['variables', undefined, env, { adminUrl: 'http://127.0.0.1:9009', adminToken: 'from-env' }],
+    ['the one started last', undefined, {}, { adminUrl: place.admin_url, adminToken: 'admin-1' }],
+    ['its own address typed', `${place.admin_url}/`, {}, { adminUrl: place.admin_url, adminToken: 'admin-1' }],
+    ['another address without a token', typed, {}, undefined],
+    ['another address in the environment', undefined, { CLOUDCTL_SANDBOX_ADMIN_URL: typed }, undefined],
+  ])('is found by %s', (_how, adminUrl, environment, expected) => {
+    const { state } = testHost().folders;
+    recordSandbox(state, place);
+    expect(resolveSandboxAdmin(state, environment, adminUrl)).toEqual(expected);
+  });
+
+  it('is nobody when none was started', () => {
+    expect(resolveSandboxAdmin(testHost().folders.state, {}, undefined)).toBeUndefined();
+  });
+
+  it.each(['http://evil.example', 'ftp://127.0.0.1', 'https://x/y', '127.0.0.1:9', ''])(
+    'is not looked for at %j, and no token goes there',
+    (url) => {
+      const { state } = testHost().folders;
+      expect(() => resolveSandboxAdmin(state, env, url)).toThrow(/^--admin-url is /);
+      if (url === '') return;
+      expect(() => resolveSandboxAdmin(state, { ...env, CLOUDCTL_SANDBOX_ADMIN_URL: url }, undefined)).toThrow(
+        /^CLOUDCTL_SANDBOX_ADMIN_URL is /,
+      );
+    },
+  );
+});

@@ -1,0 +1,123 @@
+import fc from 'fast-check';
+import { Agent, fetch } from 'undici';
+import { describe, expect, it } from 'vitest';
+import { blockedPorts } from '../../src/config/blocked-ports.ts';
+import { checkCallbackUrl, parseOrigin } from '../../src/config/urls.ts';
+
+describe('auth_url and base_url', () => {
+  it.each([
+    ['https://cloud.example', 'https://cloud.example'],
+    ['https://cloud.example/', 'https://cloud.example'],
+    ['HTTPS://Cloud.Example:443', 'https://cloud.example'],
+    ['https://cloud.example:8443', 'https://cloud.example:8443'],
+    ['https://10.0.0.1', 'https://10.0.0.1'],
+    ['https://[fd00::1]:8443', 'https://[fd00::1]:8443'],
+    ['http://localhost:8080', 'http://localhost:8080'],
+    ['http://127.0.0.1:8080/', 'http://127.0.0.1:8080'],
+    ['http://127.9.9.9', 'http://127.9.9.9'],
+    ['http://[::1]:8080', 'http://[::1]:8080'],
+  ])('%s is the origin %s', (text, origin) => {
+    expect(parseOrigin(text)).toEqual({ ok: true, origin });
+  });
+
+  it.each([
+    ['http://cloud.example', /http address; only a loopback host/],
+    ['http://localhost.example', /http address/],
+    ['http://127.0.0.1.example', /http address/],
+    ['http://127.0.0.1@cloud.example', /user name or password/],
+    ['https://user:hunter2@cloud.example', /user name or password/],
+    ['https://@cloud.example', /user name or password/],
+    ['https://cloud.example/v1', /path/],
+    ['https://cloud.example//', /path/],
+    ['https://cloud.example/x/..', /path/],
+    ['https://cloud.example?', /query/],
+    ['https://cloud.example/?token=hunter2', /query/],
+    ['https://cloud.example#', /fragment/],
+    ['https://cloud.example:6000', /port 6000/],
+    ['http://localhost:22', /port 22/],
+    ['https://cloud.example:0', /port 0/],
+    ['cloud.example', /no http or https URL/],
+    ['ftp://cloud.example', /no http or https URL/],
+    ['https:cloud.example', /no http or https URL/],
+    ['https://', /no http or https URL/],
+    ['https://cloud.example:99999', /no URL/],
+    ['https://a b', /visible ASCII/],
+    [' https://cloud.example', /visible ASCII/],
+    ['https://cloud.example\n', /visible ASCII/],
+    ['https://cloud.example\\@evil.example', /visible ASCII/],
+    ['https://clоud.example', /visible ASCII/],
+    ['', /visible ASCII/],
+  ])('%j is refused', (text, reason) => {
+    const parsed = parseOrigin(text);
+    expect(parsed).toMatchObject({ ok: false, reason: expect.stringMatching(reason) });
+    expect(JSON.stringify(parsed)).not.toContain('hunter2');
+  });
+
+  it('whatever is accepted is what the URL parser makes of it, over TLS or to loopback', () => {
+    const text = fc.oneof(
+      fc.webUrl(),
+      fc.tuple(fc.constantFrom('https://', 'http://'), fc.string()).map((words) => words.join('')),
+    );
+    fc.assert(
+      fc.property(text, (url) => {
+        const parsed = parseOrigin(url);
+        if (!parsed.ok) return;
+        expect(parsed.origin).toBe(new URL(url).origin);
+        expect(parsed.origin).toMatch(/^(https:\/\/|http:\/\/(localhost|127\.|\[::1\]))/);
+      }),
+    );
+  });
+});
+
+describe('a callback URL', () => {
+  it.each([
+    ['http://127.0.0.1:8765/callback', { hostname: '127.0.0.1', port: 8765, path: '/callback', query: '' }],
+    ['http://localhost/cb', { hostname: 'localhost', port: 80, path: '/cb', query: '' }],
+    ['http://localhost:80/cb', { hostname: 'localhost', port: 80, path: '/cb', query: '' }],
+    ['http://[::1]:0/a/b', { hostname: '[::1]', port: 0, path: '/a/b', query: '' }],
+    ['http://127.0.0.1:8765', { hostname: '127.0.0.1', port: 8765, path: '/', query: '' }],
+    ['http://127.0.0.1:8765/a%2Fb;c?app=1', { hostname: '127.0.0.1', port: 8765, path: '/a%2Fb;c', query: '?app=1' }],
+  ])('%s is taken apart as it is written', (text, parts) => {
+    expect(checkCallbackUrl(text)).toEqual({ ok: true, callback: { href: text, ...parts } });
+  });
+
+  it.each([
+    ['https://127.0.0.1:8765/callback', /https address/],
+    ['http://cloud.example/callback', /another machine/],
+    ['http://0.0.0.0:8765/callback', /another machine/],
+    ['http://[::]:8765/callback', /another machine/],
+    ['http://127.1:8765/callback', /unusual spelling of 127\.0\.0\.1/],
+    ['http://0x7f000001:8765/', /unusual spelling/],
+    ['http://LOCALHOST:8765/', /unusual spelling of localhost/],
+    ['http://[0:0:0:0:0:0:0:1]:8765/', /unusual spelling/],
+    ['http://127.0.0.1:8765/x/../callback', /would send as \/callback/],
+    ['http://127.0.0.1:8765/x/%2e%2e/callback', /would send as \/callback/],
+    ['http://127.0.0.1:8765/"x"', /would send as/],
+    ['http://127.0.0.1:8765/cb#part', /fragment/],
+    ['http://127.0.0.1:8765/cb?state=1', /parameter of the answer/],
+    ['http://127.0.0.1:8765/cb?%63ode=1', /parameter of the answer/],
+    ["http://127.0.0.1:8765/cb?a='", /rewrite/],
+    ['http://127.0.0.1:6000/cb', /port 6000/],
+    ['http://me@127.0.0.1:8765/cb', /user name/],
+    ['/callback', /no http or https URL/],
+  ])('%s is refused', (text, reason) => {
+    expect(checkCallbackUrl(text)).toMatchObject({ ok: false, reason: expect.stringMatching(reason) });
+  });
+});
+
+describe('the blocked ports', () => {
+  it('are those the fetch standard blocks', async () => {
+    const agent = new Agent({
+      connect: (_, callback) => callback(new Error('not connected in a test'), null),
+    });
+    const blocked = new Set<number>();
+    for (let port = 1; port < 11_000; port++) {
+      const cause = await fetch(`http://localhost:${port}/`, { dispatcher: agent }).catch((error: unknown) =>
+        error instanceof Error ? error.cause : undefined,
+      );
+      if (cause instanceof Error && cause.message === 'bad port') blocked.add(port);
+    }
+    expect(blocked).toEqual(new Set([...blockedPorts].filter((port) => port !== 0)));
+    await agent.destroy();
+  });
+});

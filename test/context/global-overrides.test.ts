@@ -1,0 +1,43 @@
+import { expect, it } from 'vitest';
+import { globalOptions as specs } from '../../src/cli/global-options.ts';
+import { parseArgs } from '../../src/cli/parse-args.ts';
+import { DamagedConfigError } from '../../src/config/config-file.ts';
+import type { ProfileSettings } from '../../src/config/settings.ts';
+import { globalOverrides, resolveOutputFormat } from '../../src/context/global-overrides.ts';
+
+function typed(given: Readonly<Record<string, string>> = {}) {
+  return parseArgs([], specs, new Map(Object.entries(given).map(([name, value]) => [name, [value]])));
+}
+
+function settings(values: ProfileSettings['values'] = {}): ProfileSettings {
+  return {
+    profileName: 'default',
+    isProfileStored: false,
+    isProfileNamed: false,
+    values,
+    clientSecret: undefined,
+    accessToken: undefined,
+  };
+}
+
+it('addresses typed as options stand for those of the profile', () => {
+  expect(globalOverrides(typed())).toEqual({});
+  expect(globalOverrides(typed({ 'auth-url': 'a', 'base-url': 'b' }))).toEqual({
+    auth_url: { option: '--auth-url', text: 'a' },
+    base_url: { option: '--base-url', text: 'b' },
+  });
+});
+
+it('the format is that of the option, else of the settings, else a table', () => {
+  expect(resolveOutputFormat(typed({ output: 'csv' }), () => settings({ output: 'json' }))).toBe('csv');
+  expect(resolveOutputFormat(typed(), () => settings({ output: 'json' }))).toBe('json');
+  expect(resolveOutputFormat(typed(), () => settings())).toBe('table');
+});
+
+it('a damaged config does not stop a command that needs none; any other trouble does', () => {
+  const fail = (error: Error) => () => {
+    throw error;
+  };
+  expect(resolveOutputFormat(typed(), fail(new DamagedConfigError('/x', '', [])))).toBe('table');
+  expect(() => resolveOutputFormat(typed(), fail(new Error('bug')))).toThrow('bug');
+});

@@ -1,0 +1,59 @@
+import { describe, expect, test } from 'vitest';
+import { type CallbackPort, checkPorts, type PortProbeResult, portProbeKey } from '../../src/doctor/check-ports.ts';
+
+const literal: CallbackPort = { href: 'http://127.0.0.1:8765/callback', port: 8765, addresses: ['127.0.0.1'] };
+const named: CallbackPort = { href: 'http://localhost:8765/callback', port: 8765, addresses: ['127.0.0.1', '::1'] };
+const other: CallbackPort = { href: 'http://127.0.0.1:9876/callback', port: 9876, addresses: ['127.0.0.1'] };
+
+function bound(four: PortProbeResult, six: PortProbeResult, port = 8765): ReadonlyMap<string, PortProbeResult> {
+  return new Map([
+    [portProbeKey('127.0.0.1', port), four],
+    [portProbeKey('::1', port), six],
+  ]);
+}
+
+describe('a registered port', () => {
+  test.each([
+    ['free on both families', literal, 'free', 'free', 'ok'],
+    ['taken on the family the URL names', literal, 'EADDRINUSE', 'free', 'failed'],
+    ['reserved', literal, 'EACCES', 'free', 'failed'],
+    ['taken on the other family alone', literal, 'free', 'EADDRINUSE', 'ok'],
+    ['localhost, taken on the second family', named, 'free', 'EADDRINUSE', 'failed'],
+    ['localhost, without a second family', named, 'free', 'EADDRNOTAVAIL', 'ok'],
+    ['localhost, without IPv6 at all', named, 'free', 'EAFNOSUPPORT', 'ok'],
+    ['localhost, without the first family', named, 'EADDRNOTAVAIL', 'free', 'failed'],
+  ] as const)('%s', (_, callback, four, six, status) => {
+    const [finding] = checkPorts([callback], bound(four, six));
+    expect(finding).toMatchObject({ id: 'port-8765', status });
+    expect(finding?.hint === undefined).toBe(status === 'ok');
+  });
+
+  test('both families are named in what was observed', () => {
+    expect(checkPorts([literal], bound('free', 'EADDRINUSE'))[0]?.observed).toBe(
+      'http://127.0.0.1:8765/callback: 127.0.0.1 is free, ::1 is in use',
+    );
+  });
+
+  test('one that is taken only warns while another is free', () => {
+    const findings = checkPorts(
+      [literal, other],
+      new Map([...bound('EADDRINUSE', 'free'), ...bound('free', 'free', 9876)]),
+    );
+    expect(findings.map(({ status }) => status)).toEqual(['warning', 'ok']);
+  });
+
+  test('all taken: each would stop a login', () => {
+    const findings = checkPorts(
+      [literal, other],
+      new Map([...bound('EADDRINUSE', 'free'), ...bound('EADDRINUSE', 'free', 9876)]),
+    );
+    expect(findings.map(({ status }) => status)).toEqual(['failed', 'failed']);
+  });
+
+  test('port 0 is any free port', () => {
+    const any: CallbackPort = { href: 'http://127.0.0.1:0/callback', port: 0, addresses: ['127.0.0.1'] };
+    expect(checkPorts([any], new Map())).toEqual([
+      { id: 'port-0', status: 'ok', observed: 'http://127.0.0.1:0/callback: any free port' },
+    ]);
+  });
+});

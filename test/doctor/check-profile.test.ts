@@ -1,0 +1,52 @@
+import { describe, expect, test } from 'vitest';
+import type { ProfileSettings } from '../../src/config/settings.ts';
+import { checkClientSecret, checkProfile } from '../../src/doctor/check-profile.ts';
+import { createDoctorReport } from '../../src/doctor/doctor-finding.ts';
+
+const whole: ProfileSettings = {
+  profileName: 'work',
+  isProfileStored: true,
+  isProfileNamed: true,
+  values: {
+    auth_url: 'https://cloud.example',
+    base_url: 'https://api.example',
+    client_id: 'c',
+    callback_urls: ['http://127.0.0.1:8765/callback'],
+  },
+  clientSecret: undefined,
+  accessToken: undefined,
+};
+
+describe('the profile', () => {
+  test('one that names everything is in order, with the defaults told', () => {
+    expect(checkProfile(whole)).toEqual({
+      id: 'profile',
+      status: 'ok',
+      observed: 'profile "work", auth_url https://cloud.example, base_url https://api.example, flow code, scope read',
+    });
+  });
+
+  test.each(['auth_url', 'base_url', 'client_id', 'callback_urls'] as const)('without %s a login would stop', (key) => {
+    const { [key]: _, ...values } = whole.values;
+    const finding = checkProfile({ ...whole, values });
+    expect(finding).toMatchObject({ status: 'failed', hint: '`cloudctl auth setup --profile work`' });
+    expect(finding.observed).toContain(key);
+  });
+});
+
+describe('the client secret', () => {
+  test.each([
+    ['code', 'variable', 'ok'],
+    ['code', 'stored', 'ok'],
+    ['code', 'missing', 'failed'],
+    ['implicit', 'missing', 'ok'],
+  ] as const)('flow %s, %s: %s', (flow, known, status) => {
+    expect(checkClientSecret({ ...whole, values: { ...whole.values, flow } }, known).status).toBe(status);
+  });
+});
+
+test('a report is fine as long as nothing failed', () => {
+  const ok = { id: 'a', status: 'ok', observed: '' } as const;
+  expect(createDoctorReport([ok, { ...ok, status: 'warning' }, { ...ok, status: 'skipped' }]).ok).toBe(true);
+  expect(createDoctorReport([ok, { ...ok, status: 'failed' }]).ok).toBe(false);
+});

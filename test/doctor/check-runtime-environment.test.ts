@@ -1,0 +1,72 @@
+import { describe, expect, test } from 'vitest';
+import {
+  checkBrowser,
+  checkEnvironmentVariables,
+  checkRuntimeEnvironment,
+  type RuntimeFacts,
+} from '../../src/doctor/check-runtime-environment.ts';
+import type { RuntimeEnvironment } from '../../src/platform/runtime-environment.ts';
+
+const home: RuntimeEnvironment = {
+  wsl: false,
+  ssh: undefined,
+  container: false,
+  codespaces: false,
+  ci: false,
+  display: true,
+};
+const seat: RuntimeFacts = { surroundings: home, terminal: true, browser: undefined, opener: true, profile: 'default' };
+
+describe('the browser', () => {
+  test.each<readonly [string, Partial<RuntimeFacts>, 'ok' | 'warning', RegExp | undefined]>([
+    ['a desk', {}, 'ok', undefined],
+    ['BROWSER', { browser: 'firefox', surroundings: { ...home, display: false } }, 'ok', undefined],
+    ['BROWSER=none', { browser: 'none' }, 'warning', /unset BROWSER/],
+    ['CI', { surroundings: { ...home, ci: true } }, 'warning', /unset CI/],
+    ['no terminal', { terminal: false }, 'warning', /auth login --paste`/],
+    ['no display', { surroundings: { ...home, display: false } }, 'warning', /auth login --paste`/],
+    ['no display under WSL', { surroundings: { ...home, wsl: true, display: false } }, 'ok', undefined],
+    ['no opener', { opener: false }, 'warning', /set BROWSER/],
+  ])('%s', (_, change, status, hint) => {
+    const finding = checkBrowser({ ...seat, ...change });
+    expect(finding.status).toBe(status);
+    if (hint === undefined) expect(finding.hint).toBeUndefined();
+    else expect(finding.hint).toMatch(hint);
+  });
+});
+
+describe('the surroundings', () => {
+  test.each<readonly [string, Partial<RuntimeEnvironment>, 'ok' | 'warning']>([
+    ['nothing', {}, 'ok'],
+    ['WSL', { wsl: true }, 'ok'],
+    ['SSH', { ssh: { server: '10.0.0.1', port: 22 } }, 'warning'],
+    ['container', { container: true }, 'warning'],
+    ['Codespaces', { codespaces: true }, 'warning'],
+  ])('%s', (_, change, status) => {
+    const finding = checkRuntimeEnvironment({ surroundings: { ...home, ...change }, profile: 'work' });
+    expect(finding.status).toBe(status);
+    if (status === 'warning') expect(finding.hint).toContain('cloudctl auth login --paste --profile work');
+  });
+});
+
+describe('the environment', () => {
+  test('a variable that prints requests would stop a login', () => {
+    const [finding] = checkEnvironmentVariables(
+      { variable: 'NODE_DEBUG', value: 'http', why: 'prints requests' },
+      false,
+      [],
+    );
+    expect(finding).toMatchObject({ status: 'failed', hint: '`unset NODE_DEBUG`' });
+  });
+
+  test('an access token of the environment hides the session, and a proxy is named', () => {
+    const findings = checkEnvironmentVariables(undefined, true, [
+      { origin: 'https://a.example', proxy: 'http://p:8080' },
+    ]);
+    expect(findings.map(({ id, status }) => `${id} ${status}`)).toEqual([
+      'environment ok',
+      'access-token warning',
+      'proxy ok',
+    ]);
+  });
+});

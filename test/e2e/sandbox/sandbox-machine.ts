@@ -1,0 +1,92 @@
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { type Ran, type Running, run, start } from '../../fixtures/cli.ts';
+import { type Folders, makeFolders } from '../../fixtures/folders.ts';
+import type { Ready } from '../../fixtures/sandbox.ts';
+
+/** A computer on which a sandbox is started, killed and started again. */
+export interface SandboxMachine {
+  readonly folders: Folders;
+  /** The state folder. */
+  readonly state: string;
+  /** Starts the sandbox and waits for its ready line; nothing but `words` is said about ports. */
+  readonly startSandbox: (words?: readonly string[]) => Promise<StartedSandbox>;
+  readonly run: (...words: readonly string[]) => Promise<Ran>;
+}
+
+export interface StartedSandbox {
+  readonly ready: Ready;
+  readonly running: Running;
+  /** Ends it the hard way, and resolves when it is gone. */
+  readonly kill: () => Promise<void>;
+}
+
+export function createSandboxMachine(): SandboxMachine {
+  const folders = makeFolders();
+  const started: Running[] = [];
+  onTestFinished(async () => {
+    for (const running of started) running.kill('SIGKILL');
+    await Promise.allSettled(started.map(({ ended }) => ended));
+    folders.remove();
+  });
+  const state = join(folders.work, 'sandbox state');
+  const begin = (...words: readonly string[]): Running => {
+    const running = start(words, { folders, limit: 110_000 });
+    started.push(running);
+    return running;
+  };
+  return {
+    folders,
+    state,
+    run: (...words) => run(words, { folders }),
+    startSandbox: async (words = []) => {
+      const running = begin('sandbox', 'start', '--state', state, '-o', 'json', ...words);
+      const [line] = await running.waitFor('stdout', /^\{.*\}$/m, 20_000);
+      return {
+        ready: JSON.parse(line),
+        running,
+        kill: async () => {
+          running.kill('SIGKILL');
+          await running.ended;
+        },
+      };
+    },
+  };
+}
+
+export interface Tokens {
+  readonly access_token: string;
+  readonly refresh_token: string;
+}
+
+/** A grant by the authorization code flow; the consent script answers for the person. */
+export async function logIn(ready: Ready): Promise<Tokens> {
+  const application = { client_id: ready.client_id, redirect_uri: ready.callback_url };
+  const wish = new URLSearchParams({ ...application, response_type: 'code', state: randomBytes(8).toString('hex') });
+  const answer = await fetch(`${ready.auth_url}/v1/oauth/authorize?${wish}`, { redirect: 'manual' });
+  const code = new URL(answer.headers.get('location') ?? '').searchParams.get('code') ?? '';
+  const body = { ...application, grant_type: 'authorization_code', code, client_secret: ready.client_secret };
+  return (await post(ready, body)).body;
+}
+
+export function refresh(ready: Ready, tokens: Tokens): Promise<Answered> {
+  return post(ready, { grant_type: 'refresh_token', refresh_token: tokens.refresh_token });
+}
+
+export interface Answered {
+  readonly status: number;
+  readonly body: Tokens & { readonly error?: string };
+}
+
+async function post(ready: Ready, parameters: Readonly<Record<string, string>>): Promise<Answered> {
+  const answer = await fetch(`${ready.auth_url}/v1/oauth/token?${new URLSearchParams(parameters)}`, { method: 'POST' });
+  return { status: answer.status, body: JSON.parse(await answer.text()) };
+}
+
+/** The status of a call of the resource API. */
+export async function callWith(ready: Ready, { access_token: token }: Tokens): Promise<number> {
+  const answer = await fetch(`${ready.base_url}/v2/droplets`, { headers: { authorization: `Bearer ${token}` } });
+  await answer.text();
+  return answer.status;
+}

@@ -1,0 +1,82 @@
+import { appendFileSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import type { MigrationJournalEntry } from '../../src/engine/migration-journal.ts';
+import { openMigrationJournal } from '../../src/engine/migration-journal-file.ts';
+import { Secret } from '../../src/secret.ts';
+
+function place(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'cloudctl-journal-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  return join(folder, 'engine');
+}
+
+const door = { host: '::1', port: 5432, dbname: 'd "é"', username: 'u', ssl: 'require' } as const;
+const verify = { what: 'full', ca: { file: 'ca.pem', pem: 'PEM' } } as const;
+const entry: MigrationJournalEntry = {
+  engine: 'postgresql',
+  name: 'cloudctl_1_2',
+  source: { ...door, password: new Secret('pa"ss\nword'), verify },
+  target: { ...door, password: undefined },
+  targetSystem: '7',
+};
+const redis: MigrationJournalEntry = {
+  engine: 'redis',
+  name: 'redis 1',
+  source: { host: 'a', port: 1, ssl: 'disable', username: undefined, password: undefined, db: undefined },
+  target: { host: 'b', port: 2, ssl: 'disable', username: 'u', password: new Secret('x'), db: undefined },
+  settings: { masterauth: 'old' },
+};
+
+test('what was intended and not cleared is there for the next process, passwords included', () => {
+  const path = place();
+  const first = openMigrationJournal(path);
+  first.recordIntent(entry);
+  first.recordIntent(redis);
+  first.recordIntent({ ...entry, name: 'gone' });
+  first.recordRemoved('gone');
+  first.close();
+  const second = openMigrationJournal(path);
+  expect(second.pending()).toEqual([entry, redis]);
+  expect(second.pending()[0]?.source.password?.reveal()).toBe('pa"ss\nword');
+  second.recordRemoved(entry.name);
+  second.close();
+  expect(openMigrationJournal(path).pending()).toEqual([redis]);
+});
+
+test('only this user can read it, and it shrinks to what is pending when it is opened', () => {
+  const path = place();
+  const journal = openMigrationJournal(path);
+  for (let at = 0; at < 50; at++) {
+    journal.recordIntent({ ...entry, name: `n${at}` });
+    journal.recordRemoved(`n${at}`);
+  }
+  journal.close();
+  expect(statSync(path).mode & 0o777).toBe(0o600);
+  openMigrationJournal(path).close();
+  expect(readFileSync(path, 'utf8')).toBe('');
+});
+
+test('a last line that a crash cut short is forgotten, because nothing was made after it', () => {
+  const path = place();
+  const journal = openMigrationJournal(path);
+  journal.recordIntent(entry);
+  journal.close();
+  appendFileSync(path, '{"intend":{"engine":"postgresql","name":"half');
+  const next = openMigrationJournal(path);
+  expect(next.pending()).toEqual([entry]);
+  next.recordIntent(redis);
+  next.close();
+  expect(openMigrationJournal(path).pending()).toEqual([entry, redis]);
+});
+
+test('a line of a later release is kept for it', () => {
+  const path = place();
+  openMigrationJournal(path).close();
+  appendFileSync(path, '{"intend":{"engine":"other","name":"x"}}\n');
+  const journal = openMigrationJournal(path);
+  expect(journal.pending()).toEqual([]);
+  journal.close();
+  expect(readFileSync(path, 'utf8')).toContain('"other"');
+});

@@ -1,0 +1,105 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { MigrationError, redactedReason } from '../../../src/engine/migration-error.ts';
+import { copyRoles } from '../../../src/engine/postgresql/copy-roles.ts';
+import { createTargetDatabase, listSourceDatabases } from '../../../src/engine/postgresql/database-definition.ts';
+import { querySingleValue, withEngineSession } from '../../../src/engine/postgresql/engine-session.ts';
+import { replicationObjectName } from '../../../src/engine/postgresql/object-names.ts';
+import { readSourceStatus } from '../../../src/engine/postgresql/replication-status.ts';
+import { assertPostgresCompatible, readServerIdentity } from '../../../src/engine/postgresql/server-identity.ts';
+import { Secret } from '../../../src/secret.ts';
+import type { Postgres } from '../../fixtures/postgres.ts';
+import { postgresEndpointOf, startSource, startTarget, testEngineDependencies } from '../engine-servers.ts';
+
+let source: Postgres;
+let target: Postgres;
+const name = 'cloudctl-test';
+
+beforeAll(async () => {
+  [source, target] = await Promise.all([startSource(), startTarget()]);
+});
+
+afterAll(async () => {
+  await Promise.all([source?.stop(), target?.stop()]);
+});
+
+test('a name fits a slot, and tells migrations and databases apart', () => {
+  const id = '3B643AD7-65aa-4066-b45b-1c64b6db600a';
+  expect(replicationObjectName(id, '16384')).toBe('cloudctl_3b643ad765aa4066b45b_16384');
+  expect(replicationObjectName(id, '4294967295')).toMatch(/^[a-z0-9_]{1,63}$/);
+});
+
+test('a reason never quotes a password', () => {
+  const words = 'FATAL: hunter22 is wrong';
+  expect(redactedReason(new MigrationError(words), undefined, new Secret('hunter22'))).toBe('FATAL: [secret] is wrong');
+});
+
+test('a server that is newer, older than publications, or the same is no pair', () => {
+  const server = { version: 170_004, system: '1', started: 'a' };
+  expect(() => assertPostgresCompatible(server, { ...server, started: 'b' })).not.toThrow();
+  expect(() => assertPostgresCompatible(server, server)).toThrow(/same server/);
+  expect(() => assertPostgresCompatible(server, { version: 160_001, system: '2', started: 'b' })).toThrow(
+    /newer than the target/,
+  );
+  expect(() => assertPostgresCompatible({ ...server, version: 90_624 }, { ...server, system: '2' })).toThrow(
+    /no publications/,
+  );
+});
+
+test('no setting of a role cuts a session short, and it is closed whatever happens', async () => {
+  await source.query("ALTER ROLE postgres SET statement_timeout = '1s'; ALTER ROLE postgres SET search_path = 'odd'");
+  const door = postgresEndpointOf(source);
+  const found = await withEngineSession(door, testEngineDependencies(), { name }, async (session) => [
+    await querySingleValue(session, 'SHOW statement_timeout'),
+    await querySingleValue(session, 'SHOW search_path'),
+  ]);
+  expect(found).toEqual(['0', 'pg_catalog, pg_temp']);
+  const failure = withEngineSession(door, testEngineDependencies(), { name }, () =>
+    Promise.reject(new Error('broken')),
+  );
+  await expect(failure).rejects.toThrow('broken');
+  expect(await source.query(`SELECT 1 FROM pg_stat_activity WHERE application_name = '${name}'`)).toEqual([]);
+  await source.query('ALTER ROLE postgres RESET ALL');
+});
+
+test('a database is made as it is on the source, once, and roles without rights over everything', async () => {
+  await source.query("CREATE DATABASE \"My-DB\" ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0");
+  await source.query('CREATE ROLE boss SUPERUSER LOGIN');
+  await withEngineSession(postgresEndpointOf(source), testEngineDependencies(), { name }, (from) =>
+    withEngineSession(postgresEndpointOf(target), testEngineDependencies(), { name }, async (to) => {
+      const databases = await listSourceDatabases(from, ['postgres']);
+      expect(databases).toMatchObject([{ name: 'My-DB', encoding: 'LATIN1', collate: 'C' }]);
+      for (let twice = 0; twice < 2; twice++) {
+        expect(await createTargetDatabase(to, databases[0]!)).toEqual([]);
+        expect(await copyRoles(from, to, randomBytes)).toEqual([]);
+      }
+    }),
+  );
+  const [made] = await target.query(
+    "SELECT pg_encoding_to_char(encoding) AS e FROM pg_database WHERE datname = 'My-DB'",
+  );
+  expect(made).toEqual({ e: 'LATIN1' });
+  expect(await target.query("SELECT rolsuper, rolcanlogin FROM pg_roles WHERE rolname = 'boss'")).toEqual([
+    { rolsuper: false, rolcanlogin: true },
+  ]);
+});
+
+test('a slot has caught up when it has confirmed all that was written up to the look before', async () => {
+  await source.query("SELECT pg_create_logical_replication_slot('s', 'pgoutput')");
+  await withEngineSession(postgresEndpointOf(source), testEngineDependencies(), { name }, async (session) => {
+    const { version } = await readServerIdentity(session);
+    const first = await readSourceStatus(session, ['s'], undefined, version);
+    expect(first.slots.get('s')).toMatchObject({ caughtUp: false, lost: false });
+    await source.query('CREATE TABLE written AS SELECT generate_series(1, 100) n');
+    const second = await readSourceStatus(
+      session,
+      ['s', 'other'],
+      (await readSourceStatus(session, [], undefined, version)).endLsn,
+      version,
+    );
+    expect([...second.slots.keys()]).toEqual(['s']);
+    expect(second.slots.get('s')).toMatchObject({ caughtUp: false });
+    expect(second.slots.get('s')!.lagBytes).toBeGreaterThan(1000);
+  });
+  await source.query("SELECT pg_drop_replication_slot('s')");
+});

@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest';
+import { isReplicaOf, replicaSettingsFor } from '../../../src/engine/redis/replica.ts';
+import { parseInfo } from '../../../src/redis/info.ts';
+import type { RedisSource } from '../../../src/redis/source.ts';
+import { Secret } from '../../../src/secret.ts';
+
+const source: RedisSource = {
+  host: 'cache.example.com',
+  port: 6380,
+  username: 'mover',
+  password: new Secret('hunter22'),
+  db: undefined,
+  ssl: 'require',
+};
+
+test('a target enters the source as the person would', () => {
+  expect(replicaSettingsFor(source)).toEqual({ masteruser: 'mover', masterauth: 'hunter22', 'tls-replication': 'yes' });
+  const open = { ...source, username: undefined, password: undefined, ssl: 'disable' } as const;
+  expect(replicaSettingsFor(open)).toEqual({ masteruser: '', masterauth: '', 'tls-replication': 'no' });
+});
+
+test('a replica of another server, or none, does not follow the source', () => {
+  const info = (role: string, host: string, port: number) =>
+    parseInfo(`role:${role}\nmaster_host:${host}\nmaster_port:${port}\n`);
+  expect(isReplicaOf(info('slave', 'cache.example.com', 6380), source)).toBe(true);
+  expect(isReplicaOf(info('slave', '192.0.2.1', 6380), { ...source, address: '192.0.2.1' })).toBe(true);
+  expect(isReplicaOf(info('slave', 'cache.example.com', 6379), source)).toBe(false);
+  expect(isReplicaOf(info('slave', 'other.example.com', 6380), source)).toBe(false);
+  expect(isReplicaOf(info('master', 'cache.example.com', 6380), source)).toBe(false);
+});

@@ -1,0 +1,47 @@
+import { describe, expect, test } from 'vitest';
+import { parseRequestedPostgresSource, parseRequestedRedisSource } from '../../src/engine/requested-source.ts';
+
+const whole = { host: 'db.example.com', port: 6000, dbname: 'd', username: 'u', password: "p'w", disableSsl: false };
+
+describe('the source of a request', () => {
+  test('is entered as it says, over TLS unless it says otherwise', () => {
+    const read = parseRequestedPostgresSource(whole);
+    if (!read.ok) throw new Error(read.message);
+    expect(read.source).toMatchObject({
+      host: 'db.example.com',
+      port: 6000,
+      dbname: 'd',
+      username: 'u',
+      ssl: 'require',
+    });
+    expect(read.source.password?.reveal()).toBe("p'w");
+    expect(parseRequestedPostgresSource({ ...whole, disableSsl: true })).toMatchObject({
+      ok: true,
+      source: { ssl: 'disable' },
+    });
+  });
+
+  test('may be a connection string in the host field', () => {
+    const read = parseRequestedPostgresSource({ host: 'postgres://u:p%40@[::1]:7000/d', disableSsl: false });
+    if (!read.ok) throw new Error(read.message);
+    expect(read.source).toMatchObject({ host: '::1', port: 7000, dbname: 'd', username: 'u' });
+    expect(read.source.password?.reveal()).toBe('p@');
+  });
+
+  test('of Redis needs no user, and an empty password is none', () => {
+    const read = parseRequestedRedisSource({ host: 'r.example.com', password: '', disableSsl: true });
+    expect(read).toMatchObject({ ok: true, source: { host: 'r.example.com', port: 6379, ssl: 'disable' } });
+    expect(read.ok && read.source.password).toBe(undefined);
+  });
+
+  test('that cannot be meant is refused with a sentence that quotes no password', () => {
+    const refused = parseRequestedPostgresSource({
+      host: 'db.example.com',
+      dbname: 'd',
+      password: 'S3cretWord',
+      disableSsl: false,
+    });
+    expect(refused).toEqual({ ok: false, message: 'the user of the source is missing.' });
+    expect(parseRequestedRedisSource({ host: '/tmp/redis.sock', disableSsl: false }).ok).toBe(false);
+  });
+});

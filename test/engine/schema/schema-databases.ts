@@ -1,0 +1,32 @@
+import type { DatabaseEndpoint } from '../../../src/engine/schema-copier.ts';
+import { Secret } from '../../../src/secret.ts';
+import type { Postgres } from '../../fixtures/postgres.ts';
+
+/** How its superuser enters one database of a test's server. */
+export function databaseEndpointOf(server: Postgres, dbname: string): DatabaseEndpoint {
+  return {
+    host: server.host,
+    port: server.port,
+    dbname,
+    username: 'postgres',
+    password: new Secret(server.password),
+    ssl: 'disable',
+  };
+}
+
+/** Makes an empty database and gives its name. */
+export async function createEmptyDatabase(server: Postgres): Promise<string> {
+  const [row] = await server.query(`SELECT 'db_' || count(*) AS name FROM pg_database`);
+  const name = String(row?.name);
+  await server.query(`CREATE DATABASE ${name} TEMPLATE template0`);
+  return name;
+}
+
+/** Runs each statement by itself, and names the one that fails. */
+export async function runStatements(server: Postgres, database: string, statements: readonly string[]): Promise<void> {
+  for (const statement of statements) {
+    await server.query(statement, database).catch((cause) => {
+      throw new Error(`could not run: ${statement}`, { cause });
+    });
+  }
+}

@@ -1,0 +1,22 @@
+import { expect, test } from 'vitest';
+import { bridgePage } from '../../src/loopback/bridge-page.ts';
+
+test('rule 30: the bridge alone may run its script and speak to its own origin', () => {
+  const { html, policy, status } = bridgePage('/callback/fragment', 'the-nonce');
+  expect(status).toBe(200);
+  expect(policy).toMatch(/script-src 'sha256-[\w+/]{43}='; connect-src 'self'/);
+  expect(html).toContain('<body data-relay="/callback/fragment" data-nonce="the-nonce">');
+});
+
+test('one script serves every login: its hash does not depend on path and nonce', () => {
+  expect(bridgePage('/a', 'x').policy).toBe(bridgePage('/b', 'y').policy);
+});
+
+test('without JavaScript the page says what to do', () => {
+  expect(bridgePage('/a', 'x').html).toMatch(/<noscript><p>.*Copy its whole address/);
+});
+
+test('the nonce cannot break out of its attribute', () => {
+  const { html } = bridgePage('/a"b/fragment', '"><script>');
+  expect(html).toContain('data-relay="/a&#34;b/fragment" data-nonce="&#34;&#62;&#60;script&#62;"');
+});

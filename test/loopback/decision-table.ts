@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest';
+import { decideRequest } from '../../src/loopback/decide-request.ts';
+import type { LoopbackRequest } from '../../src/loopback/loopback-request.ts';
+import type { LoginExpectations, LoginPhase } from '../../src/loopback/request-decision.ts';
+import type { AuthorizationResult } from '../../src/oauth/authorization-response.ts';
+import { armed, expected } from './loopback-fixture.ts';
+
+export type Row = readonly [name: string, request: LoopbackRequest, answer: string];
+
+/** A decision as one word: the page of a refusal, or the kind; of what was taken, the kind of judgement. */
+export function word(
+  input: LoopbackRequest,
+  phase: LoginPhase = armed,
+  ground: LoginExpectations<AuthorizationResult> = expected(),
+): string {
+  const decision = decideRequest(ground, phase, input);
+  if (decision.kind === 'taken') return `taken ${decision.accepted.kind}`;
+  return decision.kind === 'refuse' ? decision.reason : decision.kind;
+}
+
+/** A test for each row. */
+export function table(
+  rows: readonly Row[],
+  phase: LoginPhase = armed,
+  ground: LoginExpectations<AuthorizationResult> = expected(),
+): void {
+  test.each(rows)('%s', (_, input, answer) => {
+    expect(word(input, phase, ground)).toBe(answer);
+  });
+}

@@ -1,0 +1,90 @@
+import { createHash } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { bridgePage } from '../../src/loopback/bridge-page.ts';
+import type { HtmlPage } from '../../src/loopback/html-page.ts';
+import { type LoginOutcome, outcomePage, refusalPage } from '../../src/loopback/outcome-page.ts';
+
+const outcomes: readonly LoginOutcome[] = [
+  { kind: 'signed_in' },
+  { kind: 'signed_in', name: 'Sammy', email: 'sammy@example.com', team: 'Reef' },
+  { kind: 'access_denied' },
+  { kind: 'state_mismatch' },
+  { kind: 'failed', reason: 'The authorization server refused the code' },
+  { kind: 'unfinished' },
+];
+
+describe('rule 27: a page needs nothing from outside', () => {
+  const pages: readonly HtmlPage[] = [
+    ...outcomes.map(outcomePage),
+    refusalPage('not_found'),
+    bridgePage('/callback/fragment', 'n'),
+  ];
+  test.each(pages.map((page) => [/<title>(.*)<\/title>/.exec(page.html)?.[1], page] as const))('%s', (_, page) => {
+    const hashOf = (tag: string) => {
+      const text = new RegExp(`<${tag}>([^]*?)</${tag}>`).exec(page.html)?.[1];
+      return text === undefined ? undefined : `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+    };
+    expect(page.policy).toContain(`style-src ${hashOf('style')};`);
+    const script = hashOf('script');
+    if (script === undefined) {
+      expect(page.policy).not.toMatch(/script-src|connect-src/);
+    } else {
+      expect(page.policy).toContain(`script-src ${script}; connect-src 'self'`);
+    }
+    expect(page.policy).not.toContain('unsafe');
+    expect(page.html).not.toMatch(/https?:|src=|href=|url\(|@import|style="|\son\w+=/);
+    expect(page.html).toMatch(/^<!doctype html>\n<html lang="en">/);
+    expect(page.html).toContain('role="status"');
+    expect(page.html).toMatch(/<h1>.+<\/h1>/);
+    expect(page.html).toContain('prefers-color-scheme: dark');
+  });
+});
+
+describe('the page says who signed in', () => {
+  const body = (outcome: LoginOutcome) => outcomePage(outcome).html;
+  test('by name, email and team', () => {
+    const html = body({ kind: 'signed_in', name: 'Sammy', email: 'sammy@example.com', team: 'Reef' });
+    expect(html).toContain(
+      '<h1>You are signed in as Sammy</h1>\n<p class="who">sammy@example.com</p>\n<p class="who">Team Reef</p>',
+    );
+    expect(html).toContain('You can close this tab.');
+  });
+  test('by email alone', () => {
+    expect(body({ kind: 'signed_in', email: 'sammy@example.com' })).toContain(
+      '<h1>You are signed in as sammy@example.com</h1>',
+    );
+  });
+  test('by neither', () => expect(body({ kind: 'signed_in' })).toContain('<h1>You are signed in</h1>'));
+});
+
+describe('rule 26: text from outside stays text', () => {
+  test('markup', () => {
+    const html = outcomePage({
+      kind: 'signed_in',
+      name: `<img src=x onerror="alert('1')">&amp;`,
+      email: '</style><script>',
+    }).html;
+    expect(html).not.toMatch(/<img|<script|onerror="/);
+    expect(html).toContain('&#60;img src=x onerror=&#34;alert(&#39;1&#39;)&#34;&#62;&#38;amp;');
+  });
+  test('control and bidi characters', () => {
+    const html = outcomePage({
+      kind: 'signed_in',
+      name: 'A\u001b[31mB\u0000C\u009bD\u202eE\u2066F\u200bG\ud800H',
+    }).html;
+    expect(html).toContain('<h1>You are signed in as A [31mB C D E F G H</h1>');
+  });
+  test('length', () => {
+    const html = outcomePage({ kind: 'failed', reason: 'x'.repeat(5000) }).html;
+    expect(html).toContain('x'.repeat(300));
+    expect(html).not.toContain('x'.repeat(301));
+  });
+  test('a name made of nothing is no name', () => {
+    expect(outcomePage({ kind: 'signed_in', name: '\u0007 ' }).html).toContain('<h1>You are signed in</h1>');
+  });
+});
+
+test('every outcome has words of its own', () => {
+  const headings = outcomes.map((outcome) => /<h1>(.*)<\/h1>/.exec(outcomePage(outcome).html)?.[1]);
+  expect(new Set(headings).size).toBe(outcomes.length);
+});

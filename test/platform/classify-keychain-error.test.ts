@@ -1,0 +1,30 @@
+import { describe, expect, it } from 'vitest';
+import { classifyKeychainError } from '../../src/platform/classify-keychain-error.ts';
+
+describe("the keychain library's words", () => {
+  it.each([
+    ["Couldn't access platform storage: Secret Service: unlock prompt was dismissed", 'locked'],
+    ['org.freedesktop.Secret.Error.IsLocked', 'locked'],
+    ['User interaction is not allowed.', 'locked'],
+    ["Couldn't access platform storage: Secret Service: no result found", 'missing'],
+    ['Platform failure: DBus error: Failed to connect to socket /nonexistent: No such file or directory', 'missing'],
+    ['Platform failure: DBus error: Using X11 for dbus-daemon autolaunch was disabled at compile time', 'missing'],
+    [
+      'Platform failure: DBus error: The name org.freedesktop.secrets was not provided by any .service files',
+      'missing',
+    ],
+    ['org.freedesktop.DBus.Error.ServiceUnknown', 'missing'],
+    ['connect ENOENT /run/user/1000/bus', 'missing'],
+    ['Platform failure: DBus error: Did not receive a reply. Possible causes include: the remote application', 'hung'],
+    ['org.freedesktop.DBus.Error.NoReply: Message recipient disconnected from message bus without replying', 'failed'],
+    ['something nobody has seen yet', 'failed'],
+  ])('%s: %s', (reason, why) => {
+    expect(classifyKeychainError(new Error(reason))).toEqual({ kind: 'unavailable', why, reason });
+  });
+
+  it('are cleaned before a person reads them', () => {
+    expect(classifyKeychainError(new Error(`bad\u001b[31m\n\u202eword${'x'.repeat(400)}`)).reason).toMatch(
+      /^bad \[31m wordx{200,300}$/,
+    );
+  });
+});

@@ -1,0 +1,222 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, statSync, unlinkSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { CliError } from '../../src/errors.ts';
+import { systemClock } from '../../src/platform/clock.ts';
+import { acquireLock, tryAcquireLock } from '../../src/platform/file-lock.ts';
+import { flockLocker } from '../../src/platform/flock.ts';
+import { type Bundle, bundleProgram } from './bundle.ts';
+
+const native: { tryLock(descriptor: number): boolean } = createRequire(import.meta.url)('fs-native-extensions');
+const options = {
+  waitMs: 10_000,
+  clock: systemClock,
+  random: (bytes: number) => crypto.getRandomValues(new Uint8Array(bytes)),
+};
+
+let program: Bundle;
+let folder = '';
+let path = '';
+const children: ChildProcess[] = [];
+
+beforeAll(async () => {
+  program = await bundleProgram({ text: holder }, 'esm');
+});
+afterAll(() => program.remove());
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'lock-'));
+  path = join(folder, 'locks', 'default.lock');
+});
+afterEach(() => {
+  for (const child of children.splice(0)) child.kill('SIGKILL');
+  rmSync(folder, { recursive: true });
+});
+
+/** Takes the lock, says so, and keeps it until its standard input ends; or adds one to a number under the lock. */
+const holder = `
+  import { readFileSync, writeFileSync } from 'node:fs';
+  import { acquireLock } from './src/platform/file-lock.ts';
+  import { systemClock } from './src/platform/clock.ts';
+  const [path, number] = process.argv.slice(2);
+  const random = (bytes) => crypto.getRandomValues(new Uint8Array(bytes));
+  acquireLock(path, { waitMs: 20_000, clock: systemClock, random }).then(async (held) => {
+    if (number === undefined) {
+      console.log('held');
+      process.stdin.resume().once('end', () => { held.release(); console.log('released'); });
+      return;
+    }
+    const before = Number(readFileSync(number, 'utf8'));
+    await systemClock.sleep(10);
+    writeFileSync(number, String(before + 1));
+    held.release();
+  });
+`;
+
+function start(...words: string[]): ChildProcess & { readonly line: () => Promise<string> } {
+  const child = spawn(process.execPath, [program.script, path, ...words], { stdio: ['pipe', 'pipe', 'inherit'] });
+  children.push(child);
+  const lines = createInterface({ input: child.stdout });
+  return Object.assign(child, { line: async () => String((await once(lines, 'line'))[0]) });
+}
+
+async function busyError(waitMs: number): Promise<unknown> {
+  return acquireLock(path, { ...options, waitMs }).catch((error: unknown) => error);
+}
+
+describe('the lock of a profile', () => {
+  it('is held by one process at a time: no count of twelve processes is lost', async () => {
+    const number = join(folder, 'number');
+    writeFileSync(number, '0');
+    await Promise.all(Array.from({ length: 12 }, () => once(start(number), 'close')));
+    expect(readFileSync(number, 'utf8')).toBe('12');
+  });
+
+  it('is not given away while its holder lives, and waiting ends with busy', async () => {
+    const child = start();
+    expect(await child.line()).toBe('held');
+    expect(tryAcquireLock(path)).toBeUndefined();
+    const from = Date.now();
+    const error = await busyError(300);
+    expect(error).toBeInstanceOf(CliError);
+    expect(error).toMatchObject({ code: 'busy', exitCode: 1 });
+    expect(Date.now() - from).toBeGreaterThanOrEqual(295);
+    child.stdin?.end();
+    expect(await child.line()).toBe('released');
+    tryAcquireLock(path)?.release();
+  });
+
+  it('is free as soon as its holder was killed', async () => {
+    const child = start();
+    await child.line();
+    child.kill('SIGKILL');
+    await once(child, 'close');
+    const held = tryAcquireLock(path);
+    expect(held).toBeDefined();
+    held?.release();
+  });
+
+  it('stays with a holder that was stopped', async () => {
+    const child = start();
+    await child.line();
+    child.kill('SIGSTOP');
+    expect(await busyError(400)).toMatchObject({ code: 'busy' });
+    child.kill('SIGCONT');
+    child.stdin?.end();
+    (await acquireLock(path, options)).release();
+  });
+
+  it('excludes within one process as well, and can be taken again after release', () => {
+    const held = tryAcquireLock(path);
+    expect(tryAcquireLock(path)).toBeUndefined();
+    held?.release();
+    const again = tryAcquireLock(path);
+    expect(again).toBeDefined();
+    again?.release();
+  });
+
+  it('is a permanent empty file of the user alone', () => {
+    tryAcquireLock(path)?.release();
+    const { size, mode } = statSync(path);
+    expect([size, mode & 0o777]).toEqual([0, 0o600]);
+    expect(statSync(join(folder, 'locks')).mode & 0o777).toBe(0o700);
+  });
+
+  it('of a file that was removed meanwhile is not taken for the lock of its successor', () => {
+    let removed = false;
+    const removing = (descriptor: number) => {
+      if (!removed) unlinkSync(path);
+      removed = true;
+      return native.tryLock(descriptor);
+    };
+    const held = tryAcquireLock(path, removing);
+    expect(held).toBeDefined();
+    expect(tryAcquireLock(path)).toBeUndefined();
+    held?.release();
+  });
+
+  it('is waited for with pauses of 25 to 75 ms, which a signal ends', async () => {
+    const held = tryAcquireLock(path);
+    const pauses: number[] = [];
+    let now = 0;
+    const clock = {
+      now: () => now,
+      sleep: async (ms: number) => {
+        pauses.push(ms);
+        now += ms;
+      },
+    };
+    const bytes = [0, 255, 128, 51, 204];
+    const random = () => Uint8Array.of(bytes[pauses.length % bytes.length] ?? 0);
+    await expect(acquireLock(path, { waitMs: 1000, clock, random })).rejects.toMatchObject({ code: 'busy' });
+    expect(Math.min(...pauses.slice(0, -1))).toBeGreaterThanOrEqual(25);
+    expect(Math.max(...pauses)).toBeLessThanOrEqual(75);
+    expect(new Set(pauses).size).toBeGreaterThan(3);
+    const given = new AbortController();
+    const waiting = acquireLock(path, { ...options, signal: given.signal });
+    setTimeout(() => given.abort(), 30);
+    await expect(waiting).rejects.toMatchObject({ name: 'AbortError' });
+    held?.release();
+  });
+
+  it.each([-3_600_000, 3_600_000])(
+    'is waited for as long although the clock is set by %d ms meanwhile',
+    async (step) => {
+      const held = tryAcquireLock(path);
+      let [now, slept] = [0, 0];
+      const clock = {
+        now: () => now,
+        sleep: async (ms: number) => {
+          slept += ms;
+          if (slept > 2000) throw new Error('it waits on');
+          now += ms + step;
+        },
+      };
+      await expect(acquireLock(path, { ...options, waitMs: 1000, clock })).rejects.toMatchObject({ code: 'busy' });
+      expect(slept).toBeCloseTo(1000);
+      held?.release();
+    },
+  );
+
+  it('that cannot be made names the folder', () => {
+    writeFileSync(join(folder, 'locks'), 'a file where the folder should be');
+    expect(() => tryAcquireLock(path)).toThrow(CliError);
+    expect(() => tryAcquireLock(path)).toThrow(join(folder, 'locks'));
+    rmSync(join(folder, 'locks'));
+  });
+
+  it('on a file system without locks is an error naming the folder, and never a lock', () => {
+    const lockless = () => {
+      throw Object.assign(new Error('No locks available'), { code: 'ENOLCK' });
+    };
+    expect(() => tryAcquireLock(path, lockless)).toThrow(
+      `could not lock a file in ${join(folder, 'locks')}: No locks available`,
+    );
+  });
+});
+
+describe.skipIf(process.platform !== 'linux')('the flock program in place of the library', () => {
+  it('excludes, and its lock lasts until it is released', () => {
+    const held = tryAcquireLock(path, flockLocker);
+    expect(held).toBeDefined();
+    expect(tryAcquireLock(path, flockLocker)).toBeUndefined();
+    held?.release();
+    const again = tryAcquireLock(path, flockLocker);
+    expect(again).toBeDefined();
+    again?.release();
+  });
+
+  it('that is not there is an error and never a lock', () => {
+    const { PATH } = process.env;
+    process.env.PATH = '/nonexistent';
+    try {
+      expect(() => tryAcquireLock(path, flockLocker)).toThrow('neither a prebuilt lock library nor a flock program');
+    } finally {
+      process.env.PATH = PATH;
+    }
+  });
+});

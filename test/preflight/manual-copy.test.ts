@@ -1,0 +1,30 @@
+import { expect, it } from 'vitest';
+import { manualCopyCommands } from '../../src/preflight/manual-copy.ts';
+import { Secret } from '../../src/secret.ts';
+
+it('names and databases with anything in them are words of a shell, and the password is not among them', () => {
+  const source = {
+    host: 'db.example.com',
+    port: 5433,
+    dbname: `My "d'b"; rm -rf $HOME`,
+    username: 'mover',
+    password: new Secret('hunter2'),
+    ssl: 'require',
+  } as const;
+  const text = manualCopyCommands({ engine: 'postgresql', source });
+  expect(text).toContain(`-h db.example.com -p 5433 -U mover -d 'My "d'\\''b"; rm -rf $HOME' `);
+  expect(text).not.toContain('hunter2');
+});
+
+it('Redis is asked over TLS when the source is', () => {
+  const source = {
+    host: 'h',
+    port: 6379,
+    username: undefined,
+    password: undefined,
+    db: undefined,
+    ssl: 'require',
+  } as const;
+  expect(manualCopyCommands({ engine: 'redis', source })).toContain('redis-cli -h h -p 6379 --tls --rdb dump.rdb');
+  expect(manualCopyCommands({ engine: 'redis', source: { ...source, ssl: 'disable' } })).not.toContain('--tls');
+});

@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest';
+import { evaluateConnect } from '../../../src/preflight/network/evaluate-connect.ts';
+import type { ConnectAttempt } from '../../../src/preflight/network/network-facts.ts';
+import { failed, healthyAddress } from './sample.ts';
+
+const every = ['continuous', 'scan'] as const;
+const v4 = { address: '8.8.4.4', took: 5 };
+const v6 = { address: '2606:4700::1', took: 5 };
+
+test.each<[string, readonly ConnectAttempt[], string, RegExp]>([
+  ['an answer', [v4], 'pass', /8\.8\.4\.4:5432 in 5 ms/],
+  ['both answers', [v4, v6], 'pass', /\[2606:4700::1\]:5432/],
+  ['a refusal', [{ ...v4, error: 'ECONNREFUSED' }], 'fail', /refused.*listen_addresses/s],
+  ['silence', [{ ...v4, took: 5001, error: 'ETIMEDOUT' }], 'fail', /within 5 s.*firewall/s],
+  ['no route', [{ ...v4, error: 'EHOSTUNREACH' }], 'fail', /no route/],
+  ['a second address that is refused', [v4, { ...v6, error: 'ECONNREFUSED' }], 'warn', /may pick/],
+  ['a second address this machine has no way to', [v4, { ...v6, error: 'ENETUNREACH' }], 'pass', /1 of 2/],
+])('%s', (_what, connects, status, words) => {
+  const outcome = evaluateConnect({ ...healthyAddress, connects }, every);
+  expect(outcome.status).toBe(status);
+  expect([outcome.observed, outcome.detail, outcome.fix?.text].join(' ')).toMatch(words);
+  expect(outcome.blocks).toEqual(status === 'fail' ? every : []);
+});
+
+test('a host without an address is told elsewhere', () => {
+  expect(evaluateConnect({ ...healthyAddress, lookup: failed(), connects: [] }, every).status).toBe('skip');
+});

@@ -1,0 +1,132 @@
+import { describe, expect, test } from 'vitest';
+import {
+  evaluateHostParse,
+  evaluateIpv6Only,
+  evaluatePublicAddress,
+  evaluateSplitHorizon,
+  isConnectedOverLoopback,
+} from '../../../src/preflight/network/evaluate-host.ts';
+import type { AddressFacts } from '../../../src/preflight/network/network-facts.ts';
+import { failed, found, healthyAddress, healthyWish, literal } from './sample.ts';
+
+const every = ['continuous', 'dump'] as const;
+const near = { ...healthyWish, asPublic: false };
+const address = (facts: Partial<AddressFacts>): AddressFacts => ({ ...healthyAddress, ...facts });
+
+describe('host-parse', () => {
+  test('passes without contradictions', () => {
+    expect(evaluateHostParse(healthyAddress, every)).toMatchObject({
+      status: 'pass',
+      observed: 'db.example.com, port 5432',
+    });
+  });
+  test('fails with each contradiction told', () => {
+    const contradictions = ['--host says port 1, and --port says 2', '--host says dbname a, and --dbname says b'];
+    expect(evaluateHostParse(address({ contradictions }), every)).toMatchObject({
+      status: 'fail',
+      blocks: every,
+      observed: contradictions.join('; '),
+    });
+  });
+});
+
+describe('host-public-address', () => {
+  const outside = 'fail';
+  test.each([
+    ['a public name', {}, 'pass', /8\.8\.4\.4/],
+    ['a private answer of DNS', { dns4: found('10.0.0.5') }, outside, /private address/],
+    ['a private and a public answer', { dns4: found('10.0.0.5', '8.8.4.4') }, 'warn', /10\.0\.0\.5 is a private/],
+    ['a public answer of DNS and a private one here', { lookup: found('10.0.0.5') }, 'pass', /8\.8\.4\.4/],
+    ['a name that DNS does not know', { dns4: failed(), dns6: failed() }, outside, /not to DNS/],
+    [
+      'a name nobody knows',
+      { lookup: failed(), dns4: failed(), dns6: failed(), connects: [] },
+      outside,
+      /does not exist/,
+    ],
+    ['a name of one word', { host: 'postgres' }, outside, /one word/],
+    ['a name of the local network', { host: 'db.local' }, outside, /\.local/],
+    [
+      'no name server',
+      { dns4: failed('ETIMEOUT', 'no answer'), dns6: failed('ETIMEOUT', 'no answer') },
+      'pass',
+      /no answer/,
+    ],
+    [
+      'no name server and a private address',
+      { lookup: found('10.0.0.5'), dns4: failed('ETIMEOUT', 'x'), dns6: failed('ETIMEOUT', 'x') },
+      outside,
+      /private/,
+    ],
+    ['an IPv6 address alone', { dns4: failed('ENODATA'), dns6: found('2606:4700::1') }, 'pass', /2606/],
+  ] as const)('%s', (_what, facts, status, words) => {
+    const outcome = evaluatePublicAddress(address(facts), healthyWish, every);
+    expect(outcome.status).toBe(status);
+    expect(`${outcome.observed} ${outcome.detail ?? ''}`).toMatch(words);
+    expect(outcome.blocks).toEqual(status === 'fail' ? every : []);
+  });
+
+  test.each(['127.0.0.1', '::1', '10.0.0.5', '192.168.1.4', 'fd00::1', '::ffff:10.0.0.1'])(
+    '%s fails for a service far away and passes for one near by',
+    (host) => {
+      expect(evaluatePublicAddress(literal(host), healthyWish, every).status).toBe('fail');
+      expect(evaluatePublicAddress(literal(host), near, every).status).toBe('pass');
+    },
+  );
+
+  test('near by, a name of the local network passes, and one nobody knows still fails', () => {
+    const local = address({ host: 'db.local', lookup: found('10.0.0.5'), dns4: failed(), dns6: failed() });
+    expect(evaluatePublicAddress(local, near, every).status).toBe('pass');
+    expect(
+      evaluatePublicAddress(address({ lookup: failed(), dns4: failed(), dns6: failed() }), near, every).status,
+    ).toBe('fail');
+  });
+
+  test('the cure mentions --allow-private', () => {
+    expect(evaluatePublicAddress(literal('10.0.0.5'), healthyWish, every).fix?.text).toContain('--allow-private');
+  });
+});
+
+describe('host-split-horizon', () => {
+  test.each([
+    ['the same answer', {}, 'pass'],
+    ['an address', literal('8.8.4.4'), 'pass'],
+    ['one of several in common', { lookup: found('8.8.4.4', '8.8.8.8'), dns4: found('8.8.4.4', '9.9.9.9') }, 'pass'],
+    ['another answer here', { lookup: found('10.0.0.5') }, 'warn'],
+    ['an answer here alone', { dns4: failed(), dns6: failed() }, 'warn'],
+    ['no name server', { dns4: failed('ETIMEOUT', 'x'), dns6: failed('ETIMEOUT', 'x') }, 'skip'],
+    ['no answer here', { lookup: failed() }, 'skip'],
+  ] as const)('%s', (_what, facts, status) => {
+    expect(evaluateSplitHorizon(address(facts), healthyWish).status).toBe(status);
+  });
+  test('a service near by sees what is seen here', () => {
+    expect(evaluateSplitHorizon(address({ lookup: found('10.0.0.5') }), near).status).toBe('skip');
+  });
+});
+
+describe('host-ipv6-only', () => {
+  test.each([
+    ['IPv4 alone', {}, 'pass'],
+    ['both', { dns6: found('2606:4700::1') }, 'pass'],
+    ['IPv6 alone', { dns4: failed('ENODATA'), dns6: found('2606:4700::1'), lookup: found('2606:4700::1') }, 'warn'],
+    ['an IPv6 address', literal('2606:4700::1'), 'warn'],
+    ['an IPv4 address', literal('8.8.4.4'), 'pass'],
+    [
+      'no name server, IPv6 here',
+      { dns4: failed('ETIMEOUT'), dns6: failed('ETIMEOUT'), lookup: found('2606:4700::1') },
+      'warn',
+    ],
+    ['nothing', { dns4: failed(), dns6: failed(), lookup: failed() }, 'skip'],
+  ] as const)('%s', (_what, facts, status) => {
+    expect(evaluateIpv6Only(address(facts), healthyWish).status).toBe(status);
+  });
+  test('on this network IPv6 is enough', () => {
+    expect(evaluateIpv6Only(literal('::1'), near).status).toBe('pass');
+  });
+});
+
+test('loopback is dialled when no connection left the machine', () => {
+  expect(isConnectedOverLoopback(literal('127.0.0.1'))).toBe(true);
+  expect(isConnectedOverLoopback(healthyAddress)).toBe(false);
+  expect(isConnectedOverLoopback(address({ connects: [] }))).toBe(false);
+});

@@ -1,0 +1,72 @@
+import { expect, test } from 'vitest';
+import { lostRowsCheck } from '../../../../src/preflight/postgresql/checks/lost-rows.ts';
+import {
+  danglingReferencesDatabaseLimit,
+  danglingReferencesQuery,
+} from '../../../../src/preflight/postgresql/queries/dangling-references.ts';
+import { databasesQuery } from '../../../../src/preflight/postgresql/queries/databases.ts';
+import { ready, startPostgres } from '../../../fixtures/postgres.ts';
+import { preflightOptions, short, sourceFacts } from '../facts.ts';
+import { found, preflightServer } from '../preflight.ts';
+
+test('where there are too many databases to look in, it is said that nobody looked', () => {
+  const asked = (count: number) =>
+    danglingReferencesQuery.when?.(
+      (ask) => (ask.id === databasesQuery.id ? ask.decode(Array.from({ length: count }, () => ({}))) : undefined),
+      'd',
+    );
+  expect([asked(danglingReferencesDatabaseLimit), asked(danglingReferencesDatabaseLimit + 1)]).toEqual([true, false]);
+  const told = lostRowsCheck.evaluate(
+    { lostRows: danglingReferencesQuery.absent },
+    'd',
+    sourceFacts(),
+    preflightOptions(),
+  );
+  expect(told).toMatchObject({ status: 'info', observed: 'not looked at in more than 50 databases' });
+});
+
+test('rows that are gone from the catalogue are told by what lacks them, and close their database alone', async () => {
+  const server = await startPostgres({ version: 16, settings: ready });
+  const judged = async (name: string) => found(await preflightServer(server), 'lost-rows', name);
+  await server.query('CREATE DATABASE d1');
+  const statements = [
+    'CREATE ROLE owner',
+    'CREATE SCHEMA gone',
+    'CREATE TABLE gone.t (a int PRIMARY KEY)',
+    "CREATE TYPE mood AS ENUM ('a')",
+    'CREATE TABLE typed (a int PRIMARY KEY, b mood, c int CHECK (c > 0))',
+    'CREATE TABLE short (a int PRIMARY KEY, b int)',
+    'CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NEW; END $$',
+    'CREATE TRIGGER fires BEFORE INSERT ON typed FOR EACH ROW EXECUTE FUNCTION f()',
+    'CREATE FUNCTION owned() RETURNS int LANGUAGE sql AS $$ SELECT 1 $$',
+    'ALTER FUNCTION owned() OWNER TO owner',
+    'CREATE VIEW empty AS SELECT 1 AS a',
+  ];
+  for (const statement of statements) await server.query(statement, 'd1');
+  expect(await judged('d1')).toMatchObject({ status: 'pass', observed: 'whole' });
+  const losses = [
+    "DELETE FROM pg_namespace WHERE nspname = 'gone'",
+    "DELETE FROM pg_type WHERE typname = 'mood'",
+    "DELETE FROM pg_constraint WHERE contype = 'c' AND conname = 'typed_c_check'",
+    "DELETE FROM pg_attribute WHERE attrelid = 'short'::regclass AND attname = 'b'",
+    "DELETE FROM pg_proc WHERE proname = 'f'",
+    "DELETE FROM pg_authid WHERE rolname = 'owner'",
+    "DELETE FROM pg_rewrite WHERE ev_class = 'empty'::regclass",
+  ];
+  for (const statement of losses) await server.query(statement, 'd1');
+  const finding = await judged('d1');
+  expect(short(finding)).toBe('fail continuous+dump');
+  const told = finding.objects?.join('\n') ?? '';
+  for (const lacks of [
+    /^t without its schema \d+$/m,
+    /^typed\.b without its type \d+$/m,
+    /^typed without its check$/m,
+    /^short without its columns$/m,
+    /^fires without its function \d+$/m,
+    /^owned without its role \d+$/m,
+    /^empty without its rule$/m,
+  ]) {
+    expect(told).toMatch(lacks);
+  }
+  expect((await judged('postgres')).status).toBe('pass');
+});

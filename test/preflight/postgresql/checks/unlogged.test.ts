@@ -1,0 +1,54 @@
+import { expect, test } from 'vitest';
+import { unloggedCheck } from '../../../../src/preflight/postgresql/checks/unlogged.ts';
+import type { UnloggedReference } from '../../../../src/preflight/postgresql/queries/constraints.ts';
+import { relationsQuery } from '../../../../src/preflight/postgresql/queries/relations.ts';
+import { ready, startPostgres } from '../../../fixtures/postgres.ts';
+import { connected, preflightOptions, short, sourceFacts } from '../facts.ts';
+import { found, preflightServer } from '../preflight.ts';
+
+const outward: UnloggedReference = { from: 'public.c', to: 'public.p', logged: true, truncated: false };
+
+test.each([
+  { what: 'another unlogged table', is: { logged: false }, version: 170_010, verdict: 'warn' },
+  { what: 'a table that was never truncated', is: {}, version: 170_010, verdict: 'warn' },
+  { what: 'a table that was truncated', is: { truncated: true }, version: 170_010, verdict: 'fail continuous' },
+  { what: 'one that was, on 10', is: { truncated: true }, version: 100_023, verdict: 'warn' },
+])('an unlogged table refers to $what: $verdict', ({ is, version, verdict }) => {
+  const facts = {
+    relations: { ...relationsQuery.absent, unlogged: ['public.c'] },
+    identities: [],
+    unequalColumns: [],
+    unloggedReferences: [{ ...outward, ...is }],
+  };
+  const outcome = unloggedCheck.evaluate(
+    facts,
+    'd1',
+    sourceFacts({ connection: connected({ version }) }),
+    preflightOptions(),
+  );
+  expect(short(outcome)).toBe(verdict);
+  expect(outcome.dataLoss).toBe('the rows of 1 unlogged table');
+});
+
+test('a table that was emptied together with one that refers to it is told from one that was written anew', async () => {
+  const server = await startPostgres({ version: 17, settings: ready });
+  for (const database of ['emptied', 'anew']) {
+    await server.query(`CREATE DATABASE ${database}`);
+    for (const statement of [
+      'CREATE TABLE p (id int PRIMARY KEY)',
+      'CREATE UNLOGGED TABLE c (id int PRIMARY KEY, p int REFERENCES p)',
+      'INSERT INTO p SELECT generate_series(1, 10)',
+      'INSERT INTO c VALUES (1, 1)',
+      ...(database === 'emptied' ? ['TRUNCATE p CASCADE'] : ['VACUUM FULL p', 'VACUUM FULL c']),
+    ]) {
+      await server.query(statement, database);
+    }
+  }
+  const report = await preflightServer(server);
+  expect([found(report, 'unlogged', 'emptied').status, found(report, 'unlogged', 'anew').status]).toEqual([
+    'fail',
+    'warn',
+  ]);
+  for (const statement of found(report, 'unlogged', 'emptied').fix?.sql ?? []) await server.query(statement, 'emptied');
+  expect(found(await preflightServer(server), 'unlogged', 'emptied').status).toBe('pass');
+});

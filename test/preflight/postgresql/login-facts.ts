@@ -1,0 +1,67 @@
+import type { CheckOutcome } from '../../../src/preflight/finding.ts';
+import type { PostgresqlCheck, ServerCheck } from '../../../src/preflight/postgresql/check.ts';
+import type {
+  PostgresqlConnectionResult,
+  PostgresqlSourceFacts,
+} from '../../../src/preflight/postgresql/source-facts.ts';
+import type { PreflightOptions } from '../../../src/preflight/preflight-options.ts';
+import { healthyAddress, healthyWish } from '../network/sample.ts';
+
+type Entered = Extract<PostgresqlConnectionResult, { kind: 'entered' }>;
+
+export const entered: Entered = {
+  kind: 'entered',
+  version: 150018,
+  versionText: 'PostgreSQL 15.18 on x86_64-pc-linux-gnu, compiled by gcc, 64-bit',
+  inRecovery: false,
+  superuser: true,
+  pooler: undefined,
+  ssl: true,
+  passwordAsked: true,
+  serverPort: 5432,
+};
+
+/** A server that let a superuser in, over TLS. */
+export const healthyFacts: PostgresqlSourceFacts = {
+  dbname: 'd1',
+  username: 'u',
+  address: healthyAddress,
+  tls: {
+    offered: 'yes',
+    version: 'TLSv1.3',
+    certificate: { subject: 'CN=db', issuer: 'CN=ca', validTo: Date.UTC(2031, 0, 1), selfSigned: false },
+  },
+  connection: entered,
+  databases: ['d1'],
+  access: new Map([['d1', { kind: 'entered', direct: true }]]),
+  copy: undefined,
+  walRate: undefined,
+  replication: { kind: 'entered' },
+};
+
+export function refusedFacts(
+  code: string,
+  message = 'the words of the server',
+  more: Partial<PostgresqlSourceFacts> = {},
+): PostgresqlSourceFacts {
+  return { ...healthyFacts, connection: { kind: 'refused', code, message }, replication: undefined, ...more };
+}
+
+/** Of a check that asks nothing. */
+export function outcomeOf(
+  check: ServerCheck,
+  ground: PostgresqlSourceFacts,
+  wish: Partial<PreflightOptions> = {},
+): CheckOutcome {
+  return check.evaluate({}, ground, { ...healthyWish, ...wish });
+}
+
+export function idsThatFail(
+  checks: readonly ServerCheck[],
+  ground: PostgresqlSourceFacts,
+  wish: Partial<PreflightOptions> = {},
+): readonly string[] {
+  return checks
+    .filter((check) => outcomeOf(check, ground, wish).status === 'fail')
+    .map(({ id }: PostgresqlCheck) => id);
+}

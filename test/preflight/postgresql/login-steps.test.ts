@@ -1,0 +1,100 @@
+import { describe, expect, test } from 'vitest';
+import { tcpConnectCheck } from '../../../src/preflight/postgresql/address.ts';
+import { authHbaCheck, authPasswordCheck, dbExistsCheck } from '../../../src/preflight/postgresql/auth.ts';
+import { poolerDetectedCheck } from '../../../src/preflight/postgresql/checks/pooler-detected.ts';
+import type { PostgresqlSourceFacts } from '../../../src/preflight/postgresql/source-facts.ts';
+import { tlsNegotiateCheck, tlsRequiredCheck } from '../../../src/preflight/postgresql/tls.ts';
+import { notPostgresCheck } from '../../../src/preflight/postgresql/version.ts';
+import { healthyAddress } from '../network/sample.ts';
+import { healthyFacts, idsThatFail, outcomeOf, refusedFacts } from './login-facts.ts';
+
+const gates = [
+  tcpConnectCheck,
+  tlsNegotiateCheck,
+  tlsRequiredCheck,
+  authPasswordCheck,
+  authHbaCheck,
+  dbExistsCheck,
+  notPostgresCheck,
+  poolerDetectedCheck,
+];
+const noRule = 'no pg_hba.conf entry for host "1.2.3.4", user "u", database "d1", no encryption';
+
+test.each([
+  ['57P05', 'idle_session_timeout'],
+  ['57014', 'statement_timeout'],
+  ['58P01', 'session_preload_libraries'],
+])('a login that ends with %s is told the setting %s', (code, setting) => {
+  expect(outcomeOf(tcpConnectCheck, refusedFacts(code)).fix?.text).toContain(setting);
+});
+
+test('a connection that ends while the server is asked promises nothing', () => {
+  const outcome = outcomeOf(tcpConnectCheck, { ...healthyFacts, lost: 'the connection was closed by the other side' });
+  expect(outcome).toMatchObject({ status: 'fail', blocks: ['continuous', 'dump'] });
+});
+
+describe('a refusal', () => {
+  test.each<[string, PostgresqlSourceFacts, string]>([
+    [
+      'connection refused',
+      refused({ ...healthyAddress, connects: [{ address: '8.8.4.4', took: 1, error: 'ECONNREFUSED' }] }),
+      'tcp-connect',
+    ],
+    ['a session that is not answered', refusedFacts('ETIMEDOUT'), 'tcp-connect'],
+    ['a session that is closed', refusedFacts('ECONNRESET'), 'tcp-connect'],
+    ['a server that starts', refusedFacts('57P03'), 'tcp-connect'],
+    ['no connection left', refusedFacts('53300'), 'tcp-connect'],
+    ['anything nobody knows', refusedFacts('XX000'), 'tcp-connect'],
+    ['no TLS', refusedFacts('NO_TLS'), 'tls-negotiate'],
+    ['a broken handshake', refusedFacts('TLS'), 'tls-negotiate'],
+    [
+      'hostssl without TLS',
+      refusedFacts('28000', noRule, { tls: { offered: 'yes', plaintext: 'refused' } }),
+      'tls-required',
+    ],
+    ['no host rule', refusedFacts('28000', noRule), 'auth-hba'],
+    ['a role without LOGIN', refusedFacts('28000', 'role "u" is not permitted to log in'), 'auth-hba'],
+    ['Kerberos', refusedFacts('AUTHENTICATION'), 'auth-hba'],
+    ['a wrong password', refusedFacts('28P01'), 'auth-password'],
+    ['no password', refusedFacts('NO_PASSWORD'), 'auth-password'],
+    ['no such database', refusedFacts('3D000'), 'db-exists'],
+    ['a database without CONNECT', refusedFacts('42501'), 'db-exists'],
+    ['a database that takes nobody', refusedFacts('55000'), 'db-exists'],
+    ['another protocol', refusedFacts('PROTOCOL'), 'not-postgres'],
+    [
+      'a pooler',
+      { ...healthyFacts, connection: { kind: 'refused', code: '08P01', message: 'x', pooler: 'PgBouncer 1.18.0' } },
+      'pooler-detected',
+    ],
+  ])('for %s is told by exactly one check: %s', (_why, ground, id) => {
+    expect(idsThatFail(gates, ground)).toEqual([id]);
+  });
+
+  test('skips what comes after it, with the reason, and passes what came before', () => {
+    const ground = refusedFacts('28P01', 'password authentication failed for user "u"');
+    expect(outcomeOf(authHbaCheck, ground).status).toBe('pass');
+    expect(outcomeOf(dbExistsCheck, ground)).toMatchObject({
+      status: 'skip',
+      observed: 'auth-password comes first: password authentication failed for user "u"',
+    });
+  });
+
+  test('blocks both methods and shows the words of the server', () => {
+    expect(outcomeOf(authHbaCheck, refusedFacts('28000', noRule))).toMatchObject({
+      blocks: ['continuous', 'dump'],
+      observed: noRule,
+    });
+  });
+});
+
+test('none of them fails on a server that lets in', () => {
+  expect(gates.map((check) => outcomeOf(check, healthyFacts).status)).toEqual(gates.map(() => 'pass'));
+});
+
+function refused(address: PostgresqlSourceFacts['address']): PostgresqlSourceFacts {
+  return {
+    ...healthyFacts,
+    address,
+    connection: { kind: 'unreachable', code: 'ECONNREFUSED', message: 'connection refused' },
+  };
+}

@@ -1,0 +1,414 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { connectPostgresql } from '../../../src/postgresql/connection.ts';
+import type { PostgresqlSource } from '../../../src/postgresql/source.ts';
+import type { CheckOutcome } from '../../../src/preflight/finding.ts';
+import * as address from '../../../src/preflight/postgresql/address.ts';
+import {
+  authHbaCheck,
+  authPasswordCheck,
+  dbExistsCheck,
+  replConnectionCheck,
+} from '../../../src/preflight/postgresql/auth.ts';
+import type { PostgresqlCheck } from '../../../src/preflight/postgresql/check.ts';
+import { managedSourceCheck } from '../../../src/preflight/postgresql/checks/managed-source.ts';
+import { poolerDetectedCheck } from '../../../src/preflight/postgresql/checks/pooler-detected.ts';
+import { openPostgresqlSource } from '../../../src/preflight/postgresql/open-source.ts';
+import { managedServiceMarkersQuery } from '../../../src/preflight/postgresql/queries/managed-service-markers.ts';
+import type { PostgresqlSourceFacts } from '../../../src/preflight/postgresql/source-facts.ts';
+import { tlsCertCheck, tlsNegotiateCheck, tlsRequiredCheck } from '../../../src/preflight/postgresql/tls.ts';
+import {
+  notPostgresCheck,
+  postgresqlVersionMinCheck,
+  postgresqlVersionNotNewerCheck,
+} from '../../../src/preflight/postgresql/version.ts';
+import type { PreflightOptions } from '../../../src/preflight/preflight-options.ts';
+import { Secret } from '../../../src/secret.ts';
+import { lacks } from '../../fixtures/needs.ts';
+import { startPgbouncer } from '../../fixtures/pgbouncer.ts';
+import { type Postgres, ready, startPostgres } from '../../fixtures/postgres.ts';
+import { sourceOf } from '../../postgresql/source-of.ts';
+import * as wire from '../../postgresql/wire.ts';
+import { healthyWish } from '../network/sample.ts';
+
+const wayIn: readonly PostgresqlCheck[] = [
+  ...Object.values(address),
+  tlsNegotiateCheck,
+  tlsRequiredCheck,
+  tlsCertCheck,
+  authPasswordCheck,
+  authHbaCheck,
+  dbExistsCheck,
+  poolerDetectedCheck,
+  replConnectionCheck,
+  postgresqlVersionMinCheck,
+  postgresqlVersionNotNewerCheck,
+  notPostgresCheck,
+  managedSourceCheck,
+];
+
+interface Seen {
+  readonly ground: PostgresqlSourceFacts;
+  readonly sent: readonly string[];
+  readonly outcomes: ReadonlyMap<string, CheckOutcome>;
+  /** `id: status` of everything that is neither silent nor skipped. */
+  readonly said: readonly string[];
+}
+
+/** The way in as a run takes it, judged. */
+async function look(source: PostgresqlSource, more: Partial<PreflightOptions> = {}): Promise<Seen> {
+  const sent: string[] = [];
+  const signal = AbortSignal.timeout(15_000);
+  const found = await openPostgresqlSource(source, {
+    signal,
+    timeouts: { address: 1000, connect: 1000 },
+    onSent: (_database, text) => sent.push(text),
+  });
+  const { facts: ground, session } = found;
+  const wish: PreflightOptions = {
+    ...healthyWish,
+    asPublic: false,
+    now: Date.now(),
+    disableSsl: source.ssl === 'disable',
+    ...more,
+  };
+  try {
+    const values =
+      session === undefined
+        ? {}
+        : {
+            marks: managedServiceMarkersQuery.decode(
+              (
+                await session.query(
+                  managedServiceMarkersQuery.sql(150000, { inRecovery: false, superuser: true }) ?? '',
+                )
+              )[0] ?? [],
+            ),
+          };
+    const outcomes = new Map<string, CheckOutcome>();
+    for (const check of wayIn) {
+      if (check.scope !== 'server') continue;
+      if (check.needs === 'entry' && ground.connection.kind !== 'entered') continue;
+      outcomes.set(check.id, check.evaluate(values, ground, wish));
+    }
+    const said = [...outcomes]
+      .filter(([, { status }]) => status !== 'pass' && status !== 'skip')
+      .map(([id, { status }]) => `${id}: ${status}`);
+    return { ground, sent, outcomes, said };
+  } finally {
+    await session?.end();
+  }
+}
+
+describe.each([14, 18] as const)('PostgreSQL %d', (version) => {
+  let server: Postgres;
+  let source: PostgresqlSource;
+  const as = (username: string, more: Partial<PostgresqlSource> = {}): PostgresqlSource => ({
+    ...source,
+    username,
+    password: new Secret('p'),
+    ...more,
+  });
+
+  beforeAll(async () => {
+    server = await startPostgres({ version, tls: 20, settings: ready });
+    source = sourceOf(server);
+    await server.query("CREATE ROLE plain LOGIN REPLICATION PASSWORD 'p'");
+    await server.rules('host all all 127.0.0.1/32 scram-sha-256');
+  }, 60_000);
+  afterAll(() => server?.stop());
+  afterEach(() => server.rules('host all all 127.0.0.1/32 scram-sha-256'));
+
+  test('a healthy server leaves every check silent', async () => {
+    expect((await look(source)).said).toEqual([]);
+    expect((await look(as('plain'))).said).toEqual([]);
+    expect((await look(as('plain', { ssl: 'disable' }))).said).toEqual([]);
+    expect((await look(as('plain', { verify: { what: 'full', ca: server.ca } }))).said).toEqual([]);
+  });
+
+  test('it is entered as itself', async () => {
+    const { ground } = await look(source);
+    expect(ground.connection).toMatchObject({
+      kind: 'entered',
+      superuser: true,
+      inRecovery: false,
+      pooler: undefined,
+      ssl: true,
+      serverPort: server.port,
+    });
+    expect(ground.connection.kind === 'entered' && Math.floor(ground.connection.version / 10_000)).toBe(
+      Number(version),
+    );
+    expect(ground).toMatchObject({ replication: { kind: 'entered' }, tls: { offered: 'yes', version: 'TLSv1.3' } });
+  });
+
+  test('what is sent is a process id, one read-only message and IDENTIFY_SYSTEM', async () => {
+    const { sent } = await look(source);
+    expect(sent).toHaveLength(3);
+    expect(sent).toContain('SELECT pg_backend_pid() AS pid');
+    expect(sent).toContain('IDENTIFY_SYSTEM');
+    expect(sent.find((text) => text.startsWith('BEGIN READ ONLY;'))).toMatch(/; COMMIT$/);
+  });
+
+  test('judged for a service far away, a loopback address is blocked', async () => {
+    expect((await look(source, { asPublic: true })).said).toEqual(['host-public-address: fail']);
+  });
+
+  test('contradictions of the host are told, and the rest is looked at all the same', async () => {
+    const contradictions = ['--host says port 1, and --port says 2'];
+    expect((await look({ ...source, contradictions })).said).toEqual(['host-parse: fail']);
+  });
+
+  test('a port where nothing listens', async () => {
+    const { said, outcomes } = await look({ ...source, port: 1 });
+    expect(said).toEqual(['tcp-connect: fail']);
+    expect(outcomes.get('auth-password')?.status).toBe('skip');
+  });
+
+  test('a server without TLS', async () => {
+    await server.query("ALTER SYSTEM SET ssl = 'off'");
+    await server.rules('host all all 127.0.0.1/32 scram-sha-256');
+    try {
+      const { said, ground, outcomes } = await look(source);
+      expect(said).toEqual(['tls-negotiate: fail']);
+      expect(ground.tls).toEqual({ offered: 'no', plaintext: 'accepted' });
+      expect(outcomes.get('tls-negotiate')?.observed).toBe('The server does not support SSL connections');
+      expect((await look({ ...source, ssl: 'disable' })).said).toEqual([]);
+    } finally {
+      const session = await connectPostgresql({ ...source, ssl: 'disable' }, { dbname: 'postgres', limit: 5000 });
+      await session.query("ALTER SYSTEM SET ssl = 'on'");
+      await session.query('SELECT pg_reload_conf()');
+      await session.end();
+      await new Promise((resolve) => setTimeout(resolve, 300));
+    }
+  });
+
+  test('a certificate that nobody trusted signed, when that is asked for', async () => {
+    expect((await look(as('plain', { verify: { what: 'full' } }))).said).toEqual(['tls-negotiate: fail']);
+  });
+
+  test('a certificate that ends while the migration may still run', async () => {
+    const { said } = await look(source, { now: Date.now() + 7 * 86_400_000 });
+    expect(said).toEqual(['tls-cert: warn']);
+  });
+
+  test('TLS alone is let in, and none is asked for', async () => {
+    await server.rules('hostssl all all 127.0.0.1/32 scram-sha-256');
+    const { said, outcomes } = await look(as('plain', { ssl: 'disable' }));
+    expect(said).toEqual(['tls-required: fail']);
+    expect(outcomes.get('tls-required')?.observed).toContain('pg_hba.conf');
+    expect((await look(as('plain'))).said).toEqual([]);
+  });
+
+  test.each(['host all other 127.0.0.1/32 scram-sha-256', 'host all plain 127.0.0.1/32 reject'])(
+    'the rule %s',
+    async (rule) => {
+      await server.rules(rule);
+      expect((await look(as('plain'))).said).toEqual(['auth-hba: fail']);
+      expect((await look(as('plain', { ssl: 'disable' }))).said).toEqual(['auth-hba: fail']);
+    },
+  );
+
+  test('a wrong password, an unknown role, no password', async () => {
+    for (const source of [
+      as('plain', { password: new Secret('wrong') }),
+      as('nobody'),
+      as('plain', { password: undefined }),
+    ]) {
+      expect((await look(source)).said).toEqual(['auth-password: fail']);
+    }
+  });
+
+  test.each([
+    ['an expired role', 'expired', "VALID UNTIL '2001-01-01'", '', 'auth-password', {}],
+    ['a role without LOGIN', 'nologin', 'NOLOGIN', '', 'auth-hba', {}],
+    ['a role without REPLICATION', 'norepl', 'NOREPLICATION', '', 'repl-connection', {}],
+    [
+      'a database without CONNECT',
+      'noconnect',
+      '',
+      'REVOKE CONNECT ON DATABASE "My-DB" FROM public',
+      'db-exists',
+      { dbname: 'My-DB' },
+    ],
+    [
+      'a database that takes nobody',
+      'shut',
+      '',
+      'ALTER DATABASE "My-DB" ALLOW_CONNECTIONS false',
+      'db-exists',
+      { dbname: 'My-DB' },
+    ],
+  ])('%s, and its cure', async (_what, username, role, breaking, id, more) => {
+    await server.query('CREATE DATABASE "My-DB"');
+    try {
+      await server.query(
+        `CREATE ROLE ${username} LOGIN REPLICATION PASSWORD 'p'; ${role === '' ? '' : `ALTER ROLE ${username} ${role};`} ${breaking}`,
+      );
+      const { said, outcomes } = await look(as(username, more));
+      expect(said).toEqual([`${id}: fail`]);
+      for (const statement of outcomes.get(id)?.fix?.sql ?? []) await server.query(statement);
+      expect((await look(as(username, more))).said).toEqual([]);
+      for (const statement of outcomes.get(id)?.fix?.undo ?? []) await server.query(statement);
+      if (outcomes.get(id)?.fix?.undo !== undefined)
+        expect((await look(as(username, more))).said).toEqual([`${id}: fail`]);
+    } finally {
+      await server.query('DROP DATABASE "My-DB"');
+      await server.query(`DROP OWNED BY ${username}; DROP ROLE ${username}`);
+    }
+  });
+
+  test('a database that is not there', async () => {
+    expect((await look(as('plain', { dbname: 'My-DB' }))).said).toEqual(['db-exists: fail']);
+  });
+
+  test('no connection left for the role', async () => {
+    await server.query("CREATE ROLE full_up LOGIN REPLICATION PASSWORD 'p' CONNECTION LIMIT 0");
+    const { said, outcomes } = await look(as('full_up'));
+    await server.query('DROP ROLE full_up');
+    expect(said).toEqual(['tcp-connect: fail']);
+    expect(outcomes.get('tcp-connect')?.observed).toContain('too many connections');
+  });
+
+  test('a target that is older, or not known', async () => {
+    expect((await look(source, { targetVersion: '13' })).said).toEqual(['version-not-newer: fail']);
+    expect((await look(source, { targetVersion: String(version) })).said).toEqual([]);
+    expect((await look(source, { targetVersion: undefined })).said).toEqual(['version-not-newer: unknown']);
+  });
+
+  test('the target is the source', async () => {
+    expect((await look(source, { target: { host: '127.0.0.1', port: server.port } })).said).toEqual([
+      'self-target: fail',
+    ]);
+  });
+
+  test('marks of managed services', async () => {
+    await server.query('CREATE ROLE doadmin');
+    expect((await look(as('plain'))).said).toEqual(['managed-source: fail']);
+    expect((await look(source)).said).toEqual(['managed-source: warn']);
+    await server.query('DROP ROLE doadmin; CREATE ROLE rdsadmin');
+    expect((await look(as('plain'))).said).toEqual(['managed-source: warn']);
+    expect((await look(source)).said).toEqual([]);
+    await server.query('DROP ROLE rdsadmin');
+  });
+
+  describe.skipIf(lacks('pgbouncer'))('behind pgbouncer', () => {
+    const behind = async (mode: 'session' | 'transaction'): Promise<PostgresqlSource> => {
+      const { port } = await startPgbouncer({ server, mode, size: 2 });
+      return { ...source, port, ssl: 'disable' };
+    };
+
+    test.each(['session', 'transaction'] as const)('in %s mode it is found', async (mode) => {
+      const { said, outcomes } = await look(await behind(mode));
+      expect(said).toEqual(['pooler-detected: fail', 'repl-connection: fail']);
+      expect(outcomes.get('pooler-detected')?.fix?.text).toContain(`listens on ${server.port}`);
+      expect(outcomes.get('repl-connection')?.observed).toContain('unsupported startup parameter');
+    });
+
+    test('its console, a wrong password and an unknown database are told as a pooler', async () => {
+      const pooled = await behind('transaction');
+      for (const more of [{ dbname: 'pgbouncer' }, { password: new Secret('wrong') }, { dbname: 'nowhere' }]) {
+        expect((await look({ ...pooled, ...more })).said).toEqual(['pooler-detected: fail']);
+      }
+    });
+
+    test('the settings of another client in transaction mode stay as they were', async () => {
+      const pooled = await behind('transaction');
+      const other = await connectPostgresql(pooled, { dbname: 'postgres', limit: 5000 });
+      const settings = async () =>
+        (await other.query("SELECT name, setting FROM pg_settings WHERE context IN ('user', 'superuser')"))[0];
+      try {
+        const before = await settings();
+        await Promise.all([look(pooled), look(pooled), look(pooled)]);
+        expect(await settings()).toEqual(before);
+        await other.query('CREATE TABLE not_read_only (); DROP TABLE not_read_only');
+      } finally {
+        await other.end();
+      }
+    });
+  });
+});
+
+describe('something else', () => {
+  const servers: wire.FakeServer[] = [];
+  afterEach(() => Promise.all(servers.splice(0).map((server) => server.stop())));
+  const at = async (answer: Parameters<typeof wire.serveMessages>[0]): Promise<PostgresqlSource> => {
+    const server = await wire.serveMessages(answer);
+    servers.push(server);
+    return server.source;
+  };
+
+  test.each(['require', 'disable'] as const)('that speaks another protocol, with ssl %s', async (ssl) => {
+    const source = await at((_text, socket) => {
+      socket.end('HTTP/1.1 400 Bad Request\r\n\r\n');
+      return undefined;
+    });
+    expect((await look({ ...source, ssl })).said).toEqual(['not-postgres: fail']);
+  });
+
+  test.each(['require', 'disable'] as const)('that never answers ends in bounded time, with ssl %s', async (ssl) => {
+    const began = Date.now();
+    expect((await look({ ...(await at(() => undefined)), ssl })).said).toEqual(['tcp-connect: fail']);
+    expect(Date.now() - began).toBeLessThan(5000);
+  });
+
+  test('that has no TLS is never sent the password without', async () => {
+    const sent: string[] = [];
+    const source = await at((text) => {
+      sent.push(text.toString());
+      if (text.length === 8) return Buffer.from('N');
+      return wire.isStartup(text) ? wire.message('R', wire.int32(3)) : wire.hello;
+    });
+    const { ground, said } = await look({ ...source, ssl: 'require' });
+    expect(said).toEqual(['tls-negotiate: fail']);
+    expect(ground.tls).toEqual({ offered: 'no', plaintext: 'accepted' });
+    expect(sent).toHaveLength(2);
+    expect(sent.join()).not.toContain('s3cret');
+  });
+
+  test('that lets in and then hangs up on the first question', async () => {
+    const source = await at((text, socket) => {
+      if (wire.isStartup(text)) return wire.hello;
+      socket.destroy();
+      return undefined;
+    });
+    expect((await look(source)).said).toEqual(['tcp-connect: fail']);
+  });
+
+  test('that is the console of a pooler tells its name', async () => {
+    const refused = Buffer.concat([
+      wire.failure({ S: 'ERROR', C: '08P01', M: "invalid command 'SELECT'" }),
+      wire.ready,
+    ]);
+    const version = Buffer.concat([wire.row('version', 'PgBouncer 1.23.1'), wire.ready]);
+    const source = await at((text) => {
+      if (wire.isStartup(text)) return wire.hello;
+      return wire.queryIn(text) === 'SHOW VERSION' ? version : refused;
+    });
+    const { said, outcomes } = await look(source);
+    expect(said).toEqual(['pooler-detected: fail']);
+    expect(outcomes.get('pooler-detected')?.observed).toBe("PgBouncer 1.23.1: invalid command 'SELECT'");
+  });
+
+  test('that is another product is entered as far as it goes, and named', async () => {
+    const answers: Readonly<Record<string, Buffer>> = {
+      ROLLBACK: wire.message('C', Buffer.from('ROLLBACK\0')),
+      'SELECT pg_backend_pid() AS pid': wire.row('pid', '4711'),
+      "SELECT current_setting('server_version_num') AS v, version() AS ver": wire.row('v', '130000'),
+    };
+    const source = await at((text) => {
+      if (wire.isStartup(text)) return wire.hello;
+      const known = answers[wire.queryIn(text) ?? ''];
+      return Buffer.concat([
+        known ?? wire.failure({ S: 'ERROR', C: '42704', M: 'unrecognized parameter' }),
+        wire.ready,
+      ]);
+    });
+    const { facts: ground, session } = await openPostgresqlSource(source, { signal: AbortSignal.timeout(5000) });
+    await session?.end();
+    expect(ground.connection).toMatchObject({ kind: 'entered', version: 130000, versionText: '' });
+    expect(notPostgresCheck.evaluate({}, ground, healthyWish)).toMatchObject({
+      status: 'fail',
+      blocks: ['continuous'],
+    });
+  });
+});

@@ -1,0 +1,60 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { sampleKeys } from '../../../src/preflight/redis/key-sample.ts';
+import { connectRedis, type RedisSession } from '../../../src/redis/connection.ts';
+import { parseRedisSource } from '../../../src/redis/source.ts';
+import { Secret } from '../../../src/secret.ts';
+import { lacks } from '../../fixtures/needs.ts';
+import { type RedisServer, startRedis } from '../../fixtures/redis.ts';
+
+describe.skipIf(lacks('redis-server', 'redis-cli'))('a sample of a real server', () => {
+  let server: RedisServer;
+  const enter = (username?: string): Promise<RedisSession> => {
+    const password = username === undefined ? undefined : new Secret('pw');
+    const { source } = parseRedisSource({ host: server.host, port: server.port, disableSsl: true, username, password });
+    return connectRedis(source, { limit: 2000 });
+  };
+
+  beforeAll(async () => {
+    server = await startRedis();
+    server.script(
+      [
+        'SET plain v',
+        'SET "\\xff\\x00 binary" v',
+        'SELECT 3',
+        'RPUSH list a b',
+        'XADD stream * f v',
+        'ACL SETUSER few on >pw ~app:* +@all',
+        'ACL SETUSER none on >pw ~* +info +select',
+      ].join('\n'),
+    );
+  });
+  afterAll(() => server.stop());
+
+  test('holds keys of every database with type and size, whatever their names are', async () => {
+    const session = await enter();
+    const heard: string[] = [];
+    const { keys, isAll } = await sampleKeys(session, [0, 3], (words) => heard.push(String(words[0])));
+    session.end();
+    const seen = keys.map(({ database, name, type }) => `${database} ${name} ${type}`).sort();
+    expect(seen).toEqual(['0 plain string', '0 \ufffd binary string', '3 list list', '3 stream stream'].sort());
+    expect(keys.every(({ bytes }) => bytes !== undefined && bytes > 20)).toBe(true);
+    expect(isAll).toBe(true);
+    expect([...new Set(heard)].sort()).toEqual(['MEMORY', 'SCAN', 'SELECT', 'TYPE']);
+  });
+
+  test('of many keys it takes some, and says so', async () => {
+    server.cli('-n', '5', 'eval', 'for i=1,3000 do redis.call("SET", "k"..i, i) end', '0');
+    const session = await enter();
+    const { keys, isAll } = await sampleKeys(session, [0, 3, 5], () => {});
+    session.end();
+    expect(keys.length).toBeLessThanOrEqual(256);
+    expect(keys.filter(({ database }) => database === 5).length).toBeGreaterThan(50);
+    expect(isAll).toBe(false);
+  });
+
+  test.each(['few', 'none'])('who may not look (%s) is told, and not shown nothing', async (username) => {
+    const session = await enter(username);
+    await expect(sampleKeys(session, [0, 3], () => {})).rejects.toMatchObject({ code: 'NOPERM' });
+    session.end();
+  });
+});

@@ -1,0 +1,16 @@
+import { expect, it } from 'vitest';
+import { toQueryResult } from '../../../src/preflight/redis/run-queries.ts';
+import { CommandError } from '../../../src/redis/failure.ts';
+
+const ask = { id: 'memory', permission: '+info' };
+const outcome = (error: unknown) => toQueryResult(Promise.reject(error), ask, { user: 'mover' });
+
+it('a reply that cannot be read fails its own question only', async () => {
+  const answer = await outcome(new TypeError('reply is no map'));
+  expect(answer).toEqual({ kind: 'failed', reason: expect.stringMatching(/^memory: .*cannot be read/), broke: false });
+});
+
+it('a session that is lost breaks the rest, and our own end of it does not', async () => {
+  expect(await outcome(new CommandError('ECONNRESET', 'closed', true))).toMatchObject({ kind: 'failed', broke: true });
+  expect(await outcome(new CommandError('ERR', 'no', false))).toMatchObject({ kind: 'failed', broke: false });
+});

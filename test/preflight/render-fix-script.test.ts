@@ -1,0 +1,108 @@
+import { describe, expect, it } from 'vitest';
+import { fixSections, undoSections } from '../../src/preflight/fix-sections.ts';
+import { renderFixScript, renderUndoScript } from '../../src/preflight/render-fix-script.ts';
+import { findings, report } from './sample.ts';
+
+describe('the fix script', () => {
+  it('says of each section who runs it and what follows, and has one restart at the end', () => {
+    const sections = fixSections(report);
+    expect(sections.map(({ kind, by, database }) => [kind, by, database])).toEqual([
+      ['sql', 'a superuser', undefined],
+      ['sql', 'the owner', 'My-DB "x" \\ \'y\''],
+      ['shell', 'whoever administers the server', undefined],
+      ['restart', 'whoever administers the server', undefined],
+    ]);
+  });
+
+  it('sets one number once, to the largest that a finding needs', () => {
+    expect(fixSections(report)[0]?.lines).toEqual([
+      "ALTER SYSTEM SET wal_level = 'logical'",
+      'ALTER SYSTEM SET max_replication_slots = 12',
+    ]);
+  });
+
+  it('connects to a database of any name', () => {
+    expect(renderFixScript(report)).toContain(`\\connect -reuse-previous=on "dbname='My-DB ""x"" \\\\ \\'y\\''"`);
+  });
+
+  it('has no signs in its comments that turn the reading of a line around', () => {
+    const [first] = findings;
+    const odd = { ...first!, fix: { ...first!.fix!, by: 'owner \u202e of \u2028 all', database: 'd\u202e1' } };
+    const comments = (renderFixScript({ ...report, findings: [odd] }) ?? '')
+      .split('\n')
+      .filter((line) => line.startsWith('--'));
+    expect(comments.join('\n')).not.toMatch(/[\p{Cf}\u2028\u2029]/u);
+    expect(comments.join('\n')).toContain('in database d 1');
+  });
+
+  it('leaves what no client can run in comments', () => {
+    const lines = (renderFixScript(report) ?? '').split('\n');
+    const live = lines.filter((line) => line !== '' && !line.startsWith('--') && !line.startsWith('\\'));
+    expect(live.every((line) => line.endsWith(';'))).toBe(true);
+    expect(lines.some((line) => line.startsWith('--   host all mover 0.0.0.0/0'))).toBe(true);
+  });
+
+  it('reloads once when nothing needs a restart', () => {
+    const reloading = { ...report, findings: findings.filter(({ id }) => id === 'hba-rule') };
+    expect(fixSections(reloading).map(({ kind }) => kind)).toEqual(['shell', 'reload']);
+    expect(renderFixScript(reloading)).toContain('SELECT pg_reload_conf();');
+  });
+
+  it('writes the configuration of a Redis once, after all that changes it', () => {
+    const cure = (id: string, set: string) => ({
+      ...findings[0]!,
+      id,
+      fix: { sql: [set, 'CONFIG REWRITE'], text: 'Set it.' },
+    });
+    const redis = {
+      ...report,
+      engine: 'redis' as const,
+      findings: [cure('a', 'CONFIG SET x 1'), cure('b', 'CONFIG SET y 2')],
+    };
+    expect(fixSections(redis)[0]?.lines).toEqual(['CONFIG SET x 1', 'CONFIG SET y 2', 'CONFIG REWRITE']);
+  });
+
+  it('lets the sessions that run it write, when those of the role may not', () => {
+    const readOnly = findings.map((finding) =>
+      finding.fix?.sql === undefined ? finding : { ...finding, id: 'role-readonly', status: 'fail' as const },
+    );
+    const lines = (renderFixScript({ ...report, findings: readOnly }) ?? '').split('\n');
+    const connects = lines.flatMap((line, at) => (line.startsWith('\\connect ') ? [lines[at + 1]] : []));
+    expect(connects).toEqual(connects.map(() => 'SET default_transaction_read_only = off;'));
+    expect(connects).not.toEqual([]);
+    expect(renderFixScript(report)).not.toContain('default_transaction_read_only');
+  });
+
+  it('leaves alone what is accepted', () => {
+    const accepted = findings.map((finding) => ({ ...finding, accepted: true }));
+    expect(fixSections({ ...report, findings: accepted })).toEqual([]);
+    expect(undoSections({ ...report, findings: accepted })).toEqual([]);
+  });
+
+  it('is not there when nothing is to be fixed', () => {
+    expect(
+      renderFixScript({ ...report, findings: findings.filter(({ status }) => status === 'pass') }),
+    ).toBeUndefined();
+  });
+
+  it('a database name with a line end stays inside its comment', () => {
+    const odd = findings.map((finding) =>
+      finding.fix?.database === undefined
+        ? finding
+        : { ...finding, fix: { ...finding.fix, database: 'a\n\\! rm -rf x' } },
+    );
+    const lines = (renderFixScript({ ...report, findings: odd }) ?? '').split('\n');
+    expect(lines.filter((line) => line.startsWith('\\!'))).toEqual([]);
+  });
+});
+
+describe('the undo script', () => {
+  it('restores what was observed, the last change first', () => {
+    const sql = undoSections(report).filter(({ kind }) => kind === 'sql');
+    expect(sql.map(({ lines }) => lines)).toEqual([
+      ['ALTER SYSTEM SET max_replication_slots = 1', "ALTER SYSTEM SET wal_level = 'replica'"],
+      ['ALTER TABLE public."Odd <b>Table</b>" REPLICA IDENTITY DEFAULT'],
+    ]);
+    expect(renderUndoScript(report)).toContain('remove the line for mover from pg_hba.conf');
+  });
+});

@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest';
+import { compareCounts, compareSequences } from '../../src/rehearsal/compare-counts.ts';
+
+const round = (before: number, target: number | undefined, after: number) => {
+  const of = (rows: number | undefined) => new Map(rows === undefined ? [] : [['t', rows]]);
+  return compareCounts({ before: of(before), target: of(target), after: of(after) })[0]?.state;
+};
+
+test('a table is equal when the source did not change around the count of the target', () => {
+  expect(round(5, 5, 5)).toBe('equal');
+  expect(round(5, 4, 5)).toBe('differs');
+  expect(round(5, undefined, 5)).toBe('differs');
+});
+
+test('a table that is written to is moving when the target lies between, and differs when it does not', () => {
+  expect(round(5, 6, 8)).toBe('moving');
+  expect(round(8, 6, 5)).toBe('moving');
+  expect(round(5, 4, 8)).toBe('differs');
+  expect(round(5, 5, 8)).toBe('moving');
+});
+
+test('a sequence that was given out and one that was not are two', () => {
+  const of = (value: string) => new Map([['s', value]]);
+  const state = (before: string, target: string, after: string) =>
+    compareSequences(of(before), of(target), of(after))[0]?.state;
+  expect(state('7', '7', '7')).toBe('equal');
+  expect(state('1.', '1', '1.')).toBe('differs');
+  expect(state('7', '9', '12')).toBe('moving');
+  expect(state('7', '6', '12')).toBe('differs');
+  expect(compareSequences(of('7'), new Map(), of('7'))[0]).toMatchObject({ target: null, state: 'differs' });
+});

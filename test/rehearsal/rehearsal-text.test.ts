@@ -1,0 +1,76 @@
+import { expect, test } from 'vitest';
+import { failuresOf, type RehearsalReport } from '../../src/rehearsal/rehearsal-report.ts';
+import { rehearsalText } from '../../src/rehearsal/rehearsal-text.ts';
+
+const plain = (text: string): string => text;
+const ink = { bold: plain, red: plain, yellow: plain };
+const database = {
+  name: 'shop',
+  method: 'continuous',
+  seconds: 1.5,
+  tables: [{ name: 'public.t', rows_source: 5, rows_target: 5, state: 'equal' }],
+  sequences: [],
+  errors: [],
+  warnings: [],
+} as const;
+const report: RehearsalReport = {
+  schema_version: 1,
+  ok: true,
+  engine: 'postgresql',
+  method: 'continuous',
+  source: { host: 'a', port: 1, version: '14.1' },
+  target: { host: 'b', port: 2, version: '18.1' },
+  databases: [database],
+  failures: [],
+  violations: [],
+  warnings: [],
+  left: [],
+  kept: false,
+  preflight: {},
+  started_at: '2026-01-01T00:00:00.000Z',
+  seconds: 2,
+};
+
+test('the outcome comes first, and tables that are equal are only counted', () => {
+  expect(
+    rehearsalText(report, ink),
+  ).toBe(`The migration would have succeeded: 5 rows of 1 table arrived and are equal, in 2.0 s.
+a:1, PostgreSQL 14.1 -> b:2, PostgreSQL 18.1
+
+shop  continuous  1 table, 5 rows on the source, 5 on the target, 1.5 s
+
+Nothing of it is left, neither on the source nor on the target.
+`);
+});
+
+test('what would have failed is named with its reason, and what is left with the statement that removes it', () => {
+  const tables = [
+    { name: 'public.t', rows_source: 5, rows_target: 4, state: 'differs' },
+    { name: 'public.u', rows_source: null, rows_target: null, state: 'not_copied', error: 'it is too wide' },
+    { name: 'public.v', rows_source: 3, rows_target: 0, state: 'not_carried' },
+  ] as const;
+  const sequences = [{ name: 'public.s', source: '9', target: null, state: 'differs' }] as const;
+  const databases = [{ ...database, tables, sequences, errors: ['it broke'] }];
+  const failures = failuresOf(databases);
+  expect(failures.map(({ object, reason }) => `${object}: ${reason}`)).toEqual([
+    'undefined: it broke',
+    'public.t: the source has 5 rows, the target has 4',
+    'public.u: it is too wide',
+    'public.s: the sequence is at 9 on the source and not there on the target',
+  ]);
+  const left = [
+    { side: 'source', database: 'shop', object: 'publication p', statement: 'DROP PUBLICATION "p"', reason: 'gone' },
+  ] as const;
+  const text = rehearsalText({ ...report, ok: false, databases, failures, left }, ink);
+  expect(text).toContain('The migration would have failed: 4 reasons');
+  expect(text).toContain('  shop: public.u: it is too wide\n');
+  expect(text).toContain('  public.v: 3 rows are not carried over: the table is unlogged\n');
+  expect(text).toContain('  publication p on the source in shop (gone): DROP PUBLICATION "p"\n');
+  expect(text).not.toContain('Nothing of it is left');
+});
+
+test('names from a server cannot act on the terminal', () => {
+  const odd = { ...database, name: 'a\u001b[2Jb', tables: [{ ...database.tables[0], state: 'differs' as const }] };
+  const text = rehearsalText({ ...report, databases: [odd], failures: failuresOf([odd]) }, ink);
+  expect(text).not.toContain('\u001b');
+});

@@ -1,0 +1,35 @@
+import { describe, expect, it } from 'vitest';
+import { admin, sandboxFor, send } from '../requests.ts';
+
+describe('the admin API', () => {
+  it('wants the admin token, once', async () => {
+    const sandbox = await sandboxFor();
+    const { admin_url, admin_token, client_secret } = sandbox.ready;
+    for (const token of [undefined, '', 'x', client_secret, `${admin_token}x`, [admin_token, admin_token]]) {
+      const headers = token === undefined ? {} : { 'x-admin-token': token };
+      expect((await send(admin_url, '/_sandbox/clock', { headers })).status).toBe(403);
+    }
+    expect((await send(admin_url, `/_sandbox/clock?x-admin-token=${admin_token}`)).status).toBe(403);
+    expect((await admin(sandbox, 'GET', '/clock')).status).toBe(200);
+  });
+
+  it('wants its exact Host and knows no CORS', async () => {
+    const sandbox = await sandboxFor();
+    const { admin_url, admin_token } = sandbox.ready;
+    const headers = { 'x-admin-token': admin_token, host: `localhost:${new URL(admin_url).port}` };
+    expect((await send(admin_url, '/_sandbox/clock', { headers })).status).toBe(403);
+    const preflight = await send(admin_url, '/_sandbox/clock', {
+      method: 'OPTIONS',
+      headers: { origin: 'https://evil.example', 'access-control-request-headers': 'x-admin-token' },
+    });
+    expect(preflight.status).toBe(403);
+    expect(Object.keys(preflight.headers).filter((name) => name.startsWith('access-control'))).toEqual([]);
+  });
+
+  it('says 404 and 405 only to the admin', async () => {
+    const sandbox = await sandboxFor();
+    expect((await send(sandbox.ready.admin_url, '/_sandbox/nothing')).status).toBe(403);
+    expect((await admin(sandbox, 'GET', '/nothing')).status).toBe(404);
+    expect((await admin(sandbox, 'PUT', '/clock')).headers.allow).toBe('GET, HEAD, POST');
+  });
+});

@@ -1,0 +1,109 @@
+import { describe, expect, it } from 'vitest';
+import type { Sandbox } from '../../../src/sandbox/sandbox.ts';
+import {
+  admin,
+  authorizationQuery,
+  callApi,
+  codeFor,
+  exchangeParameters,
+  grantFor,
+  postToken,
+  refreshWith,
+  sandboxFor,
+  send,
+  tokenFor,
+} from '../requests.ts';
+
+const TOKEN = encodeURIComponent('POST /v1/oauth/token');
+
+describe('the request log', () => {
+  it('has the fields of the log and no secret', async () => {
+    const sandbox = await sandboxFor();
+    const grant = await grantFor(sandbox);
+    await refreshWith(sandbox, grant.refresh_token);
+    await callApi(sandbox, grant.access_token, 'GET', '/v2/droplets?name=x');
+    const { requests } = await read(sandbox);
+    expect(requests.map(({ method, path, status }) => `${method} ${path} ${status}`)).toEqual([
+      'POST /panel/sign-in 303',
+      'GET /v1/oauth/authorize 200',
+      'POST /v1/oauth/authorize 303',
+      'POST /v1/oauth/token 200',
+      'POST /v1/oauth/token 200',
+      'GET /v2/droplets 404',
+    ]);
+    const at = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+    const { client_id, client_secret } = sandbox.ready;
+    expect(requests.slice(3)).toStrictEqual([
+      { at, method: 'POST', path: '/v1/oauth/token', status: 200, client_id, grant_type: 'authorization_code' },
+      {
+        at,
+        method: 'POST',
+        path: '/v1/oauth/token',
+        status: 200,
+        grant_type: 'refresh_token',
+        token_hint: grant.refresh_token.slice(-4),
+      },
+      { at, method: 'GET', path: '/v2/droplets', status: 404, token_hint: grant.access_token.slice(-4) },
+    ]);
+    const text = JSON.stringify(requests);
+    for (const secret of [
+      client_secret,
+      grant.access_token,
+      grant.refresh_token,
+      ...sandbox.ready.users.map(({ password }) => password),
+    ]) {
+      expect(text).not.toContain(secret);
+    }
+  });
+
+  it('counts by endpoint, with the path as the route writes it', async () => {
+    const sandbox = await sandboxFor();
+    const { access_token } = await tokenFor(sandbox);
+    for (const path of ['/v2/droplets/1', '/v2/droplets/2', '/v2/nothing'])
+      await callApi(sandbox, access_token, 'GET', path);
+    const { counts } = await read(sandbox);
+    expect(counts).toEqual({ 'GET /v2/droplets/{id}': 2, 'GET (no endpoint)': 1 });
+  });
+
+  it('is filtered by endpoint, cleared, and does not log the admin', async () => {
+    const sandbox = await sandboxFor();
+    const { access_token } = await tokenFor(sandbox);
+    await callApi(sandbox, access_token, 'GET', '/v2/droplets/1');
+    await callApi(sandbox, access_token, 'GET', '/v2/droplets');
+    const filtered = async (endpoint: string): Promise<number> =>
+      (await read(sandbox, `?endpoint=${encodeURIComponent(endpoint)}`)).requests.length;
+    expect(await filtered('GET /v2/droplets')).toBe(1);
+    expect(await filtered('GET /v2/droplets/1')).toBe(1);
+    expect(await filtered('GET /v2/droplets/{id}')).toBe(1);
+    expect(await filtered('/v2/droplets')).toBe(1);
+    expect(await filtered('POST /v2/droplets')).toBe(0);
+    expect((await admin(sandbox, 'DELETE', '/requests')).status).toBe(204);
+    expect(await read(sandbox)).toEqual({ requests: [], counts: {} });
+  });
+
+  it('wait answers when there are enough matching requests', async () => {
+    const sandbox = await sandboxFor();
+    let isAnswered = false;
+    const waiting = admin(sandbox, 'GET', `/requests?endpoint=${TOKEN}&wait=2`).then((answer) => {
+      isAnswered = true;
+      return answer;
+    });
+    await refreshWith(sandbox, 'nonsense');
+    await send(sandbox.ready.auth_url, `/v1/oauth/authorize?${authorizationQuery(sandbox)}`);
+    expect(isAnswered).toBe(false);
+    await postToken(sandbox, exchangeParameters(sandbox, await codeFor(sandbox)));
+    const answer = await waiting;
+    expect(JSON.parse(answer.body).requests).toHaveLength(2);
+    expect((await admin(sandbox, 'GET', `/requests?endpoint=${TOKEN}&wait=2`)).status).toBe(200);
+    expect((await admin(sandbox, 'GET', '/requests?wait=x')).status).toBe(422);
+  });
+});
+
+interface Log {
+  readonly requests: readonly { readonly method: string; readonly path: string; readonly status: number }[];
+  readonly counts: Readonly<Record<string, number>>;
+}
+
+async function read(sandbox: Sandbox, query = ''): Promise<Log> {
+  return JSON.parse((await admin(sandbox, 'GET', `/requests${query}`)).body);
+}

@@ -1,0 +1,118 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Sandbox } from '../../../src/sandbox/sandbox.ts';
+import { parseWorldSnapshot } from '../../../src/sandbox/state/snapshot.ts';
+import { admin, callApi, errorOf, grantFor, refreshWith, sandboxFor, tokenFor } from '../requests.ts';
+import { makeFolder } from '../state/state-folders.ts';
+
+async function snapshotOf(sandbox: Sandbox): Promise<Record<string, unknown>> {
+  const answer = await admin(sandbox, 'GET', '/snapshot');
+  expect(answer.status).toBe(200);
+  return JSON.parse(answer.body);
+}
+
+describe('a snapshot', () => {
+  it('brings everything back, the virtual time included', async () => {
+    const sandbox = await sandboxFor();
+    const one = await grantFor(sandbox, { changes: { scope: 'read write' } });
+    await admin(sandbox, 'POST', '/clock', { freeze: true });
+    const { now, ...taken } = await snapshotOf(sandbox);
+    await refreshWith(sandbox, one.refresh_token);
+    await admin(sandbox, 'POST', '/clock', { advance: '90d' });
+    expect((await admin(sandbox, 'POST', '/restore', { now, ...taken })).status).toBe(200);
+    expect(await snapshotOf(sandbox)).toEqual({ now, ...taken });
+    expect((await callApi(sandbox, one.access_token, 'GET', '/v2/droplets')).status).toBe(200);
+    expect((await refreshWith(sandbox, one.refresh_token)).status).toBe(200);
+  });
+
+  it('goes on from its instant however long ago that was', async () => {
+    let machine = 1_700_000_000_000;
+    const sandbox = await sandboxFor({ now: () => machine });
+    const grant = await tokenFor(sandbox);
+    const taken = await snapshotOf(sandbox);
+    machine += 400 * 86_400_000;
+    expect((await callApi(sandbox, grant.access_token, 'GET', '/v2/droplets')).status).toBe(404);
+    await admin(sandbox, 'POST', '/restore', taken);
+    expect((await callApi(sandbox, grant.access_token, 'GET', '/v2/droplets')).status).toBe(200);
+    machine += 30 * 86_400_000;
+    expect((await callApi(sandbox, grant.access_token, 'GET', '/v2/droplets')).status).toBe(404);
+  });
+
+  it('works in another sandbox, with its people and applications, and outlives that one’s restart', async () => {
+    const [from, folder] = [await sandboxFor(), makeFolder()];
+    const grant = await grantFor(from);
+    const to = await sandboxFor({ state: folder });
+    const answer = await admin(to, 'POST', '/restore', await snapshotOf(from));
+    expect(JSON.parse(answer.body)).toMatchObject({ client_id: from.ready.client_id, auth_url: to.ready.auth_url });
+    expect((await callApi(to, grant.access_token, 'GET', '/v2/droplets')).status).toBe(200);
+    await to.close();
+    const again = await sandboxFor({ state: folder });
+    expect(again.ready).toMatchObject({ client_id: from.ready.client_id, admin_token: to.ready.admin_token });
+    expect((await callApi(again, grant.access_token, 'GET', '/v2/droplets')).status).toBe(200);
+  });
+
+  it('that is damaged anywhere is refused whole', async () => {
+    const sandbox = await sandboxFor();
+    await grantFor(sandbox);
+    await admin(sandbox, 'POST', '/clock', { freeze: true });
+    const before = (await admin(sandbox, 'GET', '/snapshot')).body;
+    const headers = { 'x-admin-token': sandbox.ready.admin_token };
+    const { send } = await import('../requests.ts');
+    await fc.assert(
+      fc.asyncProperty(fc.nat(before.length - 1), fc.constantFrom('0', '"', 'x', '}', ''), async (at, put) => {
+        const body = before.slice(0, at) + put + before.slice(at + 1);
+        fc.pre(body !== before && before.slice(0, at).includes('"now"'));
+        const answer = await send(sandbox.ready.auth_url, '/_sandbox/restore', { method: 'POST', headers, body });
+        expect([body, answer.status]).toEqual([body, 422]);
+      }),
+      { numRuns: 100 },
+    );
+    expect((await admin(sandbox, 'GET', '/snapshot')).body).toBe(before);
+  });
+
+  it.each([
+    ['no JSON object', [], /no snapshot of a sandbox/],
+    ['something else', { format: 'other' }, /no snapshot of a sandbox/],
+    ['a later version', { format: 'cloudctl-sandbox-snapshot', version: 2 }, /another version/],
+    ['half of one', { format: 'cloudctl-sandbox-snapshot', version: 1 }, /damaged: taken_at is no text/],
+  ])('is refused when it is %s', async (_name, body, reason) => {
+    const answer = await admin(await sandboxFor(), 'POST', '/restore', body);
+    expect(answer.status).toBe(422);
+    expect(JSON.parse(answer.body).message).toMatch(reason);
+  });
+
+  it.each([null, 7, 'text', undefined])('is refused when it is %j', (value) => {
+    expect(parseWorldSnapshot(value)).toBe('It is no snapshot of a sandbox.');
+  });
+
+  it('that was edited on purpose is taken without its digest, if it fits together', async () => {
+    const sandbox = await sandboxFor();
+    const grant = await tokenFor(sandbox);
+    const { digest, world, ...rest } = await snapshotOf(sandbox);
+    const edited = JSON.parse(JSON.stringify(world).replaceAll('"web-01"', '"renamed"'));
+    expect((await admin(sandbox, 'POST', '/restore', { ...rest, world: edited, digest })).status).toBe(422);
+    expect((await admin(sandbox, 'POST', '/restore', { ...rest, world: edited })).status).toBe(200);
+    expect((await callApi(sandbox, grant.access_token, 'GET', '/v2/droplets')).body).toContain('renamed');
+    const orphan = { ...edited, sessions: [{ id: 'x', person: 'nobody', forms: [] }] };
+    const answer = await admin(sandbox, 'POST', '/restore', { ...rest, world: orphan });
+    expect(JSON.parse(answer.body).message).toBe('It is damaged: sessions[0] belongs to nobody.');
+  });
+
+  it('may be larger than other requests, for whoever has the admin token', async () => {
+    const sandbox = await sandboxFor();
+    const { access_token: token, refresh_token: refreshToken } = await tokenFor(sandbox);
+    const person = sandbox.ready.users[0]?.uuid ?? '';
+    const blueprint = { region: 'fra1', size: 's-1vcpu-1gb', image: 155_133_621, tags: [], features: [] };
+    sandbox.world.createDroplets(
+      person,
+      Array.from({ length: 10_000 }, (_, at) => `n${at}`),
+      blueprint,
+    );
+    const taken = await snapshotOf(sandbox);
+    expect(JSON.stringify(taken).length).toBeGreaterThan(2 ** 20);
+    await refreshWith(sandbox, refreshToken);
+    expect((await admin(sandbox, 'POST', '/restore', taken)).status).toBe(200);
+    expect(JSON.parse((await callApi(sandbox, token, 'GET', '/v2/droplets')).body).meta.total).toBe(10_003);
+    expect(errorOf(await refreshWith(sandbox, 'sandbox_unknown'))).toBe('invalid_grant');
+  });
+});

@@ -1,0 +1,117 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type FaultMatch, type FaultSpec, isFaultMatch, type RequestFacts } from '../../../src/sandbox/faults/fault.ts';
+import { createFaultList } from '../../../src/sandbox/faults/fault-list.ts';
+
+const CREATE: RequestFacts = { method: 'POST', path: '/v2/droplets', routePath: '/v2/droplets' };
+
+/** Ids of the faults that so many equal requests met, 0 for none. */
+function met(specs: readonly FaultSpec[], count: number): readonly number[] {
+  const faults = createFaultList();
+  for (const spec of specs) faults.add(spec);
+  return Array.from({ length: count }, () => faults.takeFault(CREATE)?.id ?? 0);
+}
+
+function reset(nth?: number, times?: number): FaultSpec {
+  return {
+    match: { path: '/v2/droplets' },
+    action: 'reset',
+    ...(nth === undefined ? {} : { nth }),
+    ...(times === undefined ? {} : { times }),
+  };
+}
+
+describe('a fault applies from its nth match on, to so many matches', () => {
+  it.each<[string, FaultSpec[], number[]]>([
+    ['one by default, the first', [reset()], [1, 0, 0, 0, 0]],
+    ['the third', [reset(3)], [0, 0, 1, 0, 0]],
+    ['the first two', [reset(1, 2)], [1, 1, 0, 0, 0]],
+    ['the second to the fourth', [reset(2, 3)], [0, 1, 1, 1, 0]],
+    ['nothing within sight', [reset(9)], [0, 0, 0, 0, 0]],
+    ['the first that is due, the next one after it', [reset(), reset()], [1, 2, 0, 0, 0]],
+    ['in list order, not in the order of nth', [reset(2, 2), reset(1, 2)], [2, 1, 1, 2, 0]],
+    ['each with its own counter', [reset(2), reset(4)], [0, 1, 0, 2, 0]],
+  ])('%s', (_what, specs, expected) => expect(met(specs, 5)).toEqual(expected));
+
+  it('whatever nth and times are, alone it applies to exactly those matches', () => {
+    const small = fc.integer({ min: 1, max: 30 });
+    fc.assert(
+      fc.property(small, small, fc.integer({ min: 0, max: 80 }), (nth, times, count) => {
+        const expected = Array.from({ length: count }, (_, at) => (at + 1 >= nth && at + 1 < nth + times ? 1 : 0));
+        expect(met([reset(nth, times)], count)).toEqual(expected);
+      }),
+    );
+  });
+
+  it('however many there are, each applies no more than its times, none before its nth, and the counters add up', () => {
+    const spec = fc.record({ nth: fc.integer({ min: 1, max: 8 }), times: fc.integer({ min: 1, max: 8 }) });
+    fc.assert(
+      fc.property(fc.array(spec, { maxLength: 5 }), fc.integer({ min: 0, max: 60 }), (shapes, count) => {
+        const faults = createFaultList();
+        for (const { nth, times } of shapes) faults.add(reset(nth, times));
+        const hits = Array.from({ length: count }, () => faults.takeFault(CREATE)?.id ?? 0);
+        for (const { id, nth, times, matched, applied, remaining } of faults.list()) {
+          expect(matched).toBe(count);
+          expect(applied).toBe(hits.filter((hit) => hit === id).length);
+          expect(remaining).toBe(times - applied);
+          expect(applied).toBeLessThanOrEqual(times);
+          const first = hits.indexOf(id);
+          expect(first === -1 || first + 1 >= nth).toBe(true);
+        }
+        // Nobody is let through while a fault is due.
+        hits.forEach((hit, at) => {
+          const earlier = (id: number): number => hits.slice(0, at).filter((one) => one === id).length;
+          const due = shapes.findIndex(({ nth, times }, index) => at + 1 >= nth && earlier(index + 1) < times);
+          expect(hit).toBe(due + 1);
+        });
+      }),
+    );
+  });
+
+  it('what does not fit is not counted, and clearing forgets the counters', () => {
+    const faults = createFaultList();
+    faults.add(reset(2));
+    faults.takeFault({ method: 'GET', path: '/v2/actions' });
+    faults.takeFault(CREATE);
+    expect(faults.list()).toEqual([
+      {
+        id: 1,
+        match: { path: '/v2/droplets' },
+        action: 'reset',
+        nth: 2,
+        times: 1,
+        matched: 1,
+        applied: 0,
+        remaining: 1,
+      },
+    ]);
+    faults.clear();
+    expect(faults.list()).toEqual([]);
+    expect(faults.takeFault(CREATE)).toBeUndefined();
+    expect(faults.add(reset()).id).toBe(2);
+  });
+});
+
+describe('a fault is for the requests that fit all it names', () => {
+  const refresh: RequestFacts = { method: 'POST', path: '/v1/oauth/token', grantType: 'refresh_token' };
+  const show: RequestFacts = { method: 'GET', path: '/v2/droplets/7', routePath: '/v2/droplets/{id}' };
+  it.each<[FaultMatch, RequestFacts, boolean]>([
+    [{ method: 'POST', path: '/v2/droplets' }, CREATE, true],
+    [{ path: '/v2/droplets' }, CREATE, true],
+    [{ method: 'GET', path: '/v2/droplets' }, CREATE, false],
+    [{ method: 'POST' }, CREATE, true],
+    [{ path: '/v2/droplet' }, CREATE, false],
+    [{ path: '/v2/droplets' }, show, false],
+    [{ path: '/v2/droplets*' }, show, true],
+    [{ path: '/v2/droplets*' }, CREATE, true],
+    [{ path: '/v2/droplets/*' }, CREATE, false],
+    [{ path: '*' }, show, true],
+    [{ path: '/v2/droplets/{id}' }, show, true],
+    [{ path: '/v2/droplets/7' }, show, true],
+    [{ path: '/v2/*/7' }, show, false],
+    [{ grant_type: 'refresh_token' }, refresh, true],
+    [{ grant_type: 'authorization_code' }, refresh, false],
+    [{ grant_type: 'refresh_token' }, CREATE, false],
+    [{ method: 'POST', path: '/v1/oauth/token', grant_type: 'refresh_token' }, refresh, true],
+  ])('%j and %j: %s', (match, sign, expected) => expect(isFaultMatch(match, sign)).toBe(expected));
+});

@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest';
+import {
+  addMigration,
+  createMigrationStore,
+  getMigrationOutcome,
+  latestMigration,
+  type MigrationStore,
+  markMigrationStopped,
+} from '../../src/sandbox/migration-store.ts';
+import type { SandboxMigration } from '../../src/sandbox/records.ts';
+import { createStateTable } from '../../src/sandbox/state/state-table.ts';
+
+const DAY = 86_400_000;
+const source = { host: 'db.example.com', disableSsl: false, ignoreDbs: [] };
+const migration = (id: string, startedAt: number): SandboxMigration => ({ id, cluster: 'c', source, startedAt });
+
+const empty = (): MigrationStore => createMigrationStore(createStateTable<SandboxMigration>({ keyOf: ({ id }) => id }));
+const latest = (all: MigrationStore): SandboxMigration => {
+  const found = latestMigration(all, 'c');
+  if (found === undefined) throw new Error('there is none');
+  return found;
+};
+
+describe('an online migration', () => {
+  it('runs until two weeks after its start, and then stops by itself', () => {
+    const one = migration('a', 1_000);
+    expect(getMigrationOutcome(one, 1_000 + 14 * DAY - 1)).toEqual({ status: 'running' });
+    expect(getMigrationOutcome(one, 1_000 + 14 * DAY)).toEqual({
+      status: 'canceled',
+      stop: { at: 1_000 + 14 * DAY, reason: 'max_duration' },
+    });
+  });
+
+  it('that was stopped tells when, and stays so', () => {
+    const all = empty();
+    const one = addMigration(all, migration('a', 0));
+    if (one === undefined) throw new Error('not started');
+    markMigrationStopped(all, one, 5_000);
+    markMigrationStopped(all, one, 9_000);
+    expect(getMigrationOutcome(latest(all), 20 * DAY)).toEqual({
+      status: 'canceled',
+      stop: { at: 5_000, reason: 'stopped_by_user' },
+    });
+  });
+
+  it('cannot be stopped after its two weeks', () => {
+    const all = empty();
+    const one = addMigration(all, migration('a', 0));
+    if (one === undefined) throw new Error('not started');
+    markMigrationStopped(all, one, 15 * DAY);
+    expect(getMigrationOutcome(latest(all), 15 * DAY).stop?.reason).toBe('max_duration');
+  });
+
+  it('keeps a second one out of its cluster while it runs', () => {
+    const all = empty();
+    expect(addMigration(all, migration('a', 0))).toBeDefined();
+    expect(addMigration(all, migration('b', 14 * DAY - 1))).toBeUndefined();
+    expect(addMigration(all, migration('c', 14 * DAY))?.id).toBe('c');
+  });
+});

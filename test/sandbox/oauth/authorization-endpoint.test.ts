@@ -1,0 +1,281 @@
+import { describe, expect, it } from 'vitest';
+import {
+  admin,
+  answerConsentPage,
+  authorizationQuery,
+  authorize,
+  locationOf,
+  MAYA,
+  sandboxFor,
+  send,
+  signIn,
+  submit,
+  TOMAS,
+  userOf,
+} from '../requests.ts';
+
+describe('rule 1: a valid request that is approved returns code and state', () => {
+  it('with 303 after the consent form', async () => {
+    const sandbox = await sandboxFor();
+    const answer = await answerConsentPage(
+      sandbox,
+      await signIn(sandbox, MAYA),
+      authorizationQuery(sandbox, { state: 'abc' }),
+    );
+    expect(answer.status).toBe(303);
+    const to = locationOf(answer);
+    expect(`${to.origin}${to.pathname}`).toBe(sandbox.ready.callback_url);
+    expect([...to.searchParams.keys()]).toEqual(['code', 'state']);
+    expect(to.searchParams.get('code')).toMatch(/^[A-Za-z0-9]{22,}$/);
+    expect(to.hash).toBe('');
+  });
+
+  it('with 302 when no form was between', async () => {
+    const sandbox = await sandboxFor();
+    await admin(sandbox, 'POST', '/consent', { mode: 'approve', user: MAYA });
+    const answer = await authorize(sandbox, authorizationQuery(sandbox, { state: 'abc' }));
+    expect(answer.status).toBe(302);
+    expect(locationOf(answer).searchParams.get('state')).toBe('abc');
+  });
+
+  it('the state comes back byte for byte, 2 KB of unicode and + included', async () => {
+    const sandbox = await sandboxFor();
+    const cookie = await signIn(sandbox, MAYA);
+    const long = 'ä€😀 +%/?#[]@!$&\'()*,;="<>\\^`{|}~'.repeat(80).slice(0, 2048);
+    for (const state of [long, 'a b', 'a+b', '+', '%', '%2B', 'x'.repeat(2048), '<script>"\'&']) {
+      const answer = await answerConsentPage(sandbox, cookie, authorizationQuery(sandbox, { state }));
+      expect(locationOf(answer).searchParams.get('state')).toBe(state);
+    }
+  });
+
+  it('the state comes back in the very encoding it was sent in', async () => {
+    const sandbox = await sandboxFor();
+    await admin(sandbox, 'POST', '/consent', { mode: 'approve', user: MAYA });
+    for (const raw of ['a+b', 'a%20b', 'a%2Bb', '%FF%fe', '%zz', 'a=b==', 'b%2fc', '%41', '!~*']) {
+      const answer = await authorize(sandbox, `${authorizationQuery(sandbox)}&state=${raw}`);
+      expect(answer.headers.location?.split('&state=')[1]).toBe(raw);
+    }
+  });
+
+  it('characters that a client left unencoded come back percent-encoded', async () => {
+    const sandbox = await sandboxFor();
+    await admin(sandbox, 'POST', '/consent', { mode: 'approve', user: MAYA });
+    const answer = await authorize(sandbox, `${authorizationQuery(sandbox)}&state="<x>|{y}^`);
+    expect(answer.headers.location?.split('&state=')[1]).toBe('%22%3Cx%3E%7C%7By%7D%5E');
+  });
+
+  it('no state is returned when none was sent, and an empty one as it was sent', async () => {
+    const sandbox = await sandboxFor();
+    await admin(sandbox, 'POST', '/consent', { mode: 'approve', user: MAYA });
+    expect(locationOf(await authorize(sandbox, authorizationQuery(sandbox))).searchParams.has('state')).toBe(false);
+    expect(
+      locationOf(await authorize(sandbox, `${authorizationQuery(sandbox)}&state=`)).searchParams.get('state'),
+    ).toBe('');
+  });
+
+  it('the query of the redirect URI is kept as it stands', async () => {
+    const callback = 'http://127.0.0.1:9/cb?tenant=a%20b&x=+';
+    const sandbox = await sandboxFor({ callbackUrls: [callback] });
+    const answer = await answerConsentPage(
+      sandbox,
+      await signIn(sandbox, MAYA),
+      authorizationQuery(sandbox, { state: 's' }),
+    );
+    expect(answer.headers.location).toMatch(
+      /^http:\/\/127\.0\.0\.1:9\/cb\?tenant=a%20b&x=\+&code=[A-Za-z0-9]+&state=s$/,
+    );
+  });
+});
+
+describe('rule 5: not signed in: sign-in page, then consent; signed in: consent, even if authorized before', () => {
+  it('leads from the sign-in page to the consent page of the same request', async () => {
+    const sandbox = await sandboxFor();
+    const query = authorizationQuery(sandbox, { state: 'ü&"<>+ +', scope: 'read write' });
+    const page = await authorize(sandbox, query);
+    expect(page.status).toBe(200);
+    expect(page.body).toContain('<h1>Sign in</h1>');
+    const signedIn = await submit(sandbox, page, '', { email: MAYA, password: userOf(sandbox, MAYA).password });
+    expect(signedIn.status).toBe(303);
+    expect(signedIn.headers.location).toBe(`/v1/oauth/authorize?${query}`);
+    const cookie = signedIn.headers['set-cookie']?.split(';')[0] ?? '';
+    const consent = await send(sandbox.ready.auth_url, signedIn.headers.location ?? '', { headers: { cookie } });
+    expect(consent.body).toContain('Authorize Sandbox CLI?');
+    const answer = await submit(sandbox, consent, cookie, { decision: 'approve' });
+    expect(locationOf(answer).searchParams.get('state')).toBe('ü&"<>+ +');
+  });
+
+  it('a wrong password shows the page again and signs nobody in', async () => {
+    const sandbox = await sandboxFor();
+    const page = await authorize(sandbox, authorizationQuery(sandbox));
+    for (const [email, password] of [
+      [MAYA, 'wrong'],
+      ['nobody@example.com', ''],
+      [MAYA, userOf(sandbox, TOMAS).password],
+    ]) {
+      const answer = await submit(sandbox, page, '', { email: email ?? '', password: password ?? '' });
+      expect(answer.status).toBe(403);
+      expect(answer.headers['set-cookie']).toBeUndefined();
+      expect(answer.body).toContain('role="alert"');
+    }
+  });
+
+  it.each([undefined, 'select_account'])('asks again after an earlier approval with prompt %s', async (prompt) => {
+    const sandbox = await sandboxFor();
+    const cookie = await signIn(sandbox, MAYA);
+    await answerConsentPage(sandbox, cookie, authorizationQuery(sandbox));
+    const page = await authorize(sandbox, authorizationQuery(sandbox, { prompt }), cookie);
+    expect(page.status).toBe(200);
+    expect(page.body).toContain('Authorize Sandbox CLI?');
+  });
+
+  it('the page names application, scope in words, person and team', async () => {
+    const sandbox = await sandboxFor();
+    const page = await authorize(
+      sandbox,
+      authorizationQuery(sandbox, { scope: 'read write' }),
+      await signIn(sandbox, TOMAS),
+    );
+    for (const part of [
+      'Sandbox CLI',
+      'Tomás Okafor',
+      'tomas@example.com',
+      'Harbour Works',
+      'see your droplets',
+      'create, change and delete',
+    ]) {
+      expect(page.body).toContain(part);
+    }
+    const readOnly = await authorize(sandbox, authorizationQuery(sandbox), await signIn(sandbox, TOMAS));
+    expect(readOnly.body).not.toContain('create, change and delete');
+  });
+
+  it('another account can be chosen', async () => {
+    const sandbox = await sandboxFor();
+    const cookie = await signIn(sandbox, MAYA);
+    const answer = await answerConsentPage(sandbox, cookie, authorizationQuery(sandbox), { decision: 'switch' });
+    expect(answer.status).toBe(303);
+    const page = await send(sandbox.ready.auth_url, answer.headers.location ?? '', { headers: { cookie } });
+    expect(page.body).toContain('<h1>Sign in</h1>');
+  });
+});
+
+describe('rule 6: a denial is reported in the query of the redirect URI, in both flows', () => {
+  it.each(['code', 'token'])('response_type %s', async (response_type) => {
+    const sandbox = await sandboxFor();
+    const cookie = await signIn(sandbox, MAYA);
+    const answer = await answerConsentPage(
+      sandbox,
+      cookie,
+      authorizationQuery(sandbox, { response_type, state: 's+1' }),
+      { decision: 'deny' },
+    );
+    expect(answer.status).toBe(303);
+    const to = locationOf(answer);
+    expect([...to.searchParams.keys()]).toEqual(['error', 'error_description', 'state']);
+    expect(to.searchParams.get('error')).toBe('access_denied');
+    expect(to.searchParams.get('error_description')).not.toBe('');
+    expect(to.searchParams.get('state')).toBe('s+1');
+    expect(to.hash).toBe('');
+  });
+});
+
+describe('rule 7: prompt=none', () => {
+  const none = { prompt: 'none', state: 's' };
+
+  it('signed in and authorized before: a code at once', async () => {
+    const sandbox = await sandboxFor();
+    const cookie = await signIn(sandbox, MAYA);
+    await answerConsentPage(sandbox, cookie, authorizationQuery(sandbox));
+    const answer = await authorize(sandbox, authorizationQuery(sandbox, none), cookie);
+    expect(answer.status).toBe(302);
+    expect([...locationOf(answer).searchParams.keys()]).toEqual(['code', 'state']);
+  });
+
+  it('signed in and not authorized, or for a wider scope: consent_required', async () => {
+    const sandbox = await sandboxFor();
+    const cookie = await signIn(sandbox, MAYA);
+    const first = locationOf(await authorize(sandbox, authorizationQuery(sandbox, none), cookie));
+    expect(first.searchParams.get('error')).toBe('consent_required');
+    expect(first.searchParams.get('state')).toBe('s');
+    await answerConsentPage(sandbox, cookie, authorizationQuery(sandbox));
+    const wider = locationOf(
+      await authorize(sandbox, authorizationQuery(sandbox, { ...none, scope: 'read write' }), cookie),
+    );
+    expect(wider.searchParams.get('error')).toBe('consent_required');
+    await answerConsentPage(sandbox, cookie, authorizationQuery(sandbox, { scope: 'read write' }));
+    await answerConsentPage(sandbox, cookie, authorizationQuery(sandbox));
+    const granted = locationOf(
+      await authorize(sandbox, authorizationQuery(sandbox, { ...none, scope: 'read write' }), cookie),
+    );
+    expect(granted.searchParams.has('code')).toBe(true);
+  });
+
+  it('a denial is no authorization', async () => {
+    const sandbox = await sandboxFor();
+    const cookie = await signIn(sandbox, MAYA);
+    await answerConsentPage(sandbox, cookie, authorizationQuery(sandbox), { decision: 'deny' });
+    const answer = locationOf(await authorize(sandbox, authorizationQuery(sandbox, none), cookie));
+    expect(answer.searchParams.get('error')).toBe('consent_required');
+  });
+
+  it('not signed in: login_required', async () => {
+    const sandbox = await sandboxFor();
+    const answer = await authorize(sandbox, authorizationQuery(sandbox, none));
+    expect(answer.status).toBe(302);
+    expect(locationOf(answer).searchParams.get('error')).toBe('login_required');
+  });
+
+  it('the hint i: the right account in any case, another account login_required', async () => {
+    const sandbox = await sandboxFor();
+    const cookie = await signIn(sandbox, MAYA);
+    await answerConsentPage(sandbox, cookie, authorizationQuery(sandbox));
+    const own = userOf(sandbox, MAYA).uuid.slice(0, 6);
+    for (const i of [own, own.toUpperCase()]) {
+      expect(
+        locationOf(await authorize(sandbox, authorizationQuery(sandbox, { ...none, i }), cookie)).searchParams.has(
+          'code',
+        ),
+      ).toBe(true);
+    }
+    const i = userOf(sandbox, TOMAS).uuid.slice(0, 6);
+    const other = locationOf(await authorize(sandbox, authorizationQuery(sandbox, { ...none, i }), cookie));
+    expect(other.searchParams.get('error')).toBe('login_required');
+  });
+
+  it('the team of the last approval is kept', async () => {
+    const sandbox = await sandboxFor();
+    const cookie = await signIn(sandbox, TOMAS);
+    const team = userOf(sandbox, TOMAS).teams[0]?.uuid ?? '';
+    await answerConsentPage(sandbox, cookie, authorizationQuery(sandbox), { decision: 'approve', account: team });
+    const code =
+      locationOf(await authorize(sandbox, authorizationQuery(sandbox, none), cookie)).searchParams.get('code') ?? '';
+    expect(sandbox.world.code(code)?.team).toBe(team);
+  });
+});
+
+describe('the consent script stands in for the person at the pages', () => {
+  it('approve signs the person in, for a team as well', async () => {
+    const sandbox = await sandboxFor();
+    await admin(sandbox, 'POST', '/consent', { mode: 'approve', user: TOMAS, team: 'Harbour Works' });
+    const answer = await authorize(sandbox, authorizationQuery(sandbox));
+    expect(answer.status).toBe(302);
+    const code = locationOf(answer).searchParams.get('code') ?? '';
+    expect(sandbox.world.code(code)?.team).toBe(userOf(sandbox, TOMAS).teams[0]?.uuid);
+    const cookie = answer.headers['set-cookie']?.split(';')[0];
+    await admin(sandbox, 'POST', '/consent', { mode: 'ask' });
+    expect(
+      locationOf(await authorize(sandbox, authorizationQuery(sandbox, { prompt: 'none' }), cookie)).searchParams.has(
+        'code',
+      ),
+    ).toBe(true);
+  });
+
+  it('deny denies, and errors of the request come first', async () => {
+    const sandbox = await sandboxFor();
+    await admin(sandbox, 'POST', '/consent', { mode: 'deny' });
+    expect(locationOf(await authorize(sandbox, authorizationQuery(sandbox))).searchParams.get('error')).toBe(
+      'access_denied',
+    );
+    expect((await authorize(sandbox, authorizationQuery(sandbox, { scope: 'write' }))).status).toBe(400);
+  });
+});

@@ -1,0 +1,139 @@
+import { connect, createServer } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { startSandbox } from '../../src/sandbox/sandbox.ts';
+import { authorizationQuery, authorize, sandboxFor, send } from './requests.ts';
+
+describe('the door of the sandbox', () => {
+  it('is ready with two origins, a callback URL, people and clusters', async () => {
+    const { ready } = await sandboxFor();
+    expect(Object.keys(ready)).toEqual([
+      'auth_url',
+      'base_url',
+      'panel_url',
+      'admin_url',
+      'admin_token',
+      'client_id',
+      'client_secret',
+      'callback_url',
+      'users',
+      'clusters',
+    ]);
+    expect(ready.auth_url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+    expect(new URL(ready.auth_url).port).not.toBe(new URL(ready.base_url).port);
+    expect(ready.panel_url.startsWith(`${ready.auth_url}/`)).toBe(true);
+    expect(ready.callback_url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/callback$/);
+    expect(ready.users.map(({ email, teams }) => [email, teams.map(({ name }) => name)])).toEqual([
+      ['maya@example.com', []],
+      ['tomas@example.com', ['Harbour Works']],
+    ]);
+    expect(ready.clusters.map(({ engine, data_plane }) => [engine, data_plane])).toEqual([
+      ['postgresql', 'none'],
+      ['redis', 'none'],
+    ]);
+    for (const id of [ready.client_id, ready.client_secret, ready.admin_token]) expect(id).toMatch(/^[A-Za-z0-9]+$/);
+  });
+
+  it('one seed gives the same ids and credentials, but no guessable tokens', async () => {
+    const stable = ({ ready }: Awaited<ReturnType<typeof startSandbox>>): object => ({
+      users: ready.users,
+      clusters: ready.clusters,
+      client: [ready.client_id, ready.client_secret],
+    });
+    const [one, two, other] = [
+      await sandboxFor({ seed: 7 }),
+      await sandboxFor({ seed: 7 }),
+      await sandboxFor({ seed: 8 }),
+    ];
+    expect(stable(one)).toEqual(stable(two));
+    expect(stable(one)).not.toEqual(stable(other));
+    expect(one.ready.admin_token).not.toBe(two.ready.admin_token);
+  });
+
+  it('registers callback URLs and further applications', async () => {
+    const callbackUrls = ['http://127.0.0.1:7777/callback', 'http://localhost:7777/callback'];
+    const sandbox = await sandboxFor({
+      callbackUrls,
+      apps: [{ name: 'Mine', callbackUrl: 'https://mine.example/cb' }],
+    });
+    expect(sandbox.ready.callback_url).toBe(callbackUrls[0]);
+    const mine = sandbox.world.seed.applications.find(({ name }) => name === 'Mine');
+    const query = authorizationQuery(sandbox, { client_id: mine?.clientId, redirect_uri: 'https://mine.example/cb' });
+    expect((await authorize(sandbox, query)).status).toBe(200);
+  });
+
+  it.each([
+    '/callback',
+    'http://127.0.0.1:1/cb#x',
+    'http://exämple.com/',
+    'javascript:alert(1)',
+    'data:text/html,x',
+    'http://a b/',
+    '',
+  ])('refuses the callback URL %j', async (url) => {
+    await expect(startSandbox({ callbackUrls: [url] })).rejects.toThrow('callback URL');
+    await expect(startSandbox({ apps: [{ name: 'x', callbackUrl: url }] })).rejects.toThrow('callback URL');
+  });
+
+  it.each(['0.0.0.0', '::', '192.168.1.1', 'example.com', '127.0.0.2', ''])('refuses to listen on %j', async (host) => {
+    await expect(startSandbox({ host })).rejects.toThrow('is not a loopback host');
+  });
+
+  it('refuses a rate limit it does not understand', async () => {
+    for (const rateLimit of ['', 'x', '5/y', '0/m', '5000/h,']) {
+      await expect(startSandbox({ rateLimit })).rejects.toThrow('rate limit');
+    }
+  });
+
+  it('says which port is taken, and leaves nothing listening', async () => {
+    const blocker = createServer();
+    const taken = await new Promise<number>((resolve) => {
+      blocker.listen(0, '127.0.0.1', () => {
+        const address = blocker.address();
+        resolve(typeof address === 'object' && address !== null ? address.port : 0);
+      });
+    });
+    onTestFinished(() => void blocker.close());
+    for (const options of [{ port: taken }, { apiPort: taken }]) {
+      const error = await startSandbox(options).catch((one: unknown) => one);
+      expect(error).toMatchObject({ code: 'EADDRINUSE', port: taken, message: expect.stringContaining(String(taken)) });
+    }
+  });
+
+  it('listens on ::1 and on both addresses of localhost', async () => {
+    const six = await sandboxFor({ host: '::1' });
+    expect(six.ready.auth_url).toMatch(/^http:\/\/\[::1\]:\d+$/);
+    expect((await send(six.ready.auth_url, '/panel/sign-in')).status).toBe(200);
+    const local = await sandboxFor({ host: 'localhost' });
+    expect(local.ready.auth_url).toMatch(/^http:\/\/localhost:\d+$/);
+    const { port } = new URL(local.ready.auth_url);
+    for (const address of ['127.0.0.1', '[::1]']) {
+      const answer = await send(`http://${address}:${port}`, '/panel/sign-in', {
+        headers: { host: `localhost:${port}` },
+      });
+      expect(answer.status).toBe(200);
+    }
+  });
+
+  it('closes at once, idle and waiting sockets included', async () => {
+    const sandbox = await startSandbox();
+    const { hostname, port } = new URL(sandbox.ready.auth_url);
+    const socket = connect(Number(port), hostname);
+    await new Promise((resolve) => socket.once('connect', resolve));
+    const closed = new Promise((resolve) => socket.once('close', resolve));
+    socket.on('error', () => {});
+    const waiting = send(sandbox.ready.admin_url, '/_sandbox/requests?wait=5', {
+      headers: { 'x-admin-token': sandbox.ready.admin_token },
+    }).catch(() => undefined);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    const start = Date.now();
+    await sandbox.close();
+    await Promise.all([closed, waiting]);
+    expect(Date.now() - start).toBeLessThan(1_000);
+    await expect(send(sandbox.ready.auth_url, '/')).rejects.toThrow('ECONNREFUSED');
+  });
+
+  it('runs on the clock it is given', async () => {
+    const sandbox = await sandboxFor({ now: () => Date.UTC(2030, 0, 1) });
+    expect((await send(sandbox.ready.auth_url, '/panel/sign-in')).headers.date).toBe('Tue, 01 Jan 2030 00:00:00 GMT');
+  });
+});

@@ -1,0 +1,100 @@
+import { addMigration, latestMigration, markMigrationStopped } from '../../../src/sandbox/migration-store.ts';
+import { toWorldImage } from '../../../src/sandbox/state/world-state.ts';
+import { advanceClock, freezeClock, resumeClock } from '../../../src/sandbox/virtual-clock.ts';
+import type { World } from '../../../src/sandbox/world.ts';
+
+/** One transition of the world, done to whatever the number picks. One that finds nothing to be done to does nothing. */
+export type WorldChange = (world: World, pick: number) => void;
+
+/** Every method of the world that changes it. */
+export const WORLD_CHANGES: Readonly<Record<string, WorldChange>> = {
+  signIn: (world, pick) => void world.signIn(one(world.seed.people, pick)?.uuid ?? ''),
+  signOut: (world, pick) => {
+    const session = one(toWorldImage(world.state).sessions, pick);
+    if (session !== undefined) world.signOut(session.id);
+  },
+  openForm: (world, pick) => {
+    const session = one(toWorldImage(world.state).sessions, pick);
+    if (session !== undefined) world.issueCsrfToken(session, `form ${pick % 3}`);
+  },
+  closeForm: (world, pick) => {
+    const session = one(toWorldImage(world.state).sessions, pick);
+    const form = one(session?.forms ?? [], pick);
+    if (session !== undefined && form !== undefined) world.consumeCsrfToken(session, form.form, form.token);
+  },
+  authorize: (world, pick) => {
+    const person = one(world.seed.people, pick);
+    const client = one(world.seed.applications, pick >> 1);
+    const team = (pick & 4) === 0 ? undefined : person?.teams[0];
+    world.authorize({
+      person: person?.uuid ?? '',
+      clientId: client?.clientId ?? '',
+      scope: (pick & 8) === 0 ? 'read' : 'read write',
+      ...(team === undefined ? {} : { team }),
+    });
+  },
+  withdraw: (world, pick) => {
+    const authorization = one(toWorldImage(world.state).authorizations, pick);
+    if (authorization !== undefined) world.revokeAuthorization(authorization);
+  },
+  issueCode: (world, pick) => {
+    const authorization = one(toWorldImage(world.state).authorizations, pick);
+    if (authorization === undefined) return;
+    const challenge = pick % 2 === 0 ? undefined : 'c'.repeat(43);
+    world.issueCode({ ...authorization, authorization: authorization.id }, 'http://127.0.0.1/callback', challenge);
+  },
+  exchange: (world, pick) => {
+    const code = one(toWorldImage(world.state).codes, pick);
+    if (code !== undefined && world.codeState(code) === 'valid') world.exchange(code);
+  },
+  implicit: (world, pick) => {
+    const authorization = one(toWorldImage(world.state).authorizations, pick);
+    if (authorization !== undefined) world.issuePair({ ...authorization, authorization: authorization.id }, false);
+  },
+  refresh: (world, pick) => {
+    const pair = one(toWorldImage(world.state).pairs, pick);
+    if (pair?.refreshToken !== undefined && pair.end === undefined) world.refresh(pair);
+  },
+  revoke: (world, pick) => {
+    const pair = one(toWorldImage(world.state).pairs, pick);
+    if (pair !== undefined) world.revoke(pair);
+  },
+  revokeDescendants: (world, pick) => {
+    const pair = one(toWorldImage(world.state).pairs, pick);
+    if (pair !== undefined) world.revokeSuccessors(pair.accessToken);
+  },
+  expire: (world, pick) => {
+    const pair = one(toWorldImage(world.state).pairs, pick);
+    if (pair !== undefined) world.expire(pair);
+  },
+  createDroplets: (world, pick) => {
+    const account = one(world.seed.people, pick)?.uuid ?? '';
+    const blueprint = { region: 'fra1', size: 's-1vcpu-1gb', image: 1, tags: [`t${pick}`], features: [] };
+    world.createDroplets(account, ['a', 'b', 'ü"\\'].slice(0, (pick % 3) + 1), blueprint);
+  },
+  deleteDroplet: (world, pick) => {
+    const droplet = one(toWorldImage(world.state).droplets, pick);
+    if (droplet !== undefined) world.deleteDroplet(droplet);
+  },
+  startMigration: (world, pick) => {
+    const source = { host: 'db.example.com', port: 5432, dbname: 'shop', disableSsl: pick % 2 === 0, ignoreDbs: ['x'] };
+    const cluster = one(world.seed.clusters, pick)?.uuid ?? '';
+    addMigration(world.migrations, { id: world.newId(), cluster, source, startedAt: world.now() });
+  },
+  stopMigration: (world, pick) => {
+    const migration = latestMigration(world.migrations, one(world.seed.clusters, pick)?.uuid ?? '');
+    if (migration !== undefined) markMigrationStopped(world.migrations, migration, world.now());
+  },
+  advance: (world, pick) => world.setClock((clock) => advanceClock(clock, pick * 60_000)),
+  freeze: (world) => world.setClock(freezeClock),
+  resume: (world) => world.setClock(resumeClock),
+  consent: (world, pick) => {
+    const person = one(world.seed.people, pick)?.uuid ?? '';
+    world.consent = pick % 3 === 0 ? { mode: 'ask' } : pick % 3 === 1 ? { mode: 'deny' } : { mode: 'approve', person };
+  },
+  reset: (world) => world.reset(),
+};
+
+function one<T>(items: readonly T[], pick: number): T | undefined {
+  return items[pick % Math.max(1, items.length)];
+}

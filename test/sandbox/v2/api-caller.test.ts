@@ -1,0 +1,74 @@
+import { describe, expect, it } from 'vitest';
+import { callApi, sandboxFor, send, tokenFor } from '../requests.ts';
+
+describe('a bearer token opens the resource API', () => {
+  it.each([
+    {},
+    { authorization: '' },
+    { authorization: 'Bearer' },
+    { authorization: 'Bearer ' },
+    { authorization: 'Bearer a b' },
+    { authorization: 'Basic eDp5' },
+    { authorization: 'sandbox_token' },
+    { authorization: 'Bearer,Bearer x' },
+    { authorization: ['Bearer x', 'Bearer x'] },
+  ])('no or a malformed Authorization is 401: %j', async (headers) => {
+    const sandbox = await sandboxFor();
+    for (const path of ['/v2/actions', '/v2/droplets', '/v2/nothing']) {
+      const answer = await send(sandbox.ready.base_url, path, { headers });
+      expect(answer.status).toBe(401);
+      expect(answer.headers['www-authenticate']).toBe('Bearer');
+      expect(JSON.parse(answer.body).id).toBe('unauthorized');
+    }
+  });
+
+  it('an unknown token is not_found, 404 or on demand 401', async () => {
+    for (const unknownTokenStatus of [404, 401] as const) {
+      const sandbox = await sandboxFor({ unknownTokenStatus });
+      const answer = await callApi(sandbox, 'sandbox_unknown', 'GET', '/v2/droplets');
+      expect(answer.status).toBe(unknownTokenStatus);
+      expect(JSON.parse(answer.body)).toEqual({
+        id: 'not_found',
+        message: 'The resource you were accessing could not be found.',
+        request_id: answer.headers['x-request-id'],
+      });
+    }
+  });
+
+  it('the scheme is read in any case', async () => {
+    const sandbox = await sandboxFor();
+    const { access_token } = await tokenFor(sandbox);
+    for (const scheme of ['bearer', 'BEARER']) {
+      const answer = await send(sandbox.ready.base_url, '/v2/droplets', {
+        headers: { authorization: `${scheme} ${access_token}` },
+      });
+      expect(answer.status).toBe(200);
+    }
+  });
+
+  it('a token in the query opens nothing', async () => {
+    const sandbox = await sandboxFor();
+    const { access_token } = await tokenFor(sandbox);
+    expect((await send(sandbox.ready.base_url, `/v2/droplets?access_token=${access_token}`)).status).toBe(401);
+  });
+});
+
+describe('scope read allows GET and HEAD; anything else is 403 and nothing is changed', () => {
+  it.each(['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'])('%s', async (method) => {
+    const sandbox = await sandboxFor();
+    const { access_token } = await tokenFor(sandbox, { scope: 'read' });
+    const before = JSON.parse((await callApi(sandbox, access_token, 'GET', '/v2/droplets')).body);
+    for (const path of ['/v2/droplets', `/v2/droplets/${before.droplets[0].id}`, '/v2/nothing']) {
+      const answer = await callApi(sandbox, access_token, method, path, {
+        name: 'a',
+        size: '1gb',
+        image: 'debian-12-x64',
+      });
+      expect(answer.status).toBe(403);
+      expect(answer.headers['www-authenticate']).toContain('error="insufficient_scope"');
+      expect(JSON.parse(answer.body).id).toBe('forbidden');
+    }
+    expect(JSON.parse((await callApi(sandbox, access_token, 'GET', '/v2/droplets')).body)).toEqual(before);
+    expect((await callApi(sandbox, access_token, 'HEAD', '/v2/droplets')).status).toBe(200);
+  });
+});

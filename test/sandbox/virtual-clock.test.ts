@@ -1,0 +1,26 @@
+import { describe, expect, it } from 'vitest';
+import {
+  advanceClock,
+  freezeClock,
+  readVirtualTime,
+  resumeClock,
+  UNCHANGED_CLOCK,
+} from '../../src/sandbox/virtual-clock.ts';
+
+describe('the virtual clock', () => {
+  it('runs with the machine, ahead by what it was moved', () => {
+    const clock = advanceClock(UNCHANGED_CLOCK, 500);
+    expect(readVirtualTime(clock, 1_000)).toBe(1_500);
+    expect(readVirtualTime(clock, 2_000)).toBe(2_500);
+  });
+
+  it('stands still when frozen, can be moved then, and goes on from there', () => {
+    const frozen = advanceClock(freezeClock(UNCHANGED_CLOCK, 1_000), 100);
+    expect(readVirtualTime(frozen, 9_000)).toBe(1_100);
+    expect(freezeClock(frozen, 9_000)).toEqual(frozen);
+    const resumed = resumeClock(frozen, 9_000);
+    expect(readVirtualTime(resumed, 9_000)).toBe(1_100);
+    expect(readVirtualTime(resumed, 9_001)).toBe(1_101);
+    expect(resumeClock(resumed, 9_500)).toEqual(resumed);
+  });
+});

@@ -1,0 +1,185 @@
+import { chmodSync, existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import type { Keychain } from '../../src/platform/host.ts';
+import { Secret } from '../../src/secret.ts';
+import { type CredentialStore, requireAvailable, storeUnavailableError } from '../../src/session/credential-store.ts';
+import { createFileStore } from '../../src/session/file-store.ts';
+import { createKeychainStore } from '../../src/session/keychain-store.ts';
+import { existingKeychainAccount, keychainAccount, profilePaths } from '../../src/session/profile-paths.ts';
+import { createWriteAheadJournal } from '../../src/session/write-ahead-journal.ts';
+import { memoryKeychain, testHost } from '../fixtures/host.ts';
+
+const stores: readonly (readonly [string, () => CredentialStore])[] = [
+  ['file', () => createFileStore(profilePaths(testHost().folders.state, 'work'))],
+  ['keychain', () => keychainStore()],
+];
+
+function keychainStore(
+  items = new Map<string, string>(),
+  trouble?: Parameters<typeof memoryKeychain>[1],
+  keychain = memoryKeychain(items, trouble),
+) {
+  return createKeychainStore({
+    profile: 'work',
+    keychain,
+    account: () => 'work#abc',
+    limit: 3_000,
+    onWaiting: () => undefined,
+    platform: 'linux',
+    journal: createWriteAheadJournal(profilePaths(testHost().folders.state, 'work')),
+  });
+}
+
+describe.each(stores)('the %s store', (kind, create) => {
+  it('gives back what it was given, and nothing before', async () => {
+    const store = create();
+    expect(store.kind).toBe(kind);
+    const seen = await store.withItems(async (items) => {
+      const before = await items.read('credential');
+      const written = await items.write('credential', new Secret('{"v":1}'));
+      const after = await items.read('credential');
+      return { before, written, after: after.kind === 'found' ? after.value.reveal() : after };
+    });
+    expect(seen).toEqual({ before: { kind: 'absent' }, written: { kind: 'done' }, after: '{"v":1}' });
+  });
+
+  it('keeps session and client secret apart', async () => {
+    const store = create();
+    await store.withItems(async (items) => {
+      await items.write('credential', new Secret('a'));
+      await items.write('client', new Secret('b'));
+      await items.remove('credential');
+      expect(await items.read('credential')).toEqual({ kind: 'absent' });
+      const client = await items.read('client');
+      expect(client.kind === 'found' && client.value.reveal()).toBe('b');
+    });
+  });
+
+  it('removes what was never there', async () => {
+    expect(await create().withItems((items) => items.remove('credential'))).toEqual({ kind: 'done' });
+  });
+});
+
+describe('the file store', () => {
+  it('is for this user alone', async () => {
+    const place = profilePaths(testHost().folders.state, 'work');
+    await createFileStore(place).withItems((items) => items.write('credential', new Secret('x')));
+    expect(statSync(place.credentialFile).mode & 0o777).toBe(0o600);
+    expect(statSync(place.folder).mode & 0o777).toBe(0o700);
+  });
+
+  it('that cannot be read or written is unavailable, never empty', async () => {
+    const place = profilePaths(testHost().folders.state, 'work');
+    mkdirSync(place.credentialFile, { recursive: true });
+    const store = createFileStore(place);
+    const [read, written] = await store.withItems(async (items) => [
+      await items.read('credential'),
+      await items.write('credential', new Secret('x')),
+    ]);
+    expect(read).toMatchObject({ kind: 'unavailable', why: 'file' });
+    expect(written).toMatchObject({ kind: 'unavailable', why: 'file' });
+    expect(() => requireAvailable(read ?? { kind: 'absent' }, 'work')).toThrow(
+      expect.objectContaining({ code: 'keychain_unavailable', exitCode: 1 }),
+    );
+    chmodSync(place.folder, 0o700);
+  });
+});
+
+describe('the keychain store', () => {
+  it('keeps its items under the profile and the id of the state folder', async () => {
+    const items = new Map<string, string>();
+    await keychainStore(items).withItems(async (inside) => {
+      await inside.write('credential', new Secret('a'));
+      await inside.write('client', new Secret('b'));
+    });
+    expect([...items]).toEqual([
+      ['work#abc', 'a'],
+      ['work#abc:client', 'b'],
+    ]);
+  });
+
+  it('ends its helper when the visit fails', async () => {
+    let closed = 0;
+    const close = async () => {
+      closed += 1;
+    };
+    const keychain = {
+      open: () => ({ ...memoryKeychain().open({ timeoutMs: 1 }), close }),
+    };
+    const store = createKeychainStore({
+      profile: 'a',
+      keychain,
+      account: () => 'a',
+      limit: 1,
+      onWaiting: () => undefined,
+      platform: 'darwin',
+      journal: createWriteAheadJournal(profilePaths(testHost().folders.state, 'a')),
+    });
+    await expect(store.withItems(() => Promise.reject(new Error('bug')))).rejects.toThrow('bug');
+    expect(closed).toBe(1);
+    expect(store.location).toBe('Keychain, service cloudctl, account a');
+  });
+
+  it('lets its helper hold the lock it works under', async () => {
+    const under: (number | undefined)[] = [];
+    const memory = memoryKeychain();
+    const keychain: Keychain = {
+      open: (options) => {
+        under.push(options.lockDescriptor);
+        return memory.open(options);
+      },
+    };
+    const store = keychainStore(new Map(), undefined, keychain);
+    await store.withItems(async () => undefined, { descriptor: 7, release: () => undefined });
+    await store.withItems(async () => undefined);
+    expect(under).toEqual([7, undefined]);
+  });
+
+  it.each([
+    ['locked', /it is locked/, /unlock it/],
+    ['missing', /there is none/, /^`cloudctl config set credential_store file --profile work`/],
+    ['hung', /did not answer in time/, /unlock window/],
+    ['failed', /could not use the keychain$/, /^`cloudctl config set credential_store file --profile work`/],
+  ] as const)('that is %s has its own message and cure, and never reads as empty', async (why, message, hint) => {
+    const read = await keychainStore(new Map(), () => why).withItems((items) => items.read('credential'));
+    expect(read).toMatchObject({ kind: 'unavailable', why });
+    const error = storeUnavailableError({ kind: 'unavailable', why, reason: 'the words of the system' }, 'work');
+    expect(error).toMatchObject({ code: 'keychain_unavailable', exitCode: 1, detail: 'the words of the system' });
+    expect(error.message).toMatch(message);
+    expect(error.hint).toMatch(hint);
+  });
+});
+
+describe('the id of a state folder', () => {
+  it('is made once and kept', () => {
+    const host = testHost();
+    const place = profilePaths(host.folders.state, 'work');
+    expect(existingKeychainAccount(place)).toBeUndefined();
+    const account = keychainAccount(place, host.random);
+    expect(account).toMatch(/^work#[\w-]{8}$/);
+    expect(keychainAccount(place, host.random)).toBe(account);
+    expect(existingKeychainAccount(place)).toBe(account);
+    expect(keychainAccount(profilePaths(host.folders.state, 'home'), host.random)).toBe(
+      account.replace('work', 'home'),
+    );
+  });
+
+  it('is another one in another folder', () => {
+    const [a, b] = [testHost(), testHost()];
+    expect(keychainAccount(profilePaths(a.folders.state, 'p'), a.random)).not.toBe(
+      keychainAccount(profilePaths(b.folders.state, 'p'), b.random),
+    );
+  });
+
+  it('that another process made first is taken over', () => {
+    const host = testHost();
+    const place = profilePaths(host.folders.state, 'work');
+    mkdirSync(place.folder, { recursive: true });
+    const racing = (bytes: number): Uint8Array => {
+      writeFileSync(`${place.folder}/keychain-id`, 'FIRSTONE\n');
+      return host.random(bytes);
+    };
+    expect(keychainAccount(place, racing)).toBe('work#FIRSTONE');
+    expect(existsSync(`${place.folder}/keychain-id.${process.pid}`)).toBe(false);
+  });
+});

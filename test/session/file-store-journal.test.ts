@@ -1,0 +1,57 @@
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { Secret } from '../../src/secret.ts';
+import type { CredentialRecord } from '../../src/session/credential-record.ts';
+import { createFileJournal } from '../../src/session/file-store-journal.ts';
+import { listCredentialTemporaries, type ProfilePaths, profilePaths } from '../../src/session/profile-paths.ts';
+import { makeFolders } from '../fixtures/folders.ts';
+
+const stored: CredentialRecord = {
+  sid: '0123456789abcdef',
+  gen: 1,
+  journalKey: new Secret(Buffer.alloc(32, 'seal').toString('base64url')),
+  accessToken: new Secret('at-1'),
+  refreshToken: new Secret('rt-1'),
+  expiresAt: 2_000,
+  obtainedAt: 1_000,
+  scope: 'read',
+  authOrigin: 'http://127.0.0.1:1',
+  baseOrigin: 'http://127.0.0.1:2',
+  clientId: 'client-1',
+};
+
+function ground(): ProfilePaths {
+  const folders = makeFolders();
+  onTestFinished(() => folders.remove());
+  return profilePaths(folders.state, 'default');
+}
+
+/** What a process of that number left when it was killed. */
+function left(place: ProfilePaths, pid: number, content: string): void {
+  mkdirSync(dirname(place.credentialFile), { recursive: true });
+  writeFileSync(join(place.folder, `.${basename(place.credentialFile)}.${pid}.1.tmp`), content);
+}
+
+it('a refresh in doubt keeps its trace, and what else was left is removed', () => {
+  const place = ground();
+  left(place, 101, '\0'.repeat(4096));
+  left(place, 102, '{"torn');
+  const journal = createFileJournal(place);
+  expect(journal.inspect(stored)).toMatchObject({ inDoubt: true, untidy: true });
+  journal.removeObsolete(stored, 0);
+  expect(listCredentialTemporaries(place).map((path) => basename(path))).toEqual([
+    '.default.credential.json.101.1.tmp',
+  ]);
+  expect(journal.inspect(stored)).toMatchObject({ inDoubt: true, untidy: false });
+});
+
+it('without a refresh token nothing is in doubt, and all that was left is removed', () => {
+  const place = ground();
+  left(place, 101, '\0'.repeat(4096));
+  const journal = createFileJournal(place);
+  const { refreshToken: _none, ...bare } = stored;
+  expect(journal.inspect(bare)).toMatchObject({ inDoubt: false });
+  journal.removeObsolete(bare, 0);
+  expect(readdirSync(place.folder)).toEqual([]);
+});

@@ -1,0 +1,514 @@
+import { mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { prepareFileReplacement } from '../../src/platform/files.ts';
+import type { HttpRequestInit } from '../../src/platform/http-sender.ts';
+import { SendError } from '../../src/platform/http-sender.ts';
+import { Secret } from '../../src/secret.ts';
+import { type CredentialRecord, encodeRecord } from '../../src/session/credential-record.ts';
+import { createFileStore } from '../../src/session/file-store.ts';
+import { createFileJournal, type PrepareFileReplacement } from '../../src/session/file-store-journal.ts';
+import { type ProfilePaths, profilePaths } from '../../src/session/profile-paths.ts';
+import { type RefreshDeps, refreshSession } from '../../src/session/refresh-session.ts';
+import { type Answerer, closedOrigin, reply, serverFor } from '../fixtures/broken-server.ts';
+import { type TestHost, testHost } from '../fixtures/host.ts';
+import { recordOf, refreshDeps, storedRecord } from '../fixtures/session.ts';
+
+const ready = { base_url: 'http://127.0.0.1:1', client_id: 'client-1', callback_url: '' };
+
+interface Ground {
+  readonly host: TestHost;
+  readonly deps: RefreshDeps & { readonly warnings: string[] };
+  readonly record: CredentialRecord;
+  readonly place: ProfilePaths;
+  stored(): CredentialRecord | undefined;
+}
+
+/** A session that has expired, at an authorization server of the test. */
+async function ground(
+  origin: string,
+  record: Partial<CredentialRecord> = {},
+  changes: Partial<RefreshDeps> = {},
+): Promise<Ground> {
+  const host = testHost();
+  const sandbox = { ready: { ...readyLine, ...ready, auth_url: origin } };
+  const grant = {
+    access_token: 'at-1',
+    refresh_token: 'rt-1',
+    scope: 'read',
+    expires_in: -10,
+    token_type: 'bearer',
+    info: {},
+  };
+  const old = recordOf(host, sandbox, grant, record);
+  const place = profilePaths(host.folders.state, 'default');
+  await createFileStore(place).withItems((items) => items.write('credential', encodeRecord(old)));
+  return { host, deps: refreshDeps(host, sandbox, changes), record: old, place, stored: () => storedRecord(place) };
+}
+
+const readyLine = { panel_url: '', admin_url: '', admin_token: '', client_secret: '', users: [], clusters: [] };
+const granted = {
+  access_token: 'at-2',
+  refresh_token: 'rt-2',
+  token_type: 'bearer',
+  expires_in: 3600,
+  scope: 'read',
+  info: { uuid: 'u-2' },
+};
+const due = { kind: 'due' } as const;
+
+const grants: Answerer = (_, response) => reply(response, 200, granted);
+
+describe('a refresh', () => {
+  it('stores the new tokens under the next generation of the same session', async () => {
+    const { origin, seen } = await serverFor(grants);
+    const { deps, stored, record } = await ground(origin);
+    const { record: renewed } = await refreshSession(deps, due);
+    expect(seen.map(({ method, url, body }) => [method, url, body])).toEqual([
+      ['POST', '/v1/oauth/token?grant_type=refresh_token&refresh_token=rt-1', ''],
+    ]);
+    expect(renewed.accessToken.reveal()).toBe('at-2');
+    expect(stored()).toMatchObject({ sid: record.sid, gen: 2, accountUuid: 'u-2', scope: 'read' });
+    expect(stored()?.refreshToken?.reveal()).toBe('rt-2');
+    expect(stored()?.journalKey.reveal()).toBe(record.journalKey.reveal());
+    expect((stored()?.expiresAt ?? 0) - (stored()?.obtainedAt ?? 0)).toBe(3600);
+  });
+
+  it('keeps what the answer leaves out', async () => {
+    const { origin } = await serverFor((_, response) =>
+      reply(response, 200, { access_token: 'at-2', token_type: 'bearer', expires_in: 60 }),
+    );
+    const { deps, stored } = await ground(origin, { accountUuid: 'u-1', scope: 'read write' });
+    await refreshSession(deps, due);
+    expect(stored()?.refreshToken?.reveal()).toBe('rt-1');
+    expect(stored()).toMatchObject({ accountUuid: 'u-1', scope: 'read write' });
+  });
+
+  it('lives as long as the one before where the server does not say how long', async () => {
+    const { expires_in: _, ...silent } = granted;
+    const { origin } = await serverFor((_request, response) => reply(response, 200, silent));
+    const now = Math.floor(Date.now() / 1000);
+    const { deps, stored } = await ground(origin, { obtainedAt: now - 7300, expiresAt: now - 100 });
+    await refreshSession(deps, due);
+    const next = stored();
+    expect(next).toMatchObject({ gen: 2 });
+    expect((next?.expiresAt ?? 0) - (next?.obtainedAt ?? 0)).toBe(7200);
+  });
+
+  it('is not sent when somebody else did it while the lock was awaited', async () => {
+    const { origin, seen } = await serverFor(grants);
+    const { deps, record } = await ground(origin);
+    const fresh = { ...record, gen: 2, accessToken: new Secret('sibling'), expiresAt: record.expiresAt + 10_000 };
+    const lock: RefreshDeps['lock'] = async () => {
+      await deps.store.withItems((items) => items.write('credential', encodeRecord(fresh)));
+      return deps.lock();
+    };
+    for (const cause of [
+      due,
+      { kind: 'refused', token: new Secret('at-1') },
+      { kind: 'forced', sid: record.sid, gen: 1 },
+    ] as const) {
+      expect((await refreshSession({ ...deps, lock }, cause)).record.accessToken.reveal()).toBe('sibling');
+    }
+    expect(seen).toHaveLength(0);
+  });
+
+  it('carries client credentials only where the server wants them', async () => {
+    const { origin, seen } = await serverFor(grants);
+    const client = {
+      authOrigin: origin,
+      clientId: 'client-1',
+      clientSecret: new Secret('shh'),
+      tokenParams: 'body',
+    } as const;
+    const { deps } = await ground(origin, {}, { client: async () => client });
+    await refreshSession(deps, due);
+    expect(seen[0]).toMatchObject({
+      url: '/v1/oauth/token',
+      body: 'grant_type=refresh_token&refresh_token=rt-1&client_id=client-1&client_secret=shh',
+    });
+  });
+
+  it('is not sent while the environment would print it', async () => {
+    const { origin, seen } = await serverFor(grants);
+    const { deps } = await ground(
+      origin,
+      {},
+      {
+        requireSafe: () => {
+          throw new Error('NODE_DEBUG');
+        },
+      },
+    );
+    await expect(refreshSession(deps, due)).rejects.toThrow('NODE_DEBUG');
+    expect(seen).toHaveLength(0);
+  });
+
+  it('of a session without refresh token is a login, and nothing is sent', async () => {
+    const { origin, seen } = await serverFor(grants);
+    const { deps, record, stored } = await ground(origin);
+    const { refreshToken: _none, ...bare } = record;
+    await deps.store.withItems((items) => items.write('credential', encodeRecord(bare)));
+    await expect(refreshSession(deps, due)).rejects.toMatchObject({ code: 'needs_login', exitCode: 4 });
+    expect(stored()?.accessToken.reveal()).toBe('at-1');
+    expect(seen).toHaveLength(0);
+  });
+
+  it('frees its lock however it ends', async () => {
+    const { origin } = await serverFor((_, response) => reply(response, 400, { error: 'invalid_request' }));
+    const { deps } = await ground(origin);
+    await expect(refreshSession(deps, due)).rejects.toThrow();
+    (await deps.lock()).release();
+  });
+});
+
+describe('a refresh token that is refused', () => {
+  const refuses: Answerer = (_, response) =>
+    reply(response, 400, { error: 'invalid_grant', error_description: 'used' });
+
+  it('ends the session, and what is still good stays: the access token', async () => {
+    const { origin, seen } = await serverFor(refuses);
+    const { deps, stored, host } = await ground(origin, {
+      expiresAt: Math.floor(Date.now() / 1000) + 120,
+      accountUuid: 'u-1',
+    });
+    await expect(refreshSession(deps, due)).rejects.toMatchObject({
+      code: 'needs_login',
+      exitCode: 4,
+      hint: '`cloudctl auth login`',
+    });
+    expect(stored()?.accessToken.reveal()).toBe('at-1');
+    expect(stored()).not.toHaveProperty('refreshToken');
+    expect(stored()?.expiresAt).toBeGreaterThan(host.clock.now() / 1000 + 60);
+    expect(seen).toHaveLength(1);
+  });
+
+  it('leaves nothing good of a session whose access token was refused as well', async () => {
+    const { origin } = await serverFor(refuses);
+    const { deps, stored, host } = await ground(origin, { expiresAt: Math.floor(Date.now() / 1000) + 9_999 });
+    await expect(refreshSession(deps, { kind: 'refused', token: new Secret('at-1') })).rejects.toMatchObject({
+      code: 'needs_login',
+    });
+    expect(stored()?.expiresAt).toBeLessThanOrEqual(host.clock.now() / 1000);
+  });
+});
+
+describe('a server that is not of spec.md, asked in the way of spec.md', () => {
+  const body = '`cloudctl config set token_params body`';
+  const again = 'run the command again; if it stays so: `cloudctl auth login`';
+
+  it.each([
+    ['invalid_grant', undefined, { code: 'needs_login', hint: `${body}, then \`cloudctl auth login\`` }],
+    // Its grants say who logged in: it is of spec.md's kind, where no credentials belong to a refresh.
+    ['invalid_grant', 'not-hexadecimal', { code: 'needs_login', hint: '`cloudctl auth login`' }],
+    [
+      'invalid_client',
+      'not-hexadecimal',
+      { code: 'invalid_client', hint: '`cloudctl auth setup` sets the client id and secret' },
+    ],
+    ['invalid_client', undefined, { code: 'invalid_client', hint: `${body}, then ${again}` }],
+    ['invalid_request', undefined, { code: 'api_error', hint: `${body}, then ${again}` }],
+    ['unsupported_grant_type', undefined, { code: 'api_error', hint: `${body}, then ${again}` }],
+    ['invalid_scope', undefined, { code: 'api_error', hint: again }],
+  ])(
+    'that answers %s, for an account %s, is told how it may want to be asked',
+    async (error, accountUuid, expected) => {
+      const { origin } = await serverFor((_, response) => reply(response, 400, { error }));
+      const { deps } = await ground(origin, accountUuid === undefined ? {} : { accountUuid });
+      await expect(refreshSession(deps, due)).rejects.toMatchObject(expected);
+    },
+  );
+
+  it('that misses the credentials in the form may look for them in the header', async () => {
+    const { origin } = await serverFor((_, response) => reply(response, 401, { error: 'invalid_client' }));
+    const { deps } = await ground(origin);
+    const client = { authOrigin: origin, clientId: 'c', tokenParams: 'body' } as const;
+    await expect(refreshSession({ ...deps, client: async () => client }, due)).rejects.toMatchObject({
+      hint: expect.stringMatching(/^`cloudctl auth setup` .*: `cloudctl config set token_params basic`/),
+    });
+  });
+});
+
+describe('an answer that is no grant', () => {
+  it.each<[string, Answerer, object]>([
+    [
+      'a page',
+      (_, response) => reply(response, 200, '<html>', { 'content-type': 'text/html' }),
+      { code: 'api_error', status: 200 },
+    ],
+    [
+      'a page of status 404',
+      (_, response) => reply(response, 404, '<html>', { 'content-type': 'text/html' }),
+      { code: 'api_error', status: 404 },
+    ],
+    [
+      'an error beside a 200',
+      (_, response) => reply(response, 200, { ...granted, error: 'invalid_grant' }),
+      { code: 'api_error' },
+    ],
+    [
+      'a grant without a token',
+      (_, response) => reply(response, 200, { ...granted, access_token: '' }),
+      { code: 'api_error' },
+    ],
+    [
+      'a grant that has expired',
+      (_, response) => reply(response, 200, { ...granted, expires_in: 0 }),
+      { code: 'api_error' },
+    ],
+    ['a redirect', (_, response) => reply(response, 307, '', { location: '/' }), { code: 'api_error', status: 307 }],
+    ['more than 1 MiB', (_, response) => reply(response, 200, 'x'.repeat(1024 * 1024 + 1)), { code: 'api_error' }],
+    [
+      'invalid_client',
+      (_, response) => reply(response, 401, { error: 'invalid_client' }),
+      { code: 'invalid_client', exitCode: 4 },
+    ],
+    [
+      'invalid_request',
+      (_, response) => reply(response, 400, { error: 'invalid_request' }),
+      { code: 'api_error', exitCode: 1 },
+    ],
+  ])('%s is an error after one request, and the session is kept', async (_what, answerer, expected) => {
+    const { origin, seen } = await serverFor(answerer);
+    const { deps, stored } = await ground(origin);
+    await expect(refreshSession(deps, due)).rejects.toMatchObject(expected);
+    expect(seen).toHaveLength(1);
+    expect(stored()?.refreshToken?.reveal()).toBe('rt-1');
+    expect(stored()?.gen).toBe(1);
+  });
+});
+
+describe('a refresh that was certainly not processed', () => {
+  it('is tried three times when nobody listens, and the session is kept', async () => {
+    const origin = await closedOrigin();
+    let tries = 0;
+    const { deps, stored, host } = await ground(origin);
+    const counting: RefreshDeps['createSender'] = async () => {
+      tries += 1;
+      return host.createSender({ env: {}, fresh: true });
+    };
+    await expect(refreshSession({ ...deps, createSender: counting }, due)).rejects.toMatchObject({
+      code: 'unreachable',
+      exitCode: 6,
+    });
+    expect(tries).toBe(3);
+    expect(stored()?.refreshToken?.reveal()).toBe('rt-1');
+  });
+
+  it('is sent again after a 429, three times in all', async () => {
+    const { origin, seen } = await serverFor((_, response, count) =>
+      count < 3 ? reply(response, 429, { error: 'slow_down' }) : reply(response, 200, granted),
+    );
+    const { deps, stored } = await ground(origin);
+    await refreshSession(deps, due);
+    expect(seen).toHaveLength(3);
+    expect(stored()?.gen).toBe(2);
+  });
+
+  it('is given up after three 429', async () => {
+    const { origin, seen } = await serverFor((_, response) => reply(response, 429, { error: 'slow_down' }));
+    const { deps, stored } = await ground(origin);
+    await expect(refreshSession(deps, due)).rejects.toMatchObject({ code: 'api_error', status: 429 });
+    expect(seen).toHaveLength(3);
+    expect(stored()?.refreshToken?.reveal()).toBe('rt-1');
+  });
+});
+
+describe('a refresh that may have been processed', () => {
+  it.each<[string, Answerer]>([
+    ['a 500', (_, response) => reply(response, 500, 'oops')],
+    ['a dropped connection', (_, response) => void response.destroy()],
+    [
+      'a body that was cut off',
+      (_, response) => {
+        response.writeHead(200, { 'content-length': '500' });
+        response.write('{"access');
+        setTimeout(() => response.destroy(), 10);
+      },
+    ],
+  ])('by %s is sent once more with the same token, which then decides', async (_what, doubtful) => {
+    const { origin, seen } = await serverFor((request, response, count) =>
+      count === 1 ? doubtful(request, response, count) : reply(response, 200, granted),
+    );
+    const { deps, stored } = await ground(origin);
+    await refreshSession(deps, due);
+    expect(seen.map(({ url }) => url)).toEqual([seen[0]?.url, seen[0]?.url]);
+    expect(stored()?.gen).toBe(2);
+  });
+
+  it('and is refused the second time ends the session', async () => {
+    const { origin } = await serverFor((_, response, count) =>
+      count === 1 ? void response.destroy() : reply(response, 400, { error: 'invalid_grant' }),
+    );
+    const { deps } = await ground(origin);
+    await expect(refreshSession(deps, due)).rejects.toMatchObject({ code: 'needs_login' });
+  });
+
+  it('twice is given up, and the session is kept for the next command', async () => {
+    const { origin, seen } = await serverFor((_, response) => void response.destroy());
+    const { deps, stored } = await ground(origin);
+    await expect(refreshSession(deps, due)).rejects.toMatchObject({ code: 'unreachable', exitCode: 6 });
+    expect(seen).toHaveLength(2);
+    expect(stored()?.refreshToken?.reveal()).toBe('rt-1');
+  });
+
+  it.each([503, 408])('twice by a %d names the answer', async (status) => {
+    const { origin, seen } = await serverFor((_, response) =>
+      reply(response, status, { error: 'temporarily_unavailable' }),
+    );
+    const { deps } = await ground(origin);
+    await expect(refreshSession(deps, due)).rejects.toMatchObject({ code: 'api_error', status });
+    expect(seen).toHaveLength(2);
+  });
+
+  it('by a 408 without a word, because the request came too late, is made up for by the next try', async () => {
+    const { origin, seen } = await serverFor((_, response, count) =>
+      count === 1 ? void response.writeHead(408).end() : reply(response, 200, granted),
+    );
+    const { deps } = await ground(origin);
+    await refreshSession(deps, due);
+    expect(seen).toHaveLength(2);
+  });
+
+  it.each(['tls', 'timeout'] as const)('ends with the code of %s', async (kind) => {
+    const failing = async () => async (_url: string, _init: HttpRequestInit) =>
+      Promise.reject(new SendError(kind, true, 'no'));
+    const { deps } = await ground('http://127.0.0.1:1', {}, { createSender: failing });
+    await expect(refreshSession(deps, due)).rejects.toMatchObject({
+      code: kind,
+      exitCode: 6,
+      hint: expect.stringMatching(
+        kind === 'tls' ? /certificate must be valid/ : /again when the server can be reached/,
+      ),
+    });
+  });
+
+  it('and whose time is over is an error with words, not a bug', async () => {
+    const { deps, host } = await ground(
+      'http://127.0.0.1:1',
+      {},
+      {
+        createSender: async () => async () => Promise.reject(new SendError('timeout', true, 'no answer in time')),
+      },
+    );
+    const clock = { ...host.clock, sleep: async () => Promise.reject(new DOMException('over', 'AbortError')) };
+    await expect(refreshSession({ ...deps, clock }, due)).rejects.toMatchObject({ code: 'timeout', exitCode: 6 });
+  });
+});
+
+describe('a signal during a refresh', () => {
+  it.each([
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+    ['SIGHUP', 130],
+  ] as const)('%s waits for the commit and then ends with %d', async (signal, exitCode) => {
+    const { origin } = await serverFor((_, response) => {
+      expect(host.signal(signal)).toBe(1);
+      setTimeout(() => reply(response, 200, granted), 30);
+    });
+    const { deps, stored, host } = await ground(origin);
+    await expect(refreshSession(deps, due)).rejects.toMatchObject({ code: 'cancelled', exitCode });
+    expect(stored()?.gen).toBe(2);
+    expect(stored()?.refreshToken?.reveal()).toBe('rt-2');
+    expect(host.signal(signal)).toBe(0);
+  });
+
+  it('ends with its status although the refresh failed', async () => {
+    const { origin } = await serverFor((_, response) => {
+      host.signal('SIGTERM');
+      reply(response, 400, { error: 'invalid_request' });
+    });
+    const { deps, stored, host } = await ground(origin);
+    await expect(refreshSession(deps, due)).rejects.toMatchObject({ code: 'cancelled', exitCode: 143 });
+    expect(stored()?.refreshToken?.reveal()).toBe('rt-1');
+  });
+});
+
+describe('the commit of a refresh', () => {
+  it('is of any length', async () => {
+    const { origin } = await serverFor((_, response) =>
+      reply(response, 200, { ...granted, access_token: 'x'.repeat(4_000) }),
+    );
+    const { deps, stored } = await ground(origin);
+    await refreshSession(deps, due);
+    expect(stored()?.accessToken.reveal()).toHaveLength(4_000);
+    expect(deps.warnings).toEqual([]);
+  });
+
+  it('is made at the last byte that was announced, before the connection tells its end', async () => {
+    const { deps, stored } = await ground(await closedOrigin());
+    const body = JSON.stringify(granted);
+    const seen: unknown[] = [];
+    const send = async () => async () => ({
+      status: 200,
+      headers: { get: (name: string) => (name === 'content-length' ? String(body.length) : null) },
+      text: async () => body,
+      body: (async function* () {
+        yield Buffer.from(body);
+        seen.push(stored()?.gen);
+        throw new SendError('connection', true, 'it was reset');
+      })(),
+    });
+    expect((await refreshSession({ ...deps, createSender: send }, due)).record.gen).toBe(2);
+    expect(seen).toEqual([2]);
+  });
+
+  it('that the prepared file refuses is made a second time', async () => {
+    const { origin } = await serverFor(grants);
+    const { deps, stored, place } = await ground(origin);
+    await refreshSession({ ...deps, store: createFileStore(place, createFileJournal(place, failing(1))) }, due);
+    expect(stored()?.gen).toBe(2);
+    expect(deps.warnings).toEqual([]);
+  });
+
+  it.each(['ENOSPC', 'EROFS', 'EACCES'])(
+    'that has no place on a disk with %s is known before anything is sent',
+    async (code) => {
+      const { origin, seen } = await serverFor(grants);
+      const { deps, stored, place } = await ground(origin);
+      const full = createFileJournal(place, () => {
+        throw Object.assign(new Error(`${code}: no`), { code });
+      });
+      await expect(refreshSession({ ...deps, store: createFileStore(place, full) }, due)).rejects.toMatchObject({
+        code: 'keychain_unavailable',
+        exitCode: 1,
+        detail: expect.stringContaining('nothing was sent, and the session was kept'),
+      });
+      expect(seen).toHaveLength(0);
+      expect(stored()?.refreshToken?.reveal()).toBe('rt-1');
+      await refreshSession(deps, due);
+      expect(stored()?.gen).toBe(2);
+    },
+  );
+
+  it('leaves no temporary file behind', async () => {
+    const { origin } = await serverFor(grants);
+    const { deps, host } = await ground(origin);
+    await refreshSession(deps, due);
+    expect(readdirSync(`${host.folders.state}/sessions`).sort()).toEqual(['default.credential.json', 'default.lock']);
+  });
+
+  it('in a folder that went away is told as well', async () => {
+    const { origin } = await serverFor((_, response) => {
+      rmSync(`${host.folders.state}/sessions/default.credential.json`);
+      mkdirSync(`${host.folders.state}/sessions/default.credential.json/x`, { recursive: true });
+      reply(response, 200, granted);
+    });
+    const { deps, host } = await ground(origin);
+    await refreshSession(deps, due);
+    expect(deps.warnings).toHaveLength(1);
+  });
+});
+
+/** A prepared file whose first commits fail. */
+function failing(times: number): PrepareFileReplacement {
+  let left = times;
+  return (path, reserve) => {
+    const real = prepareFileReplacement(path, reserve);
+    const commit: typeof real.commit = (text) => {
+      if (left-- <= 0) return real.commit(text);
+      real.abandon();
+      throw new Error('no');
+    };
+    return { ...real, commit };
+  };
+}

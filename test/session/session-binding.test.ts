@@ -1,0 +1,128 @@
+import { describe, expect, it } from 'vitest';
+import type { ConfigFile } from '../../src/config/config-file.ts';
+import { recordSandbox, type SandboxConnection } from '../../src/config/sandbox-connection.ts';
+import { resolveSettings } from '../../src/config/settings.ts';
+import { Secret } from '../../src/secret.ts';
+import { writeAccount } from '../../src/session/account.ts';
+import {
+  createFixedTokenSession,
+  isSpecServer,
+  loginHints,
+  requireSessionBinding,
+  sessionBindingOf,
+} from '../../src/session/session-binding.ts';
+import { workLoginHints } from '../api/login-hints.ts';
+import { testHost } from '../fixtures/host.ts';
+
+const whole = { auth_url: 'https://a.example', base_url: 'https://b.example', client_id: 'c' };
+
+function configOf(profiles: Readonly<Record<string, object>>): ConfigFile {
+  return { path: '/x', current: undefined, profiles: new Map(Object.entries(profiles)), raw: {} };
+}
+
+describe('what a profile points to', () => {
+  it('is both origins and the client id', () => {
+    const config = configOf({ default: whole });
+    const binding = { authOrigin: 'https://a.example', baseOrigin: 'https://b.example', clientId: 'c' };
+    expect(requireSessionBinding(resolveSettings({ env: {}, config }), config)).toEqual(binding);
+  });
+
+  it.each([['auth_url'], ['base_url'], ['client_id']])('without %s is nothing, and that is said', (key) => {
+    const { [key]: _gone, ...rest }: Record<string, string> = whole;
+    const config = configOf({ default: rest });
+    const settings = resolveSettings({ env: {}, config });
+    expect(sessionBindingOf(settings)).toBeUndefined();
+    expect(() => requireSessionBinding(settings, config)).toThrow(
+      expect.objectContaining({ code: 'not_logged_in', exitCode: 4, detail: `it has no ${key}` }),
+    );
+  });
+
+  it('of an unknown profile is an unknown profile, unless the environment says it all', () => {
+    const config = configOf({});
+    expect(() => requireSessionBinding(resolveSettings({ profile: 'x', env: {}, config }), config)).toThrow(
+      expect.objectContaining({ code: 'profile_unknown' }),
+    );
+    const env = { CLOUDCTL_AUTH_URL: whole.auth_url, CLOUDCTL_BASE_URL: whole.base_url, CLOUDCTL_CLIENT_ID: 'c' };
+    expect(requireSessionBinding(resolveSettings({ profile: 'x', env, config }), config)).toMatchObject({
+      clientId: 'c',
+    });
+  });
+});
+
+describe('who is refused', () => {
+  const account = { sid: '0', scope: 'read', scope_verified: false } as const;
+
+  it('is told the commands of the profile', () => {
+    const config = configOf({ work: whole });
+    expect(loginHints(resolveSettings({ env: {}, config, profile: 'work' }), testHost().folders.config)).toEqual(
+      workLoginHints,
+    );
+  });
+
+  it.each([
+    ['implicit', undefined, ' --flow implicit'],
+    ['implicit', 'implicit', ''],
+    ['code', 'implicit', ' --flow code'],
+    ['code', undefined, ''],
+  ] as const)(
+    'with a session of the flow %s, of a profile of the flow %s, is sent to a login with "%s"',
+    (flow, ofProfile, words) => {
+      const { folders } = testHost();
+      writeAccount(folders.config, 'default', { ...account, flow });
+      const config = configOf({ default: { ...whole, ...(ofProfile === undefined ? {} : { flow: ofProfile }) } });
+      const { login, write } = loginHints(resolveSettings({ env: {}, config }), folders.config);
+      expect(login).toBe(`\`cloudctl auth login${words}\``);
+      expect(write).toContain(`\`cloudctl auth login${words} --scope "read write"\``);
+    },
+  );
+});
+
+describe('a server is of spec.md for certain', () => {
+  const [profile, origin] = ['default', 'http://127.0.0.1:4000'];
+
+  it('when its grant said whose account it is', () => {
+    const { folders } = testHost();
+    const account = { sid: '0', scope: 'read', scope_verified: true, flow: 'code' } as const;
+    expect(isSpecServer(folders, profile, origin)).toBe(false);
+    writeAccount(folders.config, profile, account);
+    expect(isSpecServer(folders, profile, origin)).toBe(false);
+    writeAccount(folders.config, profile, { ...account, hint: 'a1b2c3' });
+    expect(isSpecServer(folders, profile, origin)).toBe(true);
+  });
+
+  it('when it is a sandbox of this machine', () => {
+    const { folders } = testHost();
+    const keys = ['base_url', 'panel_url', 'admin_url', 'admin_token', 'client_id', 'client_secret', 'callback_url'];
+    recordSandbox(folders.state, {
+      ...Object.fromEntries(keys.map((key) => [key, 'x'])),
+      auth_url: origin,
+    } as SandboxConnection);
+    expect(isSpecServer(folders, profile, origin)).toBe(true);
+    expect(isSpecServer(folders, profile, 'http://127.0.0.1:4001')).toBe(false);
+  });
+});
+
+describe('a token of the environment', () => {
+  const session = createFixedTokenSession(new Secret('mine'));
+
+  it('is used as it is', async () => {
+    expect((await session.bearer()).reveal()).toBe('mine');
+  });
+
+  it('is what stands in the way of a login, so its refusal is not cured by one', () => {
+    const config = configOf({ default: whole });
+    const wayOut = expect.stringContaining('unset');
+    const { folders } = testHost();
+    expect(loginHints(resolveSettings({ env: { CLOUDCTL_ACCESS_TOKEN: 'mine' }, config }), folders.config)).toEqual({
+      login: wayOut,
+      write: wayOut,
+      look: wayOut,
+    });
+  });
+
+  it('cannot be renewed, and has no record', async () => {
+    await expect(session.renew(new Secret('mine'))).rejects.toMatchObject({ code: 'token_refused', exitCode: 4 });
+    await expect(session.forceRefresh()).rejects.toMatchObject({ code: 'usage' });
+    await expect(session.record()).rejects.toMatchObject({ code: 'usage' });
+  });
+});

@@ -1,0 +1,191 @@
+import { describe, expect, it } from 'vitest';
+import { Secret } from '../../src/secret.ts';
+import { accountFromGrant } from '../../src/session/account.ts';
+import type { CredentialRecord } from '../../src/session/credential-record.ts';
+import { secondsUntilExpiryOrZero, sessionReport, sessionState } from '../../src/session/session-report.ts';
+import {
+  loginCommand,
+  needsLoginError,
+  requireRecord,
+  requireRecordFits,
+  tokenFreshness,
+} from '../../src/session/stored-session.ts';
+
+const now = Date.parse('2026-01-01T00:00:00Z');
+const { refreshToken: _with, ...bare } = record();
+
+function record(left = 3600): CredentialRecord & { readonly refreshToken: Secret } {
+  return {
+    sid: 'sid-1',
+    gen: 1,
+    journalKey: new Secret('s'),
+    accessToken: new Secret('at-hunter2'),
+    refreshToken: new Secret('rt-hunter2'),
+    expiresAt: now / 1000 + left,
+    obtainedAt: now / 1000,
+    scope: 'read',
+    accountUuid: 'u-1',
+    authOrigin: 'https://auth.example',
+    baseOrigin: 'https://api.example',
+    clientId: 'c',
+  };
+}
+
+describe('how fresh a session is', () => {
+  it.each([
+    [301, 'valid'],
+    [300, 'valid'],
+    [299, 'expires_soon'],
+    [1, 'expires_soon'],
+    [0, 'expired'],
+    [-1, 'expired'],
+  ])('with %d s left: %s', (left, expected) => {
+    expect(tokenFreshness(record(left), now)).toBe(expected);
+    expect(sessionState(record(left), now)).toBe(expected);
+  });
+
+  it('without a refresh token an expired one needs a login', () => {
+    expect(sessionState({ ...bare, expiresAt: now / 1000 }, now)).toBe('needs_login');
+    expect(sessionState({ ...bare, expiresAt: now / 1000 + 10 }, now)).toBe('expires_soon');
+  });
+
+  it('a refresh in doubt is said, whatever the clock says, but not of a session that has ended', () => {
+    expect(sessionState(record(), now, true)).toBe('in_doubt');
+    expect(sessionState(record(-1), now, true)).toBe('in_doubt');
+    expect(sessionState({ ...bare, expiresAt: now / 1000 }, now, true)).toBe('needs_login');
+  });
+
+  it('never has less than no seconds', () => {
+    expect(secondsUntilExpiryOrZero(record(-50), now)).toBe(0);
+    expect(secondsUntilExpiryOrZero(record(50), now + 999)).toBe(50);
+  });
+});
+
+describe('the report of a session', () => {
+  const info = { name: 'Maya', email: 'maya@example.com', uuid: 'u-1', teamName: 'Ops', teamUuid: 't-1' };
+
+  it('has the shape of the contract and no token', () => {
+    const report = sessionReport('work', record(), accountFromGrant('sid-1', info, 'read', 'code'), 'keychain');
+    expect(report).toEqual({
+      profile: 'work',
+      name: 'Maya',
+      email: 'maya@example.com',
+      uuid: 'u-1',
+      team_name: 'Ops',
+      team_uuid: 't-1',
+      scope: 'read',
+      scope_verified: true,
+      expires_at: '2026-01-01T01:00:00.000Z',
+      flow: 'code',
+      store: 'keychain',
+    });
+    expect(JSON.stringify(report)).not.toContain('hunter2');
+  });
+
+  it('does not name the person of an earlier session', () => {
+    const report = sessionReport('work', record(), accountFromGrant('sid-0', info, 'read', 'code'), 'file');
+    expect(report).not.toHaveProperty('email');
+    expect(report).toMatchObject({ flow: 'code', scope_verified: true });
+  });
+
+  it('without anybody is that of the implicit flow, unverified', () => {
+    expect(sessionReport('work', bare, undefined, 'file')).toMatchObject({ flow: 'implicit', scope_verified: false });
+  });
+});
+
+describe('what the store holds', () => {
+  it.each([
+    [{ kind: 'absent' } as const, 'not_logged_in', 4],
+    [{ kind: 'absent', orphaned: true } as const, 'needs_login', 4],
+    [{ kind: 'damaged' } as const, 'not_logged_in', 4],
+    [{ kind: 'elsewhere', record: record() } as const, 'not_logged_in', 4],
+    [{ kind: 'unavailable', why: 'hung', reason: '' } as const, 'keychain_unavailable', 1],
+  ])('%j is its own error', (stored, code, exitCode) => {
+    expect(() => requireRecord(stored, 'work', '/place')).toThrow(expect.objectContaining({ code, exitCode }));
+  });
+
+  it('is told where it belongs when it belongs elsewhere, without a token', () => {
+    try {
+      requireRecord({ kind: 'elsewhere', record: record() }, 'work', '/place');
+      throw new Error('it was taken');
+    } catch (error) {
+      expect(error).toMatchObject({ detail: expect.stringContaining('https://auth.example with https://api.example') });
+      expect(JSON.stringify(error)).not.toContain('hunter2');
+    }
+  });
+
+  it.each([
+    ['default', undefined, '`cloudctl auth login`'],
+    ['default', 'read', '`cloudctl auth login`'],
+    ['work', undefined, '`cloudctl auth login --profile work`'],
+    ['work', 'write read', '`cloudctl auth login --scope "write read" --profile work`'],
+    ['default', 'droplet:read', '`cloudctl auth login --scope droplet:read --any-scope`'],
+    ['default', '$(rm -rf ~)', '`cloudctl auth login`'],
+  ])('of %s with scope %s is had again by %s', (profile, scope, command) => {
+    expect(loginCommand(profile, scope)).toBe(command);
+  });
+});
+
+describe('the command that leads back to a session that has ended', () => {
+  it('names its flow where a login of the profile would take another', () => {
+    expect(needsLoginError('work', 'it has expired', { scope: 'read' }, ['--flow implicit'])).toMatchObject({
+      hint: '`cloudctl auth login --flow implicit --profile work`',
+    });
+    // The silent way exists in the code flow alone, which a profile of the implicit flow must be told.
+    const session = { scope: 'read', accountUuid: 'a1b2c3d4' };
+    expect(needsLoginError('default', 'it has ended', session, ['--flow code'])).toMatchObject({
+      hint: '`cloudctl auth login --flow code --prompt none --account-hint a1b2c3 --scope read`',
+    });
+  });
+
+  it.each([
+    ['default', undefined, '`cloudctl auth login`'],
+    ['work', undefined, '`cloudctl auth login --profile work`'],
+    ['default', { scope: 'read' }, '`cloudctl auth login`'],
+    [
+      'default',
+      { scope: 'read', accountUuid: 'A1b2C3d4-0000' },
+      '`cloudctl auth login --prompt none --account-hint a1b2c3 --scope read`',
+    ],
+    [
+      'work',
+      { scope: 'read write', accountUuid: 'a1b2c3d4' },
+      '`cloudctl auth login --prompt none --account-hint a1b2c3 --scope "read write" --profile work`',
+    ],
+    [
+      'default',
+      { scope: 'droplet:read', accountUuid: 'a1b2c3d4' },
+      '`cloudctl auth login --prompt none --account-hint a1b2c3 --scope droplet:read --any-scope`',
+    ],
+    [
+      'default',
+      { scope: '"; rm -rf ~; "', accountUuid: 'a1b2c3d4' },
+      '`cloudctl auth login --prompt none --account-hint a1b2c3`',
+    ],
+    ['default', { scope: 'read', accountUuid: 'not-a-uuid' }, '`cloudctl auth login`'],
+    ['work', { scope: 'read write' }, '`cloudctl auth login --scope "read write" --profile work`'],
+  ])('of %s after %j is %s', (profile, session, hint) => {
+    expect(needsLoginError(profile, 'it has ended', session)).toMatchObject({ code: 'needs_login', exitCode: 4, hint });
+  });
+});
+
+it('a record fits a keychain up to 1280 characters, and not beyond; a file has no limit', () => {
+  const sized = (size: number): CredentialRecord => ({ ...record(), accessToken: new Secret('x'.repeat(size)) });
+  const room = (() => {
+    for (let size = 1; ; size++) {
+      try {
+        requireRecordFits({ maxLength: 1280, profile: 'work' }, sized(size));
+      } catch (error) {
+        expect(error).toMatchObject({
+          code: 'keychain_unavailable',
+          message: expect.stringContaining('too long for a keychain item'),
+          detail: expect.stringContaining('1281'),
+          hint: expect.stringContaining('`cloudctl config set credential_store file --profile work`'),
+        });
+        return size - 1;
+      }
+    }
+  })();
+  expect(room).toBeGreaterThan(500);
+  requireRecordFits({ maxLength: undefined, profile: 'work' }, sized(100_000));
+});

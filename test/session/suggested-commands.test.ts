@@ -1,0 +1,57 @@
+import { expect, it } from 'vitest';
+import {
+  flowOption,
+  loginCommands,
+  profileCommand,
+  scopeOption,
+  scopeOptionUnlessDefault,
+} from '../../src/session/suggested-commands.ts';
+
+it.each([
+  ['default', '`cloudctl auth setup`'],
+  ['work', '`cloudctl auth setup --profile work`'],
+])('a command for %s is %s', (profile, command) => {
+  expect(profileCommand(profile, 'auth setup')).toBe(command);
+});
+
+it.each([
+  ['read', '--scope read', ''],
+  ['read write', '--scope "read write"', '--scope "read write"'],
+  ['droplet:read', '--scope droplet:read --any-scope', '--scope droplet:read --any-scope'],
+  ['$(rm -rf ~)', '', ''],
+  ['$(reboot) read', '', ''],
+  ['read $(reboot)', '', ''],
+  ['read\nreboot', '', ''],
+])('the scope %s is asked for again by %j, and when it is not asked for anyway by %j', (scope, words, wider) => {
+  expect(scopeOption(scope).join(' ')).toBe(words);
+  expect(scopeOptionUnlessDefault(scope).join(' ')).toBe(wider);
+});
+
+it('a scope that was not asked for is not asked for again', () => {
+  expect(scopeOptionUnlessDefault(undefined)).toEqual([]);
+});
+
+it.each([
+  [undefined, 'implicit', ''],
+  ['code', undefined, ''],
+  ['implicit', undefined, '--flow implicit'],
+  ['implicit', 'implicit', ''],
+  ['code', 'implicit', '--flow code'],
+] as const)('the flow %s, where the profile has %s, is asked for again by %j', (flow, ofProfile, words) => {
+  expect(flowOption(flow, ofProfile).join(' ')).toBe(words);
+});
+
+it('a login that came to nothing is started again with its flow and scope, content with any grant, or in the other flow', () => {
+  expect(loginCommands('default', { flow: 'code', scope: undefined }, undefined)).toEqual({
+    flow: 'code',
+    same: '`cloudctl auth login`',
+    anyGrant: '`cloudctl auth login --accept-scope`',
+    otherFlow: '`cloudctl auth login --flow implicit`',
+  });
+  expect(loginCommands('work', { flow: 'implicit', scope: 'read write' }, 'implicit')).toEqual({
+    flow: 'implicit',
+    same: '`cloudctl auth login --scope "read write" --profile work`',
+    anyGrant: '`cloudctl auth login --scope "read write" --accept-scope --profile work`',
+    otherFlow: '`cloudctl auth login --flow code --scope "read write" --profile work`',
+  });
+});

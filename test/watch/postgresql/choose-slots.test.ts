@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'vitest';
+import {
+  chooseMigrationSlots,
+  isTableSyncSender,
+  isTableSyncSlot,
+  publicationsInCommand,
+  walSenderOf,
+} from '../../../src/watch/postgresql/choose-slots.ts';
+import { makeSlot, makeWalSender } from './make-facts.ts';
+
+const nothing = { named: [], known: [], before: undefined };
+const names = (...found: Parameters<typeof chooseMigrationSlots>) =>
+  chooseMigrationSlots(...found).slots.map(({ name }) => name);
+
+describe("the migration's slots", () => {
+  const theirs = makeSlot({ name: 'theirs' });
+  it.each([
+    ['the one that was named, whatever it is called', [makeSlot(), theirs], { named: ['theirs'] }, ['theirs']],
+    ['the one an earlier run saw', [makeSlot(), theirs], { known: ['theirs'] }, ['theirs']],
+    ['the one an engine names', [makeSlot(), makeSlot({ name: 'cloudctl_shop' })], {}, ['cloudctl_shop']],
+    ['the one that came after the start', [makeSlot(), theirs], { before: ['theirs'] }, ['s']],
+    ['none, when all were there before', [makeSlot(), theirs], { before: ['theirs', 's'] }, []],
+    ['the only one that speaks pgoutput', [makeSlot(), makeSlot({ name: 'cdc', plugin: 'wal2json' })], {}, ['s']],
+    ['one in each database', [makeSlot(), makeSlot({ name: 'x', database: 'crm' })], {}, ['s', 'x']],
+    ['no physical one', [makeSlot({ database: undefined, plugin: undefined })], {}, []],
+    ['no temporary one', [makeSlot({ temporary: true })], {}, []],
+    ['none of an initial copy', [makeSlot({ name: 'pg_16397_sync_16385_7710259631094951408' })], {}, []],
+  ])('are %s', (_what, slots, clues, expected) => {
+    expect(names(slots, { ...nothing, ...clues })).toEqual(expected);
+  });
+
+  it('are in doubt where several of one database could be it', () => {
+    expect(chooseMigrationSlots([makeSlot(), theirs], nothing).doubtful).toEqual(['s', 'theirs']);
+    expect(chooseMigrationSlots([makeSlot()], nothing).doubtful).toEqual([]);
+  });
+});
+
+it('slots and workers of initial copies are told by their names, up to 13 by being temporary too', () => {
+  expect(isTableSyncSlot({ name: 'pg_1_sync_2_3', temporary: false })).toBe(true);
+  expect(isTableSyncSlot({ name: 'sub_1_sync_2', temporary: true })).toBe(true);
+  expect(isTableSyncSlot({ name: 'sub_1_sync_2', temporary: false })).toBe(false);
+  expect(isTableSyncSender({ application: 'pg_1_sync_2_3', state: 'streaming' })).toBe(true);
+  expect(isTableSyncSender({ application: 'sub_1_sync_2', state: 'startup' })).toBe(true);
+  expect(isTableSyncSender({ application: 'sub', state: 'startup' })).toBe(false);
+});
+
+it('the consumer of a slot is the process that holds it, or the one whose command names it', () => {
+  const other = makeWalSender({ pid: 8, command: 'START_REPLICATION SLOT "a""b" LOGICAL 0/0' });
+  expect(walSenderOf(makeSlot(), [other, makeWalSender()])?.pid).toBe(7);
+  expect(walSenderOf(makeSlot({ name: 'a"b', pid: undefined }), [makeWalSender(), other])?.pid).toBe(8);
+  expect(walSenderOf(makeSlot({ pid: undefined, name: 'x' }), [makeWalSender(), other])).toBeUndefined();
+});
+
+it('the publications that are read stand in the command, quoted twice', () => {
+  expect(publicationsInCommand(makeWalSender().command)).toEqual(['p']);
+  expect(publicationsInCommand(`… publication_names '"p","it''s","a""b"')`)).toEqual(['p', "it's", 'a"b']);
+  expect(publicationsInCommand('COPY public.t TO STDOUT')).toEqual([]);
+});

@@ -1,0 +1,53 @@
+import { expect, it } from 'vitest';
+import { decidePhase, overallPhase, type PhaseInput } from '../../../src/watch/postgresql/decide-phase.ts';
+import { progressPercent } from '../../../src/watch/progress-percent.ts';
+
+const streaming: PhaseInput = {
+  slot: { active: true, lag: 0 },
+  hadSlot: true,
+  wasActive: true,
+  copying: false,
+  dumped: false,
+  sender: 'streaming',
+  stopped: false,
+  enough: 100,
+};
+
+it.each<[string, Partial<PhaseInput>, string]>([
+  ['with a consumer that keeps up', {}, 'streaming'],
+  ['a little behind', { slot: { active: true, lag: 100 } }, 'streaming'],
+  ['far behind', { slot: { active: true, lag: 101 } }, 'catching_up'],
+  ['with a consumer that says so', { sender: 'catchup' }, 'catching_up'],
+  ['with nobody there and something left', { slot: { active: false, lag: 1 } }, 'catching_up'],
+  ['with nobody there for a moment', { slot: { active: false, lag: 0 } }, 'streaming'],
+  ['while tables are copied', { copying: true }, 'copying'],
+  ['that nobody has used yet', { wasActive: false }, 'waiting'],
+  ['with a broken rule that stops it', { stopped: true }, 'stalled'],
+  ['that is gone', { slot: undefined }, 'gone'],
+  ['that never was', { slot: undefined, hadSlot: false }, 'waiting'],
+  ['that never was, with pg_dump', { slot: undefined, hadSlot: false, dumped: true }, 'copying'],
+])('a slot %s', (_how, signs, phase) => {
+  expect(decidePhase({ ...streaming, ...signs })).toBe(phase);
+});
+
+it.each<[Parameters<typeof overallPhase>[0], string]>([
+  [['streaming', 'stalled', 'copying'], 'stalled'],
+  [['streaming', 'copying'], 'copying'],
+  [['streaming', 'catching_up'], 'catching_up'],
+  [['streaming', 'waiting'], 'copying'],
+  [['streaming', 'gone'], 'streaming'],
+  [['gone'], 'gone'],
+  [[], 'waiting'],
+])('databases that are %j are %s together', (phases, phase) => {
+  expect(overallPhase(phases)).toBe(phase);
+});
+
+it('the copy is 90 of a hundred, catching up the rest, and what stands still keeps its number', () => {
+  expect(progressPercent('waiting', 0.5, 0, 10)).toBe(0);
+  expect(progressPercent('copying', 0.5, 0, 10)).toBe(45);
+  expect(progressPercent('catching_up', 1, 0.25, 10)).toBe(92.5);
+  expect(progressPercent('catching_up', 1, 1, 10)).toBe(99.9);
+  expect(progressPercent('streaming', 1, 1, 10)).toBe(100);
+  expect(progressPercent('stalled', 1, 1, 10)).toBe(10);
+  expect(progressPercent('gone', 1, 1, 10)).toBe(10);
+});

@@ -1,0 +1,359 @@
+import { describe, expect, it } from 'vitest';
+import { postgresRules } from '../../../src/watch/postgresql/postgres-rules.ts';
+import type { WatchRuleInput } from '../../../src/watch/postgresql/rule-input.ts';
+import { postgresOutageViolations } from '../../../src/watch/postgresql/rules/outage-violation.ts';
+import type { ServerFacts, TableShape } from '../../../src/watch/postgresql/server-facts.ts';
+import {
+  makeDatabaseFacts,
+  makeRuleInput,
+  makeSeenDatabase,
+  makeServerFacts,
+  makeSetting,
+  makeSlot,
+  makeWalSender,
+  makeWindow,
+  settingsWith,
+} from './make-facts.ts';
+
+const judge = (all: WatchRuleInput) => postgresRules.flatMap((rule) => rule(all));
+const named = (all: WatchRuleInput) => judge(all).map(({ rule }) => rule);
+const then = (more: Partial<ServerFacts>) => [makeServerFacts(), makeServerFacts({ at: 2000, ...more })];
+
+it('a healthy migration breaks no rule, however long it is watched', () => {
+  expect(
+    judge(
+      makeRuleInput(
+        makeWindow(200, (at) => ({ position: 1000 + at * 100, slots: [makeSlot({ flushed: 1000 + at * 100 })] })),
+      ),
+    ),
+  ).toEqual([]);
+});
+
+describe('what is altered on the server', () => {
+  const role = makeServerFacts().role!;
+  it.each<[string, Partial<ServerFacts>, string, RegExp]>([
+    [
+      'a file that lowers wal_level',
+      { settings: settingsWith('wal_level', makeSetting('logical', { inFile: 'replica' })) },
+      'wal-level-changed',
+      /^DO NOT RESTART.*slot s .*wal_level < logical/,
+    ],
+    [
+      'a pending restart whose files are hidden',
+      { settings: settingsWith('wal_level', makeSetting('logical', { pendingRestart: true })) },
+      'wal-level-changed',
+      /^DO NOT RESTART/,
+    ],
+    [
+      'wal_level after a restart',
+      { settings: settingsWith('wal_level', makeSetting('replica')) },
+      'wal-level-changed',
+      /start the migration again/,
+    ],
+    [
+      'fewer slots than there are',
+      { settings: settingsWith('max_replication_slots', makeSetting('10', { inFile: '0' })) },
+      'max-replication-slots-changed',
+      /^DO NOT RESTART.*too many replication slots/,
+    ],
+    [
+      'fewer slots, still enough',
+      { settings: settingsWith('max_replication_slots', makeSetting('10', { inFile: '5' })) },
+      'max-replication-slots-changed',
+      /^put it back before/,
+    ],
+    [
+      'fewer slots after a restart',
+      { settings: settingsWith('max_replication_slots', makeSetting('5')) },
+      'max-replication-slots-changed',
+      /= 10, then restart/,
+    ],
+    [
+      'fewer senders',
+      { settings: settingsWith('max_wal_senders', makeSetting('10', { inFile: '2' })) },
+      'max-wal-senders-changed',
+      /put it back/,
+    ],
+    [
+      'another address to listen on',
+      { settings: settingsWith('listen_addresses', makeSetting('localhost')) },
+      'listen-addresses-changed',
+      /back to \*/,
+    ],
+    [
+      'TLS switched off in the file',
+      { settings: settingsWith('ssl', makeSetting('on', { inFile: 'false' })) },
+      'ssl-changed',
+      /back to on/,
+    ],
+    ['a restart', { startedAt: 'Tuesday' }, 'source-restarted', /connects again/],
+    ['a failover', { inRecovery: true }, 'source-in-recovery', /new primary/],
+    ['other host rules', { hostRules: 'other' }, 'pg-hba-changed', /put it back/],
+    [
+      'a role without SUPERUSER',
+      { role: { ...role, superuser: false } },
+      'role-changed',
+      /ALTER ROLE "mover" SUPERUSER/,
+    ],
+    ['a password that ends', { role: { ...role, secondsLeft: 3600 } }, 'password-expires', /infinity/],
+    ['a password that has ended', { role: { ...role, secondsLeft: -1 } }, 'password-expires', /infinity/],
+    ['another password', { role: { ...role, revision: '2' } }, 'role-altered', /set it back/],
+    [
+      'a closed door',
+      { door: { addresses: '10.0.0.1', certificate: undefined, refused: { code: '28P01', message: 'no' } } },
+      'login-refused',
+      /put back/,
+    ],
+    [
+      'another address',
+      { door: { addresses: '10.0.0.2', certificate: 'a', refused: undefined } },
+      'dns-changed',
+      /name back/,
+    ],
+    [
+      'another certificate',
+      { door: { addresses: '10.0.0.1', certificate: 'b', refused: undefined } },
+      'certificate-replaced',
+      /trust/,
+    ],
+  ])('%s is named', (_what, more, rule, hint) => {
+    const [found, ...others] = judge(makeRuleInput(then(more)));
+    expect(found).toMatchObject({ rule, hint: expect.stringMatching(hint) });
+    expect(others).toEqual([]);
+  });
+
+  it('more slots, an on for a true, and what this role may not see are no violations', () => {
+    expect(
+      named(
+        makeRuleInput(then({ settings: settingsWith('max_replication_slots', makeSetting('10', { inFile: '20' })) })),
+      ),
+    ).toEqual([]);
+    expect(
+      named(makeRuleInput(then({ settings: settingsWith('ssl', makeSetting('on', { inFile: 'true' })) }))),
+    ).toEqual([]);
+    expect(named(makeRuleInput(then({ role: undefined, hostRules: undefined, door: undefined })))).toEqual([]);
+  });
+
+  it('a restart is told for a while, and then it is old', () => {
+    const window = makeWindow(400, (at) => (at < 10 ? {} : { startedAt: 'Tuesday' }));
+    expect(named(makeRuleInput(window.slice(0, 100)))).toEqual(['source-restarted']);
+    expect(named(makeRuleInput(window))).toEqual([]);
+  });
+});
+
+describe('slots, publications and tables', () => {
+  it('a slot is dropped when two looks miss it', () => {
+    const window = then({ slots: [] });
+    expect(named(makeRuleInput(window, { ours: { slot: undefined, missing: 1 } }))).toEqual([]);
+    expect(named(makeRuleInput(window, { ours: { slot: undefined, missing: 2 } }))).toEqual(['slot-dropped']);
+  });
+
+  it.each([
+    [{ walStatus: 'lost' }, /WAL it needs was removed/],
+    [{ invalidated: 'idle_timeout' }, /idle_timeout/],
+  ])('a slot that can never be used again is lost: %j', (more, observed) => {
+    const [found] = judge(makeRuleInput(then({ slots: [makeSlot({ ...more, active: false })] })));
+    expect(found).toMatchObject({ rule: 'slot-lost', database: 'shop', observed: expect.stringMatching(observed) });
+  });
+
+  it.each([
+    ['dropped', new Map<string, string>(), 'publication-dropped'],
+    ['altered', new Map([['p', 'other']]), 'publication-changed'],
+  ])('a publication that the target reads and that was %s is named', (_what, publications, rule) => {
+    const database = makeSeenDatabase({ now: makeDatabaseFacts({ publications }) });
+    expect(named(makeRuleInput(then({}), { databases: [database] }))).toEqual([rule]);
+  });
+
+  it("somebody else's publication may come and go", () => {
+    const publications = new Map([
+      ['p', 'all'],
+      ['theirs', 'x'],
+    ]);
+    expect(named(makeRuleInput(then({}), { databases: [makeSeenDatabase({ publications })] }))).toEqual([]);
+  });
+
+  const shape = (more: Partial<TableShape> = {}): TableShape => ({
+    name: 'public.t',
+    columns: '1',
+    identity: 'd1',
+    keyed: true,
+    ...more,
+  });
+  it.each<[string, ReadonlyMap<number, TableShape>, string, RegExp]>([
+    [
+      'a new table',
+      new Map([
+        [1, shape()],
+        [2, shape({ name: 'public.newt' })],
+      ]),
+      'table-new',
+      /public\.newt was created/,
+    ],
+    ['another column', new Map([[1, shape({ columns: '2' })]]), 'schema-changed', /public\.t was altered/],
+    ['another name', new Map([[1, shape({ name: 'public.u' })]]), 'schema-changed', /public\.t was altered/],
+    ['another key', new Map([[1, shape({ identity: 'd2' })]]), 'replica-identity-changed', /public\.t was given/],
+    [
+      'no key any more',
+      new Map([[1, shape({ identity: 'd', keyed: false })]]),
+      'replica-identity-changed',
+      /public\.t was given/,
+    ],
+    ['a dropped table', new Map(), 'table-dropped', /public\.t was dropped/],
+  ])('%s is named', (_what, now, rule, observed) => {
+    const shapes = { first: new Map([[1, shape()]]), now };
+    const [found, ...others] = judge(makeRuleInput(then({}), { databases: [makeSeenDatabase({ shapes })] }));
+    expect(found).toMatchObject({ rule, database: 'shop', observed: expect.stringMatching(observed) });
+    expect(others).toEqual([]);
+  });
+});
+
+describe('a target that does not follow', () => {
+  const frozen = (more: (at: number) => object) => (at: number) => ({
+    position: 2000 + at,
+    senders: [],
+    slots: [makeSlot({ active: false, pid: undefined, flushed: 1000, ...more(at) })],
+  });
+  /** An attempt every five seconds, as seen since 17 and since 14. */
+  const attempt = (at: number) => Math.floor(at / 5);
+
+  it.each([
+    ['17', (at: number) => ({ inactiveSince: `attempt ${attempt(at)}` })],
+    ['14', (at: number) => ({ decoded: attempt(at) })],
+    ['13, when an attempt is met by chance', (at: number) => ({ decoded: undefined, active: at % 13 === 0 })],
+  ])('an apply that fails again and again is named within 75 s on %s', (_version, more) => {
+    const window = makeWindow(75, frozen(more));
+    expect(named(makeRuleInput(window))).toEqual(['apply-failing']);
+    expect(named(makeRuleInput(window.slice(0, 30)))).toEqual([]);
+  });
+
+  it.each([
+    ['17', { inactiveSince: 'once' }, 'target-disconnected'],
+    ['14', { decoded: 5 }, 'target-disconnected'],
+    ['13', { decoded: undefined }, 'apply-failing-or-disconnected'],
+  ])('a target that is gone is named after a minute on %s', (_version, more, rule) => {
+    const window = makeWindow(
+      62,
+      frozen(() => more),
+    );
+    expect(named(makeRuleInput(window))).toEqual([rule]);
+    expect(named(makeRuleInput(window.slice(0, 55)))).toEqual([]);
+  });
+
+  it('a slot that nobody has used yet, or that has nothing left, is not stuck', () => {
+    const window = makeWindow(
+      90,
+      frozen(() => ({ inactiveSince: 'once' })),
+    );
+    expect(named(makeRuleInput(window, { ours: { wasActive: false } }))).toEqual([]);
+    expect(named(makeRuleInput(makeWindow(90, (at) => ({ ...frozen(() => ({}))(at), position: 1000 }))))).toEqual([]);
+  });
+
+  it('a connected target that confirms nothing for two minutes waits for something', () => {
+    const window = makeWindow(125, (at) => ({ position: 2000 + at, slots: [makeSlot({ flushed: 1000 })] }));
+    expect(named(makeRuleInput(window))).toEqual(['apply-blocked']);
+    expect(named(makeRuleInput(window.slice(0, 110)))).toEqual([]);
+  });
+
+  it('causes that the preflight warned of come first', () => {
+    const window = makeWindow(
+      75,
+      frozen((at) => ({ decoded: attempt(at) })),
+    );
+    const [found] = judge(makeRuleInput(window, { warned: ['ext-tables'] }));
+    expect(found?.hint).toMatch(/^look for tables of extensions.*preflight warned of ext-tables/);
+    expect(judge(makeRuleInput(window))[0]?.hint).toMatch(/^look for rows/);
+  });
+
+  it('a table whose copy fails again and again is named', () => {
+    const sync = makeSlot({ name: 'pg_1_sync_2_3', active: false });
+    const worker = makeWalSender({ pid: 9, application: 'pg_1_sync_2_3', state: 'startup' });
+    const failing = makeWindow(60, () => ({ slots: [makeSlot(), sync] }));
+    expect(named(makeRuleInput(failing))).toEqual(['copy-failing']);
+    expect(
+      named(makeRuleInput(makeWindow(60, () => ({ slots: [makeSlot(), sync], senders: [makeWalSender(), worker] })))),
+    ).toEqual([]);
+  });
+});
+
+describe('WAL and commits', () => {
+  it.each([
+    ['extended and growing', { walStatus: 'extended', safe: 10_000 }, 100, /100 B\/s more; it is lost in 1 min/],
+    ['unreserved', { walStatus: 'unreserved', safe: -5 }, 0, /unreserved/],
+    ['extended without a limit', { walStatus: 'extended' }, 100, /more$/],
+  ])('WAL that is %s is named', (_what, more, rate, observed) => {
+    const window = makeWindow(11, (at) => ({ slots: [makeSlot({ ...more, retained: 1000 + at * rate })] }));
+    expect(judge(makeRuleInput(window))).toMatchObject([
+      { rule: 'wal-disk', observed: expect.stringMatching(observed) },
+    ]);
+  });
+
+  it('WAL that is extended and shrinks is on its way back', () => {
+    expect(
+      named(
+        makeRuleInput(makeWindow(11, (at) => ({ slots: [makeSlot({ walStatus: 'extended', retained: 5000 - at })] }))),
+      ),
+    ).toEqual([]);
+  });
+
+  it('commits that wait for a standby in two looks are blocked', () => {
+    const waits = { blocked: { commits: 3, seconds: 9 } };
+    expect(named(makeRuleInput(then(waits)))).toEqual([]);
+    expect(
+      named(
+        makeRuleInput([makeServerFacts(), makeServerFacts({ at: 1, ...waits }), makeServerFacts({ at: 2, ...waits })]),
+      ),
+    ).toEqual(['commits-blocked']);
+  });
+
+  const traffic = (commits: number, rollbacks: number) => [{ name: 'shop', commits, rollbacks }];
+  it('statements that begin to fail are a jump, and suspects are tables without an identity', () => {
+    const shapes = new Map([[1, { name: 'public.log', columns: '', identity: 'd', keyed: false }]]);
+    const window = makeWindow(45, (at) => ({ databases: traffic(1000 + at, 1 + at) }));
+    const [found, ...others] = judge(
+      makeRuleInput(window, { databases: [makeSeenDatabase({ shapes: { first: shapes, now: shapes } })] }),
+    );
+    expect(found).toMatchObject({ rule: 'rollbacks', observed: expect.stringMatching(/50 % of all.*public\.log/) });
+    expect(others).toEqual([]);
+  });
+
+  it.each([
+    [
+      'what a walsender decoded counts as rolled back',
+      (at: number) => ({ databases: traffic(1000 + at, 1 + at), slots: [makeSlot({ decoded: at })] }),
+    ],
+    [
+      'what a walsender leaves at its end is no jump',
+      (at: number) => ({
+        databases: traffic(1000 + at, at < 44 ? 1 : 500),
+        slots: [makeSlot({ pid: at < 44 ? 7 : 8 })],
+      }),
+    ],
+    ['an application that always rolls back goes on', (at: number) => ({ databases: traffic(1000 + at, 1000 + at) })],
+  ])('%s', (_why, make) => {
+    expect(named(makeRuleInput(makeWindow(45, make)))).toEqual([]);
+  });
+});
+
+describe('a source that does not answer', () => {
+  it.each([
+    ['ECONNREFUSED', 'source-unreachable'],
+    ['57P03', 'source-unreachable'],
+    ['28P01', 'login-refused'],
+    ['NO_TLS', 'tls-changed'],
+    ['53300', 'connections-exhausted'],
+    ['3D000', 'database-dropped'],
+    ['ENOTFOUND', 'dns-changed'],
+    ['ETIMEDOUT', 'source-unreachable'],
+  ])('%s is told as %s', (code, rule) => {
+    const [found] = postgresOutageViolations({ at: 9000, code, reason: 'no' }, 0, undefined);
+    expect(found).toMatchObject({ rule, observed: 'the source has not answered for 9 s: no' });
+  });
+
+  it('after wal_level was lowered it is said why the server does not start', () => {
+    const last = makeServerFacts({
+      settings: settingsWith('wal_level', makeSetting('logical', { inFile: 'replica' })),
+    });
+    const [found] = postgresOutageViolations({ at: 0, code: 'ECONNREFUSED', reason: 'no' }, 0, last);
+    expect(found?.hint).toMatch(/wal_level < logical.*postgresql\.auto\.conf/);
+  });
+});

@@ -1,0 +1,73 @@
+import { expect, it } from 'vitest';
+import { QueryError } from '../../../src/postgresql/failure.ts';
+import { runWatchQueries, type WatchQuery } from '../../../src/watch/postgresql/watch-query.ts';
+
+const question = (id: string): WatchQuery<string> => ({
+  id,
+  sql: () => `SELECT ${id}`,
+  decode: ([row]) => row?.value ?? '',
+  fallback: 'absent',
+});
+const [good, bad] = [question('good'), question('bad')];
+
+/** A server that refuses messages with `bad` in them. */
+function server(code: string, lost = false) {
+  const sent: string[] = [];
+  const session = {
+    processId: 1,
+    tls: undefined,
+    passwordAsked: true,
+    end: async () => {},
+    query: async (text: string) => {
+      sent.push(text);
+      if (text.includes('SELECT bad')) throw new QueryError(code, 'no', lost);
+      return text.split('; ').map((part) => (part.startsWith('SELECT') ? [{ value: part }] : []));
+    },
+  };
+  const asking = { session, version: 170_000, limit: 1000, onSent: () => {}, denied: new Set<string>() };
+  return { sent, asking };
+}
+
+it('all questions travel in one read-only message', async () => {
+  const { sent, asking } = server('42501');
+  const { read } = await runWatchQueries([good, question('other')], asking);
+  expect([read(good), read(question('other'))]).toEqual(['SELECT good', 'SELECT other']);
+  expect(sent).toHaveLength(1);
+  expect(sent[0]).toMatch(/^BEGIN READ ONLY; SET LOCAL .*; SELECT good; SELECT other; COMMIT$/);
+});
+
+it('no limit of the role ends the session, where the version knows the setting', async () => {
+  const { sent, asking } = server('42501');
+  await runWatchQueries([good], asking);
+  await runWatchQueries([good], { ...asking, version: 160_000 });
+  expect(sent.map((text) => text.includes("; SET LOCAL transaction_timeout='0'; "))).toEqual([true, false]);
+});
+
+it('one that is denied costs the others nothing, and is not asked again', async () => {
+  const { sent, asking } = server('42501');
+  const { read, failure } = await runWatchQueries([good, bad], asking);
+  expect([read(good), read(bad)]).toEqual(['SELECT good', 'absent']);
+  expect(failure(bad)?.code).toBe('42501');
+  expect(sent.filter((text) => text === 'ROLLBACK')).toHaveLength(2);
+  const before = sent.length;
+  expect((await runWatchQueries([good, bad], asking)).read(good)).toBe('SELECT good');
+  expect(sent.length - before).toBe(1);
+});
+
+it('one that was only too slow is asked again', async () => {
+  const { asking } = server('57014');
+  expect((await runWatchQueries([good, bad], asking)).failure(bad)?.code).toBe('57014');
+  expect(asking.denied.size).toBe(0);
+});
+
+it('a question that a version does not know is absent and no failure', async () => {
+  const { asking, sent } = server('42501');
+  const unknown = { ...good, sql: () => undefined };
+  const { read, failure } = await runWatchQueries([unknown], asking);
+  expect([read(unknown), failure(unknown), sent]).toEqual(['absent', undefined, []]);
+});
+
+it('a session that is lost is told as such', async () => {
+  const { asking } = server('57P01', true);
+  await expect(runWatchQueries([good, bad], asking)).rejects.toMatchObject({ code: '57P01', lost: true });
+});

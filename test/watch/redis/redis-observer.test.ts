@@ -1,0 +1,24 @@
+import { expect, it, onTestFinished } from 'vitest';
+import { createRedisObserver } from '../../../src/watch/redis/redis-observer.ts';
+import { defaultWatchLimits } from '../../../src/watch/watch-limits.ts';
+import { startRedis } from '../../fixtures/redis.ts';
+
+it('a setting that may not be read is asked for once, and the rest is seen all the same', async () => {
+  const server = await startRedis({ acl: ['user default on nopass ~* &* +@all -config|get'] });
+  onTestFinished(() => server.stop());
+  const { host, port } = server;
+  const sent: string[] = [];
+  const observer = createRedisObserver({
+    source: { host, port, username: undefined, password: undefined, db: undefined, ssl: 'disable' },
+    limits: defaultWatchLimits,
+    now: () => 0,
+    signal: new AbortController().signal,
+    onSent: (_place, text) => void sent.push(text),
+  });
+  onTestFinished(() => observer.close());
+  expect((await observer.poll()).kind).toBe('seen');
+  expect(sent.filter((text) => text.startsWith('CONFIG GET')).length).toBeGreaterThan(0);
+  sent.length = 0;
+  expect((await observer.poll()).kind).toBe('seen');
+  expect(sent).toEqual(['INFO everything']);
+});

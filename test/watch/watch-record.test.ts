@@ -1,0 +1,87 @@
+import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { basename, dirname } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import {
+  formatSourceName,
+  migrationStartOf,
+  readWatchRecord,
+  type WatchRecord,
+  watchRecordPath,
+  writeWatchRecord,
+} from '../../src/watch/watch-record.ts';
+import { makeFolders } from '../fixtures/folders.ts';
+
+const source = { engine: 'postgresql', host: 'DB.example.com', port: 5432, dbname: 'shop' } as const;
+const record: WatchRecord = {
+  engine: 'postgresql',
+  source: 'db.example.com:5432/shop',
+  started: { at: Date.parse('2026-11-20T12:00:00Z'), cluster: 'c', id: 'm' },
+  firstSeen: Date.parse('2026-11-20T12:05:00Z'),
+  before: ['cdc'],
+  slots: [{ name: 's', database: 'shop' }],
+  warned: ['ext-tables'],
+};
+
+function path(): string {
+  const folders = makeFolders();
+  onTestFinished(() => folders.remove());
+  return watchRecordPath(folders.state, source);
+}
+
+it('what is written is read again, and only its owner may', () => {
+  const file = path();
+  writeWatchRecord(file, record);
+  expect(readWatchRecord(file)).toEqual(record);
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  expect(statSync(dirname(file)).mode & 0o777).toBe(0o700);
+  expect(basename(dirname(file))).toBe('migrations');
+});
+
+it('the name of the file tells nothing, and a source has one whatever the case of its host', () => {
+  const one = watchRecordPath('/s', source);
+  expect(basename(one)).toMatch(/^[0-9a-f]{32}\.json$/);
+  expect(watchRecordPath('/s', { ...source, host: 'db.EXAMPLE.com' })).toBe(one);
+  for (const other of [{ port: 5433 }, { dbname: 'crm' }, { engine: 'redis' as const }]) {
+    expect(watchRecordPath('/s', { ...source, ...other })).not.toBe(one);
+  }
+  expect(formatSourceName({ engine: 'redis', host: '::1', port: 6379 })).toBe('[::1]:6379');
+});
+
+it.each(['', '{', '[]', '{"version":2,"engine":"redis","source":"x"}', '{"version":1,"engine":"mysql","source":"x"}'])(
+  'a file that is none, %j, is as good as none',
+  (text) => {
+    const file = path();
+    writeWatchRecord(file, record);
+    writeFileSync(file, text);
+    expect(readWatchRecord(file)).toBeUndefined();
+  },
+);
+
+it('one that cannot be read is none', () => {
+  const file = path();
+  // As root every file can be read; a folder in its place cannot by anybody.
+  mkdirSync(file, { recursive: true });
+  expect(readWatchRecord(file)).toBeUndefined();
+});
+
+it('parts that are damaged are left out', () => {
+  const file = path();
+  writeWatchRecord(file, record);
+  const json = JSON.parse(readFileSync(file, 'utf8'));
+  writeFileSync(
+    file,
+    JSON.stringify({ ...json, started: { at: 'soon' }, slots: [1, { name: 's' }], before: [1, 'a'] }),
+  );
+  expect(readWatchRecord(file)).toMatchObject({ slots: [], before: ['a'], firstSeen: record.firstSeen });
+  expect(readWatchRecord(file)).not.toHaveProperty('started');
+});
+
+it('the two weeks run from the start that was accepted, else from the first sighting', () => {
+  const begun = record.started!.at;
+  expect(migrationStartOf(record, begun)).toEqual({ begun, from: 'migrate' });
+  const { started: _started, ...seen } = record;
+  expect(migrationStartOf(seen, begun)).toEqual({ begun: record.firstSeen, from: 'first_sighting' });
+  expect(migrationStartOf({}, begun)).toBeUndefined();
+  // A month later it is another migration.
+  expect(migrationStartOf(record, begun + 30 * 86_400_000)?.from).toBe('first_sighting');
+});
