@@ -1,10 +1,19 @@
+import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+import { serverTests } from './scripts/test-files.mjs';
 
-/** Suites about what breaks: the built program under faults and attacks, and migrations of real servers. */
+const root = fileURLToPath(new URL('.', import.meta.url));
+
+/** The built program under faults and attacks, and migrations between real servers. */
 const hard = ['test/attack/**/*.test.ts', 'test/faults/**/*.test.ts', 'test/truth/**/*.test.ts'];
 
-/** Suites of the sources that leave their process as they found it: to start one for each file takes longer than most of them. */
-const light = [
+/** The one end-to-end test that needs nothing but Node. */
+const story = ['test/e2e/story.test.ts'];
+
+const builtProgram = ['test/e2e/**', ...hard];
+
+/** Tests that leave their process as they found it, so that they can share one: starting a process takes longer than most of them run. */
+const shared = [
   'test/*.test.ts',
   'test/{api,architecture,batch,cli,commands,config,context,doctor,loopback,oauth,session}/**/*.test.ts',
   'test/preflight/formats/**/*.test.ts',
@@ -12,16 +21,20 @@ const light = [
   'test/sandbox/{admin,faults,http,oauth}/**/*.test.ts',
 ];
 
-// The light and the unit project run the sources; the others run the built bundle against real servers, so they are patient: two files at a time, three of e2e (scripts/test.mjs), each with servers and folders of its own.
+const servers = serverTests(root).filter((path) => !/^test\/(e2e|attack|faults|truth)\//.test(path));
+
+// `light` and `unit` test the sources and need nothing but Node, `servers` needs real servers as well; `story`, `e2e` and
+// `hard` run the built program.
 export default defineConfig({
   test: {
     maxWorkers: 2,
+    environment: 'node',
     projects: [
       {
         test: {
           name: 'light',
-          include: light,
-          environment: 'node',
+          include: shared,
+          exclude: servers,
           isolate: false,
           testTimeout: 20_000,
         },
@@ -30,17 +43,32 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/e2e/**', ...hard, ...light],
-          environment: 'node',
+          exclude: [...builtProgram, ...shared, ...servers],
           testTimeout: 20_000,
+        },
+      },
+      {
+        test: {
+          name: 'servers',
+          include: servers,
+          testTimeout: 20_000,
+        },
+      },
+      {
+        test: {
+          name: 'story',
+          include: story,
+          globalSetup: ['scripts/built.mjs'],
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
         },
       },
       {
         test: {
           name: 'e2e',
           include: ['test/e2e/**/*.test.ts'],
+          exclude: story,
           globalSetup: ['scripts/built.mjs'],
-          environment: 'node',
           testTimeout: 120_000,
           hookTimeout: 120_000,
         },
@@ -50,7 +78,6 @@ export default defineConfig({
           name: 'hard',
           include: hard,
           globalSetup: ['scripts/built.mjs'],
-          environment: 'node',
           testTimeout: 300_000,
           hookTimeout: 120_000,
         },

@@ -6,26 +6,29 @@ import { fileURLToPath } from 'node:url';
 
 export const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
-/** Settings of the person or the machine that must not decide what a test says. */
+/** Variables of the person or the machine that must not change what a test does. */
 const unwanted =
   /^(CLOUDCTL_.*|NODE_EXTRA_CA_CERTS|NODE_OPTIONS|(https?|all|no)_proxy|XDG_.*|DBUS_.*|PG.*|REDISCLI_AUTH|BROWSER)$/i;
 
-/** More failed files than these are no accident of a loaded machine. */
+/** More failed files than this have another reason than a loaded machine. */
 const secondRuns = 4;
 
 /**
- * Runs vitest over `words` and counts. A few files that failed are run again, each alone, and named with both results: a test
- * that fails for a reason fails twice, one that met a hiccup of the machine does not (docs/decisions/009-second-run.md).
+ * Runs vitest over `words` and counts. With `onSecondRun`, a few files that failed are run again, each alone, and reported
+ * with both results: a test that fails for a reason fails twice, one that met a delay of the machine does not
+ * (docs/decisions/009-second-run.md).
  */
-export async function suite(words, env = {}) {
+export async function suite(words, { env = {}, onSecondRun } = {}) {
   const first = await vitest(words, env);
-  if (first.bad.length === 0 || first.bad.length > secondRuns) return first.counts;
+  if (onSecondRun === undefined || first.bad.length === 0 || first.bad.length > secondRuns) return first.counts;
   const counts = { ...first.counts };
   for (const { file, ...before } of first.bad) {
     const options = words.filter((word) => word.startsWith('--sequence'));
     const { counts: after } = await vitest([file, ...options, '--maxWorkers=1'], env);
-    const verdict = after.failed === 0 && after.passed > 0 ? 'passed' : 'failed';
-    console.log(`\nsecond run, alone: ${relative(root, file)} ${verdict}; the first run had ${before.failed} failures`);
+    const result = after.failed === 0 && after.passed > 0 ? 'passed' : 'failed';
+    const line = `second run, alone: ${relative(root, file)} ${result}; the first run had ${before.failed} failures`;
+    console.log(`\n${line}`);
+    onSecondRun(line);
     for (const key of Object.keys(counts)) counts[key] += after[key] - before[key];
   }
   return counts;
