@@ -4,7 +4,7 @@ import { suite } from './suite.mjs';
 
 const [schedules = '30'] = process.argv.slice(2);
 const { passed, failed, skipped } = await suite(['--project', 'e2e', 'test/e2e/batch'], {
-  CLOUDCTL_TEST_SCHEDULES: schedules,
+  env: { CLOUDCTL_TEST_SCHEDULES: schedules },
 });
 console.log(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`);
 process.exitCode = failed > 0 ? 1 : 0;

@@ -19,8 +19,7 @@ try {
     await suite(['--project', 'hard', 'test/faults/session']),
     // One store at a time: a crowd of two stores would be two crowds.
     await suite(['--project', 'hard', 'test/faults/session', '--maxConcurrency=1', '-t', 'processes meet|K19|widths'], {
-      ...Object.fromEntries(amounts),
-      CLOUDCTL_TEST_FIGURES: path,
+      env: { ...Object.fromEntries(amounts), CLOUDCTL_TEST_FIGURES: path },
     }),
   ];
   tell(figuresOf(path));

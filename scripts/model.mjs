@@ -5,9 +5,7 @@ import { suite } from './suite.mjs';
 const runs = process.env.CLOUDCTL_TEST_RUNS ?? '2000';
 const { passed, failed } = await suite(
   ['--project', 'unit', 'test/sandbox/model', 'test/sandbox/state/state-writer.test.ts'],
-  {
-    CLOUDCTL_TEST_RUNS: runs,
-  },
+  { env: { CLOUDCTL_TEST_RUNS: runs } },
 );
 console.log(`\n${runs} runs: ${passed} passed, ${failed} failed`);
 process.exitCode = failed > 0 ? 1 : 0;

@@ -1,7 +1,7 @@
 // `npm test`: what a newcomer runs: lint, types, unused code, build, unit tests, and a short story with the built program.
 // It needs Node and the installed packages only. `npm run test:all` runs everything else, with real servers, browser and
 // keychain. Options: see `usage`. The last line is `N passed, N failed`, with `, N skipped` when something was left out.
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from './build.mjs';
 import { checkPackage } from './package.mjs';
@@ -22,6 +22,26 @@ const { isAll, mayInstall, stageNames, paths } = readArguments(process.argv.slic
 /** Files that failed and were run again, each with both results. */
 const secondRuns = [];
 
+/** Tests of what the version of Node can change: native modules, processes, streams, sockets, TLS, terminals. */
+const nodeTests = [
+  'batch/disk.test.ts',
+  'batch/full.test.ts',
+  'batch/writers.test.ts',
+  'bad-input/words.test.ts',
+  'db/healthy.test.ts',
+  'db/passwords.test.ts',
+  'keychain/fast-path.test.ts',
+  'keychain/file-store.test.ts',
+  'keychain/session.test.ts',
+  'list/readers.test.ts',
+  'login/code-flow.test.ts',
+  'login/hosts.test.ts',
+  'login/streams.test.ts',
+  'sandbox/state.test.ts',
+  'session/test-build.test.ts',
+  'terminal',
+].map((path) => `test/e2e/${path}`);
+
 /** Each stage resolves with its counts; a stage that is no test suite counts nothing unless it fails. */
 const quickStages = {
   node: async () => (nodeIsOld() ? failure(oldNode()) : {}),
@@ -38,7 +58,7 @@ const serverStages = {
   package: () => checkPackage(otherNode('20.18.1'), isCi),
   e2e: () => repeating(['--project', 'e2e', '--maxWorkers', '3']),
   hard: () => repeating(['--project', 'hard', '--passWithNoTests']),
-  'e2e-node24': () => onNode24((env) => repeating(['--project', 'e2e', '--maxWorkers', '3', ...dependOnNode()], env)),
+  'e2e-node24': () => onNode24((env) => repeating(['--project', 'e2e', '--maxWorkers', '3', ...nodeTests], env)),
 };
 
 const total = { passed: 0, failed: 0, skipped: 0 };
@@ -122,15 +142,6 @@ async function onNode24(test) {
   if (isCi) return failure('node 24 could not be installed from the registry');
   console.log('node 24 could not be installed from the registry: the end-to-end tests are not repeated on it');
   return { skipped: 1 };
-}
-
-/** What other servers and databases do does not depend on the version of Node, and takes a third of the time. */
-function dependOnNode() {
-  const folder = 'test/e2e';
-  const rooms = readdirSync(join(root, folder)).filter((room) => !['db', 'other-server', 'story.test.ts'].includes(room));
-  return [...rooms, 'db/healthy.test.ts', 'db/migrate.test.ts', 'db/passwords.test.ts'].map(
-    (room) => `${folder}/${room}`,
-  );
 }
 
 function failure(text) {

@@ -33,7 +33,12 @@ test('a login through the pages of the authorization server stores a session', a
   });
   const ended = await login.ended;
   expect(ended.code).toBe(0);
-  expect(ended.json()).toMatchObject({ email: person?.email, scope: 'read write', scope_verified: true, store: 'file' });
+  expect(ended.json()).toMatchObject({
+    email: person?.email,
+    scope: 'read write',
+    scope_verified: true,
+    store: 'file',
+  });
 });
 
 test('a refresh replaces the access token, and the old one is refused', async () => {
@@ -72,7 +77,10 @@ test('a migration from a source that cannot be reached is refused before any req
   const cluster = sandbox.clusters.find(({ engine }) => engine === 'postgresql');
   const source = 'postgres://mover@127.0.0.1:1/shop';
   const env = { ...sandbox.env, PGPASSWORD: 'not-printed-4711' };
-  const ran = await run(['db', 'migrate', cluster?.uuid ?? '', '--source', source, '-y', '-o', 'json'], { folders, env });
+  const ran = await run(['db', 'migrate', cluster?.uuid ?? '', '--source', source, '-y', '-o', 'json'], {
+    folders,
+    env,
+  });
   expect(ran.code).toBe(3);
   expect(ran.stdout + ran.stderr).not.toContain('not-printed-4711');
   const { body } = await sandbox.admin('GET', '/_sandbox/requests');
