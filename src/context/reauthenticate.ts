@@ -54,7 +54,14 @@ export const reauthenticate: Reauthenticate = async (parts, settings, binding) =
       showInstructions: async (way) => {
         const open = way.startUrl !== undefined && canOpenBrowser(around, true, host.env.BROWSER);
         const opened = open && way.startUrl !== undefined && (await host.browser.open(way.startUrl));
-        const words = { profile: profileName, ...way, surroundings: around, opened, listening: true, pasting: false };
+        const words = {
+          profile: profileName,
+          ...way,
+          runtimeEnvironment: around,
+          opened,
+          listening: true,
+          pasting: false,
+        };
         await host.stderr.write(`${loginInstructions({ ...words, limit: '2m' })}\n`);
       },
       pastedLines: () => noPastedLines(),

@@ -2,9 +2,9 @@ import { expect, test } from 'vitest';
 import { parseArgs, splitList } from '../../src/cli/parse-args.ts';
 
 const options = [
-  { name: 'names', value: 'LIST', many: 'list', description: '' },
-  { name: 'set', value: 'KEY=JSON', many: 'repeat', description: '' },
-  { name: 'size', value: 'S', description: '' },
+  { name: 'names', valueName: 'LIST', multiple: 'list', description: '' },
+  { name: 'set', valueName: 'KEY=JSON', multiple: 'repeat', description: '' },
+  { name: 'size', valueName: 'S', description: '' },
   { name: 'wait', description: '' },
 ] as const;
 

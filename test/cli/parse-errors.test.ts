@@ -9,8 +9,8 @@ import {
 import { testTree } from './tree.ts';
 
 const path = 'cloudctl x';
-const names = { name: 'names', short: 'n', value: 'LIST', description: '' };
-const kind = { name: 'kind', value: 'K', choices: ['fail', 'skip'], description: '' };
+const names = { name: 'names', short: 'n', valueName: 'LIST', description: '' };
+const kind = { name: 'kind', valueName: 'K', choices: ['fail', 'skip'], description: '' };
 
 test('an unknown command close to a known one suggests it, another points to the help', () => {
   expect(unknownCommandError('cloudctl', 'droplts', testTree())).toMatchObject({

@@ -70,8 +70,8 @@ describe('the profile in use', () => {
     [{ env: {}, config }, 'work', true, true],
     [{ env: {}, config: configOf() }, 'default', false, false],
     [{ profile: 'nope', env: {}, config }, 'nope', false, true],
-  ])('%# is %s', (input, profileName, profileKnown, profileNamed) => {
-    expect(resolveSettings(input)).toMatchObject({ profileName, profileKnown, profileNamed });
+  ])('%# is %s', (input, profileName, isProfileStored, isProfileNamed) => {
+    expect(resolveSettings(input)).toMatchObject({ profileName, isProfileStored, isProfileNamed });
   });
 
   it.each(['No', 'a/../b', '', ' ', 'x'.repeat(65)])('named %j is refused', (profile) => {
