@@ -17,7 +17,7 @@ const shared = [
   'test/*.test.ts',
   'test/{api,architecture,batch,cli,commands,config,context,doctor,loopback,oauth,session}/**/*.test.ts',
   'test/preflight/formats/**/*.test.ts',
-  'test/preflight/postgresql/body/**/*.test.ts',
+  'test/preflight/postgresql/function-body/**/*.test.ts',
   'test/sandbox/{admin,faults,http,oauth}/**/*.test.ts',
 ];
 

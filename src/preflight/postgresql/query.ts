@@ -1,5 +1,4 @@
-/** A row of the simple protocol: every value as the server wrote it. */
-export type PostgresqlRow = Readonly<Record<string, string | null>>;
+import type { PostgresqlRow } from '../../postgresql/connection.ts';
 
 /**
  * One read-only question to the catalogue. Its SQL is one SELECT without a semicolon and without a parameter; all questions to one

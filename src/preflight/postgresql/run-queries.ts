@@ -1,13 +1,7 @@
-import type { PostgresqlSession } from '../../postgresql/connection.ts';
+import type { PostgresqlRow, PostgresqlSession } from '../../postgresql/connection.ts';
 import { type ConnectError, connectErrorCodes, QueryError } from '../../postgresql/failure.ts';
 import { grantOfPublicObject } from './queries/grants.ts';
-import type {
-  PostgresqlQuery,
-  PostgresqlQueryContext,
-  PostgresqlQueryResult,
-  PostgresqlRow,
-  ReadQueryResult,
-} from './query.ts';
+import type { PostgresqlQuery, PostgresqlQueryContext, PostgresqlQueryResult, ReadQueryResult } from './query.ts';
 import { queryResultSets, readOnlyMessage } from './read-only-message.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: questions of any answer; each judge sees its own types.

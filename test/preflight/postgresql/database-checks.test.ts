@@ -40,7 +40,7 @@ interface Judged {
 
 function both<V>(
   check: {
-    readonly judge: (
+    readonly evaluate: (
       values: V,
       database: string,
       where: ReturnType<typeof sourceFacts>,
@@ -50,8 +50,8 @@ function both<V>(
   values: V,
 ): Pick<Judged, 'continuous' | 'dump'> {
   return {
-    continuous: check.judge(values, 'd1', sourceFacts(), preflightOptions()),
-    dump: check.judge(values, 'd1', sourceFacts(), preflightOptions({ method: 'dump' })),
+    continuous: check.evaluate(values, 'd1', sourceFacts(), preflightOptions()),
+    dump: check.evaluate(values, 'd1', sourceFacts(), preflightOptions({ method: 'dump' })),
   };
 }
 

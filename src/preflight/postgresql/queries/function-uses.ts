@@ -1,4 +1,5 @@
-import type { PostgresqlQuery, PostgresqlRow } from '../query.ts';
+import type { PostgresqlRow } from '../../../postgresql/connection.ts';
+import type { PostgresqlQuery } from '../query.ts';
 import { containingTypesSql } from './containing-types.ts';
 import { dependsOnUserFunctionSql, whenPresent } from './database-overview.ts';
 import { decodeBoolean, decodeList, decodeText } from './decode.ts';

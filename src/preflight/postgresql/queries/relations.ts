@@ -1,4 +1,5 @@
-import type { PostgresqlQuery, PostgresqlRow } from '../query.ts';
+import type { PostgresqlRow } from '../../../postgresql/connection.ts';
+import type { PostgresqlQuery } from '../query.ts';
 import { isNotPlainTableSql, whenPresent } from './database-overview.ts';
 import { decodeBoolean, decodeNumber, decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';

@@ -1,4 +1,5 @@
-import type { PostgresqlQuery, PostgresqlRow } from '../query.ts';
+import type { PostgresqlRow } from '../../../postgresql/connection.ts';
+import type { PostgresqlQuery } from '../query.ts';
 import { decodeBoolean, decodeOptionalText, decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
 
