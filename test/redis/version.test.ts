@@ -3,15 +3,15 @@ import { parseInfo } from '../../src/redis/info.ts';
 import { isVersionAtLeast, parseServerVersion, parseTargetVersion, rdbVersion } from '../../src/redis/version.ts';
 
 test.each<readonly [string, object | undefined]>([
-  ['redis_version:7.0.15', { flavor: 'redis', version: '7.0.15', major: 7, minor: 0 }],
+  ['redis_version:7.0.15', { product: 'redis', version: '7.0.15', major: 7, minor: 0 }],
   [
     'redis_version:7.2.4\r\nserver_name:valkey\r\nvalkey_version:8.0.1',
-    { flavor: 'valkey', version: '8.0.1', major: 8 },
+    { product: 'valkey', version: '8.0.1', major: 8 },
   ],
-  ['redis_version:6.3.4\r\nmvcc_depth:0', { flavor: 'keydb', version: '6.3.4' }],
-  ['redis_version:7.4.0\r\ndragonfly_version:df-v1.34.2', { flavor: 'dragonfly', version: '1.34.2', minor: 34 }],
-  ['redis_version:7.4.3\r\ngarnet_version:1.0.84', { flavor: 'garnet' }],
-  ['redis_version:4.0.0\r\nkvrocks_version:2.12.0', { flavor: 'kvrocks' }],
+  ['redis_version:6.3.4\r\nmvcc_depth:0', { product: 'keydb', version: '6.3.4' }],
+  ['redis_version:7.4.0\r\ndragonfly_version:df-v1.34.2', { product: 'dragonfly', version: '1.34.2', minor: 34 }],
+  ['redis_version:7.4.3\r\ngarnet_version:1.0.84', { product: 'garnet' }],
+  ['redis_version:4.0.0\r\nkvrocks_version:2.12.0', { product: 'kvrocks' }],
   ['redis_version:8', { major: 8, minor: 0 }],
   ['os:Linux', undefined],
   ['redis_version:unstable', undefined],
@@ -22,12 +22,12 @@ test.each<readonly [string, object | undefined]>([
 });
 
 test.each<readonly [string, object | undefined]>([
-  ['8', { flavor: undefined, major: 8, minor: undefined }],
-  ['7.2', { flavor: undefined, major: 7, minor: 2 }],
+  ['8', { product: undefined, major: 8, minor: undefined }],
+  ['7.2', { product: undefined, major: 7, minor: 2 }],
   ['7.2.4', { major: 7, minor: 2 }],
-  ['valkey-8', { flavor: 'valkey', major: 8 }],
-  ['Redis 7.4', { flavor: 'redis', major: 7, minor: 4 }],
-  ['redis7', { flavor: 'redis', major: 7 }],
+  ['valkey-8', { product: 'valkey', major: 8 }],
+  ['Redis 7.4', { product: 'redis', major: 7, minor: 4 }],
+  ['redis7', { product: 'redis', major: 7 }],
   ['latest', undefined],
   ['', undefined],
 ])('the target %j is read', (text, expected) => {
@@ -54,8 +54,8 @@ test.each<readonly ['redis' | 'valkey', number, number, number]>([
   ['valkey', 8, 1, 11],
   ['valkey', 9, 0, 80],
   ['valkey', 9, 2, 81],
-])('%s %i.%i writes RDB %i', (flavor, major, minor, rdb) => {
-  expect(rdbVersion(flavor, major, minor)).toBe(rdb);
+])('%s %i.%i writes RDB %i', (product, major, minor, rdb) => {
+  expect(rdbVersion(product, major, minor)).toBe(rdb);
 });
 
 test('a version without a minor one is its newest', () => {

@@ -22,7 +22,7 @@ import type { PsyncProbeResult, RedisConnectionResult, RedisSourceFacts } from '
 
 export interface RedisRunOptions {
   readonly source: RedisSource;
-  readonly options: PreflightOptions;
+  readonly wish: PreflightOptions;
   /** Milliseconds for the whole run; 60 s unless told. */
   readonly deadline?: number;
   readonly signal?: AbortSignal;
@@ -44,7 +44,7 @@ export interface RedisRunOptions {
  * words of the person (usage), and when the signal ends it (cancelled).
  */
 export async function runRedisPreflight(options: RedisRunOptions): Promise<PreflightReport> {
-  const { options: wish, clock, deadline = 60_000, checks = redisChecks } = options;
+  const { wish, clock, deadline = 60_000, checks = redisChecks } = options;
   const begun = clock.now();
   rejectUnknownCheckIds(
     wish.accept,
@@ -72,7 +72,7 @@ export async function runRedisPreflight(options: RedisRunOptions): Promise<Prefl
 type ReportBody = Omit<PreflightReport, 'queries' | 'started_at' | 'duration_ms'>;
 
 function describeReport(
-  { source, options: wish }: RedisRunOptions,
+  { source, wish }: RedisRunOptions,
   { address, tls, connection: entry }: OpenedRedisSource,
   checks: readonly AnyRedisCheck[],
   { results: answers, rate, sample, renamed, probe, pipelineFailure: relented }: CollectedRedisFacts,

@@ -31,7 +31,7 @@ export async function preflight(
   const { source } = parseRedisSource({ ...place, ...(parts.url === undefined ? { disableSsl } : {}), ...parts });
   const report = await runRedisPreflight({
     source,
-    options: wish({ disableSsl, now: Date.now(), ...wishes }),
+    wish: wish({ disableSsl, now: Date.now(), ...wishes }),
     clock: systemClock,
     nearest: () => undefined,
     deadline,

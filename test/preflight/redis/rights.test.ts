@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { Secret } from '../../../src/secret.ts';
-import { redisEndpointOf } from '../../engine/engine-servers.ts';
+import { redisEndpointOf as redisSourceOf } from '../../engine/engine-servers.ts';
 import { lacks } from '../../fixtures/needs.ts';
 import { type RedisServer, startRedis } from '../../fixtures/redis.ts';
 import { fill, redisEndpointOf, scan } from '../../truth/redis/keys.ts';
@@ -131,7 +131,7 @@ describe.skipIf(lacks('redis-server', 'valkey-server', 'redis-cli'))('a user wit
 
 /** Whether the engine migrates, with what was written meanwhile. */
 async function follows(source: RedisServer, target: RedisServer): Promise<boolean> {
-  const door = redisEndpointOf(source, { ssl: 'disable', ...mover });
+  const door = redisSourceOf(source, { ssl: 'disable', ...mover });
   const plan = {
     door,
     target,

@@ -2,7 +2,7 @@ import { systemClock } from '../../../src/platform/clock.ts';
 import { runRedisPreflight } from '../../../src/preflight/redis/run.ts';
 import type { PreflightReport } from '../../../src/preflight/report.ts';
 import type { RedisSource } from '../../../src/redis/source.ts';
-import { redisEndpointOf } from '../../engine/engine-servers.ts';
+import { redisEndpointOf as redisSourceOf } from '../../engine/engine-servers.ts';
 import { type RedisOptions, type RedisServer, startRedis } from '../../fixtures/redis.ts';
 import { wish } from '../../preflight/redis/wish.ts';
 import type { TruthRow } from '../row.ts';
@@ -30,7 +30,7 @@ export async function runCase(one: RedisCase, patience: number): Promise<TruthRo
     const filled = prepared?.primaries === undefined ? primaries : [];
     for (const entrance of filled) for (const db of databases) await fill(entrance, db);
     for (const words of one.last ?? []) source.cli(...words);
-    const door = redisEndpointOf(source, { ssl: source.ca === undefined ? 'disable' : 'require', ...one.connection });
+    const door = redisSourceOf(source, { ssl: source.ca === undefined ? 'disable' : 'require', ...one.connection });
     const program = into.program ?? 'redis';
     const report = await judge(one, door, named[program]);
     const target = await start(into);
@@ -62,7 +62,7 @@ export async function runCase(one: RedisCase, patience: number): Promise<TruthRo
 function judge(one: RedisCase, door: RedisSource, targetVersion: string): Promise<PreflightReport> {
   return runRedisPreflight({
     source: door,
-    options: wish({ targetVersion, disableSsl: door.ssl === 'disable', now: Date.now(), ...one.options }),
+    wish: wish({ targetVersion, disableSsl: door.ssl === 'disable', now: Date.now(), ...one.options }),
     clock: systemClock,
     nearest: () => undefined,
     deadline: 20_000,
