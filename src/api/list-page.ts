@@ -69,7 +69,7 @@ export function nextPathFromTail(baseOrigin: string, body: BufferedBody, path: s
 
 const maxTailLength = 4096;
 
-type ListItems = Pick<ListPage, 'skims' | 'item' | 'lines'>;
+type ListItems = Pick<ListPage, 'partialItems' | 'item' | 'lines'>;
 
 function splitItems(bytes: Buffer, splitter: ListSplitter): (ListItems & { rest: string }) | undefined {
   const split = splitter(bytes);

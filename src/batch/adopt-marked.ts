@@ -12,7 +12,7 @@ export async function adoptMarkedDroplets({
   lookup: lookups,
   clock,
   ending,
-}: Pick<ResolveUncertainDeps, 'ledger' | 'lookups' | 'clock' | 'ending'>): Promise<readonly string[]> {
+}: Pick<ResolveUncertainDeps, 'ledger' | 'lookup' | 'clock' | 'ending'>): Promise<readonly string[]> {
   const { state: roster } = ledger;
   const names = roster.batch.mark ? roster.missing() : [];
   if (names.length === 0) return [];

@@ -5,8 +5,10 @@ import { createDropletGroup, type DropletGroupDeps, settleUncertainGroup } from 
 import { createGroupQueue, type GroupQueue, type GroupQueueOptions, recordUnsentGroups } from './group-queue.ts';
 import { createLateResponseTimer } from './late-response.ts';
 
-export interface BatchOptions extends GroupQueueOptions, Omit<DropletGroupDeps, 'stopped' | 'overdue' | 'leash'> {
-  /** Milliseconds after which an answer is overdue. */
+export interface BatchOptions
+  extends GroupQueueOptions,
+    Omit<DropletGroupDeps, 'isStopped' | 'lateResponses' | 'abortScope'> {
+  /** Milliseconds after which an response is late. */
   readonly timeout: number;
   /** Called with the names of a group once no more is to be known of them in this run; what it gives is waited for. */
   readonly onSettled: (names: readonly string[]) => Promise<void> | undefined;
@@ -14,17 +16,17 @@ export interface BatchOptions extends GroupQueueOptions, Omit<DropletGroupDeps, 
 
 /**
  * Creates what the ledger lacks: groups in doubt are looked for first, then the missing names are sent. Resolves with
- * what stopped the batch, if something did; where each name stands is in the roster.
+ * what stopped the batch, if something did; where each name stands is in the state.
  */
 export async function createBatch(options: BatchOptions): Promise<CliError | undefined> {
   const { ledger, ending } = options;
-  const { state: roster } = ledger;
+  const { state } = ledger;
   let stop: CliError | undefined;
   let fault: { readonly error: unknown } | undefined;
-  const overdue = createLateResponseTimer(options.clock, options.timeout, options.ended);
-  const deps: Omit<DropletGroupDeps, 'leash'> = {
+  const lateResponses = createLateResponseTimer(options.clock, options.timeout, options.ended);
+  const deps: Omit<DropletGroupDeps, 'abortScope'> = {
     ...options,
-    lateResponses: overdue,
+    lateResponses,
     isStopped: () => stop !== undefined || fault !== undefined,
   };
   const failed = (error: unknown): undefined => {
@@ -50,8 +52,8 @@ export async function createBatch(options: BatchOptions): Promise<CliError | und
   const worker = async (take: GroupQueue['take']): Promise<void> => {
     // A group is told while the next one is sent, and one after the other.
     let telling: Promise<void> | undefined;
-    const leash = createAbortScope(options.ended);
-    const means = { ...deps, leash };
+    const abortScope = createAbortScope(options.ended);
+    const means = { ...deps, abortScope };
     while (!deps.isStopped() && !ending.aborted) {
       const group = await take().catch(failed);
       if (group === undefined) break;
@@ -64,17 +66,17 @@ export async function createBatch(options: BatchOptions): Promise<CliError | und
       if (telling !== undefined) await telling;
       telling = tell(group.names);
     }
-    leash.close();
+    abortScope.close();
     await telling;
   };
   try {
     recordUnsentGroups(options);
     // All at once, so that they share their waits and lookups, and before anything is sent, so that no list changes meanwhile.
-    await Promise.all(roster.uncertainGroups().map((doubt) => settle(doubt).catch(failed)));
+    await Promise.all(state.uncertainGroups().map((doubt) => settle(doubt).catch(failed)));
     const { count, take } = createGroupQueue(options);
     await Promise.all(Array.from({ length: Math.min(options.concurrency, count) }, () => worker(take)));
   } finally {
-    overdue.close();
+    lateResponses.close();
   }
   try {
     recordUnsentGroups(options);

@@ -1,7 +1,7 @@
 import type { DropletGroup, DropletGroupDeps } from './droplet-group.ts';
 import { type AnnouncedGroup, ledgerTimestamp } from './ledger-event.ts';
 
-export interface GroupQueueOptions extends Pick<DropletGroupDeps, 'ledger' | 'line' | 'clock'> {
+export interface GroupQueueOptions extends Pick<DropletGroupDeps, 'ledger' | 'lane' | 'clock'> {
   /** Names in one request; 10 is what the service takes. */
   readonly batchSize: number;
   /** Requests in flight. */

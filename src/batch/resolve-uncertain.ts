@@ -10,9 +10,9 @@ import { type GroupLookup, nextUncertainStep, type UncertainStep } from './uncer
 
 export interface ResolveUncertainDeps {
   readonly lookup: DropletLookup;
-  readonly ledger: Pick<Ledger, 'record' | 'commit' | 'roster' | 'boot' | 'flush'>;
+  readonly ledger: Pick<Ledger, 'record' | 'commit' | 'state' | 'bootId' | 'flush'>;
   readonly clock: Clock;
-  readonly waits: BatchTimings;
+  readonly timings: BatchTimings;
   /** Nothing more is to be sent. */
   readonly ending: AbortSignal;
   /** Nothing more is to be awaited. */
@@ -44,7 +44,7 @@ export async function resolveUncertain(
   suspects: UncertainNames,
   deps: ResolveUncertainDeps,
 ): Promise<UncertainResolution> {
-  const { clock, ledger, ending, ended, waits } = deps;
+  const { clock, ledger, ending, ended, timings } = deps;
   const looks: GroupLookup[] = [];
   let now = suspects;
   for (;;) {
@@ -54,7 +54,7 @@ export async function resolveUncertain(
     const verdict = nextUncertainStep(
       { ...now, resend, marked: ledger.state.batch.mark, lookups: looks },
       clock.now(),
-      waits,
+      timings,
     );
     if (verdict.kind === 'send') return { kind: 'absent' };
     if (verdict.kind === 'adopt' || verdict.kind === 'unknown') {
@@ -62,7 +62,7 @@ export async function resolveUncertain(
       return { kind: 'over' };
     }
     const until = verdict.kind === 'look' ? verdict.at : verdict.until;
-    const wait = ending.aborted ? waits.interruptLimit : until - clock.now();
+    const wait = ending.aborted ? timings.interruptLimit : until - clock.now();
     const fate = await responseWithin(now.response, wait, clock, now.response === undefined ? ending : ended);
     if (fate !== undefined && fate.kind !== 'doubt') return { kind: 'answered', fate, names: now.names };
     if (fate !== undefined) recordMustNotResend({ id: now.group, names: now.names }, fate, deps);

@@ -28,19 +28,28 @@ export interface RunBatchOptions {
 export async function runBatch(context: Context, ledger: Ledger, options: RunBatchOptions): Promise<ExitCode> {
   const { progress, host } = context;
   const { clock } = host;
-  const waits = batchTimingsFor(host.env);
+  const timings = batchTimingsFor(host.env);
   const api = await context.api(options.settings);
   const cures = loginHints(options.settings, host.folders.config);
   const line = createSendLane({
     api,
     loginHints: cures,
     clock,
-    maxPause: waits.maxPause,
+    maxPause: timings.maxPause,
     onPause: (ms) => showRateLimitWait(context, ms),
   });
-  const signals = listenForInterruption(host, waits.interruptLimit);
+  const signals = listenForInterruption(host, timings.interruptLimit);
   const { ending, ended } = signals;
-  const means = { ledger, line, lookups: createDropletLookup(line), clock, waits, ending, ended, wayIn: cures };
+  const means = {
+    ledger,
+    lane: line,
+    lookup: createDropletLookup(line),
+    clock,
+    timings,
+    ending,
+    ended,
+    loginHints: cures,
+  };
   let stopped: CliError | undefined;
   let unwritten: CliError | undefined;
   try {
@@ -57,7 +66,7 @@ export async function runBatch(context: Context, ledger: Ledger, options: RunBat
         stopped = await createBatch({ ...means, ...options, timeout, onSettled: telling.settled });
       }
       if (options.wait && !ending.aborted)
-        await waitForActive(context, ledger.state, { lane: line, clock, poll: waits.pollInterval, signal: ending });
+        await waitForActive(context, ledger.state, { lane: line, clock, poll: timings.pollInterval, signal: ending });
     } catch (error) {
       if (error instanceof CliError && error.code !== 'usage') stopped = error;
       else if (!ending.aborted) throw error;
@@ -124,7 +133,7 @@ async function requireNamesAvailable(ledger: Ledger): Promise<void> {
 async function waitForActive(
   context: Context,
   roster: BatchState,
-  means: Omit<WaitUntilActiveOptions, 'onLook'>,
+  means: Omit<WaitUntilActiveOptions, 'onPoll'>,
 ): Promise<void> {
   const { progress, output } = context;
   const onLook = (active: number, total: number): Promise<void> =>

@@ -6,9 +6,9 @@ import { type BaselineEvent, ledgerTimestamp } from './ledger-event.ts';
 import type { SendLane } from './send-lane.ts';
 
 export interface BaselineDeps {
-  readonly ledger: Pick<Ledger, 'commit' | 'roster'>;
+  readonly ledger: Pick<Ledger, 'commit' | 'state'>;
   readonly lane: SendLane;
-  readonly lookups: DropletLookup;
+  readonly lookup: DropletLookup;
   readonly clock: Clock;
   readonly ending: AbortSignal;
 }
@@ -16,26 +16,20 @@ export interface BaselineDeps {
 const maxAttempts = 3;
 
 /** The ids that bear one of the names before anything is sent; on the disk when it resolves, and taken only once. */
-export async function takeBaseline({
-  ledger,
-  lane: line,
-  lookups,
-  clock,
-  ending,
-}: BaselineDeps): Promise<BaselineEvent> {
-  const { batch, baseline, hasName: has } = ledger.state;
+export async function takeBaseline({ ledger, lane, lookup, clock, ending }: BaselineDeps): Promise<BaselineEvent> {
+  const { batch, baseline, hasName } = ledger.state;
   const { names } = batch;
   const known = baseline();
   if (known !== undefined) return known;
   for (let attempt = 1; attempt <= maxAttempts; attempt++) {
-    const { conclusive, hasTotal: counted, droplets } = await lookups.find({ names, has }, ending);
-    if (!counted) throw missingTotalError();
+    const { conclusive, hasTotal, droplets } = await lookup.find({ names, has: hasName }, ending);
+    if (!hasTotal) throw missingTotalError();
     if (!conclusive) continue;
     const met = [...droplets].filter(([, bearers]) => bearers.length > 0);
     const event: BaselineEvent = {
       event: 'baseline',
       at: ledgerTimestamp(clock),
-      server_date: line.serverTime(),
+      server_date: lane.serverTime(),
       existing: Object.fromEntries(met.map(([name, bearers]) => [name, bearers.map(({ id }) => id)])),
     };
     await ledger.commit(event);

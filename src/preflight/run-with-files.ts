@@ -127,6 +127,7 @@ async function runWithProgress(
   const { host, progress, output } = context;
   const common = {
     wish,
+    options: wish,
     deadline: requireDuration(words.value('deadline') ?? '60s', '--deadline', 1000),
     clock: host.clock,
     nearest: nearestWord,

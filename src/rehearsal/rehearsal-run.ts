@@ -95,10 +95,10 @@ export async function openRehearsalRun(context: Context, options: RehearsalRunOp
           env: host.env,
           random: host.random,
           signal,
-          patience: options.stallTimeout,
-          tries: 6,
+          stallTimeout: options.stallTimeout,
+          maxRounds: 6,
         };
-        const events = { onState: beside.onState, onSettled: () => void rest() };
+        const events = { onState: beside.onState, onCompared: () => void rest() };
         const played = await hands.run(file, { ...course, ...events }, method);
         await rest();
         left = await cleanUp(context, hands, file, options.keep);

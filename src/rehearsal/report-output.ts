@@ -17,7 +17,7 @@ import type { RehearsalRunResult } from './run-params.ts';
 
 export interface RehearsalOutcome extends RehearsalRunResult {
   readonly violations: readonly ObservedViolation[];
-  readonly left: readonly Leftover[];
+  readonly leftovers: readonly Leftover[];
 }
 
 export interface RehearsalReportParts extends RehearsalOutcome {
@@ -38,7 +38,7 @@ export function buildRehearsalReport({
   ended,
   ...played
 }: RehearsalReportParts): RehearsalReport {
-  const { databases, errors, warnings, violations, left } = played;
+  const { databases, errors, warnings, violations, leftovers: left } = played;
   const failures: readonly RehearsalFailure[] = [...errors.map((reason) => ({ reason })), ...failuresOf(databases)];
   return {
     schema_version: 1,

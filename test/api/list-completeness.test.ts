@@ -50,7 +50,7 @@ function shelfOf({ order, count, turns, young }: Plan): {
   const shelf = {
     things,
     order,
-    turn,
+    onNextPage: turn,
     now: () => Math.floor(now / 1000) * 1000,
     sizeOf: (asked: number) => sizes[asked] ?? asked,
   };

@@ -15,7 +15,7 @@ describe('one page', () => {
     const things = [{ id: 1, name: 'a' }, { name: 'b' }];
     const body = { things, links: { pages: { next: '/v2/things?page=2' } }, meta: { total: 3 } };
     const page = pageOf(body, 5_000);
-    expect(page).toMatchObject({ skims: [{ id: 1 }, {}], total: 3, next: '/v2/things?page=2', date: 5_000 });
+    expect(page).toMatchObject({ partialItems: [{ id: 1 }, {}], total: 3, next: '/v2/things?page=2', date: 5_000 });
     expect([page.item(0), page.item(1)]).toEqual(things);
   });
 

@@ -173,7 +173,7 @@ describe('a list', () => {
 
 function shelfOf(count: number) {
   const things: Thing[] = Array.from({ length: count }, (_, at) => ({ id: at + 1 }));
-  return { things, order: 'oldest first' as const, turn: () => undefined, now: () => 0 };
+  return { things, order: 'oldest first' as const, onNextPage: () => undefined, now: () => 0 };
 }
 
 const odd = ({ id }: Thing): boolean => id % 2 === 1;

@@ -45,13 +45,13 @@ describe('the roster of a batch', () => {
 
   it('is in doubt about what an earlier run called unknown, whatever else the ledger lacks', () => {
     const roster = rosterOf(['a', 'b'], { event: 'unknown', at, group: 4, names: ['a'], error: 'x', resend: true });
-    expect(roster.uncertainGroups()).toEqual([{ group: 4, names: ['a'], since: undefined, resend: true, error: 'x' }]);
+    expect(roster.uncertainGroups()).toEqual([{ group: 4, names: ['a'], sentAfter: undefined, resend: true, error: 'x' }]);
   });
 
   it('is in doubt about what was sent and has no result', () => {
     const roster = rosterOf(['a', 'b', 'c'], sending(1, 'a', 'b'));
     expect(roster.missing()).toEqual(['c']);
-    expect(roster.uncertainGroups()).toEqual([{ group: 1, names: ['a', 'b'], since: Date.parse(at), resend: true }]);
+    expect(roster.uncertainGroups()).toEqual([{ group: 1, names: ['a', 'b'], sentAfter: Date.parse(at), resend: true }]);
     expect(roster.rowAt(roster.positionOf('a'))).toMatchObject({ status: 'unknown' });
   });
 

@@ -62,7 +62,7 @@ async function create(api: ScriptedApi, names: readonly string[], changes: Chang
     lane: line,
     lookup: createDropletLookup(line),
     clock,
-    waits: defaultBatchTimings,
+    timings: defaultBatchTimings,
     timeout: 30_000,
     loginHints: workLoginHints,
     ending: changes.ending ?? new AbortController().signal,

@@ -168,7 +168,7 @@ async function oneRun(scenario: Scenario, world: World, run: number, left: Left)
     text += line;
     roster.apply(event);
   };
-  const ledger: Pick<Ledger, 'record' | 'commit' | 'roster' | 'boot' | 'flush'> = {
+  const ledger: Pick<Ledger, 'record' | 'commit' | 'state' | 'bootId' | 'flush'> = {
     state: roster,
     flush: () => {},
     bootId: bootAt(scenario, run),
@@ -190,13 +190,13 @@ async function oneRun(scenario: Scenario, world: World, run: number, left: Left)
   const [ending, ended] = [new AbortController().signal, new AbortController().signal];
   const means = {
     ledger,
-    line,
-    lookups: createDropletLookup(line),
+    lane: line,
+    lookup: createDropletLookup(line),
     clock,
-    waits: defaultBatchTimings,
+    timings: defaultBatchTimings,
     ending,
     ended,
-    wayIn: workLoginHints,
+    loginHints: workLoginHints,
   };
   const { batchSize, concurrency, ahead } = scenario;
   const work = (async () => {

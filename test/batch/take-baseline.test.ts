@@ -18,7 +18,7 @@ async function ground(list: (request: ApiRequest, at: number) => ApiResponse) {
   const ledger = await ledgerFor(batchOf(names));
   const [api, clock, ending] = [apiOf(() => batchResponse(500), list), instantClock(), new AbortController().signal];
   const line = createSendLane({ api, loginHints: workLoginHints, clock, maxPause: 900_000, onPause: async () => {} });
-  return { api, take: () => takeBaseline({ ledger, lane: line, lookups: createDropletLookup(line), clock, ending }) };
+  return { api, take: () => takeBaseline({ ledger, lane: line, lookup: createDropletLookup(line), clock, ending }) };
 }
 
 describe('a baseline', () => {

@@ -101,7 +101,7 @@ function worded(error: unknown, { source }: DbSource, into: RehearsalTarget): un
 
 interface Asked {
   readonly keep: boolean;
-  readonly patience: number;
+  readonly stallTimeout: number;
   readonly interval: number;
   readonly reportFile: string | undefined;
 }
@@ -113,7 +113,7 @@ function wordsOf(words: ParsedArgs): Asked {
   }
   return {
     keep: words.has('keep'),
-    patience: requireDuration(words.value('patience') ?? '60s', '--patience', 1000),
+    stallTimeout: requireDuration(words.value('patience') ?? '60s', '--patience', 1000),
     interval: requireDuration(words.value('interval') ?? '1s', '--interval', 1000),
     reportFile,
   };

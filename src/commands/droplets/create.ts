@@ -85,7 +85,7 @@ export const dropletsCreateCommand: CommandSpec<Context> = {
     if (path === undefined && words.has('dry-run')) {
       const settings = context.settings();
       const { attributes, names } = await buildBatch(context, words, settings);
-      const where = { batchSize, baseUrl: settings.values.base_url, place: profileOptions(context) };
+      const where = { batchSize, baseUrl: settings.values.base_url, profileOptions: profileOptions(context) };
       await output.list(dryRunRequests(names, attributes, where), dryRunView);
       return 0;
     }
@@ -96,7 +96,7 @@ export const dropletsCreateCommand: CommandSpec<Context> = {
       await requireSameAccount(context, settings, ledger.state.batch);
       if (words.has('dry-run')) {
         const { batch, missing } = ledger.state;
-        const where = { batchSize, baseUrl: batch.base_url, place: profileOptions(context) };
+        const where = { batchSize, baseUrl: batch.base_url, profileOptions: profileOptions(context) };
         await output.list(dryRunRequests(missing(), batch.attributes, where), dryRunView);
         return 0;
       }

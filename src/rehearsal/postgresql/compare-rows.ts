@@ -72,7 +72,7 @@ export async function compareRows({
 async function waitUntilReplicated(
   session: CopySession,
   slot: { readonly name: string; readonly version: number },
-  { ports, signal, stallTimeout: patience }: Pick<CompareRowsOptions, 'ports' | 'signal' | 'patience'>,
+  { ports, signal, stallTimeout: patience }: Pick<CompareRowsOptions, 'ports' | 'signal' | 'stallTimeout'>,
 ): Promise<boolean> {
   const end = firstRowOf(await session.query('SELECT pg_current_wal_lsn() AS lsn'))?.lsn ?? undefined;
   for (const limit = performance.now() + patience; performance.now() < limit; ) {

@@ -31,7 +31,7 @@ export async function inspectTarget(
       const server = await readServerIdentity(session);
       const names = async (text: string) => (await queryLastRows(session, text)).map(({ name }) => name ?? '');
       return {
-        door,
+        target: door,
         server,
         databases: await names('SELECT datname AS name FROM pg_database ORDER BY 1'),
         extensions: await names('SELECT name FROM pg_available_extensions ORDER BY 1'),

@@ -110,7 +110,7 @@ export async function runRedisRehearsal(course: RedisRunParams): Promise<Rehears
 /** Keys of each database on both sides, at a moment when the stream of the source has arrived. */
 async function compareKeys(
   { source, target }: RehearsalEndpoints<RedisSource>,
-  { maxRounds: tries, clock, signal }: Pick<RehearsalRunParams, 'tries' | 'clock' | 'signal'>,
+  { maxRounds: tries, clock, signal }: Pick<RehearsalRunParams, 'maxRounds' | 'clock' | 'signal'>,
 ): Promise<ReadonlyMap<string, TableCount>> {
   let found: readonly TableCount[] = [];
   for (let attempt = 0; attempt < tries; attempt++) {
