@@ -62,7 +62,7 @@ export function buildForTests() {
 }
 
 /** What entry.ts loads when it cannot answer by itself: main.js exports all of it. */
-const program = { './main.ts': './src/main.ts', './platform/system.ts': './src/platform/system-host.ts' };
+const program = { './main.ts': './src/main.ts', './platform/system-host.ts': './src/platform/system-host.ts' };
 
 /** A file that starts fast: one CommonJS bundle. */
 async function commonjs(options) {

@@ -35,6 +35,6 @@ test('a program that writes without end is ended', async () => {
 });
 
 test('a program that is not there is told', async () => {
-  const options = { env: {}, signal: new AbortController().signal, most: 1 };
+  const options = { env: {}, signal: new AbortController().signal, maxOutputBytes: 1 };
   await expect(runExternalProgram('/no/such/program', [], options)).rejects.toThrow('ENOENT');
 });

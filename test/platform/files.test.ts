@@ -168,16 +168,16 @@ const canMount = spawnSync('unshare', ['-rm', 'mount', '-t', 'tmpfs', 'tmpfs', t
 describe.skipIf(!canMount)('a disk', () => {
   const program = `
     import { readdirSync, writeFileSync } from 'node:fs';
-    import { createWithRoom, prepareReplacement, readTextIfAny, writeAtomically } from './src/platform/files.ts';
+    import { createPreallocatedFile, prepareFileReplacement, readTextIfPresent, writeAtomically } from './src/platform/files.ts';
     const [mode] = process.argv.slice(2);
     const code = (work) => { try { work(); return 'done'; } catch (error) { return error.code; } };
     const results = mode === 'full' ? (() => {
       writeAtomically('record', 'old');
-      const prepared = prepareReplacement('record', 4096);
+      const prepared = prepareFileReplacement('record', 4096);
       const filler = code(() => writeFileSync('filler', Buffer.alloc(100_000)));
-      return [filler, code(() => writeAtomically('record', 'n'.repeat(5000))), code(() => createWithRoom('wal', 'head', 4096)),
-        readTextIfAny('record'), code(() => prepared.commit('new')), readTextIfAny('record')];
-    })() : [code(() => writeAtomically('record', 'new')), code(() => createWithRoom('wal', 'head', 4096))];
+      return [filler, code(() => writeAtomically('record', 'n'.repeat(5000))), code(() => createPreallocatedFile('wal', 'head', 4096)),
+        readTextIfPresent('record'), code(() => prepared.commit('new')), readTextIfPresent('record')];
+    })() : [code(() => writeAtomically('record', 'new')), code(() => createPreallocatedFile('wal', 'head', 4096))];
     console.log(JSON.stringify([...results, readdirSync('.').sort()]));
   `;
   const run = async (mode: string, mount: string): Promise<unknown> => {

@@ -16,7 +16,7 @@ import { type Bundle, bundleProgram } from './bundle.ts';
 /** Another for every test, so that none sees what one before it has left. */
 let account = '';
 let accounts = 0;
-const patient = { limit: 3000 };
+const patient = { timeoutMs: 3000 };
 let script = '';
 let bundle: Bundle;
 
@@ -155,9 +155,9 @@ describe.skipIf(!canStartSecretService())('a running Secret Service', () => {
 });
 
 const writing = `
-  import { helperKeychain } from './src/platform/helper-keychain.ts';
+  import { createHelperKeychain } from './src/platform/helper-keychain.ts';
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => {});
-  const session = helperKeychain({ env: process.env, script: process.argv[2] }).open({ limit: 3000 });
+  const session = createHelperKeychain({ env: process.env, script: process.argv[2] }).open({ timeoutMs: 3000 });
   console.log('writing');
   session.write('default#1nt3rrup', 'written').then(async (outcome) => {
     console.log(JSON.stringify(outcome));

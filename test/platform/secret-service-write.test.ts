@@ -64,9 +64,9 @@ describe.skipIf(!canStartSecretService())('what is written straight to the Secre
 });
 
 const client = `
-  import { readItem, writeItem } from './src/platform/keychain-items.ts';
+  import { readKeychainItem, writeKeychainItem } from './src/platform/keychain-items.ts';
   const [, , operation, account, value] = process.argv;
   const machine = { env: process.env, platform: 'another' };
-  const done = operation === 'read' ? readItem(account, machine) : writeItem(account, value, machine);
+  const done = operation === 'read' ? readKeychainItem(account, machine) : writeKeychainItem(account, value, machine);
   done.then((outcome) => console.log(JSON.stringify(outcome)));
 `;

@@ -47,7 +47,7 @@ describe('this machine', () => {
       external: ['@napi-rs/keyring', 'fs-native-extensions'],
       logLevel: 'silent',
     });
-    const reached = reachable(metafile.outputs, 'unwritten/system.js');
+    const reached = reachable(metafile.outputs, 'unwritten/system-host.js');
     expect(reached.inputs.filter((input) => input.includes('node_modules'))).toEqual([]);
     expect(reached.externals.sort()).toEqual(['node:os', 'node:path', 'node:timers/promises']);
   });

@@ -305,10 +305,10 @@ describe('the trace', () => {
 
 describe('a program', () => {
   const program = `
-    import { undiciSend } from './src/platform/undici-sender.ts';
+    import { createUndiciSender } from './src/platform/undici-sender.ts';
     const [url, limit, env] = process.argv.slice(2);
     const run = async () => {
-      const send = await undiciSend({ env: JSON.parse(env) });
+      const send = await createUndiciSender({ env: JSON.parse(env) });
       const signal = AbortSignal.timeout(Number(limit));
       const wait = setTimeout(() => {}, Number(limit));
       await send(url, { method: 'GET', headers: {}, redirect: 'manual', signal }).then((answer) => answer.text(), (error) => console.log(error.kind));

@@ -65,7 +65,13 @@ describe('a sealed answer', () => {
 
   it('does not open behind another line 1', () => {
     const text = file().subarray(line.length);
-    for (const changed of [{ gen: 3 }, { sid: 'fedcba9876543210' }, { at: 1 }, { pid: 1 }, { proof: '00000000' }]) {
+    for (const changed of [
+      { gen: 3 },
+      { sid: 'fedcba9876543210' },
+      { sentAt: 1 },
+      { pid: 1 },
+      { fingerprint: '00000000' },
+    ]) {
       const other = encodeJournalHeader({ ...head, ...changed });
       expect(decryptJournal(Buffer.concat([Buffer.from(other), text]), key).kind).toBe('torn');
     }

@@ -14,8 +14,8 @@ import { type Bundle, bundleProgram } from '../platform/bundle.ts';
 let program: Bundle;
 let sandbox: Sandbox;
 beforeAll(async () => {
-  const text = `import { fastToken } from './src/session/fast-path-token.ts';
-    fastToken(process.argv.slice(2), process.env, process.platform, Date.now())
+  const text = `import { fastPathToken } from './src/session/fast-path-token.ts';
+    fastPathToken(process.argv.slice(2), process.env, process.platform, Date.now())
       .then((token) => process.stdout.write(token === undefined ? 'left to the program' : token.reveal()));`;
   program = await bundleProgram({ text }, 'cjs');
   sandbox = await startSandbox();

@@ -38,12 +38,12 @@ it('a refresh in doubt keeps its trace, and what else was left is removed', () =
   left(place, 101, '\0'.repeat(4096));
   left(place, 102, '{"torn');
   const journal = createFileJournal(place);
-  expect(journal.inspect(stored)).toMatchObject({ inDoubt: true, untidy: true });
+  expect(journal.inspect(stored)).toMatchObject({ inDoubt: true, hasObsoleteFiles: true });
   journal.removeObsolete(stored, 0);
   expect(listCredentialTemporaries(place).map((path) => basename(path))).toEqual([
     '.default.credential.json.101.1.tmp',
   ]);
-  expect(journal.inspect(stored)).toMatchObject({ inDoubt: true, untidy: false });
+  expect(journal.inspect(stored)).toMatchObject({ inDoubt: true, hasObsoleteFiles: false });
 });
 
 it('without a refresh token nothing is in doubt, and all that was left is removed', () => {

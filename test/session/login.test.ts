@@ -223,7 +223,7 @@ describe('a login by paste', () => {
     const invite = () => Promise.reject(new Error('invited'));
     const store = {
       ...createFileStore(profilePaths(host.folders.state, 'default')),
-      visit: () => Promise.reject(new CliError('keychain_unavailable', 'locked')),
+      withItems: () => Promise.reject(new CliError('keychain_unavailable', 'locked')),
     };
     await expect(
       performLogin(ground(host, sandbox, { showInstructions: invite, store }).deps, request),

@@ -171,7 +171,7 @@ describe('a logout', () => {
     const unavailable = async () => ({ kind: 'unavailable', why: 'locked', reason: '' }) as const;
     const store = {
       ...deps.store,
-      visit: <T>(work: Parameters<typeof deps.store.withItems<T>>[0]) =>
+      withItems: <T>(work: Parameters<typeof deps.store.withItems<T>>[0]) =>
         work({ read: unavailable, write: unavailable, remove: unavailable }),
     };
     let sent = false;

@@ -59,7 +59,7 @@ describe('the current record', () => {
     const { machine } = await keychainMachine();
     leave(machine, { grants: 2 });
     const stored = await loadStoredSession(machine.store, binding(machine));
-    expect(stored).toMatchObject({ kind: 'found', pending: true, inDoubt: false, unsettled: true });
+    expect(stored).toMatchObject({ kind: 'found', pending: true, inDoubt: false, needsRecovery: true });
     expect(stored.kind === 'found' && stored.record.accessToken.reveal()).toBe('at-2');
   });
 

@@ -351,9 +351,9 @@ function logoutDeps({
     store,
     lock,
     requireSafe,
-    send: () => Promise.reject(new Error('sent')),
+    createSender: () => Promise.reject(new Error('sent')),
     client: async () => ({ ...binding, tokenParams: 'query' as const }),
     removeAccount: () => undefined,
-    acceptance: async () => 'refused' as const,
+    probe: async () => 'refused' as const,
   };
 }

@@ -7,8 +7,8 @@ import { testHost } from '../fixtures/host.ts';
 
 const origin = 'http://127.0.0.1:1';
 const client = { authOrigin: origin, clientId: 'client-1', clientSecret: undefined, tokenParams: 'query' } as const;
-const login = '`cloudctl auth login`';
-const server = { origin, profile: 'default', tokenParams: 'query', isOfSpec: false, login } as const;
+const loginCommand = '`cloudctl auth login`';
+const server = { origin, profile: 'default', tokenParams: 'query', isSpecServer: false, loginCommand } as const;
 
 /** A server that says nothing, until the request is given up. */
 function silent() {
@@ -57,9 +57,9 @@ it.each([
   'in the way %s %j, which may be said of a refresh token that has ended, leads to a login, and to another way (%s)',
   (tokenParams, result, way) => {
     const { hint = '' } = refreshError({ ...server, tokenParams }, result);
-    expect(hint).toContain(`run the command again; if it stays so: ${login}`);
+    expect(hint).toContain(`run the command again; if it stays so: ${loginCommand}`);
     expect(hint.includes('token_params')).toBe(way !== undefined);
-    expect(hint).toContain(way ?? login);
+    expect(hint).toContain(way ?? loginCommand);
   },
 );
 

@@ -116,7 +116,7 @@ describe('a token of the environment', () => {
     expect(loginHints(resolveSettings({ env: { CLOUDCTL_ACCESS_TOKEN: 'mine' }, config }), folders.config)).toEqual({
       login: wayOut,
       write: wayOut,
-      look: wayOut,
+      read: wayOut,
     });
   });
 

@@ -44,14 +44,14 @@ it.each([
 it('a login that came to nothing is started again with its flow and scope, content with any grant, or in the other flow', () => {
   expect(loginCommands('default', { flow: 'code', scope: undefined }, undefined)).toEqual({
     flow: 'code',
-    same: '`cloudctl auth login`',
-    anyGrant: '`cloudctl auth login --accept-scope`',
+    sameRequest: '`cloudctl auth login`',
+    acceptAnyScope: '`cloudctl auth login --accept-scope`',
     otherFlow: '`cloudctl auth login --flow implicit`',
   });
   expect(loginCommands('work', { flow: 'implicit', scope: 'read write' }, 'implicit')).toEqual({
     flow: 'implicit',
-    same: '`cloudctl auth login --scope "read write" --profile work`',
-    anyGrant: '`cloudctl auth login --scope "read write" --accept-scope --profile work`',
+    sameRequest: '`cloudctl auth login --scope "read write" --profile work`',
+    acceptAnyScope: '`cloudctl auth login --scope "read write" --accept-scope --profile work`',
     otherFlow: '`cloudctl auth login --flow code --scope "read write" --profile work`',
   });
 });
