@@ -46,7 +46,10 @@ export interface CheckOutcome {
 /** An outcome with the check it belongs to (preflight.md, `findings`). */
 export interface Finding extends CheckOutcome {
   readonly id: string;
+  /** What is true when the check passes, as a clause: `wal_level is logical`. */
   readonly title: string;
+  /** What was found when it does not pass, as a sentence without a full stop: `wal_level is not logical`. */
+  readonly headline?: string;
   readonly scope: 'server' | 'database';
   readonly database?: string;
   /** Section of the specification the check stands on. */

@@ -1,0 +1,162 @@
+import { CliError } from '../errors.ts';
+import type { Clock } from '../platform/host.ts';
+import { timeoutSignal } from '../platform/timeout-signal.ts';
+import type { CheckDescription } from './check.ts';
+import type { Finding, MigrationMethod } from './finding.ts';
+import type { AddressFacts } from './network/network-facts.ts';
+import type { PreflightOptions } from './preflight-options.ts';
+import type { DatabaseVerdict, IgnoreAdvice, PreflightReport } from './report.ts';
+import { type FindNearest, rejectUnknownCheckIds } from './unknown-check-ids.ts';
+import { type Conclusion, deriveVerdict } from './verdict.ts';
+
+/** What a preflight is given, whichever engine the source has. */
+export interface RunOptions<Source> {
+  readonly source: Source;
+  readonly options: PreflightOptions;
+  /** Milliseconds for the whole run (default: 60 s). */
+  readonly deadline?: number;
+  readonly signal?: AbortSignal;
+  readonly clock: Clock;
+  /** The closest known word, for a misspelt database or check id. */
+  readonly nearest: FindNearest;
+  /** Databases or steps done, and how many there are. */
+  readonly onProgress?: (done: number, total: number) => void;
+  /** Called with every statement just before it is sent; `place` is a database, or `server`. */
+  readonly onQuery?: (place: string, text: string) => void;
+}
+
+/** What the runner hands to an engine: one deadline, one place that counts statements. */
+export interface EngineRun<Source> {
+  readonly source: Source;
+  readonly options: PreflightOptions;
+  readonly signal: AbortSignal;
+  readonly clock: Clock;
+  readonly nearest: FindNearest;
+  readonly onProgress: (done: number, total: number) => void;
+  /** Called just before it is sent; `statements` is how many the text holds (default: 1). */
+  readonly onSend: (place: string, text: string, statements?: number) => void;
+}
+
+/** What an engine knows after it has queried the source. */
+export interface CollectedFacts {
+  /** Milliseconds spent waiting between two measurements; they do not count as duration. */
+  readonly waited: number;
+}
+
+/** What the checks of an engine found. */
+export interface EvaluatedChecks {
+  /** One finding for each check, or for each check and database, in the order of the checks. */
+  readonly findings: readonly Finding[];
+  /** Databases to be migrated. */
+  readonly databases: readonly string[];
+}
+
+/** The part of the report that only the engine knows. */
+export interface EngineReport<Extra> {
+  readonly source: PreflightReport['source'];
+  /** Verdicts with what is known of each database: size, tables, keys. */
+  readonly databases: readonly DatabaseVerdict[];
+  /** Seconds that the copy takes; undefined: nothing to copy, or not known. */
+  readonly estimate: { readonly low: number; readonly high: number } | undefined;
+  /** Further fields of the report. */
+  readonly extra: Extra;
+}
+
+/** What differs between PostgreSQL and Redis. */
+export interface PreflightEngine<Source, Opened, Facts extends CollectedFacts, Extra = object> {
+  readonly name: PreflightReport['engine'];
+  /** The methods of this engine, best first. */
+  readonly methods: readonly MigrationMethod[];
+  readonly checks: readonly CheckDescription[];
+  /** Checks whose `unknown` leaves the verdict proven, because only the user knows the missing fact. */
+  readonly undetermined: (options: PreflightOptions) => readonly string[];
+  /** Looks up the host, connects and logs in. What the source does wrong is a fact, not an error. */
+  readonly open: (run: EngineRun<Source>) => Promise<Opened>;
+  /** Runs the queries of the checks and measures. Ends the session. */
+  readonly collectFacts: (opened: Opened, run: EngineRun<Source>) => Promise<Facts>;
+  /** Evaluates every check as if the databases in `ignored` were ignored as well. */
+  readonly evaluate: (facts: Facts, options: PreflightOptions, ignored: readonly string[]) => EvaluatedChecks;
+  /** Databases to ignore so that the method becomes possible; `conclude` evaluates without them. */
+  readonly advise?: (
+    facts: Facts,
+    conclusion: Conclusion,
+    conclude: (ignored: readonly string[]) => Conclusion,
+    method: MigrationMethod,
+  ) => IgnoreAdvice | undefined;
+  readonly describe: (facts: Facts, conclusion: Conclusion, run: EngineRun<Source>) => EngineReport<Extra>;
+}
+
+/**
+ * Runs every check on a source and returns the report. What the source does wrong is in the report.
+ * @throws CliError `usage` for unknown ids in `--accept` or unknown databases, `cancelled` when the signal aborts
+ */
+export async function runPreflight<Source, Opened, Facts extends CollectedFacts, Extra>(
+  engine: PreflightEngine<Source, Opened, Facts, Extra>,
+  { source, options, deadline = 60_000, signal: cancelled, clock, nearest, onProgress, onQuery }: RunOptions<Source>,
+): Promise<PreflightReport & Extra> {
+  const startedAt = clock.now();
+  const ids = engine.checks.map(({ id }) => id);
+  rejectUnknownCheckIds(options.accept, ids, nearest);
+  const expired = timeoutSignal(deadline);
+  let sent = 0;
+  const run: EngineRun<Source> = {
+    source,
+    options,
+    signal: cancelled === undefined ? expired : AbortSignal.any([expired, cancelled]),
+    clock,
+    nearest,
+    onProgress: onProgress ?? (() => {}),
+    onSend(place, text, statements = 1) {
+      sent += statements;
+      onQuery?.(place, text);
+    },
+  };
+  const facts = await engine.collectFacts(await engine.open(run), run);
+  if (cancelled?.aborted === true) throw new CliError('cancelled', 'the preflight was cancelled');
+  const conclude = (ignored: readonly string[]) => concludeRun(engine, facts, options, ignored);
+  const conclusion = conclude([]);
+  const isPossible = conclusion.methods[options.method] === true;
+  const advice = isPossible ? undefined : engine.advise?.(facts, conclusion, conclude, options.method);
+  const { source: described, databases, estimate, extra } = engine.describe(facts, conclusion, run);
+  return {
+    schema_version: 1,
+    engine: engine.name,
+    ...conclusion,
+    method: options.method,
+    source: described,
+    target: options.targetVersion === undefined ? {} : { version: options.targetVersion },
+    databases,
+    ...(estimate === undefined
+      ? {}
+      : { estimate: { seconds_low: Math.ceil(estimate.low), seconds_high: Math.ceil(estimate.high) } }),
+    ...(advice === undefined ? {} : { advice }),
+    ...extra,
+    queries: sent,
+    started_at: new Date(startedAt).toISOString(),
+    duration_ms: Math.max(0, Math.round(clock.now() - startedAt - facts.waited)),
+  };
+}
+
+/** The address that the connection was made to, for the report. */
+export function connectedAddress({ connects }: AddressFacts): { readonly address?: string } {
+  const connected = connects.find(({ error }) => error === undefined);
+  return connected === undefined ? {} : { address: connected.address };
+}
+
+function concludeRun<Source, Opened, Facts extends CollectedFacts, Extra>(
+  engine: PreflightEngine<Source, Opened, Facts, Extra>,
+  facts: Facts,
+  options: PreflightOptions,
+  ignored: readonly string[],
+): Conclusion {
+  const blockable = new Map(engine.checks.map(({ id, mayBlock = [] }) => [id, mayBlock]));
+  return deriveVerdict({
+    ...engine.evaluate(facts, options, ignored),
+    methods: engine.methods,
+    method: options.method,
+    accept: options.accept,
+    strict: options.strict,
+    mayBlock: (id) => blockable.get(id) ?? [],
+    undetermined: engine.undetermined(options),
+  });
+}
