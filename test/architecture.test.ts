@@ -1,38 +1,50 @@
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
+import { postgresqlChecks } from '../src/preflight/postgresql/checks.ts';
+import { redisChecks } from '../src/preflight/redis/checks.ts';
+import { ROUTES } from '../src/sandbox/routes.ts';
 import * as floors from './architecture/floors.ts';
 import * as graph from './architecture/graph.ts';
-import * as mirror from './architecture/mirror.ts';
+import * as names from './architecture/names.ts';
 import { type Rule, readProject } from './architecture/project.ts';
+import * as tests from './architecture/tests.ts';
 import * as text from './architecture/text.ts';
 
 const project = readProject(dirname(dirname(fileURLToPath(import.meta.url))));
+const checkIds = {
+  postgresql: postgresqlChecks.map(({ id }) => id),
+  redis: redisChecks.map(({ id }) => id),
+};
 
-/** docs/architecture.md says what each rule is for. */
+/** docs/architecture.md gives the reason for each rule. */
 const rules: readonly (readonly [name: string, rule: Rule])[] = [
-  ['every room has a floor', floors.everyRoomHasAFloor],
-  ['imports go down, never up or sideways', floors.importsGoDown],
-  ['the sandbox imports nothing of ours but the engine', floors.sandboxIsClosed],
-  ['only its commands and the tests import the sandbox', floors.sandboxHasOneDoor],
-  ['the entry imports only what its fast answers need', floors.entryIsSmall],
+  ['every folder of src has a layer', floors.everyRoomHasAFloor],
+  ['imports lead to lower layers', floors.importsGoDown],
+  ['the sandbox imports nothing of the program but the engine', floors.sandboxIsClosed],
+  ['the sandbox is imported by its commands and tests alone', floors.sandboxHasOneDoor],
+  ['the entry imports only what its two quick replies need', floors.entryIsSmall],
   ['the program does not import its tests or scripts', floors.sourcesImportNoTests],
-  ['no import leads in a circle', graph.noCycles],
-  ['every file is reached from an entry', graph.everyFileIsReached],
+  ['there is no cycle of imports', graph.noCycles],
+  ['every file is reachable from an entry', graph.everyFileIsReachable],
   ['every command has its line in the tree', graph.everyCommandIsInTheTree],
-  ['the tree reads a command only when it was typed', graph.theTreeLoadsOnlyWhatIsTyped],
-  ['a start reads no package but the parser', graph.startUpReadsLittle],
-  ['every import names a file that is there', text.pathsAreWhole],
+  ['a command is loaded when it is typed', graph.commandsAreLoadedLazily],
+  ['a start loads no package but the parser', graph.startLoadsFewPackages],
+  ['every import names an existing file', text.pathsAreWhole],
   ['no source is longer than 250 lines', text.filesAreShort],
   ['a secret is revealed only where its value leaves the process', text.secretsStayInside()],
-  ['nobody ends the process', text.nobodyEndsTheProcess],
-  ['no type is cast away', text.typesAreTight],
-  ['nothing is left unfinished', text.nothingIsUnfinished],
+  ['process.exit is not called', text.processExitIsNotCalled],
+  ['no type is cast to any', text.typesAreTight],
+  ['no file has a marker of unfinished work', text.nothingIsUnfinished],
   ['no file names a machine or a registry', text.noMachineIsNamed],
   ['every export has a name', text.exportsAreNamed],
   ['the only classes are errors, Secret and World', text.classesAreFew],
-  ['every source has its test', mirror.everyFileHasItsTest()],
-  ['the floor plan in the docs is true', mirror.thePlanIsTrue],
+  ['an exported name is declared in one file', names.exportedNamesAreUnique()],
+  ['every source has its test', tests.everySourceHasItsTest()],
+  ['every command has its test', tests.everyCommandHasItsTest],
+  ['every check has its file and its test', tests.everyCheckHasItsTest(checkIds)],
+  ['every endpoint has its test', tests.everyEndpointHasItsTest([...ROUTES.auth, ...ROUTES.api])],
+  ['docs/architecture.md lists every folder with its layer', tests.architecturePageIsCurrent(floors.floorNumber)],
 ];
 
 test.each(rules)('%s', (_name, rule) => {

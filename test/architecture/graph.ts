@@ -3,10 +3,10 @@ import { type Import, type Project, type Rule, sources } from './project.ts';
 /** The files that the build starts from. */
 const entries = ['src/entry.ts', 'src/main.ts', 'src/platform/keychain-child.ts'];
 
-/** Packages that are read at every start; all others are read when they are wanted. */
-const atStart = ['commander'];
+/** Packages that are loaded at every start; all others are loaded when they are needed. */
+const startPackages = ['commander'];
 
-/** An import that waits for its moment ties two files like every other. */
+/** A dynamic import counts: it makes two files depend on each other as much as a static one. */
 export const noCycles: Rule = (project) => {
   const edges = edgesOf(project);
   const done = new Set<string>();
@@ -14,17 +14,17 @@ export const noCycles: Rule = (project) => {
     const cycle = findCycle(start, edges, done, []);
     return cycle === undefined ? [] : [cycle];
   });
-  // A circle is met from each of its files; the last one kept for a set of files is the first that was met.
+  // A cycle is found from each of its files; for each set of files the first one found is kept.
   const bySet = cycles.reverse().map((cycle) => [[...new Set(cycle)].sort().join(), cycle.join(' -> ')] as const);
   return [...new Map(bySet).values()];
 };
 
-export const everyFileIsReached: Rule = (project) => {
+export const everyFileIsReachable: Rule = (project) => {
   const seen = reach(entries, project.imports);
   return sources(project).filter((path) => !seen.has(path));
 };
 
-/** The words of a command are the path of its file, and the tree loads it when they are typed. */
+/** The words of a command are the path of its file; the tree loads that file when they are typed. */
 export const everyCommandIsInTheTree: Rule = (project) => {
   const commands = sources(project).filter((path) => path.startsWith('src/commands/'));
   const lines = project.imports.filter(({ from, kind }) => from === 'src/commands/index.ts' && kind === 'dynamic');
@@ -33,22 +33,22 @@ export const everyCommandIsInTheTree: Rule = (project) => {
   return commands.filter((path) => path !== 'src/commands/index.ts' && !known.has(path));
 };
 
-export const theTreeLoadsOnlyWhatIsTyped: Rule = (project) =>
+export const commandsAreLoadedLazily: Rule = (project) =>
   project.imports
     .filter(
       ({ from, to, kind }) => from === 'src/commands/index.ts' && to.startsWith('src/commands/') && kind === 'value',
     )
-    .map(({ to }) => `src/commands/index.ts imports ${to} at once`);
+    .map(({ to }) => `src/commands/index.ts imports ${to} statically`);
 
-export const startUpReadsLittle: Rule = (project) => {
+export const startLoadsFewPackages: Rule = (project) => {
   const values = project.imports.filter(({ kind }) => kind === 'value');
   const seen = reach(['src/main.ts', 'src/entry.ts'], values);
   return values
-    .filter(({ from, to }) => seen.has(from) && !/^(src\/|node:)/.test(to) && !atStart.includes(to))
+    .filter(({ from, to }) => seen.has(from) && !/^(src\/|node:)/.test(to) && !startPackages.includes(to))
     .map(({ from, to }) => `${from} imports ${to} at every start`);
 };
 
-/** Imports that run or are read when their file is; a lazy one may well lead back. */
+/** All imports by the importing file. */
 function edgesOf({ imports }: Project): ReadonlyMap<string, readonly string[]> {
   const edges = new Map<string, string[]>();
   for (const { from, to } of imports) edges.set(from, [...(edges.get(from) ?? []), to]);

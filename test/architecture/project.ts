@@ -36,7 +36,8 @@ export function makeProject(files: Readonly<Record<string, string>>): Project {
 /** Reads the checkout: what is under version control, told by name, because git need not be there. */
 export function readProject(root: string): Project {
   const folders = ['src', 'test', 'scripts', 'bench', 'bin', 'docs', 'completions', '.ci', '.github'];
-  const alone = readdirSync(root, { withFileTypes: true }).filter((entry) => entry.isFile());
+  // In a linked work tree .git is a file.
+  const alone = readdirSync(root, { withFileTypes: true }).filter((entry) => entry.isFile() && entry.name !== '.git');
   const paths = [...alone.map((entry) => entry.name), ...folders.flatMap((folder) => below(root, folder))];
   return makeProject(Object.fromEntries(paths.map((path) => [path, readFileSync(join(root, path), 'utf8')])));
 }

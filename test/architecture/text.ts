@@ -2,7 +2,7 @@ import { type Rule, sources } from './project.ts';
 
 const longest = 250;
 
-/** Where a secret's value leaves the process for its rightful place, and nowhere else. */
+/** The files in which a secret's value leaves the process: requests, stores, child processes. */
 const revealing: readonly string[] = [
   'src/api/client.ts',
   'src/api/databases.ts',
@@ -35,8 +35,8 @@ const revealing: readonly string[] = [
   'src/session/keychain-store.ts',
 ];
 
-/** Words that are true of one machine only, or that an unfinished file leaves behind. Put together so as not to find themselves. */
-const foreign = [
+/** Hosts of registries and paths of one machine. Joined from parts, so that this file does not contain them. */
+const machineWords = [
   ['registry', 'npmjs'].join('.'),
   ['registry', 'yarnpkg'].join('.'),
   ['deb', 'debian', 'org'].join('.'),
@@ -58,17 +58,17 @@ export const secretsStayInside =
   (allowed: readonly string[] = revealing): Rule =>
   (project) => {
     const users = sources(project).filter((path) => /\.reveal\(/.test(project.files[path]!));
-    const strangers = users.filter((path) => !allowed.includes(path));
+    const unlisted = users.filter((path) => !allowed.includes(path));
     const stale = allowed.filter((path) => !users.includes(path));
     return [
-      ...strangers.map((path) => `${path} reveals a secret and is not in the list`),
+      ...unlisted.map((path) => `${path} reveals a secret and is not in the list`),
       ...stale.map((path) => `${path} is in the list and reveals nothing`),
     ];
   };
 
-/** But for the one line that ends it quietly when nobody reads its data any more (`… | head`). */
-export const nobodyEndsTheProcess: Rule = (project) =>
-  lines(project.files, /^src\/(?!platform\/system\.ts$)/, /\bprocess\.exit\s*\(/);
+/** The one exception ends the process without a message when the reader of its output is gone (`… | head`). */
+export const processExitIsNotCalled: Rule = (project) =>
+  lines(project.files, /^src\/(?!platform\/system-host\.ts$)/, /\bprocess\.exit\s*\(/);
 
 export const typesAreTight: Rule = (project) =>
   lines(project.files, /^(src|test)\/.*\.ts$/, looseType).filter((line) => !/:\d+: (\/\/|\*|\/\*)/.test(line));
@@ -77,7 +77,7 @@ export const nothingIsUnfinished: Rule = (project) =>
   lines(project.files, /^(src|test|scripts|bench|bin)\//, unfinished);
 
 export const noMachineIsNamed: Rule = (project) =>
-  foreign.flatMap((word) => lines(project.files, /./, new RegExp(word.replaceAll('.', '\\.'))));
+  machineWords.flatMap((word) => lines(project.files, /./, new RegExp(word.replaceAll('.', '\\.'))));
 
 export const exportsAreNamed: Rule = (project) =>
   Object.entries(project.exports)
