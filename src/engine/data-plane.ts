@@ -1,5 +1,5 @@
 import { CliError } from '../errors.ts';
-import { connectErrorCodes, ConnectError as PgConnectError } from '../postgresql/failure.ts';
+import { ConnectError, connectErrorCodes } from '../platform/connect-error.ts';
 import { type PostgresqlSource, parsePostgresqlSource as readPostgres } from '../postgresql/source.ts';
 import { formatServerVersion } from '../postgresql/version.ts';
 import { type RedisSource, parseRedisSource as readRedis } from '../redis/source.ts';
@@ -77,7 +77,7 @@ async function probePostgres(
     const { version } = await withEngineSession(door, ports, { name: engineApplicationName }, readServerIdentity);
     return { door, version: formatServerVersion(version) };
   } catch (error) {
-    if (isSaid || !(error instanceof PgConnectError) || error.code !== connectErrorCodes.noTls) throw error;
+    if (isSaid || !(error instanceof ConnectError) || error.code !== connectErrorCodes.noTls) throw error;
     return probePostgres({ ...door, ssl: 'disable' }, true, ports);
   }
 }

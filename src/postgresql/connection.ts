@@ -1,10 +1,11 @@
 import { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
+import { ConnectError, type ConnectPhase, connectErrorCodes } from '../platform/connect-error.ts';
 import { sanitizeRemoteText } from '../platform/sanitize-remote-text.ts';
 import { readTlsSession, type TlsSession } from '../platform/tls-session.ts';
 import { type CopyIn, type CopyOut, copyIn, copyOut } from './copy.ts';
-import { ConnectError, type ConnectPhase, connectErrorCodes, toConnectError, toQueryError } from './failure.ts';
 import type { Client, Stream } from './pg.ts';
+import { toConnectError, toQueryError } from './query-error.ts';
 import type { PostgresqlSource } from './source.ts';
 import { postgresqlTlsOptions } from './tls.ts';
 

@@ -1,5 +1,5 @@
-import type { QueryError } from './failure.ts';
 import type { Client, Submittable } from './pg.ts';
+import type { QueryError } from './query-error.ts';
 
 /**
  * Hands on what the server sends, row by row: a promise that `take` returns holds the server back until it settles. The

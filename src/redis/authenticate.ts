@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
-import { ConnectError, connectErrorCodes, errorCodeOf, redactServerMessage } from './failure.ts';
+import { ConnectError, connectErrorCodes } from '../platform/connect-error.ts';
+import { errorCodeOf, redactServerMessage } from './command-error.ts';
 import { exchangeLine } from './resp.ts';
 import type { RedisSource } from './source.ts';
 import type { TimeLimit } from './time-limit.ts';

@@ -1,16 +1,9 @@
 import type { Socket } from 'node:net';
+import { ConnectError, connectErrorCodes } from '../platform/connect-error.ts';
 import type { TlsSession } from '../platform/tls-session.ts';
 import { authenticate, type RedisAuthentication } from './authenticate.ts';
+import { abortReason, CommandError, errorCodeOf, redactServerMessage, toRedisConnectError } from './command-error.ts';
 import { explainConnectError } from './explain-connect-error.ts';
-import {
-  abortReason,
-  CommandError,
-  ConnectError,
-  connectErrorCodes,
-  errorCodeOf,
-  redactServerMessage,
-  toRedisConnectError,
-} from './failure.ts';
 import type { Client } from './ioredis.ts';
 import { openRedisSocket, type RedisSocket } from './redis-socket.ts';
 import type { RedisSource } from './source.ts';

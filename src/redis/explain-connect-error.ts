@@ -1,4 +1,5 @@
-import { ConnectError, connectErrorCodes, errorCodeOf, redactServerMessage } from './failure.ts';
+import { ConnectError, connectErrorCodes } from '../platform/connect-error.ts';
+import { errorCodeOf, redactServerMessage } from './command-error.ts';
 import { openRedisSocket } from './redis-socket.ts';
 import { exchangeLine } from './resp.ts';
 import type { RedisSource } from './source.ts';

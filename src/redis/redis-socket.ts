@@ -1,7 +1,8 @@
 import { Socket } from 'node:net';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
+import { ConnectError, connectErrorCodes } from '../platform/connect-error.ts';
 import { readTlsSession, type TlsSession } from '../platform/tls-session.ts';
-import { ConnectError, connectErrorCodes, toRedisConnectError } from './failure.ts';
+import { toRedisConnectError } from './command-error.ts';
 import type { RedisSource } from './source.ts';
 import { type TimeLimit, withTimeLimit } from './time-limit.ts';
 import { redisTlsOptions } from './tls.ts';

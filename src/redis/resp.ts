@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
-import { ConnectError, connectErrorCodes, toRedisConnectError } from './failure.ts';
+import { ConnectError, connectErrorCodes } from '../platform/connect-error.ts';
+import { toRedisConnectError } from './command-error.ts';
 import { type TimeLimit, withTimeLimit } from './time-limit.ts';
 
 /** A command as arrays of bulk strings (https://redis.io/docs/latest/develop/reference/protocol-spec/). */

@@ -17,7 +17,7 @@ const revealing: readonly string[] = [
   'src/oauth/token-endpoint.ts',
   'src/postgresql/connection.ts',
   'src/redis/authenticate.ts',
-  'src/redis/failure.ts',
+  'src/redis/command-error.ts',
   'src/secret.ts',
   'src/session/client-secret.ts',
   'src/session/stored-session.ts',

@@ -1,7 +1,8 @@
 import type { Socket } from 'node:net';
 import { afterEach, describe, expect, test, vi } from 'vitest';
+import { ConnectError } from '../../src/platform/connect-error.ts';
 import { connectPostgresql } from '../../src/postgresql/connection.ts';
-import { ConnectError, QueryError } from '../../src/postgresql/failure.ts';
+import { QueryError } from '../../src/postgresql/query-error.ts';
 import type { PostgresqlSource } from '../../src/postgresql/source.ts';
 import { Secret } from '../../src/secret.ts';
 import { type FakeServer, failure, hello, int32, isStartup, message, ready, serveMessages } from './wire.ts';

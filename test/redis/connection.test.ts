@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { CommandError, errorCodeOf, redactServerMessage } from '../../src/redis/command-error.ts';
 import { connectRedis } from '../../src/redis/connection.ts';
-import { CommandError, errorCodeOf, redactServerMessage } from '../../src/redis/failure.ts';
 import { parseRedisSource, type RedisSourceInput } from '../../src/redis/source.ts';
 import { Secret } from '../../src/secret.ts';
 import { lacks } from '../fixtures/needs.ts';

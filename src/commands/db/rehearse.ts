@@ -4,11 +4,12 @@ import type { Context } from '../../context.ts';
 import { type DbSource, readDbSource } from '../../db-source/read-source.ts';
 import { MigrationError, redactedReason } from '../../engine/migration-error.ts';
 import { CliError, type ExitCode, usageError } from '../../errors.ts';
+import { ConnectError } from '../../platform/connect-error.ts';
 import { interruptedError } from '../../platform/defer-signals.ts';
 import type { SignalName } from '../../platform/host.ts';
-import { ConnectError as PgConnectError, QueryError } from '../../postgresql/failure.ts';
+import { QueryError } from '../../postgresql/query-error.ts';
 import type { PreflightReport } from '../../preflight/report.ts';
-import { CommandError, ConnectError as RedisConnectError } from '../../redis/failure.ts';
+import { CommandError } from '../../redis/command-error.ts';
 import {
   rehearsalPreflightOptions,
   rehearseOptionSpecs,
@@ -90,7 +91,7 @@ export const dbRehearseCommand: CommandSpec<Context> = {
 
 /** A server that went away, or refused, is no bug of the program. */
 function worded(error: unknown, { source }: DbSource, into: RehearsalTarget): unknown {
-  const kinds = [PgConnectError, QueryError, RedisConnectError, CommandError, MigrationError];
+  const kinds = [ConnectError, QueryError, CommandError, MigrationError];
   if (!kinds.some((kind) => error instanceof kind)) return error;
   const reason = redactedReason(error, source.password, into.source.password);
   return new CliError('rehearsal_failed', `the rehearsal broke off: ${reason}`, {

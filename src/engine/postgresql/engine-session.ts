@@ -1,5 +1,6 @@
+import { ConnectError } from '../../platform/connect-error.ts';
 import type { CopySession, PostgresqlRow } from '../../postgresql/connection.ts';
-import { ConnectError, QueryError } from '../../postgresql/failure.ts';
+import { QueryError } from '../../postgresql/query-error.ts';
 import type { PostgresqlSource } from '../../postgresql/source.ts';
 import { type HeldSession, holdSession } from '../held-session.ts';
 import type { EngineDependencies } from '../migration-job.ts';

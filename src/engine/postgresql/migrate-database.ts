@@ -1,4 +1,4 @@
-import { QueryError } from '../../postgresql/failure.ts';
+import { QueryError } from '../../postgresql/query-error.ts';
 import { MigrationError, redactedReason } from '../migration-error.ts';
 import { type EngineDependencies, isStoppedByInterrupt, type PostgresMigrationJob } from '../migration-job.ts';
 import type { PostgresJournalEntry } from '../migration-journal.ts';

@@ -1,5 +1,6 @@
+import { ConnectError } from '../../platform/connect-error.ts';
+import { CommandError } from '../../redis/command-error.ts';
 import type { RedisSession } from '../../redis/connection.ts';
-import { CommandError, ConnectError } from '../../redis/failure.ts';
 import { parseKeyspace, type RedisInfo } from '../../redis/info.ts';
 import type { RedisSource } from '../../redis/source.ts';
 import { parseServerVersion } from '../../redis/version.ts';

@@ -1,5 +1,5 @@
 import type { PostgresqlSession } from '../../postgresql/connection.ts';
-import { QueryError } from '../../postgresql/failure.ts';
+import { QueryError } from '../../postgresql/query-error.ts';
 import type { SchemaPart } from './schema-part.ts';
 import { schemaStatementTimeout } from './schema-session.ts';
 

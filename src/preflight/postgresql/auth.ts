@@ -1,4 +1,4 @@
-import { connectErrorCodes } from '../../postgresql/failure.ts';
+import { connectErrorCodes } from '../../platform/connect-error.ts';
 import { quoteIdentifier, quoteLiteral } from '../../postgresql/quote.ts';
 import { type CheckOutcome, type Fix, fail, pass, skip, unknown } from '../finding.ts';
 import { serverCheck } from './check.ts';

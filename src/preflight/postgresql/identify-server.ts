@@ -1,6 +1,6 @@
 import { sanitizeRemoteText } from '../../platform/sanitize-remote-text.ts';
 import type { PostgresqlRow, PostgresqlSession } from '../../postgresql/connection.ts';
-import { QueryError } from '../../postgresql/failure.ts';
+import { QueryError } from '../../postgresql/query-error.ts';
 import { queryResultSets, readOnlyMessage } from './read-only-message.ts';
 import type { SourceConnectOptions } from './source-connect-options.ts';
 import type { PostgresqlConnectionResult } from './source-facts.ts';

@@ -1,4 +1,4 @@
-import { connectErrorCodes } from '../../postgresql/failure.ts';
+import { connectErrorCodes } from '../../platform/connect-error.ts';
 import { type CheckOutcome, fail, type MigrationMethod, skip } from '../finding.ts';
 import type { PostgresqlConnectionResult, PostgresqlSourceFacts } from './source-facts.ts';
 

@@ -1,5 +1,6 @@
+import { ConnectError, connectErrorCodes } from '../../platform/connect-error.ts';
 import { connectPostgresql, type PostgresqlSession } from '../../postgresql/connection.ts';
-import { ConnectError, connectErrorCodes, QueryError } from '../../postgresql/failure.ts';
+import { QueryError } from '../../postgresql/query-error.ts';
 import type { PostgresqlSource } from '../../postgresql/source.ts';
 import { findReachableAddress } from '../network/find-reachable-address.ts';
 import type { NameResolver } from '../network/name-resolver.ts';

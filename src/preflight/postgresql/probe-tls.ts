@@ -1,6 +1,6 @@
+import { ConnectError, connectErrorCodes } from '../../platform/connect-error.ts';
 import type { TlsSession } from '../../platform/tls-session.ts';
 import { connectPostgresql, type PostgresqlSession } from '../../postgresql/connection.ts';
-import { ConnectError, connectErrorCodes } from '../../postgresql/failure.ts';
 import type { TlsFacts } from '../network/network-facts.ts';
 import type { SourceConnectOptions } from './source-connect-options.ts';
 

@@ -1,6 +1,7 @@
+import { ConnectError, connectErrorCodes } from '../../platform/connect-error.ts';
 import type { Clock } from '../../platform/host.ts';
 import { connectPostgresql, type PostgresqlSession } from '../../postgresql/connection.ts';
-import { ConnectError, connectErrorCodes, QueryError } from '../../postgresql/failure.ts';
+import { QueryError } from '../../postgresql/query-error.ts';
 import type { PostgresqlSource } from '../../postgresql/source.ts';
 import type { PostgresqlQueryContext } from './query.ts';
 import { type AnyPostgresqlQuery, type PostgresqlQueryResults, queryFailureText, runQueries } from './run-queries.ts';

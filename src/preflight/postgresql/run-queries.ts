@@ -1,5 +1,6 @@
+import { type ConnectError, connectErrorCodes } from '../../platform/connect-error.ts';
 import type { PostgresqlRow, PostgresqlSession } from '../../postgresql/connection.ts';
-import { type ConnectError, connectErrorCodes, QueryError } from '../../postgresql/failure.ts';
+import { QueryError } from '../../postgresql/query-error.ts';
 import { grantOfPublicObject } from './queries/grants.ts';
 import type { PostgresqlQuery, PostgresqlQueryContext, PostgresqlQueryResult, ReadQueryResult } from './query.ts';
 import { queryResultSets, readOnlyMessage } from './read-only-message.ts';

@@ -1,4 +1,4 @@
-import { connectErrorCodes } from '../../postgresql/failure.ts';
+import { connectErrorCodes } from '../../platform/connect-error.ts';
 import { type CheckOutcome, pass, skip, warn } from '../finding.ts';
 import { isConnectedOverLoopback } from '../network/evaluate-host.ts';
 import { serverCheck } from './check.ts';

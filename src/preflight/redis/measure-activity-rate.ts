@@ -1,6 +1,6 @@
 import type { Clock } from '../../platform/host.ts';
+import { CommandError } from '../../redis/command-error.ts';
 import type { RedisCommand, RedisSession } from '../../redis/connection.ts';
-import { CommandError } from '../../redis/failure.ts';
 import type { RedisInfo } from '../../redis/info.ts';
 import { activityRateOf, type SentTraffic } from './activity-rate.ts';
 import { infoQuery } from './queries/info.ts';

@@ -1,5 +1,5 @@
+import { ConnectError, connectErrorCodes } from '../../platform/connect-error.ts';
 import { connectRedis, type RedisSession } from '../../redis/connection.ts';
-import { ConnectError, connectErrorCodes } from '../../redis/failure.ts';
 import type { RedisSource } from '../../redis/source.ts';
 import { findReachableAddress } from '../network/find-reachable-address.ts';
 import type { AddressFacts, TlsFacts } from '../network/network-facts.ts';

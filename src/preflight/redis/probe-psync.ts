@@ -1,5 +1,6 @@
+import { ConnectError } from '../../platform/connect-error.ts';
 import { authenticate } from '../../redis/authenticate.ts';
-import { ConnectError, errorCodeOf, redactServerMessage } from '../../redis/failure.ts';
+import { errorCodeOf, redactServerMessage } from '../../redis/command-error.ts';
 import { openRedisSocket } from '../../redis/redis-socket.ts';
 import { exchangeLine } from '../../redis/resp.ts';
 import type { RedisSource } from '../../redis/source.ts';

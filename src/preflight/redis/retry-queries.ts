@@ -1,5 +1,5 @@
+import { ConnectError } from '../../platform/connect-error.ts';
 import { connectRedis, type RedisCommand, type RedisSession } from '../../redis/connection.ts';
-import { ConnectError } from '../../redis/failure.ts';
 import type { RedisSource } from '../../redis/source.ts';
 import type { RedisQueryContext, RedisQueryResult } from './query.ts';
 import { type RedisQueryResults, runRedisQuery } from './run-queries.ts';

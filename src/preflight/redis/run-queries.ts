@@ -1,5 +1,6 @@
+import { connectErrorCodes } from '../../platform/connect-error.ts';
+import { CommandError } from '../../redis/command-error.ts';
 import type { RedisCommand, RedisSession } from '../../redis/connection.ts';
-import { CommandError, connectErrorCodes } from '../../redis/failure.ts';
 import { formatRedisCommand } from '../../redis/quote.ts';
 import type { AnyRedisCheck } from './check.ts';
 import type { RedisQueries, RedisQuery, RedisQueryContext, RedisQueryResult } from './query.ts';

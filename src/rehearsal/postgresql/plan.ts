@@ -5,7 +5,7 @@ import { queryLastRows, withEngineSession } from '../../engine/postgresql/engine
 import { engineApplicationName } from '../../engine/postgresql/object-names.ts';
 import { readServerIdentity, type ServerIdentity } from '../../engine/postgresql/server-identity.ts';
 import { CliError, usageError } from '../../errors.ts';
-import { ConnectError, connectErrorCodes } from '../../postgresql/failure.ts';
+import { ConnectError, connectErrorCodes } from '../../platform/connect-error.ts';
 import type { PostgresqlSource } from '../../postgresql/source.ts';
 import type { FilledDatabase } from '../rehearsal-record.ts';
 import { describeExistingObjects, readEmptyDatabase } from './existing-objects.ts';

@@ -1,5 +1,6 @@
+import { ConnectError } from '../../platform/connect-error.ts';
 import { connectPostgresql, type PostgresqlSession } from '../../postgresql/connection.ts';
-import { ConnectError, QueryError } from '../../postgresql/failure.ts';
+import { QueryError } from '../../postgresql/query-error.ts';
 import type { PostgresqlSource } from '../../postgresql/source.ts';
 import type { ConnectionProbe } from '../connection-probe.ts';
 import type { WatchLimits } from '../watch-limits.ts';

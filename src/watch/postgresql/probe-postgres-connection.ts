@@ -1,5 +1,5 @@
+import { ConnectError } from '../../platform/connect-error.ts';
 import { connectPostgresql } from '../../postgresql/connection.ts';
-import { ConnectError } from '../../postgresql/failure.ts';
 import type { PostgresqlSource } from '../../postgresql/source.ts';
 import type { ConnectionProbe } from '../connection-probe.ts';
 import { describeCertificate, resolveAddresses } from '../probe-details.ts';

@@ -1,5 +1,5 @@
 import type { PostgresqlRow, PostgresqlSession } from '../../postgresql/connection.ts';
-import { QueryError } from '../../postgresql/failure.ts';
+import { QueryError } from '../../postgresql/query-error.ts';
 
 /** One SELECT without a parameter; all questions of a look travel in one message, inside a read-only transaction. */
 export interface WatchQuery<T> {

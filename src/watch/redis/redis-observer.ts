@@ -1,5 +1,6 @@
+import { ConnectError } from '../../platform/connect-error.ts';
+import { CommandError } from '../../redis/command-error.ts';
 import { connectRedis, type RedisCommand, type RedisSession } from '../../redis/connection.ts';
-import { CommandError, ConnectError } from '../../redis/failure.ts';
 import { parseInfo } from '../../redis/info.ts';
 import { formatRedisCommand } from '../../redis/quote.ts';
 import type { RedisSource } from '../../redis/source.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createMemoryJournal } from '../../../src/engine/migration-journal.ts';
 import { type CopySession, connectPostgresql } from '../../../src/postgresql/connection.ts';
-import { QueryError } from '../../../src/postgresql/failure.ts';
+import { QueryError } from '../../../src/postgresql/query-error.ts';
 import {
   beginMigration,
   objectsOn,

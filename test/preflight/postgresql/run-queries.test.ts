@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { PostgresqlSession } from '../../../src/postgresql/connection.ts';
-import { QueryError } from '../../../src/postgresql/failure.ts';
+import { QueryError } from '../../../src/postgresql/query-error.ts';
 import type { PostgresqlQuery } from '../../../src/preflight/postgresql/query.ts';
 import { type RunQueriesOptions, runQueries } from '../../../src/preflight/postgresql/run-queries.ts';
 

@@ -4,8 +4,8 @@ import { redisChecks } from '../../../src/preflight/redis/checks.ts';
 import { evaluateRedisChecks } from '../../../src/preflight/redis/findings.ts';
 import { runRedisQueries } from '../../../src/preflight/redis/run-queries.ts';
 import type { RedisSourceFacts } from '../../../src/preflight/redis/source-facts.ts';
+import { CommandError, errorCodeOf } from '../../../src/redis/command-error.ts';
 import type { RedisCommand, RedisReply, RedisSession } from '../../../src/redis/connection.ts';
-import { CommandError, errorCodeOf } from '../../../src/redis/failure.ts';
 import { wish } from './wish.ts';
 
 /** What a server answered, as far as it is asked. */

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { toQueryResult } from '../../../src/preflight/redis/run-queries.ts';
-import { CommandError } from '../../../src/redis/failure.ts';
+import { CommandError } from '../../../src/redis/command-error.ts';
 
 const ask = { id: 'memory', permission: '+info' };
 const outcome = (error: unknown) => toQueryResult(Promise.reject(error), ask, { user: 'mover' });

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { QueryError } from '../../../src/postgresql/failure.ts';
+import { QueryError } from '../../../src/postgresql/query-error.ts';
 import { runWatchQueries, type WatchQuery } from '../../../src/watch/postgresql/watch-query.ts';
 
 const question = (id: string): WatchQuery<string> => ({

@@ -1,4 +1,4 @@
-import { connectErrorCodes } from '../../../redis/failure.ts';
+import { connectErrorCodes } from '../../../platform/connect-error.ts';
 import { infoNumber } from '../../../redis/info.ts';
 import { fail, pass, skip, unknown, warn } from '../../finding.ts';
 import { redisCheck, redisMethods } from '../check.ts';

@@ -1,4 +1,4 @@
-import { connectErrorCodes } from '../../../redis/failure.ts';
+import { connectErrorCodes } from '../../../platform/connect-error.ts';
 import type { RedisInfo } from '../../../redis/info.ts';
 import { type CheckOutcome, type Fix, fail, pass, skip, warn } from '../../finding.ts';
 import { redisCheck, redisMethods } from '../check.ts';

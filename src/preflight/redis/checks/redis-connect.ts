@@ -1,4 +1,4 @@
-import { connectErrorCodes } from '../../../redis/failure.ts';
+import { connectErrorCodes } from '../../../platform/connect-error.ts';
 import type { RedisInfo } from '../../../redis/info.ts';
 import { type CheckOutcome, fail, warn } from '../../finding.ts';
 import { evaluateConnect } from '../../network/evaluate-connect.ts';

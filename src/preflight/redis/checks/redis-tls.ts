@@ -1,4 +1,4 @@
-import { connectErrorCodes } from '../../../redis/failure.ts';
+import { connectErrorCodes } from '../../../platform/connect-error.ts';
 import { type CheckOutcome, fail, info, pass, skip, warn } from '../../finding.ts';
 import { isConnectedOverLoopback } from '../../network/evaluate-host.ts';
 import type { PreflightOptions } from '../../preflight-options.ts';

@@ -1,58 +1,19 @@
 import { isRecord, stringField } from '../json.ts';
+import {
+  ConnectError,
+  type ConnectPhase,
+  closedDuringHandshake,
+  connectErrorCodes,
+  DatabaseError,
+  tlsErrorReason,
+} from '../platform/connect-error.ts';
 import { systemErrorReason } from '../platform/network-failure.ts';
 import { sanitizeRemoteText } from '../platform/sanitize-remote-text.ts';
 import type { TlsSession } from '../platform/tls-session.ts';
 
-/** How far a connection came: `network` until TCP stood, `tls` until the handshake, `startup` until the server was ready. */
-export type ConnectPhase = 'network' | 'tls' | 'startup';
-
-/** Codes beside the SQLSTATEs of the server and those of the operating system. */
-export const connectErrorCodes = {
-  /** The server answered that it does not speak TLS. */
-  noTls: 'NO_TLS',
-  /** A handshake or a certificate failed. */
-  tls: 'TLS',
-  /** The server asked for a password and there is none. */
-  noPassword: 'NO_PASSWORD',
-  /** The server asks for a kind of authentication that passwords cannot answer. */
-  authentication: 'AUTHENTICATION',
-  /** What answered does not speak the protocol. */
-  protocol: 'PROTOCOL',
-  timeout: 'ETIMEDOUT',
-  closed: 'ECONNRESET',
-  /** The caller's signal. */
-  aborted: 'ABORTED',
-} as const;
-
-/** Why no session came about. */
-export class ConnectError extends Error {
-  override readonly name = 'ConnectError';
-  readonly phase: ConnectPhase;
-  /** An SQLSTATE, a code of the operating system or one of `ownCodes`. */
-  readonly code: string;
-  /** What was agreed before the server refused; undefined: no handshake was finished. */
-  readonly tls: TlsSession | undefined;
-
-  constructor(phase: ConnectPhase, code: string, message: string, tls?: TlsSession) {
-    super(message);
-    this.phase = phase;
-    this.code = code;
-    this.tls = tls;
-  }
-}
-
-/** Why a query has no answer. */
-export class QueryError extends Error {
+/** Why a statement has no result. `code` is an SQLSTATE when the server refused it. */
+export class QueryError extends DatabaseError {
   override readonly name = 'QueryError';
-  readonly code: string;
-  /** The session is gone with it. */
-  readonly lost: boolean;
-
-  constructor(code: string, message: string, lost: boolean) {
-    super(message);
-    this.code = code;
-    this.lost = lost;
-  }
 }
 
 export function toConnectError(
@@ -68,8 +29,7 @@ export function toConnectError(
   const known = tlsAnswers[message];
   if (known !== undefined) return new ConnectError('tls', known.code, known.message);
   const closed = code === connectErrorCodes.closed;
-  const words = closed ? 'the connection was closed during the TLS handshake' : tlsWords(error);
-  return new ConnectError('tls', connectErrorCodes.tls, words);
+  return new ConnectError('tls', connectErrorCodes.tls, closed ? closedDuringHandshake : tlsErrorReason(error));
 }
 
 /** What pg makes of the answer to its question for TLS (SSLRequest). */
@@ -128,11 +88,4 @@ function ends(error: unknown): boolean {
   const severity = stringField(error, 'severity');
   const code = stringField(error, 'code') ?? '';
   return severity === 'FATAL' || severity === 'PANIC' || /^(57P0|25P0[34])/.test(code);
-}
-
-function tlsWords(error: unknown): string {
-  const parts = isRecord(error) ? error : {};
-  const words = sanitizeRemoteText(stringField(parts, 'reason') ?? stringField(parts, 'message') ?? String(error));
-  // OpenSSL puts its call and its own source file around the reason.
-  return /:SSL routines:[^:]*:([^:]+):/.exec(words)?.[1] ?? words;
 }

@@ -1,53 +1,18 @@
+import {
+  ConnectError,
+  type ConnectPhase,
+  closedDuringHandshake,
+  connectErrorCodes,
+  DatabaseError,
+  tlsErrorReason,
+} from '../platform/connect-error.ts';
 import { systemErrorCode, systemErrorReason } from '../platform/network-failure.ts';
 import { sanitizeRemoteText } from '../platform/sanitize-remote-text.ts';
 import type { RedisSource } from './source.ts';
 
-/** How far a connection came: `network` up to TCP, `tls` up to the handshake, `startup` until the server took a command. */
-export type ConnectPhase = 'network' | 'tls' | 'startup';
-
-/** Codes of ours, beside the first word of a server's error (NOAUTH, WRONGPASS, DENIED) and those of the operating system. */
-export const connectErrorCodes = {
-  /** A handshake or a certificate failed. */
-  tls: 'TLS',
-  /** TLS was spoken to a server that does not. */
-  noTls: 'NO_TLS',
-  /** TLS is spoken by the server, and we did not. */
-  onlyTls: 'ONLY_TLS',
-  /** What answered is no Redis. */
-  protocol: 'PROTOCOL',
-  maxClients: 'MAXCLIENTS',
-  timeout: 'ETIMEDOUT',
-  closed: 'ECONNRESET',
-  aborted: 'ABORTED',
-} as const;
-
-/** Why no session came about. */
-export class ConnectError extends Error {
-  override readonly name = 'ConnectError';
-  readonly phase: ConnectPhase;
-  /** The first word of the server's error, a code of the operating system, or one of `ownCodes`. */
-  readonly code: string;
-
-  constructor(phase: ConnectPhase, code: string, message: string) {
-    super(message);
-    this.phase = phase;
-    this.code = code;
-  }
-}
-
-/** Why a command has no reply. */
-export class CommandError extends Error {
+/** Why a command has no reply. `code` is the first word of the server's error (NOPERM, LOADING, ERR) when it refused it. */
+export class CommandError extends DatabaseError {
   override readonly name = 'CommandError';
-  /** The first word of the server's error (NOPERM, LOADING, ERR), or one of `ownCodes`. */
-  readonly code: string;
-  /** The session is gone with it. */
-  readonly lost: boolean;
-
-  constructor(code: string, message: string, lost: boolean) {
-    super(message);
-    this.code = code;
-    this.lost = lost;
-  }
 }
 
 /** `NOAUTH` of `NOAUTH Authentication required.`; `ERR` when there is no such word. */
@@ -97,9 +62,7 @@ function tlsError(code: string, error: unknown): ConnectError {
     );
   }
   if (code === connectErrorCodes.closed) {
-    return new ConnectError('tls', connectErrorCodes.tls, 'the connection was closed during the TLS handshake');
+    return new ConnectError('tls', connectErrorCodes.tls, closedDuringHandshake);
   }
-  const words =
-    error instanceof Error ? sanitizeRemoteText('reason' in error ? String(error.reason) : error.message) : code;
-  return new ConnectError('tls', connectErrorCodes.tls, words);
+  return new ConnectError('tls', connectErrorCodes.tls, tlsErrorReason(error));
 }
