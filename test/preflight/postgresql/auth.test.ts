@@ -17,7 +17,7 @@ describe('auth-password', () => {
     expect(fix?.text).toContain(`ALTER ROLE "o""d'd" VALID UNTIL 'infinity'`);
   });
   test('a password that nobody asked for is not proven right for a service that comes from elsewhere', () => {
-    const unasked = { ...healthyFacts, entry: { ...entered, passwordAsked: false } };
+    const unasked = { ...healthyFacts, connection: { ...entered, passwordAsked: false } };
     expect(outcomeOf(authPasswordCheck, unasked, { asPublic: true }).status).toBe('unknown');
     expect(outcomeOf(authPasswordCheck, unasked, { asPublic: false }).status).toBe('pass');
     expect(outcomeOf(authPasswordCheck, healthyFacts, { asPublic: true }).status).toBe('pass');

@@ -6,8 +6,8 @@ import {
 } from '../../../src/preflight/postgresql/version.ts';
 import { entered, healthyFacts, outcomeOf } from './login-facts.ts';
 
-const of = (version: number) => ({ ...healthyFacts, entry: { ...entered, version } });
-const saying = (versionText: string) => ({ ...healthyFacts, entry: { ...entered, versionText } });
+const of = (version: number) => ({ ...healthyFacts, connection: { ...entered, version } });
+const saying = (versionText: string) => ({ ...healthyFacts, connection: { ...entered, versionText } });
 
 test.each([
   [180004, 'pass', []],

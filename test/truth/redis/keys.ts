@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis';
 import type { RedisServer } from '../../fixtures/redis.ts';
 
-export interface RedisEndpoint {
+export interface RedisClientOptions {
   readonly host: string;
   readonly port: number;
   readonly username?: string | undefined;
@@ -11,7 +11,7 @@ export interface RedisEndpoint {
 
 /** A session that says exactly what it is told, and no longer than it must. */
 export async function withRedisClient<T>(
-  { host, port, username, password, tls = false }: RedisEndpoint,
+  { host, port, username, password, tls = false }: RedisClientOptions,
   work: (session: Redis) => Promise<T>,
 ): Promise<T> {
   const session = new Redis({
@@ -38,21 +38,21 @@ export async function withRedisClient<T>(
   }
 }
 
-export function redisEndpointOf(server: RedisServer, password?: string): RedisEndpoint {
+export function redisClientOptions(server: RedisServer, password?: string): RedisClientOptions {
   return { host: server.host, port: server.port, password, tls: server.ca !== undefined };
 }
 
 /** How many keys each database has, as in `db0:50 db3:50`. */
-export function sizes(entrance: RedisEndpoint): Promise<string> {
-  return withRedisClient(entrance, async (session) => {
+export function sizes(options: RedisClientOptions): Promise<string> {
+  return withRedisClient(options, async (session) => {
     const text = await session.info('keyspace');
     return [...text.matchAll(/^(db\d+):keys=(\d+)/gm)].map(([, name, keys]) => `${name}:${keys}`).join(' ');
   });
 }
 
 /** Of several servers that have one keyspace together. */
-export async function sizesOfAll(entrances: readonly RedisEndpoint[]): Promise<string> {
-  const all = await Promise.all(entrances.map(sizes));
+export async function sizesOfAll(each: readonly RedisClientOptions[]): Promise<string> {
+  const all = await Promise.all(each.map(sizes));
   const sums = new Map<string, number>();
   for (const part of all.flatMap((text) => text.split(' ').filter((word) => word !== ''))) {
     const [name = '', keys] = part.split(':');
@@ -62,8 +62,8 @@ export async function sizesOfAll(entrances: readonly RedisEndpoint[]): Promise<s
 }
 
 /** Some of each kind, in one database. */
-export function fill(entrance: RedisEndpoint, db: number): Promise<void> {
-  return withRedisClient(entrance, async (session) => {
+export function fill(options: RedisClientOptions, db: number): Promise<void> {
+  return withRedisClient(options, async (session) => {
     if (db > 0) await session.select(db);
     for (let at = 0; at < 40; at += 1) await session.set(`text:${at}`, Buffer.from([at, 0, 255, 13, 10]));
     await session.hset('hash', { a: '1', b: '2' });
@@ -77,13 +77,13 @@ export function fill(entrance: RedisEndpoint, db: number): Promise<void> {
 
 /** Reads every key and writes it on the target: what is left where a replica is not let in. */
 export async function scan(
-  from: readonly RedisEndpoint[],
-  to: RedisEndpoint,
+  from: readonly RedisClientOptions[],
+  to: RedisClientOptions,
   databases: readonly number[],
 ): Promise<void> {
   await withRedisClient(to, async (sink) => {
-    for (const entrance of from) {
-      await withRedisClient(entrance, async (source) => {
+    for (const options of from) {
+      await withRedisClient(options, async (source) => {
         for (const db of databases) {
           if (db > 0 || databases.length > 1) await Promise.all([source.select(db), sink.select(db)]);
           await scanOne(source, sink);

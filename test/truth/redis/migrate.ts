@@ -3,21 +3,21 @@ import { createMigrationEngine } from '../../../src/engine/migration-engine.ts';
 import { defaultEngineLimits } from '../../../src/engine/migration-job.ts';
 import type { RedisSource } from '../../../src/redis/source.ts';
 import type { RedisServer } from '../../fixtures/redis.ts';
-import { type RedisEndpoint, sizes, sizesOfAll, withRedisClient } from './keys.ts';
+import { type RedisClientOptions, sizes, sizesOfAll, withRedisClient } from './keys.ts';
 
 export interface Plan {
-  readonly door: RedisSource;
+  readonly connection: RedisSource;
   readonly target: RedisServer;
-  readonly into: RedisEndpoint;
+  readonly into: RedisClientOptions;
   /** Where the application writes. */
-  readonly primaries: readonly RedisEndpoint[];
+  readonly primaries: readonly RedisClientOptions[];
   readonly databases: readonly number[];
   readonly patience: number;
 }
 
 /** Follows for real and looks whether it is true. Resolves with what did not hold. */
 export async function migrate(plan: Plan): Promise<readonly string[]> {
-  const { door, target, into, patience } = plan;
+  const { connection, target, into, patience } = plan;
   const engine = createMigrationEngine({
     now: Date.now,
     ports: {
@@ -37,11 +37,11 @@ export async function migrate(plan: Plan): Promise<readonly string[]> {
       id: randomUUID(),
       plane,
       source: {
-        host: door.host,
-        port: door.port,
-        disableSsl: door.ssl === 'disable',
-        ...(door.username === undefined ? {} : { username: door.username }),
-        ...(door.password === undefined ? {} : { password: door.password.reveal() }),
+        host: connection.host,
+        port: connection.port,
+        disableSsl: connection.ssl === 'disable',
+        ...(connection.username === undefined ? {} : { username: connection.username }),
+        ...(connection.password === undefined ? {} : { password: connection.password.reveal() }),
       },
       ignoreDbs: [],
       deadline: Number.POSITIVE_INFINITY,

@@ -2,12 +2,12 @@ import { systemClock } from '../../../src/platform/clock.ts';
 import { runRedisPreflight } from '../../../src/preflight/redis/run.ts';
 import type { PreflightReport } from '../../../src/preflight/report.ts';
 import type { RedisSource } from '../../../src/redis/source.ts';
-import { redisEndpointOf as redisSourceOf } from '../../engine/engine-servers.ts';
+import { redisEndpointOf } from '../../engine/engine-servers.ts';
 import { type RedisOptions, type RedisServer, startRedis } from '../../fixtures/redis.ts';
 import { wish } from '../../preflight/redis/wish.ts';
 import type { TruthRow } from '../row.ts';
 import type { RedisCase } from './case.ts';
-import { fill, type RedisEndpoint, redisEndpointOf, scan, sizes, sizesOfAll } from './keys.ts';
+import { fill, type RedisClientOptions, redisClientOptions, scan, sizes, sizesOfAll } from './keys.ts';
 import { migrate, type Plan } from './migrate.ts';
 
 const named = { redis: 'redis-7.0', valkey: 'valkey-8' } as const;
@@ -26,18 +26,21 @@ export async function runCase(one: RedisCase, patience: number): Promise<TruthRo
   const databases = one.filled ?? [0, 3];
   const prepared = await one.before?.(source);
   try {
-    const primaries = (prepared?.primaries ?? [source]).map((server) => redisEndpointOf(server, one.password));
+    const primaries = (prepared?.primaries ?? [source]).map((server) => redisClientOptions(server, one.password));
     const filled = prepared?.primaries === undefined ? primaries : [];
-    for (const entrance of filled) for (const db of databases) await fill(entrance, db);
+    for (const options of filled) for (const db of databases) await fill(options, db);
     for (const words of one.last ?? []) source.cli(...words);
-    const door = redisSourceOf(source, { ssl: source.ca === undefined ? 'disable' : 'require', ...one.connection });
+    const connection = redisEndpointOf(source, {
+      ssl: source.ca === undefined ? 'disable' : 'require',
+      ...one.connection,
+    });
     const program = into.program ?? 'redis';
-    const report = await judge(one, door, named[program]);
+    const report = await judge(one, connection, named[program]);
     const target = await start(into);
-    const plan: Plan = { door, target, into: redisEndpointOf(target), primaries, databases, patience };
+    const plan: Plan = { connection, target, into: redisClientOptions(target), primaries, databases, patience };
     const continuous = await migrate(plan);
     const second = continuous.length === 0 ? undefined : await start(into);
-    const scanned = second === undefined ? undefined : await copy(plan, door, second, prepared?.primaries);
+    const scanned = second === undefined ? undefined : await copy(plan, connection, second, prepared?.primaries);
     const truth = continuous.length === 0 ? 'continuous' : scanned?.length === 0 ? 'scan' : 'blocked';
     const blockers = report.findings.filter(({ status, blocks }) => status === 'fail' && blocks.length > 0);
     return {
@@ -59,10 +62,10 @@ export async function runCase(one: RedisCase, patience: number): Promise<TruthRo
   }
 }
 
-function judge(one: RedisCase, door: RedisSource, targetVersion: string): Promise<PreflightReport> {
+function judge(one: RedisCase, connection: RedisSource, targetVersion: string): Promise<PreflightReport> {
   return runRedisPreflight({
-    source: door,
-    wish: wish({ targetVersion, disableSsl: door.ssl === 'disable', now: Date.now(), ...one.options }),
+    source: connection,
+    options: wish({ targetVersion, disableSsl: connection.ssl === 'disable', now: Date.now(), ...one.options }),
     clock: systemClock,
     nearest: () => undefined,
     deadline: 20_000,
@@ -73,25 +76,25 @@ function judge(one: RedisCase, door: RedisSource, targetVersion: string): Promis
 /** As the user of the migration; of a cluster shard by shard. */
 async function copy(
   { primaries, databases }: Plan,
-  door: RedisSource,
+  connection: RedisSource,
   target: RedisServer,
   shards: readonly RedisServer[] = [],
 ): Promise<readonly string[]> {
   const isCluster = shards.length > 1;
-  const from: readonly RedisEndpoint[] = isCluster
+  const from: readonly RedisClientOptions[] = isCluster
     ? primaries
     : [
         {
-          host: door.host,
-          port: door.port,
-          username: door.username,
-          password: door.password?.reveal(),
-          tls: door.ssl === 'require',
+          host: connection.host,
+          port: connection.port,
+          username: connection.username,
+          password: connection.password?.reveal(),
+          tls: connection.ssl === 'require',
         },
       ];
   try {
-    await scan(from, redisEndpointOf(target), databases);
-    const [here, there] = [await sizesOfAll(primaries), await sizes(redisEndpointOf(target))];
+    await scan(from, redisClientOptions(target), databases);
+    const [here, there] = [await sizesOfAll(primaries), await sizes(redisClientOptions(target))];
     return here === there ? [] : [`the source has ${here}, the target ${there}`];
   } catch (error) {
     return [`${error instanceof Error ? error.message : error}`];

@@ -4,7 +4,7 @@ import { healthyAddress, healthyWish } from '../../network/sample.ts';
 import { entered, healthyFacts } from '../login-facts.ts';
 
 function judged(marks: readonly string[], host = 'db.example.com', superuser = false) {
-  const ground = { ...healthyFacts, address: { ...healthyAddress, host }, entry: { ...entered, superuser } };
+  const ground = { ...healthyFacts, address: { ...healthyAddress, host }, connection: { ...entered, superuser } };
   return managedSourceCheck.evaluate({ marks }, ground, healthyWish);
 }
 
