@@ -3,7 +3,7 @@ import { Secret } from '../../../src/secret.ts';
 import { redisEndpointOf as redisSourceOf } from '../../engine/engine-servers.ts';
 import { lacks } from '../../fixtures/needs.ts';
 import { type RedisServer, startRedis } from '../../fixtures/redis.ts';
-import { fill, redisEndpointOf, scan } from '../../truth/redis/keys.ts';
+import { fill, redisClientOptions, scan } from '../../truth/redis/keys.ts';
 import { migrate } from '../../truth/redis/migrate.ts';
 import { preflight } from './real.ts';
 
@@ -70,7 +70,7 @@ describe.skipIf(lacks('redis-server', 'valkey-server', 'redis-cli'))('a user wit
     };
     try {
       const source = await start({ acl, config: ['repl-diskless-sync no'] });
-      for (const db of databases) await fill(redisEndpointOf(source), db);
+      for (const db of databases) await fill(redisClientOptions(source), db);
       const { report, finding } = await preflight(source, mover);
       const { continuous, scan, cures = {}, careful } = expected;
       expect(report.methods).toEqual({ continuous, scan });
@@ -133,10 +133,10 @@ describe.skipIf(lacks('redis-server', 'valkey-server', 'redis-cli'))('a user wit
 async function follows(source: RedisServer, target: RedisServer): Promise<boolean> {
   const door = redisSourceOf(source, { ssl: 'disable', ...mover });
   const plan = {
-    door,
+    connection: door,
     target,
-    into: redisEndpointOf(target),
-    primaries: [redisEndpointOf(source)],
+    into: redisClientOptions(target),
+    primaries: [redisClientOptions(source)],
     databases,
     patience: 4000,
   };
@@ -145,8 +145,8 @@ async function follows(source: RedisServer, target: RedisServer): Promise<boolea
 
 /** Whether every key can be read and written by hand. */
 function copies(source: RedisServer, target: RedisServer): Promise<boolean> {
-  const from = { ...redisEndpointOf(source, 'pw'), username: mover.username };
-  return scan([from], redisEndpointOf(target), databases).then(
+  const from = { ...redisClientOptions(source, 'pw'), username: mover.username };
+  return scan([from], redisClientOptions(target), databases).then(
     () => true,
     () => false,
   );

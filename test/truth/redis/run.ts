@@ -65,7 +65,7 @@ export async function runCase(one: RedisCase, patience: number): Promise<TruthRo
 function judge(one: RedisCase, connection: RedisSource, targetVersion: string): Promise<PreflightReport> {
   return runRedisPreflight({
     source: connection,
-    options: wish({ targetVersion, disableSsl: connection.ssl === 'disable', now: Date.now(), ...one.options }),
+    wish: wish({ targetVersion, disableSsl: connection.ssl === 'disable', now: Date.now(), ...one.options }),
     clock: systemClock,
     nearest: () => undefined,
     deadline: 20_000,
