@@ -58,7 +58,7 @@ export default defineConfig({
         test: {
           name: 'story',
           include: story,
-          globalSetup: ['scripts/built.mjs'],
+          globalSetup: ['scripts/build-before-tests.mjs'],
           testTimeout: 60_000,
           hookTimeout: 60_000,
         },
@@ -68,7 +68,7 @@ export default defineConfig({
           name: 'e2e',
           include: ['test/e2e/**/*.test.ts'],
           exclude: story,
-          globalSetup: ['scripts/built.mjs'],
+          globalSetup: ['scripts/build-before-tests.mjs'],
           testTimeout: 120_000,
           hookTimeout: 120_000,
         },
@@ -77,7 +77,7 @@ export default defineConfig({
         test: {
           name: 'hard',
           include: hard,
-          globalSetup: ['scripts/built.mjs'],
+          globalSetup: ['scripts/build-before-tests.mjs'],
           testTimeout: 300_000,
           hookTimeout: 120_000,
         },

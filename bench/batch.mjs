@@ -11,7 +11,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { build } from '../scripts/build.mjs';
-import { root } from '../scripts/suite.mjs';
+import { root } from '../scripts/run-vitest.mjs';
 import { bareLoop } from './bare-loop.mjs';
 import { filledSandbox } from './filled-sandbox.mjs';
 import { runProgram } from './program.mjs';

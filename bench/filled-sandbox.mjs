@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
-import { root } from '../scripts/suite.mjs';
+import { root } from '../scripts/run-vitest.mjs';
 
 const self = fileURLToPath(import.meta.url);
 

@@ -9,7 +9,7 @@ import { parseArgs } from 'node:util';
 import pg from 'pg';
 import { build } from '../scripts/build.mjs';
 import { startPostgres } from '../scripts/postgres.mjs';
-import { root } from '../scripts/suite.mjs';
+import { root } from '../scripts/run-vitest.mjs';
 
 const { values } = parseArgs({ options: { databases: { type: 'string' }, tables: { type: 'string' } } });
 const tables = Number(values.tables ?? 50);

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { root } from '../scripts/suite.mjs';
+import { root } from '../scripts/run-vitest.mjs';
 
 /**
  * The built program as a person runs it, from its start to its end. Resolves with the seconds it took, the lines it printed,

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { build } from '../scripts/build.mjs';
 import { visit } from '../scripts/page-visitor.mjs';
 import { startSandbox } from '../scripts/sandbox.mjs';
-import { root } from '../scripts/suite.mjs';
+import { root } from '../scripts/run-vitest.mjs';
 
 const rounds = 20;
 const bin = join(root, 'bin/cloudctl.cjs');

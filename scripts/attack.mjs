@@ -3,7 +3,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { root, run } from './suite.mjs';
+import { root, run } from './run-vitest.mjs';
 
 const rules = 43;
 const long = process.argv.includes('--long');

@@ -12,8 +12,8 @@ import {
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build as esbuild } from 'esbuild';
+import { buildProgram } from './bundle.mjs';
 import { notices } from './notices.mjs';
-import { buildProgram } from './program.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 

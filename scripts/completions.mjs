@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from './build.mjs';
-import { root } from './suite.mjs';
+import { root } from './run-vitest.mjs';
 
 const files = { bash: 'cloudctl.bash', zsh: '_cloudctl', fish: 'cloudctl.fish', powershell: 'cloudctl.ps1' };
 

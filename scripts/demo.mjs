@@ -8,8 +8,8 @@ import { build } from './build.mjs';
 import { databaseStory } from './demo-database.mjs';
 import { startServers } from './demo-servers.mjs';
 import { visit } from './page-visitor.mjs';
+import { root } from './run-vitest.mjs';
 import { startSandbox } from './sandbox.mjs';
-import { root } from './suite.mjs';
 
 const bin = join(root, 'bin/cloudctl.cjs');
 const ownBrowser = process.argv.includes('--browser');

@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
-import { root } from './suite.mjs';
+import { root } from './run-vitest.mjs';
 
 const pages = await load('test/fixtures/generated-docs.ts');
 for (const [file, text] of Object.entries(pages.generatedDocs())) writeFileSync(join(root, file), text);

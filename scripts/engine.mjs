@@ -2,7 +2,7 @@
 // 10 databases of 20 tables of 10,000 rows while they are written to and lets every single statement fail, `--size 3x4x1000`
 // moves others.
 import { parseArgs } from 'node:util';
-import { suite } from './suite.mjs';
+import { suite } from './run-vitest.mjs';
 
 const { values } = parseArgs({
   options: { kills: { type: 'string' }, full: { type: 'boolean' }, size: { type: 'string' } },

@@ -5,7 +5,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { suite } from './suite.mjs';
+import { suite } from './run-vitest.mjs';
 
 const usual = { rounds: '10', processes: '50', kills: '250', refreshes: '100' };
 const { values } = parseArgs({

@@ -1,6 +1,6 @@
 // `npm run test:model`: the properties of the grant and of the state folder, many times more than `npm test` takes the time
 // for. CLOUDCTL_TEST_RUNS says how often; a failure prints the seed and path that bring it back.
-import { suite } from './suite.mjs';
+import { suite } from './run-vitest.mjs';
 
 const runs = process.env.CLOUDCTL_TEST_RUNS ?? '2000';
 const { passed, failed } = await suite(

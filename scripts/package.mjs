@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
-import { setup } from './built.mjs';
-import { root } from './suite.mjs';
+import { setup } from './build-before-tests.mjs';
+import { root } from './run-vitest.mjs';
 
 /** What the tarball must hold, and nothing of a developer's. */
 const wanted = [

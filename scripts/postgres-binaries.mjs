@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-import { install, side } from './side.mjs';
+import { install, side } from './extra-packages.mjs';
 
 /** Every release of the registry's package is marked as a preview, so each is named exactly. */
 const releases = {

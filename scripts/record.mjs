@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { headlessBrowser } from './browser.mjs';
 import { build } from './build.mjs';
+import { root } from './run-vitest.mjs';
 import { startSandbox } from './sandbox.mjs';
-import { root } from './suite.mjs';
 import { drawTerminal } from './terminal-svg.mjs';
 
 const columns = 116;

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { root } from './suite.mjs';
+import { root } from './run-vitest.mjs';
 
 const bin = join(root, 'bin/cloudctl.cjs');
 

@@ -4,11 +4,11 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from './build.mjs';
+import { otherNode } from './extra-packages.mjs';
 import { checkPackage } from './package.mjs';
 import { missingPostgres } from './postgres-binaries.mjs';
-import { otherNode } from './side.mjs';
-import { root, run, suite } from './suite.mjs';
-import { installCommand, installPrograms, lowest, missingPrograms, nodeIsOld } from './toolchain.mjs';
+import { installCommand, installPrograms, lowest, missingPrograms, nodeIsOld } from './required-programs.mjs';
+import { root, run, suite } from './run-vitest.mjs';
 
 const usage = `usage: npm test -- [--stage NAME,NAME] [PATH...]
        npm run test:all -- [--stage NAME,NAME] [--install] [PATH...]

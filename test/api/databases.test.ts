@@ -4,7 +4,7 @@ import { startOnlineMigration } from '../../src/api/databases.ts';
 import { CliError } from '../../src/errors.ts';
 import { createUndiciSender } from '../../src/platform/undici-sender.ts';
 import { Secret } from '../../src/secret.ts';
-import { type Answerer, reply, serverFor } from '../fixtures/broken-server.ts';
+import { type RequestHandler, reply, serverFor } from '../fixtures/broken-server.ts';
 import { testClock } from '../fixtures/host.ts';
 import { sandboxFor, tokenFor } from '../sandbox/requests.ts';
 import { workLoginHints } from './login-hints.ts';
@@ -61,7 +61,7 @@ describe('an online migration', () => {
     });
   });
 
-  it.each<[string, Answerer, object]>([
+  it.each<[string, RequestHandler, object]>([
     ['that is not understood', (_, response) => reply(response, 200, {}), { code: 'api_error' }],
     ['without a body', (_, response) => reply(response, 200), { code: 'api_error' }],
     ['of a small scope', (_, response) => reply(response, 403, { id: 'forbidden' }), { code: 'scope_too_small' }],

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createSandboxAdminApi } from '../../src/api/sandbox-admin.ts';
 import { createUndiciSender } from '../../src/platform/undici-sender.ts';
-import { type Answerer, closedOrigin, reply, serverFor } from '../fixtures/broken-server.ts';
+import { type RequestHandler, closedOrigin, reply, serverFor } from '../fixtures/broken-server.ts';
 import { sandboxFor } from '../sandbox/requests.ts';
 
 async function adminOf(url: string, token = 'admin-token') {
@@ -41,7 +41,7 @@ describe('the admin API of a sandbox', () => {
     expect(seen[0]?.headers['x-admin-token']).toBe('admin-token');
   });
 
-  it.each<[string, Answerer, object]>([
+  it.each<[string, RequestHandler, object]>([
     ['a page', (_, response) => reply(response, 200, '<html>'), { code: 'api_error', message: /is no sandbox/ }],
     ['a redirect', (_, response) => reply(response, 302, '', { location: '/' }), { code: 'api_error', status: 302 }],
     ['a cut connection', (_, response) => void response.destroy(), { code: 'unreachable', exitCode: 6 }],

@@ -1,15 +1,15 @@
 import type { ServerResponse } from 'node:http';
-import { reply, type Seen, serverFor, type TestServer } from '../fixtures/broken-server.ts';
+import { type ReceivedRequest, reply, serverFor, type TestServer } from '../fixtures/broken-server.ts';
 
 /** An authorization server and resource API of a test's own: good unless told otherwise, and it remembers every request. */
 export interface Authority extends TestServer {
   /** Requests at the token endpoint. */
-  tokenRequests(): readonly Seen[];
+  tokenRequests(): readonly ReceivedRequest[];
 }
 
-export interface Manners {
-  readonly token?: (seen: Seen, response: ServerResponse, count: number) => void;
-  readonly api?: (seen: Seen, response: ServerResponse) => void;
+export interface AuthorityBehavior {
+  readonly token?: (seen: ReceivedRequest, response: ServerResponse, count: number) => void;
+  readonly api?: (seen: ReceivedRequest, response: ServerResponse) => void;
 }
 
 export const accessToken = 'attack-access-token-000000000000000000001';
@@ -26,7 +26,7 @@ export const goodGrant = {
   info: { name: 'Sammy Shark', email: 'sammy@example.com', uuid: '1b0c9d3e-5f6a-4b7c-8d9e-0f1a2b3c4d5e' },
 };
 
-export async function authorityFor(manners: Manners = {}): Promise<Authority> {
+export async function authorityFor(manners: AuthorityBehavior = {}): Promise<Authority> {
   const server = await serverFor((seen, response, count) => {
     const { pathname } = new URL(seen.url, 'http://x');
     if (pathname === '/v1/oauth/token') {

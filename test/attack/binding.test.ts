@@ -7,11 +7,11 @@ import { errorOf } from '../e2e/login/machine.ts';
 import { freePorts } from '../e2e/login/ports.ts';
 import { head, hear, listening } from '../loopback/raw-client.ts';
 import { authorityFor } from './authority.ts';
-import { computerOf, navigation } from './victim.ts';
+import { navigation, startVictimMachine } from './victim.ts';
 
 describe('binding and lifetime', () => {
   test('rule 1: only literal loopback addresses are bound', async () => {
-    const victim = await (await computerOf(await authorityFor())).login();
+    const victim = await (await startVictimMachine(await authorityFor())).login();
     expect(boundTo(victim.port)).toEqual(['0100007F']);
     const others = Object.values(networkInterfaces())
       .flatMap((entries) => entries ?? [])
@@ -21,7 +21,7 @@ describe('binding and lifetime', () => {
   });
 
   test('rule 1: a peer is refused unless it is of this machine, whatever the address it found', async () => {
-    const victim = await (await computerOf(await authorityFor())).login();
+    const victim = await (await startVictimMachine(await authorityFor())).login();
     // 127.0.0.2 is loopback too, but nobody listens there.
     expect(await listening(victim.port, '127.0.0.2')).toBe(false);
     await victim.completes();
@@ -29,7 +29,7 @@ describe('binding and lifetime', () => {
 
   test('rule 2: localhost is bound on both families, and one of them taken is a failure', async () => {
     const authority = await authorityFor();
-    const computer = await computerOf(authority, {}, 'localhost');
+    const computer = await startVictimMachine(authority, {}, 'localhost');
     const victim = await computer.login();
     expect(await listening(victim.port, '127.0.0.1')).toBe(true);
     expect(await listening(victim.port, '::1')).toBe(true);
@@ -43,7 +43,7 @@ describe('binding and lifetime', () => {
   });
 
   test('rule 3: a taken port is exit 1 with port and option, before any state is made or browser opened', async () => {
-    const computer = await computerOf(await authorityFor());
+    const computer = await startVictimMachine(await authorityFor());
     const { port } = new URL(computer.callbackUrl);
     await occupy(Number(port), '127.0.0.1');
     const ran = await computer.run(['auth', 'login', '--no-browser']);
@@ -57,20 +57,20 @@ describe('binding and lifetime', () => {
     const [first, second] = await freePorts(2);
     const urls = [first, second].map((port) => `http://127.0.0.1:${port}/callback`).join(',');
     await occupy(first ?? 0, '127.0.0.1');
-    const computer = await computerOf(await authorityFor(), { CLOUDCTL_CALLBACK_URL: urls });
+    const computer = await startVictimMachine(await authorityFor(), { CLOUDCTL_CALLBACK_URL: urls });
     const victim = await computer.login();
     expect(victim.port).toBe(second);
     await victim.completes();
   });
 
   test('rule 3: nobody is sent to the browser before the port is bound', async () => {
-    const victim = await (await computerOf(await authorityFor())).login();
+    const victim = await (await startVictimMachine(await authorityFor())).login();
     expect(await listening(victim.port)).toBe(true);
     await victim.completes();
   });
 
   test('rule 4: a second login fails at once, and the first is not disturbed', async () => {
-    const computer = await computerOf(await authorityFor());
+    const computer = await startVictimMachine(await authorityFor());
     const victim = await computer.login();
     const second = await computer.run(['auth', 'login', '--no-browser', '-o', 'json']);
     expect(second.code).toBe(1);
@@ -79,7 +79,7 @@ describe('binding and lifetime', () => {
   });
 
   test('rule 5: when the time is over the port is free and the process has ended', async () => {
-    const computer = await computerOf(await authorityFor());
+    const computer = await startVictimMachine(await authorityFor());
     const victim = await computer.login(['--login-timeout', '1s', '-o', 'json']);
     // A socket left open keeps nothing alive.
     const socket = connect({ port: victim.port, host: '127.0.0.1' });
@@ -96,7 +96,7 @@ describe('binding and lifetime', () => {
     ['SIGHUP', 130],
   ] as const)('rule 6: %s closes listener and connections, exit %i', async (signal, exit) => {
     const authority = await authorityFor();
-    const victim = await (await computerOf(authority)).login();
+    const victim = await (await startVictimMachine(authority)).login();
     const socket = connect({ port: victim.port, host: '127.0.0.1' });
     const heard = hear(socket);
     victim.running.kill(signal);
@@ -109,7 +109,7 @@ describe('binding and lifetime', () => {
 
   test('rule 6: an exchange in flight is given up after five seconds, and that is said', async () => {
     const authority = await authorityFor({ token: () => undefined });
-    const victim = await (await computerOf(authority)).login();
+    const victim = await (await startVictimMachine(authority)).login();
     void victim.get(victim.genuine, ...navigation);
     while (authority.tokenRequests().length === 0) await sleep(10);
     victim.running.kill('SIGINT');
@@ -119,13 +119,13 @@ describe('binding and lifetime', () => {
   });
 
   test('rule 7: after the page was told the port is closed', async () => {
-    const victim = await (await computerOf(await authorityFor())).login();
+    const victim = await (await startVictimMachine(await authorityFor())).login();
     await victim.completes();
     expect(await listening(victim.port)).toBe(false);
   });
 
   test('rule 8: 200 silent sockets do not keep the genuine redirect out', async () => {
-    const victim = await (await computerOf(await authorityFor())).login();
+    const victim = await (await startVictimMachine(await authorityFor())).login();
     const crowd = Array.from({ length: 200 }, () => connect({ port: victim.port, host: '127.0.0.1' }));
     for (const socket of crowd) socket.on('error', () => undefined);
     await Promise.all(
@@ -136,7 +136,7 @@ describe('binding and lifetime', () => {
   });
 
   test('rule 8: above 64 open sockets the one silent longest goes, not the newest', async () => {
-    const victim = await (await computerOf(await authorityFor())).login();
+    const victim = await (await startVictimMachine(await authorityFor())).login();
     const closed: number[] = [];
     const crowd = [];
     for (let at = 0; at < 66; at++) {
@@ -153,7 +153,7 @@ describe('binding and lifetime', () => {
   });
 
   test('rule 8: who sends headers slowly is cut off within seconds', async () => {
-    const victim = await (await computerOf(await authorityFor())).login();
+    const victim = await (await startVictimMachine(await authorityFor())).login();
     const socket = connect({ port: victim.port, host: '127.0.0.1' });
     const heard = hear(socket);
     socket.write(`GET ${victim.genuine} HTTP/1.1\r\nHost: ${victim.host}\r\nX-Slow: `);
@@ -168,13 +168,13 @@ describe('binding and lifetime', () => {
     ['a header', (host: string) => head('GET', '/callback', `Host: ${host}`, `X: ${'a'.repeat(9000)}`)],
     ['the target', (host: string) => head('GET', `/callback?code=${'a'.repeat(9000)}`, `Host: ${host}`)],
   ])('rule 8: more than 8 KiB in %s is refused', async (_, bytes) => {
-    const victim = await (await computerOf(await authorityFor())).login();
+    const victim = await (await startVictimMachine(await authorityFor())).login();
     expect((await victim.raw(bytes(victim.host))).status).toBe(431);
     await victim.completes();
   });
 
   test('rule 9: a body over 16 KiB is refused and not read', async () => {
-    const victim = await (await computerOf(await authorityFor())).login(['--flow', 'implicit']);
+    const victim = await (await startVictimMachine(await authorityFor())).login(['--flow', 'implicit']);
     const headers = [`Host: ${victim.host}`, `Origin: http://${victim.host}`, 'Content-Type: application/json'];
     const long = 'a'.repeat(17 * 1024);
     const announced = head('POST', '/callback/fragment', ...headers, `Content-Length: ${long.length}`);

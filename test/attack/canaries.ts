@@ -30,7 +30,7 @@ function spellings(secret: string): readonly string[] {
 }
 
 /** The names of the canaries that a text holds in any spelling. */
-export function heardIn(text: string, canaries: Readonly<Record<string, string>>): readonly string[] {
+export function canariesIn(text: string, canaries: Readonly<Record<string, string>>): readonly string[] {
   return Object.entries(canaries).flatMap(([name, secret]) =>
     spellings(secret).some((spelling) => text.includes(spelling)) ? [name] : [],
   );

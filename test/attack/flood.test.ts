@@ -7,7 +7,7 @@ import { makeFolders } from '../fixtures/folders.ts';
 import { startSandbox } from '../fixtures/sandbox.ts';
 import { head, listening } from '../loopback/raw-client.ts';
 import { authorityFor } from './authority.ts';
-import { computerOf, exchange, navigation } from './victim.ts';
+import { exchange, navigation, startVictimMachine } from './victim.ts';
 
 /** Resident megabytes of a process. */
 function memory(pid: number): number {
@@ -16,7 +16,7 @@ function memory(pid: number): number {
 
 describe('floods', () => {
   test('rule 8: 200 idle sockets and a flood of noise: the genuine redirect gets through, memory stays flat', async () => {
-    const victim = await (await computerOf(await authorityFor())).login();
+    const victim = await (await startVictimMachine(await authorityFor())).login();
     const before = memory(victim.running.pid);
     const idle = Array.from({ length: 200 }, () => quiet(connect({ port: victim.port, host: '127.0.0.1' })));
     let sent = 0;
@@ -52,7 +52,7 @@ describe('floods', () => {
   });
 
   test('slowloris: sockets that dribble headers for ever are ended, and the genuine redirect gets through', async () => {
-    const victim = await (await computerOf(await authorityFor())).login();
+    const victim = await (await startVictimMachine(await authorityFor())).login();
     const slow = Array.from({ length: 100 }, () => quiet(connect({ port: victim.port, host: '127.0.0.1' })));
     for (const socket of slow) socket.write(`GET ${victim.genuine} HTTP/1.1\r\nHost: ${victim.host}\r\n`);
     const drip = setInterval(() => {
@@ -70,7 +70,7 @@ describe('raw fuzz', () => {
 
   test('the helper: no crash and no hang over ten seconds, and the genuine login still completes', async () => {
     const authority = await authorityFor();
-    const victim = await (await computerOf(authority)).login();
+    const victim = await (await startVictimMachine(authority)).login();
     const slowest = await fuzz(victim.port, rounds, [
       // Without a code it is noise; with one and a wrong state it would end the login, as it must.
       victim.genuine.replace('code=', 'kode='),

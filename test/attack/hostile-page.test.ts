@@ -5,7 +5,7 @@ import { launchBrowser } from '../fixtures/browser.ts';
 import { type Folders, makeFolders } from '../fixtures/folders.ts';
 import { lacks } from '../fixtures/needs.ts';
 import { authorityFor } from './authority.ts';
-import { computerOf, type Victim } from './victim.ts';
+import { startVictimMachine, type Victim } from './victim.ts';
 
 /** What a hostile page on another port tries with the address of the callback; each as the body of a script. */
 const attempts: Readonly<Record<string, (url: string) => string>> = {
@@ -61,7 +61,7 @@ describe.skipIf(lacks('chromium'))('a hostile page in a real browser', () => {
   }
 
   async function victim(words: readonly string[] = []): Promise<Victim> {
-    return (await computerOf(await authorityFor())).login(words);
+    return (await startVictimMachine(await authorityFor())).login(words);
   }
 
   // The genuine address is the worst case: whatever the page sends must not count, even with the right state.
@@ -95,7 +95,7 @@ describe.skipIf(lacks('chromium'))('a hostile page in a real browser', () => {
 
   test('a top-level navigation by a link of another site with a foreign state ends the login without a token request', async () => {
     const authority = await authorityFor();
-    const armed = await (await computerOf(authority)).login(['-o', 'json']);
+    const armed = await (await startVictimMachine(authority)).login(['-o', 'json']);
     const context = await browser.newContext();
     onTestFinished(() => context.close());
     const page = await context.newPage();

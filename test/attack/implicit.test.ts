@@ -2,11 +2,11 @@ import { describe, expect, test } from 'vitest';
 import { errorOf } from '../e2e/login/machine.ts';
 import { head, protectedAnswer, type RawAnswer } from '../loopback/raw-client.ts';
 import { accessToken, authorityFor } from './authority.ts';
-import { computerOf, navigation, type Victim } from './victim.ts';
+import { navigation, startVictimMachine, type Victim } from './victim.ts';
 
 /** A login by the implicit flow, with the nonce of its bridge page. */
 async function bridged(): Promise<{ readonly victim: Victim; readonly nonce: string; readonly page: RawAnswer }> {
-  const victim = await (await computerOf(await authorityFor())).login(['--flow', 'implicit', '-o', 'json']);
+  const victim = await (await startVictimMachine(await authorityFor())).login(['--flow', 'implicit', '-o', 'json']);
   const page = await victim.get('/callback', ...navigation);
   expect(page.status).toBe(200);
   const nonce = /nonce["']?\s*[:=]\s*["']([A-Za-z0-9_-]{16,})["']/.exec(page.body)?.[1] ?? '';
@@ -114,7 +114,7 @@ describe('the implicit flow', () => {
   });
 
   test('rule 32: the whole address with its fragment can be pasted instead', async () => {
-    const computer = await computerOf(await authorityFor());
+    const computer = await startVictimMachine(await authorityFor());
     const victim = await computer.login(['--flow', 'implicit', '--paste']);
     victim.running.write(`${computer.callbackUrl}#${fragmentOf(victim)}\n`);
     expect((await victim.running.ended).code).toBe(0);

@@ -1,12 +1,12 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { closedOrigin, reply, type Seen, serverFor } from '../fixtures/broken-server.ts';
+import { closedOrigin, type ReceivedRequest, reply, serverFor } from '../fixtures/broken-server.ts';
 import { type Ran, type Running, start } from '../fixtures/cli.ts';
 import { type Folders, makeFolders } from '../fixtures/folders.ts';
 import { authorizationUrl } from '../fixtures/login.ts';
 import { head } from '../loopback/raw-client.ts';
-import { argumentsOf, canary, filesBelow, heardIn } from './canaries.ts';
+import { argumentsOf, canariesIn, canary, filesBelow } from './canaries.ts';
 import { exchange, navigation } from './victim.ts';
 
 const secrets = {
@@ -20,10 +20,10 @@ const callbackUrl = 'http://127.0.0.1:0/callback';
 
 /** What goes wrong on the way, and what then answers a request: a handler, or an origin where nobody answers right. */
 type Failure = Readonly<Record<'origin', () => Promise<string>>> | Readonly<Record<'answer', Answerer>>;
-type Answerer = (seen: Seen, response: Parameters<typeof reply>[0]) => void;
+type Answerer = (seen: ReceivedRequest, response: Parameters<typeof reply>[0]) => void;
 
 /** Everything a server knows of the request, thrown back at the client. */
-const everything = ({ url, body, headers }: Seen): string => `${url} ${body} ${JSON.stringify(headers)}`;
+const everything = ({ url, body, headers }: ReceivedRequest): string => `${url} ${body} ${JSON.stringify(headers)}`;
 
 const silence: Failure = { answer: () => undefined };
 
@@ -95,7 +95,7 @@ interface Bench {
 }
 
 /** One person; `fails` decides which requests of the good server go wrong. */
-async function benchFor(failure: Failure, fails: (seen: Seen) => boolean): Promise<Bench> {
+async function benchFor(failure: Failure, fails: (seen: ReceivedRequest) => boolean): Promise<Bench> {
   const broken = 'origin' in failure ? await failure.origin() : undefined;
   const server = await serverFor((seen, response) => {
     if ('answer' in failure && fails(seen)) return failure.answer(seen, response);
@@ -149,30 +149,31 @@ async function benchFor(failure: Failure, fails: (seen: Seen) => boolean): Promi
           failure === silence && fails === token ? 1000 : 20_000,
         );
         void running.ended.then(() => clearTimeout(leaving));
-        expect(heardIn(answer.text, secrets)).toEqual([]);
-        expect(heardIn(argumentsOf(folders.home), secrets)).toEqual([]);
+        expect(canariesIn(answer.text, secrets)).toEqual([]);
+        expect(canariesIn(argumentsOf(folders.home), secrets)).toEqual([]);
         const page = await exchange(
           port,
           '127.0.0.1',
           head('GET', answer.headers.get('location') ?? '/', host, ...navigation),
         );
-        expect(heardIn(page.text, secrets)).toEqual([]);
+        expect(canariesIn(page.text, secrets)).toEqual([]);
       }
       return running.ended;
     },
     search: () => {
       for (const running of started) {
         const { stdout, stderr } = running.printed();
-        expect(heardIn(`${stdout}\n${stderr}`, secrets)).toEqual([]);
+        expect(canariesIn(`${stdout}\n${stderr}`, secrets)).toEqual([]);
       }
       const files = filesBelow([folders.home], /\.credential\.json$|\.client\.json$/);
-      for (const { path, text } of files) expect({ path, heard: heardIn(text, secrets) }).toEqual({ path, heard: [] });
+      for (const { path, text } of files)
+        expect({ path, heard: canariesIn(text, secrets) }).toEqual({ path, heard: [] });
     },
   };
 }
 
-const token = ({ url }: Seen): boolean => url.startsWith('/v1/oauth/');
-const api = ({ url }: Seen): boolean => url.startsWith('/v2/');
+const token = ({ url }: ReceivedRequest): boolean => url.startsWith('/v1/oauth/');
+const api = ({ url }: ReceivedRequest): boolean => url.startsWith('/v2/');
 const nothing = (): boolean => false;
 
 describe.each(Object.entries(failures))('no secret comes out when there is %s', (_, failure) => {

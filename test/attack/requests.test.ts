@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { head, protectedAnswer } from '../loopback/raw-client.ts';
 import { authorityFor } from './authority.ts';
-import { type Computer, computerOf, navigation, type Victim } from './victim.ts';
+import { navigation, startVictimMachine, type Victim, type VictimMachine } from './victim.ts';
 
 /** Attacks on one login in waiting: each is refused with its status, and the genuine redirect still ends it. */
 async function withstands(
@@ -9,7 +9,7 @@ async function withstands(
   words: readonly string[] = [],
 ): Promise<void> {
   const authority = await authorityFor();
-  const victim = await (await computerOf(authority)).login(words);
+  const victim = await (await startVictimMachine(authority)).login(words);
   for (const [name, attack, status] of rows) {
     const answer = await victim.raw(attack(victim));
     expect({ name, status: answer.status }).toEqual({ name, status });
@@ -37,14 +37,14 @@ describe('requests', () => {
   });
 
   test('rule 10: the refusal names the method that is allowed', async () => {
-    const victim = await (await computerOf(await authorityFor())).login();
+    const victim = await (await startVictimMachine(await authorityFor())).login();
     const answer = await victim.raw(head('OPTIONS', victim.genuine, `Host: ${victim.host}`));
     expect(answer.headers.get('allow')).toBe('GET');
     await victim.completes();
   });
 
   test('rule 11: no answer lets another origin read it, a preflight least of all', async () => {
-    const victim = await (await computerOf(await authorityFor())).login();
+    const victim = await (await startVictimMachine(await authorityFor())).login();
     const asking = ['Origin: https://evil.example', 'Access-Control-Request-Method: GET'];
     for (const target of [victim.genuine, '/', '/callback']) {
       const answer = await victim.raw(head('OPTIONS', target, `Host: ${victim.host}`, ...asking));
@@ -162,7 +162,7 @@ describe('requests', () => {
       ['two', (victim) => withHost(victim, victim.genuine, 'Origin: null', 'Origin: https://evil.example'), 403],
     ]);
     for (const origin of [(victim: Victim) => victim.authorizationUrl.origin, () => 'null']) {
-      const computer: Computer = await computerOf(await authorityFor());
+      const computer: VictimMachine = await startVictimMachine(await authorityFor());
       const victim = await computer.login();
       const answer = await victim.get(victim.genuine, ...navigation, `Origin: ${origin(victim)}`);
       expect(answer.status).toBe(303);

@@ -3,7 +3,7 @@ import { errorOf } from '../e2e/login/machine.ts';
 import { reply } from '../fixtures/broken-server.ts';
 import { protectedAnswer, type RawAnswer } from '../loopback/raw-client.ts';
 import { type Authority, authorityFor, code, goodGrant } from './authority.ts';
-import { computerOf, navigation, type Victim } from './victim.ts';
+import { navigation, startVictimMachine, type Victim } from './victim.ts';
 
 /** A response that ends the login: what the tab is told, and what the program says with `-o json`. */
 async function endsWith(
@@ -17,7 +17,7 @@ async function endsWith(
   readonly stored: boolean;
 }> {
   const server = authority ?? (await authorityFor());
-  const computer = await computerOf(server);
+  const computer = await startVictimMachine(server);
   const victim = await computer.login(['-o', 'json', ...words]);
   const redirect = await victim.get(target(victim), ...navigation);
   expect(redirect.status).toBe(303);
@@ -32,7 +32,7 @@ async function endsWith(
 
 describe('state, code, error', () => {
   test('rule 19: the state is 256 bits, new for every login', async () => {
-    const computer = await computerOf(await authorityFor());
+    const computer = await startVictimMachine(await authorityFor());
     const states = new Set<string>();
     for (let round = 0; round < 4; round++) {
       const victim = await computer.login();
@@ -65,7 +65,7 @@ describe('state, code, error', () => {
 
   test('rule 20: what is no authorization response is noise, and leaves the login as it was', async () => {
     const authority = await authorityFor();
-    const victim = await (await computerOf(authority)).login();
+    const victim = await (await startVictimMachine(authority)).login();
     for (const query of ['', '?', '?state=x', `?state=${victim.state}`, '?foo=bar', '?access_token=x', '?codes=1'])
       expect({ query, status: (await victim.get(`/callback${query}`, ...navigation)).status }).toEqual({
         query,
@@ -90,7 +90,7 @@ describe('state, code, error', () => {
     const authority = await authorityFor({
       token: (_, response) => void setTimeout(() => reply(response, 200, goodGrant), 300),
     });
-    const victim = await (await computerOf(authority)).login();
+    const victim = await (await startVictimMachine(authority)).login();
     const answers = await Promise.all(Array.from({ length: 20 }, () => victim.get(victim.genuine, ...navigation)));
     const statuses = answers.map(({ status }) => status).sort();
     expect(statuses).toEqual([303, ...Array.from({ length: 19 }, () => 410)]);
@@ -120,7 +120,7 @@ describe('state, code, error', () => {
   test('rule 24: PKCE is S256, its verifier fits the challenge; --no-pkce leaves both out', async () => {
     const { createHash } = await import('node:crypto');
     const authority = await authorityFor();
-    const victim = await (await computerOf(authority)).login();
+    const victim = await (await startVictimMachine(authority)).login();
     expect(victim.authorizationUrl.searchParams.get('code_challenge_method')).toBe('S256');
     await victim.completes();
     const sent = new URL(authority.tokenRequests()[0]?.url ?? '', 'http://x').searchParams.get('code_verifier') ?? '';
@@ -128,7 +128,7 @@ describe('state, code, error', () => {
     expect(createHash('sha256').update(sent).digest('base64url')).toBe(
       victim.authorizationUrl.searchParams.get('code_challenge'),
     );
-    const without = await (await computerOf(authority)).login(['--no-pkce']);
+    const without = await (await startVictimMachine(authority)).login(['--no-pkce']);
     expect(without.authorizationUrl.search).not.toContain('code_challenge');
     await without.completes();
     expect(authority.tokenRequests()[1]?.url).not.toContain('code_verifier');
@@ -136,7 +136,7 @@ describe('state, code, error', () => {
 
   test('rule 25: an issuer other than the one the profile names is refused; unknown parameters are not looked at', async () => {
     const authority = await authorityFor();
-    const computer = await computerOf(authority);
+    const computer = await startVictimMachine(authority);
     expect((await computer.run(['config', 'set', 'issuer', authority.origin])).code).toBe(0);
     const victim = await computer.login(['-o', 'json']);
     const redirect = await victim.get(`${victim.genuine}&iss=https%3A%2F%2Fevil.example`, ...navigation);
@@ -165,7 +165,7 @@ describe('state, code, error', () => {
   });
 
   test('rule 27: every answer, whatever its status, carries the protecting headers', async () => {
-    const victim = await (await computerOf(await authorityFor())).login();
+    const victim = await (await startVictimMachine(await authorityFor())).login();
     const targets = [
       '/',
       '/favicon.ico',
@@ -183,7 +183,7 @@ describe('state, code, error', () => {
   });
 
   test('rule 28: the callback answers 303 to a page whose address tells nothing, and the page tells the truth', async () => {
-    const victim = await (await computerOf(await authorityFor())).login();
+    const victim = await (await startVictimMachine(await authorityFor())).login();
     const redirect = await victim.get(victim.genuine, ...navigation);
     const location = redirect.headers.get('location') ?? '';
     expect(redirect.status).toBe(303);
@@ -213,14 +213,14 @@ describe('state, code, error', () => {
     expect(error).toMatchObject({ code: 'scope_mismatch', exit_code: 4 });
     expect(stored).toBe(false);
     expect(wider.seen.filter(({ url }) => url.startsWith('/v1/oauth/revoke'))).toHaveLength(1);
-    const accepted = await (await computerOf(wider)).login(['--accept-scope']);
+    const accepted = await (await startVictimMachine(wider)).login(['--accept-scope']);
     await accepted.completes();
   });
 
   test('rule 29: a grant without a scope counts as the one asked for, and that is said', async () => {
     const { scope: _, ...silent } = goodGrant;
     const authority = await authorityFor({ token: (_seen, response) => reply(response, 200, silent) });
-    const victim = await (await computerOf(authority)).login();
+    const victim = await (await startVictimMachine(authority)).login();
     expect((await victim.completes()).stderr).toMatch(/scope/i);
   });
 

@@ -9,24 +9,24 @@ import { lacks } from '../fixtures/needs.ts';
 import { terminal } from '../fixtures/terminal.ts';
 import { head } from '../loopback/raw-client.ts';
 import { type Authority, accessToken, authorityFor, clientSecret, code, goodGrant, refreshToken } from './authority.ts';
-import { type Computer, computerOf, exchange, navigation, type Victim } from './victim.ts';
+import { exchange, navigation, startVictimMachine, type Victim, type VictimMachine } from './victim.ts';
 
 /** Follows the genuine redirect to the end, whatever the end is. */
-async function redirected(victim: Victim): ReturnType<Computer['run']> {
+async function redirected(victim: Victim): ReturnType<VictimMachine['run']> {
   const redirect = await victim.get(victim.genuine, ...navigation);
   await victim.get(redirect.headers.get('location') ?? '', ...navigation);
   return victim.running.ended;
 }
 
-async function loggedIn(authority: Authority): Promise<Computer> {
-  const computer = await computerOf(authority);
+async function loggedIn(authority: Authority): Promise<VictimMachine> {
+  const computer = await startVictimMachine(authority);
   expect((await redirected(await computer.login())).code).toBe(0);
   return computer;
 }
 
 describe('secrets and transport', () => {
   test('rule 33: a trace shows method, origin, path, names of parameters and status, and no value', async () => {
-    const victim = await (await computerOf(await authorityFor())).login(['--trace']);
+    const victim = await (await startVictimMachine(await authorityFor())).login(['--trace']);
     const ran = await redirected(victim);
     expect(ran.stderr).toMatch(/POST http:\/\/127\.0\.0\.1:\d+\/v1\/oauth\/token/);
     expect(ran.stderr).toContain('client_secret');
@@ -38,7 +38,7 @@ describe('secrets and transport', () => {
     'rule 34: NODE_DEBUG=%s refuses token calls',
     async (debug) => {
       const authority = await authorityFor();
-      const computer = await computerOf(authority);
+      const computer = await startVictimMachine(authority);
       const ran = await computer.run(['auth', 'login', '--no-browser'], { NODE_DEBUG: debug });
       expect(ran.code).toBe(2);
       expect(ran.stderr).toContain('unset NODE_DEBUG');
@@ -47,7 +47,7 @@ describe('secrets and transport', () => {
   );
 
   test('rule 34: an address that cannot be parsed never shows itself', async () => {
-    const computer = await computerOf(await authorityFor());
+    const computer = await startVictimMachine(await authorityFor());
     const ran = await computer.run(['auth', 'login', '--no-browser'], {
       CLOUDCTL_AUTH_URL: `https://[${clientSecret}`,
     });
@@ -55,7 +55,7 @@ describe('secrets and transport', () => {
   });
 
   test('rules 35 and 36: the opener gets one one-time http address and nothing else, no secret in any argv', async () => {
-    const computer = await computerOf(await authorityFor());
+    const computer = await startVictimMachine(await authorityFor());
     const opener = join(computer.folders.work, 'opener.sh');
     const seen = join(computer.folders.work, 'argv');
     writeFileSync(opener, `#!/bin/sh\nprintf '%s\\n' "$#" "$@" > ${seen}.new\nmv ${seen}.new ${seen}\n`);
@@ -83,7 +83,7 @@ describe('secrets and transport', () => {
   });
 
   test('rule 35: the start link serves once', async () => {
-    const computer = await computerOf(await authorityFor());
+    const computer = await startVictimMachine(await authorityFor());
     const opener = join(computer.folders.work, 'opener.sh');
     const seen = join(computer.folders.work, 'url');
     writeFileSync(opener, `#!/bin/sh\nprintf '%s' "$1" > ${seen}.new\nmv ${seen}.new ${seen}\n`);
@@ -121,7 +121,7 @@ describe('secrets and transport', () => {
     ' https://example.com/x',
     'file:///etc/passwd',
   ])('rule 37: auth_url and base_url %s are refused before any packet', async (url) => {
-    const computer = await computerOf(await authorityFor());
+    const computer = await startVictimMachine(await authorityFor());
     for (const variable of ['CLOUDCTL_AUTH_URL', 'CLOUDCTL_BASE_URL']) {
       const ran = await computer.run(['auth', 'login', '--no-browser'], { [variable]: url });
       expect({ url, variable, code: ran.code }).toEqual({ url, variable, code: 2 });
@@ -131,7 +131,7 @@ describe('secrets and transport', () => {
   test.each([6000, 6667, 25, 1, 10080])(
     'rule 37: a callback URL on port %i, where browsers do not go, is refused',
     async (port) => {
-      const computer = await computerOf(await authorityFor());
+      const computer = await startVictimMachine(await authorityFor());
       const ran = await computer.run(['auth', 'login', '--no-browser'], {
         CLOUDCTL_CALLBACK_URL: `http://127.0.0.1:${port}/callback`,
       });
@@ -146,7 +146,7 @@ describe('secrets and transport', () => {
       const authority = await authorityFor({
         token: (_, response) => reply(response, status, '', { location: `${thief.origin}/v1/oauth/token` }),
       });
-      const ran = await redirected(await (await computerOf(authority)).login(['-o', 'json']));
+      const ran = await redirected(await (await startVictimMachine(authority)).login(['-o', 'json']));
       expect(errorOf(ran).exit_code).toBe(1);
       expect(thief.seen).toEqual([]);
     },
@@ -154,7 +154,7 @@ describe('secrets and transport', () => {
 
   test('rule 39: NODE_TLS_REJECT_UNAUTHORIZED=0 refuses token calls', async () => {
     const authority = await authorityFor();
-    const ran = await (await computerOf(authority)).run(['auth', 'login', '--no-browser'], {
+    const ran = await (await startVictimMachine(authority)).run(['auth', 'login', '--no-browser'], {
       NODE_TLS_REJECT_UNAUTHORIZED: '0',
     });
     expect(ran.code).toBe(2);
@@ -172,7 +172,7 @@ describe('secrets and transport', () => {
     const address = proxy.address();
     const url = `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`;
     const proxied = { HTTPS_PROXY: url, HTTP_PROXY: url, https_proxy: url, http_proxy: url, ALL_PROXY: url };
-    const victim = await (await computerOf(await authorityFor())).login([], proxied);
+    const victim = await (await startVictimMachine(await authorityFor())).login([], proxied);
     expect((await redirected(victim)).code).toBe(0);
     expect(connections).toBe(0);
   });
@@ -189,7 +189,7 @@ describe('secrets and transport', () => {
     const address = proxy.address();
     const url = `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`;
     const authority = await authorityFor();
-    const computer = await computerOf(authority, {
+    const computer = await startVictimMachine(authority, {
       CLOUDCTL_ACCESS_TOKEN: accessToken,
       CLOUDCTL_BASE_URL: 'https://api.example.com',
     });
@@ -217,7 +217,7 @@ describe('secrets and transport', () => {
     ['HTML with 500', 500, '<html>oops</html>'],
   ])('rule 40: an answer with %s stores nothing', async (_, status, body) => {
     const authority = await authorityFor({ token: (_seen, response) => reply(response, status, body) });
-    const computer = await computerOf(authority);
+    const computer = await startVictimMachine(authority);
     const ran = await redirected(await computer.login(['-o', 'json']));
     expect(ran.code).not.toBe(0);
     expect(ran.stdout).toBe('');
@@ -229,13 +229,15 @@ describe('secrets and transport', () => {
     const authority = await authorityFor({
       token: (_, response) => reply(response, 200, { ...goodGrant, token_type }),
     });
-    expect((await redirected(await (await computerOf(authority)).login())).code).toBe(0);
+    expect((await redirected(await (await startVictimMachine(authority)).login())).code).toBe(0);
   });
 
   test('rule 41: parameters go into the query unless body is asked for, and never into both', async () => {
     const authority = await authorityFor();
-    expect((await redirected(await (await computerOf(authority)).login())).code).toBe(0);
-    expect((await redirected(await (await computerOf(authority)).login(['--token-params', 'body']))).code).toBe(0);
+    expect((await redirected(await (await startVictimMachine(authority)).login())).code).toBe(0);
+    expect((await redirected(await (await startVictimMachine(authority)).login(['--token-params', 'body']))).code).toBe(
+      0,
+    );
     const [query, body] = authority.tokenRequests();
     expect(query?.url).toContain(`client_secret=${clientSecret}`);
     expect(query?.body).toBe('');

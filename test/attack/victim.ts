@@ -11,7 +11,7 @@ import { type Authority, accessToken, clientSecret, code, refreshToken } from '.
 const patience = 240_000;
 
 /** A person's computer with the built program on it; whatever was printed is searched for secrets when the test ends. */
-export interface Computer {
+export interface VictimMachine {
   readonly folders: Folders;
   readonly callbackUrl: string;
   readonly options: RunOptions;
@@ -38,7 +38,11 @@ export interface Victim {
   completes(): Promise<Ran>;
 }
 
-export async function computerOf(authority: Authority, more: Environment = {}, host = '127.0.0.1'): Promise<Computer> {
+export async function startVictimMachine(
+  authority: Authority,
+  more: Environment = {},
+  host = '127.0.0.1',
+): Promise<VictimMachine> {
   const folders = makeFolders();
   const [port] = await freePorts(1);
   const callbackUrl = `http://${host}:${port}/callback`;

@@ -13,7 +13,7 @@ import {
 import { SendError } from '../../src/platform/http-sender.ts';
 import { createUndiciSender } from '../../src/platform/undici-sender.ts';
 import { Secret } from '../../src/secret.ts';
-import { type Answerer, reply, serverFor } from '../fixtures/broken-server.ts';
+import { type RequestHandler, reply, serverFor } from '../fixtures/broken-server.ts';
 
 const client: OAuthClient = {
   authOrigin: 'https://cloud.example',
@@ -119,7 +119,7 @@ describe('credentials in the Authorization header', () => {
 
 describe('a request to the token endpoint', () => {
   async function ask(
-    answerer: Answerer,
+    answerer: RequestHandler,
     tokenParams: OAuthClient['tokenParams'] = 'query',
     signal = AbortSignal.timeout(5_000),
     headers: Readonly<Record<string, string>> = { authorization: 'Bearer x' },
@@ -186,7 +186,7 @@ describe('a request to the token endpoint', () => {
   });
 
   it('with an answer that is cut off is a request that was sent', async () => {
-    const cut: Answerer = (_, response) => {
+    const cut: RequestHandler = (_, response) => {
       response.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' });
       response.write('{"access_token":"a');
       setTimeout(() => response.destroy(), 20);

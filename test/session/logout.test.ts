@@ -4,7 +4,7 @@ import type { OAuthClient } from '../../src/oauth/token-endpoint.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { Secret } from '../../src/secret.ts';
 import { type LogoutDeps, performLogout } from '../../src/session/logout.ts';
-import { type Answerer, closedOrigin, reply, serverFor } from '../fixtures/broken-server.ts';
+import { type RequestHandler, closedOrigin, reply, serverFor } from '../fixtures/broken-server.ts';
 import { type TestHost, testHost } from '../fixtures/host.ts';
 import { refreshDeps, seedSession } from '../fixtures/session.ts';
 import { callApi, refreshWith, sandboxFor } from '../sandbox/requests.ts';
@@ -188,7 +188,7 @@ describe('a logout', () => {
 });
 
 describe('a logout that cannot be proved has deleted all the same', () => {
-  it.each<[string, Answerer, object]>([
+  it.each<[string, RequestHandler, object]>([
     ['the server drops the connection', (_, response) => void response.destroy(), { code: 'unreachable', exitCode: 6 }],
     [
       'the server says no',

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Secret } from '../../src/secret.ts';
 import { probeToken, type TokenAcceptance } from '../../src/session/probe-token.ts';
-import { type Answerer, closedOrigin, reply, serverFor } from '../fixtures/broken-server.ts';
+import { type RequestHandler, closedOrigin, reply, serverFor } from '../fixtures/broken-server.ts';
 import { testHost } from '../fixtures/host.ts';
 
 async function probe(origin: string): Promise<TokenAcceptance> {
@@ -9,7 +9,7 @@ async function probe(origin: string): Promise<TokenAcceptance> {
 }
 
 describe('what the resource API thinks of an access token', () => {
-  it.each<[TokenAcceptance, string, Answerer]>([
+  it.each<[TokenAcceptance, string, RequestHandler]>([
     ['accepted', 'a list', (_, response) => reply(response, 200, { actions: [] })],
     ['refused', 'a 401', (_, response) => reply(response, 401, { id: 'unauthorized', message: 'no' })],
     ['refused', 'a 404 that says not_found', (_, response) => reply(response, 404, { id: 'not_found', message: 'no' })],

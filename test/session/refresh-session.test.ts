@@ -9,7 +9,7 @@ import { createFileStore } from '../../src/session/file-store.ts';
 import { createFileJournal, type PrepareFileReplacement } from '../../src/session/file-store-journal.ts';
 import { type ProfilePaths, profilePaths } from '../../src/session/profile-paths.ts';
 import { type RefreshDeps, refreshSession } from '../../src/session/refresh-session.ts';
-import { type Answerer, closedOrigin, reply, serverFor } from '../fixtures/broken-server.ts';
+import { type RequestHandler, closedOrigin, reply, serverFor } from '../fixtures/broken-server.ts';
 import { type TestHost, testHost } from '../fixtures/host.ts';
 import { recordOf, refreshDeps, storedRecord } from '../fixtures/session.ts';
 
@@ -56,7 +56,7 @@ const granted = {
 };
 const due = { kind: 'due' } as const;
 
-const grants: Answerer = (_, response) => reply(response, 200, granted);
+const grants: RequestHandler = (_, response) => reply(response, 200, granted);
 
 describe('a refresh', () => {
   it('stores the new tokens under the next generation of the same session', async () => {
@@ -162,7 +162,7 @@ describe('a refresh', () => {
 });
 
 describe('a refresh token that is refused', () => {
-  const refuses: Answerer = (_, response) =>
+  const refuses: RequestHandler = (_, response) =>
     reply(response, 400, { error: 'invalid_grant', error_description: 'used' });
 
   it('ends the session, and what is still good stays: the access token', async () => {
@@ -229,7 +229,7 @@ describe('a server that is not of spec.md, asked in the way of spec.md', () => {
 });
 
 describe('an answer that is no grant', () => {
-  it.each<[string, Answerer, object]>([
+  it.each<[string, RequestHandler, object]>([
     [
       'a page',
       (_, response) => reply(response, 200, '<html>', { 'content-type': 'text/html' }),
@@ -314,7 +314,7 @@ describe('a refresh that was certainly not processed', () => {
 });
 
 describe('a refresh that may have been processed', () => {
-  it.each<[string, Answerer]>([
+  it.each<[string, RequestHandler]>([
     ['a 500', (_, response) => reply(response, 500, 'oops')],
     ['a dropped connection', (_, response) => void response.destroy()],
     [

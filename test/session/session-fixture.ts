@@ -7,7 +7,7 @@ import type { Failpoint } from '../../src/session/failpoints.ts';
 import { createFileStore } from '../../src/session/file-store.ts';
 import { type ProfilePaths, profilePaths } from '../../src/session/profile-paths.ts';
 import type { RefreshDeps } from '../../src/session/refresh-session.ts';
-import { type Answerer, reply, serverFor } from '../fixtures/broken-server.ts';
+import { type RequestHandler, reply, serverFor } from '../fixtures/broken-server.ts';
 import { memoryKeychain, type TestHost, testHost } from '../fixtures/host.ts';
 import { keychainStoreOf, recordOf, refreshDeps } from '../fixtures/session.ts';
 
@@ -21,13 +21,13 @@ export interface SingleUse {
   /** Requests that came, by path. */
   readonly seen: string[];
   /** Answers the next requests of the token endpoint instead. */
-  readonly instead: Answerer[];
+  readonly instead: RequestHandler[];
   /** Merged into each grant. */
   extra: object;
 }
 
 export async function singleUseServer(): Promise<SingleUse> {
-  const state = { generation: 1, expired: 0, seen: [] as string[], instead: [] as Answerer[], extra: {} };
+  const state = { generation: 1, expired: 0, seen: [] as string[], instead: [] as RequestHandler[], extra: {} };
   const { origin } = await serverFor((request, response, count) => {
     const url = new URL(request.url, 'http://server');
     state.seen.push(url.pathname);
@@ -53,7 +53,7 @@ function grantOf({ generation, extra }: Pick<SingleUse, 'generation' | 'extra'>)
 
 /** The server processes the refresh, and its answer never arrives whole. */
 export const commitsAndDrops =
-  (server: SingleUse): Answerer =>
+  (server: SingleUse): RequestHandler =>
   (_, response) => {
     server.generation += 1;
     response.destroy();

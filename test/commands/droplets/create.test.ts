@@ -4,7 +4,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { tryAcquireLock } from '../../../src/platform/file-lock.ts';
 import type { SandboxOptions } from '../../../src/sandbox/sandbox.ts';
 import { fastClock } from '../../batch/batch-fixtures.ts';
-import { type Answerer, closedOrigin, reply, serverFor } from '../../fixtures/broken-server.ts';
+import { type RequestHandler, closedOrigin, reply, serverFor } from '../../fixtures/broken-server.ts';
 import { testHost } from '../../fixtures/host.ts';
 import { seedSession } from '../../fixtures/session.ts';
 import { admin, sandboxFor } from '../../sandbox/requests.ts';
@@ -35,7 +35,7 @@ function tokenTo(origin: string) {
 }
 
 /** A server whose account is empty whatever it creates. */
-function forgetful(post: Answerer) {
+function forgetful(post: RequestHandler) {
   let posts = 0;
   return serverFor((seen, response) => {
     if (seen.method === 'GET') return reply(response, 200, { droplets: [], meta: { total: 0 } });

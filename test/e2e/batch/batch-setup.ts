@@ -15,7 +15,7 @@ export const sizeAndImage = ['--size', 's-1vcpu-1gb', '--image', 'ubuntu-24-04-x
 
 /** Each of the waits takes so much less than in the product. */
 const acceleration = '100';
-/** The program whose waits can be shortened; it is built before the tests (scripts/built.mjs). */
+/** The program whose waits can be shortened; it is built before the tests (scripts/build-before-tests.mjs). */
 const entry = fileURLToPath(new URL('../../../dist-test/entry.cjs', import.meta.url));
 
 export interface Row {

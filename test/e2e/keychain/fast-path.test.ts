@@ -4,10 +4,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { operationStartedLine } from '../../../src/platform/keychain-wire.ts';
 import { bin, node, type Ran, run, startProgram } from '../../fixtures/cli.ts';
 import type { Environment } from '../../fixtures/folders.ts';
-import { type Ground, makeGround, noKeyring, type StoredRecord, setUp } from './ground.ts';
+import { type KeychainFixture, makeKeychainFixture, noKeyring, type StoredRecord, setUp } from './keychain-fixture.ts';
 
 interface Bench {
-  readonly ground: Ground;
+  readonly fixture: KeychainFixture;
   /** Puts this text where the session of the current profile is; undefined takes it away. */
   store(text: string | undefined): Promise<void>;
   /** A record of a session the sandbox has just issued. */
@@ -32,7 +32,7 @@ const expiring =
   (left: number, more: object = {}) =>
   async (bench: Bench): Promise<void> =>
     bench.store(JSON.stringify(await bench.record({ expires_at: minutes(left), ...more })));
-const configOf = ({ ground }: Bench): string => join(ground.folders.config, 'config.json');
+const configOf = ({ fixture }: Bench): string => join(fixture.folders.config, 'config.json');
 const keepConfig = (bench: Bench): void => copyFileSync(configOf(bench), `${configOf(bench)}.kept`);
 const giveBackConfig = (bench: Bench): void => {
   copyFileSync(`${configOf(bench)}.kept`, configOf(bench));
@@ -125,7 +125,7 @@ for (const store of ['file', 'keychain'] as const) {
       beforeAll(async () => {
         bench = await makeBench(store);
       });
-      afterAll(() => bench.ground.close());
+      afterAll(() => bench.fixture.close());
 
       test.for(cases)('$name: exit $code', async (one) => {
         const words = ['auth', 'token', ...(one.words ?? [])];
@@ -137,11 +137,11 @@ for (const store of ['file', 'keychain'] as const) {
       });
 
       test('a live session is answered without the program, any other is not', async () => {
-        const alone = join(bench.ground.folders.work, 'alone');
+        const alone = join(bench.fixture.folders.work, 'alone');
         mkdirSync(alone, { recursive: true });
         copyFileSync(join(dirname(bin), '../dist/entry.cjs'), join(alone, 'entry.cjs'));
         const quickly = (): Promise<Ran> =>
-          startProgram(node, [join(alone, 'entry.cjs'), 'auth', 'token'], bench.ground).ended;
+          startProgram(node, [join(alone, 'entry.cjs'), 'auth', 'token'], bench.fixture).ended;
         await live(bench);
         const { access_token } = await bench.stored();
         expect(await quickly()).toMatchObject({ code: 0, stdout: `${access_token}\n`, stderr: '' });
@@ -162,7 +162,7 @@ async function measured(
 ): Promise<Pick<Ran, 'code' | 'stdout' | 'stderr'>> {
   await one.prepare(bench);
   try {
-    const { code, stdout, stderr } = await bench.ground.run(words, { env: one.env ?? {} });
+    const { code, stdout, stderr } = await bench.fixture.run(words, { env: one.env ?? {} });
     const current = await bench.stored().catch(() => undefined);
     const known = current?.access_token ?? 'no token is stored';
     expect(stderr).not.toContain(known);
@@ -173,25 +173,25 @@ async function measured(
 }
 
 async function makeBench(store: 'file' | 'keychain'): Promise<Bench> {
-  const ground = await makeGround();
-  expect((await setUp(ground, ['--credential-store', store])).code).toBe(0);
-  expect((await ground.logIn()).code).toBe(0);
-  const { stdout } = await ground.run(['auth', 'status', '--query', 'store_place']);
+  const fixture = await makeKeychainFixture();
+  expect((await setUp(fixture, ['--credential-store', store])).code).toBe(0);
+  expect((await fixture.logIn()).code).toBe(0);
+  const { stdout } = await fixture.run(['auth', 'status', '--query', 'store_place']);
   const place = stdout.trim();
-  const shelf = store === 'file' ? file(place) : item(ground, /account (\S+)$/.exec(place)?.[1] ?? '');
+  const shelf = store === 'file' ? file(place) : item(fixture, /account (\S+)$/.exec(place)?.[1] ?? '');
   const template: Readonly<Record<string, unknown>> = JSON.parse(await shelf.read());
   // From here on the profile alone says where the sandbox is, as for a person.
-  const env = { DBUS_SESSION_BUS_ADDRESS: ground.env.DBUS_SESSION_BUS_ADDRESS };
+  const env = { DBUS_SESSION_BUS_ADDRESS: fixture.env.DBUS_SESSION_BUS_ADDRESS };
   return {
-    ground: {
-      ...ground,
+    fixture: {
+      ...fixture,
       env,
-      run: (words, more) => run(words, { folders: ground.folders, env: { ...env, ...more?.env } }),
+      run: (words, more) => run(words, { folders: fixture.folders, env: { ...env, ...more?.env } }),
     },
     store: shelf.write,
     stored: async () => JSON.parse(await shelf.read()),
     record: async (more = {}) => {
-      const issued = await ground.sandbox.admin('POST', '/_sandbox/tokens', { user: 'maya@example.com' });
+      const issued = await fixture.sandbox.admin('POST', '/_sandbox/tokens', { user: 'maya@example.com' });
       const { access_token, refresh_token } = Object(issued.body);
       return { ...template, access_token, refresh_token, gen: 1, expires_at: minutes(60), ...more };
     },
@@ -211,12 +211,12 @@ function file(path: string): Shelf {
 }
 
 /** Written by the helper process of the program, since only it knows every attribute of an item. */
-function item(ground: Ground, account: string): Shelf {
+function item(fixture: KeychainFixture, account: string): Shelf {
   return {
-    read: async () => (await ground.items()).get(account) ?? '',
+    read: async () => (await fixture.items()).get(account) ?? '',
     write: async (value) => {
       const request = value === undefined ? { operation: 'remove', account } : { operation: 'write', account, value };
-      const helper = startProgram(node, [join(dirname(bin), '../dist/keychain.cjs')], ground);
+      const helper = startProgram(node, [join(dirname(bin), '../dist/keychain.cjs')], fixture);
       helper.child.stdin?.end(`${JSON.stringify(request)}\n`);
       expect((await helper.ended).stdout).toBe(`${operationStartedLine}\n{"kind":"done"}\n`);
     },

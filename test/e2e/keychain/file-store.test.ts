@@ -3,43 +3,43 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { bin, node, startProgram } from '../../fixtures/cli.ts';
 import { makeFolders } from '../../fixtures/folders.ts';
-import { type Ground, makeGround, noKeyring, setUp } from './ground.ts';
+import { type KeychainFixture, makeKeychainFixture, noKeyring, setUp } from './keychain-fixture.ts';
 
 const said = /kept in a file of mode 0600, not in the keychain/;
 
 describe.skipIf(noKeyring)('a session in a file, for those who ask for it', () => {
-  let ground: Ground;
+  let fixture: KeychainFixture;
   beforeEach(async () => {
-    ground = await makeGround();
+    fixture = await makeKeychainFixture();
   });
-  afterEach(() => ground.close());
+  afterEach(() => fixture.close());
 
   const signInToFile = async (): Promise<void> => {
-    expect((await setUp(ground, ['--credential-store', 'file'])).code).toBe(0);
-    expect((await ground.logIn()).code).toBe(0);
+    expect((await setUp(fixture, ['--credential-store', 'file'])).code).toBe(0);
+    expect((await fixture.logIn()).code).toBe(0);
   };
 
   test('is never chosen by itself: without a keychain a login fails', async () => {
-    const env = { DBUS_SESSION_BUS_ADDRESS: undefined, CLOUDCTL_CLIENT_SECRET: ground.sandbox.client_secret };
-    const ran = await ground.run(['auth', 'login', '--no-browser', '-o', 'json'], { env });
+    const env = { DBUS_SESSION_BUS_ADDRESS: undefined, CLOUDCTL_CLIENT_SECRET: fixture.sandbox.client_secret };
+    const ran = await fixture.run(['auth', 'login', '--no-browser', '-o', 'json'], { env });
     expect(ran).toMatchObject({ code: 1, stdout: '' });
     expect(JSON.parse(ran.stderr)).toMatchObject({ error: { code: 'keychain_unavailable' } });
-    expect(files(ground.folders.config)).toEqual([]);
+    expect(files(fixture.folders.config)).toEqual([]);
   });
 
   test('needs no keychain, and the login says where it is', async () => {
     const env = { DBUS_SESSION_BUS_ADDRESS: undefined };
-    expect((await setUp(ground, ['--credential-store', 'file'], { env })).code).toBe(0);
-    const ran = await ground.logIn([], { env });
+    expect((await setUp(fixture, ['--credential-store', 'file'], { env })).code).toBe(0);
+    const ran = await fixture.logIn([], { env });
     expect(ran).toMatchObject({ code: 0, stdout: '' });
     expect(ran.stderr.match(new RegExp(said, 'g'))).toHaveLength(1);
-    expect((await ground.run(['actions', 'list'], { env })).code).toBe(0);
-    expect([...(await ground.items()).keys()]).toEqual([]);
+    expect((await fixture.run(['actions', 'list'], { env })).code).toBe(0);
+    expect([...(await fixture.items()).keys()]).toEqual([]);
   });
 
   test('auth status says it on stderr and names the file; other commands are silent about it', async () => {
     await signInToFile();
-    const status = await ground.run(['auth', 'status', '-o', 'json']);
+    const status = await fixture.run(['auth', 'status', '-o', 'json']);
     expect(status.code).toBe(0);
     expect(status.stderr.match(new RegExp(said, 'g'))).toHaveLength(1);
     const { store, store_place } = status.json<{ readonly store: string; readonly store_place: string }>();
@@ -51,7 +51,7 @@ describe.skipIf(noKeyring)('a session in a file, for those who ask for it', () =
       ['droplets', 'list'],
       ['auth', 'list'],
     ]) {
-      expect(await ground.run(words)).toMatchObject({ code: 0, stderr: '' });
+      expect(await fixture.run(words)).toMatchObject({ code: 0, stderr: '' });
     }
   });
 
@@ -59,14 +59,14 @@ describe.skipIf(noKeyring)('a session in a file, for those who ask for it', () =
     await signInToFile();
     const folders = makeFolders();
     const env = {
-      ...ground.env,
+      ...fixture.env,
       CLOUDCTL_CREDENTIAL_STORE: 'file',
-      CLOUDCTL_CLIENT_SECRET: ground.sandbox.client_secret,
+      CLOUDCTL_CLIENT_SECRET: fixture.sandbox.client_secret,
     };
     try {
       const line = `umask 0 && exec "$0" "${bin}" auth setup --no-input`;
       expect(await startProgram('sh', ['-c', line, node], { folders, env }).ended).toMatchObject({ code: 0 });
-      for (const place of [folders, ground.folders]) {
+      for (const place of [folders, fixture.folders]) {
         const modes = [place.config, place.state].flatMap((folder) => [folder, ...files(folder)]).map(modeOf);
         expect(modes.length).toBeGreaterThan(4);
         expect(modes.filter((mode) => !/^(folder 700|file 600)$/.test(mode))).toEqual([]);
@@ -78,13 +78,13 @@ describe.skipIf(noKeyring)('a session in a file, for those who ask for it', () =
 
   test('moves to the keychain and back with the option, one place at a time', async () => {
     const words = ['--profile', 'moving'];
-    expect((await setUp(ground, words)).code).toBe(0);
-    expect((await ground.logIn(words)).code).toBe(0);
-    const env = { CLOUDCTL_CLIENT_SECRET: ground.sandbox.client_secret };
-    const moved = await ground.logIn([...words, '--credential-store', 'file'], { env });
+    expect((await setUp(fixture, words)).code).toBe(0);
+    expect((await fixture.logIn(words)).code).toBe(0);
+    const env = { CLOUDCTL_CLIENT_SECRET: fixture.sandbox.client_secret };
+    const moved = await fixture.logIn([...words, '--credential-store', 'file'], { env });
     expect(moved.code).toBe(0);
     expect(moved.stderr).toMatch(said);
-    const status = await ground.run(['auth', 'status', ...words, '-o', 'json']);
+    const status = await fixture.run(['auth', 'status', ...words, '-o', 'json']);
     expect(status.json()).toMatchObject({ store: 'file', state: 'valid' });
   });
 
@@ -92,12 +92,12 @@ describe.skipIf(noKeyring)('a session in a file, for those who ask for it', () =
     const folders = makeFolders();
     const at = { folders, env: { DBUS_SESSION_BUS_ADDRESS: undefined } };
     try {
-      const { stderr } = await setUp(ground, [], at);
+      const { stderr } = await setUp(fixture, [], at);
       const [, words = ''] = /^hint: `cloudctl ([^`]*)`/m.exec(stderr) ?? [];
-      expect(await ground.run(words.split(' '), at)).toMatchObject({ code: 0, stdout: '' });
-      expect((await setUp(ground, [], at)).code).toBe(0);
-      expect((await ground.logIn([], at)).code).toBe(0);
-      expect((await ground.run(['auth', 'token'], at)).code).toBe(0);
+      expect(await fixture.run(words.split(' '), at)).toMatchObject({ code: 0, stdout: '' });
+      expect((await setUp(fixture, [], at)).code).toBe(0);
+      expect((await fixture.logIn([], at)).code).toBe(0);
+      expect((await fixture.run(['auth', 'token'], at)).code).toBe(0);
     } finally {
       folders.remove();
     }
@@ -105,10 +105,10 @@ describe.skipIf(noKeyring)('a session in a file, for those who ask for it', () =
 
   test('logout removes the file', async () => {
     await signInToFile();
-    const { stdout: place } = await ground.run(['auth', 'status', '--query', 'store_place', '-o', 'table']);
-    expect(files(ground.folders.state)).toContain(place.trim());
-    expect((await ground.run(['auth', 'logout'])).code).toBe(0);
-    expect(files(ground.folders.state)).not.toContain(place.trim());
+    const { stdout: place } = await fixture.run(['auth', 'status', '--query', 'store_place', '-o', 'table']);
+    expect(files(fixture.folders.state)).toContain(place.trim());
+    expect((await fixture.run(['auth', 'logout'])).code).toBe(0);
+    expect(files(fixture.folders.state)).not.toContain(place.trim());
   });
 });
 

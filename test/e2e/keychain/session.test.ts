@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { start } from '../../fixtures/cli.ts';
-import { processesOf, type Seen } from '../../fixtures/processes.ts';
-import { type Ground, makeGround, noKeyring, recordOf, setUp } from './ground.ts';
+import { type ProcessInfo, processesOf } from '../../fixtures/processes.ts';
+import { type KeychainFixture, makeKeychainFixture, noKeyring, recordOf, setUp } from './keychain-fixture.ts';
 
 interface Status {
   readonly email: string;
@@ -13,50 +13,50 @@ interface Status {
 }
 
 describe.skipIf(noKeyring)('a session in the keychain', () => {
-  let ground: Ground;
+  let fixture: KeychainFixture;
   beforeEach(async () => {
-    ground = await makeGround();
+    fixture = await makeKeychainFixture();
   });
-  afterEach(() => ground.close());
+  afterEach(() => fixture.close());
 
   const signIn = async (): Promise<void> => {
-    expect((await setUp(ground)).code).toBe(0);
-    expect((await ground.logIn()).code).toBe(0);
+    expect((await setUp(fixture)).code).toBe(0);
+    expect((await fixture.logIn()).code).toBe(0);
   };
 
   /** The only account of cloudctl's that begins with this. */
   const accountOf = async (profile: string): Promise<string> => {
-    const accounts = [...(await ground.items()).keys()].filter((account) => /^[^:]*$/.test(account));
+    const accounts = [...(await fixture.items()).keys()].filter((account) => /^[^:]*$/.test(account));
     const [account = '', ...others] = accounts.filter((name) => name.startsWith(`${profile}#`));
     expect(others).toEqual([]);
     return account;
   };
 
   test('setup keeps the client secret in the keychain, and in no file', async () => {
-    const ran = await setUp(ground);
+    const ran = await setUp(fixture);
     expect(ran).toMatchObject({ code: 0, stdout: '' });
     expect(ran.stderr).toContain('its client secret is kept in the keychain');
-    const [[account = '', value = ''] = []] = await ground.items();
+    const [[account = '', value = ''] = []] = await fixture.items();
     expect(account).toMatch(/^default#[\w-]{8}:client$/);
-    expect(JSON.parse(value)).toMatchObject({ client_secret: ground.sandbox.client_secret });
-    expect(filesWith(ground, ground.sandbox.client_secret)).toEqual([]);
+    expect(JSON.parse(value)).toMatchObject({ client_secret: fixture.sandbox.client_secret });
+    expect(filesWith(fixture, fixture.sandbox.client_secret)).toEqual([]);
   });
 
   test('login takes the secret from there and keeps the session there, and in no file', async () => {
-    await setUp(ground);
-    const ran = await ground.logIn();
+    await setUp(fixture);
+    const ran = await fixture.logIn();
     expect(ran).toMatchObject({ code: 0, stdout: '' });
     expect(ran.stderr).toMatch(/Maya Lindqvist/);
     expect(ran.stderr).toMatch(/keychain/i);
-    const record = recordOf((await ground.items()).get(await accountOf('default')));
-    expect(record).toMatchObject({ gen: 1, auth_origin: ground.sandbox.auth_url });
-    expect(filesWith(ground, record.access_token)).toEqual([]);
-    expect(filesWith(ground, record.refresh_token)).toEqual([]);
+    const record = recordOf((await fixture.items()).get(await accountOf('default')));
+    expect(record).toMatchObject({ gen: 1, auth_origin: fixture.sandbox.auth_url });
+    expect(filesWith(fixture, record.access_token)).toEqual([]);
+    expect(filesWith(fixture, record.refresh_token)).toEqual([]);
   });
 
   test('auth status names the keychain, and the item another program finds there', async () => {
     await signIn();
-    const ran = await ground.run(['auth', 'status', '-o', 'json']);
+    const ran = await fixture.run(['auth', 'status', '-o', 'json']);
     expect(ran).toMatchObject({ code: 0, stderr: '' });
     const account = await accountOf('default');
     expect(ran.json<Status>()).toMatchObject({
@@ -65,104 +65,104 @@ describe.skipIf(noKeyring)('a session in the keychain', () => {
       store_place: `Secret Service, service cloudctl, account ${account}`,
       state: 'valid',
     });
-    const table = await ground.run(['auth', 'status']);
+    const table = await fixture.run(['auth', 'status']);
     expect(table.stdout).toContain(`account ${account}`);
-    expect(table.stdout).not.toContain(recordOf((await ground.items()).get(account)).access_token);
+    expect(table.stdout).not.toContain(recordOf((await fixture.items()).get(account)).access_token);
   });
 
   test('another process reads it back: the token, and a call with it', async () => {
     await signIn();
-    const record = recordOf((await ground.items()).get(await accountOf('default')));
-    expect(await ground.run(['auth', 'token'])).toMatchObject({
+    const record = recordOf((await fixture.items()).get(await accountOf('default')));
+    expect(await fixture.run(['auth', 'token'])).toMatchObject({
       code: 0,
       stdout: `${record.access_token}\n`,
       stderr: '',
     });
-    const actions = await ground.run(['actions', 'list', '-o', 'json']);
+    const actions = await fixture.run(['actions', 'list', '-o', 'json']);
     expect(actions.code).toBe(0);
     expect(actions.json<readonly unknown[]>().length).toBeGreaterThan(0);
   });
 
   test('it outlives the keychain service', async () => {
     await signIn();
-    const before = await ground.run(['auth', 'token']);
-    await ground.service.restart();
-    expect(await ground.run(['auth', 'token'])).toMatchObject({ code: 0, stdout: before.stdout });
-    expect((await ground.run(['actions', 'list'])).code).toBe(0);
+    const before = await fixture.run(['auth', 'token']);
+    await fixture.service.restart();
+    expect(await fixture.run(['auth', 'token'])).toMatchObject({ code: 0, stdout: before.stdout });
+    expect((await fixture.run(['actions', 'list'])).code).toBe(0);
   });
 
   test('a refresh replaces the item, and the next process reads the new one', async () => {
     await signIn();
     const account = await accountOf('default');
-    const before = recordOf((await ground.items()).get(account));
-    expect((await ground.run(['auth', 'refresh'])).code).toBe(0);
-    const after = recordOf((await ground.items()).get(account));
+    const before = recordOf((await fixture.items()).get(account));
+    expect((await fixture.run(['auth', 'refresh'])).code).toBe(0);
+    const after = recordOf((await fixture.items()).get(account));
     expect(after).toMatchObject({ sid: before.sid, gen: before.gen + 1 });
     expect(after.access_token).not.toBe(before.access_token);
     expect(after.refresh_token).not.toBe(before.refresh_token);
-    expect((await ground.run(['auth', 'token'])).stdout).toBe(`${after.access_token}\n`);
-    expect((await ground.run(['actions', 'list'])).code).toBe(0);
+    expect((await fixture.run(['auth', 'token'])).stdout).toBe(`${after.access_token}\n`);
+    expect((await fixture.run(['actions', 'list'])).code).toBe(0);
   });
 
   test('two profiles are two items side by side, and logging out of one leaves the other', async () => {
     await signIn();
-    expect((await setUp(ground, ['--profile', 'second'])).code).toBe(0);
-    expect((await ground.logIn(['--profile', 'second', '--scope', 'read write'])).code).toBe(0);
+    expect((await setUp(fixture, ['--profile', 'second'])).code).toBe(0);
+    expect((await fixture.logIn(['--profile', 'second', '--scope', 'read write'])).code).toBe(0);
     const [first, second] = [await accountOf('default'), await accountOf('second')];
     const tokens = await Promise.all([
-      ground.run(['auth', 'token']),
-      ground.run(['auth', 'token', '--profile', 'second']),
+      fixture.run(['auth', 'token']),
+      fixture.run(['auth', 'token', '--profile', 'second']),
     ]);
-    const items = await ground.items();
+    const items = await fixture.items();
     expect(tokens.map(({ stdout }) => stdout.trim())).toEqual(
       [first, second].map((account) => recordOf(items.get(account)).access_token),
     );
-    expect((await ground.run(['auth', 'logout', '--profile', 'second'])).code).toBe(0);
-    const left = [...(await ground.items()).keys()];
+    expect((await fixture.run(['auth', 'logout', '--profile', 'second'])).code).toBe(0);
+    const left = [...(await fixture.items()).keys()];
     expect(left).toContain(first);
     expect(left).not.toContain(second);
-    expect((await ground.run(['auth', 'token'])).code).toBe(0);
-    expect(await ground.run(['auth', 'token', '--profile', 'second'])).toMatchObject({ code: 4, stdout: '' });
+    expect((await fixture.run(['auth', 'token'])).code).toBe(0);
+    expect(await fixture.run(['auth', 'token', '--profile', 'second'])).toMatchObject({ code: 4, stdout: '' });
   });
 
   test('another state folder is another item: its locks could not keep two refreshes apart', async () => {
     await signIn();
-    const elsewhere = { env: { CLOUDCTL_STATE_DIR: join(ground.folders.home, 'other-state') } };
+    const elsewhere = { env: { CLOUDCTL_STATE_DIR: join(fixture.folders.home, 'other-state') } };
     const first = await accountOf('default');
-    expect(await ground.run(['auth', 'token'], elsewhere)).toMatchObject({ code: 4, stdout: '' });
-    expect((await setUp(ground, [], elsewhere)).code).toBe(0);
-    expect((await ground.logIn([], elsewhere)).code).toBe(0);
-    const sessions = [...(await ground.items()).keys()].filter((account) => /^default#[^:]+$/.test(account));
+    expect(await fixture.run(['auth', 'token'], elsewhere)).toMatchObject({ code: 4, stdout: '' });
+    expect((await setUp(fixture, [], elsewhere)).code).toBe(0);
+    expect((await fixture.logIn([], elsewhere)).code).toBe(0);
+    const sessions = [...(await fixture.items()).keys()].filter((account) => /^default#[^:]+$/.test(account));
     expect(sessions).toHaveLength(2);
-    const [mine, other] = [await ground.run(['auth', 'token']), await ground.run(['auth', 'token'], elsewhere)];
+    const [mine, other] = [await fixture.run(['auth', 'token']), await fixture.run(['auth', 'token'], elsewhere)];
     expect([mine.code, other.code]).toEqual([0, 0]);
     expect(mine.stdout).not.toBe(other.stdout);
-    expect((await ground.run(['auth', 'logout'], elsewhere)).code).toBe(0);
+    expect((await fixture.run(['auth', 'logout'], elsewhere)).code).toBe(0);
     expect(await accountOf('default')).toBe(first);
-    expect((await ground.run(['auth', 'token'])).stdout).toBe(mine.stdout);
+    expect((await fixture.run(['auth', 'token'])).stdout).toBe(mine.stdout);
   });
 
   test('no secret is in the arguments or the environment of the helper, nor of any other process', async () => {
     await signIn();
     const watching = new AbortController();
-    const seen = watch(ground, watching.signal);
-    const secrets = [ground.sandbox.client_secret];
+    const seen = watch(fixture, watching.signal);
+    const secrets = [fixture.sandbox.client_secret];
     const note = async (): Promise<void> => {
-      const record = recordOf((await ground.items()).get(await accountOf('default')));
+      const record = recordOf((await fixture.items()).get(await accountOf('default')));
       secrets.push(record.access_token, record.refresh_token);
     };
     await note();
-    expect((await ground.run(['auth', 'refresh'])).code).toBe(0);
+    expect((await fixture.run(['auth', 'refresh'])).code).toBe(0);
     await note();
-    expect((await ground.logIn(['--force'])).code).toBe(0);
+    expect((await fixture.logIn(['--force'])).code).toBe(0);
     await note();
     // A helper that waits for its answer holds the secret it is to write, and is there long enough to be looked at.
-    ground.service.pause();
+    fixture.service.pause();
     const words = ['auth', 'setup', '--client-secret-stdin', '--no-input'];
-    const writing = start(words, { folders: ground.folders, env: ground.env });
-    writing.child.stdin?.end(`${ground.sandbox.client_secret}\n`);
+    const writing = start(words, { folders: fixture.folders, env: fixture.env });
+    writing.child.stdin?.end(`${fixture.sandbox.client_secret}\n`);
     await writing.ended;
-    ground.service.resume();
+    fixture.service.resume();
     watching.abort();
     const processes = await seen;
     expect(processes.filter(({ argv }) => argv.some((word) => word.endsWith('keychain.cjs'))).length).toBeGreaterThan(
@@ -173,19 +173,19 @@ describe.skipIf(noKeyring)('a session in the keychain', () => {
       expect(
         processes.filter((one) => [...one.argv, ...one.environment].some((text) => text.includes(secret))),
       ).toEqual([]);
-      expect(filesWith(ground, secret)).toEqual([]);
+      expect(filesWith(fixture, secret)).toEqual([]);
     }
   });
 
   test('logout takes the item out of the keychain, and the server refuses its token', async () => {
     await signIn();
     const account = await accountOf('default');
-    const { stdout: token } = await ground.run(['auth', 'token']);
-    const ran = await ground.run(['auth', 'logout']);
+    const { stdout: token } = await fixture.run(['auth', 'token']);
+    const ran = await fixture.run(['auth', 'logout']);
     expect(ran).toMatchObject({ code: 0, stdout: '' });
     expect(ran.stderr).toContain('the access token was revoked and is refused');
-    expect([...(await ground.items()).keys()]).not.toContain(account);
-    const fixed = await ground.run(['actions', 'list'], { env: { CLOUDCTL_ACCESS_TOKEN: token.trim() } });
+    expect([...(await fixture.items()).keys()]).not.toContain(account);
+    const fixed = await fixture.run(['actions', 'list'], { env: { CLOUDCTL_ACCESS_TOKEN: token.trim() } });
     expect(fixed).toMatchObject({ code: 4, stdout: '' });
     for (const words of [
       ['auth', 'token'],
@@ -193,7 +193,7 @@ describe.skipIf(noKeyring)('a session in the keychain', () => {
       ['actions', 'list'],
       ['auth', 'refresh'],
     ]) {
-      const after = await ground.run([...words, '-o', 'json']);
+      const after = await fixture.run([...words, '-o', 'json']);
       expect(after).toMatchObject({ code: 4, stdout: '' });
       expect(JSON.parse(after.stderr)).toMatchObject({ error: { code: 'not_logged_in' } });
     }
@@ -201,18 +201,18 @@ describe.skipIf(noKeyring)('a session in the keychain', () => {
 });
 
 /** The person's files that hold this text. */
-function filesWith(ground: Ground, text: string): readonly string[] {
-  return readdirSync(ground.folders.home, { recursive: true, withFileTypes: true })
+function filesWith(fixture: KeychainFixture, text: string): readonly string[] {
+  return readdirSync(fixture.folders.home, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))
     .filter((path) => readFileSync(path).includes(text));
 }
 
 /** Every process of the person that lives at some moment until the signal. */
-async function watch(ground: Ground, signal: AbortSignal): Promise<readonly Seen[]> {
-  const seen = new Map<number, Seen>();
+async function watch(fixture: KeychainFixture, signal: AbortSignal): Promise<readonly ProcessInfo[]> {
+  const seen = new Map<number, ProcessInfo>();
   while (!signal.aborted) {
-    for (const one of processesOf(ground.folders)) seen.set(one.pid, one);
+    for (const one of processesOf(fixture.folders)) seen.set(one.pid, one);
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
   return [...seen.values()];

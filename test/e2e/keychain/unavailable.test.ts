@@ -4,7 +4,7 @@ import type { Environment } from '../../fixtures/folders.ts';
 import { lacks } from '../../fixtures/needs.ts';
 import { processesOf } from '../../fixtures/processes.ts';
 import { terminal } from '../../fixtures/terminal.ts';
-import { type Ground, makeGround, noKeyring, openUnlockWindow, setUp } from './ground.ts';
+import { type KeychainFixture, makeKeychainFixture, noKeyring, openUnlockWindow, setUp } from './keychain-fixture.ts';
 
 /** One way in which a keychain cannot be used. */
 interface Trouble {
@@ -12,8 +12,8 @@ interface Trouble {
   readonly message: string;
   readonly hint: RegExp;
   readonly env?: Environment;
-  begin(ground: Ground): Promise<void>;
-  end(ground: Ground): Promise<void>;
+  begin(fixture: KeychainFixture): Promise<void>;
+  end(fixture: KeychainFixture): Promise<void>;
 }
 
 const nothing = async (): Promise<void> => {};
@@ -88,15 +88,15 @@ const commands: readonly string[] = [
 ];
 
 describe.skipIf(noKeyring)('a keychain that cannot be used', () => {
-  let ground: Ground;
+  let fixture: KeychainFixture;
   let accessToken: string;
   beforeAll(async () => {
-    ground = await makeGround();
-    expect((await setUp(ground)).code).toBe(0);
-    expect((await ground.logIn()).code).toBe(0);
-    accessToken = (await ground.run(['auth', 'token'])).stdout;
+    fixture = await makeKeychainFixture();
+    expect((await setUp(fixture)).code).toBe(0);
+    expect((await fixture.logIn()).code).toBe(0);
+    accessToken = (await fixture.run(['auth', 'token'])).stdout;
   });
-  afterAll(() => ground.close());
+  afterAll(() => fixture.close());
 
   for (const trouble of troubles) {
     const more = { env: trouble.env ?? {}, limit: 15_000 };
@@ -105,13 +105,13 @@ describe.skipIf(noKeyring)('a keychain that cannot be used', () => {
     const each = trouble.message === late ? test.concurrent : test;
 
     describe(trouble.name, () => {
-      beforeAll(() => trouble.begin(ground));
-      afterAll(() => trouble.end(ground));
+      beforeAll(() => trouble.begin(fixture));
+      afterAll(() => trouble.end(fixture));
 
       each.for(commands)('%s ends in time with its own message, and never reads as logged out', async (words) => {
         const mark = `RUN=${words}`;
         const started = performance.now();
-        const ran = await ground.run(words.split(' '), { ...more, env: { ...more.env, RUN: words } });
+        const ran = await fixture.run(words.split(' '), { ...more, env: { ...more.env, RUN: words } });
         expect(performance.now() - started).toBeLessThan(15_000);
         expect(ran).toMatchObject({ code: 1, signal: null, stdout: '' });
         const [first, ...parts] = ran.stderr.trimEnd().split('\n');
@@ -119,11 +119,11 @@ describe.skipIf(noKeyring)('a keychain that cannot be used', () => {
         expect(parts.at(-1)).toMatch(/^hint: /);
         expect(parts.at(-1)).toMatch(trouble.hint);
         expect(ran.stderr).not.toMatch(/logged in|v1\/oauth|waiting for the keychain/);
-        expect(processesOf(ground.folders).filter(({ environment }) => environment.includes(mark))).toEqual([]);
+        expect(processesOf(fixture.folders).filter(({ environment }) => environment.includes(mark))).toEqual([]);
       });
 
       each('with -o json the error is one object with the code keychain_unavailable', async () => {
-        const ran = await ground.run(['auth', 'status', '-o', 'json'], more);
+        const ran = await fixture.run(['auth', 'status', '-o', 'json'], more);
         expect(ran).toMatchObject({ code: 1, stdout: '' });
         expect(JSON.parse(ran.stderr)).toMatchObject({
           error: { code: 'keychain_unavailable', message: trouble.message, exit_code: 1 },
@@ -131,35 +131,35 @@ describe.skipIf(noKeyring)('a keychain that cannot be used', () => {
       });
 
       each('a login fails before anybody is sent to the browser, though the secret is in a variable', async () => {
-        const env = { ...more.env, CLOUDCTL_CLIENT_SECRET: ground.sandbox.client_secret };
-        const ran = await ground.run(['auth', 'login', '--no-browser'], { ...more, env });
+        const env = { ...more.env, CLOUDCTL_CLIENT_SECRET: fixture.sandbox.client_secret };
+        const ran = await fixture.run(['auth', 'login', '--no-browser'], { ...more, env });
         expect(ran).toMatchObject({ code: 1, stdout: '' });
         expect(ran.stderr).toContain(trouble.message);
         expect(ran.stderr).not.toContain('v1/oauth/authorize');
       });
 
       each('setup fails and writes no profile', async () => {
-        const ran = await setUp(ground, ['--profile', 'new'], more);
+        const ran = await setUp(fixture, ['--profile', 'new'], more);
         expect(ran).toMatchObject({ code: 1, stdout: '' });
         expect(ran.stderr).toContain(trouble.message);
-        const known = await ground.run(['auth', 'list', '-o', 'json'], { env: { CLOUDCTL_CREDENTIAL_STORE: 'file' } });
+        const known = await fixture.run(['auth', 'list', '-o', 'json'], { env: { CLOUDCTL_CREDENTIAL_STORE: 'file' } });
         expect(known.json<readonly object[]>().map((row) => Object.values(row)[0])).toEqual(['default']);
       });
 
       each('auth list shows the state as unknown', async () => {
-        const ran = await ground.run(['auth', 'list', '-o', 'json'], more);
+        const ran = await fixture.run(['auth', 'list', '-o', 'json'], more);
         expect(ran.code).toBe(0);
         expect(ran.json()).toMatchObject([{ profile: 'default', state: 'unknown' }]);
       });
 
       each('CLOUDCTL_ACCESS_TOKEN does without it', async () => {
         const env = { ...more.env, CLOUDCTL_ACCESS_TOKEN: accessToken.trim() };
-        expect(await ground.run(['actions', 'list'], { ...more, env })).toMatchObject({ code: 0, stderr: '' });
+        expect(await fixture.run(['actions', 'list'], { ...more, env })).toMatchObject({ code: 0, stderr: '' });
       });
     });
 
     test(`${trouble.name}: afterwards the session is there as before`, async () => {
-      expect(await ground.run(['auth', 'token'])).toMatchObject({ code: 0, stdout: accessToken, stderr: '' });
+      expect(await fixture.run(['auth', 'token'])).toMatchObject({ code: 0, stdout: accessToken, stderr: '' });
     });
   }
 
@@ -167,18 +167,18 @@ describe.skipIf(noKeyring)('a keychain that cannot be used', () => {
     const waiting = 'waiting for the keychain to be unlocked';
 
     test('a second is waited before it is said, and the command goes on once the keychain answers', async () => {
-      ground.service.pause();
-      const screen = await terminal(['auth', 'status'], { folders: ground.folders, env: ground.env, columns: 200 });
+      fixture.service.pause();
+      const screen = await terminal(['auth', 'status'], { folders: fixture.folders, env: fixture.env, columns: 200 });
       try {
         const started = performance.now();
         await screen.waitFor(new RegExp(waiting));
         expect(performance.now() - started).toBeGreaterThan(700);
-        ground.service.resume();
+        fixture.service.resume();
         expect(await screen.ended()).toBe(0);
         expect(await screen.screen()).toMatch(/maya@example\.com/);
         expect((await screen.screen()).split(waiting)).toHaveLength(2);
       } finally {
-        ground.service.resume();
+        fixture.service.resume();
         await screen.close();
       }
     });
@@ -186,9 +186,9 @@ describe.skipIf(noKeyring)('a keychain that cannot be used', () => {
     test.for(['auth token', 'actions list'])(
       '%s waits longer for a person than for a script, and Ctrl-C ends it at once, leaving no process behind',
       async (words) => {
-        closeWindow = await openUnlockWindow(ground.service);
-        await ground.service.lock();
-        const screen = await terminal(words.split(' '), { folders: ground.folders, env: ground.env });
+        closeWindow = await openUnlockWindow(fixture.service);
+        await fixture.service.lock();
+        const screen = await terminal(words.split(' '), { folders: fixture.folders, env: fixture.env });
         try {
           await screen.waitFor(new RegExp(waiting));
           await sleep(3500);
@@ -197,11 +197,11 @@ describe.skipIf(noKeyring)('a keychain that cannot be used', () => {
           expect(await screen.ended(1500)).toBe(130);
           await screen.close();
           await sleep(100);
-          expect(processesOf(ground.folders)).toEqual([]);
+          expect(processesOf(fixture.folders)).toEqual([]);
         } finally {
           await screen.close();
           closeWindow();
-          await ground.service.restart();
+          await fixture.service.restart();
         }
       },
     );

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { lacks } from '../../fixtures/needs.ts';
-import { useGround } from './ground.ts';
+import { useLoginFixture } from './login-fixture.ts';
 import { errorOf } from './machine.ts';
 
 describe.skipIf(lacks('chromium'))('the code flow', () => {
-  const ground = useGround();
+  const fixture = useLoginFixture();
 
   test('leads through sign-in and consent to a page and a terminal that say as whom', async () => {
-    const { maya, sandbox, folders, ...here } = ground();
+    const { maya, sandbox, folders, ...here } = fixture();
     // The newcomer's way: the profile that the sandbox wrote, and no variable.
     const machine = here.machine({ folders, env: {} });
     const visitor = await here.visitor();
@@ -40,7 +40,7 @@ describe.skipIf(lacks('chromium'))('the code flow', () => {
   });
 
   test('leaves no code, state or token in the address, the history or the referrer of the tab', async () => {
-    const { maya, sandbox, secrets, ...here } = ground();
+    const { maya, sandbox, secrets, ...here } = fixture();
     const machine = here.machine();
     const visitor = await here.visitor();
     const login = await machine.login();
@@ -65,7 +65,7 @@ describe.skipIf(lacks('chromium'))('the code flow', () => {
   });
 
   test('without a team: login and status have exactly the fields of the contract', async () => {
-    const { maya, ...here } = ground();
+    const { maya, ...here } = fixture();
     const machine = here.machine();
     const visitor = await here.visitor();
     const login = await machine.login(['-o', 'json']);
@@ -99,7 +99,7 @@ describe.skipIf(lacks('chromium'))('the code flow', () => {
   });
 
   test('with a team: it is named on the page, in the terminal, by login and by status', async () => {
-    const { tomas, team, ...here } = ground();
+    const { tomas, team, ...here } = fixture();
     const machine = here.machine();
     const visitor = await here.visitor();
     const login = await machine.login(['-o', 'json']);
@@ -113,7 +113,7 @@ describe.skipIf(lacks('chromium'))('the code flow', () => {
   });
 
   test('a member of a team may stay outside of it: no field tells of the team', async () => {
-    const { tomas, team, ...here } = ground();
+    const { tomas, team, ...here } = fixture();
     const machine = here.machine();
     const visitor = await here.visitor();
     const login = await machine.login(['-o', 'json']);
@@ -123,7 +123,7 @@ describe.skipIf(lacks('chromium'))('the code flow', () => {
   });
 
   test('with scope read, droplets create is exit 4 and says which scope to ask for', async () => {
-    const { maya, ...here } = ground();
+    const { maya, ...here } = fixture();
     const machine = here.machine();
     const visitor = await here.visitor();
     const login = await machine.login();
@@ -153,7 +153,7 @@ describe.skipIf(lacks('chromium'))('the code flow', () => {
   });
 
   test('with scope read write, droplets are created', async () => {
-    const { maya, ...here } = ground();
+    const { maya, ...here } = fixture();
     const machine = here.machine();
     const visitor = await here.visitor();
     const login = await machine.login(['--scope', 'read write', '-o', 'json']);
@@ -180,7 +180,7 @@ describe.skipIf(lacks('chromium'))('the code flow', () => {
   });
 
   test('the default scope is left out of the authorization URL, the state and the challenge are in it', async () => {
-    const machine = ground().machine();
+    const machine = fixture().machine();
     const first = new URL((await machine.login()).authorizationUrl).searchParams;
     expect([...first.keys()]).toEqual([
       'response_type',
@@ -190,13 +190,13 @@ describe.skipIf(lacks('chromium'))('the code flow', () => {
       'code_challenge',
       'code_challenge_method',
     ]);
-    expect(first.get('redirect_uri')).toBe(ground().sandbox.callback_url);
+    expect(first.get('redirect_uri')).toBe(fixture().sandbox.callback_url);
     expect(first.get('state')).toMatch(/^[\w-]{43}$/);
     expect(first.get('code_challenge_method')).toBe('S256');
   });
 
   test('a wrong password is told on the sign-in page and the login goes on waiting', async () => {
-    const { maya, ...here } = ground();
+    const { maya, ...here } = fixture();
     const machine = here.machine();
     const visitor = await here.visitor();
     const login = await machine.login();

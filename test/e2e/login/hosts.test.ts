@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { lacks } from '../../fixtures/needs.ts';
-import { useGround } from './ground.ts';
+import { useLoginFixture } from './login-fixture.ts';
 import { freePorts, isFree } from './ports.ts';
 
 const hosts = ['127.0.0.1', 'localhost', '[::1]'] as const;
@@ -8,7 +8,7 @@ const cases = hosts.flatMap((host, at) => (['code', 'implicit'] as const).map((f
 
 describe.skipIf(lacks('chromium'))('a callback URL', () => {
   const registered: string[] = [];
-  const ground = useGround(async () => {
+  const fixture = useLoginFixture(async () => {
     const ports = await freePorts(hosts.length);
     registered.push(...hosts.map((host, at) => `http://${host}:${ports[at]}/callback`));
     return registered;
@@ -17,7 +17,7 @@ describe.skipIf(lacks('chromium'))('a callback URL', () => {
   test.each(cases)(
     'may be at $host: the $flow flow ends on that very host, and its port is freed',
     async ({ flow, at }) => {
-      const { maya, sandbox, secrets, ...here } = ground();
+      const { maya, sandbox, secrets, ...here } = fixture();
       const callback = registered[at] ?? '';
       const machine = here.machine({ env: { ...sandbox.env, CLOUDCTL_CALLBACK_URL: callback } });
       const visitor = await here.visitor();
@@ -37,7 +37,7 @@ describe.skipIf(lacks('chromium'))('a callback URL', () => {
   );
 
   test('at localhost is served on both loopback addresses', async () => {
-    const { maya, sandbox, ...here } = ground();
+    const { maya, sandbox, ...here } = fixture();
     const callback = registered[1] ?? '';
     const { port } = new URL(callback);
     const machine = here.machine({ env: { ...sandbox.env, CLOUDCTL_CALLBACK_URL: callback } });

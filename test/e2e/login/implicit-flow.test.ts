@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { lacks } from '../../fixtures/needs.ts';
-import { useGround } from './ground.ts';
+import { useLoginFixture } from './login-fixture.ts';
 import { errorOf } from './machine.ts';
 
 describe.skipIf(lacks('chromium'))('the implicit flow', () => {
-  const ground = useGround();
+  const fixture = useLoginFixture();
 
   test('logs in through a page of the helper, and says that scope and account are not told', async () => {
-    const { maya, ...here } = ground();
+    const { maya, ...here } = fixture();
     const machine = here.machine();
     const visitor = await here.visitor();
     const login = await machine.login(['--flow', 'implicit']);
@@ -31,7 +31,7 @@ describe.skipIf(lacks('chromium'))('the implicit flow', () => {
   });
 
   test('leaves no token and no state in the address, the history or the referrer of the tab', async () => {
-    const { maya, sandbox, secrets, ...here } = ground();
+    const { maya, sandbox, secrets, ...here } = fixture();
     const machine = here.machine();
     const visitor = await here.visitor();
     const login = await machine.login(['--flow', 'implicit']);
@@ -56,7 +56,7 @@ describe.skipIf(lacks('chromium'))('the implicit flow', () => {
   });
 
   test('login and status have exactly the fields of the contract: no name, no email, scope_verified false', async () => {
-    const { tomas, team, ...here } = ground();
+    const { tomas, team, ...here } = fixture();
     const machine = here.machine();
     const visitor = await here.visitor();
     const login = await machine.login(['--flow', 'implicit', '--scope', 'read write', '-o', 'json']);
@@ -84,7 +84,7 @@ describe.skipIf(lacks('chromium'))('the implicit flow', () => {
   });
 
   test('gives no refresh token: after 30 days the next command is exit 4 needs_login', async () => {
-    const { maya, ...here } = ground();
+    const { maya, ...here } = fixture();
     const machine = here.machine();
     const visitor = await here.visitor();
     const login = await machine.login(['--flow', 'implicit']);
@@ -102,7 +102,7 @@ describe.skipIf(lacks('chromium'))('the implicit flow', () => {
   });
 
   test('a prompt is no part of this flow: exit 2 before any page', async () => {
-    const machine = ground().machine();
+    const machine = fixture().machine();
     const { code, stdout, stderr } = await machine.run(['auth', 'login', '--flow', 'implicit', '--prompt', 'none']);
     expect(code).toBe(2);
     expect(stdout).toBe('');
@@ -110,7 +110,7 @@ describe.skipIf(lacks('chromium'))('the implicit flow', () => {
   });
 
   test('the code flow, by contrast, renews itself after 30 days', async () => {
-    const { maya, ...here } = ground();
+    const { maya, ...here } = fixture();
     const machine = here.machine();
     const visitor = await here.visitor();
     const login = await machine.login();

@@ -2,16 +2,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { openerScript } from '../../fixtures/browser.ts';
 import { lacks } from '../../fixtures/needs.ts';
-import { useGround } from './ground.ts';
+import { useLoginFixture } from './login-fixture.ts';
 import { authorizationLine } from './machine.ts';
 
 describe.skipIf(lacks('chromium', 'tmux'))('the browser that the program opens', () => {
-  const ground = useGround();
+  const fixture = useLoginFixture();
 
   test.each(['code', 'implicit'])(
     'is given a one-time address without secrets, which leads to the sign-in page and logs in (%s flow)',
     async (flow) => {
-      const { maya, sandbox, ...here } = ground();
+      const { maya, sandbox, ...here } = fixture();
       const machine = here.machine();
       const opener = openerScript(machine.folders);
       const visitor = await here.visitor();
@@ -35,7 +35,7 @@ describe.skipIf(lacks('chromium', 'tmux'))('the browser that the program opens',
   );
 
   test('may follow that address once; the second time it is told so, and the printed address still works', async () => {
-    const { maya, ...here } = ground();
+    const { maya, ...here } = fixture();
     const machine = here.machine();
     const opener = openerScript(machine.folders);
     const visitor = await here.visitor();
@@ -51,7 +51,7 @@ describe.skipIf(lacks('chromium', 'tmux'))('the browser that the program opens',
   });
 
   test('may be missing: the address is printed and the login waits', async () => {
-    const { maya, ...here } = ground();
+    const { maya, ...here } = fixture();
     const machine = here.machine();
     const visitor = await here.visitor();
     const terminal = await machine.terminal(['auth', 'login'], { env: { BROWSER: '/nowhere/browser' } });
@@ -66,7 +66,7 @@ describe.skipIf(lacks('chromium', 'tmux'))('the browser that the program opens',
     ['under CI', { CI: 'true' }],
     ['with BROWSER=none', { BROWSER: 'none' }],
   ])('is none %s', async (_, env) => {
-    const machine = ground().machine();
+    const machine = fixture().machine();
     const opener = openerScript(machine.folders);
     const terminal = await machine.terminal(['auth', 'login'], { env: { BROWSER: opener.path, ...env } });
     await terminal.waitFor(/Open this address in a browser to sign in:/);
@@ -77,7 +77,7 @@ describe.skipIf(lacks('chromium', 'tmux'))('the browser that the program opens',
   });
 
   test('is none without a terminal', async () => {
-    const machine = ground().machine();
+    const machine = fixture().machine();
     const opener = openerScript(machine.folders);
     const login = await machine.login([], { env: { BROWSER: opener.path } });
     await sleep(300);

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { lacks } from '../../fixtures/needs.ts';
-import { useGround } from './ground.ts';
+import { useLoginFixture } from './login-fixture.ts';
 import { errorOf } from './machine.ts';
 
 describe.skipIf(lacks('chromium'))('an application that the person revokes in the panel', () => {
-  const ground = useGround();
+  const fixture = useLoginFixture();
 
   test('is logged out: the next command is exit 4 and says how to log in, prompt none is consent_required', async () => {
-    const { tomas, team, sandbox, ...here } = ground();
+    const { tomas, team, sandbox, ...here } = fixture();
     const machine = here.machine();
     const visitor = await here.visitor();
     const login = await machine.login(['--scope', 'read write']);
@@ -48,7 +48,7 @@ describe.skipIf(lacks('chromium'))('an application that the person revokes in th
   });
 
   test('between consent and exchange: the code is dead, exit 4 invalid_grant', async () => {
-    const { maya, sandbox, ...here } = ground();
+    const { maya, sandbox, ...here } = fixture();
     const machine = here.machine();
     const visitor = await here.visitor();
     const login = await machine.login(['-o', 'json']);

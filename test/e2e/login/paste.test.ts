@@ -1,16 +1,16 @@
 import { describe, expect, test } from 'vitest';
 import { openerScript } from '../../fixtures/browser.ts';
 import { lacks } from '../../fixtures/needs.ts';
-import { type Ground, useGround } from './ground.ts';
+import { type LoginFixture, useLoginFixture } from './login-fixture.ts';
 import { authorizationLine, errorOf, type PendingLogin } from './machine.ts';
 import type { Visitor } from './visitor.ts';
 
 describe.skipIf(lacks('chromium'))('a login by paste', () => {
-  const ground = useGround();
+  const fixture = useLoginFixture();
 
   test('listens nowhere: the browser ends on an address that does not open, and that whole address logs in', async () => {
-    const { maya, sandbox } = ground();
-    const { machine, visitor, login } = await begin(ground(), ['--paste', '-o', 'json']);
+    const { maya, sandbox } = fixture();
+    const { machine, visitor, login } = await begin(fixture(), ['--paste', '-o', 'json']);
     await visitor.logIn(login.authorizationUrl, maya);
     const address = await addressBar(visitor, sandbox.callback_url);
     expect(new URL(address).searchParams.has('code')).toBe(true);
@@ -22,8 +22,8 @@ describe.skipIf(lacks('chromium'))('a login by paste', () => {
   });
 
   test('takes the address with its fragment in the implicit flow', async () => {
-    const { maya, sandbox } = ground();
-    const { machine, visitor, login } = await begin(ground(), ['--paste', '--flow', 'implicit', '-o', 'json']);
+    const { maya, sandbox } = fixture();
+    const { machine, visitor, login } = await begin(fixture(), ['--paste', '--flow', 'implicit', '-o', 'json']);
     await visitor.logIn(login.authorizationUrl, maya);
     const address = await addressBar(visitor, sandbox.callback_url);
     expect(address).toContain('#access_token=');
@@ -33,8 +33,8 @@ describe.skipIf(lacks('chromium'))('a login by paste', () => {
   });
 
   test('takes CODE STATE', async () => {
-    const { maya } = ground();
-    const { visitor, login } = await begin(ground(), ['--paste']);
+    const { maya } = fixture();
+    const { visitor, login } = await begin(fixture(), ['--paste']);
     const { code, state } = await answer(visitor, login, maya);
     login.write(`${code} ${state}\n`);
     const ran = await login.ended;
@@ -44,8 +44,8 @@ describe.skipIf(lacks('chromium'))('a login by paste', () => {
   });
 
   test('refuses a code alone with a hint and goes on waiting for the whole address', async () => {
-    const { maya, ...here } = ground();
-    const { visitor, login } = await begin(ground(), ['--paste']);
+    const { maya, ...here } = fixture();
+    const { visitor, login } = await begin(fixture(), ['--paste']);
     await here.forgetRequests();
     const { callback, code } = await answer(visitor, login, maya);
     login.write(`${code}\n`);
@@ -59,8 +59,8 @@ describe.skipIf(lacks('chromium'))('a login by paste', () => {
   });
 
   test('with a foreign state is exit 4 state_mismatch without an exchange', async () => {
-    const { maya, ...here } = ground();
-    const { machine, visitor, login } = await begin(ground(), ['--paste', '-o', 'json']);
+    const { maya, ...here } = fixture();
+    const { machine, visitor, login } = await begin(fixture(), ['--paste', '-o', 'json']);
     await here.forgetRequests();
     const { code } = await answer(visitor, login, maya);
     login.write(`${code} ${'a'.repeat(43)}\n`);
@@ -72,8 +72,8 @@ describe.skipIf(lacks('chromium'))('a login by paste', () => {
   });
 
   test('an answer that was refused can be pasted as well: exit 4 access_denied', async () => {
-    const { maya, sandbox } = ground();
-    const { visitor, login } = await begin(ground(), ['--paste', '-o', 'json']);
+    const { maya, sandbox } = fixture();
+    const { visitor, login } = await begin(fixture(), ['--paste', '-o', 'json']);
     await visitor.open(login.authorizationUrl);
     await visitor.signIn(maya);
     await visitor.deny();
@@ -83,14 +83,14 @@ describe.skipIf(lacks('chromium'))('a login by paste', () => {
   });
 
   test('is exit 2 when the input ends without an address', async () => {
-    const ran = await ground().machine().run(['auth', 'login', '--paste', '-o', 'json']);
+    const ran = await fixture().machine().run(['auth', 'login', '--paste', '-o', 'json']);
     expect([ran.code, errorOf(ran).code]).toEqual([2, 'usage']);
     expect(errorOf(ran).message).toContain('no address was pasted');
   });
 
   describe.skipIf(lacks('tmux'))('in a terminal', () => {
     test('is possible while the listener waits, and the first of both wins', async () => {
-      const { maya, ...here } = ground();
+      const { maya, ...here } = fixture();
       const machine = here.machine();
       const visitor = await here.visitor();
       const terminal = await machine.terminal(['auth', 'login', '--no-browser']);
@@ -110,7 +110,7 @@ describe.skipIf(lacks('chromium'))('a login by paste', () => {
     });
 
     test('--no-browser prints the address and opens nothing', async () => {
-      const { maya, ...here } = ground();
+      const { maya, ...here } = fixture();
       const machine = here.machine();
       const opener = openerScript(machine.folders);
       const visitor = await here.visitor();
@@ -125,9 +125,9 @@ describe.skipIf(lacks('chromium'))('a login by paste', () => {
   });
 });
 
-async function begin(ground: Ground, words: readonly string[]) {
-  const machine = ground.machine();
-  const visitor = await ground.visitor();
+async function begin(fixture: LoginFixture, words: readonly string[]) {
+  const machine = fixture.machine();
+  const visitor = await fixture.visitor();
   return { machine, visitor, login: await machine.login(words) };
 }
 
@@ -137,7 +137,7 @@ async function addressBar(visitor: Visitor, callbackUrl: string): Promise<string
   return (await visitor.trail()).address;
 }
 
-async function answer(visitor: Visitor, login: PendingLogin, person: Ground['maya']) {
+async function answer(visitor: Visitor, login: PendingLogin, person: LoginFixture['maya']) {
   await visitor.open(login.authorizationUrl);
   await visitor.signIn(person);
   const callback = await visitor.authorizeWithoutFollowing();

@@ -1,17 +1,17 @@
 import { describe, expect, test } from 'vitest';
 import { lacks } from '../../fixtures/needs.ts';
 import type { Person } from '../../fixtures/sandbox.ts';
-import { type Ground, useGround } from './ground.ts';
+import { type LoginFixture, useLoginFixture } from './login-fixture.ts';
 import { type ErrorReport, errorOf, type Machine } from './machine.ts';
 import type { Visitor } from './visitor.ts';
 
 describe.skipIf(lacks('chromium'))('--prompt none', () => {
-  const ground = useGround();
+  const fixture = useLoginFixture();
 
   test('signed in and authorized before: a new session without a page', async () => {
-    const { maya, sandbox, ...here } = ground();
+    const { maya, sandbox, ...here } = fixture();
     const machine = here.machine();
-    const visitor = await loggedIn(ground(), machine, maya);
+    const visitor = await loggedIn(fixture(), machine, maya);
     const before = await machine.accessToken();
     await here.forgetRequests();
     const stopsBefore = visitor.stops.length;
@@ -28,9 +28,9 @@ describe.skipIf(lacks('chromium'))('--prompt none', () => {
   });
 
   test('the hint is known by its digits, whatever their case, and may be left out', async () => {
-    const { maya, ...here } = ground();
+    const { maya, ...here } = fixture();
     const machine = here.machine();
-    const visitor = await loggedIn(ground(), machine, maya);
+    const visitor = await loggedIn(fixture(), machine, maya);
     for (const hint of [['--account-hint', maya.uuid.slice(0, 6).toUpperCase()], []]) {
       const login = await machine.login(['--prompt', 'none', ...hint]);
       await visitor.open(login.authorizationUrl);
@@ -40,9 +40,9 @@ describe.skipIf(lacks('chromium'))('--prompt none', () => {
   });
 
   test('authorized before, but the hint is of another account: exit 4 login_required', async () => {
-    const { maya, tomas, ...here } = ground();
+    const { maya, tomas, ...here } = fixture();
     const machine = here.machine();
-    const visitor = await loggedIn(ground(), machine, maya);
+    const visitor = await loggedIn(fixture(), machine, maya);
     const before = await machine.accessToken();
     const report = await refused(machine, visitor, ['--account-hint', tomas.uuid.slice(0, 6)]);
     expect(report).toMatchObject({ code: 'login_required', exit_code: 4 });
@@ -53,7 +53,7 @@ describe.skipIf(lacks('chromium'))('--prompt none', () => {
   });
 
   test('signed in, not authorized: exit 4 consent_required', async () => {
-    const { tomas, sandbox, ...here } = ground();
+    const { tomas, sandbox, ...here } = fixture();
     const machine = here.machine();
     const visitor = await here.visitor();
     await visitor.open(`${sandbox.panel_url}/applications`);
@@ -67,15 +67,15 @@ describe.skipIf(lacks('chromium'))('--prompt none', () => {
   });
 
   test('authorized for less than is asked now: exit 4 consent_required', async () => {
-    const { maya, ...here } = ground();
+    const { maya, ...here } = fixture();
     const machine = here.machine();
-    const visitor = await loggedIn(ground(), machine, maya);
+    const visitor = await loggedIn(fixture(), machine, maya);
     const report = await refused(machine, visitor, ['--scope', 'read write']);
     expect(report).toMatchObject({ code: 'consent_required', exit_code: 4 });
   });
 
   test('not signed in: exit 4 login_required', async () => {
-    const { maya, ...here } = ground();
+    const { maya, ...here } = fixture();
     const machine = here.machine();
     const visitor = await here.visitor();
     const report = await refused(machine, visitor, ['--account-hint', maya.uuid.slice(0, 6)]);
@@ -90,7 +90,7 @@ describe.skipIf(lacks('chromium'))('--prompt none', () => {
     ['a hint that is not 6 hexadecimal digits', ['--prompt', 'none', '--account-hint', 'abcdeg']],
     ['a prompt that does not exist', ['--prompt', 'login']],
   ])('%s is exit 2 before any page', async (_, words) => {
-    const ran = await ground()
+    const ran = await fixture()
       .machine()
       .run(['auth', 'login', ...words]);
     expect(ran.code).toBe(2);
@@ -100,8 +100,8 @@ describe.skipIf(lacks('chromium'))('--prompt none', () => {
 });
 
 /** A browser in which the person is signed in and has authorized the application to read. */
-async function loggedIn(ground: Ground, machine: Machine, person: Person): Promise<Visitor> {
-  const visitor = await ground.visitor();
+async function loggedIn(fixture: LoginFixture, machine: Machine, person: Person): Promise<Visitor> {
+  const visitor = await fixture.visitor();
   const login = await machine.login();
   await visitor.logIn(login.authorizationUrl, person);
   await visitor.told();

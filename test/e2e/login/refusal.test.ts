@@ -1,19 +1,19 @@
 import { describe, expect, test } from 'vitest';
 import { lacks } from '../../fixtures/needs.ts';
-import { type Ground, useGround } from './ground.ts';
+import { type LoginFixture, useLoginFixture } from './login-fixture.ts';
 import { errorOf, type Machine, type PendingLogin } from './machine.ts';
 import type { Visitor } from './visitor.ts';
 
 const flows = [['code'], ['implicit']] as const;
 
 describe.skipIf(lacks('chromium'))('a login that is refused', () => {
-  const ground = useGround();
+  const fixture = useLoginFixture();
 
   test.each(flows)(
     'denied consent, %s flow: exit 4 access_denied, the page says so, nothing is stored',
     async (flow) => {
-      const { maya } = ground();
-      const { machine, visitor, login } = await begin(ground(), flow);
+      const { maya } = fixture();
+      const { machine, visitor, login } = await begin(fixture(), flow);
       await visitor.open(login.authorizationUrl);
       await visitor.signIn(maya);
       await visitor.deny();
@@ -23,41 +23,41 @@ describe.skipIf(lacks('chromium'))('a login that is refused', () => {
       expect(ran.stdout).toBe('');
       expect(errorOf(ran)).toMatchObject({ code: 'access_denied', exit_code: 4 });
       expect(errorOf(ran).hint).toContain('cloudctl auth login');
-      await nothingHappened(ground(), machine);
+      await nothingHappened(fixture(), machine);
     },
   );
 
   test.each(flows)(
     'a foreign state, %s flow: exit 4 state_mismatch, no token request, the page says so',
     async (flow) => {
-      const { maya } = ground();
-      const { machine, visitor, login } = await begin(ground(), flow);
+      const { maya } = fixture();
+      const { machine, visitor, login } = await begin(fixture(), flow);
       await visitor.logIn(
         edited(login, (query) => query.set('state', 'a'.repeat(43))),
         maya,
       );
       await refusedForItsState(visitor, login);
-      await nothingHappened(ground(), machine);
+      await nothingHappened(fixture(), machine);
     },
   );
 
   test.each(flows)(
     'a missing state, %s flow: exit 4 state_mismatch, no token request, the page says so',
     async (flow) => {
-      const { maya } = ground();
-      const { machine, visitor, login } = await begin(ground(), flow);
+      const { maya } = fixture();
+      const { machine, visitor, login } = await begin(fixture(), flow);
       await visitor.logIn(
         edited(login, (query) => query.delete('state')),
         maya,
       );
       await refusedForItsState(visitor, login);
-      await nothingHappened(ground(), machine);
+      await nothingHappened(fixture(), machine);
     },
   );
 
   test('an error with a foreign state is judged by its state, and its text is not shown', async () => {
-    const { machine, visitor, login } = await begin(ground(), 'code');
-    const { sandbox } = ground();
+    const { machine, visitor, login } = await begin(fixture(), 'code');
+    const { sandbox } = fixture();
     const text = 'Call 555 0100 now';
     await visitor.open(
       `${sandbox.callback_url}?${new URLSearchParams({ error: text, error_description: text, state: 'x' })}`,
@@ -67,12 +67,12 @@ describe.skipIf(lacks('chromium'))('a login that is refused', () => {
     const ran = await login.ended;
     expect(errorOf(ran).code).toBe('state_mismatch');
     expect(ran.stderr).not.toContain('555');
-    await nothingHappened(ground(), machine);
+    await nothingHappened(fixture(), machine);
   });
 
   test('an authorization server that shows an error page is no end: the login waits, and had said what to look at', async () => {
-    const { maya, sandbox } = ground();
-    const { visitor, login } = await begin(ground(), 'code');
+    const { maya, sandbox } = fixture();
+    const { visitor, login } = await begin(fixture(), 'code');
     await visitor.open(edited(login, (query) => query.set('redirect_uri', `${sandbox.callback_url}/other`)));
     expect(await visitor.text()).toContain('The redirect uri included is not valid.');
     await visitor.open(edited(login, (query) => query.set('scope', 'write')));
@@ -86,7 +86,7 @@ describe.skipIf(lacks('chromium'))('a login that is refused', () => {
   });
 
   test('a wrong client secret: exit 4 invalid_client, nothing stored, the page does not say signed in', async () => {
-    const { maya, ...here } = ground();
+    const { maya, ...here } = fixture();
     const machine = here.machine();
     const visitor = await here.visitor();
     const login = await machine.login(['-o', 'json'], { env: { CLOUDCTL_CLIENT_SECRET: 'x'.repeat(48) } });
@@ -100,7 +100,7 @@ describe.skipIf(lacks('chromium'))('a login that is refused', () => {
   });
 
   test('a code that expired on the way: exit 4 invalid_grant with the way to a new one', async () => {
-    const { maya, sandbox, ...here } = ground();
+    const { maya, sandbox, ...here } = fixture();
     const machine = here.machine();
     const visitor = await here.visitor();
     const login = await machine.login(['-o', 'json']);
@@ -124,10 +124,10 @@ interface Begun {
   readonly login: PendingLogin;
 }
 
-async function begin(ground: Ground, flow: 'code' | 'implicit'): Promise<Begun> {
-  await ground.forgetRequests();
-  const machine = ground.machine();
-  const visitor = await ground.visitor();
+async function begin(fixture: LoginFixture, flow: 'code' | 'implicit'): Promise<Begun> {
+  await fixture.forgetRequests();
+  const machine = fixture.machine();
+  const visitor = await fixture.visitor();
   return { machine, visitor, login: await machine.login(['--flow', flow, '-o', 'json']) };
 }
 
@@ -148,8 +148,8 @@ async function refusedForItsState(visitor: Visitor, login: PendingLogin): Promis
 }
 
 /** No exchange was tried, and nobody is logged in. */
-async function nothingHappened(ground: Ground, machine: Machine): Promise<void> {
-  expect(await ground.requests('POST /v1/oauth/token')).toEqual([]);
+async function nothingHappened(fixture: LoginFixture, machine: Machine): Promise<void> {
+  expect(await fixture.requests('POST /v1/oauth/token')).toEqual([]);
   expect(machine.keepsSession()).toBe(false);
   const status = await machine.run(['auth', 'status', '-o', 'json']);
   expect(status.code).toBe(4);

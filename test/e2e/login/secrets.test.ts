@@ -2,15 +2,15 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { lacks } from '../../fixtures/needs.ts';
-import { useGround } from './ground.ts';
+import { useLoginFixture } from './login-fixture.ts';
 
 describe.skipIf(lacks('chromium'))('what the program prints', () => {
-  const ground = useGround();
+  const fixture = useLoginFixture();
 
   test.each(['code', 'implicit'])(
     'holds no code, no token and no client secret, with --trace and every output (%s flow)',
     async (flow) => {
-      const { maya, secrets, sandbox, ...here } = ground();
+      const { maya, secrets, sandbox, ...here } = fixture();
       const machine = here.machine();
       const visitor = await here.visitor();
       const login = await machine.login(['--flow', flow, '--trace', '-o', 'json']);
@@ -55,7 +55,7 @@ describe.skipIf(lacks('chromium'))('what the program prints', () => {
   );
 
   test('nor is any in the arguments of the program or in its files for settings', async () => {
-    const { maya, secrets, folders, ...here } = ground();
+    const { maya, secrets, folders, ...here } = fixture();
     const machine = here.machine({ folders, env: {} });
     const visitor = await here.visitor();
     const login = await machine.login(['--profile', 'sandbox']);

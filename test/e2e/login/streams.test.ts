@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Ran } from '../../fixtures/cli.ts';
 import { lacks } from '../../fixtures/needs.ts';
-import { type Ground, useGround } from './ground.ts';
+import { type LoginFixture, useLoginFixture } from './login-fixture.ts';
 import type { Machine } from './machine.ts';
 
 const create = ['--size', 's-1vcpu-1gb', '--image', 'debian-12-x64', '--region', 'ams3'];
@@ -34,10 +34,10 @@ const plain = ['config path', 'completion bash', '--version', '--help'];
 const talk = /Logged|Waiting|warning:|error:|hint:|The session|Open this|kept in/;
 
 describe.skipIf(lacks('chromium'))('every command', () => {
-  const ground = useGround();
+  const fixture = useLoginFixture();
 
   test('as a table: standard output holds data alone, standard error none of it', async () => {
-    const machine = await loggedIn(ground(), []);
+    const machine = await loggedIn(fixture(), []);
     for (const { words, data, code = 0 } of commands) {
       const ran = await machine.run(words);
       expect({ words, code: ran.code }).toEqual({ words, code });
@@ -48,7 +48,7 @@ describe.skipIf(lacks('chromium'))('every command', () => {
   });
 
   test('as json: standard output is one JSON value or nothing, standard error is no JSON but an error', async () => {
-    const machine = await loggedIn(ground(), ['-o', 'json']);
+    const machine = await loggedIn(fixture(), ['-o', 'json']);
     for (const { words, data, code = 0 } of commands.filter(({ words }) => !plain.includes(words.join(' ')))) {
       const ran = await machine.run([...words, '-o', 'json']);
       expect({ words, code: ran.code }).toEqual({ words, code });
@@ -61,15 +61,15 @@ describe.skipIf(lacks('chromium'))('every command', () => {
   });
 });
 
-async function loggedIn(ground: Ground, words: readonly string[]): Promise<Machine> {
-  const machine = ground.machine({ folders: ground.folders, env: { CLOUDCTL_PROFILE: 'sandbox' } });
-  const visitor = await ground.visitor();
+async function loggedIn(fixture: LoginFixture, words: readonly string[]): Promise<Machine> {
+  const machine = fixture.machine({ folders: fixture.folders, env: { CLOUDCTL_PROFILE: 'sandbox' } });
+  const visitor = await fixture.visitor();
   const login = await machine.login(['--scope', 'read write', ...words]);
-  await visitor.logIn(login.authorizationUrl, ground.maya);
+  await visitor.logIn(login.authorizationUrl, fixture.maya);
   const ran = await login.ended;
   expect(ran.code).toBe(0);
   if (words.length === 0) expect(ran.stdout).toBe('');
-  else expect(ran.json()).toMatchObject({ email: ground.maya.email });
+  else expect(ran.json()).toMatchObject({ email: fixture.maya.email });
   expect(ran.stderr).toMatch(/Waiting for the browser[\s\S]*Logged in as/);
   return machine;
 }

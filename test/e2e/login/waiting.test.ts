@@ -2,19 +2,19 @@ import { get } from 'node:http';
 import { createServer } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { lacks } from '../../fixtures/needs.ts';
-import { useGround } from './ground.ts';
+import { useLoginFixture } from './login-fixture.ts';
 import { errorOf } from './machine.ts';
 import { freePorts, isFree, portOf } from './ports.ts';
 
 describe.skipIf(lacks('chromium'))('a login that waits', () => {
   const registered: string[] = [];
-  const ground = useGround(async () => {
+  const fixture = useLoginFixture(async () => {
     registered.push(...(await freePorts(2)).map((port) => `http://127.0.0.1:${port}/callback`));
     return registered;
   });
 
   test('ends on time: exit 4 login_timeout, and the port is free', async () => {
-    const { sandbox, ...here } = ground();
+    const { sandbox, ...here } = fixture();
     const machine = here.machine();
     const started = performance.now();
     const login = await machine.login(['--login-timeout', '1s', '-o', 'json']);
@@ -33,7 +33,7 @@ describe.skipIf(lacks('chromium'))('a login that waits', () => {
     ['SIGTERM', 143],
     ['SIGHUP', 130],
   ] as const)('ends by %s with exit %i, and the port is free', async (signal, code) => {
-    const { sandbox, ...here } = ground();
+    const { sandbox, ...here } = fixture();
     const machine = here.machine();
     const login = await machine.login();
     expect(await isFree(sandbox.callback_url)).toBe(false);
@@ -46,7 +46,7 @@ describe.skipIf(lacks('chromium'))('a login that waits', () => {
   });
 
   test('on a port that is in use does not begin: exit 1 port_in_use naming it, and no address is printed', async () => {
-    const { sandbox, ...here } = ground();
+    const { sandbox, ...here } = fixture();
     await occupy(sandbox.callback_url);
     const ran = await here.machine().run(['auth', 'login', '-o', 'json']);
     expect(ran.code).toBe(1);
@@ -58,7 +58,7 @@ describe.skipIf(lacks('chromium'))('a login that waits', () => {
   });
 
   test('takes the second callback URL when the port of the first is in use', async () => {
-    const { sandbox, maya, ...here } = ground();
+    const { sandbox, maya, ...here } = fixture();
     const [first = '', second = ''] = registered;
     await occupy(first);
     const machine = here.machine({ env: { ...sandbox.env, CLOUDCTL_CALLBACK_URL: registered.join(',') } });
@@ -72,7 +72,7 @@ describe.skipIf(lacks('chromium'))('a login that waits', () => {
   });
 
   test('is not disturbed by a second one of its profile: that is exit 1 busy at once, the first completes', async () => {
-    const { maya, ...here } = ground();
+    const { maya, ...here } = fixture();
     const machine = here.machine();
     const visitor = await here.visitor();
     const first = await machine.login();
@@ -89,7 +89,7 @@ describe.skipIf(lacks('chromium'))('a login that waits', () => {
   });
 
   test('exchanges once, however often its answer arrives at the same time', async () => {
-    const { maya, ...here } = ground();
+    const { maya, ...here } = fixture();
     await here.forgetRequests();
     const machine = here.machine();
     const visitor = await here.visitor();

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type Ran, type RunOptions, run, start } from '../../fixtures/cli.ts';
 import { type Folders, makeFolders } from '../../fixtures/folders.ts';
 import { authorizationUrl } from '../../fixtures/login.ts';
-import { type OidcServer, signInThere, startOidcServer } from '../../fixtures/oidc-server.ts';
+import { type OidcServer, signInAtOidcServer, startOidcServer } from '../../fixtures/oidc-server.ts';
 import { freePorts } from '../login/ports.ts';
 
 describe.each([
@@ -43,7 +43,7 @@ describe.each([
     async function logIn(more = {}): Promise<{ readonly ran: Ran; readonly page: string }> {
       const running = start(['auth', 'login', '--no-browser', '--scope', 'read write'], options(more));
       const [url] = await running.waitFor('stderr', authorizationUrl);
-      const page = await signInThere(url);
+      const page = await signInAtOidcServer(url);
       running.child.stdin?.end();
       return { ran: await running.ended, page };
     }

@@ -11,8 +11,8 @@ import { type FaultFixture, leaksOf, type RunOptions } from './fault-fixture.ts'
 export type SessionEnd = 'usable' | 'needs_login' | 'busy';
 
 /** Whoever was interrupted: the next command is run as a person would run it. */
-export async function runNextCommand(ground: FaultFixture, more: RunOptions = {}): Promise<SessionEnd> {
-  const ran = await ground.run(['actions', 'list', '-o', 'json'], more);
+export async function runNextCommand(fixture: FaultFixture, more: RunOptions = {}): Promise<SessionEnd> {
+  const ran = await fixture.run(['actions', 'list', '-o', 'json'], more);
   return endOf(ran);
 }
 
@@ -39,23 +39,23 @@ export function errorOf({ stderr }: Ran): string | undefined {
 }
 
 /** Refreshes the server carried out. */
-export function refreshCommits(ground: FaultFixture): readonly LoggedRequest[] {
-  return ground.refreshes().filter(({ status, committed }) => status === 200 && committed !== false);
+export function refreshCommits(fixture: FaultFixture): readonly LoggedRequest[] {
+  return fixture.refreshes().filter(({ status, committed }) => status === 200 && committed !== false);
 }
 
 /**
  * What must hold whatever happened: each commit of the server is in the store as one generation, but for `lost` of them, so
- * what is stored is what the server takes at the next refresh; the generation never fell (the ground looks at each read); and
+ * what is stored is what the server takes at the next refresh; the generation never fell (the fixture looks at each read); and
  * no secret is in any file or output.
  */
 export async function expectInvariants(
-  ground: FaultFixture,
+  fixture: FaultFixture,
   { lost = 0 }: { readonly lost?: number } = {},
 ): Promise<void> {
-  const item = await ground.item();
-  expect(item?.gen).toBe(1 + refreshCommits(ground).length - lost);
-  if (lost === 0) expect(fateOf(ground, item?.refreshToken)).toMatch(/^(valid|expired)$/);
-  expectNoSecretLeaked(ground);
+  const item = await fixture.item();
+  expect(item?.gen).toBe(1 + refreshCommits(fixture).length - lost);
+  if (lost === 0) expect(fateOf(fixture, item?.refreshToken)).toMatch(/^(valid|expired)$/);
+  expectNoSecretLeaked(fixture);
 }
 
 /** What the server thinks of the pair of this refresh token: `expired` is its access token alone. */
@@ -65,22 +65,22 @@ function fateOf({ sandbox: { world } }: FaultFixture, refreshToken: Secret | und
 }
 
 /** No secret is in a file beside the record, in an output, or in the log of the server. */
-export function expectNoSecretLeaked(ground: FaultFixture): void {
-  const log = JSON.stringify(ground.sandbox.requests());
-  for (const secret of ground.secrets) {
+export function expectNoSecretLeaked(fixture: FaultFixture): void {
+  const log = JSON.stringify(fixture.sandbox.requests());
+  for (const secret of fixture.secrets) {
     expect(secret.length).toBeGreaterThanOrEqual(20);
-    expect(leaksOf(ground, secret)).toEqual([]);
+    expect(leaksOf(fixture, secret)).toEqual([]);
     expect(log.includes(secret)).toBe(false);
-    expect(ground.printed.filter(({ stdout, stderr }) => `${stdout}${stderr}`.includes(secret))).toEqual([]);
+    expect(fixture.printed.filter(({ stdout, stderr }) => `${stdout}${stderr}`.includes(secret))).toEqual([]);
   }
 }
 
 /** No secret is in the arguments or the environment of any living process, but for the client secret, which the person gave so. */
-export function expectNoSecretInProcesses(ground: FaultFixture): void {
-  const seen = processesOf(ground.folders);
+export function expectNoSecretInProcesses(fixture: FaultFixture): void {
+  const seen = processesOf(fixture.folders);
   expect(seen.length).toBeGreaterThan(0);
-  for (const secret of ground.secrets) {
-    if (secret === ground.sandbox.ready.client_secret) continue;
+  for (const secret of fixture.secrets) {
+    if (secret === fixture.sandbox.ready.client_secret) continue;
     const showing = seen.filter(({ argv, environment }) =>
       [...argv, ...environment].some((text) => text.includes(secret)),
     );
@@ -90,12 +90,12 @@ export function expectNoSecretInProcesses(ground: FaultFixture): void {
 
 /** Kills the program by its own hand at a point. */
 export async function killedAt(
-  ground: FaultFixture,
+  fixture: FaultFixture,
   point: string,
   words = list,
   more: RunOptions = {},
 ): Promise<void> {
-  const ran = await ground.run(words, { ...more, env: { ...more.env, CLOUDCTL_TEST_KILL_AT: point } });
+  const ran = await fixture.run(words, { ...more, env: { ...more.env, CLOUDCTL_TEST_KILL_AT: point } });
   if (ran.signal !== 'SIGKILL') throw new Error(`${point} was not reached: exit ${ran.code}\n${ran.stderr}`);
 }
 
@@ -103,14 +103,14 @@ export const list: readonly string[] = ['actions', 'list', '-o', 'json'];
 
 /** Starts the program and waits until it has stopped itself at a point. */
 export async function stoppedAt(
-  ground: FaultFixture,
+  fixture: FaultFixture,
   point: string,
   words = list,
   more: RunOptions = {},
 ): Promise<Running> {
-  const running = ground.start(words, { ...more, env: { ...more.env, CLOUDCTL_TEST_STOP_AT: point } });
+  const running = fixture.start(words, { ...more, env: { ...more.env, CLOUDCTL_TEST_STOP_AT: point } });
   void running.ended.then(
-    (ran) => ground.printed.push(ran),
+    (ran) => fixture.printed.push(ran),
     () => undefined,
   );
   await until(() => stateOf(running.pid) === 'T', `the program to stop at ${point}`, running);

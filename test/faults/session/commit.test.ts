@@ -19,7 +19,7 @@ import { describeStores, noKeyring } from './stores.ts';
 
 interface Trouble {
   readonly what: string;
-  begin(service: SecretService, ground: FaultFixture): void | Promise<void>;
+  begin(service: SecretService, fixture: FaultFixture): void | Promise<void>;
   end(service: SecretService): void | Promise<void>;
   /** The next command cannot ask it either. */
   readonly lasts: boolean;
@@ -29,7 +29,7 @@ const troubles: readonly Trouble[] = [
   { what: 'hangs', begin: (service) => service.pause(), end: (service) => service.resume(), lasts: true },
   { what: 'is locked', begin: (service) => service.lock(), end: (service) => service.restart(), lasts: true },
   { what: 'is gone', begin: (service) => service.end(), end: (service) => service.restart(), lasts: true },
-  { what: 'loses its helper', begin: (_, ground) => killHelper(ground), end: () => undefined, lasts: false },
+  { what: 'loses its helper', begin: (_, fixture) => killHelper(fixture), end: () => undefined, lasts: false },
 ];
 
 function killHelper({ folders }: FaultFixture): void {
@@ -44,25 +44,25 @@ describe.skipIf(noKeyring).concurrent('the keychain at the commit', () => {
     async (trouble, context) => {
       const service = await startSecretService();
       context.onTestFinished(() => service.stop());
-      const ground = await createFaultFixture('keychain', { service, test: context });
-      const running = await stoppedAt(ground, 'K9-storing');
-      expectNoSecretInProcesses(ground);
-      await trouble.begin(service, ground);
+      const fixture = await createFaultFixture('keychain', { service, test: context });
+      const running = await stoppedAt(fixture, 'K9-storing');
+      expectNoSecretInProcesses(fixture);
+      await trouble.begin(service, fixture);
       running.kill('SIGCONT');
       const ran = await running.ended;
       expect(endOf(ran)).toBe('usable');
       if (trouble.lasts) {
         expect(ran.stderr).toContain('warning: the renewed session is not in the keychain, it is kept sealed');
-        expect(ground.beside()).toHaveLength(1);
-        const blind = await ground.run(list);
+        expect(fixture.beside()).toHaveLength(1);
+        const blind = await fixture.run(list);
         expect([blind.code, errorOf(blind)]).toEqual([1, 'keychain_unavailable']);
-        expect(ground.beside()).toHaveLength(1);
+        expect(fixture.beside()).toHaveLength(1);
       }
       await trouble.end(service);
-      expect(await runNextCommand(ground)).toBe('usable');
-      expect(refreshCommits(ground)).toHaveLength(1);
-      await expectInvariants(ground);
-      expect(ground.beside()).toEqual([]);
+      expect(await runNextCommand(fixture)).toBe('usable');
+      expect(refreshCommits(fixture)).toHaveLength(1);
+      await expectInvariants(fixture);
+      expect(fixture.beside()).toEqual([]);
     },
   );
 });
@@ -105,72 +105,72 @@ interface Status {
 }
 
 describeStores('a damaged file', ({ store, make }) => {
-  const fileOf = (ground: FaultFixture): string => {
-    const [name = '', ...more] = ground.beside();
+  const fileOf = (fixture: FaultFixture): string => {
+    const [name = '', ...more] = fixture.beside();
     expect(more).toEqual([]);
-    return join(ground.place.folder, name);
+    return join(fixture.place.folder, name);
   };
   const some = store === 'keychain' ? damages : damages.filter((_, at) => at % 3 === 0);
 
   test('K11: torn before anything was sent, it costs nothing', async (context) => {
-    const ground = await make(context);
-    await killedAt(ground, 'K2-reserved');
-    const path = fileOf(ground);
+    const fixture = await make(context);
+    await killedAt(fixture, 'K2-reserved');
+    const path = fileOf(fixture);
     const whole = readFileSync(path);
     for (const [what, damage] of some.filter((_, at) => at % 3 === 0)) {
       writeFileSync(path, damage(whole));
-      expect([what, await runNextCommand(ground)]).toEqual([what, 'usable']);
+      expect([what, await runNextCommand(fixture)]).toEqual([what, 'usable']);
     }
-    expect((await ground.run(['auth', 'refresh'])).code).toBe(0);
-    await expectInvariants(ground);
-    expect(ground.beside()).toEqual([]);
+    expect((await fixture.run(['auth', 'refresh'])).code).toBe(0);
+    await expectInvariants(fixture);
+    expect(fixture.beside()).toEqual([]);
   });
 
   test('K11: torn when the record was stored, it is removed and changes nothing', async (context) => {
-    const ground = await make(context);
-    await killedAt(ground, 'K8-sealed');
-    const path = fileOf(ground);
+    const fixture = await make(context);
+    await killedAt(fixture, 'K8-sealed');
+    const path = fileOf(fixture);
     const whole = readFileSync(path);
-    expect(await runNextCommand(ground)).toBe('usable');
+    expect(await runNextCommand(fixture)).toBe('usable');
     for (const [what, damage] of some.filter((_, at) => at % 3 === 1)) {
       writeFileSync(path, damage(whole));
-      expect([what, await runNextCommand(ground)]).toEqual([what, 'usable']);
-      await expectInvariants(ground);
+      expect([what, await runNextCommand(fixture)]).toEqual([what, 'usable']);
+      await expectInvariants(fixture);
     }
     writeFileSync(path, whole);
-    await ground.expire();
-    expect(await runNextCommand(ground)).toBe('usable');
-    await expectInvariants(ground);
-    expect(ground.beside()).toEqual([]);
+    await fixture.expire();
+    expect(await runNextCommand(fixture)).toBe('usable');
+    await expectInvariants(fixture);
+    expect(fixture.beside()).toEqual([]);
   });
 
   test('K11: a sealed answer that is torn is never taken for one, and is taken again when it is whole', async (context) => {
-    const ground = await make(context);
-    await killedAt(ground, 'K8-sealed');
-    const path = fileOf(ground);
+    const fixture = await make(context);
+    await killedAt(fixture, 'K8-sealed');
+    const path = fileOf(fixture);
     const whole = readFileSync(path);
     for (const [what, damage] of some) {
       writeFileSync(path, damage(whole));
-      const status = await ground.run(['auth', 'status', '-o', 'json']);
+      const status = await fixture.run(['auth', 'status', '-o', 'json']);
       const { state, pending_write } = status.json<Status>();
       // The file store's record has no seal: what is behind its end may be cut off.
-      const { gen } = (await ground.item()) ?? {};
+      const { gen } = (await fixture.item()) ?? {};
       expect([what, gen]).toEqual([what, 1]);
       if (store === 'keychain') expect([what, state, pending_write]).toEqual([what, 'in_doubt', false]);
     }
     writeFileSync(path, whole);
-    expect(await runNextCommand(ground)).toBe('usable');
-    expect(refreshCommits(ground)).toHaveLength(1);
-    await expectInvariants(ground);
-    expect(ground.beside()).toEqual([]);
+    expect(await runNextCommand(fixture)).toBe('usable');
+    expect(refreshCommits(fixture)).toHaveLength(1);
+    await expectInvariants(fixture);
+    expect(fixture.beside()).toEqual([]);
   });
 
   test('K11: an answer that the disk has lost is asked for, and the end of the session told', async (context) => {
-    const ground = await make(context);
-    await killedAt(ground, 'K8-sealed');
-    const path = fileOf(ground);
+    const fixture = await make(context);
+    await killedAt(fixture, 'K8-sealed');
+    const path = fileOf(fixture);
     writeFileSync(path, Buffer.from(readFileSync(path)).fill(0, store === 'keychain' ? 150 : 100));
-    expect(await runNextCommand(ground)).toBe('needs_login');
-    await expectInvariants(ground, { lost: 1 });
+    expect(await runNextCommand(fixture)).toBe('needs_login');
+    await expectInvariants(fixture, { lost: 1 });
   });
 });

@@ -60,23 +60,23 @@ describeStores('a disk that does not take the answer', ({ make }) => {
   for (const disk of disks) {
     const mounts = disk.under('').includes('--mount');
     test.skipIf(mounts && !mayMount)(`K12: ${disk.what}: nothing is sent, nothing is lost`, async (context) => {
-      const ground = await make(context);
-      const { folder } = ground.place;
+      const fixture = await make(context);
+      const { folder } = fixture.place;
       const { locks = true } = disk;
-      const before = contents(ground);
+      const before = contents(fixture);
       disk.before?.(folder);
-      const ran = await ground.run(list, { under: disk.under(folder) });
+      const ran = await fixture.run(list, { under: disk.under(folder) });
       disk.after?.(folder);
       expect([ran.code, errorOf(ran), ran.stdout]).toEqual([1, locks ? 'keychain_unavailable' : 'internal', '']);
       const words = locks ? 'nothing was sent, and the session was kept' : `could not lock a file in ${folder}: `;
       expect(ran.stderr).toContain(words);
       expect(ran.stderr).toMatch(/E[A-Z]{4,6}\b/);
-      expect(ground.refreshes()).toEqual([]);
-      expect(contents(ground)).toEqual(before);
-      expect(await runNextCommand(ground)).toBe('usable');
-      expect(refreshCommits(ground)).toHaveLength(1);
-      await expectInvariants(ground);
-      expect(ground.beside()).toEqual([]);
+      expect(fixture.refreshes()).toEqual([]);
+      expect(contents(fixture)).toEqual(before);
+      expect(await runNextCommand(fixture)).toBe('usable');
+      expect(refreshCommits(fixture)).toHaveLength(1);
+      await expectInvariants(fixture);
+      expect(fixture.beside()).toEqual([]);
     });
   }
 });

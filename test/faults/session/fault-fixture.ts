@@ -62,7 +62,7 @@ export interface FaultFixture {
 }
 
 export interface FaultFixtureOptions {
-  /** The ground ends with this test. Tests that run at the same moment cannot be told apart without. */
+  /** The fixture ends with this test. Tests that run at the same moment cannot be told apart without. */
   readonly test: Pick<TestContext, 'onTestFinished'>;
   readonly service?: SecretService | undefined;
   /** In place of the authorization server's own origin. */
@@ -84,7 +84,7 @@ export async function createFaultFixture(store: StoreKind, options: FaultFixture
     CLOUDCTL_CLIENT_SECRET: sandbox.ready.client_secret,
     ...(store === 'keychain' ? { DBUS_SESSION_BUS_ADDRESS: service?.env.DBUS_SESSION_BUS_ADDRESS } : {}),
   };
-  const ground = createGround({ store, sandbox, folders, env, service });
+  const fixture = createGround({ store, sandbox, folders, env, service });
   const profile = {
     auth_url: authUrl,
     base_url: sandbox.ready.base_url,
@@ -111,10 +111,10 @@ export async function createFaultFixture(store: StoreKind, options: FaultFixture
       baseOrigin: sandbox.ready.base_url,
       clientId: sandbox.ready.client_id,
     };
-    await ground.write(record, name);
-    await ground.item(name);
+    await fixture.write(record, name);
+    await fixture.item(name);
   }
-  return ground;
+  return fixture;
 }
 
 type Parts = Pick<FaultFixture, 'store' | 'sandbox' | 'folders' | 'env'> & Pick<FaultFixtureOptions, 'service'>;
@@ -144,7 +144,7 @@ function createGround({ service, ...parts }: Parts): FaultFixture {
     running.child.stdin?.end();
     return running;
   };
-  const ground: FaultFixture = {
+  const fixture: FaultFixture = {
     ...parts,
     place,
     secrets,
@@ -160,7 +160,7 @@ function createGround({ service, ...parts }: Parts): FaultFixture {
       const text = await readItem(parts, profile, service);
       const record = text === undefined ? undefined : decodeRecord(text);
       if (text !== undefined && record === undefined) throw new Error('the item is damaged');
-      if (record !== undefined) note(ground, record);
+      if (record !== undefined) note(fixture, record);
       return record;
     },
     async write(record, profile = 'default') {
@@ -168,15 +168,15 @@ function createGround({ service, ...parts }: Parts): FaultFixture {
       if (written.kind !== 'done') throw new Error(written.reason);
     },
     async expire(everywhere = false) {
-      const record = await ground.item();
+      const record = await fixture.item();
       if (record === undefined) throw new Error('there is no session to expire');
-      await ground.write({ ...record, expiresAt: Math.floor(Date.now() / 1000) - 60 });
+      await fixture.write({ ...record, expiresAt: Math.floor(Date.now() / 1000) - 60 });
       if (everywhere) expireAtServer(sandbox);
     },
     beside: () => readdirSync(place.folder).filter((name) => /\.(wal|tmp|next)$/.test(name)),
     refreshes: () => sandbox.requests('POST /v1/oauth/token').filter((one) => one.grant_type === 'refresh_token'),
   };
-  return ground;
+  return fixture;
 }
 
 /** Without a process of its own, which would cost more than everything else that is looked at. */

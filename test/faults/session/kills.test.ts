@@ -40,41 +40,41 @@ describeStores('a killed refresh', ({ store, make }) => {
   const own = kills.filter(({ only = store }) => only === store);
 
   test.for(own)('$title', async ({ point, committed, end }, context) => {
-    const ground = await make(context);
-    await killedAt(ground, point);
-    expect(refreshCommits(ground)).toHaveLength(committed);
-    expect(await runNextCommand(ground)).toBe(end);
-    await expectInvariants(ground, { lost: end === 'usable' ? 0 : 1 });
+    const fixture = await make(context);
+    await killedAt(fixture, point);
+    expect(refreshCommits(fixture)).toHaveLength(committed);
+    expect(await runNextCommand(fixture)).toBe(end);
+    await expectInvariants(fixture, { lost: end === 'usable' ? 0 : 1 });
     // What was not sent, or not answered, leaves a doubt until the next refresh.
-    if (ground.beside().length > 0) {
-      expect(refreshCommits(ground)).toEqual([]);
-      expect((await ground.run(['auth', 'refresh'])).code).toBe(0);
-      await expectInvariants(ground);
+    if (fixture.beside().length > 0) {
+      expect(refreshCommits(fixture)).toEqual([]);
+      expect((await fixture.run(['auth', 'refresh'])).code).toBe(0);
+      await expectInvariants(fixture);
     }
-    expect(ground.beside()).toEqual([]);
+    expect(fixture.beside()).toEqual([]);
   });
 
   test.for([
     ['K2', 'K2-reserved'],
     ['K3', 'K3-sending'],
   ] as const)('%s: killed there when the access token is dead at the server as well', async ([, point], context) => {
-    const ground = await make(context);
-    expireAtServer(ground.sandbox);
-    await killedAt(ground, point);
-    expect(refreshCommits(ground)).toHaveLength(0);
-    expect(await runNextCommand(ground)).toBe('usable');
-    expect(refreshCommits(ground)).toHaveLength(1);
-    await expectInvariants(ground);
-    expect(ground.beside()).toEqual([]);
+    const fixture = await make(context);
+    expireAtServer(fixture.sandbox);
+    await killedAt(fixture, point);
+    expect(refreshCommits(fixture)).toHaveLength(0);
+    expect(await runNextCommand(fixture)).toBe('usable');
+    expect(refreshCommits(fixture)).toHaveLength(1);
+    await expectInvariants(fixture);
+    expect(fixture.beside()).toEqual([]);
   });
 
   test.for(['R-promoting', 'R-promoted'])('K10: killed again at %s', async (point, context) => {
-    const ground = await make(context);
-    await killedAt(ground, 'K8-sealed');
-    await killedAt(ground, point);
-    expect(await runNextCommand(ground)).toBe('usable');
-    expect(refreshCommits(ground)).toHaveLength(1);
-    await expectInvariants(ground);
-    expect(ground.beside()).toEqual([]);
+    const fixture = await make(context);
+    await killedAt(fixture, 'K8-sealed');
+    await killedAt(fixture, point);
+    expect(await runNextCommand(fixture)).toBe('usable');
+    expect(refreshCommits(fixture)).toHaveLength(1);
+    await expectInvariants(fixture);
+    expect(fixture.beside()).toEqual([]);
   });
 });

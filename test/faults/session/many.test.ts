@@ -11,40 +11,40 @@ describeStores('many processes', ({ store, make }) => {
   test(
     `K15: ${processes} processes meet an expired token ${rounds} times: one refresh each time, and all succeed`,
     async (context) => {
-      const ground = await make(context);
+      const fixture = await make(context);
       let [most, successes] = [0, 0];
       for (let round = 0; round < rounds; round++) {
-        await ground.expire(true);
-        const before = ground.refreshes().length;
+        await fixture.expire(true);
+        const before = fixture.refreshes().length;
         const ends = await Promise.all(
-          Array.from({ length: processes }, () => runNextCommand(ground, { limit: 120_000 })),
+          Array.from({ length: processes }, () => runNextCommand(fixture, { limit: 120_000 })),
         );
-        most = Math.max(most, ground.refreshes().length - before);
+        most = Math.max(most, fixture.refreshes().length - before);
         successes += ends.filter((end) => end === 'usable').length;
-        expect([round, ground.refreshes().length - before, ends]).toEqual([round, 1, ends.map(() => 'usable')]);
-        await expectInvariants(ground);
-        ground.printed.length = 0;
+        expect([round, fixture.refreshes().length - before, ends]).toEqual([round, 1, ends.map(() => 'usable')]);
+        await expectInvariants(fixture);
+        fixture.printed.length = 0;
       }
-      expect(ground.beside()).toEqual([]);
+      expect(fixture.beside()).toEqual([]);
       tell({ what: 'rounds', store, values: { processes, rounds, most, successes } });
     },
     20 * 60_000,
   );
 
   test('K15: those that the server alone refuses renew it once as well', async (context) => {
-    const ground = await make(context);
-    await ground.write({ ...(await itemOf(ground)), expiresAt: Math.floor(Date.now() / 1000) + 86_400 });
-    expireAtServer(ground.sandbox);
-    const ends = await Promise.all(Array.from({ length: 6 }, () => runNextCommand(ground)));
+    const fixture = await make(context);
+    await fixture.write({ ...(await itemOf(fixture)), expiresAt: Math.floor(Date.now() / 1000) + 86_400 });
+    expireAtServer(fixture.sandbox);
+    const ends = await Promise.all(Array.from({ length: 6 }, () => runNextCommand(fixture)));
     expect(ends).toEqual(ends.map(() => 'usable'));
-    expect(ground.refreshes()).toHaveLength(1);
-    await expectInvariants(ground);
+    expect(fixture.refreshes()).toHaveLength(1);
+    await expectInvariants(fixture);
   });
 
   test('K16: siblings that renew the session during a batch double no droplet', async (context) => {
-    const ground = await make(context);
+    const fixture = await make(context);
     const match = { method: 'POST', path: '/v2/droplets' };
-    ground.sandbox.faults.add({ match, action: 'delay', delay: 40, times: 1_000 });
+    fixture.sandbox.faults.add({ match, action: 'delay', delay: 40, times: 1_000 });
     const names = Array.from({ length: 40 }, (_, at) => `batch-${at + 1}`);
     const words = [
       'droplets',
@@ -58,14 +58,14 @@ describeStores('many processes', ({ store, make }) => {
       'fra1',
     ];
     const options = ['--batch-size', '2', '--concurrency', '2', '-o', 'json', '--yes'];
-    const before = droplets(ground);
-    const batch = ground.start([...words, ...options]);
+    const before = droplets(fixture);
+    const batch = fixture.start([...words, ...options]);
     const siblings: Ran[] = [];
     for (const step of [3, 8, 13]) {
-      await until(() => ground.sandbox.requests('POST /v2/droplets').length >= step, `request ${step}`, batch);
+      await until(() => fixture.sandbox.requests('POST /v2/droplets').length >= step, `request ${step}`, batch);
       // Stopped in the middle of its requests, so that what it holds is dead when it goes on.
       batch.kill('SIGSTOP');
-      siblings.push(await ground.run(['auth', 'refresh', '-o', 'json']));
+      siblings.push(await fixture.run(['auth', 'refresh', '-o', 'json']));
       batch.kill('SIGCONT');
     }
     const ran = await batch.ended;
@@ -73,31 +73,31 @@ describeStores('many processes', ({ store, make }) => {
     expect([ran.code, ran.code === 0 ? '' : ran.stderr]).toEqual([0, '']);
     const rows = ran.json<readonly { readonly name: string; readonly status: string }[]>();
     expect(rows.map(({ name, status }) => [name, status])).toEqual(names.map((name) => [name, 'created']));
-    expect([...droplets(ground)].sort()).toEqual([...before, ...names].sort());
-    expect(refused(ground)).toBeGreaterThan(0);
-    expect(refreshCommits(ground).length).toBe(4);
-    await expectInvariants(ground);
+    expect([...droplets(fixture)].sort()).toEqual([...before, ...names].sort());
+    expect(refused(fixture)).toBeGreaterThan(0);
+    expect(refreshCommits(fixture).length).toBe(4);
+    await expectInvariants(fixture);
   });
 
   test('K16: a batch and its siblings that begin on an expired token', async (context) => {
-    const ground = await make(context);
-    const before = droplets(ground);
+    const fixture = await make(context);
+    const before = droplets(fixture);
     const words = ['droplets', 'create', 'box-{1..12}', '--size', 's-1vcpu-1gb', '--image', 'debian-12-x64'];
     const options = ['--region', 'fra1', '--batch-size', '1', '-o', 'json', '--yes'];
     const [batch, ...ends] = await Promise.all([
-      ground.run([...words, ...options]),
-      ...Array.from({ length: 4 }, () => ground.run(['actions', 'list', '-o', 'json'])),
+      fixture.run([...words, ...options]),
+      ...Array.from({ length: 4 }, () => fixture.run(['actions', 'list', '-o', 'json'])),
     ]);
     expect([batch?.code, ...ends.map(endOf)]).toEqual([0, 'usable', 'usable', 'usable', 'usable']);
     const names = Array.from({ length: 12 }, (_, at) => `box-${at + 1}`);
-    expect([...droplets(ground)].sort()).toEqual([...before, ...names].sort());
-    expect(ground.refreshes()).toHaveLength(1);
-    await expectInvariants(ground);
+    expect([...droplets(fixture)].sort()).toEqual([...before, ...names].sort());
+    expect(fixture.refreshes()).toHaveLength(1);
+    await expectInvariants(fixture);
   });
 });
 
-async function itemOf(ground: FaultFixture) {
-  const item = await ground.item();
+async function itemOf(fixture: FaultFixture) {
+  const item = await fixture.item();
   if (item === undefined) throw new Error('there is no session');
   return item;
 }

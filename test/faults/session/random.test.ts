@@ -20,7 +20,7 @@ interface Tally {
   survived: number;
 }
 
-/** Kills of one ground at a time; two grounds keep two processors at work. */
+/** Kills of one fixture at a time; two grounds keep two processors at work. */
 const lanes = 2;
 
 describeStores('killed at any time', ({ store, make }) => {
@@ -31,13 +31,13 @@ describeStores('killed at any time', ({ store, make }) => {
       const each = Math.ceil(amount.kills / lanes);
       const durations = await Promise.all(
         Array.from({ length: lanes }, async () => {
-          let ground = await make(context);
-          let span = await duration(ground);
+          let fixture = await make(context);
+          let span = await duration(fixture);
           let longest = span;
           for (let kills = 0, tries = 0; kills < each && tries < 4 * each; tries++) {
-            const { killed, ended, lasted } = await killOnce(ground, span, tally);
+            const { killed, ended, lasted } = await killOnce(fixture, span, tally);
             if (killed) kills += 1;
-            if (ended) ground = await make(context);
+            if (ended) fixture = await make(context);
             // The load of the machine comes and goes, and the moments are to fall into the command.
             span = lasted;
             longest = Math.max(longest, span);
@@ -55,10 +55,10 @@ describeStores('killed at any time', ({ store, make }) => {
   test(
     'K7: both widths are measured at each refresh',
     async (context) => {
-      const ground = await make(context);
-      const widths = join(ground.folders.work, 'widths');
+      const fixture = await make(context);
+      const widths = join(fixture.folders.work, 'widths');
       for (let time = 0; time < amount.refreshes; time++) {
-        const ran = await ground.run(['auth', 'refresh', '-o', 'json'], { env: { CLOUDCTL_TEST_WIDTHS: widths } });
+        const ran = await fixture.run(['auth', 'refresh', '-o', 'json'], { env: { CLOUDCTL_TEST_WIDTHS: widths } });
         expect(ran.code).toBe(0);
       }
       const lines = readFileSync(widths, 'utf8').trim().split('\n');
@@ -84,23 +84,23 @@ interface Width {
 }
 
 /** Milliseconds of a command that renews the session, the longer of two. */
-async function duration(ground: FaultFixture): Promise<number> {
+async function duration(fixture: FaultFixture): Promise<number> {
   let longest = 0;
   for (let time = 0; time < 2; time++) {
-    await ready(ground);
+    await ready(fixture);
     const started = performance.now();
-    expect(await runNextCommand(ground)).toBe('usable');
+    expect(await runNextCommand(fixture)).toBe('usable');
     longest = Math.max(longest, performance.now() - started);
   }
   return longest;
 }
 
 /** A session that has expired, at the server as well, which tells of each answer whether it has left. */
-async function ready(ground: FaultFixture): Promise<void> {
-  await ground.expire(true);
-  ground.sandbox.faults.clear();
+async function ready(fixture: FaultFixture): Promise<void> {
+  await fixture.expire(true);
+  fixture.sandbox.faults.clear();
   const match = { method: 'POST', path: '/v1/oauth/token' };
-  ground.sandbox.faults.add({ match, action: 'delay', delay: 0, times: 1_000 });
+  fixture.sandbox.faults.add({ match, action: 'delay', delay: 0, times: 1_000 });
 }
 
 interface Killed {
@@ -112,11 +112,11 @@ interface Killed {
   readonly lasted: number;
 }
 
-async function killOnce(ground: FaultFixture, span: number, tally: Tally): Promise<Killed> {
-  await ready(ground);
+async function killOnce(fixture: FaultFixture, span: number, tally: Tally): Promise<Killed> {
+  await ready(fixture);
   const wait = Math.random() * span;
   const begun = performance.now();
-  const running = ground.start(list);
+  const running = fixture.start(list);
   await Promise.race([after(wait), running.ended]);
   running.kill('SIGKILL');
   const ran = await running.ended;
@@ -127,20 +127,20 @@ async function killOnce(ground: FaultFixture, span: number, tally: Tally): Promi
     return { killed, ended: false, lasted: performance.now() - begun };
   }
   const started = performance.now();
-  const end = await runNextCommand(ground);
+  const end = await runNextCommand(fixture);
   const lasted = performance.now() - started;
   if (end !== 'needs_login') {
     tally[end] += 1;
-    await expectInvariants(ground);
-    ground.printed.length = 0;
+    await expectInvariants(fixture);
+    fixture.printed.length = 0;
     return { killed, ended: false, lasted };
   }
-  const { gen = 0 } = (await ground.item()) ?? {};
-  const isLost = refreshCommits(ground).length === gen;
-  const last = refreshCommits(ground).at(-1);
+  const { gen = 0 } = (await fixture.item()) ?? {};
+  const isLost = refreshCommits(fixture).length === gen;
+  const last = refreshCommits(fixture).at(-1);
   if (!isLost) tally.unexplained += 1;
   else if (last?.delivered === false) tally.undelivered += 1;
   else tally.unkept += 1;
-  if (isLost) await expectInvariants(ground, { lost: 1 });
+  if (isLost) await expectInvariants(fixture, { lost: 1 });
   return { killed, ended: true, lasted };
 }

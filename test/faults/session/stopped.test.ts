@@ -19,42 +19,42 @@ const hurried = { env: { TEST_CLOCK: '{"rate":15}' } };
 
 describeStores('a stopped or interrupted refresh', ({ store, make }) => {
   test('K13: while its holder is stopped nobody steals the lock; who waits ends busy, and nothing is lost', async (context) => {
-    const ground = await make(context);
-    const holder = await stoppedAt(ground, store === 'keychain' ? 'K9-storing' : 'K3-sending');
-    expectNoSecretInProcesses(ground);
-    const sent = refreshCommits(ground).length;
+    const fixture = await make(context);
+    const holder = await stoppedAt(fixture, store === 'keychain' ? 'K9-storing' : 'K3-sending');
+    expectNoSecretInProcesses(fixture);
+    const sent = refreshCommits(fixture).length;
     const ends = await Promise.all(
       Array.from(
         { length: store === 'keychain' ? 10 : 4 },
-        async (): Promise<SessionEnd> => runNextCommand(ground, hurried),
+        async (): Promise<SessionEnd> => runNextCommand(fixture, hurried),
       ),
     );
     expect(ends).toEqual(ends.map(() => 'busy'));
-    expect(refreshCommits(ground)).toHaveLength(sent);
+    expect(refreshCommits(fixture)).toHaveLength(sent);
     holder.kill('SIGCONT');
     expect(endOf(await holder.ended)).toBe('usable');
-    expect(await runNextCommand(ground)).toBe('usable');
-    expect(refreshCommits(ground)).toHaveLength(1);
-    await expectInvariants(ground);
-    expect(ground.beside()).toEqual([]);
+    expect(await runNextCommand(fixture)).toBe('usable');
+    expect(refreshCommits(fixture)).toHaveLength(1);
+    await expectInvariants(fixture);
+    expect(fixture.beside()).toEqual([]);
   });
 
   test('K13: an answer that came while its reader was stopped for longer than it may wait is taken', async (context) => {
-    const ground = await make(context);
+    const fixture = await make(context);
     const match = { method: 'POST', path: '/v1/oauth/token' };
-    ground.sandbox.faults.add({ match, action: 'delay', delay: 1_000 });
+    fixture.sandbox.faults.add({ match, action: 'delay', delay: 1_000 });
     // The 30 s of a request are over in 3.
-    const running = ground.start(list, { env: { ...(store === 'file' ? { TEST_CLOCK: '{"timers":10}' } : {}) } });
+    const running = fixture.start(list, { env: { ...(store === 'file' ? { TEST_CLOCK: '{"timers":10}' } : {}) } });
     await after(0);
-    await until(() => ground.sandbox.faults.list()[0]?.applied === 1, 'the request', running);
+    await until(() => fixture.sandbox.faults.list()[0]?.applied === 1, 'the request', running);
     running.kill('SIGSTOP');
-    await until(() => refreshCommits(ground).length === 1, 'the commit');
+    await until(() => refreshCommits(fixture).length === 1, 'the commit');
     await after(store === 'file' ? 3_500 : 0);
     running.kill('SIGCONT');
     const ran = await running.ended;
-    expect([endOf(ran), refreshCommits(ground).length]).toEqual(['usable', 1]);
-    await expectInvariants(ground);
-    expect(ground.beside()).toEqual([]);
+    expect([endOf(ran), refreshCommits(fixture).length]).toEqual(['usable', 1]);
+    await expectInvariants(fixture);
+    expect(fixture.beside()).toEqual([]);
   });
 
   const points = [
@@ -73,31 +73,31 @@ describeStores('a stopped or interrupted refresh', ({ store, make }) => {
     return { signal, point };
   });
   test.for(cases)('K14: $signal at $point: ends after the commit', async ({ signal, point }, context) => {
-    const ground = await make(context);
-    const running = await stoppedAt(ground, point);
+    const fixture = await make(context);
+    const running = await stoppedAt(fixture, point);
     running.kill(signal);
     running.kill('SIGCONT');
     const ran = await running.ended;
     expect([ran.code, ran.signal, ran.stdout]).toEqual([signal === 'SIGINT' ? 130 : 143, null, '']);
     expect(errorOf(ran)).toBe('cancelled');
-    await expectInvariants(ground);
-    expect((await ground.item())?.gen).toBe(2);
-    expect(ground.beside()).toEqual([]);
-    expect(refreshCommits(ground)).toHaveLength(1);
+    await expectInvariants(fixture);
+    expect((await fixture.item())?.gen).toBe(2);
+    expect(fixture.beside()).toEqual([]);
+    expect(refreshCommits(fixture)).toHaveLength(1);
   });
 
   test('K14: both signals, twice each, while the server takes its time', async (context) => {
-    const ground = await make(context);
+    const fixture = await make(context);
     const match = { method: 'POST', path: '/v1/oauth/token' };
-    ground.sandbox.faults.add({ match, action: 'delay', delay: 500 });
-    const running = ground.start(list);
-    await until(() => ground.sandbox.faults.list()[0]?.applied === 1, 'the request', running);
+    fixture.sandbox.faults.add({ match, action: 'delay', delay: 500 });
+    const running = fixture.start(list);
+    await until(() => fixture.sandbox.faults.list()[0]?.applied === 1, 'the request', running);
     for (const signal of ['SIGTERM', 'SIGINT', 'SIGTERM', 'SIGINT'] as const) {
       running.kill(signal);
       await after(50);
     }
     expect((await running.ended).code).toBe(143);
-    expect((await ground.item())?.gen).toBe(2);
-    await expectInvariants(ground);
+    expect((await fixture.item())?.gen).toBe(2);
+    await expectInvariants(fixture);
   });
 });

@@ -7,7 +7,7 @@ import { connectPostgresql } from '../../../src/postgresql/connection.ts';
 import type { PostgresqlSource } from '../../../src/postgresql/source.ts';
 import { objectsOn } from '../../engine/engine-servers.ts';
 import type { Postgres } from '../../fixtures/postgres.ts';
-import { differences, speak, statementsOf, within } from './rows.ts';
+import { differences, runApplicationStatements, statementsOf, within } from './rows.ts';
 
 /** By database: what did not hold; nothing where the migration works. */
 export type ProblemsByDatabase = ReadonlyMap<string, readonly string[]>;
@@ -85,7 +85,8 @@ export async function migrate(plan: MigrationPlan): Promise<MigrationResult> {
     const ways = new Map<string, string[]>();
     for (const name of databases) ways.set(name, [...stateOf(state, name, () => lastComplaint(target, logged))]);
     const living = databases.filter((name) => ways.get(name)?.length === 0);
-    for (const name of living) ways.get(name)?.push(...(await speak(source, name, spoken.get(name) ?? [])));
+    for (const name of living)
+      ways.get(name)?.push(...(await runApplicationStatements(source, name, spoken.get(name) ?? [])));
     const [first] = living.filter((name) => (spoken.get(name) ?? []).length > 0);
     if (first !== undefined) ways.get(first)?.push(...(await speakAway(source, target, first)));
     for (const name of living) ways.get(name)?.push(...(await equal(plan, name, logged)));
@@ -156,7 +157,9 @@ async function speakAway(source: Postgres, target: Postgres, database: string): 
       for (const { subname } of rows) await session.query(`ALTER SUBSCRIPTION "${subname}" ${how}`);
     });
   await turn('DISABLE');
-  const complaints = await speak(source, database, ["INSERT INTO base VALUES (100002, 'while it was away')"]);
+  const complaints = await runApplicationStatements(source, database, [
+    "INSERT INTO base VALUES (100002, 'while it was away')",
+  ]);
   await turn('ENABLE');
   return complaints.map((text) => `while the target was away: ${text}`);
 }

@@ -121,7 +121,7 @@ async function isPossible(session: pg.Client, statement: string): Promise<boolea
 }
 
 /** Says them, each in a transaction of its own. Resolves with what the application would complain of. */
-export async function speak(
+export async function runApplicationStatements(
   server: Postgres,
   database: string,
   statements: readonly string[],

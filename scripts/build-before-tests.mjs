@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { build, buildForTests } from './build.mjs';
-import { root } from './suite.mjs';
+import { root } from './run-vitest.mjs';
 
 /** Before the end-to-end tests: they run the built program, and the build that can be interrupted, so both must be of these sources. */
 export async function setup() {

@@ -8,7 +8,7 @@ import { makeLedger, type SecretLedger } from './secrets.ts';
 import { makeVisitor, type Visitor } from './visitor.ts';
 
 /** What the tests of one file share: a sandbox in a process of its own, and a browser. */
-export interface Ground {
+export interface LoginFixture {
   readonly sandbox: Sandbox;
   /** Where the sandbox was started: its state and the profile `sandbox` it wrote stand there. */
   readonly folders: Folders;
@@ -36,15 +36,15 @@ export interface LoggedRequest {
 }
 
 /** Stands from before the first test of the file until after the last. `callbackUrls`: registered instead of one on a free port. */
-export function useGround(callbackUrls: () => Promise<readonly string[]> = async () => []): () => Ground {
-  let ground: Ground | undefined;
+export function useLoginFixture(callbackUrls: () => Promise<readonly string[]> = async () => []): () => LoginFixture {
+  let fixture: LoginFixture | undefined;
   let close: () => Promise<void> = async () => {};
   beforeAll(async () => {
     const folders = makeFolders();
     const words = (await callbackUrls()).flatMap((url) => ['--callback-url', url]);
     const sandbox = await startSandbox(folders, words);
     const browser = await launchBrowser(folders);
-    ground = groundOf(sandbox, folders, browser);
+    fixture = groundOf(sandbox, folders, browser);
     close = async () => {
       await browser.close();
       await sandbox.stop();
@@ -53,12 +53,12 @@ export function useGround(callbackUrls: () => Promise<readonly string[]> = async
   });
   afterAll(() => close());
   return () => {
-    if (ground === undefined) throw new Error('the ground stands only while tests run');
-    return ground;
+    if (fixture === undefined) throw new Error('the fixture stands only while tests run');
+    return fixture;
   };
 }
 
-function groundOf(sandbox: Sandbox, folders: Folders, browser: Browser): Ground {
+function groundOf(sandbox: Sandbox, folders: Folders, browser: Browser): LoginFixture {
   const [maya, tomas] = sandbox.users;
   const team = tomas?.teams[0];
   if (maya === undefined || tomas === undefined || team === undefined) throw new Error('the sandbox lacks its people');

@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { root, suite } from './suite.mjs';
+import { root, suite } from './run-vitest.mjs';
 
 const { values, positionals: paths } = parseArgs({
   options: { seconds: { type: 'string' }, seed: { type: 'string' } },

@@ -11,7 +11,7 @@ import { type SecretService, startSecretService } from '../../fixtures/secret-se
 export const noKeyring = lacks('gnome-keyring-daemon', 'dbus-daemon', 'dbus-send', 'secret-tool');
 
 /** A sandbox whose consent page answers by itself, and a person with a keychain of their own. */
-export interface Ground {
+export interface KeychainFixture {
   readonly sandbox: Sandbox;
   readonly service: SecretService;
   readonly folders: Folders;
@@ -24,7 +24,7 @@ export interface Ground {
   close(): Promise<void>;
 }
 
-export async function makeGround(): Promise<Ground> {
+export async function makeKeychainFixture(): Promise<KeychainFixture> {
   const [world, folders] = [makeFolders(), makeFolders()];
   const [sandbox, service] = await Promise.all([
     startSandbox(world, ['--no-profile', '--consent', 'approve maya@example.com']),
@@ -55,9 +55,13 @@ export async function makeGround(): Promise<Ground> {
 }
 
 /** Setup from a script: everything but the secret comes from variables. */
-export function setUp(ground: Ground, words: readonly string[] = [], more: Partial<RunOptions> = {}): Promise<Ran> {
-  return ground.run(['auth', 'setup', '--client-secret-stdin', '--no-input', ...words], {
-    stdin: `${ground.sandbox.client_secret}\n`,
+export function setUp(
+  fixture: KeychainFixture,
+  words: readonly string[] = [],
+  more: Partial<RunOptions> = {},
+): Promise<Ran> {
+  return fixture.run(['auth', 'setup', '--client-secret-stdin', '--no-input', ...words], {
+    stdin: `${fixture.sandbox.client_secret}\n`,
     ...more,
   });
 }

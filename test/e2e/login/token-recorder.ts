@@ -4,22 +4,22 @@ import type { Sandbox } from '../../fixtures/sandbox.ts';
 import type { SecretLedger } from './secrets.ts';
 
 /** Stands before the authorization server for the program alone, and sees the grants that are issued to it. */
-export interface Tap {
+export interface TokenRecorder {
   /** For `--auth-url`. */
   readonly url: string;
-  readonly grants: readonly TappedGrant[];
+  readonly grants: readonly RecordedGrant[];
   /** The same page at the sandbox itself, for the browser. */
   behind(address: string): string;
 }
 
-export interface TappedGrant {
+export interface RecordedGrant {
   readonly access_token: string;
   readonly refresh_token: string;
   readonly scope: string;
 }
 
-export async function openTap(sandbox: Sandbox, secrets: SecretLedger): Promise<Tap> {
-  const grants: TappedGrant[] = [];
+export async function startTokenRecorder(sandbox: Sandbox, secrets: SecretLedger): Promise<TokenRecorder> {
+  const grants: RecordedGrant[] = [];
   const server = createServer(async (request, response) => {
     const { authorization } = request.headers;
     const answer = await fetch(new URL(request.url ?? '/', sandbox.auth_url), {
@@ -28,7 +28,7 @@ export async function openTap(sandbox: Sandbox, secrets: SecretLedger): Promise<
       ...(request.method === 'POST' ? { body: await textOf(request) } : {}),
     });
     const text = await answer.text();
-    const body: Partial<TappedGrant> = JSON.parse(text);
+    const body: Partial<RecordedGrant> = JSON.parse(text);
     const { access_token, refresh_token, scope = '' } = body;
     if (access_token !== undefined && refresh_token !== undefined) {
       grants.push({ access_token, refresh_token, scope });
