@@ -67,9 +67,13 @@ export async function openDataPlanes({
       return plane?.engine === kind ? plane : undefined;
     },
     recover: async (world) => {
-      for (const one of world.migrations.all.rows()) {
+      for (const one of world.state.migrationStore.all.rows()) {
         if (one.isReal !== true || getMigrationOutcome(one, world.now()).status !== 'running') continue;
-        markMigrationEnded(world.migrations, one, { status: 'error', at: world.now(), reason: 'interrupted' });
+        markMigrationEnded(world.state.migrationStore, one, {
+          status: 'error',
+          at: world.now(),
+          reason: 'interrupted',
+        });
       }
       return (await engine.cleanUp()).map(describeLeftover);
     },
@@ -90,7 +94,7 @@ export async function openDataPlanes({
       void begun.ended.then(({ status, reason }) => {
         if (status !== 'done' && status !== 'error') return;
         const end = { status, at: world.now(), ...(reason === undefined ? {} : { reason }) };
-        markMigrationEnded(world.migrations, migration, end);
+        markMigrationEnded(world.state.migrationStore, migration, end);
       });
       return undefined;
     },

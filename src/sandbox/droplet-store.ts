@@ -1,14 +1,22 @@
 import type { SandboxAction, SandboxDroplet } from './records.ts';
 import type { StateTable } from './state/state-table.ts';
 
-/** The droplets of every account and what was done to them. Both lists of an account stand in the order of their ids. */
+/** The droplets and actions of every account. The lists of an account are in the order of ids, which is the order of creation. */
 export interface DropletStore {
   readonly droplets: StateTable<SandboxDroplet>;
   readonly actions: StateTable<SandboxAction>;
-  readonly accounts: Map<string, { readonly droplets: SandboxDroplet[]; readonly actions: SandboxAction[] }>;
+  /** By account UUID. */
+  readonly accounts: Map<string, AccountLists>;
+  /** Id of the next droplet or action. */
   nextId: number;
 }
 
+interface AccountLists {
+  readonly droplets: SandboxDroplet[];
+  readonly actions: SandboxAction[];
+}
+
+/** The attributes that a creation request chooses. */
 export interface DropletSpec {
   readonly region: string;
   readonly size: string;
@@ -23,89 +31,82 @@ export interface CreatedDroplet {
   readonly action: SandboxAction;
 }
 
-/** How long a droplet stays new: "a few seconds of the virtual clock". */
+/** How long the status of a droplet is `new`, in milliseconds of the virtual clock. */
 const CREATION_MS = 5_000;
 
-export function createDropletStore(
-  { droplets, actions }: Pick<DropletStore, 'droplets' | 'actions'>,
-  nextId: number,
-): DropletStore {
-  const fleet: DropletStore = { droplets, actions, accounts: new Map(), nextId };
-  for (const droplet of droplets.rows()) recordsOfAccount(fleet, droplet.account).droplets.push(droplet);
-  for (const action of actions.rows()) recordsOfAccount(fleet, action.account).actions.push(action);
-  for (const own of fleet.accounts.values()) {
-    own.droplets.sort(byId);
-    own.actions.sort(byId);
+export function createDropletStore(tables: Pick<DropletStore, 'droplets' | 'actions'>, nextId: number): DropletStore {
+  const { droplets, actions } = tables;
+  const store: DropletStore = { droplets, actions, accounts: new Map(), nextId };
+  for (const droplet of droplets.rows()) listsOf(store, droplet.account).droplets.push(droplet);
+  for (const action of actions.rows()) listsOf(store, action.account).actions.push(action);
+  for (const lists of store.accounts.values()) {
+    lists.droplets.sort(byId);
+    lists.actions.sort(byId);
   }
-  return fleet;
+  return store;
 }
 
+/** Adds a droplet and its create action; `at` in milliseconds of the virtual clock. */
 export function addDroplet(
-  fleet: DropletStore,
+  store: DropletStore,
   account: string,
   name: string,
-  blueprint: DropletSpec,
+  spec: DropletSpec,
   at: number,
 ): CreatedDroplet {
-  const droplet: SandboxDroplet = {
-    ...blueprint,
-    id: fleet.nextId++,
-    account,
-    name,
-    createdAt: at,
-    activeAt: at + CREATION_MS,
-  };
-  fleet.droplets.put(droplet);
-  recordsOfAccount(fleet, account).droplets.push(droplet);
-  return { droplet, action: recordAction(fleet, 'create', droplet, at, at + CREATION_MS) };
+  const activeAt = at + CREATION_MS;
+  const droplet: SandboxDroplet = { ...spec, id: store.nextId++, account, name, createdAt: at, activeAt };
+  store.droplets.put(droplet);
+  listsOf(store, account).droplets.push(droplet);
+  return { droplet, action: recordAction(store, 'create', droplet, at, activeAt) };
 }
 
-export function removeDroplet(fleet: DropletStore, droplet: SandboxDroplet, at: number): SandboxAction {
-  fleet.droplets.drop(droplet.id);
-  const { droplets } = recordsOfAccount(fleet, droplet.account);
-  droplets.splice(positionOf(droplets, droplet.id), 1);
-  return recordAction(fleet, 'destroy', droplet, at, at);
-}
-
-export function dropletsOf(fleet: DropletStore, account: string): readonly SandboxDroplet[] {
-  return fleet.accounts.get(account)?.droplets ?? [];
+/** Removes the droplet and records its destroy action. */
+export function removeDroplet(store: DropletStore, droplet: SandboxDroplet, at: number): SandboxAction {
+  store.droplets.drop(droplet.id);
+  const { droplets } = listsOf(store, droplet.account);
+  droplets.splice(findIndexById(droplets, droplet.id), 1);
+  return recordAction(store, 'destroy', droplet, at, at);
 }
 
 /** Oldest first. */
-export function actionsOf(fleet: DropletStore, account: string): readonly SandboxAction[] {
-  return fleet.accounts.get(account)?.actions ?? [];
+export function dropletsOf(store: DropletStore, account: string): readonly SandboxDroplet[] {
+  return store.accounts.get(account)?.droplets ?? [];
+}
+
+/** Oldest first. */
+export function actionsOf(store: DropletStore, account: string): readonly SandboxAction[] {
+  return store.accounts.get(account)?.actions ?? [];
 }
 
 function byId(left: { readonly id: number }, right: { readonly id: number }): number {
   return left.id - right.id;
 }
 
-function recordsOfAccount(
-  fleet: DropletStore,
-  account: string,
-): { readonly droplets: SandboxDroplet[]; readonly actions: SandboxAction[] } {
-  const known = fleet.accounts.get(account);
+function listsOf(store: DropletStore, account: string): AccountLists {
+  const known = store.accounts.get(account);
   if (known !== undefined) return known;
-  const fresh = { droplets: [], actions: [] };
-  fleet.accounts.set(account, fresh);
-  return fresh;
+  const empty = { droplets: [], actions: [] };
+  store.accounts.set(account, empty);
+  return empty;
 }
 
 function recordAction(
-  fleet: DropletStore,
+  store: DropletStore,
   type: SandboxAction['type'],
   droplet: SandboxDroplet,
   startedAt: number,
   completedAt: number,
 ): SandboxAction {
   const { id, account, region } = droplet;
-  const action: SandboxAction = { id: fleet.nextId++, account, type, droplet: id, region, startedAt, completedAt };
-  fleet.actions.put(action);
-  recordsOfAccount(fleet, account).actions.push(action);
+  const action: SandboxAction = { id: store.nextId++, account, type, droplet: id, region, startedAt, completedAt };
+  store.actions.put(action);
+  listsOf(store, account).actions.push(action);
   return action;
 }
 
-function positionOf(droplets: readonly SandboxDroplet[], id: number): number {
+/** Binary search: an account may have thousands of droplets. */
+function findIndexById(droplets: readonly SandboxDroplet[], id: number): number {
   let low = 0;
   let high = droplets.length;
   while (low < high) {

@@ -19,7 +19,6 @@ import {
   saveAuthorization,
   type TokenPairState,
 } from './grant-store.ts';
-import type { MigrationStore } from './migration-store.ts';
 import { type Random, randomString, randomUuid } from './random.ts';
 import type {
   Authorization,
@@ -37,23 +36,23 @@ import type { WorldImage } from './state/world-image.ts';
 import { type ChangeListener, createWorldState, initialWorldImage, type WorldState } from './state/world-state.ts';
 import { readVirtualTime, resumeClock, type VirtualClock } from './virtual-clock.ts';
 
-/** All state of the sandbox and every transition of it; each method is one step that either happens whole or not at all. */
+/** The state of the sandbox and all its transitions. Every method is synchronous, so no request sees half a transition. */
 export class World {
-  readonly #machine: () => number;
-  readonly #chance: Random;
+  readonly #systemTime: () => number;
+  readonly #random: Random;
   #seed: SeedData;
-  #directory: Registry;
+  #registry: Registry;
   #state: WorldState;
-  /** What a reset comes back to. */
+  /** The consent script after a reset. */
   firstConsent: ConsentScript = { mode: 'ask' };
-  #tell: ChangeListener = () => {};
+  #notify: ChangeListener = () => {};
 
-  constructor(seed: SeedData, chance: Random, machine: () => number, image?: WorldImage) {
+  constructor(seed: SeedData, random: Random, systemTime: () => number, image?: WorldImage) {
     this.#seed = seed;
-    this.#machine = machine;
-    this.#chance = chance;
-    this.#directory = createRegistry(seed);
-    this.#state = this.#stateOf(image ?? initialWorldImage(seed, machine()));
+    this.#systemTime = systemTime;
+    this.#random = random;
+    this.#registry = createRegistry(seed);
+    this.#state = this.#createState(image ?? initialWorldImage(seed, systemTime()));
   }
 
   get seed(): SeedData {
@@ -61,35 +60,38 @@ export class World {
   }
 
   get registry(): Registry {
-    return this.#directory;
+    return this.#registry;
   }
 
-  /** To be read; changed by the methods below alone. */
+  /** For reading. Only the methods of this class and of the stores change it. */
   get state(): Readonly<WorldState> {
     return this.#state;
   }
 
-  /** Is told of every change from now on, at the moment it happens. */
-  onChange(tell: ChangeListener): void {
-    this.#tell = tell;
+  /** Calls the listener synchronously at every change. There is one listener at a time. */
+  onChange(listener: ChangeListener): void {
+    this.#notify = listener;
   }
 
-  /** Everything becomes as it was when the image was taken, the virtual time included. */
+  /** Replaces the whole state. The virtual clock continues from `takenAt`, in milliseconds. */
   restore(seed: SeedData, image: WorldImage, takenAt: number): void {
     this.#seed = seed;
-    this.#directory = createRegistry(seed);
-    const clock = resumeClock({ offset: 0, frozenAt: takenAt }, this.#machine());
-    this.#state = this.#stateOf({ ...image, clock: image.clock.frozenAt === null ? clock : image.clock });
-    this.#tell('everything');
+    this.#registry = createRegistry(seed);
+    const clock = resumeClock({ offset: 0, frozenAt: takenAt }, this.#systemTime());
+    this.#state = this.#createState({ ...image, clock: image.clock.frozenAt === null ? clock : image.clock });
+    this.#notify('everything');
   }
 
   reset(): void {
-    this.#state = this.#stateOf({ ...initialWorldImage(this.seed, this.#machine()), consent: this.firstConsent });
-    this.#tell('everything');
+    this.#state = this.#createState({
+      ...initialWorldImage(this.seed, this.#systemTime()),
+      consent: this.firstConsent,
+    });
+    this.#notify('everything');
   }
 
   now(): number {
-    return readVirtualTime(this.#state.clock, this.#machine());
+    return readVirtualTime(this.#state.clock, this.#systemTime());
   }
 
   get clock(): VirtualClock {
@@ -97,9 +99,9 @@ export class World {
   }
 
   /** Moves, freezes or resumes the clock. */
-  setClock(change: (clock: VirtualClock, machine: number) => VirtualClock): void {
-    this.#state.clock = change(this.#state.clock, this.#machine());
-    this.#tell('clock');
+  setClock(change: (clock: VirtualClock, systemTime: number) => VirtualClock): void {
+    this.#state.clock = change(this.#state.clock, this.#systemTime());
+    this.#notify('clock');
   }
 
   get consent(): ConsentScript {
@@ -108,148 +110,139 @@ export class World {
 
   set consent(script: ConsentScript) {
     this.#state.consent = script;
-    this.#tell('consent');
+    this.#notify('consent');
   }
 
   signIn(person: string): BrowserSession {
-    const session: BrowserSession = { id: randomString(this.#chance, 43), person, forms: [] };
-    this.#state.sessions.put(session);
+    const session: BrowserSession = { id: randomString(this.#random, 43), person, forms: [] };
+    this.#state.tables.sessions.put(session);
     return session;
   }
 
   session(id: string): BrowserSession | undefined {
-    return this.#state.sessions.get(id);
+    return this.#state.tables.sessions.get(id);
   }
 
   signOut(id: string): void {
-    this.#state.sessions.drop(id);
+    this.#state.tables.sessions.drop(id);
   }
 
-  /** Makes the CSRF token of a form that is about to be shown. */
+  /** A CSRF token for one submission of the form. */
   issueCsrfToken({ id }: BrowserSession, form: string): string {
-    const token = randomString(this.#chance, 32);
+    const token = randomString(this.#random, 32);
     const session = this.session(id);
-    if (session !== undefined) this.#state.sessions.put(addCsrfToken(session, form, token));
+    if (session !== undefined) this.#state.tables.sessions.put(addCsrfToken(session, form, token));
     return token;
   }
 
-  /** True once for each token, and only for the form it was made for. */
+  /** Whether the token is unused and was issued for this form. Uses it up. */
   consumeCsrfToken({ id }: BrowserSession, form: string, token: string): boolean {
     const session = this.session(id);
-    const without = session === undefined ? undefined : consumeCsrfToken(session, form, token);
-    if (without !== undefined) this.#state.sessions.put(without);
-    return without !== undefined;
+    const updated = session === undefined ? undefined : consumeCsrfToken(session, form, token);
+    if (updated !== undefined) this.#state.tables.sessions.put(updated);
+    return updated !== undefined;
   }
 
   authorization(person: string, clientId: string): Authorization | undefined {
-    return findAuthorization(this.#state.grants, person, clientId);
+    return findAuthorization(this.#state.grantStore, person, clientId);
   }
 
   authorizationsOf(person: string): readonly Authorization[] {
     return this.seed.applications.flatMap(({ clientId }) => this.authorization(person, clientId) ?? []);
   }
 
-  authorize(wanted: Omit<SandboxGrant, 'authorization'>): Authorization {
-    return saveAuthorization(this.#state.grants, this.#chance, wanted, this.now());
+  authorize(grant: Omit<SandboxGrant, 'authorization'>): Authorization {
+    return saveAuthorization(this.#state.grantStore, this.#random, grant, this.now());
   }
 
   revokeAuthorization(authorization: Authorization): void {
-    deleteAuthorization(this.#state.grants, authorization);
+    deleteAuthorization(this.#state.grantStore, authorization);
   }
 
-  issueCode(mandate: SandboxGrant, redirectUri: string, challenge: string | undefined): AuthorizationCode {
-    return addCode(this.#state.grants, this.#chance, mandate, { redirectUri, challenge, now: this.now() });
+  issueCode(grant: SandboxGrant, redirectUri: string, challenge: string | undefined): AuthorizationCode {
+    return addCode(this.#state.grantStore, this.#random, grant, { redirectUri, challenge, now: this.now() });
   }
 
   code(value: string): AuthorizationCode | undefined {
-    return this.#state.grants.codes.get(value);
+    return this.#state.tables.codes.get(value);
   }
 
   codeState(code: AuthorizationCode): CodeState {
-    return getCodeState(this.#state.grants, code, this.now());
+    return getCodeState(this.#state.grantStore, code, this.now());
   }
 
   exchange(code: AuthorizationCode): TokenPair {
     const pair = this.issuePair(code, true);
-    this.#state.grants.codes.put({ ...code, usedFor: pair.accessToken });
+    this.#state.tables.codes.put({ ...code, usedFor: pair.accessToken });
     return pair;
   }
 
-  issuePair(mandate: SandboxGrant, isRefreshable: boolean): TokenPair {
-    return addTokenPair(this.#state.grants, this.#chance, mandate, { isRefreshable, now: this.now() });
+  issuePair(grant: SandboxGrant, isRefreshable: boolean): TokenPair {
+    return addTokenPair(this.#state.grantStore, this.#random, grant, { isRefreshable, now: this.now() });
   }
 
   pair(accessToken: string): TokenPair | undefined {
-    return this.#state.grants.pairs.get(accessToken);
+    return this.#state.tables.pairs.get(accessToken);
   }
 
   pairByRefreshToken(refreshToken: string): TokenPair | undefined {
-    return this.pair(this.#state.grants.refreshTokens.get(refreshToken) ?? '');
+    return this.pair(this.#state.grantStore.refreshTokens.get(refreshToken) ?? '');
   }
 
   pairState(pair: TokenPair): TokenPairState {
-    return getTokenPairState(this.#state.grants, pair, this.now());
+    return getTokenPairState(this.#state.grantStore, pair, this.now());
   }
 
   refresh(pair: TokenPair): TokenPair {
     const successor = this.issuePair(pair, true);
-    this.#replace(pair, { end: 'refreshed', successor: successor.accessToken });
+    this.#state.tables.pairs.put({ ...pair, end: 'refreshed', successor: successor.accessToken });
     return successor;
   }
 
   revoke(pair: TokenPair): void {
-    if (pair.end === undefined) this.#replace(pair, { end: 'revoked' });
+    if (pair.end === undefined) this.#state.tables.pairs.put({ ...pair, end: 'revoked' });
   }
 
   revokeSuccessors(accessToken: string): void {
-    const pair = latestSuccessor(this.#state.grants, accessToken);
+    const pair = latestSuccessor(this.#state.grantStore, accessToken);
     if (pair !== undefined) this.revoke(pair);
   }
 
   expire(pair: TokenPair): void {
-    this.#replace(pair, { expiresAt: Math.min(pair.expiresAt, this.now()) });
+    this.#state.tables.pairs.put({ ...pair, expiresAt: Math.min(pair.expiresAt, this.now()) });
   }
 
-  createDroplets(account: string, names: readonly string[], blueprint: DropletSpec): readonly CreatedDroplet[] {
+  createDroplets(account: string, names: readonly string[], spec: DropletSpec): readonly CreatedDroplet[] {
     const at = this.now();
-    return names.map((name) => addDroplet(this.#state.fleet, account, name, blueprint, at));
+    return names.map((name) => addDroplet(this.#state.dropletStore, account, name, spec, at));
   }
 
   deleteDroplet(droplet: SandboxDroplet): void {
-    removeDroplet(this.#state.fleet, droplet, this.now());
+    removeDroplet(this.#state.dropletStore, droplet, this.now());
   }
 
   droplet(id: number): SandboxDroplet | undefined {
-    return this.#state.fleet.droplets.get(id);
+    return this.#state.tables.droplets.get(id);
   }
 
   droplets(account: string): readonly SandboxDroplet[] {
-    return dropletsOf(this.#state.fleet, account);
+    return dropletsOf(this.#state.dropletStore, account);
   }
 
   action(id: number): SandboxAction | undefined {
-    return this.#state.fleet.actions.get(id);
+    return this.#state.tables.actions.get(id);
   }
 
   /** Oldest first. */
   actions(account: string): readonly SandboxAction[] {
-    return actionsOf(this.#state.fleet, account);
-  }
-
-  /** Changed by the functions of migrations.ts alone. */
-  get migrations(): MigrationStore {
-    return this.#state.migrations;
+    return actionsOf(this.#state.dropletStore, account);
   }
 
   newId(): string {
-    return randomUuid(this.#chance);
+    return randomUuid(this.#random);
   }
 
-  #replace(pair: TokenPair, change: Partial<TokenPair>): void {
-    this.#state.grants.pairs.put({ ...pair, ...change });
-  }
-
-  #stateOf(image: WorldImage): WorldState {
-    return createWorldState(image, (part, key) => this.#tell(part, key));
+  #createState(image: WorldImage): WorldState {
+    return createWorldState(image, (part, key) => this.#notify(part, key));
   }
 }

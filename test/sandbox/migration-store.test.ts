@@ -14,7 +14,8 @@ const DAY = 86_400_000;
 const source = { host: 'db.example.com', disableSsl: false, ignoreDbs: [] };
 const migration = (id: string, startedAt: number): SandboxMigration => ({ id, cluster: 'c', source, startedAt });
 
-const empty = (): MigrationStore => createMigrationStore(createStateTable<SandboxMigration>({ keyOf: ({ id }) => id }));
+const empty = (): MigrationStore =>
+  createMigrationStore(createStateTable<SandboxMigration>({ keyOf: ({ id }) => id, rows: [], onChange: () => {} }));
 const latest = (all: MigrationStore): SandboxMigration => {
   const found = latestMigration(all, 'c');
   if (found === undefined) throw new Error('there is none');

@@ -31,17 +31,17 @@ export function submitStopMigration(
     !isCrossOriginForm(request) && world.consumeCsrfToken(visit.session, stopForm(id), form.get('csrf') ?? '');
   if (!isGenuine) return renderErrorPage(403, 'This form was already used.', [], '/panel/migrations');
   const migration = world.seed.clusters
-    .map(({ uuid }) => latestMigration(world.migrations, uuid))
+    .map(({ uuid }) => latestMigration(world.state.migrationStore, uuid))
     .find((one) => one?.id === id);
   if (migration !== undefined) {
-    end(world.migrations, migration, world.now());
+    end(world.state.migrationStore, migration, world.now());
     planes.stop(migration);
   }
   return redirectReply(303, '/panel/migrations');
 }
 
 function clusterEntry(cluster: SandboxCluster, service: SandboxService, visit: PanelSession): Markup {
-  const migration = latestMigration(service.world.migrations, cluster.uuid);
+  const migration = latestMigration(service.world.state.migrationStore, cluster.uuid);
   const engine = cluster.engine === 'postgresql' ? 'PostgreSQL' : 'Redis';
   const plane = service.planes.planeOf(cluster);
   const standing = migration === undefined ? undefined : getCurrentMigrationState(migration, service);

@@ -1,69 +1,70 @@
-/** Reads one shape out of JSON; throws Unreadable with the place of what does not fit. */
-export type Decoder<T> = (value: unknown, place: string) => T;
+/** Reads one shape out of parsed JSON; throws a DecodeError that names the path of the first member that does not fit. */
+export type Decoder<T> = (value: unknown, path: string) => T;
 
-/** What was found is not what is written there. The value itself, which may be a secret, is not told. */
+/** The message names the path and what was expected. It never contains the value, which may be a secret. */
 export class DecodeError extends Error {
-  override readonly name = 'UnreadableError';
+  override readonly name = 'DecodeError';
 }
 
-export const asString: Decoder<string> = (value, place) => {
-  return typeof value === 'string' ? value : fail(place, 'is no text');
+export const asString: Decoder<string> = (value, path) => {
+  return typeof value === 'string' ? value : fail(path, 'is not a string');
 };
 
-export const asInteger: Decoder<number> = (value, place) => {
-  return typeof value === 'number' && Number.isSafeInteger(value) ? value : fail(place, 'is no whole number');
+export const asInteger: Decoder<number> = (value, path) => {
+  return typeof value === 'number' && Number.isSafeInteger(value) ? value : fail(path, 'is not an integer');
 };
 
-export const asBoolean: Decoder<boolean> = (value, place) => {
-  return typeof value === 'boolean' ? value : fail(place, 'is neither true nor false');
+export const asBoolean: Decoder<boolean> = (value, path) => {
+  return typeof value === 'boolean' ? value : fail(path, 'is not a boolean');
 };
 
-export function oneOfValues<T extends string | number | null>(...values: readonly T[]): Decoder<T> {
-  return (value, place) => {
+/** An object whose members are not checked. */
+export const asObject: Decoder<object> = (value, path) => {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : fail(path, 'is not an object');
+};
+
+export function oneOfValues<T extends string | number>(...values: readonly T[]): Decoder<T> {
+  return (value, path) => {
     const found = values.find((one) => one === value);
-    return found === undefined
-      ? fail(place, `is none of ${values.map((one) => JSON.stringify(one)).join(', ')}`)
-      : found;
+    return found ?? fail(path, `is not one of ${values.map((one) => JSON.stringify(one)).join(', ')}`);
   };
 }
 
 export function nullable<T>(decode: Decoder<T>): Decoder<T | null> {
-  return (value, place) => (value === null ? null : decode(value, place));
+  return (value, path) => (value === null ? null : decode(value, path));
 }
 
-/** For a member that may be left out. */
 export function optionalMember<T>(decode: Decoder<T>): Decoder<T | undefined> {
-  return (value, place) => (value === undefined ? undefined : decode(value, place));
+  return (value, path) => (value === undefined ? undefined : decode(value, path));
 }
 
 export function arrayOf<T>(decode: Decoder<T>): Decoder<readonly T[]> {
-  return (value, place) => {
-    if (!Array.isArray(value)) return fail(place, 'is no list');
-    return value.map((one: unknown, at) => decode(one, `${place}[${at}]`));
+  return (value, path) => {
+    if (!Array.isArray(value)) return fail(path, 'is not an array');
+    return value.map((one: unknown, at) => decode(one, `${path}[${at}]`));
   };
 }
 
-type Fields<T> = {
+type MemberDecoders<T> = {
   readonly [K in keyof T]-?: Record<never, never> extends Pick<T, K> ? Decoder<T[K] | undefined> : Decoder<T[K]>;
 };
 
-/** An object with these members and no others, so that nothing a later version wrote is dropped unseen. */
-export function objectOf<T extends object>(fields: Fields<T>): Decoder<T> {
-  const decoders: readonly (readonly [string, Decoder<unknown>])[] = Object.entries(fields);
-  return (value, place) => {
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) return fail(place, 'is no object');
-    const given = new Map<string, unknown>(Object.entries(value));
-    const strange = [...given.keys()].find((name) => !Object.hasOwn(fields, name));
-    if (strange !== undefined) return fail(place, `has a member ${JSON.stringify(strange.slice(0, 40))}`);
+/** An object with these members and no others: an unknown member may come from a later version and must not get lost. */
+export function objectOf<T extends object>(members: MemberDecoders<T>): Decoder<T> {
+  const decoders: readonly (readonly [string, Decoder<unknown>])[] = Object.entries(members);
+  return (value, path) => {
+    const given = new Map<string, unknown>(Object.entries(asObject(value, path)));
+    const unknown = [...given.keys()].find((name) => !Object.hasOwn(members, name));
+    if (unknown !== undefined) return fail(path, `has the unknown member ${JSON.stringify(unknown.slice(0, 40))}`);
     const read = decoders.flatMap(([name, decode]) => {
-      const member = decode(given.get(name), place === '' ? name : `${place}.${name}`);
+      const member = decode(given.get(name), path === '' ? name : `${path}.${name}`);
       return member === undefined ? [] : [[name, member] as const];
     });
-    // Every member was read by the decoder of its name just here.
+    // The decoder of each name has checked its member.
     return Object.fromEntries(read) as T;
   };
 }
 
-function fail(place: string, reason: string): never {
-  throw new DecodeError(`${place === '' ? 'it' : place} ${reason}`);
+function fail(path: string, problem: string): never {
+  throw new DecodeError(`${path === '' ? 'the value' : path} ${problem}`);
 }

@@ -4,55 +4,48 @@ import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import { StateError } from './state-error.ts';
 
-/** Locks an open file for as long as it is open; false when it is locked already. */
+/** Locks an open file until it is closed; false when another process holds the lock. */
 export type TryLock = (descriptor: number) => boolean;
 
 /**
- * Takes the lock of a permanent empty file; returns what gives it back. The kernel frees it when the process ends, however it
- * ends, so there is no stale lock to be judged.
+ * Locks the empty file `path`, which is never removed; returns the function that releases the lock. The kernel releases it
+ * when the process ends for any reason, so there are no stale locks. Throws a StateError.
  */
 export function lockFolder(path: string, tryLock: TryLock = systemLock()): () => void {
-  const descriptor = openSync(path, 'a', 0o600);
-  let isOurs = false;
+  let descriptor: number | undefined = openSync(path, 'a', 0o600);
+  const release = (): void => {
+    if (descriptor !== undefined) closeSync(descriptor);
+    descriptor = undefined;
+  };
   try {
-    isOurs = tryLock(descriptor) && isStill(path, descriptor);
+    if (tryLock(descriptor) && isSameFile(path, descriptor)) return release;
   } catch (error) {
-    closeSync(descriptor);
+    release();
     throw new StateError('unusable', `could not lock ${path}: ${error instanceof Error ? error.message : error}`, {
       hint: 'name a folder on a local disk with `--state`',
     });
   }
-  if (isOurs) return once(() => closeSync(descriptor));
-  closeSync(descriptor);
-  throw new StateError('busy', `another sandbox runs in ${dirname(path)}`, {
+  release();
+  throw new StateError('busy', `another sandbox is using ${dirname(path)}`, {
     detail: `it holds the lock ${path}`,
-    hint: 'end it, or name another folder with `--state`',
+    hint: 'stop it, or name another folder with `--state`',
   });
 }
 
-/** A number that was closed may be another file's by the second time. */
-function once(act: () => void): () => void {
-  let isDone = false;
-  return () => {
-    if (!isDone) act();
-    isDone = true;
-  };
-}
-
-/** The flock program takes the lock on a descriptor it inherits; the lock belongs to the open file and outlives the program. */
+/** The flock program locks a descriptor that it inherits; the lock belongs to the open file and remains when it exits. */
 export const flock: TryLock = (descriptor) => {
   const { status, stderr, error } = spawnSync('flock', ['-n', '3'], {
     stdio: ['ignore', 'ignore', 'pipe', descriptor],
     encoding: 'utf8',
   });
-  if (error !== undefined) throw new Error('there is neither a lock library for this system nor a flock program');
-  const words = stderr.trim();
+  if (error !== undefined) throw new Error('this system has neither a native lock library nor the flock program');
+  const message = stderr.trim();
   if (status === 0) return true;
-  if (status === 1 && words === '') return false;
-  throw new Error(words === '' ? `flock ended with status ${status}` : words);
+  if (status === 1 && message === '') return false;
+  throw new Error(message === '' ? `flock exited with status ${status}` : message);
 };
 
-/** The library has no build for musl, where the program takes its place. */
+/** The native library has no build for musl; there the flock program replaces it. */
 function systemLock(): TryLock {
   try {
     const native: { tryLock(descriptor: number): boolean } = createRequire(import.meta.url)('fs-native-extensions');
@@ -62,9 +55,9 @@ function systemLock(): TryLock {
   }
 }
 
-/** Somebody may have removed the file in between: what was locked then has no name and excludes nobody. */
-function isStill(path: string, descriptor: number): boolean {
-  const ours = fstatSync(descriptor, { bigint: true });
+/** False when the path was removed after it was opened: a lock on a removed file excludes no other process. */
+function isSameFile(path: string, descriptor: number): boolean {
+  const locked = fstatSync(descriptor, { bigint: true });
   const named = statSync(path, { bigint: true, throwIfNoEntry: false });
-  return named !== undefined && named.ino === ours.ino && named.dev === ours.dev;
+  return named !== undefined && named.ino === locked.ino && named.dev === locked.dev;
 }

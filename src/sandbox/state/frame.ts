@@ -1,63 +1,71 @@
 import { crc32 } from 'node:zlib';
+import { damagedState } from './state-error.ts';
 
-/** What a file of framed lines holds. */
+/** The content of a file of records, each stored as one line. */
 export interface FrameReading {
+  /** JSON of each complete record. */
   readonly records: readonly string[];
-  /** Bytes of the whole lines. */
-  readonly sound: number;
-  /** Bytes behind them that a crash cut short in the middle of a write. */
-  readonly torn: number;
-  /** The first line that is neither whole nor torn. */
-  readonly damage?: { readonly line: number; readonly what: string };
+  /** Bytes of the complete records. */
+  readonly validBytes: number;
+  /** Bytes after them: a record that a crash interrupted while it was written. */
+  readonly tornBytes: number;
 }
 
-/** One record as a line: the CRC-32 and the length of the JSON in bytes, then the JSON. */
+/** One record as a line: CRC-32 of the JSON, its length in bytes, the JSON. */
 export function encodeFrame(json: string): Buffer {
   const body = Buffer.from(json, 'utf8');
-  return Buffer.concat([Buffer.from(`${checksum(body)} ${body.length} `, 'latin1'), body, NEWLINE]);
+  return Buffer.concat([Buffer.from(`${checksum(body)} ${body.length} `, 'latin1'), body, Buffer.from('\n')]);
 }
 
 /**
- * Only the end of a file can be torn, because each write waits for the disk before the next begins: fewer bytes than the
- * line says, or zeros where a sector never came. Everything else that does not fit is damage.
+ * Reads every record of a file. Each write is synced before the next one begins, so a crash can leave only the last record
+ * incomplete: shorter than its length says, or with zeros where a sector was not written. Throws a StateError with path and
+ * line for anything else.
  */
-export function decodeFrames(bytes: Buffer): FrameReading {
+export function decodeFrames(path: string, bytes: Buffer): FrameReading {
   const records: string[] = [];
-  let at = 0;
-  while (at < bytes.length) {
-    const newline = bytes.indexOf(NEWLINE, at);
-    const rest = bytes.subarray(at, newline === -1 ? bytes.length : newline);
-    const judged = decodeLine(rest, newline !== -1);
-    if (typeof judged !== 'string') {
-      records.push(judged.json);
-      at = newline + 1;
-      continue;
+  let start = 0;
+  while (start < bytes.length) {
+    const newline = bytes.indexOf('\n', start);
+    const isTerminated = newline !== -1;
+    const line = bytes.subarray(start, isTerminated ? newline : bytes.length);
+    const json = isTerminated ? decodeFrame(line) : undefined;
+    if (json === undefined) {
+      const isLast = !isTerminated || newline === bytes.length - 1;
+      if (isLast && isTorn(line, isTerminated)) break;
+      throw damagedState(path, records.length + 1, 'the record does not match its length and checksum');
     }
-    const isLast = newline === -1 || newline === bytes.length - 1;
-    const reading = { records, sound: at, torn: bytes.length - at };
-    if (isLast && (judged === CUT || rest.includes(0))) return reading;
-    return { ...reading, torn: 0, damage: { line: records.length + 1, what: judged } };
+    records.push(json);
+    start = newline + 1;
   }
-  return { records, sound: at, torn: 0 };
+  return { records, validBytes: start, tornBytes: bytes.length - start };
 }
 
-/** The record of a line, or what is wrong with it. */
-function decodeLine(line: Buffer, isEnded: boolean): { readonly json: string } | string {
-  const [head, sum, length] = /^([0-9a-f]{8}) (\d{1,10}) /.exec(line.subarray(0, 20).toString('latin1')) ?? [];
-  if (head === undefined) return !isEnded && isStartOfHead(line) ? CUT : 'it does not begin as a line of the sandbox';
-  const body = line.subarray(head.length);
-  if (!isEnded && body.length <= Number(length)) return CUT;
-  if (body.length !== Number(length)) return `it has ${body.length} bytes where it says ${length}`;
-  return checksum(body) === sum ? { json: body.toString('utf8') } : 'its checksum does not fit';
+/** The JSON of a line; undefined when it does not match its header. */
+function decodeFrame(line: Buffer): string | undefined {
+  const header = readHeader(line);
+  if (header === undefined) return undefined;
+  const body = line.subarray(header.size);
+  return body.length === header.length && checksum(body) === header.checksum ? body.toString('utf8') : undefined;
 }
 
-function isStartOfHead(line: Buffer): boolean {
-  return line.length < 20 && /^[0-9a-f]{0,8}$|^[0-9a-f]{8} \d{0,10}$/.test(line.toString('latin1'));
+function isTorn(line: Buffer, isTerminated: boolean): boolean {
+  if (line.includes(0)) return true;
+  if (isTerminated) return false;
+  const header = readHeader(line);
+  if (header === undefined) return /^(?:[0-9a-f]{0,8}|[0-9a-f]{8} \d{0,10})$/.test(line.toString('latin1'));
+  return line.length - header.size <= header.length;
+}
+
+function readHeader(
+  line: Buffer,
+): { readonly size: number; readonly checksum: string; readonly length: number } | undefined {
+  const match = /^([0-9a-f]{8}) (\d{1,10}) /.exec(line.subarray(0, 20).toString('latin1'));
+  if (match === null) return undefined;
+  const [header, sum = '', length] = match;
+  return { size: header.length, checksum: sum, length: Number(length) };
 }
 
 function checksum(body: Buffer): string {
   return crc32(body).toString(16).padStart(8, '0');
 }
-
-const NEWLINE = Buffer.from('\n');
-const CUT = 'cut';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { asInteger, DecodeError, type Decoder, objectOf } from './decoder.ts';
-import { decodeFrames, type FrameReading } from './frame.ts';
+import { decodeFrames } from './frame.ts';
 import { findInconsistency } from './inconsistency.ts';
 import { type Checkpoint, decodeCheckpoint, type SavedState } from './saved-state.ts';
 import { damagedState } from './state-error.ts';
@@ -8,56 +8,21 @@ import { readFileIfExists } from './state-files.ts';
 import { applyPatches, type StatePatch } from './state-patch.ts';
 import { decodeStatePatch } from './world-image-decoder.ts';
 
-/** A folder read back: what was saved, and where the journal goes on. */
+/** The saved state of a folder, and the place where its journal continues. */
 export interface LoadedState {
   readonly saved: SavedState;
+  /** Number of the journal file. */
   readonly journal: number;
+  /** Number of the last record. */
   readonly record: number;
-  /** Bytes of the journal that are whole, and of the write behind them that a crash cut short. */
-  readonly sound: number;
-  readonly torn: number;
+  /** Bytes of the complete records of the journal. */
+  readonly validBytes: number;
+  /** Bytes after them, of a record that a crash interrupted. */
+  readonly tornBytes: number;
 }
 
-/** One line of a journal: the changes of everything that was answered together. */
-interface JournalLine {
-  readonly record: number;
-  readonly patch: StatePatch;
-}
-
-/** undefined when nothing was ever saved there. Throws a StateError for anything that is damaged. */
-export function loadState(folder: string, names: readonly string[]): LoadedState | undefined {
-  const path = snapshotPath(folder);
-  const bytes = readFileIfExists(path);
-  const journals = names.filter((name) => JOURNAL_NAME.test(name));
-  if (bytes === undefined) {
-    const left = journals.find((name) => (readFileIfExists(join(folder, name))?.length ?? 0) > 0);
-    if (left !== undefined) throw damagedState(path, 1, `it is missing, and ${left} is of no use without it`);
-    return undefined;
-  }
-  const checkpoint = readCheckpoint(path, bytes);
-  const journalFile = journalPath(folder, checkpoint.journal);
-  const journal = readFileIfExists(journalFile);
-  if (journal === undefined) throw damagedState(journalFile, 1, 'it is missing');
-  const reading = unspoiled(journalFile, decodeFrames(journal));
-  const patches = reading.records.map((json, at) => {
-    const line = decoded(decodeLine, json, journalFile, at + 1);
-    const wanted = checkpoint.record + at + 1;
-    if (line.record !== wanted)
-      throw damagedState(journalFile, at + 1, `it is record ${line.record} where ${wanted} belongs`);
-    return line.patch;
-  });
-  const world = applyPatches(checkpoint.world, patches);
-  const problem = findInconsistency(checkpoint.seed, world);
-  if (problem !== undefined)
-    throw damagedState(patches.length > 0 ? journalFile : path, Math.max(1, patches.length), problem);
-  return {
-    saved: { identity: checkpoint.identity, seed: checkpoint.seed, world },
-    journal: checkpoint.journal,
-    record: checkpoint.record + patches.length,
-    sound: reading.sound,
-    torn: reading.torn,
-  };
-}
+/** Matches the file names of journals. */
+export const JOURNAL_NAME = /^journal\.\d+$/;
 
 export function snapshotPath(folder: string): string {
   return join(folder, 'snapshot');
@@ -67,29 +32,60 @@ export function journalPath(folder: string, number: number): string {
   return join(folder, `journal.${number}`);
 }
 
-export const JOURNAL_NAME = /^journal\.\d+$/;
+/** Reads the snapshot and its journal; undefined for a folder without saved state. Throws a StateError for damaged files. */
+export function loadState(folder: string, names: readonly string[]): LoadedState | undefined {
+  const path = snapshotPath(folder);
+  const bytes = readFileIfExists(path);
+  if (bytes === undefined) {
+    const journals = names.filter((name) => JOURNAL_NAME.test(name));
+    const orphan = journals.find((name) => (readFileIfExists(join(folder, name))?.length ?? 0) > 0);
+    if (orphan !== undefined) throw damagedState(path, 1, `the file is missing, and ${orphan} needs it`);
+    return undefined;
+  }
+  const checkpoint = readCheckpoint(path, bytes);
+  const journalFile = journalPath(folder, checkpoint.journal);
+  const journal = readFileIfExists(journalFile);
+  if (journal === undefined) throw damagedState(journalFile, 1, 'the file is missing');
+  const { records, validBytes, tornBytes } = decodeFrames(journalFile, journal);
+  const patches = records.map((json, at) => {
+    const { record, patch } = decodeJson(decodeJournalRecord, json, journalFile, at + 1);
+    const expected = checkpoint.record + at + 1;
+    if (record !== expected) throw damagedState(journalFile, at + 1, `found record ${record}, expected ${expected}`);
+    return patch;
+  });
+  const world = applyPatches(checkpoint.world, patches);
+  const inconsistency = findInconsistency(checkpoint.seed, world);
+  if (inconsistency !== undefined) {
+    throw damagedState(patches.length > 0 ? journalFile : path, Math.max(1, patches.length), inconsistency);
+  }
+  return {
+    saved: { identity: checkpoint.identity, seed: checkpoint.seed, world },
+    journal: checkpoint.journal,
+    record: checkpoint.record + patches.length,
+    validBytes,
+    tornBytes,
+  };
+}
 
-/** The snapshot has its name only since it was whole, so that nothing in it can be torn. */
+/** A snapshot is renamed into place only when it is complete, so it is never torn. */
 function readCheckpoint(path: string, bytes: Buffer): Checkpoint {
-  const reading = unspoiled(path, decodeFrames(bytes));
-  const [json] = reading.records;
-  if (json === undefined || reading.torn > 0) throw damagedState(path, 1, 'it is cut short');
-  if (reading.records.length > 1) throw damagedState(path, 2, 'it has more than one line');
-  return decoded(decodeCheckpoint, json, path, 1);
+  const { records, tornBytes } = decodeFrames(path, bytes);
+  const [json] = records;
+  if (json === undefined || tornBytes > 0) throw damagedState(path, 1, 'the record is incomplete');
+  if (records.length > 1) throw damagedState(path, 2, 'the file has more than one record');
+  return decodeJson(decodeCheckpoint, json, path, 1);
 }
 
-function unspoiled(path: string, reading: FrameReading): FrameReading {
-  if (reading.damage !== undefined) throw damagedState(path, reading.damage.line, reading.damage.what);
-  return reading;
-}
-
-function decoded<T>(decode: Decoder<T>, json: string, path: string, line: number): T {
+function decodeJson<T>(decode: Decoder<T>, json: string, path: string, line: number): T {
   try {
     return decode(JSON.parse(json), '');
   } catch (error) {
-    if (error instanceof DecodeError) throw damagedState(path, line, error.message);
-    throw damagedState(path, line, 'it is no JSON');
+    throw damagedState(path, line, error instanceof DecodeError ? error.message : 'the record is not valid JSON');
   }
 }
 
-const decodeLine = objectOf<JournalLine>({ record: asInteger, patch: decodeStatePatch });
+/** One record of a journal: the changes of all requests that were answered together. */
+const decodeJournalRecord = objectOf<{ readonly record: number; readonly patch: StatePatch }>({
+  record: asInteger,
+  patch: decodeStatePatch,
+});

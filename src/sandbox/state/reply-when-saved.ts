@@ -2,15 +2,15 @@ import { emptyReply, type HttpReply } from '../http/http-reply.ts';
 import type { StateWriter } from './state-writer.ts';
 
 /**
- * The reply, when all it can tell of is on the disk: its own changes, and those of others that it may have seen.
- * Without a disk that takes them it tells nothing.
+ * Holds the reply back until every change it may reveal is synced to disk: its own, and those of other requests that it may
+ * have read. Becomes an empty 500 after a failed write.
  */
 export function replyWhenSaved(
   reply: HttpReply | Promise<HttpReply>,
-  keeper: Pick<StateWriter, 'saved'>,
+  writer: Pick<StateWriter, 'whenSaved'>,
 ): HttpReply | Promise<HttpReply> {
-  if (reply instanceof Promise) return reply.then((late) => replyWhenSaved(late, keeper));
-  const saved = keeper.saved();
+  if (reply instanceof Promise) return reply.then((settled) => replyWhenSaved(settled, writer));
+  const saved = writer.whenSaved();
   return saved === undefined
     ? reply
     : saved.then(

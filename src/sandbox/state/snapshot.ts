@@ -8,15 +8,15 @@ import type { WorldImage } from './world-image.ts';
 import { decodeWorldImage } from './world-image-decoder.ts';
 import { toWorldImage } from './world-state.ts';
 
-/** Everything a sandbox knows at one instant, as one JSON object. Addresses and the admin token belong to the process and stay. */
+/** The state of a sandbox as one JSON object. Addresses and the admin token belong to the process and are not included. */
 export interface WorldSnapshot {
   readonly format: typeof SNAPSHOT_FORMAT;
   readonly version: 1;
-  /** Of the virtual clock, in ISO 8601; for people. */
+  /** ISO 8601, on the virtual clock. Informative: `now` is what is restored. */
   readonly taken_at: string;
-  /** The same in milliseconds. */
+  /** The same in milliseconds since the epoch. */
   readonly now: number;
-  /** SHA-256 of `now`, `seed` and `world`; whoever edits a snapshot by hand leaves it out. */
+  /** SHA-256 of `now`, `seed` and `world`. Optional, so that a snapshot can be edited. */
   readonly digest?: string;
   readonly seed: SeedData;
   readonly world: WorldImage;
@@ -31,22 +31,22 @@ export function takeSnapshot(world: World): WorldSnapshot {
   return { format: SNAPSHOT_FORMAT, version: 1, taken_at: taken, digest: digestOf(content), ...content };
 }
 
-/** A snapshot that may be restored, or a sentence about why it may not. */
+/** A snapshot that can be restored; otherwise a sentence that says why not. */
 export function parseWorldSnapshot(value: unknown): WorldSnapshot | string {
-  const given = typeof value === 'object' && value !== null && 'format' in value ? value.format : undefined;
-  if (given !== SNAPSHOT_FORMAT) return 'It is no snapshot of a sandbox.';
-  const version = typeof value === 'object' && value !== null && 'version' in value ? value.version : undefined;
-  if (version !== 1) return 'It is a snapshot of another version; this sandbox reads version 1.';
+  const given = typeof value === 'object' && value !== null ? value : {};
+  if (!('format' in given) || given.format !== SNAPSHOT_FORMAT) return 'The input is not a sandbox snapshot.';
+  if (!('version' in given) || given.version !== 1)
+    return 'The version of the snapshot is not supported (supported: 1).';
   try {
     const snapshot = decode(value, '');
     if (snapshot.digest !== undefined && snapshot.digest !== digestOf(snapshot)) {
-      return 'It is damaged: its digest does not fit. Leave the digest out if it was changed on purpose.';
+      return 'The snapshot is damaged: the digest does not match. Remove the digest if the snapshot was edited.';
     }
-    const problem = findInconsistency(snapshot.seed, snapshot.world);
-    return problem === undefined ? snapshot : `It is damaged: ${problem}.`;
+    const inconsistency = findInconsistency(snapshot.seed, snapshot.world);
+    return inconsistency === undefined ? snapshot : `The snapshot is damaged: ${inconsistency}.`;
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
-    return `It is damaged: ${error.message}.`;
+    return `The snapshot is damaged: ${error.message}.`;
   }
 }
 
@@ -60,16 +60,13 @@ const decode = objectOf<WorldSnapshot>({
   world: decodeWorldImage,
 });
 
+/** Independent of the order of object members, which an editor may change. */
 function digestOf({ now, seed, world }: Pick<WorldSnapshot, 'now' | 'seed' | 'world'>): string {
-  return createHash('sha256')
-    .update(JSON.stringify(sorted({ now, seed, world })))
-    .digest('hex');
+  const canonical = JSON.stringify({ now, seed, world }, (_name, value: unknown) => sortMembers(value));
+  return createHash('sha256').update(canonical).digest('hex');
 }
 
-/** The order of members says nothing, so it does not count. */
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted);
-  if (typeof value !== 'object' || value === null) return value;
-  const members = Object.entries(value).sort(([left], [right]) => (left < right ? -1 : 1));
-  return Object.fromEntries(members.map(([name, one]) => [name, sorted(one)]));
+function sortMembers(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).sort(([left], [right]) => (left < right ? -1 : 1)));
 }

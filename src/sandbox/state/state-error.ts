@@ -1,8 +1,8 @@
-/** Why a state folder or a snapshot cannot be used, in words for the person who chose it. */
+/** Why a state folder cannot be used. */
 export class StateError extends Error {
   override readonly name = 'StateError';
   readonly reason: 'unusable' | 'busy' | 'damaged';
-  /** Where it was found: a path, and the line in it. */
+  /** For instance a path and a line. */
   readonly detail: string | undefined;
   readonly hint: string | undefined;
 
@@ -14,9 +14,10 @@ export class StateError extends Error {
   }
 }
 
-export function damagedState(path: string, line: number, what: string): StateError {
-  return new StateError('damaged', 'the state of the sandbox is damaged', {
-    detail: `${path}, line ${line}: ${what}`,
-    hint: 'put the folder back from a copy, or name another one with `--state`; nothing was changed',
+/** The line is counted from 1. */
+export function damagedState(path: string, line: number, problem: string): StateError {
+  return new StateError('damaged', 'the sandbox state is damaged', {
+    detail: `${path}, line ${line}: ${problem}`,
+    hint: 'restore the folder from a backup, or name another folder with `--state`',
   });
 }

@@ -1,21 +1,21 @@
 import { chmodSync, closeSync, fsyncSync, mkdirSync, openSync, readdirSync, readFileSync, statSync } from 'node:fs';
-import { type FileHandle, open, rename } from 'node:fs/promises';
+import { open, rename } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
-/** Makes the folder for this user alone and lists what is in it. */
+/** Creates the folder with mode 0700 unless it exists; returns the names of its files. */
 export function makePrivateFolder(path: string): readonly string[] {
   makeFolders(path);
   return readdirSync(path);
 }
 
-/** Step by step: `recursive` tries for ever where a file system answers every new name with ENOENT, as /proc does. */
-function makeFolders(path: string, parents = true): void {
+/** One level at a time: with `recursive`, Node never returns where every new name fails with ENOENT, as in /proc. */
+function makeFolders(path: string, hasParentToMake = true): void {
   try {
     mkdirSync(path, { mode: 0o700 });
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
     if (code === 'EEXIST' && statSync(path).isDirectory()) return;
-    if (code !== 'ENOENT' || !parents || dirname(path) === path) throw error;
+    if (code !== 'ENOENT' || !hasParentToMake || dirname(path) === path) throw error;
     makeFolders(dirname(path));
     makeFolders(path, false);
   }
@@ -34,8 +34,8 @@ export function readFileIfExists(path: string): Buffer | undefined {
   }
 }
 
-/** A crash leaves either the old file or the new one. `before` is done when the new one is on the disk but has no name yet. */
-export async function replaceFileDurably(path: string, bytes: Uint8Array, before: () => Promise<void>): Promise<void> {
+/** Resolves when the new content is synced to disk. After a crash the file has either the old or the new content. */
+export async function replaceFileDurably(path: string, bytes: Uint8Array): Promise<void> {
   const temporary = join(dirname(path), `.${basename(path)}.tmp`);
   const handle = await open(temporary, 'w', 0o600);
   try {
@@ -44,21 +44,21 @@ export async function replaceFileDurably(path: string, bytes: Uint8Array, before
   } finally {
     await handle.close();
   }
-  await before();
   await rename(temporary, path);
   syncFolder(dirname(path));
 }
 
-/** An append-only file. An append has reached the disk when it resolves; after one that failed none must follow. */
 export interface AppendOnlyFile {
+  /** In bytes. */
   readonly size: () => number;
+  /** Resolves when the bytes are synced to disk. Must not be called again after it has failed. */
   readonly append: (bytes: Uint8Array) => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
-/** Opens or makes the file, cuts it to its first `length` bytes and waits until they are on the disk. */
+/** Opens or creates the file and truncates it to `length` bytes; resolves when that is synced to disk. */
 export async function openAppendOnlyFile(path: string, length: number): Promise<AppendOnlyFile> {
-  const handle: FileHandle = await open(path, 'a', 0o600);
+  const handle = await open(path, 'a', 0o600);
   try {
     await handle.truncate(length);
     await handle.sync();
@@ -79,8 +79,8 @@ export async function openAppendOnlyFile(path: string, length: number): Promise<
   };
 }
 
+/** Windows cannot open a folder, and its file system journals file names by itself. */
 function syncFolder(path: string): void {
-  // Windows cannot open a folder; its file system journals the names itself.
   if (process.platform === 'win32') return;
   const descriptor = openSync(path, 'r');
   try {

@@ -1,10 +1,10 @@
 export type RowKey = string | number;
 
-/** Records of one kind by their key, oldest first. Rows are never changed in place, so that every change is seen. */
+/** Rows by their key, oldest first. A row is replaced as a whole and never changed in place, so that no change is missed. */
 export interface StateTable<V> {
   readonly get: (key: RowKey) => V | undefined;
   readonly has: (key: RowKey) => boolean;
-  /** A row of the same key is replaced and keeps its place. */
+  /** Adds the row, or replaces the one with the same key in its position. */
   readonly put: (row: V) => void;
   readonly drop: (key: RowKey) => void;
   readonly rows: () => readonly V[];
@@ -12,12 +12,12 @@ export interface StateTable<V> {
 
 export interface StateTableOptions<V> {
   readonly keyOf: (row: V) => RowKey;
-  readonly rows?: readonly V[];
-  /** Told the key of each row that was put or dropped. */
-  readonly onChange?: (key: RowKey) => void;
+  readonly rows: readonly V[];
+  /** Called with the key of each row that is added, replaced or removed. */
+  readonly onChange: (key: RowKey) => void;
 }
 
-export function createStateTable<V>({ keyOf, rows = [], onChange }: StateTableOptions<V>): StateTable<V> {
+export function createStateTable<V>({ keyOf, rows, onChange }: StateTableOptions<V>): StateTable<V> {
   const byKey = new Map(rows.map((row) => [keyOf(row), row]));
   return {
     get: (key) => byKey.get(key),
@@ -26,10 +26,10 @@ export function createStateTable<V>({ keyOf, rows = [], onChange }: StateTableOp
     put: (row) => {
       const key = keyOf(row);
       byKey.set(key, row);
-      onChange?.(key);
+      onChange(key);
     },
     drop: (key) => {
-      if (byKey.delete(key)) onChange?.(key);
+      if (byKey.delete(key)) onChange(key);
     },
   };
 }

@@ -4,14 +4,14 @@ import { encodeFrame } from './frame.ts';
 import { journalPath, snapshotPath } from './load-state.ts';
 import { type Checkpoint, type SandboxIdentity, STATE_FORMAT } from './saved-state.ts';
 import { type AppendOnlyFile, openAppendOnlyFile, replaceFileDurably } from './state-files.ts';
-import { createChangeTracker, patchJson } from './state-patch.ts';
+import { noteChange, patchJson, type StateChanges } from './state-patch.ts';
 import { toWorldImage } from './world-state.ts';
 
-/** Puts what the world does on the disk. */
+/** Writes the changes of the world to its state folder. */
 export interface StateWriter {
-  /** Resolves when everything the world has done until now is on the disk; undefined when it is there already. */
-  readonly saved: () => Promise<void> | undefined;
-  /** Resolves when the disk has refused a write; from then on nothing is saved and nothing may be answered. */
+  /** Resolves when every change up to now is synced to disk; undefined when it already is. Rejects after a failed write. */
+  readonly whenSaved: () => Promise<void> | undefined;
+  /** Resolves with the error of the first write that failed. Nothing is written after it. */
   readonly failure: Promise<Error>;
   readonly close: () => Promise<void>;
 }
@@ -20,43 +20,28 @@ export interface StateWriterOptions {
   readonly folder: string;
   readonly world: World;
   readonly identity: SandboxIdentity;
-  /** Where the folder stood when it was loaded; absent for an empty one. */
-  readonly from: { readonly journal: number; readonly record: number; readonly sound: number } | undefined;
-  /** A journal of so many bytes, or of the size of the snapshot if that is more, is folded into a new snapshot. */
+  /** Where the journal ended when the folder was read; absent for an empty folder. */
+  readonly from: { readonly journal: number; readonly record: number; readonly validBytes: number } | undefined;
+  /** Size of the journal in bytes above which a new snapshot replaces it. A snapshot that is larger raises the limit to its own size. */
   readonly compactAt: number;
-  /** Whether something has changed that only a snapshot holds. */
+  /** Whether something changed that only a snapshot stores. */
   readonly needsSnapshot: boolean;
 }
 
 /**
- * Watches the world. While one write is on its way to the disk, changes gather; they become one line and share the next
- * write, so that the end of the journal is all that a crash can tear.
+ * Subscribes to the changes of the world. Changes that happen during a write form the next record together, so a crash can
+ * leave only the last record of a journal incomplete.
  */
-export async function startStateWriter({
-  folder,
-  world,
-  identity,
-  from,
-  compactAt: foldAt,
-  needsSnapshot: isRenewed,
-}: StateWriterOptions): Promise<StateWriter> {
-  const changes = createChangeTracker();
-  let waiting: Waiter[] = [];
-  let [done, saved] = [0, 0];
+export async function startStateWriter(options: StateWriterOptions): Promise<StateWriter> {
+  const { folder, world, identity, from, compactAt, needsSnapshot } = options;
   let [number, record] = [from?.journal ?? 0, from?.record ?? 0];
-  let snapshotSize = 0;
-  let isWriting = false;
-  let isReplaced = false;
   let journal: AppendOnlyFile | undefined;
-  let broken: Error | undefined;
-  let tellFailure: (error: Error) => void = () => {};
-  const failure = new Promise<Error>((resolve) => {
-    tellFailure = resolve;
-  });
+  if (from !== undefined) journal = await openAppendOnlyFile(journalPath(folder, number), from.validBytes);
+  let changes: StateChanges = new Map();
+  let snapshotSize = 0;
 
-  /** The new journal is there before the snapshot that names it, and the old one stays until nothing names it any more. */
-  async function fold(): Promise<void> {
-    changes.take();
+  /** Creates the next journal before the snapshot that names it, and removes the old journal last. */
+  async function writeSnapshot(): Promise<void> {
     const checkpoint: Checkpoint = {
       format: STATE_FORMAT,
       version: 1,
@@ -67,81 +52,69 @@ export async function startStateWriter({
       world: toWorldImage(world.state),
     };
     const bytes = encodeFrame(JSON.stringify(checkpoint));
-    let fresh: AppendOnlyFile | undefined;
-    await replaceFileDurably(snapshotPath(folder), bytes, async () => {
-      fresh = await openAppendOnlyFile(journalPath(folder, number + 1), 0);
-    });
+    const next = await openAppendOnlyFile(journalPath(folder, number + 1), 0);
+    await replaceFileDurably(snapshotPath(folder), bytes);
     await journal?.close();
-    journal = fresh;
+    journal = next;
     snapshotSize = bytes.length;
     if (number > 0) await unlink(journalPath(folder, number)).catch(() => {});
     number += 1;
   }
 
-  async function write(): Promise<void> {
-    // Not before the handler that made the first change has come to its end.
-    await undefined;
-    while (saved < done && broken === undefined) {
-      const upTo = done;
-      try {
-        if (journal === undefined || isReplaced || journal.size() > Math.max(foldAt, snapshotSize)) {
-          isReplaced = false;
-          await fold();
-        } else {
-          const line = `{"record":${record + 1},"patch":${patchJson(changes.take(), world.state)}}`;
-          await journal.append(encodeFrame(line));
-          record += 1;
-        }
-        saved = upTo;
-      } catch (error) {
-        broken = error instanceof Error ? error : new Error(String(error));
-        tellFailure(broken);
-      }
-      const error = broken;
-      const ready = waiting.filter((one) => error !== undefined || one.upTo <= saved);
-      waiting = waiting.filter((one) => !ready.includes(one));
-      for (const one of ready) error === undefined ? one.resolve() : one.reject(error);
+  async function writeChanges(): Promise<void> {
+    const written = changes;
+    changes = new Map();
+    if (journal === undefined || written.has('everything') || journal.size() > Math.max(compactAt, snapshotSize)) {
+      return writeSnapshot();
     }
-    isWriting = false;
+    await journal.append(encodeFrame(`{"record":${record + 1},"patch":${patchJson(written, world.state)}}`));
+    record += 1;
   }
 
-  function start(): void {
-    if (isWriting) return;
-    isWriting = true;
-    void write();
-  }
-
-  function whenSaved(): Promise<void> | undefined {
-    if (broken !== undefined) return Promise.reject(broken);
-    if (saved === done) return undefined;
-    return new Promise((resolve, reject) => waiting.push({ upTo: done, resolve, reject }));
-  }
-
-  if (from !== undefined) journal = await openAppendOnlyFile(journalPath(folder, from.journal), from.sound);
-  world.onChange((part, key) => {
-    changes.note(part, key);
-    if (part === 'everything') isReplaced = true;
-    done += 1;
-    start();
+  let reportFailure: (error: Error) => void = () => {};
+  const failure = new Promise<Error>((resolve) => {
+    reportFailure = resolve;
   });
-  if (journal === undefined || isRenewed) {
-    isReplaced = true;
-    done += 1;
-    start();
-    await whenSaved();
+  /** The write that includes the latest change; undefined when it is done. */
+  let pending: Promise<void> | undefined;
+  /** Whether `pending` has not begun, so that it includes further changes. Stays true after a failure. */
+  let isScheduled = false;
+
+  function scheduleWrite(): void {
+    if (isScheduled) return;
+    isScheduled = true;
+    // A microtask later at the earliest, because the handler that made the change may make more.
+    const write = Promise.resolve(pending).then(() => {
+      isScheduled = false;
+      return writeChanges();
+    });
+    pending = write;
+    write.then(
+      () => {
+        if (pending === write) pending = undefined;
+      },
+      (error: unknown) => {
+        isScheduled = true;
+        reportFailure(error instanceof Error ? error : new Error(String(error)));
+      },
+    );
+  }
+
+  world.onChange((part, key) => {
+    noteChange(changes, part, key);
+    scheduleWrite();
+  });
+  if (journal === undefined || needsSnapshot) {
+    noteChange(changes, 'everything', undefined);
+    scheduleWrite();
+    await pending;
   }
   return {
-    saved: whenSaved,
+    whenSaved: () => pending,
     failure,
     close: async () => {
-      await whenSaved()?.catch(() => {});
+      await pending?.catch(() => {});
       await journal?.close();
     },
   };
-}
-
-interface Waiter {
-  readonly upTo: number;
-  readonly resolve: () => void;
-  readonly reject: (error: Error) => void;
 }

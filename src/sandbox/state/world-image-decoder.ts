@@ -17,6 +17,7 @@ import {
   arrayOf,
   asBoolean,
   asInteger,
+  asObject,
   asString,
   type Decoder,
   nullable,
@@ -25,7 +26,16 @@ import {
   optionalMember,
 } from './decoder.ts';
 import type { StatePatch } from './state-patch.ts';
-import type { TableName, TableRows, WorldImage } from './world-image.ts';
+import type { RowKey } from './state-table.ts';
+import {
+  EMPTY_ROWS,
+  mapTables,
+  type RowLists,
+  TABLE_NAMES,
+  type TableName,
+  type TableRows,
+  type WorldImage,
+} from './world-image.ts';
 
 const scope = oneOfValues('read', 'read write');
 const clock = objectOf<VirtualClock>({ offset: asInteger, frozenAt: nullable(asInteger) });
@@ -40,9 +50,9 @@ const consentModes = {
   }),
 };
 
-const consent: Decoder<ConsentScript> = (value, place) => {
+const consent: Decoder<ConsentScript> = (value, path) => {
   const given = typeof value === 'object' && value !== null && 'mode' in value ? value.mode : undefined;
-  return consentModes[oneOfValues('ask', 'deny', 'approve')(given, `${place}.mode`)](value, place);
+  return consentModes[oneOfValues('ask', 'deny', 'approve')(given, `${path}.mode`)](value, path);
 };
 
 const grantFields = {
@@ -130,42 +140,32 @@ const rows: { readonly [N in TableName]: Decoder<TableRows[N]> } = {
   }),
 };
 
-export const decodeWorldImage = objectOf<WorldImage>({
-  clock,
-  consent,
-  nextId: asInteger,
-  sessions: arrayOf(rows.sessions),
-  authorizations: arrayOf(rows.authorizations),
-  codes: arrayOf(rows.codes),
-  pairs: arrayOf(rows.pairs),
-  droplets: arrayOf(rows.droplets),
-  actions: arrayOf(rows.actions),
-  migrations: arrayOf(rows.migrations),
+const rowLists = mapTables<{ readonly [N in TableName]: Decoder<RowLists[N]> }>((name) => arrayOf(rows[name]));
+
+export const decodeWorldImage = objectOf<WorldImage>({ clock, consent, nextId: asInteger, ...rowLists });
+
+const decodePut = objectOf<StatePatch['put']>({
+  clock: optionalMember(clock),
+  consent: optionalMember(consent),
+  nextId: optionalMember(asInteger),
+  ...rowLists,
 });
 
-const names = arrayOf(asString);
-const numbers = arrayOf(asInteger);
+const decodeTableName = oneOfValues(...TABLE_NAMES);
+const decodeKeys = arrayOf<RowKey>((value, path) =>
+  typeof value === 'number' ? asInteger(value, path) : asString(value, path),
+);
 
+/** Tables that did not change are absent from a journal record. */
 export const decodeStatePatch = objectOf<StatePatch>({
-  put: objectOf<StatePatch['put']>({
-    clock: optionalMember(clock),
-    consent: optionalMember(consent),
-    nextId: optionalMember(asInteger),
-    sessions: optionalMember(arrayOf(rows.sessions)),
-    authorizations: optionalMember(arrayOf(rows.authorizations)),
-    codes: optionalMember(arrayOf(rows.codes)),
-    pairs: optionalMember(arrayOf(rows.pairs)),
-    droplets: optionalMember(arrayOf(rows.droplets)),
-    actions: optionalMember(arrayOf(rows.actions)),
-    migrations: optionalMember(arrayOf(rows.migrations)),
-  }),
-  drop: objectOf<StatePatch['drop']>({
-    sessions: optionalMember(names),
-    authorizations: optionalMember(names),
-    codes: optionalMember(names),
-    pairs: optionalMember(names),
-    droplets: optionalMember(numbers),
-    actions: optionalMember(numbers),
-    migrations: optionalMember(names),
-  }),
+  put: (value, path) => decodePut({ ...EMPTY_ROWS, ...asObject(value, path) }, path),
+  drop: (value, path) => {
+    const entries = Object.entries(asObject(value, path));
+    return new Map(
+      entries.map(([name, keys]) => [
+        decodeTableName(name, `a member name of ${path}`),
+        decodeKeys(keys, `${path}.${name}`),
+      ]),
+    );
+  },
 });

@@ -9,9 +9,9 @@ import type {
   TokenPair,
 } from '../records.ts';
 import type { VirtualClock } from '../virtual-clock.ts';
-import type { RowKey } from './state-table.ts';
+import { createStateTable, type RowKey, type StateTable } from './state-table.ts';
 
-/** The record each table holds. What can be found again from these, such as who owns which droplet, is kept nowhere. */
+/** The record type of each table. Indexes over the records are rebuilt when they are read, and never stored. */
 export interface TableRows {
   readonly sessions: BrowserSession;
   readonly authorizations: Authorization;
@@ -24,16 +24,15 @@ export interface TableRows {
 
 export type TableName = keyof TableRows;
 
-/** What a change can be of: one row of a table, a single value, or everything at once. */
-export type StatePart = TableName | 'clock' | 'consent' | 'everything';
-
 export type RowLists = { readonly [N in TableName]: readonly TableRows[N][] };
 
-/** Everything that changes, as JSON can carry it. */
+export type StateTables = { readonly [N in TableName]: StateTable<TableRows[N]> };
+
+/** Everything that changes while a sandbox runs, as plain JSON data. */
 export interface WorldImage extends RowLists {
   readonly clock: VirtualClock;
   readonly consent: ConsentScript;
-  /** Of the next droplet or action. */
+  /** Id of the next droplet or action. */
   readonly nextId: number;
 }
 
@@ -56,3 +55,22 @@ export const TABLE_NAMES: readonly TableName[] = [
   'actions',
   'migrations',
 ];
+
+/** An object with one member for each table. TypeScript cannot relate what `make` returns to the members of T. */
+export function mapTables<T extends { readonly [N in TableName]: unknown }>(
+  make: <N extends TableName>(name: N) => unknown,
+): T {
+  return Object.fromEntries(TABLE_NAMES.map((name) => [name, make(name)])) as T;
+}
+
+export const EMPTY_ROWS: RowLists = mapTables<RowLists>(() => []);
+
+export function createTables(lists: RowLists, onChange?: (name: TableName, key: RowKey) => void): StateTables {
+  return mapTables<StateTables>((name) =>
+    createStateTable({ keyOf: ROW_KEYS[name], rows: lists[name], onChange: (key) => onChange?.(name, key) }),
+  );
+}
+
+export function rowsOfTables(tables: StateTables): RowLists {
+  return mapTables<RowLists>((name) => tables[name].rows());
+}

@@ -39,20 +39,20 @@ export function putMigration(request: HttpRequest, { world, planes }: SandboxSer
     startedAt: world.now(),
     ...(plane === undefined ? {} : { isReal: true }),
   };
-  if (isMigrationRunning(world.migrations, cluster.uuid, wanted.startedAt))
+  if (isMigrationRunning(world.state.migrationStore, cluster.uuid, wanted.startedAt))
     return apiErrorReply(409, 'An online migration into this cluster is already running.');
   if (plane !== undefined) {
     const refusal = planes.start(wanted, plane, readRequestedSource(body.value, source), world);
     if (refusal !== undefined) return unprocessableReply(refusal);
   }
-  begin(world.migrations, wanted);
+  begin(world.state.migrationStore, wanted);
   return apiReply(200, { id: wanted.id, status: 'running', created_at: formatTimestamp(wanted.startedAt) });
 }
 
 export function getMigration(request: HttpRequest, service: SandboxService): ApiReply {
   const { world } = service;
   const cluster = clusterOf(request, world);
-  const migration = cluster === undefined ? undefined : latestMigration(world.migrations, cluster.uuid);
+  const migration = cluster === undefined ? undefined : latestMigration(world.state.migrationStore, cluster.uuid);
   if (cluster === undefined || migration === undefined) return notFoundReply();
   return apiReply(200, renderMigration(migration, cluster, service));
 }
@@ -61,9 +61,9 @@ export function getMigration(request: HttpRequest, service: SandboxService): Api
 export function deleteMigration(request: HttpRequest, { world, planes }: SandboxService): ApiReply {
   const cluster = clusterOf(request, world);
   const [, id] = request.captures;
-  const migration = cluster === undefined ? undefined : latestMigration(world.migrations, cluster.uuid);
+  const migration = cluster === undefined ? undefined : latestMigration(world.state.migrationStore, cluster.uuid);
   if (migration === undefined || (id !== undefined && id !== migration.id)) return notFoundReply();
-  markMigrationStopped(world.migrations, migration, world.now());
+  markMigrationStopped(world.state.migrationStore, migration, world.now());
   planes.stop(migration);
   return apiReply(204, undefined);
 }

@@ -8,30 +8,32 @@ import { makeFolder } from './state-folders.ts';
 function holdsOnce(tryLock?: TryLock): void {
   const path = join(makeFolder(), 'lock');
   const release = tryLock === undefined ? lockFolder(path) : lockFolder(path, tryLock);
-  expect(() => lockFolder(path, tryLock)).toThrow(/another sandbox runs in/);
+  expect(() => lockFolder(path, tryLock)).toThrow(expect.objectContaining({ reason: 'busy' }));
   release();
   lockFolder(path, tryLock)();
 }
 
 describe('the lock of a state folder', () => {
-  it('has one holder at a time, and is free when that has ended', () => holdsOnce());
+  it('has one holder at a time, and is free after it was released', () => holdsOnce());
 
-  it.skipIf(lacks('flock'))('is the same where only the flock program is there', () => holdsOnce(flock));
+  it.skipIf(lacks('flock'))('works with the flock program alone', () => holdsOnce(flock));
 
-  it('is not held by a file that was removed in between', () => {
+  it('is refused when the file was removed after it was opened', () => {
     const path = join(makeFolder(), 'lock');
     const locked: TryLock = () => {
       rmSync(path);
       writeFileSync(path, '');
       return true;
     };
-    expect(() => lockFolder(path, locked)).toThrow(/another sandbox runs in/);
+    expect(() => lockFolder(path, locked)).toThrow(expect.objectContaining({ reason: 'busy' }));
   });
 
-  it('that cannot be taken at all is an error with the reason, never a start without it', () => {
+  it('is an error with its reason when the system cannot lock files', () => {
     const broken: TryLock = () => {
       throw new Error('no locks available');
     };
-    expect(() => lockFolder(join(makeFolder(), 'lock'), broken)).toThrow(/could not lock .*: no locks available/);
+    expect(() => lockFolder(join(makeFolder(), 'lock'), broken)).toThrow(
+      expect.objectContaining({ reason: 'unusable', message: expect.stringContaining('no locks available') }),
+    );
   });
 });

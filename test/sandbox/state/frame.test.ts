@@ -9,7 +9,7 @@ describe('framed lines', () => {
     fc.assert(
       fc.property(fc.array(json), (records) => {
         const bytes = Buffer.concat(records.map(encodeFrame));
-        expect(decodeFrames(bytes)).toEqual({ records, sound: bytes.length, torn: 0 });
+        expect(decodeFrames('x', bytes)).toEqual({ records, validBytes: bytes.length, tornBytes: 0 });
       }),
     );
   });
@@ -20,15 +20,15 @@ describe('framed lines', () => {
         const frames = records.map(encodeFrame);
         const bytes = Buffer.concat(frames);
         const cut = place % bytes.length;
-        let sound = 0;
+        let whole = 0;
         let count = 0;
         for (const one of frames) {
-          if (sound + one.length > cut) break;
-          sound += one.length;
+          if (whole + one.length > cut) break;
+          whole += one.length;
           count += 1;
         }
-        const reading = decodeFrames(bytes.subarray(0, cut));
-        expect(reading).toEqual({ records: records.slice(0, count), sound, torn: cut - sound });
+        const reading = decodeFrames('x', bytes.subarray(0, cut));
+        expect(reading).toEqual({ records: records.slice(0, count), validBytes: whole, tornBytes: cut - whole });
       }),
     );
   });
@@ -41,7 +41,9 @@ describe('framed lines', () => {
         const line = [...bytes.subarray(0, at)].filter((byte) => byte === 10).length + 1;
         bytes[at] = (bytes[at] ?? 0) ^ (1 << bit);
         fc.pre(bytes[at] !== 0);
-        expect(decodeFrames(bytes).damage?.line).toBe(line);
+        expect(() => decodeFrames('x', bytes)).toThrow(
+          expect.objectContaining({ reason: 'damaged', detail: expect.stringMatching(`^x, line ${line}:`) }),
+        );
       }),
     );
   });

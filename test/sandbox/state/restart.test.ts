@@ -29,14 +29,14 @@ async function start(state: string, options: SandboxOptions = {}): Promise<Sandb
   return sandbox;
 }
 
-/** As it comes back after it was ended. */
+/** The sandbox that starts on the folder after this one has closed. */
 async function restarted(sandbox: Sandbox, state: string, options: SandboxOptions = {}): Promise<Sandbox> {
   await sandbox.close();
   return start(state, options);
 }
 
 describe('a sandbox with a state folder', () => {
-  it('comes back with the same addresses, applications, people and secrets', async () => {
+  it('restarts with the same addresses, applications, people and secrets', async () => {
     const folder = join(makeFolder(), 'deep', 'state');
     const first = await start(folder, { apps: [{ name: 'Mine', callbackUrl: 'http://127.0.0.1:9/cb' }] });
     const second = await restarted(first, folder);
@@ -45,7 +45,7 @@ describe('a sandbox with a state folder', () => {
     expect((await admin(second, 'GET', '/world')).status).toBe(200);
   });
 
-  it('keeps the truth about rotation: what was refreshed is dead, what came of it lives', async () => {
+  it('keeps rotation: a refreshed pair stays invalid, its successor stays valid', async () => {
     const folder = makeFolder();
     const first = await start(folder);
     const one = await grantFor(first, { changes: { scope: 'read write' } });
@@ -105,7 +105,7 @@ describe('a sandbox with a state folder', () => {
     expect(silent.searchParams.get('code')).not.toBeNull();
   });
 
-  it('takes options before what was saved: ports, callback URLs, more applications', async () => {
+  it('prefers options to the saved state: ports, callback URLs, more applications', async () => {
     const folder = makeFolder();
     const first = await start(folder);
     const second = await restarted(first, folder, {
@@ -126,39 +126,44 @@ describe('a sandbox with a state folder', () => {
     ]);
   });
 
-  it('refuses a seed other than the one its ids were drawn from', async () => {
+  it('refuses a seed other than the one its ids were generated from', async () => {
     const folder = makeFolder();
     const first = await start(folder, { seed: 7 });
     await first.close();
-    await expect(start(folder, { seed: 8 })).rejects.toThrow(/were drawn with the seed 7, not with the seed 8/);
+    await expect(start(folder, { seed: 8 })).rejects.toMatchObject({ name: 'StateError', reason: 'unusable' });
     expect((await start(folder, { seed: 7 })).ready.client_id).toBe(first.ready.client_id);
   });
 
-  it('is alone in its folder', async () => {
+  it('has its folder alone', async () => {
     const folder = makeFolder();
     const first = await start(folder);
-    await expect(start(folder)).rejects.toThrow(StateError);
-    await expect(start(folder)).rejects.toThrow(/another sandbox runs in/);
+    await expect(start(folder)).rejects.toMatchObject({ name: 'StateError', reason: 'busy' });
     await first.close();
     await start(folder);
   });
 
-  it('refuses a folder that belongs to something else, and leaves it as it is', async () => {
+  it('refuses a folder with other files, and does not change it', async () => {
     const folder = makeFolder();
     writeFileSync(join(folder, 'thesis.txt'), 'x');
     chmodSync(folder, 0o755);
-    await expect(start(folder)).rejects.toThrow(/is no state folder of a sandbox/);
+    await expect(start(folder)).rejects.toMatchObject({
+      reason: 'unusable',
+      detail: expect.stringContaining('thesis.txt'),
+    });
     expect(readdirSync(folder)).toEqual(['thesis.txt']);
     expect(statSync(folder).mode & 0o777).toBe(0o755);
-    await expect(start(join(folder, 'thesis.txt'))).rejects.toThrow(/could not use .*thesis\.txt/);
+    await expect(start(join(folder, 'thesis.txt'))).rejects.toMatchObject({
+      reason: 'unusable',
+      message: expect.stringContaining('EEXIST'),
+    });
   });
 
-  it('refuses a place where no folder can be made, instead of trying for ever', async () => {
+  it('refuses a path where no folder can be created', async () => {
     const nowhere = existsSync('/proc/self') ? '/proc/cloudctl/state' : '/dev/null/state';
     await expect(startSandbox({ state: nowhere })).rejects.toThrow(StateError);
   });
 
-  it('keeps its secrets where only its user can read them', async () => {
+  it('gives only its user access to its files', async () => {
     const folder = join(makeFolder(), 'state');
     mkdirSync(folder, { mode: 0o755 });
     const sandbox = await start(folder);
@@ -170,7 +175,7 @@ describe('a sandbox with a state folder', () => {
     expect(readFileSync(join(folder, 'snapshot'), 'utf8')).toContain(userOf(sandbox, MAYA).password);
   });
 
-  it('has every grant in its journal when the answer arrives, in a storm of requests as well', async () => {
+  it('has every grant in its journal before it answers, also with concurrent requests', async () => {
     const folder = makeFolder();
     const sandbox = await start(folder);
     const walkers = Array.from({ length: 8 }, async () => {
@@ -185,7 +190,7 @@ describe('a sandbox with a state folder', () => {
     expect(lines).toBeLessThan(88);
   });
 
-  it('answers nothing that it could not save', async () => {
+  it('answers 500 to every request after a failed write', async () => {
     const folder = makeFolder();
     const sandbox = await start(folder, { compactAt: 1 });
     const grant = await tokenFor(sandbox);

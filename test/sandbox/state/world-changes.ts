@@ -79,11 +79,11 @@ export const WORLD_CHANGES: Readonly<Record<string, WorldChange>> = {
   startMigration: (world, pick) => {
     const source = { host: 'db.example.com', port: 5432, dbname: 'shop', disableSsl: pick % 2 === 0, ignoreDbs: ['x'] };
     const cluster = one(world.seed.clusters, pick)?.uuid ?? '';
-    addMigration(world.migrations, { id: world.newId(), cluster, source, startedAt: world.now() });
+    addMigration(world.state.migrationStore, { id: world.newId(), cluster, source, startedAt: world.now() });
   },
   stopMigration: (world, pick) => {
-    const migration = latestMigration(world.migrations, one(world.seed.clusters, pick)?.uuid ?? '');
-    if (migration !== undefined) markMigrationStopped(world.migrations, migration, world.now());
+    const migration = latestMigration(world.state.migrationStore, one(world.seed.clusters, pick)?.uuid ?? '');
+    if (migration !== undefined) markMigrationStopped(world.state.migrationStore, migration, world.now());
   },
   advance: (world, pick) => world.setClock((clock) => advanceClock(clock, pick * 60_000)),
   freeze: (world) => world.setClock(freezeClock),

@@ -36,7 +36,7 @@ describe('PUT online-migration', () => {
     const seen = [
       (await ask('GET', pg)).text,
       (await admin(sandbox, 'GET', '/requests')).body,
-      JSON.stringify(sandbox.world.migrations.all.rows()),
+      JSON.stringify(sandbox.world.state.migrationStore.all.rows()),
     ];
     expect(seen.join()).not.toContain('S3cretWord');
   });
