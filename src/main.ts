@@ -2,7 +2,7 @@ import { isColorEnabled } from './cli/color.ts';
 import { isJsonErrorOutput, printError, toCliError } from './cli/error-output.ts';
 import { runCommandLine } from './cli/program.ts';
 import { commandTree } from './commands/index.ts';
-import { DamagedConfigError } from './config/config-file.ts';
+import { DamagedConfigError, readConfig } from './config/config-file.ts';
 import type { CliError, ExitCode } from './errors.ts';
 import type { Host } from './platform/host.ts';
 import { systemHost } from './platform/system-host.ts';
@@ -21,6 +21,7 @@ export async function run(argv: readonly string[], host: Host): Promise<ExitCode
       argv,
       stdout: host.stdout,
       env: host.env,
+      profileNames: () => [...readConfig(host.folders.config).profiles.keys()],
       makeContext: async (globals) => {
         // Help is answered without it.
         const { createContext } = await import('./context.ts');

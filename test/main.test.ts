@@ -182,7 +182,7 @@ function pathsOf(
   above = '',
 ): readonly string[] {
   return Object.entries(tree).flatMap(([name, node]) =>
-    node.kind === 'leaf' ? [`${above}${name}`] : pathsOf(node.children, `${above}${name} `),
+    node.kind === 'command' ? [`${above}${name}`] : pathsOf(node.children, `${above}${name} `),
   );
 }
 

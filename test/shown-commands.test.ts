@@ -15,7 +15,7 @@ it('every command that a hint, an error or a page shows whole is one that the pr
       const words = wordsOf(command);
       const fault = await parseCommandLine(
         'cloudctl',
-        { kind: 'branch', summary: '', children: commandTree },
+        { kind: 'group', summary: '', children: commandTree },
         words,
       ).catch(String);
       // The bare name of a command stands for the command, not for a line to be pasted.
@@ -29,7 +29,7 @@ it('every command that a hint, an error or a page shows whole is one that the pr
 it('a command without its method is found', async () => {
   const words = wordsOf('cloudctl api /v2/droplets');
   await expect(
-    parseCommandLine('cloudctl', { kind: 'branch', summary: '', children: commandTree }, words),
+    parseCommandLine('cloudctl', { kind: 'group', summary: '', children: commandTree }, words),
   ).rejects.toThrow(CliError);
 });
 

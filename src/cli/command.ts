@@ -1,45 +1,48 @@
 import type { ExitCode } from '../errors.ts';
 
 /**
- * The description of one command: everything help, completion and the parser need, and what it does.
- * `C` is what the command is handed to work with; this room does not know it.
+ * One command, as its file in src/commands describes it: what the parser checks, what help and completion print, and what
+ * the command does. Its words and its summary are in the command tree (src/commands/index.ts).
+ * `C` is the context that `run` receives.
  */
 export interface CommandSpec<C> {
-  /** One line, lower case, no full stop. */
-  readonly summary: string;
   /** Paragraphs for `--help`, below the summary. */
   readonly description?: string;
   readonly arguments?: readonly ArgumentSpec[];
   readonly options?: readonly OptionSpec[];
   readonly examples?: readonly ExampleSpec[];
-  readonly run: (context: C, words: ParsedArgs) => Promise<ExitCode>;
+  readonly run: (context: C, args: ParsedArgs) => Promise<ExitCode>;
 }
 
 export interface ArgumentSpec {
-  /** In capitals, as contract.md writes it. */
+  /** In capitals: `PROFILE`. */
   readonly name: string;
   readonly description: string;
   readonly required?: boolean;
-  /** Takes all the words that are left. */
+  /** Accepts every remaining argument. */
   readonly variadic?: boolean;
+  /** The only values that are accepted. */
   readonly choices?: readonly string[];
-  readonly completes?: CompletionSource;
+  readonly completion?: CompletionSource;
 }
 
 export interface OptionSpec {
-  /** Without dashes; `no-browser` stays `no-browser`. */
+  /** Without dashes: `no-browser`. */
   readonly name: string;
   readonly short?: string;
+  /** Former names: still accepted, but absent from help and completion. */
+  readonly aliases?: readonly string[];
   readonly description: string;
-  /** The placeholder of its value, in capitals; absent for a flag. */
+  /** The placeholder of the option's value, in capitals (`--limit N`); absent for a flag. */
   readonly valueName?: string;
-  /** `list`: `a,b,c` or repeated; `repeat`: repeated only, commas belong to the value. */
+  /** `list`: `a,b,c` or repeated; `repeat`: repeated only, a comma is part of the value. */
   readonly multiple?: 'list' | 'repeat';
+  /** The only values that are accepted. */
   readonly choices?: readonly string[];
-  readonly completes?: CompletionSource;
+  readonly completion?: CompletionSource;
 }
 
-/** Words are offered, while others are taken as well: what must be one of them has `choices`. */
+/** What completion suggests for a value that is not limited to `choices`. */
 export type CompletionSource = 'file' | 'folder' | 'profile' | readonly string[];
 
 export interface ExampleSpec {
@@ -47,34 +50,37 @@ export interface ExampleSpec {
   readonly command: string;
 }
 
-/** The words typed, already split by the parser and checked against the specification's names and choices. */
+/** The arguments and options of one run, checked against the command's specification. */
 export interface ParsedArgs {
+  /** Arguments that are not options, in order. */
   readonly positionals: readonly string[];
-  /** The last value given. */
+  /** The last value of an option. */
   value(option: string): string | undefined;
-  /** Every value given, in order; lists split at commas. */
+  /** Every value of an option, in order; lists are split at commas. */
   values(option: string): readonly string[];
+  /** Whether the option was given. */
   has(option: string): boolean;
 }
 
 export type CommandTree<C> = Readonly<Record<string, CommandGroup<C> | LazyCommand<C>>>;
 
+/** A command whose file is read only when the command is typed: start-up stays fast. */
 export interface LazyCommand<C> {
-  readonly kind: 'leaf';
+  readonly kind: 'command';
+  /** The command's object and effect, in one line: imperative, lower case, no full stop. */
   readonly summary: string;
-  /** The command's file is only read when it is the one that was typed. */
   readonly load: () => Promise<CommandSpec<C>>;
 }
 
 export interface CommandGroup<C> {
-  readonly kind: 'branch';
+  readonly kind: 'group';
   readonly summary: string;
   /** Paragraphs for `--help`, below the summary. */
   readonly description?: string;
   readonly examples?: readonly ExampleSpec[];
   readonly children: CommandTree<C>;
-  /** The child that runs when none is named, as in `cloudctl droplets`. */
-  readonly fallback?: string;
-  /** What other programs have here as a command of its own, and the command that does it in this one. */
-  readonly elsewhere?: Readonly<Record<string, string>>;
+  /** The child that runs when none is typed: `cloudctl droplets` is `cloudctl droplets list`. */
+  readonly defaultCommand?: string;
+  /** Commands of similar tools that do not exist here, each with the command that replaces it. */
+  readonly replacements?: Readonly<Record<string, string>>;
 }

@@ -2,7 +2,7 @@ import type { OptionSpec } from './command.ts';
 
 /** The options every command takes (contract.md §1). */
 export const globalOptions: readonly OptionSpec[] = [
-  { name: 'profile', valueName: 'NAME', description: 'the profile to use', completes: 'profile' },
+  { name: 'profile', valueName: 'NAME', description: 'the profile to use', completion: 'profile' },
   {
     name: 'output',
     short: 'o',

@@ -1,9 +1,9 @@
 import type { TerminalStyles } from './color.ts';
 import { createTerminalStyles } from './color.ts';
-import type { CommandGroup, CommandSpec, ExampleSpec, LazyCommand, OptionSpec } from './command.ts';
-import { environmentVariables } from './environment-variables.ts';
+import type { CommandGroup, ExampleSpec, LazyCommand, OptionSpec } from './command.ts';
+import { type CommandDescription, describeCommand } from './command-table.ts';
 import { globalOptions, helpOptions } from './global-options.ts';
-import { formatOptionTerm, formatSynopsis } from './synopsis.ts';
+import { formatOptionTerm } from './synopsis.ts';
 
 export interface HelpTopic<C> {
   /** The program's name and the commands below it. */
@@ -17,18 +17,14 @@ export interface HelpStyle {
   readonly color: boolean;
 }
 
-/** The help of a branch or a command, ready to print. */
+/** The help of a group or a command, ready to print. Reads the file of that command only. */
 export async function renderHelp<C>({ path, node }: HelpTopic<C>, { columns, color }: HelpStyle): Promise<string> {
   const page: HelpLayout = {
     width: Math.min(Math.max(columns ?? 80, 40), 100),
     paint: await createTerminalStyles(color),
   };
-  const typed = path.join(' ');
-  const parts =
-    node.kind === 'branch'
-      ? groupSections(typed, path.length === 1, node, page)
-      : commandSections(typed, await node.load(), page);
-  return `${parts.filter((part) => part !== '').join('\n\n')}\n`;
+  const sections = sectionsOf(await describeCommand(path, node), page);
+  return `${sections.filter((section) => section !== '').join('\n\n')}\n`;
 }
 
 interface HelpLayout {
@@ -41,47 +37,34 @@ interface HelpEntry {
   readonly text: string;
 }
 
-function groupSections<C>(path: string, isRoot: boolean, branch: CommandGroup<C>, page: HelpLayout): readonly string[] {
-  const items = Object.entries(branch.children).map(([name, child]) => ({
-    term: name,
-    text: name === branch.fallback ? `${child.summary} (when no command is named)` : child.summary,
-  }));
-  return [
-    summarySentence(branch.summary, page),
-    paragraphs(branch.description ?? '', page),
-    usageSection(`${path} ${branch.fallback === undefined ? 'COMMAND' : '[COMMAND]'} [OPTIONS]`, page),
-    entriesSection('Commands', items, page),
-    examplesSection(branch.examples ?? [], page),
-    entriesSection('Global options', optionEntries([...globalOptions, ...helpOptions]), page),
-    isRoot
-      ? entriesSection(
-          'Environment',
-          environmentVariables.map(({ name, description }) => ({ term: name, text: description })),
-          page,
-        )
-      : '',
-    wrap(`Use \`${path} COMMAND --help\` for more about a command.`, page.width, 0),
-  ];
-}
-
-function commandSections<C>(path: string, spec: CommandSpec<C>, page: HelpLayout): readonly string[] {
-  const places = (spec.arguments ?? []).map(({ name, description, choices, variadic }) => ({
+function sectionsOf(command: CommandDescription, page: HelpLayout): readonly string[] {
+  const { words, summary, description = '', synopsis, options, examples, environment, commands } = command;
+  const positionals = command.arguments.map(({ name, description: text, choices, variadic }) => ({
     term: variadic === true ? `${name}...` : name,
-    text: withChoices(description, choices),
+    text: withChoices(text, choices),
+  }));
+  const subcommands = commands.map(({ name, summary: text }) => ({
+    term: name,
+    text: name === command.defaultCommand ? `${text} (default)` : text,
   }));
   return [
-    summarySentence(spec.summary, page),
-    paragraphs(spec.description ?? '', page),
-    usageSection(formatSynopsis(path, spec), page),
-    entriesSection('Arguments', places, page),
-    entriesSection('Options', optionEntries(spec.options ?? []), page),
-    examplesSection(spec.examples ?? [], page),
+    summarySentence(summary, page),
+    paragraphs(description, page),
+    section('Usage', wrap(synopsis, page.width - 2, 4).split('\n'), page),
+    entriesSection('Commands', subcommands, page),
+    entriesSection('Arguments', positionals, page),
+    entriesSection('Options', optionEntries(options), page),
+    examplesSection(examples, page),
     entriesSection('Global options', optionEntries([...globalOptions, ...helpOptions]), page),
+    entriesSection(
+      'Environment',
+      environment.map(({ name, description: text }) => ({ term: name, text })),
+      page,
+    ),
+    commands.length === 0
+      ? ''
+      : wrap(`Use \`${words.join(' ')} COMMAND --help\` for more about a command.`, page.width, 0),
   ];
-}
-
-function usageSection(line: string, page: HelpLayout): string {
-  return section('Usage', wrap(line, page.width - 2, 4).split('\n'), page);
 }
 
 function examplesSection(examples: readonly ExampleSpec[], page: HelpLayout): string {

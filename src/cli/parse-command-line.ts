@@ -81,11 +81,11 @@ function configureGroup<C>(
 ): void {
   const names = Object.keys(branch.children);
   // What a branch does not know belongs to the command below it, when there is one.
-  const passesOn = (operands: readonly string[]) => operands.length > 0 || branch.fallback !== undefined;
+  const passesOn = (operands: readonly string[]) => operands.length > 0 || branch.defaultCommand !== undefined;
   command.enablePositionalOptions();
   configureOptions(command, globalOptions, path, reading, passesOn);
   for (const name of names)
-    command.addCommand(silenceCommander(new Command(name)), { isDefault: name === branch.fallback });
+    command.addCommand(silenceCommander(new Command(name)), { isDefault: name === branch.defaultCommand });
   command.on('command:*', (operands: readonly string[]) => {
     reading.outcome = resolveHelp(operands, { branch, path });
   });
@@ -95,7 +95,7 @@ function configureGroup<C>(
     if (node === undefined || (reading.isHelpRequested && !chosen)) throw stopParsing();
     const childPath = [...path, child.name()];
     reading.outcome = { kind: 'help', path: childPath, node };
-    if (node.kind === 'branch') configureGroup(child, node, childPath, reading);
+    if (node.kind === 'group') configureGroup(child, node, childPath, reading);
     else if (reading.isHelpRequested) throw stopParsing();
     else configureCommand(child, await node.load(), childPath, reading, chosen ? undefined : { branch, path });
   });
@@ -133,9 +133,11 @@ function configureOptions<C>(
   passesOn: (operands: readonly string[]) => boolean,
 ): void {
   for (const spec of [...specs, ...helpOptions]) {
-    const flags = `${spec.short === undefined ? '' : `-${spec.short}, `}--${spec.name}`;
-    command.addOption(new Option(spec.valueName === undefined ? flags : `${flags} <${spec.valueName}>`));
-    command.on(`option:${spec.name}`, (value: string | undefined) => recordOption(spec, value, reading));
+    for (const name of [spec.name, ...(spec.aliases ?? [])]) {
+      const flags = `${spec.short === undefined || name !== spec.name ? '' : `-${spec.short}, `}--${name}`;
+      command.addOption(new Option(spec.valueName === undefined ? flags : `${flags} <${spec.valueName}>`));
+      command.on(`option:${name}`, (value: string | undefined) => recordOption(spec, value, reading));
+    }
   }
   const parseOptions = command.parseOptions.bind(command);
   command.parseOptions = (words) => {
@@ -167,7 +169,8 @@ function withMissingValueError<T>(read: () => T, words: readonly string[], specs
     if (!(error instanceof CommanderError) || error.code !== 'commander.optionMissingArgument') throw error;
     const last = words.at(-1) ?? '';
     const spec = specs.find(
-      ({ name, short }) => last === `--${name}` || (!last.startsWith('--') && last.at(-1) === short),
+      ({ name, short, aliases = [] }) =>
+        [name, ...aliases].some((known) => last === `--${known}`) || (!last.startsWith('--') && last.at(-1) === short),
     );
     throw spec === undefined ? error : missingValueError(spec);
   }
@@ -187,9 +190,11 @@ function defaultCommandError<C>(
   if (names.includes(word)) return misplacedOptionsError(path, word);
   const places = spec.arguments ?? [];
   if (args.length > places.length && places.at(-1)?.variadic !== true)
-    return unknownCommandError(path, word, from.branch.children, from.branch.elsewhere);
+    return unknownCommandError(path, word, from.branch.children, from.branch.replacements);
   const meant = likelyTypoOf(word, names);
-  return meant === undefined ? undefined : misspelledCommandError(path, word, meant, from.branch.fallback ?? meant);
+  return meant === undefined
+    ? undefined
+    : misspelledCommandError(path, word, meant, from.branch.defaultCommand ?? meant);
 }
 
 /** `help [COMMAND...]` below a branch; any other words name no command. */
@@ -197,11 +202,11 @@ function resolveHelp<C>(
   [first = '', ...words]: readonly string[],
   { branch, path }: DefaultedGroup<C>,
 ): HelpRequest<C> {
-  if (first !== 'help') throw unknownCommandError(path.join(' '), first, branch.children, branch.elsewhere);
+  if (first !== 'help') throw unknownCommandError(path.join(' '), first, branch.children, branch.replacements);
   let node: CommandGroup<C> | LazyCommand<C> = branch;
   const reached = [...path];
   for (const word of words) {
-    const children: CommandTree<C> = node.kind === 'branch' ? node.children : {};
+    const children: CommandTree<C> = node.kind === 'group' ? node.children : {};
     const child: CommandGroup<C> | LazyCommand<C> | undefined = Object.hasOwn(children, word)
       ? children[word]
       : undefined;

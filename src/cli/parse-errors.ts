@@ -12,7 +12,7 @@ export function unknownCommandError<C>(
   path: string,
   word: string,
   children: CommandTree<C>,
-  elsewhere: CommandGroup<C>['elsewhere'] = {},
+  elsewhere: CommandGroup<C>['replacements'] = {},
 ): CliError {
   const other = Object.hasOwn(elsewhere, word) ? elsewhere[word] : undefined;
   if (other !== undefined)
@@ -28,7 +28,7 @@ export function unknownCommandError<C>(
 /** Commands of the groups among these by their own names, where only one has that name. */
 function uniqueSubcommands<C>(children: CommandTree<C>): ReadonlyMap<string, string> {
   const found = Object.entries(children).flatMap(([group, node]) =>
-    node.kind === 'branch' ? Object.keys(node.children).map((name) => [name, `${group} ${name}`] as const) : [],
+    node.kind === 'group' ? Object.keys(node.children).map((name) => [name, `${group} ${name}`] as const) : [],
   );
   const isOne = ([name]: readonly [string, string]): boolean => found.filter(([other]) => other === name).length === 1;
   return new Map(found.filter(isOne));
@@ -74,7 +74,8 @@ export function missingValueError(option: OptionSpec, next?: string): CliError {
 
 /** What is wrong with the value of an option; undefined when nothing is. `argv` tells `--names=-o` from `--names -o`. */
 export function optionValueError(option: OptionSpec, value: string, argv: readonly string[]): CliError | undefined {
-  const attached = argv.includes(`--${option.name}=${value}`) || argv.includes(`-${option.short}${value}`);
+  const flags = [option.name, ...(option.aliases ?? [])].map((name) => `--${name}=`);
+  const attached = [...flags, `-${option.short}`].some((flag) => argv.includes(`${flag}${value}`));
   if (!attached && /^-[^\d.]/.test(value)) return missingValueError(option, value);
   const { choices } = option;
   if (choices === undefined) return undefined;

@@ -19,14 +19,32 @@ export interface Program<C> {
   readonly argv: readonly string[];
   readonly stdout: Sink;
   readonly env: Environment;
+  /** The values that completion suggests for a profile's name. */
+  readonly profileNames: () => readonly string[];
   /** Called once the words are known to be right. `path` is the command without the program's name: `['droplets', 'list']`. */
   readonly makeContext: (globals: ParsedArgs, path: readonly string[]) => C | Promise<C>;
 }
 
-/** Runs the one command the words name. Wrong words are a CliError `usage`; what the command throws is thrown. */
+/**
+ * Runs the command that the arguments name. Wrong arguments are a CliError `usage`; errors of the command are thrown.
+ * Two commands are for programs and absent from help: `__complete -- WORDS…` answers the scripts of `completion`, and
+ * `__commands` prints the command table as JSON.
+ */
 export async function runCommandLine<C>(program: Program<C>): Promise<ExitCode> {
   const { name, version, summary, examples = [], tree, argv, stdout, env, makeContext } = program;
-  const typed = await readCommandLine(name, { kind: 'branch', summary, examples, children: tree }, argv);
+  const root: CommandGroup<C> = { kind: 'group', summary, examples, children: tree };
+  if (argv[0] === '__complete') {
+    const { complete } = await import('./complete.ts');
+    const lines = await complete(root, argv.slice(argv[1] === '--' ? 2 : 1), program.profileNames);
+    await stdout.write(lines.map((line) => `${line}\n`).join(''));
+    return 0;
+  }
+  if (argv[0] === '__commands') {
+    const { createCommandTable } = await import('./command-table.ts');
+    await stdout.write(`${JSON.stringify({ version, ...(await createCommandTable(name, root)) }, null, 2)}\n`);
+    return 0;
+  }
+  const typed = await readCommandLine(name, root, argv);
   switch (typed.kind) {
     case 'version':
       await stdout.write(`${version}\n`);

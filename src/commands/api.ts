@@ -12,12 +12,11 @@ import { createRateLimitPause } from './rate-limit-pause.ts';
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
 export const apiCommand: CommandSpec<Context> = {
-  summary: 'send any request to the resource API',
   description:
     'Sends one request with the session of the profile and prints the body of the answer. Without --output the body is JSON. With --paginate every page of a list is read and the items are printed as one array.',
   arguments: [
     // In lower case they are taken as well.
-    { name: 'METHOD', description: methods.join(', '), required: true, completes: methods },
+    { name: 'METHOD', description: methods.join(', '), required: true, completion: methods },
     { name: 'PATH', description: 'path and query, as in /v2/droplets?per_page=5', required: true },
   ],
   options: [
@@ -25,7 +24,7 @@ export const apiCommand: CommandSpec<Context> = {
       name: 'data',
       valueName: 'JSON',
       description: 'the body: JSON, @FILE, or - for standard input',
-      completes: 'file',
+      completion: 'file',
     },
     { name: 'paginate', description: 'follow links.pages.next to the end' },
   ],

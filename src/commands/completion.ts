@@ -1,12 +1,9 @@
-import type { CommandSpec, CommandTree } from '../cli/command.ts';
-import { completionScript, shells } from '../cli/completion.ts';
-import { describeProgram } from '../cli/describe.ts';
+import type { CommandSpec } from '../cli/command.ts';
+import { completionScript, shells } from '../cli/completion-scripts.ts';
 import type { Context } from '../context.ts';
 import { usageError } from '../errors.ts';
 
-/** The script of a shell, for the commands of a tree that this one is itself a leaf of. */
-export const createCompletionCommand = (commands: CommandTree<Context>): CommandSpec<Context> => ({
-  summary: 'print a completion script for a shell',
+export const completionCommand: CommandSpec<Context> = {
   arguments: [{ name: 'SHELL', description: shells.join(', '), required: true, choices: shells }],
   examples: [
     {
@@ -20,8 +17,7 @@ export const createCompletionCommand = (commands: CommandTree<Context>): Command
   run: async (context, words) => {
     const shell = shells.find((known) => known === words.positionals[0]);
     if (shell === undefined) throw usageError('SHELL is missing', `one of ${shells.join(', ')}`);
-    const description = await describeProgram('cloudctl', 'the command line of the cloud', commands);
-    await context.output.text(completionScript(shell, description));
+    await context.output.text(completionScript(shell, 'cloudctl'));
     return 0;
   },
-});
+};

@@ -39,7 +39,6 @@ const view: ListView<DoctorFinding> = {
 };
 
 export const doctorCommand: CommandSpec<Context> = {
-  summary: 'look for what would stop a login on this machine',
   description:
     'Checks the configuration, both servers and their clocks, every registered port, the browser, the credential store and the environment. Nothing secret is sent and nothing is changed but an item of its own in the credential store, written and removed. Exit 1 when something would stop a login.',
   examples: [

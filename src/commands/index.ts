@@ -33,7 +33,7 @@ export const commandTree: CommandTree<Context> = {
         async () => (await import('./actions/list.ts')).actionsListCommand,
       ),
     },
-    { fallback: 'list', elsewhere: apiReplacements('/v2/actions/ID', ['get', 'show']) },
+    { defaultCommand: 'list', replacements: apiReplacements('/v2/actions/ID', ['get', 'show']) },
   ),
   droplets: commandGroup(
     'list and create droplets',
@@ -45,8 +45,8 @@ export const commandTree: CommandTree<Context> = {
       ),
     },
     {
-      fallback: 'list',
-      elsewhere: {
+      defaultCommand: 'list',
+      replacements: {
         ...apiReplacements('/v2/droplets/ID', ['get', 'show', 'describe']),
         ...apiReplacements('/v2/droplets/ID', ['delete', 'rm', 'remove', 'destroy'], 'DELETE'),
         actions: 'cloudctl actions list --resource-type droplet',
@@ -96,8 +96,9 @@ export const commandTree: CommandTree<Context> = {
     'look for what would stop a login on this machine',
     async () => (await import('./doctor.ts')).doctorCommand,
   ),
-  completion: lazyCommand('print a completion script for a shell', async () =>
-    (await import('./completion.ts')).createCompletionCommand(commandTree),
+  completion: lazyCommand(
+    'print a completion script for a shell',
+    async () => (await import('./completion.ts')).completionCommand,
   ),
   sandbox: commandGroup('run the whole service on this machine', {
     start: lazyCommand('start the sandbox', async () => (await import('./sandbox/start.ts')).sandboxStartCommand),
@@ -147,15 +148,15 @@ export const commandTree: CommandTree<Context> = {
 };
 
 function lazyCommand(summary: string, load: () => Promise<CommandSpec<Context>>): LazyCommand<Context> {
-  return { kind: 'leaf', summary, load };
+  return { kind: 'command', summary, load };
 }
 
 function commandGroup(
   summary: string,
   children: CommandTree<Context>,
-  more: Pick<CommandGroup<Context>, 'fallback' | 'elsewhere'> = {},
+  more: Pick<CommandGroup<Context>, 'defaultCommand' | 'replacements'> = {},
 ): CommandGroup<Context> {
-  return { kind: 'branch', summary, children, ...more };
+  return { kind: 'group', summary, children, ...more };
 }
 
 /** Verbs of other programs for one resource, which is a request of its own here. */

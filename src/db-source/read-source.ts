@@ -20,7 +20,7 @@ export const sourceOptionSpecs: readonly OptionSpec[] = [
   { name: 'password-stdin', description: 'read the password from standard input' },
   { name: 'disable-ssl', description: 'connect without TLS, here and from the service' },
   { name: 'ignore-dbs', valueName: 'a,b', multiple: 'list', description: 'databases to leave out (PostgreSQL)' },
-  { name: 'ca-file', valueName: 'F', description: 'certificates that sign that of the source', completes: 'file' },
+  { name: 'ca-file', valueName: 'F', description: 'certificates that sign that of the source', completion: 'file' },
 ];
 
 export type DbSource =

@@ -32,25 +32,25 @@ export const reportOptionSpecs: readonly OptionSpec[] = [
     valueName: 'FILE',
     multiple: 'repeat',
     description: `write the report, by its ending: ${reportFileExtensions.join(' ')}`,
-    completes: 'file',
+    completion: 'file',
   },
   {
     name: 'fix-sql',
     valueName: 'FILE',
     description: 'write one script that cures what can be cured',
-    completes: 'file',
+    completion: 'file',
   },
   {
     name: 'undo-sql',
     valueName: 'FILE',
     description: 'write the script that restores what was observed',
-    completes: 'file',
+    completion: 'file',
   },
   {
     name: 'baseline',
     valueName: 'FILE',
     description: 'save the report there, or compare with the one that is there',
-    completes: 'file',
+    completion: 'file',
   },
 ];
 

@@ -38,7 +38,7 @@ export const rehearseOptionSpecs: readonly OptionSpec[] = [
     description: 'without any progress for so long it counts as failed (60s)',
   },
   { name: 'interval', valueName: 'DURATION', description: 'between two looks of the watch (1s)' },
-  { name: 'report', valueName: 'FILE', description: 'write the report there as JSON', completes: 'file' },
+  { name: 'report', valueName: 'FILE', description: 'write the report there as JSON', completion: 'file' },
   ...reportOptionSpecs.filter(({ name }) => name === 'fix-sql' || name === 'undo-sql'),
 ];
 

@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest';
-import { flagsOf } from '../../src/cli/completion/levels.ts';
 import { globalOptions, helpOptions } from '../../src/cli/global-options.ts';
 
 test('no two global options share a name', () => {
-  const flags = [...globalOptions, ...helpOptions].flatMap(flagsOf);
+  const flags = [...globalOptions, ...helpOptions].flatMap(({ name, short }) => [
+    name,
+    ...(short === undefined ? [] : [short]),
+  ]);
   expect(new Set(flags).size).toBe(flags.length);
 });
 

@@ -15,9 +15,12 @@ interface TestContext {
 
 /** A tree in the shape of the program's own, whose commands only tell that they ran. */
 export function testTree(loaded: string[] = []): CommandTree<TestContext> {
-  const leaf = (command: string, spec: Omit<CommandSpec<TestContext>, 'run'>): LazyCommand<TestContext> => ({
-    kind: 'leaf',
-    summary: spec.summary,
+  const leaf = (
+    command: string,
+    { summary, ...spec }: Omit<CommandSpec<TestContext>, 'run'> & { readonly summary: string },
+  ): LazyCommand<TestContext> => ({
+    kind: 'command',
+    summary,
     load: async () => {
       loaded.push(command);
       return {
@@ -31,20 +34,20 @@ export function testTree(loaded: string[] = []): CommandTree<TestContext> {
   });
   return {
     auth: {
-      kind: 'branch',
+      kind: 'group',
       summary: 'log in and out',
       children: {
         status: leaf('auth status', { summary: 'show the login' }),
         switch: leaf('auth switch', {
           summary: 'change the current profile',
-          arguments: [{ name: 'PROFILE', description: 'its name', required: true, completes: 'profile' }],
+          arguments: [{ name: 'PROFILE', description: 'its name', required: true, completion: 'profile' }],
         }),
       },
     },
     actions: {
-      kind: 'branch',
+      kind: 'group',
       summary: 'what was done on the account',
-      fallback: 'list',
+      defaultCommand: 'list',
       children: {
         list: leaf('actions list', {
           summary: 'list actions',
@@ -53,9 +56,9 @@ export function testTree(loaded: string[] = []): CommandTree<TestContext> {
       },
     },
     droplets: {
-      kind: 'branch',
+      kind: 'group',
       summary: 'compute instances',
-      fallback: 'list',
+      defaultCommand: 'list',
       children: {
         list: leaf('droplets list', {
           summary: 'list droplets',
@@ -68,7 +71,7 @@ export function testTree(loaded: string[] = []): CommandTree<TestContext> {
           arguments: [{ name: 'NAME', description: 'names to create', variadic: true }],
           options: [
             { name: 'names', valueName: 'LIST', multiple: 'list', description: 'more names' },
-            { name: 'names-from', valueName: 'FILE', description: 'a file of names', completes: 'file' },
+            { name: 'names-from', valueName: 'FILE', description: 'a file of names', completion: 'file' },
             { name: 'set', valueName: 'KEY=JSON', multiple: 'repeat', description: 'one more field' },
             {
               name: 'if-exists',
@@ -77,13 +80,14 @@ export function testTree(loaded: string[] = []): CommandTree<TestContext> {
               description: 'when the name is taken',
             },
             { name: 'wait', short: 'w', description: 'wait until it is active' },
+            { name: 'current', aliases: ['former'], valueName: 'N', description: 'renamed' },
           ],
           examples: [{ text: 'three at once', command: 'cloudctl droplets create web-{1..3} --size s --image i' }],
         }),
       },
     },
     db: {
-      kind: 'branch',
+      kind: 'group',
       summary: 'online migrations',
       children: {
         migrate: leaf('db migrate', {
@@ -124,6 +128,7 @@ export async function run(line: string | readonly string[], columns?: number): P
       argv,
       stdout,
       env: {},
+      profileNames: () => ['home', 'work'],
       makeContext: (globals) => ({
         ran: (command: string, words: ParsedArgs) => {
           ran = { command, words, globals };

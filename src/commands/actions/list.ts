@@ -25,7 +25,6 @@ const view: ListView<JsonRecord> = {
 };
 
 export const actionsListCommand: CommandSpec<Context> = {
-  summary: 'list actions, newest first',
   description: 'Every action that was executed on the account, all pages, actions in progress included.',
   options: [
     { name: 'page-size', valueName: 'N', description: 'actions in one request, 1 to 200 (200)' },

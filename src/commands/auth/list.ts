@@ -26,7 +26,6 @@ const view: ListView<ProfileRow> = {
 };
 
 export const authListCommand: CommandSpec<Context> = {
-  summary: 'list the profiles',
   description:
     'One row a profile; the current one is marked. A keychain that cannot be asked shows as the state "unknown".',
   examples: [{ text: 'Only the names', command: 'cloudctl auth list --format Profile --no-header' }],

@@ -49,7 +49,6 @@ const options: readonly OptionSpec[] = [
 ];
 
 export const authLoginCommand: CommandSpec<Context> = {
-  summary: 'log in through the browser',
   description:
     'Opens the sign-in page, waits for the redirect on the loopback interface, exchanges the code and keeps the session in the keychain of the operating system. The redirect, the pasted address of the page you end on and a pasted `CODE STATE` race each other; the first with the right state wins.',
   options,

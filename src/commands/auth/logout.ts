@@ -12,7 +12,6 @@ import type { TokenAcceptance } from '../../session/probe-token.ts';
 import { loginHints, sessionBindingOf } from '../../session/session-binding.ts';
 
 export const authLogoutCommand: CommandSpec<Context> = {
-  summary: 'revoke the session and delete it',
   description:
     'Deletes the stored session, revokes its access token at the authorization server and proves that the resource API refuses it. When the server cannot be reached the session is deleted all the same, and exit 6 tells.',
   options: [

@@ -5,7 +5,6 @@ import { sessionReport } from '../../session/session-report.ts';
 import { sessionView } from './session-view.ts';
 
 export const authRefreshCommand: CommandSpec<Context> = {
-  summary: 'renew the session now',
   description:
     'Exchanges the refresh token for a new pair. The old access token dies at once, also in other programs that hold it. Commands renew the session by themselves, so this is seldom needed.',
   examples: [{ text: 'Renew before a long night', command: 'cloudctl auth refresh' }],

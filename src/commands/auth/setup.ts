@@ -28,7 +28,6 @@ const options: readonly OptionSpec[] = [
 ];
 
 export const authSetupCommand: CommandSpec<Context> = {
-  summary: 'tell a profile its servers and its registered application',
   description:
     'Asks for the servers, the client ID, the callback URL, the scope and the client secret (hidden); what the profile holds already is the default. Every question has an option or a variable; the secret comes from standard input, CLOUDCTL_CLIENT_SECRET or the prompt, never from an option. The secret goes to the credential store, the rest to config.json.',
   options,

@@ -15,7 +15,6 @@ import { flowOption } from '../../session/suggested-commands.ts';
 import { statusView } from './session-view.ts';
 
 export const authStatusCommand: CommandSpec<Context> = {
-  summary: 'show who is logged in, and for how long',
   description:
     'Reads the stored session; it never prints a token. Exit 4 when nobody is logged in or the session has ended. An expired session that can be renewed is fine: the next command renews it.',
   options: [

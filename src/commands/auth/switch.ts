@@ -4,9 +4,8 @@ import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
 
 export const authSwitchCommand: CommandSpec<Context> = {
-  summary: 'make another profile the current one',
   arguments: [
-    { name: 'PROFILE', description: 'a profile of `cloudctl auth list`', required: true, completes: 'profile' },
+    { name: 'PROFILE', description: 'a profile of `cloudctl auth list`', required: true, completion: 'profile' },
   ],
   examples: [{ text: 'Work on the sandbox', command: 'cloudctl auth switch sandbox' }],
   run: async (context, words) => {

@@ -2,7 +2,6 @@ import type { CommandSpec } from '../../cli/command.ts';
 import type { Context } from '../../context.ts';
 
 export const authTokenCommand: CommandSpec<Context> = {
-  summary: 'print the access token',
   description:
     'Prints the access token and a newline on standard output, refreshed first when it has expired or is about to. This is the only command that prints a token of yours.',
   examples: [

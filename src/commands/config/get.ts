@@ -12,7 +12,6 @@ export const profileKeyArgument = {
 } as const;
 
 export const configGetCommand: CommandSpec<Context> = {
-  summary: 'print one value of the profile',
   description: 'Prints the value in force: option before variable before profile. Exit 1 when it is not set.',
   arguments: [profileKeyArgument],
   examples: [{ text: 'Which API?', command: 'cloudctl config get base_url' }],

@@ -19,7 +19,6 @@ const view: ListView<SettingRow> = {
 };
 
 export const configListCommand: CommandSpec<Context> = {
-  summary: 'list the values in force and where each comes from',
   description:
     'Values that are not set anywhere are left out. There is no secret among them: the client secret and the session are in the credential store.',
   examples: [{ text: 'What does this shell work with?', command: 'cloudctl config list' }],

@@ -3,7 +3,6 @@ import { configPath } from '../../config/config-file.ts';
 import type { Context } from '../../context.ts';
 
 export const configPathCommand: CommandSpec<Context> = {
-  summary: 'print where the configuration file is',
   examples: [{ text: 'Edit it', command: '"$EDITOR" "$(cloudctl config path)"' }],
   run: async (context) => {
     const path = configPath(context.host.folders.config);

@@ -7,7 +7,6 @@ import { usageError } from '../../errors.ts';
 import { profileKeyArgument, requireProfileKey } from './get.ts';
 
 export const configSetCommand: CommandSpec<Context> = {
-  summary: 'set one value of the profile',
   description:
     'Checks the value and writes it to config.json. A profile that does not exist yet is made only if it is the current one; `cloudctl auth setup` makes others.',
   arguments: [

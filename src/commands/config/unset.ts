@@ -5,7 +5,6 @@ import type { Context } from '../../context.ts';
 import { profileKeyArgument, requireProfileKey } from './get.ts';
 
 export const configUnsetCommand: CommandSpec<Context> = {
-  summary: 'remove one value of the profile',
   arguments: [profileKeyArgument],
   examples: [{ text: 'Back to the keychain', command: 'cloudctl config unset credential_store' }],
   run: async (context, words) => {

@@ -39,7 +39,6 @@ const view = {
 };
 
 export const dbMigrateCommand: CommandSpec<Context> = {
-  summary: 'start the online migration of an external database into a cluster',
   description:
     'Runs the preflight first. If the continuous migration is possible it is started, after a question in a terminal; otherwise nothing is sent and the exit code is 3. The service is told host, database, port, user and password of the source, and nothing else is told the password. It replicates until it is stopped, two weeks at most.',
   arguments: [{ name: 'CLUSTER_UUID', description: 'UUID of the managed cluster that is filled', required: true }],

@@ -13,7 +13,6 @@ import {
 } from '../../preflight/run-with-files.ts';
 
 export const dbPreflightCommand: CommandSpec<Context> = {
-  summary: 'tell the truth about a source database before anything is touched',
   description:
     'Judges whether an external PostgreSQL or Redis database can be migrated online into a managed cluster: by continuous replication, only by a dump (scan), or not yet; why; what to change; and how long it will take. Every statement runs inside a read-only transaction; --show-queries prints them. It proves the way from this machine, not from the service. Exit 3 when the method asked for is not possible.',
   options: [...sourceOptionSpecs, ...preflightOptionSpecs, ...reportOptionSpecs],

@@ -26,7 +26,6 @@ import {
 } from '../../rehearsal/report-output.ts';
 
 export const dbRehearseCommand: CommandSpec<Context> = {
-  summary: 'do the whole migration into a server of your own, compare, and remove it again',
   description:
     'A rehearsal without any cloud: the preflight, then the migration for real into an empty staging server of yours, with the progress of `db watch`; when everything has arrived it counts the rows of every table on both sides, compares the sequences, and removes all it made. The report says what would have failed.\n\nWhile it runs there are a publication and a replication slot in every database of the source, which keeps its WAL for them, and on the target the databases and roles of the source. They are removed in the end, after Ctrl-C and a failure as well; what a killed rehearsal left is removed by the next one. Databases of the target that hold anything are never touched. The target must reach the source under the name given here. When only a dump is possible, the dump is rehearsed. Of Redis the target becomes a replica, and is emptied in the end.\n\nThe password of the target is in the address, in CLOUDCTL_REHEARSE_INTO_PASSWORD, in .pgpass or, last, in PGPASSWORD or REDISCLI_AUTH. Exit 0: all equal; 1: something would have failed; 3: not possible, nothing was touched.',
   options: rehearseOptionSpecs,

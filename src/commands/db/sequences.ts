@@ -29,7 +29,6 @@ const view: ListView<Row> = {
 };
 
 export const dbSequencesCommand: CommandSpec<Context> = {
-  summary: "print the statements that set the target's sequences at cut-over",
   description:
     'Replication carries rows, not the values of sequences. At the cut-over, when the application has stopped writing, run this and give what it prints to psql on the target, before the application starts there. It is read-only on the source.',
   options: sourceOptionSpecs,

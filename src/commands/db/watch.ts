@@ -17,7 +17,6 @@ export const watchOptionSpecs: readonly OptionSpec[] = [
 ];
 
 export const dbWatchCommand: CommandSpec<Context> = {
-  summary: 'follow a migration from its source, and see what would break it',
   description:
     'Shows how far the online migration of an external database is, how long it will take, when the service stops it, and every rule that is broken while it runs, with what to do. It only reads from the source, inside read-only transactions, and knows nothing of the target: what is there it infers from the replication slots, their consumers, the copies that run and the scans that tables had. In a terminal it draws a picture, elsewhere it prints a line when something changes; with `-o ndjson` one object a look, in other formats the last look when it ends. Ctrl-C ends the watch, not the migration.\n\nThe slots of the migration are those named with --slot; else those seen earlier or with names that engines of migrations give; else those that appeared after `db migrate` started it; else all that speak pgoutput.',
   options: [

@@ -20,7 +20,6 @@ import { usageError } from '../../errors.ts';
 import { loginCommand } from '../../session/stored-session.ts';
 
 export const dropletsCreateCommand: CommandSpec<Context> = {
-  summary: 'create droplets, one or many',
   description:
     'Creates one droplet for every name, exactly once. Names come from arguments, --names, a file and standard input together; `web-{01..25}` and `{a,b}` expand. What was sent and what became of it is kept in a ledger, whose path is printed first: `--resume LEDGER` goes on after any end, even of the machine, and creates nothing twice.\n\nOne row is printed for every name, whatever happens to it. A request without a complete answer is in doubt: its names are looked up, and are sent again only when it is sure that they are not there. What cannot be decided is `unknown`.',
   arguments: [{ name: 'NAME', description: 'a name, or a pattern such as "web-{01..25}"', variadic: true }],
@@ -30,7 +29,7 @@ export const dropletsCreateCommand: CommandSpec<Context> = {
       name: 'names-from',
       valueName: 'FILE',
       description: 'names from a file, one a line; - is standard input',
-      completes: 'file',
+      completion: 'file',
     },
     { name: 'size', valueName: 'SLUG', description: 'size of every droplet' },
     { name: 'image', valueName: 'SLUG', description: 'image of every droplet: a slug or a number' },
@@ -52,7 +51,7 @@ export const dropletsCreateCommand: CommandSpec<Context> = {
       description: 'when droplets have some of the names: fail, skip those names, or create more (fail)',
     },
     { name: 'mark', description: 'tag every droplet with the id of this batch: proof of whose it is' },
-    { name: 'resume', valueName: 'LEDGER', description: 'go on with the batch of this ledger', completes: 'file' },
+    { name: 'resume', valueName: 'LEDGER', description: 'go on with the batch of this ledger', completion: 'file' },
   ],
   examples: [
     {

@@ -30,7 +30,6 @@ const view: ListView<JsonRecord> = {
 };
 
 export const dropletsListCommand: CommandSpec<Context> = {
-  summary: 'list droplets',
   description:
     'Every droplet, all pages. GLOB keeps those whose name matches a shell pattern; quote it, so that the shell does not expand it itself.',
   arguments: [{ name: 'GLOB', description: 'a pattern for names, as in "web-*"' }],

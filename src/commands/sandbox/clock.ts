@@ -9,7 +9,6 @@ interface ClockReading {
 }
 
 export const sandboxClockCommand: CommandSpec<Context> = {
-  summary: 'read, move, stop or start the virtual clock',
   description:
     'All time of the sandbox comes from one clock: tokens expire, codes die and droplets become active by it. It moves forward only.',
   arguments: [{ name: 'STEP', description: '+10m, +30d and the like; freeze, resume or now (now)' }],

@@ -5,7 +5,6 @@ import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
 
 export const sandboxEnvCommand: CommandSpec<Context> = {
-  summary: 'print the variables that point to the sandbox',
   description:
     'Prints `export` lines for a POSIX shell, for the sandbox that was started last or the one of --admin-url. They hold its client secret and admin token, which are worth nothing elsewhere.',
   options: [

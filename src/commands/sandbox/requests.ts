@@ -20,7 +20,6 @@ const view: ListView<JsonRecord> = {
 };
 
 export const sandboxRequestsCommand: CommandSpec<Context> = {
-  summary: 'list the requests the sandbox answered',
   description:
     'Every request with its secrets left out, oldest first. The end of a token is enough to tell two apart. One that met a fault says whether it was carried out and whether its answer was delivered; its status is 0 when there was none.',
   options: [

@@ -2,7 +2,6 @@ import type { CommandSpec } from '../../cli/command.ts';
 import type { Context } from '../../context.ts';
 
 export const sandboxResetCommand: CommandSpec<Context> = {
-  summary: 'put the sandbox back to its beginning',
   description:
     'Tokens, sign-ins, droplets, clock and request log are as they were at the start, and no fault is left; addresses, ids and secrets stay.',
   options: [

@@ -7,10 +7,9 @@ import { CliError, usageError } from '../../errors.ts';
 import { isRecord, parseJson } from '../../json.ts';
 
 export const sandboxRestoreCommand: CommandSpec<Context> = {
-  summary: 'put the sandbox back into a state that was written into a file',
   description:
     'Everything becomes as it was when `cloudctl sandbox snapshot` wrote the file, virtual time included, or nothing changes. Addresses, admin token, faults and request log stay.',
-  arguments: [{ name: 'FILE', description: 'the snapshot; - is standard input', required: true, completes: 'file' }],
+  arguments: [{ name: 'FILE', description: 'the snapshot; - is standard input', required: true, completion: 'file' }],
   options: [
     { name: 'admin-url', valueName: 'URL', description: 'the sandbox to talk to, instead of the one started last' },
   ],

@@ -4,10 +4,9 @@ import { usageError } from '../../errors.ts';
 import { writeAtomically } from '../../platform/files.ts';
 
 export const sandboxSnapshotCommand: CommandSpec<Context> = {
-  summary: 'write everything the sandbox knows into a file',
   description:
     'People, applications, sign-ins, authorizations, codes, tokens, droplets, actions, migrations and the virtual time, as one JSON object; `cloudctl sandbox restore` brings them back. It holds every secret of the sandbox, so the file is for you alone (0600).',
-  arguments: [{ name: 'FILE', description: 'where to; - is standard output', required: true, completes: 'file' }],
+  arguments: [{ name: 'FILE', description: 'where to; - is standard output', required: true, completion: 'file' }],
   options: [
     { name: 'admin-url', valueName: 'URL', description: 'the sandbox to talk to, instead of the one started last' },
   ],

@@ -19,7 +19,6 @@ import { forgetEndedSandboxes } from './forget-ended.ts';
 type SandboxReady = Sandbox['ready'];
 
 export const sandboxStartCommand: CommandSpec<Context> = {
-  summary: 'start the sandbox',
   description:
     'Runs the authorization server, the resource API and the control panel in this process, on the loopback interface, until Ctrl-C. It writes a profile `sandbox`, so that `cloudctl --profile sandbox auth login` works at once. With `-o json` the first line of standard output is one JSON object with every address and secret.',
   options: [
@@ -38,7 +37,7 @@ export const sandboxStartCommand: CommandSpec<Context> = {
       name: 'state',
       valueName: 'DIR',
       description: 'keep everything in this folder, so that the next start goes on, after a crash as well (memory)',
-      completes: 'folder',
+      completion: 'folder',
     },
     {
       name: 'consent',

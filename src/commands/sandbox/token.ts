@@ -4,7 +4,6 @@ import { CliError, usageError } from '../../errors.ts';
 import { isRecord, type JsonRecord, numberField, stringField } from '../../json.ts';
 
 export const sandboxTokenCommand: CommandSpec<Context> = {
-  summary: 'issue tokens without a browser',
   description:
     'Prints an access token of the sandbox; with -o json the whole grant, refresh token included. It counts as the approval of that person.',
   options: [

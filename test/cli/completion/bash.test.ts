@@ -22,6 +22,7 @@ describe.skipIf(lacks('bash'))('bash', () => {
     ['droplets|web|', []],
     ['droplets|web|cr', []],
     ['droplets|web|create|--if', []],
+    ['-o', ['-o']],
     ['-o|json|droplets|cr', ['create']],
     ['-o|', ['table', 'json', 'ndjson', 'yaml', 'csv']],
     ['--output|=|j', ['json']],

@@ -2,10 +2,10 @@ import { execFile } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { completionScript, type Shell } from '../../../src/cli/completion.ts';
-import { describeProgram } from '../../../src/cli/describe.ts';
-import { testTree } from '../tree.ts';
+import { build } from 'esbuild';
+import { completionScript, type Shell } from '../../../src/cli/completion-scripts.ts';
 
 export interface Completer {
   /** What the shell itself offers after these words, the last of which is being typed. */
@@ -16,18 +16,15 @@ export interface Completer {
   readonly close: () => void;
 }
 
-/** The script of the test tree, in a real shell. Its program knows three profiles, one of them with an evil name. */
+/** The script in a real shell, with a `cloudctl` that has the test tree and three profiles, one of them with a hostile name. */
 export async function completer(shell: Exclude<Shell, 'powershell'>): Promise<Completer> {
   const folder = mkdtempSync(join(tmpdir(), 'cloudctl-completion-'));
   const script = join(folder, `script.${shell}`);
-  writeFileSync(script, await testScript(shell));
+  writeFileSync(script, completionScript(shell, 'cloudctl'));
   const driver = join(folder, `driver.${shell}`);
   writeFileSync(driver, drivers[shell]);
   const program = join(folder, 'cloudctl');
-  writeFileSync(
-    program,
-    `#!/bin/sh\n[ "$1 $2" = "auth list" ] && printf '%s\\n' home work '$(touch ${folder}/owned)'\n`,
-  );
+  writeFileSync(program, `#!${process.execPath}\n${await testProgram(['home', 'work', `$(touch ${folder}/owned)`])}`);
   chmodSync(program, 0o755);
   writeFileSync(join(folder, 'names one.txt'), '');
   const run = async (args: readonly string[]) => {
@@ -45,8 +42,24 @@ export async function completer(shell: Exclude<Shell, 'powershell'>): Promise<Co
   };
 }
 
-export async function testScript(shell: Shell): Promise<string> {
-  return completionScript(shell, await describeProgram('cloudctl', 'the cloud', testTree()));
+/** A program in one CommonJS file that answers `__complete` for the test tree. */
+async function testProgram(profiles: readonly string[]): Promise<string> {
+  const contents = `import { complete } from './src/cli/complete.ts';
+    import { testTree } from './test/cli/tree.ts';
+    const root = { kind: 'group', summary: 'the cloud', children: testTree() };
+    const profiles = ${JSON.stringify(profiles)};
+    complete(root, process.argv.slice(4), () => profiles).then((lines) => console.log(lines.join('\\n')));`;
+  const { outputFiles } = await build({
+    stdin: { contents, resolveDir: fileURLToPath(new URL('../../..', import.meta.url)), loader: 'ts' },
+    bundle: true,
+    write: false,
+    format: 'cjs',
+    platform: 'node',
+    // Help and the parser are loaded lazily, and not for completion.
+    external: ['commander', 'chalk'],
+    logLevel: 'error',
+  });
+  return outputFiles[0]?.text ?? '';
 }
 
 const execute = promisify(execFile);

@@ -9,7 +9,6 @@ import { FAULT_ACTION_NAMES } from '../../../sandbox/faults/fault.ts';
 import { faultView } from './list.ts';
 
 export const sandboxFaultsAddCommand: CommandSpec<Context> = {
-  summary: 'make requests go wrong',
   description:
     'From the nth request that fits on, for so many of them, the sandbox does not behave: it cuts the connection before or after the commit, answers too late, half, byte by byte or not in JSON. Of several faults the first that is due applies. `sandbox requests` tells of each such request whether it was carried out and whether its answer was delivered. The admin API itself meets no fault.',
   options: [

@@ -2,7 +2,6 @@ import type { CommandSpec } from '../../../cli/command.ts';
 import type { Context } from '../../../context.ts';
 
 export const sandboxFaultsClearCommand: CommandSpec<Context> = {
-  summary: 'take every fault back',
   description: 'What is under way ends as its fault has it; from now on the sandbox behaves.',
   options: [
     { name: 'admin-url', valueName: 'URL', description: 'the sandbox to talk to, instead of the one started last' },

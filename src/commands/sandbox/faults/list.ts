@@ -19,7 +19,6 @@ export const faultView: ListView<JsonRecord> = {
 };
 
 export const sandboxFaultsListCommand: CommandSpec<Context> = {
-  summary: 'list the faults that were added',
   description: 'Each with the requests that fitted it so far, how often it applied and how often it still will.',
   options: [
     { name: 'admin-url', valueName: 'URL', description: 'the sandbox to talk to, instead of the one started last' },

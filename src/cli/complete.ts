@@ -1,0 +1,135 @@
+import type { CommandGroup, CommandSpec, LazyCommand, OptionSpec } from './command.ts';
+import { globalOptions, helpOptions } from './global-options.ts';
+
+/**
+ * Answers `__complete -- WORDS…`, which the scripts of `cloudctl completion` call at each Tab. The last word is the
+ * one being typed, and may be empty. Gives one line for each suggestion: the value, a tab, its description. The line `:file`
+ * or `:folder` tells the shell to complete a path by itself.
+ */
+export async function complete<C>(
+  root: CommandGroup<C>,
+  words: readonly string[],
+  profileNames: () => readonly string[],
+): Promise<readonly string[]> {
+  const cursor = await readWords(root, words.slice(0, -1));
+  // Windows PowerShell cannot pass an empty argument, and passes a pair of quotes instead.
+  const last = words.at(-1) ?? '';
+  const typed = last === '""' ? '' : last;
+  // Bash splits `--output=json` into three words.
+  if (cursor.option !== undefined)
+    return suggest(optionValues(cursor.option, profileNames), typed === '=' ? '' : typed);
+  if (!cursor.isEnded && typed.startsWith('-')) {
+    const [, flag, value = ''] = /^(--[^=]+)=(.*)$/s.exec(typed) ?? [];
+    if (flag === undefined) return suggest(await flagSuggestions(cursor.node), typed);
+    const option = await findOption(cursor.node, flag);
+    return option === undefined ? [] : suggest(optionValues(option, profileNames), value, `${flag}=`);
+  }
+  const { arguments: positionals = [] } = await specOf(cursor.node);
+  const variadic = positionals.at(-1)?.variadic === true ? positionals.at(-1) : undefined;
+  const positional = positionals[cursor.positionals] ?? variadic;
+  return suggest(
+    [
+      ...(cursor.positionals === 0 && !cursor.isEnded ? commandSuggestions(cursor.node) : []),
+      ...(positional === undefined ? [] : valuesOf(positional, profileNames)),
+    ],
+    typed,
+  );
+}
+
+type Node<C> = CommandGroup<C> | LazyCommand<C>;
+
+interface Cursor<C> {
+  /** The group or command that the words have reached. */
+  readonly node: Node<C>;
+  /** Arguments before the cursor. */
+  readonly positionals: number;
+  /** The option whose value is being typed. */
+  readonly option: OptionSpec | undefined;
+  /** After `--` every word is an argument. */
+  readonly isEnded: boolean;
+}
+
+/** A value with its description, or a kind of path that the shell completes. */
+type Suggestion = { readonly value: string; readonly description: string } | ':file' | ':folder';
+
+async function readWords<C>(root: CommandGroup<C>, words: readonly string[]): Promise<Cursor<C>> {
+  let node: Node<C> = root;
+  let positionals = 0;
+  let option: OptionSpec | undefined;
+  let isEnded = false;
+  for (const word of words) {
+    if (option !== undefined) option = word === '=' ? option : undefined;
+    else if (isEnded) positionals += 1;
+    else if (word === '--') isEnded = true;
+    else if (word.startsWith('-')) {
+      const found = await findOption(node, word);
+      option = found?.valueName === undefined ? undefined : found;
+    } else {
+      const child: Node<C> | undefined = positionals === 0 ? childOf(node, word) : undefined;
+      if (child === undefined) positionals += 1;
+      else node = child;
+    }
+  }
+  return { node, positionals, option, isEnded };
+}
+
+function childOf<C>(node: Node<C>, word: string): Node<C> | undefined {
+  return node.kind === 'group' && Object.hasOwn(node.children, word) ? node.children[word] : undefined;
+}
+
+/** The specification of a command; that of the default command for a group. Reads one command's file at most. */
+async function specOf<C>(node: Node<C>): Promise<Pick<CommandSpec<C>, 'arguments' | 'options'>> {
+  if (node.kind === 'command') return node.load();
+  const child = node.defaultCommand === undefined ? undefined : node.children[node.defaultCommand];
+  return child?.kind === 'command' ? child.load() : {};
+}
+
+async function optionsOf<C>(node: Node<C>): Promise<readonly OptionSpec[]> {
+  return [...globalOptions, ...helpOptions, ...((await specOf(node)).options ?? [])];
+}
+
+async function findOption<C>(node: Node<C>, flag: string): Promise<OptionSpec | undefined> {
+  const options = await optionsOf(node);
+  return options.find(
+    ({ name, short, aliases = [] }) =>
+      [name, ...aliases].some((known) => flag === `--${known}`) || flag === `-${short}`,
+  );
+}
+
+function commandSuggestions<C>(node: Node<C>): readonly Suggestion[] {
+  if (node.kind === 'command') return [];
+  return Object.entries(node.children).map(([value, { summary }]) => ({ value, description: summary }));
+}
+
+async function flagSuggestions<C>(node: Node<C>): Promise<readonly Suggestion[]> {
+  const options = await optionsOf(node);
+  return options.flatMap(({ name, short, description }) => [
+    ...(short === undefined ? [] : [{ value: `-${short}`, description }]),
+    { value: `--${name}`, description },
+  ]);
+}
+
+/** A value has no description of its own: that of the option reminds the reader what is being chosen. */
+function optionValues(option: OptionSpec, profileNames: () => readonly string[]): readonly Suggestion[] {
+  const { description } = option;
+  return valuesOf(option, profileNames).map((value) => (typeof value === 'string' ? value : { ...value, description }));
+}
+
+function valuesOf(
+  { choices, completion }: Pick<OptionSpec, 'choices' | 'completion'>,
+  profileNames: () => readonly string[],
+): readonly Suggestion[] {
+  const source = choices ?? completion ?? [];
+  if (source === 'file' || source === 'folder') return [`:${source}`];
+  const values = source === 'profile' ? profileNames() : source;
+  return values.map((value) => ({ value, description: '' }));
+}
+
+function suggest(suggestions: readonly Suggestion[], typed: string, prefix = ''): readonly string[] {
+  return suggestions.flatMap((suggestion) => {
+    if (typeof suggestion === 'string') return [suggestion];
+    const { value, description } = suggestion;
+    if (!value.startsWith(typed)) return [];
+    return [description === '' ? `${prefix}${value}` : `${prefix}${value}\t${description}`];
+  });
+}

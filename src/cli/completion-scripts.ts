@@ -1,0 +1,120 @@
+export type Shell = (typeof shells)[number];
+
+export const shells = ['bash', 'zsh', 'fish', 'powershell'] as const;
+
+/** What a shell needs to complete the words of the program: it asks `PROGRAM __complete` (complete.ts) at each Tab. */
+export function completionScript(shell: Shell, program: string): string {
+  return scripts[shell].replaceAll('PROGRAM', program);
+}
+
+/** For bash 3.2 and later, which has no `compopt`; readline completes paths better than `compgen`. */
+const bash = `# bash completion for PROGRAM
+# This shell: source <(PROGRAM completion bash)
+# Every shell: PROGRAM completion bash > ~/.local/share/bash-completion/completions/PROGRAM
+
+_PROGRAM_paths() {
+  local path
+  if compopt -o default 2>/dev/null; then return; fi
+  while IFS= read -r path; do COMPREPLY+=("$path"); done < <(compgen "$1" -- "\${COMP_WORDS[COMP_CWORD]}")
+}
+
+_PROGRAM() {
+  local line
+  COMPREPLY=()
+  while IFS= read -r line; do
+    case $line in
+      :file) _PROGRAM_paths -f ;;
+      :folder) _PROGRAM_paths -d ;;
+      *) COMPREPLY+=("\${line%%$'\\t'*}") ;;
+    esac
+  done < <(PROGRAM __complete -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
+}
+
+complete -F _PROGRAM PROGRAM
+`;
+
+/** For zsh 5 and later. */
+const zsh = `#compdef PROGRAM
+# zsh completion for PROGRAM
+# This shell: source <(PROGRAM completion zsh)
+# Every shell: PROGRAM completion zsh > "\${fpath[1]}/_PROGRAM"
+
+_PROGRAM() {
+  local line paths value tab=$'\\t' ret=1
+  local -a suggestions
+  while IFS= read -r line; do
+    case $line in
+      :file) paths=_files ;;
+      :folder) paths='_files -/' ;;
+      *)
+        value=\${line%%$tab*}
+        suggestions+=("\${value//:/\\:}\${\${line#$value}/$tab/:}")
+        ;;
+    esac
+  done < <(PROGRAM __complete -- "\${(@Q)words[2,CURRENT-1]}" "$PREFIX" 2>/dev/null)
+  if (( $#suggestions )); then _describe PROGRAM suggestions && ret=0; fi
+  if [[ -n $paths ]]; then
+    compset -P '--*='
+    \${=paths} && ret=0
+  fi
+  return ret
+}
+
+if [[ \${funcstack[1]} == _PROGRAM ]]; then
+  _PROGRAM "$@"
+else
+  compdef _PROGRAM PROGRAM
+fi
+`;
+
+/** For fish 3 and later. */
+const fish = `# fish completion for PROGRAM
+# This shell: PROGRAM completion fish | source
+# Every shell: PROGRAM completion fish > ~/.config/fish/completions/PROGRAM.fish
+
+function __PROGRAM_complete
+  set -l words (commandline -opc)
+  set -e words[1]
+  set -l typed (commandline -ct)
+  set -l option (string match -r -- '^--[^=]+=' "$typed")
+  set -l path (string replace -r -- '^--[^=]+=' '' "$typed")
+  for line in (PROGRAM __complete -- $words "$typed" 2>/dev/null)
+    switch $line
+      case :file
+        string replace -r -- '^' "$option" (__fish_complete_path "$path")
+      case :folder
+        string replace -r -- '^' "$option" (__fish_complete_directories "$path")
+      case '*'
+        echo $line
+    end
+  end
+end
+
+complete -c PROGRAM -f -a '(__PROGRAM_complete)'
+`;
+
+/** For Windows PowerShell 5 and PowerShell 7. Neither passes an empty argument to a program in the same way. */
+const powershell = `# PowerShell completion for PROGRAM
+# This shell: PROGRAM completion powershell | Out-String | Invoke-Expression
+# Every shell: the same line in $PROFILE
+
+Register-ArgumentCompleter -Native -CommandName 'PROGRAM' -ScriptBlock {
+  param($wordToComplete, $commandAst, $cursorPosition)
+
+  $words = @($commandAst.CommandElements | Select-Object -Skip 1 |
+    Where-Object { $_.Extent.EndOffset -lt $cursorPosition } | ForEach-Object { $_.Extent.Text })
+  $typed = [string]$wordToComplete
+  $words += if ($typed -eq '') { '""' } else { $typed }
+  foreach ($line in @(& 'PROGRAM' __complete -- @words 2>$null)) {
+    if ($line -eq ':file' -or $line -eq ':folder') {
+      [System.Management.Automation.CompletionCompleters]::CompleteFilename(($typed -replace '^--[^=]+=', ''))
+    } elseif ($line) {
+      $value, $text = $line -split [char]9, 2
+      if (-not $text) { $text = $value }
+      [System.Management.Automation.CompletionResult]::new($value, $value, 'ParameterValue', $text)
+    }
+  }
+}
+`;
+
+const scripts: Readonly<Record<Shell, string>> = { bash, zsh, fish, powershell };

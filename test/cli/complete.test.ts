@@ -1,0 +1,85 @@
+import { expect, test } from 'vitest';
+import { complete } from '../../src/cli/complete.ts';
+import { testTree } from './tree.ts';
+
+const profiles = () => ['home', 'work'];
+
+function suggestions(words: readonly string[], loaded: string[] = []): Promise<readonly string[]> {
+  const root = { kind: 'group', summary: 'the cloud', children: testTree(loaded) } as const;
+  return complete(root, words, profiles);
+}
+
+const values = async (words: readonly string[]) => (await suggestions(words)).map((line) => line.replace(/\t.*/, ''));
+
+test.each([
+  [['dro'], ['droplets']],
+  [[''], ['auth', 'actions', 'droplets', 'db', 'completion']],
+  [
+    ['droplets', ''],
+    ['list', 'create'],
+  ],
+  [['droplets', 'web', ''], []],
+  [['droplets', '--', ''], []],
+  [['constructor', ''], []],
+  [['-o', 'json', 'droplets', 'cr'], ['create']],
+])('after %j come the commands %j', async (words, expected) => {
+  expect(await values(words)).toEqual(expected);
+});
+
+test.each([
+  [['droplets', '--re'], ['--region']],
+  [['droplets', 'web', 'create', '--if'], []],
+  [['droplets', 'create', '--if'], ['--if-exists']],
+  [['droplets', 'create', '--', '--if'], []],
+  [['--prof'], ['--profile']],
+  [['-'], expect.arrayContaining(['-o', '--output', '-h', '--help'])],
+])('after %j come the options %j, those of the default command included', async (words, expected) => {
+  expect(await values(words)).toEqual(expected);
+});
+
+test.each([
+  [
+    ['-o', ''],
+    ['table', 'json', 'ndjson', 'yaml', 'csv'],
+  ],
+  [['--output', '=', 'j'], ['json']],
+  [
+    ['--output', '='],
+    ['table', 'json', 'ndjson', 'yaml', 'csv'],
+  ],
+  [['--output=j'], ['--output=json']],
+  [['--nope=j'], []],
+  [['droplets', 'create', 'a', 'b', '--if-exists', 's'], ['skip']],
+  [['droplets', 'create', '--names=a', '--if-exists', 's'], ['skip']],
+  [['droplets', 'create', '--former', ''], []],
+  [['completion', 'b'], ['bash']],
+  [['completion', 'bash', ''], []],
+  [['--profile', 'h'], ['home']],
+  [
+    ['auth', 'switch', '""'],
+    ['home', 'work'],
+  ],
+  [['droplets', 'create', '--names-from', 'x'], [':file']],
+])('after %j come the values %j', async (words, expected) => {
+  expect(await values(words)).toEqual(expected);
+});
+
+test('a command and an option have their description, a value that of its option', async () => {
+  expect(await suggestions(['dro'])).toEqual(['droplets\tcompute instances']);
+  expect(await suggestions(['droplets', '--reg'])).toEqual(['--region\tin one region']);
+  expect(await suggestions(['droplets', 'create', '--if-exists', 's'])).toEqual(['skip\twhen the name is taken']);
+  expect(await suggestions(['auth', 'switch', 'h'])).toEqual(['home']);
+});
+
+test('a former name of an option is accepted, but not suggested', async () => {
+  expect(await values(['droplets', 'create', '--forme'])).toEqual([]);
+  expect(await values(['droplets', 'create', '--former', 'x', '--if'])).toEqual(['--if-exists']);
+});
+
+test('one command is read at most', async () => {
+  const loaded: string[] = [];
+  await suggestions(['dro'], loaded);
+  expect(loaded).toEqual([]);
+  await suggestions(['droplets', 'create', '--names', 'a', '--if'], loaded);
+  expect(new Set(loaded)).toEqual(new Set(['droplets create']));
+});
