@@ -5,7 +5,7 @@ import type { Context } from '../../context.ts';
 import { readDbSource, sourceOptionSpecs } from '../../db-source/read-source.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { untilSignal } from '../../platform/until-signal.ts';
-import { type SequenceScript, sequenceScript } from '../../preflight/postgresql/checks/sequences.ts';
+import { type SequenceScript, sequenceScript } from '../../preflight/postgresql/sequence-script.ts';
 import { sequencesQuery } from '../../preflight/postgresql/queries/sequences.ts';
 import { queryEachDatabase } from '../../preflight/postgresql/query-each-database.ts';
 import { psqlConnectCommand } from '../../preflight/render-fix-script.ts';

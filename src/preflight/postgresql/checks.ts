@@ -1,23 +1,37 @@
-import {
-  hostParseCheck,
-  portDefaultCheck,
-  postgresqlHostIpv6OnlyCheck,
-  postgresqlHostPublicAddressCheck,
-  postgresqlHostSplitHorizonCheck,
-  selfTargetCheck,
-  tcpConnectCheck,
-} from './address.ts';
-import { authHbaCheck, authPasswordCheck, dbExistsCheck, replConnectionCheck } from './auth.ts';
-import { rolePasswordsCheck, supersCheck } from './carried-roles.ts';
 import type { PostgresqlCheck } from './check.ts';
+import { alwaysTriggersCheck } from './checks/always-triggers.ts';
+import { authConnlimitCheck } from './checks/auth-connlimit.ts';
+import { authExpiryWindowCheck } from './checks/auth-expiry-window.ts';
+import { authHbaCheck } from './checks/auth-hba.ts';
+import { authPasswordCheck } from './checks/auth-password.ts';
 import { callableNamesCheck } from './checks/callable-names.ts';
+import { collationCheck } from './checks/collation.ts';
+import { connHeadroomCheck } from './checks/conn-headroom.ts';
+import { dbExistsCheck } from './checks/db-exists.ts';
+import { dbNamesCheck } from './checks/db-names.ts';
+import { dbNoconnectCheck } from './checks/db-noconnect.ts';
 import { ddlActivityCheck } from './checks/ddl-activity.ts';
+import { decodingMemCheck } from './checks/decoding-mem.ts';
 import { dictionariesCheck } from './checks/dictionaries.ts';
 import { dumpLocksCheck } from './checks/dump-locks.ts';
 import { dumpPrivsCheck } from './checks/dump-privs.ts';
+import { dumpQuiescedCheck } from './checks/dump-quiesced.ts';
 import { dumpTimeoutsCheck } from './checks/dump-timeouts.ts';
+import { encodingCheck } from './checks/encoding.ts';
+import { eventTriggersCheck } from './checks/event-triggers.ts';
 import { extFunctionsCheck } from './checks/ext-functions.ts';
+import { extTablesCheck } from './checks/ext-tables.ts';
+import { extensionsCheck } from './checks/extensions.ts';
+import { foreignTablesCheck } from './checks/foreign-tables.ts';
+import { fullWithoutEqCheck } from './checks/full-without-eq.ts';
+import { generatedColumnsCheck } from './checks/generated-columns.ts';
 import { hbaRuleCheck } from './checks/hba-rule.ts';
+import { postgresqlHostIpv6OnlyCheck } from './checks/host-ipv6-only.ts';
+import { hostParseCheck } from './checks/host-parse.ts';
+import { postgresqlHostPublicAddressCheck } from './checks/host-public-address.ts';
+import { postgresqlHostSplitHorizonCheck } from './checks/host-split-horizon.ts';
+import { identityColumnsCheck } from './checks/identity-columns.ts';
+import { ignoreUnknownCheck } from './checks/ignore-unknown.ts';
 import { invalidIndexCheck } from './checks/invalid-index.ts';
 import { largeObjectsCheck } from './checks/large-objects.ts';
 import { leftoversCheck } from './checks/leftovers.ts';
@@ -27,46 +41,58 @@ import { lostRowsCheck } from './checks/lost-rows.ts';
 import { managedSourceCheck } from './checks/managed-source.ts';
 import { matviewsCheck } from './checks/matviews.ts';
 import { mutableCallsCheck } from './checks/mutable-calls.ts';
+import { notPostgresCheck } from './checks/not-postgres.ts';
+import { notValidCheck } from './checks/not-valid.ts';
 import { partitionsCheck } from './checks/partitions.ts';
 import { poolerDetectedCheck } from './checks/pooler-detected.ts';
+import { portDefaultCheck } from './checks/port-default.ts';
+import { preparedXactsCheck } from './checks/prepared-xacts.ts';
+import { pubExistingCheck } from './checks/pub-existing.ts';
 import { readingChecksCheck } from './checks/reading-checks.ts';
 import { removedTypesCheck } from './checks/removed-types.ts';
+import { replConnectionCheck } from './checks/repl-connection.ts';
+import { replicaIdentityCheck } from './checks/replica-identity.ts';
 import { restartPendingCheck } from './checks/restart-pending.ts';
 import { rlsCheck } from './checks/rls.ts';
+import { rolePasswordsCheck } from './checks/role-passwords.ts';
+import { roleReadonlyCheck } from './checks/role-readonly.ts';
+import { roleTimeoutsCheck } from './checks/role-timeouts.ts';
 import { searchPathCheck } from './checks/search-path.ts';
+import { secdefCheck } from './checks/secdef.ts';
 import { securityLabelsCheck } from './checks/security-labels.ts';
+import { selfTargetCheck } from './checks/self-target.ts';
 import { sequencesCheck } from './checks/sequences.ts';
 import { sessionChecksCheck } from './checks/session-checks.ts';
 import { settingChecksCheck } from './checks/setting-checks.ts';
 import { sizeEstimateCheck } from './checks/size-estimate.ts';
+import { slotBlockersCheck } from './checks/slot-blockers.ts';
+import { slotRetentionCheck } from './checks/slot-retention.ts';
+import { slotsFreeCheck } from './checks/slots-free.ts';
+import { slotsVsDbsCheck } from './checks/slots-vs-dbs.ts';
 import { standbySourceCheck } from './checks/standby-source.ts';
+import { subsExistingCheck } from './checks/subs-existing.ts';
+import { supersCheck } from './checks/supers.ts';
+import { superuserCheck } from './checks/superuser.ts';
 import { syncStandbyNamesCheck } from './checks/sync-standby-names.ts';
 import { systemTablesCheck } from './checks/system-tables.ts';
 import { systemValuesCheck } from './checks/system-values.ts';
 import { tablespacesCheck } from './checks/tablespaces.ts';
+import { tcpConnectCheck } from './checks/tcp-connect.ts';
 import { tempFileLimitCheck } from './checks/temp-file-limit.ts';
+import { tempTablesCheck } from './checks/temp-tables.ts';
+import { timeChecksCheck } from './checks/time-checks.ts';
+import { tlsCertCheck } from './checks/tls-cert.ts';
+import { tlsNegotiateCheck } from './checks/tls-negotiate.ts';
+import { tlsRequiredCheck } from './checks/tls-required.ts';
 import { unloggedCheck } from './checks/unlogged.ts';
+import { untrustedLangCheck } from './checks/untrusted-lang.ts';
+import { postgresqlVersionMinCheck } from './checks/version-min.ts';
+import { postgresqlVersionNotNewerCheck } from './checks/version-not-newer.ts';
 import { walLevelCheck } from './checks/wal-level.ts';
-import { generatedColumnsCheck, identityColumnsCheck } from './columns.ts';
-import { authConnlimitCheck, connHeadroomCheck } from './connections.ts';
-import { notValidCheck, timeChecksCheck } from './constraints.ts';
-import { dbNoconnectCheck, ignoreUnknownCheck } from './database-access.ts';
-import { collationCheck, dbNamesCheck, encodingCheck } from './database-properties.ts';
-import { extensionsCheck, extTablesCheck } from './extensions.ts';
-import { foreignTablesCheck, tempTablesCheck } from './foreign-tables.ts';
-import { secdefCheck, untrustedLangCheck } from './functions.ts';
-import { preparedXactsCheck, slotBlockersCheck } from './open-transactions.ts';
-import { pubExistingCheck, subsExistingCheck } from './publications.ts';
-import { fullWithoutEqCheck, replicaIdentityCheck } from './replica-identity.ts';
-import { authExpiryWindowCheck, superuserCheck } from './role.ts';
-import { roleReadonlyCheck, roleTimeoutsCheck } from './role-config.ts';
-import { slotsFreeCheck, slotsVsDbsCheck } from './slots.ts';
-import { tlsCertCheck, tlsNegotiateCheck, tlsRequiredCheck } from './tls.ts';
-import { alwaysTriggersCheck, eventTriggersCheck } from './triggers.ts';
-import { notPostgresCheck, postgresqlVersionMinCheck, postgresqlVersionNotNewerCheck } from './version.ts';
-import { dumpQuiescedCheck, walRateCheck } from './wal-rate.ts';
-import { walSendersCheck, workerProcessesCheck } from './wal-senders.ts';
-import { decodingMemCheck, slotRetentionCheck, walSenderTimeoutCheck } from './wal-settings.ts';
+import { walRateCheck } from './checks/wal-rate.ts';
+import { walSenderTimeoutCheck } from './checks/wal-sender-timeout.ts';
+import { walSendersCheck } from './checks/wal-senders.ts';
+import { workerProcessesCheck } from './checks/worker-processes.ts';
 
 /** Every check of a PostgreSQL source, in the order of the report. */
 export const postgresqlChecks: readonly PostgresqlCheck[] = [

@@ -23,16 +23,18 @@ export type RefusedEntry = Exclude<PostgresqlConnectionResult, { kind: 'entered'
  * A refusal nobody has words for is told by `tcp-connect`, so that none is lost.
  */
 export function evaluateLoginStep(
-  ground: PostgresqlSourceFacts,
+  facts: PostgresqlSourceFacts,
   gate: LoginStep,
   passed: () => CheckOutcome,
   refused: (why: RefusedEntry) => CheckOutcome,
 ): CheckOutcome {
-  const { connection: entry } = ground;
-  if (entry.kind === 'entered') return passed();
-  const at = stepOf(ground, entry);
-  if (at === gate) return refused(entry);
-  return loginSteps.indexOf(at) < loginSteps.indexOf(gate) ? skip(`${at} comes first: ${entry.message}`) : passed();
+  const { connection } = facts;
+  if (connection.kind === 'entered') return passed();
+  const at = stepOf(facts, connection);
+  if (at === gate) return refused(connection);
+  return loginSteps.indexOf(at) < loginSteps.indexOf(gate)
+    ? skip(`${at} comes first: ${connection.message}`)
+    : passed();
 }
 
 export function failLogin(why: RefusedEntry, more: Omit<CheckOutcome, 'status' | 'blocks' | 'observed'>): CheckOutcome {
@@ -114,10 +116,10 @@ const loginSteps: readonly LoginStep[] = [
   'pooler-detected',
 ];
 
-function stepOf({ tls }: PostgresqlSourceFacts, entry: RefusedEntry): LoginStep {
-  if (entry.kind === 'unreachable') return 'tcp-connect';
-  if (entry.pooler !== undefined) return 'pooler-detected';
-  const { code } = entry;
+function stepOf({ tls }: PostgresqlSourceFacts, connection: RefusedEntry): LoginStep {
+  if (connection.kind === 'unreachable') return 'tcp-connect';
+  if (connection.pooler !== undefined) return 'pooler-detected';
+  const { code } = connection;
   if (code === '28000') return tls.plaintext === 'refused' ? 'tls-required' : 'auth-hba';
   return stepByCode[code] ?? 'tcp-connect';
 }

@@ -1,10 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import {
-  authHbaCheck,
-  authPasswordCheck,
-  dbExistsCheck,
-  replConnectionCheck,
-} from '../../../src/preflight/postgresql/auth.ts';
+import { authHbaCheck } from '../../../src/preflight/postgresql/checks/auth-hba.ts';
+import { authPasswordCheck } from '../../../src/preflight/postgresql/checks/auth-password.ts';
+import { dbExistsCheck } from '../../../src/preflight/postgresql/checks/db-exists.ts';
+import { replConnectionCheck } from '../../../src/preflight/postgresql/checks/repl-connection.ts';
 import { entered, healthyFacts, outcomeOf, refusedFacts } from './login-facts.ts';
 
 const odd = { username: 'o"d\'d', dbname: 'My-DB "x"' };

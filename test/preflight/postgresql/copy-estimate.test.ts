@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest';
 import { fail } from '../../../src/preflight/finding.ts';
+import { dumpQuiescedCheck } from '../../../src/preflight/postgresql/checks/dump-quiesced.ts';
 import { sizeEstimateCheck } from '../../../src/preflight/postgresql/checks/size-estimate.ts';
+import { walRateCheck } from '../../../src/preflight/postgresql/checks/wal-rate.ts';
 import { estimateCopyTime, initialCopySize, largestTables } from '../../../src/preflight/postgresql/copy-estimate.ts';
 import { adviseIgnoringDatabases } from '../../../src/preflight/postgresql/ignore-advice.ts';
-import { dumpQuiescedCheck, walBytesPerSecond, walRateCheck } from '../../../src/preflight/postgresql/wal-rate.ts';
+import { walBytesPerSecond } from '../../../src/preflight/postgresql/wal-bytes-per-second.ts';
 import { copy, preflightOptions, short, sourceFacts } from './facts.ts';
 
 const terabyte = 1e12;

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { dbNoconnectCheck, ignoreUnknownCheck } from '../../../src/preflight/postgresql/database-access.ts';
+import { dbNoconnectCheck } from '../../../src/preflight/postgresql/checks/db-noconnect.ts';
+import { ignoreUnknownCheck } from '../../../src/preflight/postgresql/checks/ignore-unknown.ts';
 import type { DatabaseAccess } from '../../../src/preflight/postgresql/source-facts.ts';
 import { connected, database, preflightOptions, short, sourceFacts } from './facts.ts';
 

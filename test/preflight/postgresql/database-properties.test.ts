@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
-import { collationCheck, dbNamesCheck, encodingCheck } from '../../../src/preflight/postgresql/database-properties.ts';
+import { collationCheck } from '../../../src/preflight/postgresql/checks/collation.ts';
+import { dbNamesCheck } from '../../../src/preflight/postgresql/checks/db-names.ts';
+import { encodingCheck } from '../../../src/preflight/postgresql/checks/encoding.ts';
 import { databaseOverviewQuery } from '../../../src/preflight/postgresql/queries/database-overview.ts';
 import { ready, startPostgres } from '../../fixtures/postgres.ts';
 import { database, preflightOptions, short, sourceFacts } from './facts.ts';

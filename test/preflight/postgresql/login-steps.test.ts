@@ -1,10 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { tcpConnectCheck } from '../../../src/preflight/postgresql/address.ts';
-import { authHbaCheck, authPasswordCheck, dbExistsCheck } from '../../../src/preflight/postgresql/auth.ts';
+import { authHbaCheck } from '../../../src/preflight/postgresql/checks/auth-hba.ts';
+import { authPasswordCheck } from '../../../src/preflight/postgresql/checks/auth-password.ts';
+import { dbExistsCheck } from '../../../src/preflight/postgresql/checks/db-exists.ts';
+import { notPostgresCheck } from '../../../src/preflight/postgresql/checks/not-postgres.ts';
 import { poolerDetectedCheck } from '../../../src/preflight/postgresql/checks/pooler-detected.ts';
+import { tcpConnectCheck } from '../../../src/preflight/postgresql/checks/tcp-connect.ts';
+import { tlsNegotiateCheck } from '../../../src/preflight/postgresql/checks/tls-negotiate.ts';
+import { tlsRequiredCheck } from '../../../src/preflight/postgresql/checks/tls-required.ts';
 import type { PostgresqlSourceFacts } from '../../../src/preflight/postgresql/source-facts.ts';
-import { tlsNegotiateCheck, tlsRequiredCheck } from '../../../src/preflight/postgresql/tls.ts';
-import { notPostgresCheck } from '../../../src/preflight/postgresql/version.ts';
 import { healthyAddress } from '../network/sample.ts';
 import { healthyFacts, idsThatFail, outcomeOf, refusedFacts } from './login-facts.ts';
 

@@ -2,25 +2,11 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { connectPostgresql } from '../../../src/postgresql/connection.ts';
 import type { PostgresqlSource } from '../../../src/postgresql/source.ts';
 import type { CheckOutcome } from '../../../src/preflight/finding.ts';
-import * as address from '../../../src/preflight/postgresql/address.ts';
-import {
-  authHbaCheck,
-  authPasswordCheck,
-  dbExistsCheck,
-  replConnectionCheck,
-} from '../../../src/preflight/postgresql/auth.ts';
-import type { PostgresqlCheck } from '../../../src/preflight/postgresql/check.ts';
-import { managedSourceCheck } from '../../../src/preflight/postgresql/checks/managed-source.ts';
-import { poolerDetectedCheck } from '../../../src/preflight/postgresql/checks/pooler-detected.ts';
+import { notPostgresCheck } from '../../../src/preflight/postgresql/checks/not-postgres.ts';
+import { postgresqlChecks } from '../../../src/preflight/postgresql/checks.ts';
 import { openPostgresqlSource } from '../../../src/preflight/postgresql/open-source.ts';
 import { managedServiceMarkersQuery } from '../../../src/preflight/postgresql/queries/managed-service-markers.ts';
 import type { PostgresqlSourceFacts } from '../../../src/preflight/postgresql/source-facts.ts';
-import { tlsCertCheck, tlsNegotiateCheck, tlsRequiredCheck } from '../../../src/preflight/postgresql/tls.ts';
-import {
-  notPostgresCheck,
-  postgresqlVersionMinCheck,
-  postgresqlVersionNotNewerCheck,
-} from '../../../src/preflight/postgresql/version.ts';
 import type { PreflightOptions } from '../../../src/preflight/preflight-options.ts';
 import { Secret } from '../../../src/secret.ts';
 import { lacks } from '../../fixtures/needs.ts';
@@ -30,21 +16,29 @@ import { sourceOf } from '../../postgresql/source-of.ts';
 import * as wire from '../../postgresql/wire.ts';
 import { healthyWish } from '../network/sample.ts';
 
-const wayIn: readonly PostgresqlCheck[] = [
-  ...Object.values(address),
-  tlsNegotiateCheck,
-  tlsRequiredCheck,
-  tlsCertCheck,
-  authPasswordCheck,
-  authHbaCheck,
-  dbExistsCheck,
-  poolerDetectedCheck,
-  replConnectionCheck,
-  postgresqlVersionMinCheck,
-  postgresqlVersionNotNewerCheck,
-  notPostgresCheck,
-  managedSourceCheck,
-];
+const connectionCheckIds = new Set([
+  'host-parse',
+  'host-public-address',
+  'host-split-horizon',
+  'host-ipv6-only',
+  'tcp-connect',
+  'port-default',
+  'self-target',
+  'tls-negotiate',
+  'tls-required',
+  'tls-cert',
+  'auth-password',
+  'auth-hba',
+  'db-exists',
+  'pooler-detected',
+  'repl-connection',
+  'version-min',
+  'version-not-newer',
+  'not-postgres',
+  'managed-source',
+]);
+
+const connectionChecks = postgresqlChecks.filter(({ id }) => connectionCheckIds.has(id));
 
 interface Seen {
   readonly ground: PostgresqlSourceFacts;
@@ -85,7 +79,7 @@ async function look(source: PostgresqlSource, more: Partial<PreflightOptions> = 
             ),
           };
     const outcomes = new Map<string, CheckOutcome>();
-    for (const check of wayIn) {
+    for (const check of connectionChecks) {
       if (check.scope !== 'server') continue;
       if (check.needs === 'entry' && ground.connection.kind !== 'entered') continue;
       outcomes.set(check.id, check.evaluate(values, ground, wish));

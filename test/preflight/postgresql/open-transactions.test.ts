@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { preparedXactsCheck, slotBlockersCheck } from '../../../src/preflight/postgresql/open-transactions.ts';
+import { preparedXactsCheck } from '../../../src/preflight/postgresql/checks/prepared-xacts.ts';
+import { slotBlockersCheck } from '../../../src/preflight/postgresql/checks/slot-blockers.ts';
 import type { OpenTransaction } from '../../../src/preflight/postgresql/queries/open-transactions.ts';
 import { preflightOptions, short, sourceFacts } from './facts.ts';
 

@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest';
+import { fullWithoutEqCheck } from '../../../src/preflight/postgresql/checks/full-without-eq.ts';
+import { replicaIdentityCheck } from '../../../src/preflight/postgresql/checks/replica-identity.ts';
 import type {
   ColumnWithoutEquality,
   TableReplicaIdentity,
 } from '../../../src/preflight/postgresql/queries/replica-identities.ts';
-import { fullWithoutEqCheck, replicaIdentityCheck } from '../../../src/preflight/postgresql/replica-identity.ts';
 import { connected, preflightOptions, short, sourceFacts } from './facts.ts';
 
 function weak(more: Partial<TableReplicaIdentity> = {}): TableReplicaIdentity {

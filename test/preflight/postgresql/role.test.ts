@@ -1,7 +1,10 @@
 import { expect, test } from 'vitest';
-import { authConnlimitCheck, connHeadroomCheck } from '../../../src/preflight/postgresql/connections.ts';
-import { authExpiryWindowCheck, superuserCheck } from '../../../src/preflight/postgresql/role.ts';
-import { roleReadonlyCheck, roleTimeoutsCheck } from '../../../src/preflight/postgresql/role-config.ts';
+import { authConnlimitCheck } from '../../../src/preflight/postgresql/checks/auth-connlimit.ts';
+import { authExpiryWindowCheck } from '../../../src/preflight/postgresql/checks/auth-expiry-window.ts';
+import { connHeadroomCheck } from '../../../src/preflight/postgresql/checks/conn-headroom.ts';
+import { roleReadonlyCheck } from '../../../src/preflight/postgresql/checks/role-readonly.ts';
+import { roleTimeoutsCheck } from '../../../src/preflight/postgresql/checks/role-timeouts.ts';
+import { superuserCheck } from '../../../src/preflight/postgresql/checks/superuser.ts';
 import { connected, copy, preflightOptions, role, settings, short, sourceFacts } from './facts.ts';
 
 test.each([

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
-import { rolePasswordsCheck, supersCheck } from '../../../src/preflight/postgresql/carried-roles.ts';
 import { listenAddressesCheck } from '../../../src/preflight/postgresql/checks/listen-addresses.ts';
 import { restartPendingCheck } from '../../../src/preflight/postgresql/checks/restart-pending.ts';
+import { rolePasswordsCheck } from '../../../src/preflight/postgresql/checks/role-passwords.ts';
 import { standbySourceCheck } from '../../../src/preflight/postgresql/checks/standby-source.ts';
+import { supersCheck } from '../../../src/preflight/postgresql/checks/supers.ts';
 import { connected, preflightOptions, settings, short, sourceFacts } from './facts.ts';
 
 const quiet = { activity: [] };

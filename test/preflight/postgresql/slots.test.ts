@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
+import { slotsFreeCheck } from '../../../src/preflight/postgresql/checks/slots-free.ts';
+import { slotsVsDbsCheck } from '../../../src/preflight/postgresql/checks/slots-vs-dbs.ts';
+import { walSendersCheck } from '../../../src/preflight/postgresql/checks/wal-senders.ts';
+import { workerProcessesCheck } from '../../../src/preflight/postgresql/checks/worker-processes.ts';
 import type { WalSender } from '../../../src/preflight/postgresql/queries/wal-senders.ts';
-import { slotsFreeCheck, slotsVsDbsCheck } from '../../../src/preflight/postgresql/slots.ts';
-import { walSendersCheck, workerProcessesCheck } from '../../../src/preflight/postgresql/wal-senders.ts';
 import { database, preflightOptions, settings, short, slot, slots, sourceFacts } from './facts.ts';
 
 const three = sourceFacts({ databases: ['a', 'b', 'c'] });

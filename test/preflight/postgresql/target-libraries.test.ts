@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { untrustedLangCheck } from '../../../src/preflight/postgresql/functions.ts';
+import { untrustedLangCheck } from '../../../src/preflight/postgresql/checks/untrusted-lang.ts';
 import { isLibraryMissing } from '../../../src/preflight/postgresql/target-libraries.ts';
 import { preflightOptions, short, sourceFacts } from './facts.ts';
 

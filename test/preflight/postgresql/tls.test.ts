@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { tlsCertCheck, tlsNegotiateCheck, tlsRequiredCheck } from '../../../src/preflight/postgresql/tls.ts';
+import { tlsCertCheck } from '../../../src/preflight/postgresql/checks/tls-cert.ts';
+import { tlsNegotiateCheck } from '../../../src/preflight/postgresql/checks/tls-negotiate.ts';
+import { tlsRequiredCheck } from '../../../src/preflight/postgresql/checks/tls-required.ts';
 import { healthyWish, literal } from '../network/sample.ts';
 import { healthyFacts, outcomeOf, refusedFacts } from './login-facts.ts';
 

@@ -1,9 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import {
-  notPostgresCheck,
-  postgresqlVersionMinCheck,
-  postgresqlVersionNotNewerCheck,
-} from '../../../src/preflight/postgresql/version.ts';
+import { notPostgresCheck } from '../../../src/preflight/postgresql/checks/not-postgres.ts';
+import { postgresqlVersionMinCheck } from '../../../src/preflight/postgresql/checks/version-min.ts';
+import { postgresqlVersionNotNewerCheck } from '../../../src/preflight/postgresql/checks/version-not-newer.ts';
 import { entered, healthyFacts, outcomeOf } from './login-facts.ts';
 
 const of = (version: number) => ({ ...healthyFacts, connection: { ...entered, version } });

@@ -1,10 +1,8 @@
 import { expect, test } from 'vitest';
+import { decodingMemCheck } from '../../../src/preflight/postgresql/checks/decoding-mem.ts';
+import { slotRetentionCheck } from '../../../src/preflight/postgresql/checks/slot-retention.ts';
 import { walLevelCheck } from '../../../src/preflight/postgresql/checks/wal-level.ts';
-import {
-  decodingMemCheck,
-  slotRetentionCheck,
-  walSenderTimeoutCheck,
-} from '../../../src/preflight/postgresql/wal-settings.ts';
+import { walSenderTimeoutCheck } from '../../../src/preflight/postgresql/checks/wal-sender-timeout.ts';
 import { connected, copy, preflightOptions, settings, short, sourceFacts } from './facts.ts';
 
 const quiet = { activity: [] };

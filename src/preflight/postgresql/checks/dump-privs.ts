@@ -16,13 +16,14 @@ export const dumpPrivsCheck = databaseCheck({
     closedLargeObjects: unreadableLargeObjectsQuery,
     role: migrationRoleQuery,
   },
-  evaluate({ closed, closedLargeObjects, role }, database, { username, connection: entry }) {
+  evaluate({ closed, closedLargeObjects, role }, database, { username, connection }) {
     const numbers = { table: closed.tables, sequence: closed.sequences, 'large object': closedLargeObjects.length };
     const parts = Object.entries(numbers).filter(([, number]) => number > 0);
-    if (parts.length === 0) return pass(entry.kind === 'entered' && entry.superuser ? 'superuser' : 'everything');
+    if (parts.length === 0)
+      return pass(connection.kind === 'entered' && connection.superuser ? 'superuser' : 'everything');
     const names = [...closed.objects.map(described), ...closedLargeObjects.map((oid) => `large object ${oid}`)];
     const all = parts.reduce((sum, [, number]) => sum + number, 0);
-    const version = entry.kind === 'entered' ? entry.version : 0;
+    const version = connection.kind === 'entered' ? connection.version : 0;
     return fail(['dump'], `not ${parts.map(([one, number]) => countText(number, one)).join(', ')}`, {
       required: 'CONNECT, USAGE on the schemas, SELECT on all tables and all sequences',
       detail: `pg_dump stops at the first and names only that: "${words(closed.objects[0], closedLargeObjects[0])}".${unlistedNote(all)}`,

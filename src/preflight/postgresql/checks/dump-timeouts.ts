@@ -4,7 +4,7 @@ import { effectiveSettings } from '../effective-settings.ts';
 import { migrationRoleQuery } from '../queries/migration-role.ts';
 import { roleSettingsQuery } from '../queries/role-settings.ts';
 import { settingsQuery } from '../queries/settings.ts';
-import { combineFixes, resetRoleSetting } from '../role-config.ts';
+import { combineFixes, resetRoleSetting } from '../role-setting-fix.ts';
 import { parseMilliseconds, timeSpanText } from '../units.ts';
 
 /** Whoever dumps sets them to 0, and these end the statement that does. */
@@ -18,9 +18,9 @@ export const dumpTimeoutsCheck = serverCheck({
   title: 'a session of the role outlasts its first statement',
   needs: 'entry',
   queries: { settings: settingsQuery, roleSettings: roleSettingsQuery, role: migrationRoleQuery },
-  evaluate({ settings, roleSettings, role }, ground) {
+  evaluate({ settings, roleSettings, role }, facts) {
     const found = ending.flatMap((name) =>
-      effectiveSettings(name, settings, roleSettings, ground).flatMap((one) => {
+      effectiveSettings(name, settings, roleSettings, facts).flatMap((one) => {
         const span = parseMilliseconds(one.value, 'ms') ?? 0;
         return span > 0 && span <= firstStatement ? [{ ...one, name, span }] : [];
       }),

@@ -12,10 +12,10 @@ export const extFunctionsCheck = databaseCheck({
   id: 'ext-functions',
   title: 'functions of extensions need no search_path on the target',
   queries: { earthUses: earthdistanceUsesQuery },
-  evaluate({ earthUses }, database, { connection: entry }, { targetVersion }) {
+  evaluate({ earthUses }, database, { connection }, { targetVersion }) {
     const target = targetVersion === undefined ? undefined : parseMajorVersion(targetVersion);
     // Nobody migrates to an older release.
-    const least = target ?? (entry.kind === 'entered' ? entry.version : 0);
+    const least = target ?? (connection.kind === 'entered' ? connection.version : 0);
     if (earthUses.length === 0 || least >= bound) return pass('all');
     const observed = `${countText(earthUses.length, 'use')} of earthdistance`;
     const more = {

@@ -28,11 +28,11 @@ export const hbaRuleCheck = serverCheck({
     role: migrationRoleQuery,
     settings: settingsQuery,
   },
-  evaluate({ hostRules, clientAddress, role, settings }, ground, wish) {
-    if (serverVersionOf(ground) < 100_000) {
+  evaluate({ hostRules, clientAddress, role, settings }, facts, options) {
+    if (serverVersionOf(facts) < 100_000) {
       return warn('not told by this version', {
         detail: 'Before version 10 the server does not show its host rules: see that pg_hba.conf has the line.',
-        fix: openLine(ground, settings),
+        fix: openLine(facts, settings),
       });
     }
     // A rule that is told together with an error was read and is in force for nobody, as hostssl without ssl; the file loads.
@@ -40,26 +40,26 @@ export const hbaRuleCheck = serverCheck({
     if (broken.length > 0) return cannotLoad(broken);
     const far: HbaClient = {
       address: undefined,
-      tls: !wish.disableSsl,
-      user: ground.username,
+      tls: !options.disableSsl,
+      user: facts.username,
       memberOf: role.memberOf,
     };
-    const anywhere = judgeCaller(hostRules, far, ground);
-    const fix = openLine(ground, settings);
-    if (wish.asPublic) {
+    const anywhere = judgeCaller(hostRules, far, facts);
+    const fix = openLine(facts, settings);
+    if (options.asPublic) {
       if (anywhere.kept.length === 0 && anywhere.partly.length > 0) return notFrom(anywhere, fix);
       if (anywhere.kept.length === 0) return pass(anywhere.observed, { required });
-      return fail(['continuous', 'dump'], anywhere.observed, { ...refusal(anywhere, ground), fix });
+      return fail(['continuous', 'dump'], anywhere.observed, { ...refusal(anywhere, facts), fix });
     }
-    const here = judgeCaller(hostRules, { ...far, address: clientAddress ?? '127.0.0.1' }, ground);
+    const here = judgeCaller(hostRules, { ...far, address: clientAddress ?? '127.0.0.1' }, facts);
     if (here.kept.length > 0) {
-      return fail(['continuous', 'dump'], here.observed, { ...refusal(here, ground), fix });
+      return fail(['continuous', 'dump'], here.observed, { ...refusal(here, facts), fix });
     }
     if (anywhere.kept.length === 0 && anywhere.partly.length > 0) return notFrom(anywhere, fix);
     if (anywhere.kept.length === 0) return pass(anywhere.observed, { required });
     return warn(here.observed, {
       required,
-      detail: `From ${clientAddress ?? 'this machine'} every database lets the role in. From the internet: ${refusal(anywhere, ground).detail}`,
+      detail: `From ${clientAddress ?? 'this machine'} every database lets the role in. From the internet: ${refusal(anywhere, facts).detail}`,
       fix,
     });
   },
@@ -166,7 +166,7 @@ function noRule(rules: readonly HbaRule[], caller: HbaClient, database: string):
   const only =
     encrypted === undefined ? '' : `, except ${caller.tls ? 'without' : 'with'} TLS (line ${encrypted.line})`;
   const from = places.length === 0 ? '' : `; it may come from ${places.join(', ')}`;
-  return `no rule fits: "no pg_hba.conf entry for host …"${only}${from}`;
+  return `no rule fits: "no pg_hba.conf connection for host …"${only}${from}`;
 }
 
 function placeOf({ address, netmask, line }: HbaRule): string {
@@ -207,10 +207,10 @@ function cannotLoad(broken: readonly HbaRule[]): CheckOutcome {
 }
 
 /** Placed first, since a rule further up would decide before it. */
-function openLine({ username: user, connection: entry }: PostgresqlSourceFacts, settings: ServerSettings): Fix {
+function openLine({ username: user, connection }: PostgresqlSourceFacts, settings: ServerSettings): Fix {
   const name = /^[a-z_][a-z0-9_]*$/.test(user) && user !== 'all' ? user : quoteIdentifier(user);
   const method = settingOf(settings, 'password_encryption') === 'md5' ? 'md5' : 'scram-sha-256';
-  const line = `${entry.kind === 'entered' && entry.ssl ? 'hostssl' : 'host'} all ${name} 0.0.0.0/0 ${method}`;
+  const line = `${connection.kind === 'entered' && connection.ssl ? 'hostssl' : 'host'} all ${name} 0.0.0.0/0 ${method}`;
   const closing =
     'Take the line away after the migration. If the service tells the addresses it comes from, name those instead of 0.0.0.0/0.';
   if (managedServiceOf(settings) !== undefined) {

@@ -9,9 +9,9 @@ export const invalidIndexCheck = databaseCheck({
   id: 'invalid-index',
   title: 'every index is valid',
   queries: { invalidIndexes: invalidIndexesQuery },
-  evaluate({ invalidIndexes }, database, { connection: entry }) {
+  evaluate({ invalidIndexes }, database, { connection }) {
     if (invalidIndexes.length === 0) return pass('all');
-    const isOld = entry.kind === 'entered' && entry.version < 120_000;
+    const isOld = connection.kind === 'entered' && connection.version < 120_000;
     const busy = invalidIndexes.filter((index) => index.busy);
     const uniques = invalidIndexes.filter((index) => index.unique && !index.busy && !isRemains(index));
     const curable = invalidIndexes.filter((index) => !index.busy && !uniques.includes(index));

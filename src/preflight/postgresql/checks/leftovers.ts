@@ -1,6 +1,7 @@
 import { quoteIdentifier, quoteLiteral } from '../../../postgresql/quote.ts';
 import { type Fix, fail, info, pass, warn } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
+import { isMigrationPublication } from '../migration-publications.ts';
 import { publicationsQuery } from '../queries/publications.ts';
 import {
   isMigrationSlot,
@@ -51,11 +52,6 @@ export const leftoversCheck = databaseCheck({
       : info(observed, { detail, objects, fix: { text } });
   },
 });
-
-/** As the engines of migrations name them. */
-export function isMigrationPublication(name: string): boolean {
-  return /^(aiven_db_migrate_|cloudctl_)/.test(name);
-}
 
 function kept(slots: readonly ReplicationSlot[]): string {
   const bytes = slots.reduce((sum, { retained }) => sum + (retained ?? 0), 0);

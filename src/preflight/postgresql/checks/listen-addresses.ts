@@ -13,16 +13,16 @@ export const listenAddressesCheck = serverCheck({
   spec: '4.6',
   needs: 'entry',
   queries: { settings: settingsQuery, activity: activityQuery },
-  evaluate({ settings, activity }, ground, wish) {
+  evaluate({ settings, activity }, facts, options) {
     const value = settingOf(settings, 'listen_addresses');
     const heard = value.split(',').map((part) => part.trim());
     if (heard.includes('*') || heard.includes('0.0.0.0')) return pass(value, { required: '*' });
     const local = heard.every((address) => address === '' || address === 'localhost' || isLoopbackAddress(address));
     const observed = value === '' ? 'none' : value;
-    const used = dialled(ground);
+    const used = dialled(facts);
     const fix = alterSystemFix(settings, { listen_addresses: '*' });
     const harm = restartImpact(activity);
-    if (!wish.asPublic) {
+    if (!options.asPublic) {
       return warn(observed, {
         required: '*',
         detail: `Reached at ${used} as it is; a service out on the internet needs listen_addresses = '*'. ${harm}`,

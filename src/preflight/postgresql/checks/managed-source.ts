@@ -9,12 +9,12 @@ export const managedSourceCheck = serverCheck({
   spec: '4.6',
   needs: 'entry',
   queries: { marks: managedServiceMarkersQuery },
-  evaluate({ marks: found }, { address, connection: entry }): CheckOutcome {
+  evaluate({ marks: found }, { address, connection }): CheckOutcome {
     const seen = [...hostMarks(address.host), ...found];
     if (seen.length === 0) return pass('no marks of a managed service');
     const own = seen.filter((mark) => services[mark] === ownService);
     const names = [...new Set(seen.flatMap((mark) => services[mark] ?? []))].join(', ');
-    const superuser = entry.kind === 'entered' && entry.superuser;
+    const superuser = connection.kind === 'entered' && connection.superuser;
     // A dump of such a cluster carries its administrator along, and no such cluster gives anybody a superuser.
     if (own.length > 0 && !(superuser && own.every((mark) => mark === 'role:doadmin'))) return same(seen);
     if (!superuser) return elsewhere(names, seen);

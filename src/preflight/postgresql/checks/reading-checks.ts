@@ -1,5 +1,6 @@
 import { pass, unknown } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
+import { addConstraintNotValid, dropConstraint } from '../constraint-text.ts';
 import { createRelationReads, type RelationRead } from '../function-body/relation-reads.ts';
 import { firstObjects, unlistedNote } from '../object-list.ts';
 import {
@@ -23,11 +24,8 @@ export const readingChecksCheck = databaseCheck({
       detail: `A CHECK is asked for every row that is copied, when the rows that its function reads are not there yet; of its own table it sees none of the same copy. One that wants them there ends the copy, each time it is tried: "new row for relation … violates check constraint ${first.name}". One that wants them away passes.${unlistedNote(found)}`,
       objects: firstObjects(found).map(({ name, table, definition }) => `${name} on ${table} ${definition}`),
       fix: {
-        sql: found.map(({ name, table }) => `ALTER TABLE ${table} DROP CONSTRAINT IF EXISTS ${name}`),
-        undo: found.map(
-          ({ name, table, definition }) =>
-            `ALTER TABLE ${table} ADD CONSTRAINT ${name} ${definition.replace(/ NOT VALID$/, '')} NOT VALID`,
-        ),
+        sql: found.map((one) => dropConstraint({ ...one, owner: one.table, ofDomain: false })),
+        undo: found.map((one) => addConstraintNotValid({ ...one, owner: one.table, ofDomain: false })),
         database,
         by: 'the owner of the tables, or a superuser',
         text: 'Drop them until the cut-over, or for good in favour of a trigger, which does not fire while rows are copied. `cloudctl db rehearse` shows whether they pass.',

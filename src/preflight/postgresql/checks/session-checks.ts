@@ -1,5 +1,6 @@
 import { fail, pass, unknown, warn } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
+import { addConstraintNotValid, dropConstraint } from '../constraint-text.ts';
 import { firstObjects, unlistedNote } from '../object-list.ts';
 import {
   type SessionDependentConstraint,
@@ -23,10 +24,8 @@ export const sessionChecksCheck = databaseCheck({
       detail: `A CHECK is asked again for every row that is copied or applied, by another role, with an empty search_path and nothing of what an application sets: "new row for relation … violates check constraint", "unrecognized configuration parameter", "relation … does not exist". The copy ends there, each time it is tried.${unlistedNote(named)}`,
       objects: firstObjects(named).map(({ name, owner, definition }) => `${name} on ${owner} ${definition}`),
       fix: {
-        sql: named.map((one) => `${altered(one)} DROP CONSTRAINT IF EXISTS ${one.name}`),
-        undo: named.map(
-          (one) => `${altered(one)} ADD CONSTRAINT ${one.name} ${one.definition.replace(/ NOT VALID$/, '')} NOT VALID`,
-        ),
+        sql: named.map(dropConstraint),
+        undo: named.map(addConstraintNotValid),
         database,
         by: 'the owner of the tables, or a superuser',
         text: 'Drop them until the cut-over, or for good in favour of a trigger, which does not fire while rows are copied.',
@@ -53,7 +52,3 @@ function asksWho({ definition }: SessionDependentConstraint): boolean {
 
 const who = /\b(CURRENT_USER|CURRENT_ROLE|SESSION_USER|USER)\b|"(current|session)_user"\(\)/;
 const session = new RegExp(`${who.source}|\\bto_reg|::regclass|schema`, 'i');
-
-function altered({ owner, ofDomain }: SessionDependentConstraint): string {
-  return `ALTER ${ofDomain ? 'DOMAIN' : 'TABLE'} ${owner}`;
-}

@@ -1,6 +1,7 @@
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
 import { type CheckOutcome, fail, pass, unknown, warn } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
+import { addConstraintNotValid, dropConstraint } from '../constraint-text.ts';
 import { effectiveSettings } from '../effective-settings.ts';
 import { dependsOnTimeZone } from '../function-body/time-zone.ts';
 import { firstObjects, unlistedNote } from '../object-list.ts';
@@ -30,9 +31,9 @@ export const settingChecksCheck = databaseCheck({
     settings: settingsQuery,
     roleSettings: roleSettingsQuery,
   },
-  evaluate({ swayedChecks, functionUses, functionBodies, settings, roleSettings }, database, ground) {
+  evaluate({ swayedChecks, functionUses, functionBodies, settings, roleSettings }, database, facts) {
     const found = swayedChecks.filter(({ rows }) => rows !== 'none');
-    const own = ownSettings(database, settings, roleSettings, ground);
+    const own = ownSettings(database, settings, roleSettings, facts);
     const zone = own.find(({ name }) => name === 'TimeZone');
     const uses = zone === undefined ? [] : usesByZone(functionUses, functionBodies);
     if (zone !== undefined && uses.length > 0) return otherwise(uses, zone.value);
@@ -47,8 +48,8 @@ export const settingChecksCheck = databaseCheck({
       required: 'none, or the settings that every server begins with',
       objects: firstObjects(named).map(({ name, owner, definition }) => `${name} on ${owner} ${definition}`),
       fix: {
-        sql: named.map((one) => `${altered(one)} DROP CONSTRAINT IF EXISTS ${one.name}`),
-        undo: named.map((one) => `${altered(one)} ADD CONSTRAINT ${one.name} ${bare(one.definition)} NOT VALID`),
+        sql: named.map(dropConstraint),
+        undo: named.map(addConstraintNotValid),
         database,
         by: 'the owner of the tables, or a superuser',
         text: `Drop them until the cut-over, or write them so that they name their zone (AT TIME ZONE 'UTC'). A target whose own settings are those of the source takes the rows: ALTER DATABASE ${quoteIdentifier(database)} SET there, or of the role that applies changes, then --accept setting-checks.`,
@@ -126,10 +127,10 @@ function ownSettings(
   database: string,
   settings: ServerSettings,
   glued: readonly RoleSetting[],
-  ground: PostgresqlSourceFacts,
+  facts: PostgresqlSourceFacts,
 ): readonly { readonly name: string; readonly value: string }[] {
   return Object.keys(defaultSessionSettings).flatMap((name) => {
-    const value = effectiveSettings(name, settings, glued, { ...ground, databases: [database] })[0]?.value;
+    const value = effectiveSettings(name, settings, glued, { ...facts, databases: [database] })[0]?.value;
     return value === undefined || (usual[name] ?? /^$/).test(value) ? [] : [{ name, value }];
   });
 }
@@ -139,11 +140,3 @@ const usual: Readonly<Record<string, RegExp>> = {
   DateStyle: /^(ISO(, *MDY)?|MDY, *ISO)$/i,
   IntervalStyle: /^postgres$/i,
 };
-
-function altered({ owner, ofDomain }: SettingsDependentConstraint): string {
-  return `ALTER ${ofDomain ? 'DOMAIN' : 'TABLE'} ${owner}`;
-}
-
-function bare(definition: string): string {
-  return definition.replace(/ NOT VALID$/, '');
-}

@@ -8,10 +8,10 @@ export const standbySourceCheck = serverCheck({
   title: 'the source is a primary',
   needs: 'entry',
   queries: { settings: settingsQuery },
-  evaluate({ settings }, ground) {
-    if (ground.connection.kind !== 'entered' || !ground.connection.inRecovery) return pass('primary');
+  evaluate({ settings }, facts) {
+    if (facts.connection.kind !== 'entered' || !facts.connection.inRecovery) return pass('primary');
     const decoding =
-      serverVersionOf(ground) < 160_000
+      serverVersionOf(facts) < 160_000
         ? ' Before version 16 nothing can be decoded either: "logical decoding cannot be used while in recovery".'
         : '';
     const delay = settingOf(settings, 'max_standby_streaming_delay');

@@ -4,7 +4,7 @@ import { effectiveSettings } from '../effective-settings.ts';
 import { migrationRoleQuery } from '../queries/migration-role.ts';
 import { roleSettingsQuery } from '../queries/role-settings.ts';
 import { settingsQuery } from '../queries/settings.ts';
-import { resetRoleSetting } from '../role-config.ts';
+import { resetRoleSetting } from '../role-setting-fix.ts';
 import type { PostgresqlSourceFacts } from '../source-facts.ts';
 import { binarySizeText, parseBytes } from '../units.ts';
 
@@ -19,10 +19,10 @@ export const tempFileLimitCheck = serverCheck({
   title: 'temp_file_limit and work_mem leave room to read the schema',
   needs: 'entry',
   queries: { settings: settingsQuery, roleSettings: roleSettingsQuery, role: migrationRoleQuery },
-  evaluate({ settings, roleSettings, role }, ground) {
-    const limits = effectiveSettings('temp_file_limit', settings, roleSettings, ground, '-1');
+  evaluate({ settings, roleSettings, role }, facts) {
+    const limits = effectiveSettings('temp_file_limit', settings, roleSettings, facts, '-1');
     const memory = new Map(
-      effectiveSettings('work_mem', settings, roleSettings, ground, '4MB').map(({ database, value }) => [
+      effectiveSettings('work_mem', settings, roleSettings, facts, '4MB').map(({ database, value }) => [
         database,
         value,
       ]),
@@ -31,7 +31,7 @@ export const tempFileLimitCheck = serverCheck({
       const limit = parseBytes(one.value, 'kB') ?? -1;
       if (limit < 0) return [];
       const work = parseBytes(memory.get(one.database) ?? '', 'kB') ?? 0;
-      return [{ ...one, limit, work, room: Math.max(limit, work), sorted: sortedIn(ground, one.database) }];
+      return [{ ...one, limit, work, room: Math.max(limit, work), sorted: sortedIn(facts, one.database) }];
     });
     const [worst] = tight.toSorted((a, b) => a.room / a.sorted - b.room / b.sorted);
     if (worst === undefined) return pass('unlimited');

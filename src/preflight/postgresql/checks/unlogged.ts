@@ -22,14 +22,14 @@ export const unloggedCheck = databaseCheck({
     unequalColumns: columnsWithoutEqualityQuery,
     unloggedReferences: unloggedReferencesQuery,
   },
-  evaluate({ relations, identities, unequalColumns, unloggedReferences }, database, { connection: entry }, { method }) {
+  evaluate({ relations, identities, unequalColumns, unloggedReferences }, database, { connection }, { method }) {
     const tables = relations.unlogged;
     if (tables.length === 0) return pass('none');
     const observed = countText(tables.length, 'table');
     if (method === 'dump') {
       return info(observed, { detail: 'A dump carries their rows over.', objects: firstObjects(tables) });
     }
-    const version = entry.kind === 'entered' ? entry.version : 0;
+    const version = connection.kind === 'entered' ? connection.version : 0;
     const unequal = incomparableColumnsByTable(unequalColumns);
     // Once it is logged it is published, and then it needs an identity like every table.
     const keys = identities.flatMap((table) => {

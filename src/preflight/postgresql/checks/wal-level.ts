@@ -12,11 +12,11 @@ export const walLevelCheck = serverCheck({
   spec: '4.6',
   needs: 'entry',
   queries: { settings: settingsQuery, activity: activityQuery },
-  evaluate({ settings, activity }, ground) {
+  evaluate({ settings, activity }, facts) {
     const observed = settingOf(settings, 'wal_level');
     if (observed === 'logical') return pass('logical', { required: 'logical' });
     const words =
-      serverVersionOf(ground) < 170_000
+      serverVersionOf(facts) < 170_000
         ? 'logical decoding requires wal_level >= logical'
         : 'logical decoding requires "wal_level" >= "logical"';
     const waits =

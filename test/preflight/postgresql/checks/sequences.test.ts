@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { quoteLiteral } from '../../../../src/postgresql/quote.ts';
-import { sequenceScript, sequencesCheck } from '../../../../src/preflight/postgresql/checks/sequences.ts';
+import { sequencesCheck } from '../../../../src/preflight/postgresql/checks/sequences.ts';
 import { sequencesQuery } from '../../../../src/preflight/postgresql/queries/sequences.ts';
+import { sequenceScript } from '../../../../src/preflight/postgresql/sequence-script.ts';
 import { type Postgres, startPostgres } from '../../../fixtures/postgres.ts';
 import { overviewOf, preflightOptions, short, sourceFacts } from '../facts.ts';
 import { queryRows } from '../query-rows.ts';

@@ -1,0 +1,43 @@
+import { quoteIdentifier } from '../../../postgresql/quote.ts';
+import { pass, warn } from '../../finding.ts';
+import { serverCheck } from '../check.ts';
+import { databasesQuery } from '../queries/databases.ts';
+import { migrationRoleQuery } from '../queries/migration-role.ts';
+
+export const authConnlimitCheck = serverCheck({
+  id: 'auth-connlimit',
+  title: 'no connection limit of role or database is in the way',
+  needs: 'entry',
+  queries: { role: migrationRoleQuery, databases: databasesQuery },
+  evaluate({ role, databases }, facts) {
+    if (role.superuser) return pass('a superuser is not limited');
+    const ours = databases.filter(({ name }) => facts.databases.includes(name));
+    const tables = facts.copy?.tables ?? 0;
+    const tight = [
+      ...(role.connectionLimit >= 0 && role.connectionLimit < wanted(tables)
+        ? [{ what: `role ${role.name}`, limit: role.connectionLimit, alter: `ROLE ${quoteIdentifier(role.name)}` }]
+        : []),
+      ...ours.flatMap(({ name, connectionLimit }) =>
+        connectionLimit >= 0 && connectionLimit < wanted(facts.copy?.perDatabase.get(name)?.tables ?? 0)
+          ? [{ what: `database ${name}`, limit: connectionLimit, alter: `DATABASE ${quoteIdentifier(name)}` }]
+          : [],
+      ),
+    ];
+    if (tight.length === 0) return pass('no limit in the way');
+    return warn(tight.map(({ what, limit }) => `${what} ${limit}`).join(', '), {
+      required: 'none, or 2 + 4 for each table',
+      detail: 'Beyond it the server refuses: "too many connections for role" or "too many connections for database".',
+      objects: tight.map(({ what, limit }) => `${what}: ${limit}`),
+      fix: {
+        sql: tight.map(({ alter }) => `ALTER ${alter} CONNECTION LIMIT -1`),
+        undo: tight.map(({ alter, limit }) => `ALTER ${alter} CONNECTION LIMIT ${limit}`),
+        text: 'Lift the limit for the time of the migration.',
+      },
+    });
+  },
+});
+
+/** Connections that so many tables may take while they are copied. */
+function wanted(tables: number): number {
+  return 2 + 4 * tables;
+}

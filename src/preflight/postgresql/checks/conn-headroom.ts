@@ -1,0 +1,35 @@
+import { pass, warn } from '../../finding.ts';
+import { alterSystemFix } from '../alter-system.ts';
+import { serverCheck } from '../check.ts';
+import { connectionCapacityQuery } from '../queries/connection-capacity.ts';
+import { migrationRoleQuery } from '../queries/migration-role.ts';
+import { settingsQuery } from '../queries/settings.ts';
+import { slotDemand } from '../slot-demand.ts';
+import { serverVersionOf } from '../source-facts.ts';
+import { countText } from '../units.ts';
+
+export const connHeadroomCheck = serverCheck({
+  id: 'conn-headroom',
+  title: 'connections are free for the migration',
+  needs: 'entry',
+  queries: { capacity: connectionCapacityQuery, settings: settingsQuery, role: migrationRoleQuery },
+  evaluate({ capacity, settings, role }, facts) {
+    const { max, used } = capacity;
+    const kept = role.superuser ? 0 : capacity.reserved;
+    const free = max - kept - used;
+    const databases = facts.databases.length;
+    // Before 12 senders took their places from the same number.
+    const needed = serverVersionOf(facts) < 120_000 ? slotDemand(databases).full + 4 : 4;
+    const observed = `${countText(free, 'connection')} free of ${max} (${used} used${kept === 0 ? '' : `, ${kept} reserved`})`;
+    if (free >= needed) return pass(observed, { required: String(needed) });
+    return warn(observed, {
+      required: String(needed),
+      detail: `The server would refuse: "${role.superuser ? 'sorry, too many clients already' : 'remaining connection slots are reserved'}".`,
+      fix: alterSystemFix(
+        settings,
+        { max_connections: String(max + needed - free) },
+        'Or close connections that idle.',
+      ),
+    });
+  },
+});

@@ -1,0 +1,61 @@
+import { quoteIdentifier } from '../../../postgresql/quote.ts';
+import { type Fix, pass } from '../../finding.ts';
+import { serverCheck } from '../check.ts';
+import { evaluateLoginStep, failLogin, type RefusedEntry } from '../login-steps.ts';
+import type { PostgresqlSourceFacts } from '../source-facts.ts';
+
+export const dbExistsCheck = serverCheck({
+  id: 'db-exists',
+  title: 'the database is there and can be entered',
+  spec: '4.6',
+  needs: 'address',
+  queries: {},
+  evaluate(_values, facts) {
+    return evaluateLoginStep(
+      facts,
+      'db-exists',
+      () => pass(facts.dbname),
+      (why) =>
+        failLogin(why, {
+          ...(why.kind === 'refused' && why.asked === true ? hardened : {}),
+          required: `a database ${facts.dbname} that ${facts.username} may enter`,
+          fix: databaseFix(facts, why),
+        }),
+    );
+  },
+});
+
+const hardened = {
+  detail:
+    'The login was let in, and then the first question was denied: somebody took from PUBLIC what every client uses.',
+};
+
+function databaseFix({ dbname, username }: PostgresqlSourceFacts, why: RefusedEntry): Fix {
+  const { code } = why;
+  const [database, role] = [quoteIdentifier(dbname), quoteIdentifier(username)];
+  if (code === '42501' && why.kind === 'refused' && why.asked === true) {
+    return {
+      sql: [
+        `GRANT USAGE ON SCHEMA pg_catalog TO ${role}`,
+        `GRANT EXECUTE ON FUNCTION pg_catalog.pg_backend_pid() TO ${role}`,
+      ],
+      database: dbname,
+      text: 'Give the role back what it was denied; pg_dump and the migration need such functions as well.',
+    };
+  }
+  if (code === '42501') {
+    return {
+      sql: [`GRANT CONNECT ON DATABASE ${database} TO ${role}`],
+      undo: [`REVOKE CONNECT ON DATABASE ${database} FROM ${role}`],
+      text: 'Let the role connect to the database.',
+    };
+  }
+  if (code === '55000') {
+    return {
+      sql: [`ALTER DATABASE ${database} WITH ALLOW_CONNECTIONS true`],
+      undo: [`ALTER DATABASE ${database} WITH ALLOW_CONNECTIONS false`],
+      text: 'Let the database take connections, or name another as --dbname. One that is called invalid can only be dropped.',
+    };
+  }
+  return { text: 'Correct --dbname: names are case-sensitive, and psql -l lists them.' };
+}

@@ -1,0 +1,25 @@
+import { info, pass } from '../../finding.ts';
+import { alterSystemFix } from '../alter-system.ts';
+import { serverCheck } from '../check.ts';
+import { settingsQuery } from '../queries/settings.ts';
+import { sizeSetting } from '../setting-values.ts';
+import { binarySizeText } from '../units.ts';
+
+export const decodingMemCheck = serverCheck({
+  id: 'decoding-mem',
+  title: 'logical_decoding_work_mem holds usual transactions',
+  needs: 'entry',
+  queries: { settings: settingsQuery },
+  evaluate({ settings }) {
+    // Before 13 it is not a setting: 4096 changes of a transaction stay in memory.
+    if (!settings.has('logical_decoding_work_mem')) return pass('fixed in this version');
+    const bytes = sizeSetting(settings, 'logical_decoding_work_mem');
+    if (bytes >= 64 * 1024 ** 2) return pass(binarySizeText(bytes));
+    return info(binarySizeText(bytes), {
+      required: 'at least 64MB; 256MB for big transactions',
+      detail:
+        'Transactions that change more are written to disk under pg_replslot while they are decoded, once for each slot.',
+      fix: alterSystemFix(settings, { logical_decoding_work_mem: '256MB' }),
+    });
+  },
+});

@@ -1,0 +1,35 @@
+import { info, pass, skip, warn } from '../../finding.ts';
+import { serverCheck } from '../check.ts';
+import { openTransactionsQuery } from '../queries/open-transactions.ts';
+import { binarySizeText, countText } from '../units.ts';
+
+export const dumpQuiescedCheck = serverCheck({
+  id: 'dump-quiesced',
+  title: 'nobody writes while a dump is taken',
+  spec: '4.6',
+  needs: 'entry',
+  queries: { transactions: openTransactionsQuery },
+  evaluate({ transactions }, facts, options) {
+    const written = facts.walRate?.bytes ?? 0;
+    const seconds = Math.round(facts.walRate?.seconds ?? 0);
+    if (written <= idleBytes && transactions.length === 0) {
+      if (facts.walRate === undefined) return skip('the WAL position could not be read twice');
+      return pass(`${binarySizeText(written)} of WAL in ${seconds} s`);
+    }
+    const observed = `${binarySizeText(written)} of WAL in ${seconds} s, ${countText(transactions.length, 'open transaction')}`;
+    const detail =
+      'A dump is a snapshot: what is written after it began is lost. The specification asks for the source to be offline or in maintenance.';
+    if (options.method !== 'dump') return info(observed, { detail });
+    return warn(observed, {
+      required: 'an idle source',
+      detail,
+      fix: {
+        by: 'who runs the applications',
+        text: 'Stop the applications before the dump, and run this again to see that nothing is written.',
+      },
+    });
+  },
+});
+
+/** Less than this is what an idle server notes for itself between two readings. */
+const idleBytes = 8192;

@@ -1,0 +1,18 @@
+import { info, pass } from '../../finding.ts';
+import { databaseCheck } from '../check.ts';
+import { firstObjects, unlistedNote } from '../object-list.ts';
+import { relationsQuery } from '../queries/relations.ts';
+import { countText } from '../units.ts';
+
+export const foreignTablesCheck = databaseCheck({
+  id: 'foreign-tables',
+  title: 'there are no foreign tables',
+  queries: { relations: relationsQuery },
+  evaluate({ relations: { foreign } }) {
+    if (foreign.length === 0) return pass('none');
+    return info(countText(foreign.length, 'table'), {
+      detail: `Only their definitions move; the rows stay where they are. The target needs the extension of the foreign data wrapper, a way to the foreign server, and the passwords of the user mappings set again.${unlistedNote(foreign)}`,
+      objects: firstObjects(foreign),
+    });
+  },
+});

@@ -1,0 +1,68 @@
+import { type CheckOutcome, fail, pass, warn } from '../../finding.ts';
+import { databaseCheck } from '../check.ts';
+import { columnsMissedByHashIndex } from '../hash-index-lookup.ts';
+import { type IncomparableColumns, identityFix, incomparableColumnsByTable } from '../identity-fix.ts';
+import { firstObjects, unlistedNote } from '../object-list.ts';
+import { type NullableHashIndexColumn, nullableHashIndexColumnsQuery } from '../queries/nullable-hash-index-columns.ts';
+import {
+  columnsWithoutEqualityQuery,
+  replicaIdentitiesQuery,
+  type TableReplicaIdentity,
+} from '../queries/replica-identities.ts';
+import { serverVersionOf } from '../source-facts.ts';
+import { countText } from '../units.ts';
+
+export const fullWithoutEqCheck = databaseCheck({
+  id: 'full-without-eq',
+  title: 'rows of tables with REPLICA IDENTITY FULL can be compared',
+  queries: {
+    identities: replicaIdentitiesQuery,
+    unequalColumns: columnsWithoutEqualityQuery,
+    hashedNulls: nullableHashIndexColumnsQuery,
+  },
+  evaluate({ identities, unequalColumns, hashedNulls }, database, facts, options) {
+    const unequal = incomparableColumnsByTable(unequalColumns);
+    const full = identities.filter(({ identity, unlogged }) => identity === 'f' && !unlogged);
+    const found = full.filter(({ keyed, name }) => !keyed && unequal.has(name));
+    const missed =
+      found.length > 0
+        ? []
+        : columnsMissedByHashIndex(hashedNulls, options).filter(({ table }) => full.some(({ name }) => name === table));
+    if (missed.length > 0) return lost(missed, database);
+    if (found.length === 0) return pass(full.length === 0 ? 'no such table' : countText(full.length, 'table'));
+    return fail(['continuous'], countText(found.length, 'table'), {
+      required: 'a primary key, or columns of types with an equality operator',
+      detail: `At the first UPDATE or DELETE the target says "could not identify an equality operator for type ${firstType(found, unequal)}", and stops applying the changes of the whole database, not only those of the table.${unlistedNote(found)}`,
+      objects: firstObjects(found).map(({ name }) => `${name} (${unequal.get(name)?.join(', ')})`),
+      fix: identityFix(found, unequal, database, serverVersionOf(facts)),
+    });
+  },
+});
+
+function lost(missed: readonly NullableHashIndexColumn[], database: string): CheckOutcome {
+  const sure = missed.filter(({ rows }) => rows === 'violate');
+  const named = sure.length > 0 ? sure : missed;
+  const indexes = [...new Set(named.map(({ index }) => index))];
+  const more = {
+    required: 'a primary key, or no hash index over a column that takes NULL',
+    detail: `PostgreSQL 17 and newer look for the row that is changed by an index, and a hash index has no NULL: such a row is not found, its UPDATE or DELETE is left out on the target, and nobody says so.${unlistedNote(named)}`,
+    objects: firstObjects(named).map(({ table, column, index }) => `${table} (${column}, ${index})`),
+    fix: {
+      database,
+      by: 'the owner of the tables, or a superuser',
+      text: `A primary key is the best cure. Else drop the index until the cut-over and make it on the target then: ${firstObjects(
+        indexes,
+      )
+        .map((index) => `DROP INDEX ${index}`)
+        .join('; ')}.`,
+    },
+  };
+  const observed = countText(named.length, 'table');
+  return sure.length > 0 ? fail(['continuous'], observed, more) : warn(observed, more);
+}
+
+/** `json` of `doc json`, of the first column found. */
+function firstType([first]: readonly TableReplicaIdentity[], unequal: IncomparableColumns): string {
+  const described = unequal.get(first?.name ?? '')?.[0] ?? '';
+  return /^(?:"(?:[^"]|"")*"|\S+) (.*)$/s.exec(described)?.[1] ?? described;
+}

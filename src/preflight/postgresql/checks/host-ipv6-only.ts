@@ -1,0 +1,11 @@
+import { evaluateIpv6Only } from '../../network/evaluate-host.ts';
+import { serverCheck } from '../check.ts';
+
+export const postgresqlHostIpv6OnlyCheck = serverCheck({
+  id: 'host-ipv6-only',
+  title: 'the host has an IPv4 address',
+  spec: '4.6',
+  needs: 'address',
+  queries: {},
+  evaluate: (_values, facts, options) => evaluateIpv6Only(facts.address, options),
+});

@@ -1,0 +1,12 @@
+import { evaluateHostParse } from '../../network/evaluate-host.ts';
+import { serverCheck } from '../check.ts';
+import { bothMethods } from '../login-steps.ts';
+
+export const hostParseCheck = serverCheck({
+  id: 'host-parse',
+  title: 'the host says what the other options say',
+  spec: '2',
+  needs: 'address',
+  queries: {},
+  evaluate: (_values, facts) => evaluateHostParse(facts.address, bothMethods),
+});

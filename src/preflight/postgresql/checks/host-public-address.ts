@@ -1,0 +1,12 @@
+import { evaluatePublicAddress } from '../../network/evaluate-host.ts';
+import { serverCheck } from '../check.ts';
+import { bothMethods } from '../login-steps.ts';
+
+export const postgresqlHostPublicAddressCheck = serverCheck({
+  id: 'host-public-address',
+  title: 'the host has a public address',
+  spec: '4.6',
+  needs: 'address',
+  queries: {},
+  evaluate: (_values, facts, options) => evaluatePublicAddress(facts.address, options, bothMethods),
+});

@@ -1,0 +1,18 @@
+import { info, pass } from '../../finding.ts';
+import { databaseCheck } from '../check.ts';
+import { firstObjects, unlistedNote } from '../object-list.ts';
+import { generatedColumnsQuery } from '../queries/generated-columns.ts';
+import { countText } from '../units.ts';
+
+export const identityColumnsCheck = databaseCheck({
+  id: 'identity-columns',
+  title: 'there are no identity columns',
+  queries: { columns: generatedColumnsQuery },
+  evaluate({ columns: { identity } }) {
+    if (identity.length === 0) return pass('none');
+    return info(countText(identity.length, 'column'), {
+      detail: `Their values arrive; the sequences behind them do not and have to be set at the cut-over, as all sequences.${unlistedNote(identity)}`,
+      objects: firstObjects(identity),
+    });
+  },
+});

@@ -1,0 +1,16 @@
+import { pass } from '../../finding.ts';
+import { serverCheck } from '../check.ts';
+import { databasesQuery } from '../queries/databases.ts';
+import { countText } from '../units.ts';
+
+/** A name that no database has ends the run before anything is judged. */
+export const ignoreUnknownCheck = serverCheck({
+  id: 'ignore-unknown',
+  title: 'every name in ignore_dbs is a database',
+  needs: 'entry',
+  queries: { databases: databasesQuery },
+  evaluate: (_values, _ground, options) =>
+    pass(options.ignoreDbs.length === 0 ? 'none named' : `${countText(options.ignoreDbs.length, 'database')} ignored`, {
+      ...(options.ignoreDbs.length === 0 ? {} : { objects: options.ignoreDbs }),
+    }),
+});

@@ -1,0 +1,23 @@
+import { type CheckOutcome, info, pass } from '../../finding.ts';
+import { serverCheck } from '../check.ts';
+
+export const portDefaultCheck = serverCheck({
+  id: 'port-default',
+  title: 'the port is that of a server, not of a pooler',
+  spec: '4.6',
+  needs: 'address',
+  queries: {},
+  evaluate(_values, { address: { port } }): CheckOutcome {
+    const usual = usualPorts[port];
+    return usual === undefined
+      ? pass(String(port))
+      : info(`${port}: ${usual}`, { fix: { text: 'If so, give the port of the server itself.' } });
+  },
+});
+
+const usualPorts: Readonly<Record<number, string>> = {
+  25060: 'the port of managed clusters',
+  25061: 'the port of managed clusters (spec §4.6), and of their pools',
+  6432: 'the port of PgBouncer',
+  6543: 'the port of a pooler in transaction mode',
+};

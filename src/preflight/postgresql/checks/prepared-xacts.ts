@@ -1,0 +1,33 @@
+import { quoteLiteral } from '../../../postgresql/quote.ts';
+import { fail, pass } from '../../finding.ts';
+import { serverCheck } from '../check.ts';
+import { describeTransaction } from '../open-transactions.ts';
+import { openTransactionsQuery } from '../queries/open-transactions.ts';
+import { countText } from '../units.ts';
+
+export const preparedXactsCheck = serverCheck({
+  id: 'prepared-xacts',
+  title: 'no prepared transaction is left open',
+  needs: 'entry',
+  queries: { transactions: openTransactionsQuery },
+  evaluate({ transactions }) {
+    const prepared = transactions.filter(({ kind }) => kind === 'prepared');
+    if (prepared.length === 0) return pass('none');
+    return fail(['continuous'], countText(prepared.length, 'prepared transaction'), {
+      required: 'none',
+      detail:
+        'It outlives its session and every restart. Until it ends no replication slot can be made, and what it wrote is sent only when it commits.',
+      objects: prepared.slice(0, 20).map(describeTransaction),
+      fix: {
+        by: 'its owner or a superuser, who must decide for each',
+        text: `Connected to the database of each, end it one way or the other: ${prepared
+          .slice(0, 10)
+          .map(
+            ({ id, database }) =>
+              `in ${database} COMMIT PREPARED ${quoteLiteral(id)} or ROLLBACK PREPARED ${quoteLiteral(id)}`,
+          )
+          .join('; ')}.`,
+      },
+    });
+  },
+});

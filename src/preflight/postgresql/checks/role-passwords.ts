@@ -1,0 +1,20 @@
+import { info, pass } from '../../finding.ts';
+import { serverCheck } from '../check.ts';
+import { loginRolesQuery } from '../queries/login-roles.ts';
+import { countText } from '../units.ts';
+
+export const rolePasswordsCheck = serverCheck({
+  id: 'role-passwords',
+  title: 'no other role logs in',
+  needs: 'entry',
+  queries: { logins: loginRolesQuery },
+  evaluate({ logins }, facts) {
+    const others = logins.filter(({ name, canLogin }) => canLogin && name !== facts.username).map(({ name }) => name);
+    if (others.length === 0) return pass('none');
+    return info(countText(others.length, 'other login'), {
+      detail: 'Roles are made anew on the target, with random passwords: neither md5 nor scram verifiers move.',
+      objects: others.slice(0, 20),
+      fix: { text: 'Set new passwords on the target before the applications move.' },
+    });
+  },
+});

@@ -1,0 +1,31 @@
+import { fail, pass } from '../../finding.ts';
+import { serverCheck } from '../check.ts';
+import { effectiveSettings } from '../effective-settings.ts';
+import { migrationRoleQuery } from '../queries/migration-role.ts';
+import { roleSettingsQuery } from '../queries/role-settings.ts';
+import { settingsQuery } from '../queries/settings.ts';
+import { describeSetting, resetRoleSetting } from '../role-setting-fix.ts';
+
+export const roleReadonlyCheck = serverCheck({
+  id: 'role-readonly',
+  title: 'transactions of the role may write',
+  needs: 'entry',
+  queries: { settings: settingsQuery, roleSettings: roleSettingsQuery, role: migrationRoleQuery },
+  evaluate({ settings, roleSettings, role }, facts) {
+    const all = effectiveSettings('default_transaction_read_only', settings, roleSettings, facts);
+    const on = all.filter(({ value }) => isOn(value));
+    if (on.length === 0) return pass('off');
+    return fail(['continuous'], on.length === all.length ? 'on' : `on in ${on.length} of ${all.length} databases`, {
+      required: 'off',
+      detail:
+        'default_transaction_read_only is on: "cannot execute CREATE PUBLICATION in a read-only transaction". The slot can still be made, and stays behind.',
+      objects: on.map(describeSetting),
+      ...(on.length === all.length ? {} : { only: on.map(({ database }) => database) }),
+      fix: resetRoleSetting('default_transaction_read_only', 'off', on, role),
+    });
+  },
+});
+
+function isOn(value: string): boolean {
+  return /^(on|true|yes|1|t|tr|tru|y|ye)$/i.test(value);
+}

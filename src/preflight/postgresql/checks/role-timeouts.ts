@@ -1,0 +1,82 @@
+import { fail, pass, warn } from '../../finding.ts';
+import { serverCheck } from '../check.ts';
+import { copyRates } from '../copy-estimate.ts';
+import { effectiveSettings } from '../effective-settings.ts';
+import { migrationRoleQuery } from '../queries/migration-role.ts';
+import { roleSettingsQuery } from '../queries/role-settings.ts';
+import { settingsQuery } from '../queries/settings.ts';
+import { combineFixes, describeSetting, resetRoleSetting } from '../role-setting-fix.ts';
+import type { PostgresqlSourceFacts } from '../source-facts.ts';
+import { parseMilliseconds, timeSpanText } from '../units.ts';
+
+const timeouts = [
+  'statement_timeout',
+  'transaction_timeout',
+  'idle_session_timeout',
+  'idle_in_transaction_session_timeout',
+  'lock_timeout',
+] as const;
+
+/** Those that end a copy in the middle; the others end a connection that waits. */
+const endsCopies: readonly string[] = ['statement_timeout', 'transaction_timeout'];
+
+export const roleTimeoutsCheck = serverCheck({
+  id: 'role-timeouts',
+  title: 'no timeout of the role ends a copy',
+  needs: 'entry',
+  queries: { settings: settingsQuery, roleSettings: roleSettingsQuery, role: migrationRoleQuery },
+  evaluate({ settings, roleSettings, role }, facts) {
+    const found = timeouts.flatMap((name) =>
+      effectiveSettings(name, settings, roleSettings, facts).flatMap((one) => {
+        const span = parseMilliseconds(one.value, 'ms') ?? 0;
+        return span > 0
+          ? [{ ...one, name, span, needed: Math.max(copySpan(facts, one.database), leastOf[name] ?? 0) }]
+          : [];
+      }),
+    );
+    if (found.length === 0) return pass('none');
+    const short = found.filter(({ name, span, needed }) => endsCopies.includes(name) && span < needed);
+    const observed = timeouts
+      .filter((name) => found.some((one) => one.name === name))
+      .map(
+        (name) =>
+          `${name} ${timeSpanText(Math.min(...found.filter((one) => one.name === name).map(({ span }) => span)))}`,
+      )
+      .join(', ');
+    const fixes = timeouts.map((name) => ({ name, set: found.filter((one) => one.name === name) }));
+    const more = {
+      required: 'none',
+      objects: found.slice(0, 20).map((one) => `${one.name} ${describeSetting(one)}`),
+      fix: combineFixes(
+        fixes.filter(({ set }) => set.length > 0).map(({ name, set }) => resetRoleSetting(name, '0', set, role)),
+        `New sessions of ${role.name} then wait as long as it takes. pg_dump sets them to 0 by itself.`,
+      ),
+    };
+    if (short.length === 0) {
+      return warn(observed, {
+        ...more,
+        detail: `The initial copies are statements of this role: what takes longer ends with "canceling statement due to statement timeout" or "terminating connection due to transaction timeout", and begins again. The biggest table should do at ${copyRates.slow / 1e6} MB/s.`,
+      });
+    }
+    const [worst] = short.toSorted((a, b) => b.needed - a.needed);
+    return fail(['continuous'], observed, {
+      ...more,
+      detail: `The biggest copy of ${worst!.database} takes about ${timeSpanText(worst!.needed)} at ${copyRates.slow / 1e6} MB/s, and ${worst!.name} ends it after ${timeSpanText(worst!.span)}: "${words[worst!.name]}". The copy begins again, for ever.`,
+      only: [...new Set(short.map(({ database }) => database))],
+    });
+  },
+});
+
+const words: Readonly<Record<string, string>> = {
+  statement_timeout: 'canceling statement due to statement timeout',
+  transaction_timeout: 'terminating connection due to transaction timeout',
+};
+
+/** Milliseconds that the copy of an empty table takes: its transaction makes a slot and asks for the columns first. */
+const leastOf: Readonly<Record<string, number>> = { transaction_timeout: 10 };
+
+/** Milliseconds that the biggest table of a database takes; a small database counts as one table. */
+function copySpan({ copy }: PostgresqlSourceFacts, database: string): number {
+  const found = copy?.perDatabase.get(database);
+  return ((found?.largest?.bytes ?? found?.bytes ?? 0) / copyRates.slow) * 1000;
+}

@@ -1,0 +1,26 @@
+import { pass, warn } from '../../finding.ts';
+import { databaseCheck } from '../check.ts';
+import { firstObjects, unlistedNote } from '../object-list.ts';
+import { restrictedFunctionsQuery } from '../queries/restricted-functions.ts';
+import { superusersQuery } from '../queries/superusers.ts';
+import { countText } from '../units.ts';
+
+export const secdefCheck = databaseCheck({
+  id: 'secdef',
+  title: 'no function runs with the rights of a superuser',
+  queries: { markedFunctions: restrictedFunctionsQuery, superusers: superusersQuery },
+  evaluate({ markedFunctions, superusers }) {
+    const owners = new Set(superusers);
+    const found = markedFunctions.filter(({ securityDefiner, owner }) => securityDefiner && owners.has(owner));
+    if (found.length === 0) return pass('none');
+    return warn(countText(found.length, 'function'), {
+      required: 'none',
+      detail: `SECURITY DEFINER runs them as their owner. A managed target gives no superuser ("role … not in permitted superuser list"), so there they belong to somebody with fewer rights, and fail when they need more.${unlistedNote(found)}`,
+      objects: firstObjects(found).map(({ name, owner }) => `${name} (owner ${owner})`),
+      fix: {
+        by: 'a superuser',
+        text: 'Give them to an owner with just the rights that they need: ALTER FUNCTION … OWNER TO ….',
+      },
+    });
+  },
+});

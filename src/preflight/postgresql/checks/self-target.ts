@@ -1,0 +1,27 @@
+import { type CheckOutcome, fail, pass, skip } from '../../finding.ts';
+import { serverCheck } from '../check.ts';
+import { bothMethods } from '../login-steps.ts';
+import type { PostgresqlSourceFacts } from '../source-facts.ts';
+
+export const selfTargetCheck = serverCheck({
+  id: 'self-target',
+  title: 'source and target are different servers',
+  needs: 'address',
+  queries: {},
+  evaluate(_values, { address }: PostgresqlSourceFacts, { target }): CheckOutcome {
+    if (target === undefined) return skip('the address of the target is not known');
+    const mine = [address.host, ...address.connects.map((each) => each.address)].map(plain);
+    const same = target.port === address.port && mine.includes(plain(target.host));
+    if (!same) return pass(`the target is ${target.host}, port ${target.port}`);
+    return fail(bothMethods, `both are ${address.host}, port ${address.port}`, {
+      required: 'two servers',
+      detail:
+        'Migrating to the same server is not supported: CREATE SUBSCRIPTION waits for its own transaction for ever.',
+      fix: { text: 'Name another target.' },
+    });
+  },
+});
+
+function plain(host: string): string {
+  return host.toLowerCase().replace(/\.$/, '');
+}

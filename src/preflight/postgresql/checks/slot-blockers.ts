@@ -1,0 +1,32 @@
+import { fail, pass, warn } from '../../finding.ts';
+import { serverCheck } from '../check.ts';
+import { describeTransaction, maxTransactionAge } from '../open-transactions.ts';
+import { openTransactionsQuery } from '../queries/open-transactions.ts';
+import { countText, timeSpanText } from '../units.ts';
+
+export const slotBlockersCheck = serverCheck({
+  id: 'slot-blockers',
+  title: 'no open transaction holds up a replication slot',
+  needs: 'entry',
+  queries: { transactions: openTransactionsQuery },
+  evaluate({ transactions }) {
+    const open = transactions.filter(({ kind }) => kind === 'session');
+    if (open.length === 0) return pass('none');
+    const oldest = Math.max(...open.map(({ seconds }) => seconds ?? 0));
+    const hidden = open.some(({ seconds }) => seconds === undefined);
+    const observed = `${countText(open.length, 'transaction')} that wrote, ${hidden && oldest === 0 ? 'of unknown age' : `the oldest ${timeSpanText(oldest * 1000)} old`}`;
+    const more = {
+      required: `none older than ${timeSpanText(maxTransactionAge * 1000)}`,
+      detail:
+        'A slot is made when every transaction that was writing is over, in whatever database: until then its creation hangs. Ending the client that waits leaves a half-made, active slot behind.',
+      objects: open.slice(0, 20).map(describeTransaction),
+      fix: {
+        text: `Let them commit, or end them: ${open
+          .slice(0, 5)
+          .map(({ id }) => `SELECT pg_terminate_backend(${id})`)
+          .join('; ')}. What they wrote is rolled back then.`,
+      },
+    };
+    return oldest > maxTransactionAge ? fail(['continuous'], observed, more) : warn(observed, more);
+  },
+});

@@ -1,0 +1,28 @@
+import { fail, pass } from '../../finding.ts';
+import { serverCheck } from '../check.ts';
+import { activityQuery } from '../queries/activity.ts';
+import { databasesQuery } from '../queries/databases.ts';
+import { slotsQuery } from '../queries/replication-slots.ts';
+import { numericSettingOf, settingsQuery } from '../queries/settings.ts';
+import { restartImpact } from '../restart-impact.ts';
+import { raiseSlotsFix } from '../slot-demand.ts';
+import { countText } from '../units.ts';
+
+/** The specification's own minimum: every database of the server counts, the ignored ones too. */
+export const slotsVsDbsCheck = serverCheck({
+  id: 'slots-vs-dbs',
+  title: 'max_replication_slots is at least the number of databases',
+  spec: '4.6',
+  needs: 'entry',
+  queries: { settings: settingsQuery, slots: slotsQuery, databases: databasesQuery, activity: activityQuery },
+  evaluate({ settings, slots, databases, activity }, facts) {
+    const max = numericSettingOf(settings, 'max_replication_slots');
+    const least = databases.length;
+    if (max >= least) return pass(String(max), { required: String(least) });
+    return fail(['continuous'], String(max), {
+      required: String(least),
+      detail: `max_replication_slots is ${max}, and the server has ${countText(least, 'database')} (templates left out, ignored ones counted). ${restartImpact(activity)}`,
+      fix: raiseSlotsFix(settings, slots, facts.databases.length, least),
+    });
+  },
+});

@@ -1,0 +1,18 @@
+import { info, pass } from '../../finding.ts';
+import { databaseCheck } from '../check.ts';
+import { firstObjects, unlistedNote } from '../object-list.ts';
+import { relationsQuery } from '../queries/relations.ts';
+import { countText } from '../units.ts';
+
+export const tempTablesCheck = databaseCheck({
+  id: 'temp-tables',
+  title: 'there are no temporary tables',
+  queries: { relations: relationsQuery },
+  evaluate({ relations: { temporary } }) {
+    if (temporary.length === 0) return pass('none');
+    return info(countText(temporary.length, 'table'), {
+      detail: `Temporary tables belong to a session and never move; the application makes them anew on the target.${unlistedNote(temporary)}`,
+      objects: firstObjects(temporary),
+    });
+  },
+});

@@ -1,0 +1,33 @@
+import { type CheckOutcome, pass, skip, warn } from '../../finding.ts';
+import { serverCheck } from '../check.ts';
+
+export const tlsCertCheck = serverCheck({
+  id: 'tls-cert',
+  title: 'the certificate outlasts the migration',
+  spec: '8',
+  needs: 'address',
+  queries: {},
+  evaluate(_values, { tls: { certificate } }, { disableSsl, now }): CheckOutcome {
+    if (disableSsl) return skip('TLS is not used');
+    if (certificate === undefined) return skip('no certificate was seen');
+    const until = new Date(certificate.validTo).toISOString().slice(0, 10);
+    const left = certificate.validTo - now;
+    const signed = certificate.selfSigned ? ', self-signed' : '';
+    if (left >= window) return pass(`valid until ${until}${signed}`);
+    return warn(`${left < 0 ? 'expired on' : 'valid until'} ${until}${signed}`, {
+      required: `valid until ${new Date(now + window).toISOString().slice(0, 10)}`,
+      detail:
+        'A migration may run for two weeks and connects again after every break: whoever verifies the certificate is then refused.',
+      objects: [certificate.subject],
+      fix: {
+        text: 'Renew the certificate (ssl_cert_file), then SELECT pg_reload_conf(): no restart is needed.',
+        reload: true,
+      },
+    });
+  },
+});
+
+const day = 86_400_000;
+
+/** The longest a migration runs (spec §8). */
+const window = 14 * day;

@@ -1,0 +1,34 @@
+import { formatServerVersion } from '../../../postgresql/version.ts';
+import { type CheckOutcome, fail, pass } from '../../finding.ts';
+import { serverCheck } from '../check.ts';
+import { bothMethods } from '../login-steps.ts';
+import { serverVersionOf } from '../source-facts.ts';
+
+export const postgresqlVersionMinCheck = serverCheck({
+  id: 'version-min',
+  title: 'the source is PostgreSQL 10 or newer',
+  needs: 'entry',
+  queries: {},
+  evaluate(_values, facts): CheckOutcome {
+    const version = serverVersionOf(facts);
+    const words = formatServerVersion(version);
+    if (version >= logicalSince) return pass(words);
+    if (version >= supportedSince) {
+      return fail(['continuous'], words, {
+        required: '10',
+        detail: 'Before 10 there is no logical replication built in: no publications, no pgoutput. A dump works.',
+        fix: { text: 'Upgrade the source first (pg_upgrade), or migrate with a dump.' },
+      });
+    }
+    return fail(bothMethods, words, {
+      required: '9.6',
+      detail: 'Neither the service nor the tools of today read so old a server.',
+      fix: { text: 'Upgrade the source to 10 or newer first (pg_upgrade).' },
+    });
+  },
+});
+
+/** Publications and pgoutput came with 10; 9.6 is the oldest that tools of today dump. */
+const logicalSince = 100_000;
+
+const supportedSince = 90_600;

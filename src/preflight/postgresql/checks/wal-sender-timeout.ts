@@ -1,0 +1,27 @@
+import { pass, warn } from '../../finding.ts';
+import { alterSystemFix } from '../alter-system.ts';
+import { serverCheck } from '../check.ts';
+import { effectiveSettings } from '../effective-settings.ts';
+import { roleSettingsQuery } from '../queries/role-settings.ts';
+import { settingsQuery } from '../queries/settings.ts';
+import { parseMilliseconds, timeSpanText } from '../units.ts';
+
+export const walSenderTimeoutCheck = serverCheck({
+  id: 'wal-sender-timeout',
+  title: 'wal_sender_timeout outlasts a pause of the target',
+  needs: 'entry',
+  queries: { settings: settingsQuery, roleSettings: roleSettingsQuery },
+  evaluate({ settings, roleSettings }, facts) {
+    const found = effectiveSettings('wal_sender_timeout', settings, roleSettings, facts);
+    const spans = found.map(({ value }) => parseMilliseconds(value, 'ms') ?? 0).filter((span) => span > 0);
+    const shortest = Math.min(...spans);
+    if (spans.length === 0) return pass('off');
+    if (shortest >= 30_000) return pass(timeSpanText(shortest), { required: 'at least 30 s, or 0' });
+    return warn(timeSpanText(shortest), {
+      required: 'at least 30 s, or 0',
+      detail:
+        'A target that is busy for longer loses its connection, again and again: "terminating walsender process due to replication timeout".',
+      fix: alterSystemFix(settings, { wal_sender_timeout: '5min' }),
+    });
+  },
+});

@@ -1,0 +1,43 @@
+import { fail, pass, warn } from '../../finding.ts';
+import { alterSystemFix } from '../alter-system.ts';
+import { serverCheck } from '../check.ts';
+import { activityQuery } from '../queries/activity.ts';
+import { slotsQuery } from '../queries/replication-slots.ts';
+import { numericSettingOf, settingsQuery } from '../queries/settings.ts';
+import { walSendersQuery } from '../queries/wal-senders.ts';
+import { restartImpact } from '../restart-impact.ts';
+import { slotDemand } from '../slot-demand.ts';
+import { countText } from '../units.ts';
+
+export const walSendersCheck = serverCheck({
+  id: 'wal-senders',
+  title: 'enough WAL senders are free',
+  needs: 'entry',
+  queries: { settings: settingsQuery, senders: walSendersQuery, slots: slotsQuery, activity: activityQuery },
+  evaluate({ settings, senders, slots, activity }, facts) {
+    const max = numericSettingOf(settings, 'max_wal_senders');
+    const used = senders.length;
+    const free = Math.max(0, max - used);
+    const { needed, full, sum } = slotDemand(facts.databases.length);
+    const observed = `${countText(free, 'sender')} free of ${max} (${used} used)`;
+    const required = `${needed} free, ${full} for full speed`;
+    const away = slots.filter(({ kind, active }) => kind === 'physical' && !active).length;
+    const comes =
+      away === 0 ? '' : ` ${countText(away, 'standby')} with an inactive slot may come back and take one each.`;
+    const detail = `${observed}; ${sum}.${comes}`;
+    if (free >= full) return pass(observed, { required, detail });
+    const fix = alterSystemFix(settings, { max_wal_senders: String(used + full) });
+    if (free >= needed) {
+      return warn(observed, {
+        required,
+        detail: `${detail} It works, with fewer tables copied at a time. ${restartImpact(activity)}`,
+        fix,
+      });
+    }
+    return fail(['continuous'], observed, {
+      required,
+      detail: `${detail} Tables would wait for ever: "number of requested standby connections exceeds max_wal_senders (currently ${max})". ${restartImpact(activity)}`,
+      fix,
+    });
+  },
+});

@@ -1,0 +1,27 @@
+import { pass, warn } from '../../finding.ts';
+import { alterSystemFix } from '../alter-system.ts';
+import { serverCheck } from '../check.ts';
+import { numericSettingOf, settingOf, settingsQuery } from '../queries/settings.ts';
+import { countText } from '../units.ts';
+
+/** Background workers apply changes, so they matter on the target; an extension that does so from here needs them too. */
+export const workerProcessesCheck = serverCheck({
+  id: 'worker-processes',
+  title: 'max_worker_processes leaves room for pglogical',
+  needs: 'entry',
+  queries: { settings: settingsQuery },
+  evaluate({ settings }, facts) {
+    const max = numericSettingOf(settings, 'max_worker_processes');
+    const preloaded = settingOf(settings, 'shared_preload_libraries');
+    if (!/\bpglogical\b/.test(preloaded)) {
+      return pass(String(max), { detail: 'Built-in logical replication takes none of them on the source.' });
+    }
+    const needed = facts.databases.length + 1;
+    if (max >= needed) return pass(String(max), { required: String(needed) });
+    return warn(String(max), {
+      required: String(needed),
+      detail: `pglogical is preloaded and takes one worker, and one more for each of ${countText(facts.databases.length, 'database')}.`,
+      fix: alterSystemFix(settings, { max_worker_processes: String(needed) }),
+    });
+  },
+});

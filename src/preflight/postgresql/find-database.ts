@@ -1,0 +1,5 @@
+import type { PostgresqlDatabase } from './queries/databases.ts';
+
+export function findDatabase(databases: readonly PostgresqlDatabase[], name: string): PostgresqlDatabase | undefined {
+  return databases.find((database) => database.name === name);
+}

@@ -1,0 +1,14 @@
+import { parseMajorVersion } from '../../postgresql/version.ts';
+import type { PreflightOptions } from '../preflight-options.ts';
+import type { NullableHashIndexColumn } from './queries/nullable-hash-index-columns.ts';
+
+/** Since 17 a target looks for a whole row by a hash index as well. */
+const hashIndexLookupSince = 170_000;
+
+export function columnsMissedByHashIndex(
+  hashed: readonly NullableHashIndexColumn[],
+  { targetVersion }: PreflightOptions,
+): readonly NullableHashIndexColumn[] {
+  const target = targetVersion === undefined ? undefined : parseMajorVersion(targetVersion);
+  return target !== undefined && target < hashIndexLookupSince ? [] : hashed;
+}

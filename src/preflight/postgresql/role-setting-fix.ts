@@ -1,0 +1,47 @@
+import { quoteIdentifier, quoteLiteral } from '../../postgresql/quote.ts';
+import type { Fix } from '../finding.ts';
+import type { EffectiveSetting } from './effective-settings.ts';
+import type { MigrationRole } from './queries/migration-role.ts';
+
+export function describeSetting({ database, value, set }: EffectiveSetting): string {
+  if (set === undefined) return `${database}: ${value} (server)`;
+  const glued = [set.role, set.database === undefined ? undefined : `database ${set.database}`]
+    .filter(Boolean)
+    .join(', ');
+  return `${database}: ${value} (${glued === '' ? 'all roles' : glued})`;
+}
+
+/** Glued to the role, it wins over the database's and the server's; glued to both only that pair wins, so it is changed there. */
+export function resetRoleSetting(
+  name: string,
+  value: string,
+  found: readonly EffectiveSetting[],
+  role: MigrationRole,
+): Fix {
+  const who = `ALTER ROLE ${quoteIdentifier(role.name)}`;
+  const pairs = found.flatMap(({ set }) =>
+    set?.role !== undefined && set.database !== undefined
+      ? [{ where: ` IN DATABASE ${quoteIdentifier(set.database)}`, set }]
+      : [],
+  );
+  const wide = found.find(({ set }) => set === undefined || set.role === undefined || set.database === undefined);
+  const changes = [
+    ...(wide === undefined ? [] : [{ where: '', set: wide.set?.role === undefined ? undefined : wide.set }]),
+    ...pairs,
+  ];
+  return {
+    sql: changes.map(({ where }) => `${who}${where} SET ${name} = ${quoteLiteral(value)}`),
+    undo: changes.map(({ where, set }) =>
+      set === undefined ? `${who}${where} RESET ${name}` : `${who}${where} SET ${name} = ${quoteLiteral(set.value)}`,
+    ),
+    text: `Set ${name} to ${value} for the role; new sessions have it, no restart.`,
+  };
+}
+
+export function combineFixes(fixes: readonly Fix[], text: string): Fix {
+  return {
+    sql: fixes.flatMap(({ sql }) => sql ?? []),
+    undo: fixes.flatMap(({ undo }) => undo ?? []),
+    text,
+  };
+}

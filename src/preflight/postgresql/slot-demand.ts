@@ -1,0 +1,34 @@
+import { alterSystemFix } from './alter-system.ts';
+import type { ReplicationSlot } from './queries/replication-slots.ts';
+import type { ServerSettings } from './queries/settings.ts';
+import { countText } from './units.ts';
+
+/** How many slots, and senders, so many databases take; the arithmetic in words. */
+export function slotDemand(databases: number): {
+  readonly needed: number;
+  readonly full: number;
+  readonly sum: string;
+} {
+  const needed = databases + 1;
+  const full = 3 * databases + 2;
+  return {
+    needed,
+    full,
+    sum: `${countText(databases, 'database')} + 1 for initial copies = ${needed} needed; 3x${databases}+2 = ${full} for full speed`,
+  };
+}
+
+export function raiseSlotsFix(
+  settings: ServerSettings,
+  used: readonly ReplicationSlot[],
+  databases: number,
+  least: number,
+) {
+  const wanted = Math.max(used.length + slotDemand(databases).full, least);
+  const idle = used.filter(({ active }) => !active).length;
+  const spare =
+    idle === 0
+      ? ''
+      : `${countText(idle, 'slot')} of those in use ${idle === 1 ? 'is' : 'are'} inactive: what nobody needs any more can be dropped instead.`;
+  return alterSystemFix(settings, { max_replication_slots: String(wanted) }, spare);
+}
