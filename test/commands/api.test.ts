@@ -65,7 +65,7 @@ describe('api', () => {
 
   it('renews a refused token for HEAD too, whose answer has no body', async () => {
     const { host, sandbox, grant, stored } = await loggedIn();
-    await admin(sandbox, 'POST', '/tokens/expire', { token: grant.access_token });
+    await admin(sandbox, 'POST', '/_sandbox/tokens/expire', { token: grant.access_token });
     expect((await runCloudctl(host, ['api', 'HEAD', '/v2/actions'])).code).toBe(0);
     expect(stored()?.gen).toBe(2);
   });

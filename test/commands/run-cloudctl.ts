@@ -82,7 +82,7 @@ export async function runLogin(
 export async function createSandboxHost(sandbox: Sandbox, options: TestHostOptions = {}): Promise<TestHost> {
   const host = testHost(options);
   host.writeConfig({ current: 'default', profiles: { default: profileOf(sandbox) } });
-  await admin(sandbox, 'POST', '/consent', { mode: 'approve', user: MAYA });
+  await admin(sandbox, 'POST', '/_sandbox/consent', { mode: 'approve', user: MAYA });
   return host;
 }
 
@@ -100,7 +100,7 @@ export function sandboxEnvironment({ ready }: Sandbox): Readonly<Record<string, 
 
 /** What a sandbox was asked for. */
 export async function recordedRequests(sandbox: Sandbox): Promise<readonly string[]> {
-  const answer = await admin(sandbox, 'GET', '/requests');
+  const answer = await admin(sandbox, 'GET', '/_sandbox/requests');
   const { requests }: { requests: { method: string; path: string }[] } = JSON.parse(answer.body);
   return requests.map(({ method, path }) => `${method} ${path}`).filter((line) => !line.includes('/_sandbox'));
 }

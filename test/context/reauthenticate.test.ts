@@ -20,8 +20,8 @@ async function revokedSession(scope: readonly string[] = []) {
   const host = await createSandboxHost(sandbox, { env: { ...sandboxEnvironment(sandbox), DISPLAY: ':0' } });
   expect((await runLogin(host, scope)).code).toBe(0);
   const before = storedRecord(profilePaths(host.folders.state, 'default'))!;
-  await admin(sandbox, 'POST', '/tokens/revoke', { token: before.accessToken.reveal() });
-  await admin(sandbox, 'DELETE', '/requests');
+  await admin(sandbox, 'POST', '/_sandbox/tokens/revoke', { token: before.accessToken.reveal() });
+  await admin(sandbox, 'DELETE', '/_sandbox/requests');
   return { sandbox, host, before, now: () => storedRecord(profilePaths(host.folders.state, 'default')) };
 }
 
@@ -62,7 +62,7 @@ describe('a session that has ended', () => {
 
   it('is a login where the browser is not signed in', async () => {
     const { sandbox, host, now, before } = await revokedSession();
-    await admin(sandbox, 'POST', '/consent', { mode: 'ask' });
+    await admin(sandbox, 'POST', '/_sandbox/consent', { mode: 'ask' });
     const ran = await runCloudctl(host, ['actions', 'list', '--yes', '-o', 'json'], terminal());
     expect(ran).toMatchObject({ code: 4, out: '' });
     expect(ran.error()).toMatchObject({ code: 'login_required', hint: expect.stringContaining('cloudctl auth login') });

@@ -61,7 +61,7 @@ it('a session in doubt asks the resource API it is bound to', async () => {
   const { session, sandbox, record, place, host, grant } = await made(false);
   createFileStore(place).journal.reserve(record, { now: 1, random: host.random }).close();
   expect((await session.bearer()).reveal()).toBe(grant.access_token);
-  const { body } = await admin(sandbox, 'GET', '/requests?endpoint=GET%20/v2/actions');
+  const { body } = await admin(sandbox, 'GET', '/_sandbox/requests?endpoint=GET%20/v2/actions');
   expect(JSON.parse(body).requests).toHaveLength(1);
 });
 
@@ -69,7 +69,7 @@ it.each([true, false])(
   'a session that has ended offers the way back where a person can be asked: %s',
   async (interactive) => {
     const { session, sandbox, grant, seen } = await made(interactive, 'body');
-    await admin(sandbox, 'POST', '/tokens/revoke', { token: grant.access_token });
+    await admin(sandbox, 'POST', '/_sandbox/tokens/revoke', { token: grant.access_token });
     await expect(session.forceRefresh()).rejects.toMatchObject({ code: 'needs_login' });
     // Nothing tells whose session it was, so not even the question is put.
     expect(seen).toEqual(interactive ? ['client', 'client'] : ['client']);

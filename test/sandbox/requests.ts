@@ -89,7 +89,7 @@ export function userOf({ ready }: Sandbox, email: string): Sandbox['ready']['use
 }
 
 export function admin({ ready }: Sandbox, method: string, path: string, body?: object): Promise<Exchange> {
-  return send(ready.admin_url, `/_sandbox${path}`, {
+  return send(ready.admin_url, path, {
     method,
     headers: { 'x-admin-token': ready.admin_token },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
@@ -227,7 +227,7 @@ export async function grantFor(
 
 /** A grant from the admin API. */
 export async function tokenFor(sandbox: Sandbox, body: object = {}): Promise<TokenResponseBody> {
-  const answer = await admin(sandbox, 'POST', '/tokens', { user: MAYA, scope: 'read write', ...body });
+  const answer = await admin(sandbox, 'POST', '/_sandbox/tokens', { user: MAYA, scope: 'read write', ...body });
   if (answer.status !== 200) throw new Error(`no token: ${answer.status} ${answer.body}`);
   return JSON.parse(answer.body);
 }

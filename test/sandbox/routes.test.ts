@@ -38,6 +38,6 @@ describe('the registry of routes', () => {
       ];
       expect([path, head.status, head.body]).toEqual([path, get.status, '']);
     }
-    expect((await admin(sandbox, 'HEAD', '/nothing')).status).toBe(404);
+    expect((await admin(sandbox, 'HEAD', '/_sandbox/nothing')).status).toBe(404);
   });
 });

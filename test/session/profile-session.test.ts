@@ -16,7 +16,7 @@ const day = 86_400_000;
 
 /** How often the server was asked for a refresh. */
 async function refreshes(sandbox: Sandbox): Promise<number> {
-  const answer = await admin(sandbox, 'GET', '/requests?endpoint=POST%20/v1/oauth/token');
+  const answer = await admin(sandbox, 'GET', '/_sandbox/requests?endpoint=POST%20/v1/oauth/token');
   const { requests }: { requests: { grant_type?: string }[] } = JSON.parse(answer.body);
   return requests.filter(({ grant_type }) => grant_type === 'refresh_token').length;
 }
@@ -28,7 +28,7 @@ async function accepts(sandbox: Sandbox, token: Secret): Promise<boolean> {
 /** Everybody's time goes on. */
 async function pass(host: TestHost, sandbox: Sandbox, ms: number): Promise<void> {
   host.clock.advance(ms);
-  await admin(sandbox, 'POST', '/clock', { advance: ms });
+  await admin(sandbox, 'POST', '/_sandbox/clock', { advance: ms });
 }
 
 /** A session as another process would have it: the same files, nothing else in common. */
@@ -105,7 +105,7 @@ describe('a refused token', () => {
     await seedSession(host, sandbox);
     const session = sibling(host, sandbox);
     const refused = await session.bearer();
-    await admin(sandbox, 'POST', '/tokens/expire', { token: refused.reveal() });
+    await admin(sandbox, 'POST', '/_sandbox/tokens/expire', { token: refused.reveal() });
     const renewed = await session.renew(refused);
     expect(await accepts(sandbox, renewed)).toBe(true);
     expect((await session.bearer()).reveal()).toBe(renewed.reveal());
@@ -150,7 +150,7 @@ describe('a refused token', () => {
     const flowAgain = () => ['--flow implicit'];
     const deps = refreshDeps(host, sandbox, { flowOption: flowAgain });
     await deps.store.withItems((items) => items.write('credential', encodeRecord(bare)));
-    await admin(sandbox, 'POST', '/tokens/revoke', { token: grant.access_token });
+    await admin(sandbox, 'POST', '/_sandbox/tokens/revoke', { token: grant.access_token });
     const hint = expect.stringMatching(/^`cloudctl auth login --flow implicit /);
     const ended = { code: 'needs_login', hint };
     await expect(createProfileSession(deps).renew(record.accessToken)).rejects.toMatchObject(ended);
@@ -162,7 +162,7 @@ describe('a refused token', () => {
   it('of a session that was revoked is a login, and the next command knows it without a request', async () => {
     const [host, sandbox] = [testHost(), await sandboxFor()];
     const { grant } = await seedSession(host, sandbox);
-    await admin(sandbox, 'POST', '/tokens/revoke', { token: grant.access_token });
+    await admin(sandbox, 'POST', '/_sandbox/tokens/revoke', { token: grant.access_token });
     const session = sibling(host, sandbox);
     const refused = await session.bearer();
     await expect(session.renew(refused)).rejects.toMatchObject({ code: 'needs_login' });
@@ -173,7 +173,7 @@ describe('a refused token', () => {
   it('in the middle of a call is renewed, and the call succeeds', async () => {
     const [host, sandbox] = [testHost(), await sandboxFor({ unknownTokenStatus: 401 })];
     const { grant } = await seedSession(host, sandbox);
-    await admin(sandbox, 'POST', '/tokens/refresh', { token: grant.access_token });
+    await admin(sandbox, 'POST', '/_sandbox/tokens/refresh', { token: grant.access_token });
     const fresh = await tokenFor(sandbox);
     const session = sibling(host, sandbox);
     await session.bearer();

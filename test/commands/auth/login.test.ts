@@ -54,7 +54,7 @@ describe('auth login', () => {
     const host = await createSandboxHost(sandbox, { env: sandboxEnvironment(sandbox) });
     const person = sandbox.ready.users.find(({ teams }) => teams.length > 0);
     const team = person?.teams[0];
-    await admin(sandbox, 'POST', '/consent', { mode: 'approve', user: person?.email, team: team?.uuid });
+    await admin(sandbox, 'POST', '/_sandbox/consent', { mode: 'approve', user: person?.email, team: team?.uuid });
     const ran = await runLogin(host, ['-o', 'json']);
     expect(ran.json()).toMatchObject({ team_name: team?.name, team_uuid: team?.uuid });
     expect(ran.err).toContain(`team ${team?.name}`);

@@ -17,7 +17,7 @@ describe('auth status', () => {
     const host = await createSandboxHost(sandbox, { env: sandboxEnvironment(sandbox) });
     recordSandbox(host.folders.state, sandbox.ready);
     await runLogin(host);
-    await admin(sandbox, 'DELETE', '/requests');
+    await admin(sandbox, 'DELETE', '/_sandbox/requests');
     const ran = await runCloudctl(host, ['auth', 'status', '-o', 'json']);
     expect(ran.code).toBe(0);
     const report = ran.json<Record<string, unknown>>();
@@ -156,7 +156,7 @@ describe('auth status --check', () => {
   it('renews a session whose token was refused', async () => {
     const [host, sandbox] = [testHost(), await sandboxFor()];
     const { grant, stored } = await seedSession(host, sandbox);
-    await admin(sandbox, 'POST', '/tokens/expire', { token: grant.access_token });
+    await admin(sandbox, 'POST', '/_sandbox/tokens/expire', { token: grant.access_token });
     expect((await runCloudctl(host, ['auth', 'status', '--check'])).code).toBe(0);
     expect(stored()?.gen).toBe(2);
   });
@@ -164,7 +164,7 @@ describe('auth status --check', () => {
   it('of a session that was revoked is exit 4', async () => {
     const [host, sandbox] = [testHost(), await sandboxFor()];
     const { grant } = await seedSession(host, sandbox);
-    await admin(sandbox, 'POST', '/tokens/revoke', { token: grant.access_token });
+    await admin(sandbox, 'POST', '/_sandbox/tokens/revoke', { token: grant.access_token });
     expect((await runCloudctl(host, ['auth', 'status'])).code).toBe(0);
     const ran = await runCloudctl(host, ['auth', 'status', '--check', '-o', 'json']);
     expect(ran).toMatchObject({ code: 4, out: '' });

@@ -34,7 +34,7 @@ describe('auth token', () => {
     const [host, sandbox] = [testHost(), await sandboxFor()];
     const { grant, stored } = await seedSession(host, sandbox);
     host.clock.advance(31 * 86_400_000);
-    await admin(sandbox, 'POST', '/clock', { advance: '31d' });
+    await admin(sandbox, 'POST', '/_sandbox/clock', { advance: '31d' });
     const ran = await runCloudctl(host, ['auth', 'token']);
     expect(ran.out).toBe(`${stored()?.accessToken.reveal()}\n`);
     expect(ran.out).not.toContain(grant.access_token);

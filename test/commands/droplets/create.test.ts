@@ -287,7 +287,7 @@ describe('the exit status', () => {
 
   it('is 0 although a sibling renewed the session in the middle: no droplet twice', async () => {
     const { host, sandbox, grant } = await loggedIn();
-    await admin(sandbox, 'POST', '/tokens/expire', { token: grant.access_token });
+    await admin(sandbox, 'POST', '/_sandbox/tokens/expire', { token: grant.access_token });
     const words = ['n-{1..20}', ...like, '--batch-size', '2', '-o', 'json'];
     expect((await runCloudctl(host, ['droplets', 'create', ...words])).code).toBe(0);
     const list = (await runCloudctl(host, ['droplets', 'list', 'n-*', '-o', 'json'])).json<Row[]>();
@@ -497,7 +497,7 @@ describe('--wait', () => {
     const words = ['n-{1..30}', ...like, '--wait', '-o', 'json'];
     const started = startCloudctl({ ...host, clock: fastClock() }, ['droplets', 'create', ...words]);
     await started.waitForOutput(/0 of 30 droplets active/);
-    await admin(sandbox, 'POST', '/clock', { advance: '10s' });
+    await admin(sandbox, 'POST', '/_sandbox/clock', { advance: '10s' });
     const ran = await started.ended;
     expect(ran.code).toBe(0);
     const list = (await runCloudctl(host, ['droplets', 'list', 'n-*', '-o', 'json'])).json<Row[]>();
@@ -568,7 +568,7 @@ describe('an interruption', () => {
 describe('a wait that does not end', () => {
   const waiting = async () => {
     const { host, sandbox } = await loggedIn();
-    await admin(sandbox, 'POST', '/clock', { freeze: true });
+    await admin(sandbox, 'POST', '/_sandbox/clock', { freeze: true });
     const started = startCloudctl(host, ['droplets', 'create', 'a', 'b', ...like, '--wait', '-o', 'json']);
     await started.waitForOutput(/0 of 2 droplets active/);
     return { sandbox, started };

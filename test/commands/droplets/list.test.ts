@@ -258,7 +258,7 @@ describe('the session of a profile', () => {
     const other = await tokenFor(sandbox, { scope: 'read' });
     const env = { CLOUDCTL_ACCESS_TOKEN: other.access_token };
     expect((await runCloudctl(host, ['droplets', 'list'], { env })).code).toBe(0);
-    await admin(sandbox, 'POST', '/tokens/revoke', { token: other.access_token });
+    await admin(sandbox, 'POST', '/_sandbox/tokens/revoke', { token: other.access_token });
     const ran = await runCloudctl(host, ['droplets', 'list', '-o', 'json'], { env });
     expect(ran).toMatchObject({ code: 4, out: '' });
     expect(ran.error()).toMatchObject({
@@ -279,7 +279,7 @@ describe('the session of a profile', () => {
   it('is renewed when it is due, once for a whole list', async () => {
     const { host, sandbox, stored } = await loggedIn();
     host.clock.advance(31 * 86_400_000);
-    await admin(sandbox, 'POST', '/clock', { advance: '31d' });
+    await admin(sandbox, 'POST', '/_sandbox/clock', { advance: '31d' });
     expect((await runCloudctl(host, ['droplets', 'list', '-o', 'json'])).code).toBe(0);
     expect(stored()?.gen).toBe(2);
     expect((await recordedRequests(sandbox)).filter((line) => line === 'POST /v1/oauth/token')).toHaveLength(1);

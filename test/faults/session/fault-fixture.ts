@@ -78,7 +78,7 @@ export async function createFaultFixture(store: StoreKind, options: FaultFixture
     await sandbox.close();
     folders.remove();
   });
-  await admin(sandbox, 'POST', '/consent', { mode: 'approve', user: MAYA });
+  await admin(sandbox, 'POST', '/_sandbox/consent', { mode: 'approve', user: MAYA });
   const authUrl = (await options.authUrl?.(sandbox)) ?? sandbox.ready.auth_url;
   const env: Environment = {
     CLOUDCTL_CLIENT_SECRET: sandbox.ready.client_secret,

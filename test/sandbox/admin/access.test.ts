@@ -10,7 +10,7 @@ describe('the admin API', () => {
       expect((await send(admin_url, '/_sandbox/clock', { headers })).status).toBe(403);
     }
     expect((await send(admin_url, `/_sandbox/clock?x-admin-token=${admin_token}`)).status).toBe(403);
-    expect((await admin(sandbox, 'GET', '/clock')).status).toBe(200);
+    expect((await admin(sandbox, 'GET', '/_sandbox/clock')).status).toBe(200);
   });
 
   it('wants its exact Host and knows no CORS', async () => {
@@ -29,7 +29,7 @@ describe('the admin API', () => {
   it('says 404 and 405 only to the admin', async () => {
     const sandbox = await sandboxFor();
     expect((await send(sandbox.ready.admin_url, '/_sandbox/nothing')).status).toBe(403);
-    expect((await admin(sandbox, 'GET', '/nothing')).status).toBe(404);
-    expect((await admin(sandbox, 'PUT', '/clock')).headers.allow).toBe('GET, HEAD, POST');
+    expect((await admin(sandbox, 'GET', '/_sandbox/nothing')).status).toBe(404);
+    expect((await admin(sandbox, 'PUT', '/_sandbox/clock')).headers.allow).toBe('GET, HEAD, POST');
   });
 });

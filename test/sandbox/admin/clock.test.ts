@@ -5,7 +5,7 @@ describe('POST /_sandbox/clock', () => {
   it('moves forward, freezes and resumes', async () => {
     const sandbox = await sandboxFor({ now: () => 1_000_000_000_000 });
     const read = async (body?: object): Promise<object> =>
-      JSON.parse((await admin(sandbox, body === undefined ? 'GET' : 'POST', '/clock', body)).body);
+      JSON.parse((await admin(sandbox, body === undefined ? 'GET' : 'POST', '/_sandbox/clock', body)).body);
     expect(await read()).toEqual({ now: '2001-09-09T01:46:40.000Z', frozen: false, offset_ms: 0 });
     expect(await read({ advance: '+10m' })).toMatchObject({ now: '2001-09-09T01:56:40.000Z' });
     expect(await read({ advance: '30d' })).toMatchObject({ now: '2001-10-09T01:56:40.000Z' });
@@ -21,9 +21,12 @@ describe('POST /_sandbox/clock', () => {
     'refuses to advance by %j',
     async (advance) => {
       const sandbox = await sandboxFor({ now: () => 0 });
-      expect((await admin(sandbox, 'POST', '/clock', { advance })).status).toBe(422);
-      expect((await admin(sandbox, 'POST', '/clock', { freeze: 'yes' })).status).toBe(422);
-      expect(JSON.parse((await admin(sandbox, 'GET', '/clock')).body)).toMatchObject({ offset_ms: 0, frozen: false });
+      expect((await admin(sandbox, 'POST', '/_sandbox/clock', { advance })).status).toBe(422);
+      expect((await admin(sandbox, 'POST', '/_sandbox/clock', { freeze: 'yes' })).status).toBe(422);
+      expect(JSON.parse((await admin(sandbox, 'GET', '/_sandbox/clock')).body)).toMatchObject({
+        offset_ms: 0,
+        frozen: false,
+      });
     },
   );
 });

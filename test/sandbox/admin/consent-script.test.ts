@@ -21,8 +21,8 @@ describe('POST /_sandbox/consent', () => {
       ],
       [{ mode: 'ask' }, { mode: 'ask' }],
     ]) {
-      expect(JSON.parse((await admin(sandbox, 'POST', '/consent', body)).body)).toEqual(shown);
-      expect(JSON.parse((await admin(sandbox, 'GET', '/consent')).body)).toEqual(shown);
+      expect(JSON.parse((await admin(sandbox, 'POST', '/_sandbox/consent', body)).body)).toEqual(shown);
+      expect(JSON.parse((await admin(sandbox, 'GET', '/_sandbox/consent')).body)).toEqual(shown);
     }
   });
 
@@ -34,8 +34,8 @@ describe('POST /_sandbox/consent', () => {
     { mode: 'approve', user: MAYA, team: 'Harbour Works' },
   ])('refuses %j and keeps the script', async (body) => {
     const sandbox = await sandboxFor();
-    await admin(sandbox, 'POST', '/consent', { mode: 'deny' });
-    expect((await admin(sandbox, 'POST', '/consent', body)).status).toBe(422);
+    await admin(sandbox, 'POST', '/_sandbox/consent', { mode: 'deny' });
+    expect((await admin(sandbox, 'POST', '/_sandbox/consent', body)).status).toBe(422);
     expect(sandbox.world.consent).toEqual({ mode: 'deny' });
   });
 });

@@ -12,13 +12,13 @@ describe('the faults of the admin API', () => {
       delay: '2s',
       status: 503,
     };
-    const added = await admin(sandbox, 'POST', '/faults', fault);
+    const added = await admin(sandbox, 'POST', '/_sandbox/faults', fault);
     const record = { id: 1, ...fault, delay: 2000, matched: 0, applied: 0, remaining: 4 };
     expect([added.status, JSON.parse(added.body)]).toEqual([201, record]);
-    expect(JSON.parse((await admin(sandbox, 'GET', '/faults')).body)).toEqual({ faults: [record] });
+    expect(JSON.parse((await admin(sandbox, 'GET', '/_sandbox/faults')).body)).toEqual({ faults: [record] });
     expect(sandbox.faults.list()).toEqual([record]);
-    expect((await admin(sandbox, 'DELETE', '/faults')).status).toBe(204);
-    expect(JSON.parse((await admin(sandbox, 'GET', '/faults')).body)).toEqual({ faults: [] });
+    expect((await admin(sandbox, 'DELETE', '/_sandbox/faults')).status).toBe(204);
+    expect(JSON.parse((await admin(sandbox, 'GET', '/_sandbox/faults')).body)).toEqual({ faults: [] });
   });
 
   it.each<[string, object]>([
@@ -42,7 +42,7 @@ describe('the faults of the admin API', () => {
     ['count is not known', { match: { path: '*' }, action: 'reset', count: 1 }],
   ])('are refused with a sentence: %s (%j)', async (sentence, body) => {
     const sandbox = await sandboxFor();
-    const answer = await admin(sandbox, 'POST', '/faults', body);
+    const answer = await admin(sandbox, 'POST', '/_sandbox/faults', body);
     expect(answer.status).toBe(422);
     expect(JSON.parse(answer.body).message).toContain(sentence);
     expect(sandbox.faults.list()).toEqual([]);
@@ -63,7 +63,7 @@ describe('the faults of the admin API', () => {
   it('are gone after a reset', async () => {
     const sandbox = await sandboxFor();
     sandbox.faults.add({ match: { path: '*' }, action: 'reset' });
-    await admin(sandbox, 'POST', '/reset');
+    await admin(sandbox, 'POST', '/_sandbox/reset');
     expect(sandbox.faults.list()).toEqual([]);
   });
 });

@@ -77,14 +77,14 @@ describe('the request log', () => {
     expect(await filtered('GET /v2/droplets/{id}')).toBe(1);
     expect(await filtered('/v2/droplets')).toBe(1);
     expect(await filtered('POST /v2/droplets')).toBe(0);
-    expect((await admin(sandbox, 'DELETE', '/requests')).status).toBe(204);
+    expect((await admin(sandbox, 'DELETE', '/_sandbox/requests')).status).toBe(204);
     expect(await read(sandbox)).toEqual({ requests: [], counts: {} });
   });
 
   it('wait answers when there are enough matching requests', async () => {
     const sandbox = await sandboxFor();
     let isAnswered = false;
-    const waiting = admin(sandbox, 'GET', `/requests?endpoint=${TOKEN}&wait=2`).then((answer) => {
+    const waiting = admin(sandbox, 'GET', `/_sandbox/requests?endpoint=${TOKEN}&wait=2`).then((answer) => {
       isAnswered = true;
       return answer;
     });
@@ -94,8 +94,8 @@ describe('the request log', () => {
     await postToken(sandbox, exchangeParameters(sandbox, await codeFor(sandbox)));
     const answer = await waiting;
     expect(JSON.parse(answer.body).requests).toHaveLength(2);
-    expect((await admin(sandbox, 'GET', `/requests?endpoint=${TOKEN}&wait=2`)).status).toBe(200);
-    expect((await admin(sandbox, 'GET', '/requests?wait=x')).status).toBe(422);
+    expect((await admin(sandbox, 'GET', `/_sandbox/requests?endpoint=${TOKEN}&wait=2`)).status).toBe(200);
+    expect((await admin(sandbox, 'GET', '/_sandbox/requests?wait=x')).status).toBe(422);
   });
 });
 
@@ -105,5 +105,5 @@ interface Log {
 }
 
 async function read(sandbox: Sandbox, query = ''): Promise<Log> {
-  return JSON.parse((await admin(sandbox, 'GET', `/requests${query}`)).body);
+  return JSON.parse((await admin(sandbox, 'GET', `/_sandbox/requests${query}`)).body);
 }

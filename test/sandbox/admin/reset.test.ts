@@ -17,12 +17,15 @@ it('reset brings back the start: no tokens, sessions, droplets, requests, clock 
   const cookie = await signIn(sandbox, MAYA);
   const { access_token, refresh_token } = await grantFor(sandbox, { changes: { scope: 'read write' } });
   await callApi(sandbox, access_token, 'POST', '/v2/droplets', { name: 'a', size: '1gb', image: 'debian-12-x64' });
-  await admin(sandbox, 'POST', '/clock', { freeze: true, advance: '30d' });
-  await admin(sandbox, 'POST', '/consent', { mode: 'deny' });
-  expect((await admin(sandbox, 'POST', '/reset')).status).toBe(204);
+  await admin(sandbox, 'POST', '/_sandbox/clock', { freeze: true, advance: '30d' });
+  await admin(sandbox, 'POST', '/_sandbox/consent', { mode: 'deny' });
+  expect((await admin(sandbox, 'POST', '/_sandbox/reset')).status).toBe(204);
 
-  expect(JSON.parse((await admin(sandbox, 'GET', '/requests')).body)).toEqual({ requests: [], counts: {} });
-  expect(JSON.parse((await admin(sandbox, 'GET', '/clock')).body)).toMatchObject({ frozen: false, offset_ms: 0 });
+  expect(JSON.parse((await admin(sandbox, 'GET', '/_sandbox/requests')).body)).toEqual({ requests: [], counts: {} });
+  expect(JSON.parse((await admin(sandbox, 'GET', '/_sandbox/clock')).body)).toMatchObject({
+    frozen: false,
+    offset_ms: 0,
+  });
   expect((await callApi(sandbox, access_token, 'GET', '/v2/droplets')).status).toBe(404);
   expect((await refreshWith(sandbox, refresh_token)).status).toBe(400);
   expect((await authorize(sandbox, authorizationQuery(sandbox), cookie)).body).toContain('<h1>Sign in</h1>');
@@ -33,9 +36,9 @@ it('reset brings back the start: no tokens, sessions, droplets, requests, clock 
 
 it('reset gives back the requests that the rate limit has counted', async () => {
   const sandbox = await sandboxFor({ rateLimit: '1/h' });
-  await admin(sandbox, 'POST', '/clock', { freeze: true });
+  await admin(sandbox, 'POST', '/_sandbox/clock', { freeze: true });
   const read = () => callApi(sandbox, 'unknown', 'GET', '/v2/actions');
   expect([(await read()).status, (await read()).status]).toEqual([404, 429]);
-  await admin(sandbox, 'POST', '/reset');
+  await admin(sandbox, 'POST', '/_sandbox/reset');
   expect((await read()).status).toBe(404);
 });

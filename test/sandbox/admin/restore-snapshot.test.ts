@@ -7,7 +7,7 @@ import { admin, callApi, errorOf, grantFor, refreshWith, sandboxFor, tokenFor } 
 import { makeFolder } from '../state/state-folders.ts';
 
 async function snapshotOf(sandbox: Sandbox): Promise<Record<string, unknown>> {
-  const answer = await admin(sandbox, 'GET', '/snapshot');
+  const answer = await admin(sandbox, 'GET', '/_sandbox/snapshot');
   expect(answer.status).toBe(200);
   return JSON.parse(answer.body);
 }
@@ -16,11 +16,11 @@ describe('a snapshot', () => {
   it('restores the whole state, virtual time included', async () => {
     const sandbox = await sandboxFor();
     const one = await grantFor(sandbox, { changes: { scope: 'read write' } });
-    await admin(sandbox, 'POST', '/clock', { freeze: true });
+    await admin(sandbox, 'POST', '/_sandbox/clock', { freeze: true });
     const { now, ...taken } = await snapshotOf(sandbox);
     await refreshWith(sandbox, one.refresh_token);
-    await admin(sandbox, 'POST', '/clock', { advance: '90d' });
-    expect((await admin(sandbox, 'POST', '/restore', { now, ...taken })).status).toBe(200);
+    await admin(sandbox, 'POST', '/_sandbox/clock', { advance: '90d' });
+    expect((await admin(sandbox, 'POST', '/_sandbox/restore', { now, ...taken })).status).toBe(200);
     expect(await snapshotOf(sandbox)).toEqual({ now, ...taken });
     expect((await callApi(sandbox, one.access_token, 'GET', '/v2/droplets')).status).toBe(200);
     expect((await refreshWith(sandbox, one.refresh_token)).status).toBe(200);
@@ -33,7 +33,7 @@ describe('a snapshot', () => {
     const taken = await snapshotOf(sandbox);
     machine += 400 * 86_400_000;
     expect((await callApi(sandbox, grant.access_token, 'GET', '/v2/droplets')).status).toBe(404);
-    await admin(sandbox, 'POST', '/restore', taken);
+    await admin(sandbox, 'POST', '/_sandbox/restore', taken);
     expect((await callApi(sandbox, grant.access_token, 'GET', '/v2/droplets')).status).toBe(200);
     machine += 30 * 86_400_000;
     expect((await callApi(sandbox, grant.access_token, 'GET', '/v2/droplets')).status).toBe(404);
@@ -43,7 +43,7 @@ describe('a snapshot', () => {
     const [from, folder] = [await sandboxFor(), makeFolder()];
     const grant = await grantFor(from);
     const to = await sandboxFor({ state: folder });
-    const answer = await admin(to, 'POST', '/restore', await snapshotOf(from));
+    const answer = await admin(to, 'POST', '/_sandbox/restore', await snapshotOf(from));
     expect(JSON.parse(answer.body)).toMatchObject({ client_id: from.ready.client_id, auth_url: to.ready.auth_url });
     expect((await callApi(to, grant.access_token, 'GET', '/v2/droplets')).status).toBe(200);
     await to.close();
@@ -55,8 +55,8 @@ describe('a snapshot', () => {
   it('is refused and changes nothing when any byte is damaged', async () => {
     const sandbox = await sandboxFor();
     await grantFor(sandbox);
-    await admin(sandbox, 'POST', '/clock', { freeze: true });
-    const before = (await admin(sandbox, 'GET', '/snapshot')).body;
+    await admin(sandbox, 'POST', '/_sandbox/clock', { freeze: true });
+    const before = (await admin(sandbox, 'GET', '/_sandbox/snapshot')).body;
     const headers = { 'x-admin-token': sandbox.ready.admin_token };
     const { send } = await import('../requests.ts');
     await fc.assert(
@@ -68,7 +68,7 @@ describe('a snapshot', () => {
       }),
       { numRuns: 100 },
     );
-    expect((await admin(sandbox, 'GET', '/snapshot')).body).toBe(before);
+    expect((await admin(sandbox, 'GET', '/_sandbox/snapshot')).body).toBe(before);
   });
 
   it.each([
@@ -77,7 +77,7 @@ describe('a snapshot', () => {
     ['a later version', { format: 'cloudctl-sandbox-snapshot', version: 2 }],
     ['incomplete', { format: 'cloudctl-sandbox-snapshot', version: 1 }],
   ])('is refused when it is %s', async (_name, body) => {
-    const answer = await admin(await sandboxFor(), 'POST', '/restore', body);
+    const answer = await admin(await sandboxFor(), 'POST', '/_sandbox/restore', body);
     expect(answer.status).toBe(422);
     expectGolden('sandbox', JSON.parse(answer.body).message);
   });
@@ -92,12 +92,12 @@ describe('a snapshot', () => {
     const grant = await tokenFor(sandbox);
     const { digest, world, ...rest } = await snapshotOf(sandbox);
     const edited = JSON.parse(JSON.stringify(world).replaceAll('"web-01"', '"renamed"'));
-    const damaged = await admin(sandbox, 'POST', '/restore', { ...rest, world: edited, digest });
+    const damaged = await admin(sandbox, 'POST', '/_sandbox/restore', { ...rest, world: edited, digest });
     expect(damaged.status).toBe(422);
-    expect((await admin(sandbox, 'POST', '/restore', { ...rest, world: edited })).status).toBe(200);
+    expect((await admin(sandbox, 'POST', '/_sandbox/restore', { ...rest, world: edited })).status).toBe(200);
     expect((await callApi(sandbox, grant.access_token, 'GET', '/v2/droplets')).body).toContain('renamed');
     const orphan = { ...edited, sessions: [{ id: 'x', person: 'nobody', forms: [] }] };
-    const answer = await admin(sandbox, 'POST', '/restore', { ...rest, world: orphan });
+    const answer = await admin(sandbox, 'POST', '/_sandbox/restore', { ...rest, world: orphan });
     expect(answer.status).toBe(422);
     expectGolden('sandbox', [damaged, answer].map(({ body }) => JSON.parse(body).message).join('\n'));
   });
@@ -115,7 +115,7 @@ describe('a snapshot', () => {
     const taken = await snapshotOf(sandbox);
     expect(JSON.stringify(taken).length).toBeGreaterThan(2 ** 20);
     await refreshWith(sandbox, refreshToken);
-    expect((await admin(sandbox, 'POST', '/restore', taken)).status).toBe(200);
+    expect((await admin(sandbox, 'POST', '/_sandbox/restore', taken)).status).toBe(200);
     expect(JSON.parse((await callApi(sandbox, token, 'GET', '/v2/droplets')).body).meta.total).toBe(10_003);
     expect(errorOf(await refreshWith(sandbox, 'sandbox_unknown'))).toBe('invalid_grant');
   });

@@ -4,5 +4,5 @@ import { admin, sandboxFor } from '../requests.ts';
 
 it('GET /_sandbox/choices lists every choice', async () => {
   const sandbox = await sandboxFor();
-  expect(JSON.parse((await admin(sandbox, 'GET', '/choices')).body)).toEqual({ choices: SPEC_GAPS });
+  expect(JSON.parse((await admin(sandbox, 'GET', '/_sandbox/choices')).body)).toEqual({ choices: SPEC_GAPS });
 });

@@ -4,7 +4,7 @@ import { admin, callApi, MAYA, refreshWith, sandboxFor, send, signIn, TOMAS, tok
 describe('POST /_sandbox/tokens', () => {
   it('gives a grant as the token endpoint does, read by default', async () => {
     const sandbox = await sandboxFor();
-    const answer = await admin(sandbox, 'POST', '/tokens', { user: MAYA });
+    const answer = await admin(sandbox, 'POST', '/_sandbox/tokens', { user: MAYA });
     const grant = JSON.parse(answer.body);
     expect(grant).toMatchObject({ token_type: 'bearer', expires_in: 2_592_000, scope: 'read', info: { email: MAYA } });
     expect((await callApi(sandbox, grant.access_token, 'GET', '/v2/droplets')).status).toBe(200);
@@ -32,13 +32,13 @@ describe('POST /_sandbox/tokens', () => {
     { user: MAYA, client_id: 'x' },
   ])('refuses %j', async (body) => {
     const sandbox = await sandboxFor();
-    expect((await admin(sandbox, 'POST', '/tokens', body)).status).toBe(422);
+    expect((await admin(sandbox, 'POST', '/_sandbox/tokens', body)).status).toBe(422);
   });
 
   it('expire ends the access token and leaves the refresh token', async () => {
     const sandbox = await sandboxFor();
     const grant = await tokenFor(sandbox);
-    expect((await admin(sandbox, 'POST', '/tokens/expire', { token: grant.access_token })).status).toBe(204);
+    expect((await admin(sandbox, 'POST', '/_sandbox/tokens/expire', { token: grant.access_token })).status).toBe(204);
     expect((await callApi(sandbox, grant.access_token, 'GET', '/v2/droplets')).status).toBe(404);
     expect((await refreshWith(sandbox, grant.refresh_token)).status).toBe(200);
   });
@@ -46,7 +46,7 @@ describe('POST /_sandbox/tokens', () => {
   it('revoke ends both', async () => {
     const sandbox = await sandboxFor();
     const grant = await tokenFor(sandbox);
-    expect((await admin(sandbox, 'POST', '/tokens/revoke', { token: grant.refresh_token })).status).toBe(204);
+    expect((await admin(sandbox, 'POST', '/_sandbox/tokens/revoke', { token: grant.refresh_token })).status).toBe(204);
     expect((await callApi(sandbox, grant.access_token, 'GET', '/v2/droplets')).status).toBe(404);
     expect((await refreshWith(sandbox, grant.refresh_token)).status).toBe(400);
   });
@@ -54,16 +54,18 @@ describe('POST /_sandbox/tokens', () => {
   it('refresh is as if somebody else had refreshed', async () => {
     const sandbox = await sandboxFor();
     const grant = await tokenFor(sandbox);
-    const fresh = JSON.parse((await admin(sandbox, 'POST', '/tokens/refresh', { token: grant.access_token })).body);
+    const fresh = JSON.parse(
+      (await admin(sandbox, 'POST', '/_sandbox/tokens/refresh', { token: grant.access_token })).body,
+    );
     expect((await callApi(sandbox, grant.access_token, 'GET', '/v2/droplets')).status).toBe(404);
     expect((await refreshWith(sandbox, grant.refresh_token)).status).toBe(400);
     expect((await callApi(sandbox, fresh.access_token, 'GET', '/v2/droplets')).status).toBe(200);
-    expect((await admin(sandbox, 'POST', '/tokens/refresh', { token: grant.access_token })).status).toBe(409);
+    expect((await admin(sandbox, 'POST', '/_sandbox/tokens/refresh', { token: grant.access_token })).status).toBe(409);
   });
 
   it.each(['expire', 'revoke', 'refresh'])('%s of an unknown token is 404, without one 422', async (verb) => {
     const sandbox = await sandboxFor();
-    expect((await admin(sandbox, 'POST', `/tokens/${verb}`, { token: 'x' })).status).toBe(404);
-    expect((await admin(sandbox, 'POST', `/tokens/${verb}`, {})).status).toBe(422);
+    expect((await admin(sandbox, 'POST', `/_sandbox/tokens/${verb}`, { token: 'x' })).status).toBe(404);
+    expect((await admin(sandbox, 'POST', `/_sandbox/tokens/${verb}`, {})).status).toBe(422);
   });
 });

@@ -3,7 +3,7 @@ import { admin, sandboxFor } from '../requests.ts';
 
 it('GET /_sandbox/world repeats the ready line and lists every application', async () => {
   const sandbox = await sandboxFor({ apps: [{ name: 'Mine', callbackUrl: 'https://mine.example/cb' }] });
-  const { applications, ...ready } = JSON.parse((await admin(sandbox, 'GET', '/world')).body);
+  const { applications, ...ready } = JSON.parse((await admin(sandbox, 'GET', '/_sandbox/world')).body);
   expect(ready).toEqual(sandbox.ready);
   expect(applications).toHaveLength(3);
   expect(applications[0]).toMatchObject({

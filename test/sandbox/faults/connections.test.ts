@@ -135,7 +135,7 @@ it('the admin API meets no fault, so that faults can always be cleared', async (
   const { sandbox, list, base_url } = await ground();
   sandbox.faults.add({ match: { path: '*' }, action: 'reset', times: 100 });
   expect((await exchange(base_url, list)).end).toBe('reset');
-  expect((await admin(sandbox, 'DELETE', '/faults')).status).toBe(204);
+  expect((await admin(sandbox, 'DELETE', '/_sandbox/faults')).status).toBe(204);
   const line = openRawConnection(base_url);
   line.write(list);
   await line.waitFor(/"total":3/);

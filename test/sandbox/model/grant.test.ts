@@ -41,8 +41,8 @@ async function follow(
   sandbox: Sandbox,
   between: (at: number) => Promise<void> | undefined,
 ): Promise<void> {
-  await admin(sandbox, 'POST', '/reset');
-  await admin(sandbox, 'POST', '/clock', { freeze: true });
+  await admin(sandbox, 'POST', '/_sandbox/reset');
+  await admin(sandbox, 'POST', '/_sandbox/clock', { freeze: true });
   const real = createReal(sandbox);
   let models: readonly Model[] = [EMPTY];
   for (const [at, act] of plan.entries()) {

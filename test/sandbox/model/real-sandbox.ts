@@ -74,7 +74,7 @@ export function createReal(sandbox: Sandbox): Real {
     const { clientId } = applications[step.client] ?? {};
     const isTeam = step.kind === 'authorize' && step.team;
     const team = isTeam ? userOf(sandbox, step.person).teams[0]?.uuid : undefined;
-    await admin(sandbox, 'POST', '/consent', {
+    await admin(sandbox, 'POST', '/_sandbox/consent', {
       mode: 'approve',
       user: step.person,
       ...(team === undefined ? {} : { team }),
@@ -166,7 +166,7 @@ export function createReal(sandbox: Sandbox): Real {
         }
         case 'advance':
           return async () => {
-            await admin(sandbox, 'POST', '/clock', { advance: step.by });
+            await admin(sandbox, 'POST', '/_sandbox/clock', { advance: step.by });
             return 'later';
           };
         default:

@@ -32,7 +32,7 @@ describe('rule 1: a valid request that is approved returns code and state', () =
 
   it('with 302 when no form was between', async () => {
     const sandbox = await sandboxFor();
-    await admin(sandbox, 'POST', '/consent', { mode: 'approve', user: MAYA });
+    await admin(sandbox, 'POST', '/_sandbox/consent', { mode: 'approve', user: MAYA });
     const answer = await authorize(sandbox, authorizationQuery(sandbox, { state: 'abc' }));
     expect(answer.status).toBe(302);
     expect(locationOf(answer).searchParams.get('state')).toBe('abc');
@@ -50,7 +50,7 @@ describe('rule 1: a valid request that is approved returns code and state', () =
 
   it('the state comes back in the very encoding it was sent in', async () => {
     const sandbox = await sandboxFor();
-    await admin(sandbox, 'POST', '/consent', { mode: 'approve', user: MAYA });
+    await admin(sandbox, 'POST', '/_sandbox/consent', { mode: 'approve', user: MAYA });
     for (const raw of ['a+b', 'a%20b', 'a%2Bb', '%FF%fe', '%zz', 'a=b==', 'b%2fc', '%41', '!~*']) {
       const answer = await authorize(sandbox, `${authorizationQuery(sandbox)}&state=${raw}`);
       expect(answer.headers.location?.split('&state=')[1]).toBe(raw);
@@ -59,14 +59,14 @@ describe('rule 1: a valid request that is approved returns code and state', () =
 
   it('characters that a client left unencoded come back percent-encoded', async () => {
     const sandbox = await sandboxFor();
-    await admin(sandbox, 'POST', '/consent', { mode: 'approve', user: MAYA });
+    await admin(sandbox, 'POST', '/_sandbox/consent', { mode: 'approve', user: MAYA });
     const answer = await authorize(sandbox, `${authorizationQuery(sandbox)}&state="<x>|{y}^`);
     expect(answer.headers.location?.split('&state=')[1]).toBe('%22%3Cx%3E%7C%7By%7D%5E');
   });
 
   it('no state is returned when none was sent, and an empty one as it was sent', async () => {
     const sandbox = await sandboxFor();
-    await admin(sandbox, 'POST', '/consent', { mode: 'approve', user: MAYA });
+    await admin(sandbox, 'POST', '/_sandbox/consent', { mode: 'approve', user: MAYA });
     expect(locationOf(await authorize(sandbox, authorizationQuery(sandbox))).searchParams.has('state')).toBe(false);
     expect(
       locationOf(await authorize(sandbox, `${authorizationQuery(sandbox)}&state=`)).searchParams.get('state'),
@@ -256,13 +256,13 @@ describe('rule 7: prompt=none', () => {
 describe('the consent script stands in for the person at the pages', () => {
   it('approve signs the person in, for a team as well', async () => {
     const sandbox = await sandboxFor();
-    await admin(sandbox, 'POST', '/consent', { mode: 'approve', user: TOMAS, team: 'Harbour Works' });
+    await admin(sandbox, 'POST', '/_sandbox/consent', { mode: 'approve', user: TOMAS, team: 'Harbour Works' });
     const answer = await authorize(sandbox, authorizationQuery(sandbox));
     expect(answer.status).toBe(302);
     const code = locationOf(answer).searchParams.get('code') ?? '';
     expect(sandbox.world.code(code)?.team).toBe(userOf(sandbox, TOMAS).teams[0]?.uuid);
     const cookie = answer.headers['set-cookie']?.split(';')[0];
-    await admin(sandbox, 'POST', '/consent', { mode: 'ask' });
+    await admin(sandbox, 'POST', '/_sandbox/consent', { mode: 'ask' });
     expect(
       locationOf(await authorize(sandbox, authorizationQuery(sandbox, { prompt: 'none' }), cookie)).searchParams.has(
         'code',
@@ -272,7 +272,7 @@ describe('the consent script stands in for the person at the pages', () => {
 
   it('deny denies, and errors of the request come first', async () => {
     const sandbox = await sandboxFor();
-    await admin(sandbox, 'POST', '/consent', { mode: 'deny' });
+    await admin(sandbox, 'POST', '/_sandbox/consent', { mode: 'deny' });
     expect(locationOf(await authorize(sandbox, authorizationQuery(sandbox))).searchParams.get('error')).toBe(
       'access_denied',
     );

@@ -43,7 +43,7 @@ describe('rule 16: refresh', () => {
   it('works after the access token has expired', async () => {
     const sandbox = await sandboxFor();
     const { access_token, refresh_token } = await grantFor(sandbox);
-    await admin(sandbox, 'POST', '/clock', { advance: '400d' });
+    await admin(sandbox, 'POST', '/_sandbox/clock', { advance: '400d' });
     expect((await callApi(sandbox, access_token, 'GET', '/v2/droplets')).status).toBe(404);
     expect((await refreshWith(sandbox, refresh_token)).status).toBe(200);
   });

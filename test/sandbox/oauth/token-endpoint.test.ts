@@ -21,12 +21,12 @@ import {
 describe('rule 11: a code lives 10 minutes', () => {
   it('is valid at 9:59 and dead at 10:00 of the virtual clock', async () => {
     const sandbox = await sandboxFor();
-    await admin(sandbox, 'POST', '/clock', { freeze: true });
+    await admin(sandbox, 'POST', '/_sandbox/clock', { freeze: true });
     const early = await codeFor(sandbox);
     const late = await codeFor(sandbox);
-    await admin(sandbox, 'POST', '/clock', { advance: 10 * 60_000 - 1_000 });
+    await admin(sandbox, 'POST', '/_sandbox/clock', { advance: 10 * 60_000 - 1_000 });
     expect((await postToken(sandbox, exchangeParameters(sandbox, early))).status).toBe(200);
-    await admin(sandbox, 'POST', '/clock', { advance: '1s' });
+    await admin(sandbox, 'POST', '/_sandbox/clock', { advance: '1s' });
     expectError(await postToken(sandbox, exchangeParameters(sandbox, late)), 400, 'invalid_grant');
   });
 });

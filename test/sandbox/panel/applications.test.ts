@@ -21,7 +21,7 @@ import {
   tokenFor,
 } from '../requests.ts';
 
-describe('rule 18: revoking in the control panel', () => {
+describe('POST /panel/applications/revoke', () => {
   it('ends codes, access tokens and refresh tokens, and the next prompt=none is consent_required', async () => {
     const sandbox = await sandboxFor();
     const cookie = await signIn(sandbox, MAYA);
@@ -71,13 +71,13 @@ describe('rule 18: revoking in the control panel', () => {
 describe('rule 18: an access token lives 30 days', () => {
   it('is valid at 29 days 23:59:59 and dead at 30 days', async () => {
     const sandbox = await sandboxFor();
-    await admin(sandbox, 'POST', '/clock', { freeze: true });
+    await admin(sandbox, 'POST', '/_sandbox/clock', { freeze: true });
     const { access_token } = await grantFor(sandbox);
-    await admin(sandbox, 'POST', '/clock', { advance: 30 * 86_400_000 - 1_000 });
+    await admin(sandbox, 'POST', '/_sandbox/clock', { advance: 30 * 86_400_000 - 1_000 });
     expect((await callApi(sandbox, access_token, 'GET', '/v2/droplets')).status).toBe(200);
-    await admin(sandbox, 'POST', '/clock', { advance: 999 });
+    await admin(sandbox, 'POST', '/_sandbox/clock', { advance: 999 });
     expect((await callApi(sandbox, access_token, 'GET', '/v2/droplets')).status).toBe(200);
-    await admin(sandbox, 'POST', '/clock', { advance: 1 });
+    await admin(sandbox, 'POST', '/_sandbox/clock', { advance: 1 });
     expect((await callApi(sandbox, access_token, 'GET', '/v2/droplets')).status).toBe(404);
   });
 });

@@ -77,9 +77,9 @@ describe('rule 18: my applications in a real browser', () => {
 
   it('prompt=none goes straight back with the cookie of the browser', async () => {
     const { sandbox, page, callback } = await scene();
-    await admin(sandbox, 'POST', '/consent', { mode: 'approve', user: MAYA });
+    await admin(sandbox, 'POST', '/_sandbox/consent', { mode: 'approve', user: MAYA });
     await page.goto(`${sandbox.ready.auth_url}/v1/oauth/authorize?${authorizationQuery(sandbox)}`);
-    await admin(sandbox, 'POST', '/consent', { mode: 'ask' });
+    await admin(sandbox, 'POST', '/_sandbox/consent', { mode: 'ask' });
     await page.goto(`${sandbox.ready.auth_url}/v1/oauth/authorize?${authorizationQuery(sandbox, { prompt: 'none' })}`);
     expect(page.url().startsWith(callback)).toBe(true);
     expect(new URL(page.url()).searchParams.has('code')).toBe(true);

@@ -42,7 +42,7 @@ describe('a sandbox with a state folder', () => {
     const second = await restarted(first, folder);
     expect(second.ready).toEqual(first.ready);
     expect(second.world.seed).toEqual(first.world.seed);
-    expect((await admin(second, 'GET', '/world')).status).toBe(200);
+    expect((await admin(second, 'GET', '/_sandbox/world')).status).toBe(200);
   });
 
   it('keeps rotation: a refreshed pair stays invalid, its successor stays valid', async () => {
@@ -61,13 +61,13 @@ describe('a sandbox with a state folder', () => {
   it('keeps sign-ins, approvals, unused and used codes, revocations, droplets, migrations, clock and consent script', async () => {
     const folder = makeFolder();
     const first = await start(folder);
-    await admin(first, 'POST', '/clock', { freeze: true, advance: '3d' });
+    await admin(first, 'POST', '/_sandbox/clock', { freeze: true, advance: '3d' });
     const cookie = await signIn(first, TOMAS);
     const unused = await codeFor(first, { email: MAYA });
     const used = await codeFor(first, { email: MAYA });
     await postToken(first, exchangeParameters(first, used));
     const revoked = await tokenFor(first);
-    await admin(first, 'POST', '/tokens/revoke', { token: revoked.access_token });
+    await admin(first, 'POST', '/_sandbox/tokens/revoke', { token: revoked.access_token });
     const { access_token: live } = await tokenFor(first);
     await callApi(first, live, 'POST', '/v2/droplets', {
       name: 'kept',
@@ -78,15 +78,15 @@ describe('a sandbox with a state folder', () => {
     const cluster = `/v2/databases/${first.ready.clusters[0]?.uuid}/online-migration`;
     const source = { host: 'db.example.com', dbname: 'shop', username: 'mover', password: 'S3cretWord' };
     expect((await callApi(first, live, 'PUT', cluster, { source })).status).toBe(200);
-    await admin(first, 'POST', '/consent', { mode: 'approve', user: TOMAS });
+    await admin(first, 'POST', '/_sandbox/consent', { mode: 'approve', user: TOMAS });
     const views = async (sandbox: Sandbox): Promise<readonly string[]> =>
       (
         await Promise.all([
           callApi(sandbox, live, 'GET', '/v2/droplets'),
           callApi(sandbox, live, 'GET', '/v2/actions'),
           callApi(sandbox, live, 'GET', cluster),
-          admin(sandbox, 'GET', '/clock'),
-          admin(sandbox, 'GET', '/consent'),
+          admin(sandbox, 'GET', '/_sandbox/clock'),
+          admin(sandbox, 'GET', '/_sandbox/consent'),
         ])
       ).map(({ body }) => body);
     const before = await views(first);
@@ -97,7 +97,7 @@ describe('a sandbox with a state folder', () => {
     expect((await callApi(second, revoked.access_token, 'GET', '/v2/droplets')).status).toBe(404);
     expect(errorOf(await postToken(second, exchangeParameters(second, used)))).toBe('invalid_grant');
     expect((await postToken(second, exchangeParameters(second, unused))).status).toBe(200);
-    await admin(second, 'POST', '/consent', { mode: 'ask' });
+    await admin(second, 'POST', '/_sandbox/consent', { mode: 'ask' });
     expect((await authorize(second, authorizationQuery(second), cookie)).body).toContain('csrf');
     const silent = locationOf(
       await authorize(second, authorizationQuery(second, { prompt: 'none' }), await signIn(second, MAYA)),
@@ -195,7 +195,7 @@ describe('a sandbox with a state folder', () => {
     const sandbox = await start(folder, { compactAt: 1 });
     const grant = await tokenFor(sandbox);
     mkdirSync(join(folder, '.snapshot.tmp'));
-    const answers = [await admin(sandbox, 'POST', '/reset'), await refreshWith(sandbox, grant.refresh_token)];
+    const answers = [await admin(sandbox, 'POST', '/_sandbox/reset'), await refreshWith(sandbox, grant.refresh_token)];
     expect(answers.map(({ status, body }) => [status, body])).toEqual([
       [500, ''],
       [500, ''],

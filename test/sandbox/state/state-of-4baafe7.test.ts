@@ -33,7 +33,7 @@ describe('a state folder written by commit 4baafe7', () => {
     const refreshed = SNAPSHOT.world.pairs.find(({ end }: Row) => end === 'refreshed');
     // With other ports the identity changes, so the first write is a snapshot.
     const sandbox = await sandboxFor({ state, port: 0, apiPort: 0 });
-    expect(JSON.parse((await admin(sandbox, 'GET', '/snapshot')).body)).toEqual(SNAPSHOT);
+    expect(JSON.parse((await admin(sandbox, 'GET', '/_sandbox/snapshot')).body)).toEqual(SNAPSHOT);
     expect(errorOf(await refreshWith(sandbox, refreshed.refreshToken))).toBe('invalid_grant');
     const next = JSON.parse((await refreshWith(sandbox, newest.refreshToken)).body);
     await sandbox.close();
@@ -48,8 +48,8 @@ describe('a snapshot taken by commit 4baafe7', () => {
   it('is restored, digest included', async () => {
     expect(parseWorldSnapshot(SNAPSHOT)).toEqual(SNAPSHOT);
     const sandbox = await sandboxFor();
-    expect((await admin(sandbox, 'POST', '/restore', SNAPSHOT)).status).toBe(200);
-    expect(JSON.parse((await admin(sandbox, 'GET', '/snapshot')).body)).toEqual(SNAPSHOT);
+    expect((await admin(sandbox, 'POST', '/_sandbox/restore', SNAPSHOT)).status).toBe(200);
+    expect(JSON.parse((await admin(sandbox, 'GET', '/_sandbox/snapshot')).body)).toEqual(SNAPSHOT);
   });
 });
 

@@ -31,7 +31,7 @@ describe('GET /v2/actions', () => {
 
   it('a creation is in progress until the droplet is active, on the virtual clock', async () => {
     const sandbox = await sandboxFor();
-    await admin(sandbox, 'POST', '/clock', { freeze: true });
+    await admin(sandbox, 'POST', '/_sandbox/clock', { freeze: true });
     const { access_token } = await tokenFor(sandbox);
     const created = JSON.parse((await callApi(sandbox, access_token, 'POST', '/v2/droplets', CREATION)).body);
     const path = new URL(created.links.actions[0].href).pathname;
@@ -39,7 +39,7 @@ describe('GET /v2/actions', () => {
     expect(during).toMatchObject({ status: 'in-progress', completed_at: null, resource_id: created.droplet.id });
     const [newest] = JSON.parse((await callApi(sandbox, access_token, 'GET', '/v2/actions?per_page=1')).body).actions;
     expect(newest).toEqual(during);
-    await admin(sandbox, 'POST', '/clock', { advance: '5s' });
+    await admin(sandbox, 'POST', '/_sandbox/clock', { advance: '5s' });
     const after = JSON.parse((await callApi(sandbox, access_token, 'GET', path)).body).action;
     expect(after.status).toBe('completed');
     expect(Date.parse(after.completed_at) - Date.parse(after.started_at)).toBe(5_000);

@@ -89,7 +89,7 @@ test('a migration stops two weeks after it started, and removes what it made', a
   const { sandbox, begin, standing, ask } = await ground();
   await begin('fortnight', 'CREATE TABLE t (id int PRIMARY KEY)');
   await standing('syncing');
-  await admin(sandbox, 'POST', '/clock', { advance: 14 * 86_400_000 });
+  await admin(sandbox, 'POST', '/_sandbox/clock', { advance: 14 * 86_400_000 });
   expect((await ask('GET')).json).toMatchObject({ status: 'canceled', reason: 'max_duration' });
   await waitUntil(async () => (await objectsOn(source)).length === 0, 'the removal');
 });
@@ -100,7 +100,7 @@ test('with finish-when-idle it is done when nothing was left to replicate for a 
   await standing('syncing');
   await source.query('INSERT INTO t VALUES (1)', 'idle');
   await waitUntil(async () => {
-    await admin(sandbox, 'POST', '/clock', { advance: 60_000 });
+    await admin(sandbox, 'POST', '/_sandbox/clock', { advance: 60_000 });
     return (await ask('GET')).json.status === 'done';
   }, 'the end');
   expect(await target.query('SELECT id FROM t', 'idle')).toEqual([{ id: 1 }]);

@@ -51,15 +51,15 @@ describe('POST /v2/droplets', () => {
 
   it('becomes active with networks after a few seconds of the virtual clock', async () => {
     const sandbox = await sandboxFor();
-    await admin(sandbox, 'POST', '/clock', { freeze: true });
+    await admin(sandbox, 'POST', '/_sandbox/clock', { freeze: true });
     const { access_token } = await tokenFor(sandbox);
     const { droplet } = JSON.parse(
       (await callApi(sandbox, access_token, 'POST', '/v2/droplets', { name: 'a', ...ATTRIBUTES, ipv6: true })).body,
     );
     const path = `/v2/droplets/${droplet.id}`;
-    await admin(sandbox, 'POST', '/clock', { advance: 4_999 });
+    await admin(sandbox, 'POST', '/_sandbox/clock', { advance: 4_999 });
     expect(JSON.parse((await callApi(sandbox, access_token, 'GET', path)).body).droplet.status).toBe('new');
-    await admin(sandbox, 'POST', '/clock', { advance: 1 });
+    await admin(sandbox, 'POST', '/_sandbox/clock', { advance: 1 });
     const after = JSON.parse((await callApi(sandbox, access_token, 'GET', path)).body).droplet;
     expect(after).toMatchObject({ status: 'active', locked: false, features: ['ipv6'] });
     expect(after.networks.v4.map(({ type }: { type: string }) => type).sort()).toEqual(['private', 'public']);

@@ -5,7 +5,7 @@ const SOURCE = { host: 'db.example.com', port: 5432, dbname: 'shop', username: '
 
 async function ground() {
   const sandbox = await sandboxFor();
-  await admin(sandbox, 'POST', '/clock', { freeze: true });
+  await admin(sandbox, 'POST', '/_sandbox/clock', { freeze: true });
   const { access_token } = await tokenFor(sandbox, { scope: 'read write' });
   const [pg, redis] = sandbox.ready.clusters.map(({ uuid }) => `/v2/databases/${uuid}/online-migration`);
   const ask = async (method: string, path: string, body?: object) => {
@@ -35,7 +35,7 @@ describe('PUT online-migration', () => {
     });
     const seen = [
       (await ask('GET', pg)).text,
-      (await admin(sandbox, 'GET', '/requests')).body,
+      (await admin(sandbox, 'GET', '/_sandbox/requests')).body,
       JSON.stringify(sandbox.world.state.migrationStore.all.rows()),
     ];
     expect(seen.join()).not.toContain('S3cretWord');
@@ -91,13 +91,15 @@ describe('an online migration as GET tells it', () => {
   it('stops by itself two weeks after it started', async () => {
     const { ask, pg, sandbox } = await ground();
     await ask('PUT', pg, { source: SOURCE });
-    await admin(sandbox, 'POST', '/clock', { advance: 14 * 86_400_000 - 1 });
+    await admin(sandbox, 'POST', '/_sandbox/clock', { advance: 14 * 86_400_000 - 1 });
     expect((await ask('GET', pg)).json).toMatchObject({ status: 'running', data_plane: 'none' });
-    await admin(sandbox, 'POST', '/clock', { advance: 1 });
+    await admin(sandbox, 'POST', '/_sandbox/clock', { advance: 1 });
     expect((await ask('GET', pg)).json).toMatchObject({ status: 'canceled', reason: 'max_duration' });
   });
+});
 
-  it('is stopped by DELETE with its id, not with another', async () => {
+describe('DELETE /v2/databases/{uuid}/online-migration/{id}', () => {
+  it('stops the migration with this id and no other', async () => {
     const { ask, pg } = await ground();
     const { json } = await ask('PUT', pg, { source: SOURCE });
     expect((await ask('DELETE', `${pg}/${crypto.randomUUID()}`)).status).toBe(404);

@@ -97,7 +97,7 @@ describe('lists come in pages', () => {
     }
     expect(ids.size).toBe(25 * 200 + 3);
     expect(peak).toBeLessThan(200 * 1024 * 1024);
-    await admin(sandbox, 'POST', '/reset');
+    await admin(sandbox, 'POST', '/_sandbox/reset');
   });
 });
 

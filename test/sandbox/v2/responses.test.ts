@@ -65,7 +65,7 @@ describe('every answer of the resource API', () => {
 
   it('tells the virtual time in Date', async () => {
     const sandbox = await sandboxFor();
-    await admin(sandbox, 'POST', '/clock', { advance: '400d' });
+    await admin(sandbox, 'POST', '/_sandbox/clock', { advance: '400d' });
     const answer = await send(sandbox.ready.base_url, '/v2/droplets');
     expect(Date.parse(answer.headers.date ?? '') - Date.now()).toBeGreaterThan(399 * 86_400_000);
   });
@@ -86,7 +86,7 @@ describe('rate limits', () => {
 
   it('are enforced for each token on the virtual clock, with retry-after', async () => {
     const sandbox = await sandboxFor({ rateLimit: '100/h,3/m' });
-    await admin(sandbox, 'POST', '/clock', { freeze: true });
+    await admin(sandbox, 'POST', '/_sandbox/clock', { freeze: true });
     const one = await tokenFor(sandbox);
     const two = await tokenFor(sandbox);
     for (let i = 0; i < 3; i += 1)
@@ -95,9 +95,9 @@ describe('rate limits', () => {
     expect([refused.status, JSON.parse(refused.body).id]).toEqual([429, 'too_many_requests']);
     expect(refused.headers).toMatchObject({ 'retry-after': '60', 'ratelimit-limit': '3', 'ratelimit-remaining': '0' });
     expect((await callApi(sandbox, two.access_token, 'GET', '/v2/actions')).status).toBe(200);
-    await admin(sandbox, 'POST', '/clock', { advance: '59s' });
+    await admin(sandbox, 'POST', '/_sandbox/clock', { advance: '59s' });
     expect((await callApi(sandbox, one.access_token, 'GET', '/v2/actions')).headers['retry-after']).toBe('1');
-    await admin(sandbox, 'POST', '/clock', { advance: '1s' });
+    await admin(sandbox, 'POST', '/_sandbox/clock', { advance: '1s' });
     expect((await callApi(sandbox, one.access_token, 'GET', '/v2/actions')).status).toBe(200);
   });
 });

@@ -20,7 +20,7 @@ describe('rule 4: scope is read, read write, or a page', () => {
     ['&scope=write%20read', 'read write'],
   ])('%s grants %s', async (parameter, granted) => {
     const sandbox = await sandboxFor();
-    await admin(sandbox, 'POST', '/consent', { mode: 'approve', user: MAYA });
+    await admin(sandbox, 'POST', '/_sandbox/consent', { mode: 'approve', user: MAYA });
     const answer = await authorize(sandbox, `${authorizationQuery(sandbox)}${parameter}`);
     const code = locationOf(answer).searchParams.get('code') ?? '';
     const grant = await postToken(sandbox, exchangeParameters(sandbox, code));
