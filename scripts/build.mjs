@@ -101,8 +101,11 @@ function common(from, forTests) {
     platform: 'node',
     target: 'node20.18',
     external,
-    // Its main file asks for its parts by a require of its own, which a bundler does not see.
-    alias: { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' },
+    alias: {
+      // Its main file loads its parts by a require of its own, which a bundler does not see.
+      'jsonc-parser': 'jsonc-parser/lib/esm/main.js',
+      '@inquirer/editor': join(root, 'scripts/no-editor-prompt.mjs'),
+    },
     define: { __VERSION__: JSON.stringify(version), __TEST_BUILD__: String(forTests) },
     metafile: true,
     // Identifiers stay as they are written, so a stack trace names functions of the sources.
