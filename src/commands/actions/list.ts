@@ -1,15 +1,13 @@
 import { type Action, listActions } from '../../api/actions.ts';
-import type { ListChunk } from '../../api/list-pages.ts';
 import type { Cell, ListView } from '../../cli/columns.ts';
 import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
 import { requireNonEmptyValue } from '../../cli/required-value.ts';
 import { requireWholeNumber } from '../../cli/whole-number.ts';
-import type { RowPages } from '../../cli/write-list.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { isExactNumber } from '../../exact.ts';
 import { isRecord, type JsonRecord, stringField } from '../../json.ts';
-import { createRateLimitPause } from '../rate-limit-pause.ts';
+import { limitOption, printList } from '../print-list.ts';
 
 const view: ListView<JsonRecord> = {
   columns: [
@@ -28,7 +26,7 @@ export const actionsListCommand: CommandSpec<Context> = {
   description: 'Every action that was executed on the account, all pages, actions in progress included.',
   options: [
     { name: 'page-size', valueName: 'N', description: 'actions in one request, 1 to 200 (200)' },
-    { name: 'limit', valueName: 'N', description: 'stop after so many' },
+    limitOption,
     {
       name: 'status',
       valueName: 'S',
@@ -45,37 +43,28 @@ export const actionsListCommand: CommandSpec<Context> = {
     { text: 'What is going on right now', command: 'cloudctl actions list --status in-progress' },
     { text: 'One day, as JSON', command: 'cloudctl actions list --after 2026-01-01 --before 2026-01-02 -o json' },
   ],
-  run: async (context, words) => {
-    const pageSize = requireWholeNumber(words.value('page-size') ?? '200', '--page-size', { min: 1, max: 200 });
-    const limit =
-      words.value('limit') === undefined
-        ? undefined
-        : requireWholeNumber(words.value('limit') ?? '', '--limit', { min: 1 });
-    const matches = actionFilter(words);
-    const isFiltered = filterOptions.some((name) => words.value(name) !== undefined);
-    context.output.checkColumns(view);
-    const api = await context.api(context.settings());
-    const actions = listActions(api, {
-      limit,
-      pageSize,
-      matches: isFiltered ? matches : undefined,
-      onProgress: context.progress.count('actions'),
-      pause: createRateLimitPause(context),
+  run: async (context, args) => {
+    const pageSize = requireWholeNumber(args.value('page-size') ?? '200', '--page-size', { min: 1, max: 200 });
+    const filter = actionFilter(args);
+    const isFiltered = filterOptions.some((name) => args.has(name));
+    const matches = isFiltered ? filter : undefined;
+    return printList(context, args, {
+      view,
+      resource: 'actions',
+      list: (api, options) => listActions(api, { ...options, pageSize, matches }),
     });
-    await context.output.pages(rows(actions), view).finally(() => context.progress.stop());
-    return 0;
   },
 };
 
 const filterOptions = ['status', 'type', 'resource-type', 'region', 'after', 'before'];
 
-function actionFilter(words: ParsedArgs): (action: Action) => boolean {
-  const status = words.value('status');
-  const type = requireNonEmptyValue(words, 'type', 'create');
-  const resourceType = requireNonEmptyValue(words, 'resource-type', 'droplet');
-  const region = requireNonEmptyValue(words, 'region', 'nyc3');
-  const after = parseTimeOption(words, 'after');
-  const before = parseTimeOption(words, 'before');
+function actionFilter(args: ParsedArgs): (action: Action) => boolean {
+  const status = args.value('status');
+  const type = requireNonEmptyValue(args, 'type', 'create');
+  const resourceType = requireNonEmptyValue(args, 'resource-type', 'droplet');
+  const region = requireNonEmptyValue(args, 'region', 'nyc3');
+  const after = parseTimeOption(args, 'after');
+  const before = parseTimeOption(args, 'before');
   if (after !== undefined && before !== undefined && after >= before)
     throw usageError('--after is not earlier than --before', 'give the earlier time to `--after`');
   return ({ raw }) => {
@@ -91,8 +80,8 @@ function actionFilter(words: ParsedArgs): (action: Action) => boolean {
   };
 }
 
-function parseTimeOption(words: ParsedArgs, option: string): number | undefined {
-  const text = words.value(option);
+function parseTimeOption(args: ParsedArgs, option: string): number | undefined {
+  const text = args.value(option);
   if (text === undefined) return undefined;
   const [, day = '', clock = '00:00', zone = 'Z'] =
     /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)(Z|[+-]\d{2}:?\d{2})?)?$/.exec(text) ?? [];
@@ -107,10 +96,6 @@ function parseTimeOption(words: ParsedArgs, option: string): number | undefined 
 function isCalendarDay(text: string): boolean {
   const time = Date.parse(text);
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
-}
-
-async function* rows(portions: AsyncIterable<ListChunk<Action>>): RowPages<JsonRecord> {
-  for await (const { items, lines } of portions) yield { rows: () => items().map(({ raw }) => raw), lines };
 }
 
 function regionOf(row: JsonRecord): string | undefined {

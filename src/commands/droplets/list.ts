@@ -1,15 +1,12 @@
 import { type Droplet, listDroplets } from '../../api/droplets.ts';
 import { createGlobMatcher } from '../../api/glob-matcher.ts';
-import type { ListChunk } from '../../api/list-pages.ts';
 import type { Cell, ListView } from '../../cli/columns.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import { requireNonEmptyValue } from '../../cli/required-value.ts';
-import { requireWholeNumber } from '../../cli/whole-number.ts';
-import type { RowPages } from '../../cli/write-list.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { exactNumberField, isRecord, type JsonRecord, stringField } from '../../json.ts';
-import { createRateLimitPause } from '../rate-limit-pause.ts';
+import { limitOption, printList } from '../print-list.ts';
 
 /** Columns by the names accustomed tools use. */
 const view: ListView<JsonRecord> = {
@@ -36,7 +33,7 @@ export const dropletsListCommand: CommandSpec<Context> = {
   options: [
     { name: 'region', valueName: 'R', description: 'only those in this region' },
     { name: 'tag', valueName: 'T', description: 'only those with this tag' },
-    { name: 'limit', valueName: 'N', description: 'stop after so many' },
+    limitOption,
   ],
   examples: [
     { text: 'The web servers in one region', command: "cloudctl droplets list 'web-*' --region nyc3" },
@@ -46,37 +43,24 @@ export const dropletsListCommand: CommandSpec<Context> = {
       command: 'cloudctl droplets list --query "[?status!=\'active\'].name" -o json',
     },
   ],
-  run: async (context, words) => {
-    const [glob] = words.positionals;
-    const region = requireNonEmptyValue(words, 'region', 'nyc3');
-    const tag = requireNonEmptyValue(words, 'tag', 'web');
-    const limit =
-      words.value('limit') === undefined
-        ? undefined
-        : requireWholeNumber(words.value('limit') ?? '', '--limit', { min: 1 });
-    const matches = glob === undefined ? undefined : matcherOf(glob);
-    context.output.checkColumns(view);
-    const api = await context.api(context.settings());
-    const droplets = listDroplets(api, tag === undefined ? {} : { tag }, {
-      limit,
-      matches:
-        matches === undefined && region === undefined && tag === undefined
-          ? undefined
-          : ({ name, raw }) =>
-              matches?.(name) !== false &&
-              (region === undefined || slugOf(raw.region) === region) &&
-              (tag === undefined || mayHaveTag(raw, tag)),
-      onProgress: context.progress.count('droplets'),
-      pause: createRateLimitPause(context),
+  run: async (context, args) => {
+    const [glob] = args.positionals;
+    const region = requireNonEmptyValue(args, 'region', 'nyc3');
+    const tag = requireNonEmptyValue(args, 'tag', 'web');
+    const matchesName = glob === undefined ? undefined : matcherOf(glob);
+    const matches = ({ name, raw }: Droplet): boolean =>
+      matchesName?.(name) !== false &&
+      (region === undefined || slugOf(raw.region) === region) &&
+      (tag === undefined || mayHaveTag(raw, tag));
+    const isFiltered = glob !== undefined || region !== undefined || tag !== undefined;
+    return printList(context, args, {
+      view,
+      resource: 'droplets',
+      list: (api, options) =>
+        listDroplets(api, tag === undefined ? {} : { tag }, { ...options, matches: isFiltered ? matches : undefined }),
     });
-    await context.output.pages(rows(droplets), view).finally(() => context.progress.stop());
-    return 0;
   },
 };
-
-async function* rows(portions: AsyncIterable<ListChunk<Droplet>>): RowPages<JsonRecord> {
-  for await (const { items, lines } of portions) yield { rows: () => items().map(({ raw }) => raw), lines };
-}
 
 /** A server that does not know the filter gives all droplets, and whoever reads the list may delete them. Tags have no case. */
 function mayHaveTag({ tags }: JsonRecord, wanted: string): boolean {

@@ -1,0 +1,47 @@
+import type { Api } from '../api/client.ts';
+import type { ListChunk, ListOptions } from '../api/list-pages.ts';
+import type { ListView } from '../cli/columns.ts';
+import type { OptionSpec, ParsedArgs } from '../cli/command.ts';
+import { requireWholeNumber } from '../cli/whole-number.ts';
+import type { RowPages } from '../cli/write-list.ts';
+import type { Context } from '../context.ts';
+import type { JsonRecord } from '../json.ts';
+import { createRateLimitPause } from './rate-limit-pause.ts';
+
+/** What every command has that lists resources. */
+export const limitOption: OptionSpec = {
+  name: 'limit',
+  valueName: 'N',
+  description: 'maximum number of rows (default: no limit)',
+};
+
+export interface PrintListOptions<T> {
+  readonly view: ListView<JsonRecord>;
+  /** In the plural, for the progress line: `droplets`. */
+  readonly resource: string;
+  readonly list: (api: Api, options: ListOptions<T>) => AsyncIterable<ListChunk<T>>;
+}
+
+/** Prints the API's own objects as their pages arrive, `--limit` of them at most. Wrong values are refused before any request. */
+export async function printList<T extends { readonly raw: JsonRecord }>(
+  context: Context,
+  args: ParsedArgs,
+  { view, resource, list }: PrintListOptions<T>,
+): Promise<0> {
+  const limit = args.value('limit');
+  const options: ListOptions<T> = {
+    limit: limit === undefined ? undefined : requireWholeNumber(limit, '--limit', { min: 1 }),
+    onProgress: context.progress.count(resource),
+    pause: createRateLimitPause(context),
+  };
+  context.output.checkColumns(view);
+  const api = await context.api(context.settings());
+  await context.output.pages(rowPages(list(api, options)), view).finally(() => context.progress.stop());
+  return 0;
+}
+
+async function* rowPages<T extends { readonly raw: JsonRecord }>(
+  chunks: AsyncIterable<ListChunk<T>>,
+): RowPages<JsonRecord> {
+  for await (const { items, lines } of chunks) yield { rows: () => items().map(({ raw }) => raw), lines };
+}
