@@ -31,6 +31,8 @@ export interface CheckOutcome {
   /** The methods a `fail` blocks; empty otherwise. */
   readonly blocks: readonly MigrationMethod[];
   readonly observed: string;
+  /** Instead of the headline of the check, where one check finds different problems. */
+  readonly headline?: string;
   readonly required?: string;
   /** What breaks, in the words the server will use; the arithmetic. */
   readonly detail?: string;

@@ -1,49 +1,66 @@
-import type { CheckOutcome } from '../finding.ts';
+import type { CheckOutcome, MigrationMethod } from '../finding.ts';
 import type { PreflightOptions } from '../preflight-options.ts';
 import type { PostgresqlQueries, PostgresqlQueryValues } from './query.ts';
 import type { PostgresqlSourceFacts } from './source-facts.ts';
 
-/** A judge is pure: facts in, one outcome out. It runs only when every question of the check was answered; the runner words the rest. */
-export interface ServerCheck<A extends PostgresqlQueries = PostgresqlQueries> {
+/** The most severe outcome of a check for each method; a method that it never concerns is left out. */
+export type CheckSeverity = Readonly<Partial<Record<'continuous' | 'dump', 'blocker' | 'warning' | 'info'>>>;
+
+interface CheckLabel {
   readonly id: string;
-  /** What is true when it passes: `wal_level is logical`. */
+  /** What is true when it passes, as a clause: `wal_level is logical`. */
   readonly title: string;
-  readonly scope: 'server';
+  /** What was found when it does not pass, as a sentence without a full stop: `wal_level is not logical`. */
+  readonly headline: string;
+  readonly severity: CheckSeverity;
+  /** The methods that a `fail` can block, derived from `severity`. */
+  readonly mayBlock: readonly MigrationMethod[];
+  /** Section of the specification that the check rests on. */
   readonly spec?: string;
-  /** What must stand before the check makes sense. `address`: nothing; `entry`: the server let us in. */
+}
+
+/** A check of the server. `evaluate` is pure: facts in, one outcome out. It runs only when every query has a value. */
+export interface ServerCheck<A extends PostgresqlQueries = PostgresqlQueries> extends CheckLabel {
+  readonly scope: 'server';
+  /** `address`: the check makes sense without a connection; `entry`: it is skipped when the login failed. */
   readonly needs: 'address' | 'entry';
   readonly queries: A;
   readonly evaluate: (
     values: PostgresqlQueryValues<A>,
-    ground: PostgresqlSourceFacts,
-    wish: PreflightOptions,
+    facts: PostgresqlSourceFacts,
+    options: PreflightOptions,
   ) => CheckOutcome;
 }
 
-/** Judged once for each database that is not ignored. */
-export interface DatabaseCheck<A extends PostgresqlQueries = PostgresqlQueries> {
-  readonly id: string;
-  readonly title: string;
+/** A check of each database that is not ignored. */
+export interface DatabaseCheck<A extends PostgresqlQueries = PostgresqlQueries> extends CheckLabel {
   readonly scope: 'database';
-  readonly spec?: string;
   readonly queries: A;
   /** `database` is its name. */
   readonly evaluate: (
     values: PostgresqlQueryValues<A>,
     database: string,
-    ground: PostgresqlSourceFacts,
-    wish: PreflightOptions,
+    facts: PostgresqlSourceFacts,
+    options: PreflightOptions,
   ) => CheckOutcome;
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: the catalogue holds checks with different questions; each was typed where it was written.
+// biome-ignore lint/suspicious/noExplicitAny: the list holds checks with different queries; each was typed where it was written.
 export type PostgresqlCheck = ServerCheck<any> | DatabaseCheck<any>;
 
-/** Gives the judge the types of its own questions. */
-export function serverCheck<A extends PostgresqlQueries>(check: Omit<ServerCheck<A>, 'scope'>): ServerCheck<A> {
-  return { scope: 'server', ...check };
+/** Infers the types of the values from the queries of the check. */
+export function serverCheck<A extends PostgresqlQueries>(
+  check: Omit<ServerCheck<A>, 'scope' | 'mayBlock'>,
+): ServerCheck<A> {
+  return { scope: 'server', mayBlock: blockable(check.severity), ...check };
 }
 
-export function databaseCheck<A extends PostgresqlQueries>(check: Omit<DatabaseCheck<A>, 'scope'>): DatabaseCheck<A> {
-  return { scope: 'database', ...check };
+export function databaseCheck<A extends PostgresqlQueries>(
+  check: Omit<DatabaseCheck<A>, 'scope' | 'mayBlock'>,
+): DatabaseCheck<A> {
+  return { scope: 'database', mayBlock: blockable(check.severity), ...check };
+}
+
+function blockable(severity: CheckSeverity): readonly MigrationMethod[] {
+  return (['continuous', 'dump'] as const).filter((method) => severity[method] === 'blocker');
 }

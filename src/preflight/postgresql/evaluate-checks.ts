@@ -38,8 +38,14 @@ export function evaluateDatabaseCheck(
   return { ...checkLabel(check), database, ...outcome() };
 }
 
-function checkLabel({ id, title, scope, spec }: PostgresqlCheck): Pick<Finding, 'id' | 'title' | 'scope' | 'spec'> {
-  return { id, title, scope, ...(spec === undefined ? {} : { spec }) };
+function checkLabel({
+  id,
+  title,
+  headline,
+  scope,
+  spec,
+}: PostgresqlCheck): Pick<Finding, 'id' | 'title' | 'headline' | 'scope' | 'spec'> {
+  return { id, title, headline, scope, ...(spec === undefined ? {} : { spec }) };
 }
 
 function notLoggedInReason({ connection: entry }: PostgresqlSourceFacts): string {

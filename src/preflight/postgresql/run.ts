@@ -18,7 +18,6 @@ import { migrationRoleQuery } from './queries/migration-role.ts';
 import type { TableSize } from './queries/table-sizes.ts';
 import { knownValue } from './run-queries.ts';
 import type { PostgresqlSourceFacts } from './source-facts.ts';
-import { mayBlock } from './weights.ts';
 
 export interface PostgresqlRunOptions {
   readonly source: PostgresqlSource;
@@ -134,7 +133,7 @@ function evaluateChecks(
     method: wish.method,
     accept: wish.accept,
     strict: wish.strict,
-    mayBlock,
+    mayBlock: (id) => checks.find((check) => check.id === id)?.mayBlock ?? [],
     undetermined: [
       ...(wish.targetVersion === undefined ? ['version-not-newer'] : []),
       ...(wish.targetExtensions === undefined ? ['extensions'] : []),

@@ -7,7 +7,9 @@ import { countText } from '../units.ts';
 
 export const alwaysTriggersCheck = databaseCheck({
   id: 'always-triggers',
-  title: 'no trigger fires where changes are applied',
+  title: 'no trigger is ENABLE ALWAYS or ENABLE REPLICA',
+  headline: 'A trigger is ENABLE ALWAYS or ENABLE REPLICA',
+  severity: { continuous: 'blocker' },
   queries: { applyTriggers: applyTriggersQuery },
   evaluate({ applyTriggers }, database) {
     if (applyTriggers.length === 0) return pass('none');

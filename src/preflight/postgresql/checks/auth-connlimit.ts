@@ -6,7 +6,9 @@ import { migrationRoleQuery } from '../queries/migration-role.ts';
 
 export const authConnlimitCheck = serverCheck({
   id: 'auth-connlimit',
-  title: 'no connection limit of role or database is in the way',
+  title: 'the connection limits of role and databases are sufficient',
+  headline: 'A connection limit of the role or a database is too low',
+  severity: { continuous: 'warning', dump: 'warning' },
   needs: 'entry',
   queries: { role: migrationRoleQuery, databases: databasesQuery },
   evaluate({ role, databases }, facts) {

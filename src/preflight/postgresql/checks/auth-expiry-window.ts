@@ -7,7 +7,9 @@ import { timeSpanText } from '../units.ts';
 
 export const authExpiryWindowCheck = serverCheck({
   id: 'auth-expiry-window',
-  title: 'the password outlives the migration',
+  title: 'the password is valid for two more weeks',
+  headline: 'The password of the role expires within two weeks',
+  severity: { continuous: 'blocker', dump: 'blocker' },
   spec: '8',
   needs: 'entry',
   queries: { role: migrationRoleQuery },

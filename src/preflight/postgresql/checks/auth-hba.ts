@@ -6,7 +6,9 @@ import { evaluateLoginStep, failLogin, type RefusedEntry } from '../login-steps.
 
 export const authHbaCheck = serverCheck({
   id: 'auth-hba',
-  title: 'a host rule lets the user in',
+  title: 'pg_hba.conf allows this login',
+  headline: 'The server rejected the login before it checked the password',
+  severity: { continuous: 'blocker', dump: 'blocker' },
   spec: '4.6',
   needs: 'address',
   queries: {},

@@ -6,7 +6,9 @@ import { evaluateLoginStep, failLogin } from '../login-steps.ts';
 
 export const authPasswordCheck = serverCheck({
   id: 'auth-password',
-  title: 'the password is right',
+  title: 'the server accepts the password',
+  headline: 'The password was not accepted',
+  severity: { continuous: 'blocker', dump: 'blocker' },
   spec: '2',
   needs: 'address',
   queries: {},

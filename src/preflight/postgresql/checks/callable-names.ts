@@ -6,7 +6,9 @@ import { countText } from '../units.ts';
 
 export const callableNamesCheck = databaseCheck({
   id: 'callable-names',
-  title: 'no row names a function or an operator that has several',
+  title: 'no regproc or regoper value is ambiguous',
+  headline: 'A column has the type regproc or regoper',
+  severity: { continuous: 'blocker', dump: 'blocker' },
   queries: { callableColumns: regprocColumnsQuery },
   evaluate({ callableColumns }, database) {
     if (callableColumns.length === 0) return pass('none');

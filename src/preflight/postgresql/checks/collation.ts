@@ -10,7 +10,9 @@ import { countText } from '../units.ts';
 
 export const collationCheck = databaseCheck({
   id: 'collation',
-  title: 'the collations are the same everywhere',
+  title: 'source and target sort text in the same way',
+  headline: 'Collations can differ on the target',
+  severity: { continuous: 'warning', dump: 'warning' },
   queries: { databases: databasesQuery, collations: collationsQuery, markedFunctions: restrictedFunctionsQuery },
   evaluate({ databases, collations, markedFunctions }, database) {
     const found = findDatabase(databases, database);

@@ -10,7 +10,9 @@ import { countText } from '../units.ts';
 
 export const connHeadroomCheck = serverCheck({
   id: 'conn-headroom',
-  title: 'connections are free for the migration',
+  title: 'enough connections are free',
+  headline: 'Too few connections are free',
+  severity: { continuous: 'warning', dump: 'warning' },
   needs: 'entry',
   queries: { capacity: connectionCapacityQuery, settings: settingsQuery, role: migrationRoleQuery },
   evaluate({ capacity, settings, role }, facts) {

@@ -6,7 +6,9 @@ import type { PostgresqlSourceFacts } from '../source-facts.ts';
 
 export const dbExistsCheck = serverCheck({
   id: 'db-exists',
-  title: 'the database is there and can be entered',
+  title: 'the database exists and accepts this login',
+  headline: 'The database does not exist or rejects this login',
+  severity: { continuous: 'blocker', dump: 'blocker' },
   spec: '4.6',
   needs: 'address',
   queries: {},

@@ -6,7 +6,9 @@ import { databasesQuery } from '../queries/databases.ts';
 
 export const dbNamesCheck = databaseCheck({
   id: 'db-names',
-  title: 'the name of the database needs no quotes',
+  title: 'the database name fits into a replication slot name',
+  headline: 'The database name does not fit into a replication slot name',
+  severity: { continuous: 'warning', dump: 'warning' },
   queries: { databases: databasesQuery },
   evaluate({ databases }, database) {
     const found = findDatabase(databases, database);

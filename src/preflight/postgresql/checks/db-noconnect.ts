@@ -8,7 +8,9 @@ import { countText } from '../units.ts';
 
 export const dbNoconnectCheck = databaseCheck({
   id: 'db-noconnect',
-  title: 'the database takes connections of the role',
+  title: 'the role can connect to the database',
+  headline: 'The database cannot be accessed',
+  severity: { continuous: 'blocker', dump: 'blocker' },
   spec: '4.6',
   queries: { databases: databasesQuery },
   evaluate({ databases }, database, facts) {

@@ -7,7 +7,9 @@ import { countText } from '../units.ts';
 
 export const ddlActivityCheck = databaseCheck({
   id: 'ddl-activity',
-  title: 'the schema stands still',
+  title: 'no table was created or altered in the last 24 hours',
+  headline: 'Tables change, or can change, during the migration',
+  severity: { continuous: 'warning' },
   queries: { extensions: extensionsQuery, recentDdl: recentDdlQuery },
   evaluate({ extensions, recentDdl }, _database, _ground, { method }) {
     const makers = extensions.map(({ name }) => name).filter((name) => tableMakers.has(name));

@@ -7,7 +7,9 @@ import { binarySizeText } from '../units.ts';
 
 export const decodingMemCheck = serverCheck({
   id: 'decoding-mem',
-  title: 'logical_decoding_work_mem holds usual transactions',
+  title: 'logical_decoding_work_mem is at least 64 MB',
+  headline: 'logical_decoding_work_mem is less than 64 MB',
+  severity: { continuous: 'info' },
   needs: 'entry',
   queries: { settings: settingsQuery },
   evaluate({ settings }) {

@@ -6,7 +6,9 @@ import { countText } from '../units.ts';
 
 export const dictionariesCheck = databaseCheck({
   id: 'dictionaries',
-  title: 'text search dictionaries need no file that was put on the server',
+  title: 'text search dictionaries use only files that PostgreSQL provides',
+  headline: 'A text search dictionary uses a custom file',
+  severity: { continuous: 'blocker', dump: 'blocker' },
   queries: { dictionaries: textSearchDictionariesQuery },
   evaluate({ dictionaries }) {
     const found = dictionaries.flatMap((one) => {

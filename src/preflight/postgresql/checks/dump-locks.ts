@@ -12,7 +12,9 @@ const spareOfHugePages = 8000;
 
 export const dumpLocksCheck = serverCheck({
   id: 'dump-locks',
-  title: 'max_locks_per_transaction lets one session lock every table',
+  title: 'max_locks_per_transaction is sufficient for pg_dump',
+  headline: 'max_locks_per_transaction is too low for pg_dump',
+  severity: { continuous: 'blocker', dump: 'blocker' },
   needs: 'entry',
   queries: { settings: settingsQuery },
   evaluate({ settings }, { copy }) {

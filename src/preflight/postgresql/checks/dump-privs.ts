@@ -9,7 +9,9 @@ import { countText } from '../units.ts';
 
 export const dumpPrivsCheck = databaseCheck({
   id: 'dump-privs',
-  title: 'the role may read all tables and sequences',
+  title: 'the role can read all tables, sequences and large objects',
+  headline: 'The role cannot read every table, sequence or large object',
+  severity: { dump: 'blocker' },
   spec: '4.6',
   queries: {
     closed: unreadableObjectsQuery,

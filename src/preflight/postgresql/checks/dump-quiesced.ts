@@ -5,7 +5,9 @@ import { binarySizeText, countText } from '../units.ts';
 
 export const dumpQuiescedCheck = serverCheck({
   id: 'dump-quiesced',
-  title: 'nobody writes while a dump is taken',
+  title: 'no data is written to the source',
+  headline: 'Data is being written to the source',
+  severity: { dump: 'warning' },
   spec: '4.6',
   needs: 'entry',
   queries: { transactions: openTransactionsQuery },

@@ -15,7 +15,9 @@ const firstStatement = 2;
 
 export const dumpTimeoutsCheck = serverCheck({
   id: 'dump-timeouts',
-  title: 'a session of the role outlasts its first statement',
+  title: 'no timeout of the role cancels the first statement of a session',
+  headline: 'A timeout of the role cancels the first statement of every session',
+  severity: { continuous: 'blocker', dump: 'blocker' },
   needs: 'entry',
   queries: { settings: settingsQuery, roleSettings: roleSettingsQuery, role: migrationRoleQuery },
   evaluate({ settings, roleSettings, role }, facts) {

@@ -12,7 +12,9 @@ const alreadyThere = ['defaultdb', 'postgres'];
 
 export const encodingCheck = databaseCheck({
   id: 'encoding',
-  title: 'the encoding is one the target takes',
+  title: 'the database encoding is supported by the target',
+  headline: 'The database encoding is SQL_ASCII',
+  severity: { continuous: 'blocker', dump: 'blocker' },
   queries: { databases: databasesQuery, overview: databaseOverviewQuery, rawTexts: invalidUtf8TextsQuery },
   evaluate({ databases, overview, rawTexts }, database) {
     const observed = findDatabase(databases, database)?.encoding ?? '';

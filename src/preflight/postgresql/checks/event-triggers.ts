@@ -9,7 +9,9 @@ import { countText } from '../units.ts';
 
 export const eventTriggersCheck = databaseCheck({
   id: 'event-triggers',
-  title: 'there are no event triggers',
+  title: 'the database has no event triggers',
+  headline: 'The database has event triggers',
+  severity: { continuous: 'blocker', dump: 'blocker' },
   queries: { eventTriggers: eventTriggersQuery, relations: relationsQuery },
   evaluate({ eventTriggers, relations }, database) {
     if (eventTriggers.length === 0) return pass('none');

@@ -11,6 +11,8 @@ const bound = 160_000;
 export const extFunctionsCheck = databaseCheck({
   id: 'ext-functions',
   title: 'functions of extensions need no search_path on the target',
+  headline: 'A function of an extension needs a search_path on the target',
+  severity: { continuous: 'blocker', dump: 'blocker' },
   queries: { earthUses: earthdistanceUsesQuery },
   evaluate({ earthUses }, database, { connection }, { targetVersion }) {
     const target = targetVersion === undefined ? undefined : parseMajorVersion(targetVersion);

@@ -6,7 +6,9 @@ import { countText } from '../units.ts';
 
 export const extTablesCheck = databaseCheck({
   id: 'ext-tables',
-  title: 'no table of an extension collides with that of the target',
+  title: 'no table of an extension contains rows',
+  headline: 'A table of an extension contains rows',
+  severity: { continuous: 'blocker' },
   queries: { filledTables: extensionTablesQuery },
   evaluate({ filledTables }, _database, _ground, { method }) {
     if (filledTables.length === 0) return pass('none');

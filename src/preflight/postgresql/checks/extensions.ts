@@ -5,7 +5,9 @@ import { extensionsQuery, type InstalledExtension, isBuiltInExtension } from '..
 
 export const extensionsCheck = databaseCheck({
   id: 'extensions',
-  title: 'the target has every extension',
+  title: 'the target provides every extension',
+  headline: 'The target does not provide every extension',
+  severity: { continuous: 'blocker', dump: 'blocker' },
   queries: { extensions: extensionsQuery },
   evaluate({ extensions }, database, _ground, { targetExtensions }) {
     const own = extensions.filter((extension) => !isBuiltInExtension(extension));

@@ -6,7 +6,9 @@ import { countText } from '../units.ts';
 
 export const foreignTablesCheck = databaseCheck({
   id: 'foreign-tables',
-  title: 'there are no foreign tables',
+  title: 'the database has no foreign tables',
+  headline: 'The database has foreign tables',
+  severity: { continuous: 'info', dump: 'info' },
   queries: { relations: relationsQuery },
   evaluate({ relations: { foreign } }) {
     if (foreign.length === 0) return pass('none');

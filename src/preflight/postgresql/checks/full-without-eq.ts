@@ -14,7 +14,9 @@ import { countText } from '../units.ts';
 
 export const fullWithoutEqCheck = databaseCheck({
   id: 'full-without-eq',
-  title: 'rows of tables with REPLICA IDENTITY FULL can be compared',
+  title: 'rows of tables with REPLICA IDENTITY FULL can be identified',
+  headline: 'Rows of a table with REPLICA IDENTITY FULL cannot be identified',
+  severity: { continuous: 'blocker' },
   queries: {
     identities: replicaIdentitiesQuery,
     unequalColumns: columnsWithoutEqualityQuery,

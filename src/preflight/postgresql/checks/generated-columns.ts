@@ -13,7 +13,9 @@ import { countText } from '../units.ts';
 
 export const generatedColumnsCheck = databaseCheck({
   id: 'generated-columns',
-  title: 'there are no generated columns',
+  title: 'the database has no generated columns',
+  headline: 'The database has generated columns',
+  severity: { continuous: 'blocker', dump: 'blocker' },
   queries: { columns: generatedColumnsQuery, functionUses: functionUsesQuery, functionBodies: functionBodiesQuery },
   evaluate({ columns: { generated }, functionUses, functionBodies }, database) {
     if (generated.length === 0) return pass('none');

@@ -19,7 +19,9 @@ import { countText } from '../units.ts';
 
 export const hbaRuleCheck = serverCheck({
   id: 'hba-rule',
-  title: 'pg_hba.conf lets the role in to every database, from anywhere',
+  title: 'pg_hba.conf allows the role to connect to every database from any address',
+  headline: 'pg_hba.conf does not allow the role to connect to every database from any address',
+  severity: { continuous: 'blocker', dump: 'blocker' },
   spec: '4.6',
   needs: 'entry',
   queries: {

@@ -4,6 +4,8 @@ import { serverCheck } from '../check.ts';
 export const postgresqlHostIpv6OnlyCheck = serverCheck({
   id: 'host-ipv6-only',
   title: 'the host has an IPv4 address',
+  headline: 'The host has IPv6 addresses only',
+  severity: { continuous: 'warning', dump: 'warning' },
   spec: '4.6',
   needs: 'address',
   queries: {},

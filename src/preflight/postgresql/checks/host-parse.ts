@@ -4,7 +4,9 @@ import { bothMethods } from '../login-steps.ts';
 
 export const hostParseCheck = serverCheck({
   id: 'host-parse',
-  title: 'the host says what the other options say',
+  title: 'the host option agrees with the other connection options',
+  headline: 'The host option contradicts other connection options',
+  severity: { continuous: 'blocker', dump: 'blocker' },
   spec: '2',
   needs: 'address',
   queries: {},

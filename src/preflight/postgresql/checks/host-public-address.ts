@@ -5,6 +5,8 @@ import { bothMethods } from '../login-steps.ts';
 export const postgresqlHostPublicAddressCheck = serverCheck({
   id: 'host-public-address',
   title: 'the host has a public address',
+  headline: 'The host has no public address',
+  severity: { continuous: 'blocker', dump: 'blocker' },
   spec: '4.6',
   needs: 'address',
   queries: {},

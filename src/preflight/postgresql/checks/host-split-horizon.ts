@@ -3,7 +3,9 @@ import { serverCheck } from '../check.ts';
 
 export const postgresqlHostSplitHorizonCheck = serverCheck({
   id: 'host-split-horizon',
-  title: 'the host means the same here and in public DNS',
+  title: 'the host resolves to the same addresses here and in public DNS',
+  headline: 'The host resolves to other addresses in public DNS',
+  severity: { continuous: 'warning', dump: 'warning' },
   needs: 'address',
   queries: {},
   evaluate: (_values, facts, options) => evaluateSplitHorizon(facts.address, options),

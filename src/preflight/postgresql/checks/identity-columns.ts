@@ -6,7 +6,9 @@ import { countText } from '../units.ts';
 
 export const identityColumnsCheck = databaseCheck({
   id: 'identity-columns',
-  title: 'there are no identity columns',
+  title: 'the database has no identity columns',
+  headline: 'The database has identity columns',
+  severity: { continuous: 'info', dump: 'info' },
   queries: { columns: generatedColumnsQuery },
   evaluate({ columns: { identity } }) {
     if (identity.length === 0) return pass('none');

@@ -6,7 +6,9 @@ import { countText } from '../units.ts';
 /** A name that no database has ends the run before anything is judged. */
 export const ignoreUnknownCheck = serverCheck({
   id: 'ignore-unknown',
-  title: 'every name in ignore_dbs is a database',
+  title: 'every database in --ignore-dbs exists',
+  headline: 'A database in --ignore-dbs does not exist',
+  severity: {},
   needs: 'entry',
   queries: { databases: databasesQuery },
   evaluate: (_values, _ground, options) =>

@@ -8,6 +8,8 @@ import { countText } from '../units.ts';
 export const invalidIndexCheck = databaseCheck({
   id: 'invalid-index',
   title: 'every index is valid',
+  headline: 'An index is invalid',
+  severity: { continuous: 'warning', dump: 'warning' },
   queries: { invalidIndexes: invalidIndexesQuery },
   evaluate({ invalidIndexes }, database, { connection }) {
     if (invalidIndexes.length === 0) return pass('all');

@@ -5,7 +5,9 @@ import { countText } from '../units.ts';
 
 export const largeObjectsCheck = databaseCheck({
   id: 'large-objects',
-  title: 'there are no large objects',
+  title: 'the database has no large objects',
+  headline: 'The database has large objects',
+  severity: { continuous: 'warning', dump: 'info' },
   queries: { largeObjects: largeObjectsQuery },
   evaluate({ largeObjects }, _database, _ground, { method }) {
     if (largeObjects === 0) return pass('none');

@@ -13,7 +13,9 @@ import { binarySizeText, countText } from '../units.ts';
 
 export const leftoversCheck = databaseCheck({
   id: 'leftovers',
-  title: 'nothing is left of an earlier migration',
+  title: 'no replication slot or publication is left from an earlier migration',
+  headline: 'Unused replication slots or publications exist',
+  severity: { continuous: 'blocker' },
   queries: { slots: slotsQuery, publications: publicationsQuery },
   evaluate({ slots, publications }, database) {
     const own = slots.filter((slot) => slot.database === database);

@@ -9,7 +9,9 @@ import type { PostgresqlSourceFacts } from '../source-facts.ts';
 
 export const listenAddressesCheck = serverCheck({
   id: 'listen-addresses',
-  title: 'the server listens on every address',
+  title: 'the server listens on all interfaces',
+  headline: 'The server does not listen on all interfaces',
+  severity: { continuous: 'blocker', dump: 'blocker' },
   spec: '4.6',
   needs: 'entry',
   queries: { settings: settingsQuery, activity: activityQuery },

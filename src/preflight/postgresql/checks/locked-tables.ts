@@ -8,7 +8,9 @@ import { countText, timeSpanText } from '../units.ts';
 
 export const lockedTablesCheck = databaseCheck({
   id: 'locked-tables',
-  title: 'no table is locked against readers',
+  title: 'no table has an ACCESS EXCLUSIVE lock',
+  headline: 'A table has an ACCESS EXCLUSIVE lock',
+  severity: { continuous: 'blocker', dump: 'blocker' },
   queries: { locks: tableLocksQuery },
   evaluate({ locks }) {
     if (locks.length === 0) return pass('none');

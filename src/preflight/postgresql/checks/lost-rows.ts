@@ -6,7 +6,9 @@ import { countText } from '../units.ts';
 
 export const lostRowsCheck = databaseCheck({
   id: 'lost-rows',
-  title: 'the catalogue of the database is whole',
+  title: 'the system catalogs have no dangling references',
+  headline: 'The system catalogs have dangling references',
+  severity: { continuous: 'blocker', dump: 'blocker' },
   queries: { lostRows: danglingReferencesQuery },
   evaluate({ lostRows }) {
     if (lostRows === undefined) return info(`not looked at in more than ${danglingReferencesDatabaseLimit} databases`);

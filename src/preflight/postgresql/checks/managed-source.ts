@@ -5,7 +5,9 @@ import { managedServiceMarkersQuery } from '../queries/managed-service-markers.t
 
 export const managedSourceCheck = serverCheck({
   id: 'managed-source',
-  title: 'the source is not a managed cluster of the same service',
+  title: 'the source is not a managed database cluster',
+  headline: 'The source is a managed database cluster',
+  severity: { continuous: 'blocker', dump: 'blocker' },
   spec: '4.6',
   needs: 'entry',
   queries: { marks: managedServiceMarkersQuery },

@@ -6,7 +6,9 @@ import { countText } from '../units.ts';
 
 export const matviewsCheck = databaseCheck({
   id: 'matviews',
-  title: 'there are no materialized views',
+  title: 'the database has no materialized views',
+  headline: 'The database has materialized views',
+  severity: { continuous: 'info', dump: 'info' },
   queries: { relations: relationsQuery },
   evaluate({ relations: { matviews } }) {
     if (matviews.length === 0) return pass('none');

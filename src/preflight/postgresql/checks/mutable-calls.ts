@@ -6,7 +6,9 @@ import { countText } from '../units.ts';
 
 export const mutableCallsCheck = databaseCheck({
   id: 'mutable-calls',
-  title: 'what indexes, generated columns and keys of partitions call is immutable everywhere',
+  title: 'indexes, generated columns and partition keys call only immutable functions',
+  headline: 'An index, a generated column or a partition key calls a function that is not immutable',
+  severity: { continuous: 'blocker', dump: 'blocker' },
   queries: { mutableCalls: nonImmutableCallsQuery },
   evaluate({ mutableCalls }, database) {
     if (mutableCalls.length === 0) return pass('all');

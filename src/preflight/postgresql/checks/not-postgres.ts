@@ -5,7 +5,9 @@ import type { PostgresqlConnectionResult } from '../source-facts.ts';
 
 export const notPostgresCheck = serverCheck({
   id: 'not-postgres',
-  title: 'the source is PostgreSQL itself',
+  title: 'the source is PostgreSQL',
+  headline: 'The source is not PostgreSQL',
+  severity: { continuous: 'blocker', dump: 'warning' },
   needs: 'address',
   queries: {},
   evaluate(_values, facts) {

@@ -12,7 +12,9 @@ import { countText } from '../units.ts';
 
 export const notValidCheck = databaseCheck({
   id: 'not-valid',
-  title: 'every row fits every constraint',
+  title: 'every row satisfies every constraint',
+  headline: 'A constraint is not validated for every row',
+  severity: { continuous: 'blocker', dump: 'blocker' },
   queries: { unvalidated: unvalidatedConstraintsQuery, looserColumns: nullableInheritedColumnsQuery },
   evaluate({ unvalidated, looserColumns }, database) {
     const copied = unvalidated.filter(({ foreignKey }) => !foreignKey);

@@ -6,7 +6,9 @@ import { countText } from '../units.ts';
 
 export const partitionsCheck = databaseCheck({
   id: 'partitions',
-  title: 'no partition will be made meanwhile',
+  title: 'partitioned tables can be copied and need no new partition',
+  headline: 'A partitioned table can stop the migration',
+  severity: { continuous: 'blocker', dump: 'blocker' },
   queries: { partitions: partitionedTablesQuery },
   evaluate({ partitions }, database, _ground, { method }) {
     const unstable = partitions.filter(({ enumHashed }) => enumHashed);

@@ -5,7 +5,9 @@ import type { PostgresqlSourceFacts } from '../source-facts.ts';
 
 export const poolerDetectedCheck = serverCheck({
   id: 'pooler-detected',
-  title: 'the connection leads to the server itself',
+  title: 'the connection is direct, without a connection pooler',
+  headline: 'The connection goes through a connection pooler',
+  severity: { continuous: 'blocker', dump: 'blocker' },
   spec: '4.6',
   needs: 'address',
   queries: {},

@@ -3,7 +3,9 @@ import { serverCheck } from '../check.ts';
 
 export const portDefaultCheck = serverCheck({
   id: 'port-default',
-  title: 'the port is that of a server, not of a pooler',
+  title: 'the port belongs to a server, not to a connection pooler',
+  headline: 'The port is usually that of a connection pooler or a managed cluster',
+  severity: { continuous: 'info', dump: 'info' },
   spec: '4.6',
   needs: 'address',
   queries: {},

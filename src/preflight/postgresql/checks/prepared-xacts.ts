@@ -7,7 +7,9 @@ import { countText } from '../units.ts';
 
 export const preparedXactsCheck = serverCheck({
   id: 'prepared-xacts',
-  title: 'no prepared transaction is left open',
+  title: 'no prepared transaction is open',
+  headline: 'A prepared transaction is open',
+  severity: { continuous: 'blocker', dump: 'info' },
   needs: 'entry',
   queries: { transactions: openTransactionsQuery },
   evaluate({ transactions }) {

@@ -7,7 +7,9 @@ import { countText } from '../units.ts';
 
 export const pubExistingCheck = databaseCheck({
   id: 'pub-existing',
-  title: 'the database publishes nothing',
+  title: 'the database has no publications of its own',
+  headline: 'The database has publications of its own',
+  severity: { continuous: 'info' },
   queries: { publications: publicationsQuery },
   evaluate({ publications }) {
     // What an earlier migration left is judged as a leftover.

@@ -12,7 +12,9 @@ import { countText } from '../units.ts';
 
 export const readingChecksCheck = databaseCheck({
   id: 'reading-checks',
-  title: 'no CHECK looks for rows that come after the row',
+  title: 'no CHECK constraint reads rows that are copied later',
+  headline: 'A CHECK constraint can read rows that are copied later',
+  severity: { continuous: 'blocker', dump: 'blocker' },
   queries: { callingChecks: functionCallingConstraintsQuery, functionBodies: functionBodiesQuery },
   evaluate({ callingChecks, functionBodies }, database) {
     const found = inCircles(callingChecks, createRelationReads(functionBodies));

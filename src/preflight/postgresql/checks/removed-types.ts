@@ -15,7 +15,9 @@ import { countText } from '../units.ts';
 
 export const removedTypesCheck = databaseCheck({
   id: 'removed-types',
-  title: 'nothing needs what a newer release took away',
+  title: 'no object needs a feature that the target version removed',
+  headline: 'An object needs a feature that newer versions removed',
+  severity: { continuous: 'blocker', dump: 'blocker' },
   queries: {
     removedUses: removedTypeUsesQuery,
     outdatedViews: incompatibleViewsQuery,

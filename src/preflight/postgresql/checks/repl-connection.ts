@@ -4,7 +4,9 @@ import { serverCheck } from '../check.ts';
 
 export const replConnectionCheck = serverCheck({
   id: 'repl-connection',
-  title: 'the role may open a replication connection',
+  title: 'the role can open a replication connection',
+  headline: 'The role cannot open a replication connection',
+  severity: { continuous: 'blocker' },
   spec: '4.6',
   needs: 'entry',
   queries: {},

@@ -21,7 +21,9 @@ import { countText } from '../units.ts';
 
 export const replicaIdentityCheck = databaseCheck({
   id: 'replica-identity',
-  title: 'every table has a replica identity',
+  title: 'every table has a usable replica identity',
+  headline: 'A table has no usable replica identity',
+  severity: { continuous: 'blocker' },
   queries: {
     identities: replicaIdentitiesQuery,
     unequalColumns: columnsWithoutEqualityQuery,

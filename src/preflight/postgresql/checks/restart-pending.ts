@@ -11,7 +11,9 @@ const decisive = ['wal_level', 'max_replication_slots', 'max_wal_senders', 'list
 
 export const restartPendingCheck = serverCheck({
   id: 'restart-pending',
-  title: 'no setting waits for a restart',
+  title: 'no changed setting requires a restart',
+  headline: 'A changed setting takes effect only after a restart',
+  severity: { continuous: 'blocker' },
   spec: '4.6',
   needs: 'entry',
   queries: {

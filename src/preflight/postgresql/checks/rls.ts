@@ -7,7 +7,9 @@ import { countText } from '../units.ts';
 
 export const rlsCheck = databaseCheck({
   id: 'rls',
-  title: 'row-level security hides nothing from the role',
+  title: 'row-level security hides no rows from the role',
+  headline: 'Row-level security hides rows from the role',
+  severity: { continuous: 'blocker', dump: 'blocker' },
   queries: { relations: relationsQuery },
   evaluate({ relations: { secured } }, _database, { username }) {
     if (secured.length === 0) return pass('nothing hidden');

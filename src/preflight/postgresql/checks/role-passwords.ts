@@ -5,7 +5,9 @@ import { countText } from '../units.ts';
 
 export const rolePasswordsCheck = serverCheck({
   id: 'role-passwords',
-  title: 'no other role logs in',
+  title: 'no other role can log in',
+  headline: 'Other roles can log in',
+  severity: { continuous: 'info', dump: 'info' },
   needs: 'entry',
   queries: { logins: loginRolesQuery },
   evaluate({ logins }, facts) {

@@ -8,7 +8,9 @@ import { describeSetting, resetRoleSetting } from '../role-setting-fix.ts';
 
 export const roleReadonlyCheck = serverCheck({
   id: 'role-readonly',
-  title: 'transactions of the role may write',
+  title: 'default_transaction_read_only is off for the role',
+  headline: 'default_transaction_read_only is on for the role',
+  severity: { continuous: 'blocker' },
   needs: 'entry',
   queries: { settings: settingsQuery, roleSettings: roleSettingsQuery, role: migrationRoleQuery },
   evaluate({ settings, roleSettings, role }, facts) {

@@ -22,7 +22,9 @@ const endsCopies: readonly string[] = ['statement_timeout', 'transaction_timeout
 
 export const roleTimeoutsCheck = serverCheck({
   id: 'role-timeouts',
-  title: 'no timeout of the role ends a copy',
+  title: 'no timeout of the role cancels the initial copy',
+  headline: 'A timeout of the role can cancel the initial copy',
+  severity: { continuous: 'blocker' },
   needs: 'entry',
   queries: { settings: settingsQuery, roleSettings: roleSettingsQuery, role: migrationRoleQuery },
   evaluate({ settings, roleSettings, role }, facts) {

@@ -9,7 +9,9 @@ import { countText } from '../units.ts';
 
 export const searchPathCheck = databaseCheck({
   id: 'search-path',
-  title: 'functions called for each row need no search_path',
+  title: 'functions that are called for each row need no search_path',
+  headline: 'A function that is called for each row needs a search_path',
+  severity: { continuous: 'blocker', dump: 'blocker' },
   queries: {
     functionUses: functionUsesQuery,
     functionBodies: functionBodiesQuery,

@@ -7,7 +7,9 @@ import { countText } from '../units.ts';
 
 export const secdefCheck = databaseCheck({
   id: 'secdef',
-  title: 'no function runs with the rights of a superuser',
+  title: 'no SECURITY DEFINER function is owned by a superuser',
+  headline: 'A SECURITY DEFINER function is owned by a superuser',
+  severity: { continuous: 'warning', dump: 'warning' },
   queries: { markedFunctions: restrictedFunctionsQuery, superusers: superusersQuery },
   evaluate({ markedFunctions, superusers }) {
     const owners = new Set(superusers);

@@ -6,6 +6,8 @@ import { securityLabelProvidersQuery } from '../queries/security-label-providers
 export const securityLabelsCheck = databaseCheck({
   id: 'security-labels',
   title: 'no object has a security label',
+  headline: 'Objects have security labels',
+  severity: { continuous: 'blocker', dump: 'blocker' },
   queries: { labelProviders: securityLabelProvidersQuery },
   evaluate({ labelProviders }, database, _ground, { targetExtensions }) {
     if (labelProviders.length === 0) return pass('none');

@@ -6,6 +6,8 @@ import type { PostgresqlSourceFacts } from '../source-facts.ts';
 export const selfTargetCheck = serverCheck({
   id: 'self-target',
   title: 'source and target are different servers',
+  headline: 'Source and target are the same server',
+  severity: { continuous: 'blocker', dump: 'blocker' },
   needs: 'address',
   queries: {},
   evaluate(_values, { address }: PostgresqlSourceFacts, { target }): CheckOutcome {

@@ -5,7 +5,9 @@ import { countText } from '../units.ts';
 
 export const sequencesCheck = databaseCheck({
   id: 'sequences',
-  title: 'there are no sequences',
+  title: 'the database has no sequences',
+  headline: 'The database has sequences',
+  severity: { continuous: 'warning', dump: 'info' },
   queries: { overview: databaseOverviewQuery },
   evaluate({ overview }, _database, _ground, { method }) {
     if (overview.sequences === 0) return pass('none');

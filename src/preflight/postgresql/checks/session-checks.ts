@@ -10,7 +10,9 @@ import { countText } from '../units.ts';
 
 export const sessionChecksCheck = databaseCheck({
   id: 'session-checks',
-  title: 'no CHECK asks what only a session of the application knows',
+  title: 'no CHECK constraint depends on the session or the role',
+  headline: 'A CHECK constraint depends on the session or the role',
+  severity: { continuous: 'blocker', dump: 'blocker' },
   queries: { sessionChecks: sessionDependentConstraintsQuery },
   evaluate({ sessionChecks }, database) {
     const filled = sessionChecks.filter((one) => one.rows !== 'none' && matters(one));

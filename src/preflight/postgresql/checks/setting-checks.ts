@@ -23,7 +23,9 @@ import { countText } from '../units.ts';
 
 export const settingChecksCheck = databaseCheck({
   id: 'setting-checks',
-  title: 'nothing that is asked for each row goes by the settings of a session',
+  title: 'no CHECK constraint or stored value depends on session settings',
+  headline: 'A CHECK constraint or a stored value depends on session settings',
+  severity: { continuous: 'blocker', dump: 'blocker' },
   queries: {
     swayedChecks: settingsDependentConstraintsQuery,
     functionUses: functionUsesQuery,

@@ -5,7 +5,9 @@ import { binarySizeText, countText, timeSpanText } from '../units.ts';
 
 export const sizeEstimateCheck = serverCheck({
   id: 'size-estimate',
-  title: 'the copy ends within two weeks',
+  title: 'the initial copy finishes within two weeks',
+  headline: 'The initial copy can take longer than two weeks',
+  severity: { continuous: 'blocker', dump: 'blocker' },
   spec: '8',
   needs: 'entry',
   queries: {},

@@ -6,7 +6,9 @@ import { countText, timeSpanText } from '../units.ts';
 
 export const slotBlockersCheck = serverCheck({
   id: 'slot-blockers',
-  title: 'no open transaction holds up a replication slot',
+  title: 'no open transaction delays the creation of a replication slot',
+  headline: 'An open transaction delays the creation of a replication slot',
+  severity: { continuous: 'blocker' },
   needs: 'entry',
   queries: { transactions: openTransactionsQuery },
   evaluate({ transactions }) {

@@ -18,7 +18,9 @@ const segment = 16 * 1024 ** 2;
 
 export const slotRetentionCheck = serverCheck({
   id: 'slot-retention',
-  title: 'a slot may keep WAL for as long as the copy takes',
+  title: 'a replication slot keeps WAL for as long as the copy takes',
+  headline: 'A replication slot can be invalidated during the migration',
+  severity: { continuous: 'blocker' },
   needs: 'entry',
   queries: { settings: settingsQuery, walHistory: walHistoryQuery },
   evaluate({ settings, walHistory }, facts) {

@@ -12,6 +12,8 @@ import { countText } from '../units.ts';
 export const slotsFreeCheck = serverCheck({
   id: 'slots-free',
   title: 'enough replication slots are free',
+  headline: 'Too few replication slots are free',
+  severity: { continuous: 'blocker' },
   spec: '4.6',
   needs: 'entry',
   queries: { settings: settingsQuery, slots: slotsQuery, databases: databasesQuery, activity: activityQuery },

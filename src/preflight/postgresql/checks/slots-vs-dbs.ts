@@ -12,6 +12,8 @@ import { countText } from '../units.ts';
 export const slotsVsDbsCheck = serverCheck({
   id: 'slots-vs-dbs',
   title: 'max_replication_slots is at least the number of databases',
+  headline: 'max_replication_slots is less than the number of databases',
+  severity: { continuous: 'blocker' },
   spec: '4.6',
   needs: 'entry',
   queries: { settings: settingsQuery, slots: slotsQuery, databases: databasesQuery, activity: activityQuery },

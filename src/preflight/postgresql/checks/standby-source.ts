@@ -6,6 +6,8 @@ import { serverVersionOf } from '../source-facts.ts';
 export const standbySourceCheck = serverCheck({
   id: 'standby-source',
   title: 'the source is a primary',
+  headline: 'The source is a standby',
+  severity: { continuous: 'blocker', dump: 'warning' },
   needs: 'entry',
   queries: { settings: settingsQuery },
   evaluate({ settings }, facts) {

@@ -6,7 +6,9 @@ import { countText } from '../units.ts';
 
 export const subsExistingCheck = databaseCheck({
   id: 'subs-existing',
-  title: 'the database subscribes to nothing',
+  title: 'the database has no subscriptions',
+  headline: 'The database has subscriptions',
+  severity: { continuous: 'warning', dump: 'warning' },
   queries: { subscriptions: subscriptionsQuery },
   evaluate({ subscriptions }, database) {
     const own = subscriptions.filter((subscription) => subscription.database === database);

@@ -6,6 +6,8 @@ import { countText } from '../units.ts';
 export const supersCheck = serverCheck({
   id: 'supers',
   title: 'no other role is a superuser',
+  headline: 'Other roles are superusers',
+  severity: { continuous: 'warning', dump: 'warning' },
   needs: 'entry',
   queries: { logins: loginRolesQuery },
   evaluate({ logins }, facts) {

@@ -9,6 +9,8 @@ const nearSuperusers = ['rds_superuser', 'cloudsqlsuperuser', 'alloydbsuperuser'
 export const superuserCheck = serverCheck({
   id: 'superuser',
   title: 'the role is a superuser',
+  headline: 'The role is not a superuser',
+  severity: { continuous: 'blocker', dump: 'info' },
   spec: '4.6',
   needs: 'entry',
   queries: { role: migrationRoleQuery },

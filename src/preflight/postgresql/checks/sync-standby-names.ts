@@ -8,7 +8,9 @@ import { countText } from '../units.ts';
 
 export const syncStandbyNamesCheck = serverCheck({
   id: 'sync-standby-names',
-  title: 'synchronous_standby_names does not take in the target',
+  title: 'no COMMIT waits for the target or for a standby that is not connected',
+  headline: 'COMMIT waits, or will wait, for a standby that does not confirm',
+  severity: { continuous: 'blocker' },
   needs: 'entry',
   queries: { settings: settingsQuery, senders: walSendersQuery },
   evaluate({ settings, senders }) {

@@ -7,7 +7,9 @@ import { countText } from '../units.ts';
 
 export const systemTablesCheck = databaseCheck({
   id: 'system-tables',
-  title: 'nothing was made in a schema of the system',
+  title: 'no user object is in a system schema',
+  headline: 'A user object is in a system schema',
+  severity: { continuous: 'blocker', dump: 'blocker' },
   queries: { systemTables: systemSchemaTablesQuery, systemObjects: systemSchemaObjectsQuery },
   evaluate({ systemTables, systemObjects }, database) {
     const needed = systemObjects.filter(({ user }) => user !== undefined);

@@ -8,7 +8,9 @@ import { countText } from '../units.ts';
 
 export const systemValuesCheck = databaseCheck({
   id: 'system-values',
-  title: 'no row holds what only this server can read',
+  title: 'no column contains values that only this server can read',
+  headline: 'A column can contain values that only this server can read',
+  severity: { continuous: 'blocker', dump: 'blocker' },
   queries: { systemValues: serverSpecificColumnsQuery, role: migrationRoleQuery },
   evaluate({ systemValues, role }, database) {
     const found = systemValues.filter(({ rows }) => rows === 'violate');

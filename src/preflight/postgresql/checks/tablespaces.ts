@@ -7,7 +7,9 @@ import { countText } from '../units.ts';
 
 export const tablespacesCheck = databaseCheck({
   id: 'tablespaces',
-  title: 'everything is in the tablespace pg_default',
+  title: 'all objects are in the tablespace pg_default',
+  headline: 'Objects are in another tablespace than pg_default',
+  severity: { continuous: 'warning', dump: 'warning' },
   queries: { relations: relationsQuery, tablespaces: tablespacesQuery },
   evaluate({ relations: { placed }, tablespaces: { names, databases } }, database) {
     const whole = databases.get(database);

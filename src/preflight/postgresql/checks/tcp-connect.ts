@@ -5,7 +5,9 @@ import { bothMethods, evaluateLoginStep, explainRefusal, failLogin } from '../lo
 
 export const tcpConnectCheck = serverCheck({
   id: 'tcp-connect',
-  title: 'the server takes connections',
+  title: 'the server accepts connections',
+  headline: 'The server does not accept connections',
+  severity: { continuous: 'blocker', dump: 'blocker' },
   spec: '4.6',
   needs: 'address',
   queries: {},

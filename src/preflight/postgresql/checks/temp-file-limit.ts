@@ -16,7 +16,9 @@ const perTable = 1536;
 
 export const tempFileLimitCheck = serverCheck({
   id: 'temp-file-limit',
-  title: 'temp_file_limit and work_mem leave room to read the schema',
+  title: 'temp_file_limit and work_mem are sufficient for pg_dump',
+  headline: 'temp_file_limit is too low for pg_dump',
+  severity: { continuous: 'blocker', dump: 'blocker' },
   needs: 'entry',
   queries: { settings: settingsQuery, roleSettings: roleSettingsQuery, role: migrationRoleQuery },
   evaluate({ settings, roleSettings, role }, facts) {

@@ -6,7 +6,9 @@ import { countText } from '../units.ts';
 
 export const tempTablesCheck = databaseCheck({
   id: 'temp-tables',
-  title: 'there are no temporary tables',
+  title: 'the database has no temporary tables',
+  headline: 'The database has temporary tables',
+  severity: { continuous: 'info', dump: 'info' },
   queries: { relations: relationsQuery },
   evaluate({ relations: { temporary } }) {
     if (temporary.length === 0) return pass('none');

@@ -7,7 +7,9 @@ import { countText } from '../units.ts';
 
 export const timeChecksCheck = databaseCheck({
   id: 'time-checks',
-  title: 'no CHECK wants a time that has not come',
+  title: 'no CHECK constraint requires a future timestamp',
+  headline: 'A CHECK constraint requires a future timestamp',
+  severity: { continuous: 'blocker', dump: 'blocker' },
   queries: { clockChecks: timeDependentConstraintsQuery },
   evaluate({ clockChecks }, database) {
     const found = clockChecks.filter(wantsFuture);

@@ -3,7 +3,9 @@ import { serverCheck } from '../check.ts';
 
 export const tlsCertCheck = serverCheck({
   id: 'tls-cert',
-  title: 'the certificate outlasts the migration',
+  title: 'the server certificate is valid for two more weeks',
+  headline: 'The server certificate expires within two weeks',
+  severity: { continuous: 'warning', dump: 'warning' },
   spec: '8',
   needs: 'address',
   queries: {},

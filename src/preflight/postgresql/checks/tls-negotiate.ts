@@ -7,7 +7,9 @@ import type { PostgresqlSourceFacts } from '../source-facts.ts';
 
 export const tlsNegotiateCheck = serverCheck({
   id: 'tls-negotiate',
-  title: 'the connection is encrypted',
+  title: 'the connection uses TLS',
+  headline: 'The connection does not use TLS',
+  severity: { continuous: 'blocker', dump: 'blocker' },
   spec: '2',
   needs: 'address',
   queries: {},

@@ -4,7 +4,9 @@ import { evaluateLoginStep, failLogin } from '../login-steps.ts';
 
 export const tlsRequiredCheck = serverCheck({
   id: 'tls-required',
-  title: 'the server takes the connection with or without TLS, as asked',
+  title: 'the server accepts the requested TLS mode',
+  headline: 'The server accepts only connections with TLS',
+  severity: { continuous: 'blocker', dump: 'blocker' },
   spec: '2',
   needs: 'address',
   queries: {},

@@ -15,7 +15,9 @@ import { countText } from '../units.ts';
 
 export const unloggedCheck = databaseCheck({
   id: 'unlogged',
-  title: 'there are no unlogged tables',
+  title: 'the database has no unlogged tables',
+  headline: 'The database has unlogged tables',
+  severity: { continuous: 'blocker', dump: 'info' },
   queries: {
     relations: relationsQuery,
     identities: replicaIdentitiesQuery,

@@ -7,7 +7,9 @@ import { countText } from '../units.ts';
 
 export const untrustedLangCheck = databaseCheck({
   id: 'untrusted-lang',
-  title: 'no function is written in an untrusted language',
+  title: 'no function uses an untrusted language',
+  headline: 'A function or a language is untrusted',
+  severity: { continuous: 'blocker', dump: 'blocker' },
   queries: { untrustedLanguages: untrustedLanguagesQuery, markedFunctions: restrictedFunctionsQuery },
   evaluate({ untrustedLanguages, markedFunctions }, _database, _ground, { targetExtensions }) {
     const functions = markedFunctions.filter(({ untrusted }) => untrusted !== undefined);

@@ -7,6 +7,8 @@ import { serverVersionOf } from '../source-facts.ts';
 export const postgresqlVersionMinCheck = serverCheck({
   id: 'version-min',
   title: 'the source is PostgreSQL 10 or newer',
+  headline: 'The source is older than PostgreSQL 10',
+  severity: { continuous: 'blocker', dump: 'blocker' },
   needs: 'entry',
   queries: {},
   evaluate(_values, facts): CheckOutcome {

@@ -12,6 +12,8 @@ import { serverVersionOf } from '../source-facts.ts';
 export const postgresqlVersionNotNewerCheck = serverCheck({
   id: 'version-not-newer',
   title: 'the source is not newer than the target',
+  headline: 'The source is newer than the target',
+  severity: { continuous: 'blocker', dump: 'blocker' },
   spec: '4.6',
   needs: 'entry',
   queries: {},

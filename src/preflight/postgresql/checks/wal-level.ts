@@ -9,6 +9,8 @@ import { serverVersionOf } from '../source-facts.ts';
 export const walLevelCheck = serverCheck({
   id: 'wal-level',
   title: 'wal_level is logical',
+  headline: 'wal_level is not logical',
+  severity: { continuous: 'blocker', dump: 'info' },
   spec: '4.6',
   needs: 'entry',
   queries: { settings: settingsQuery, activity: activityQuery },

@@ -7,7 +7,9 @@ import { walBytesPerSecond } from '../wal-bytes-per-second.ts';
 
 export const walRateCheck = serverCheck({
   id: 'wal-rate',
-  title: 'the disk of the source holds the WAL of the copy',
+  title: 'the source disk can hold the WAL written during the copy',
+  headline: 'The source disk can be too small for the WAL written during the copy',
+  severity: { continuous: 'warning' },
   needs: 'entry',
   queries: { walHistory: walHistoryQuery },
   evaluate({ walHistory }, facts, options) {

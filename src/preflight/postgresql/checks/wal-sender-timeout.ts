@@ -8,7 +8,9 @@ import { parseMilliseconds, timeSpanText } from '../units.ts';
 
 export const walSenderTimeoutCheck = serverCheck({
   id: 'wal-sender-timeout',
-  title: 'wal_sender_timeout outlasts a pause of the target',
+  title: 'wal_sender_timeout is at least 30 s or disabled',
+  headline: 'wal_sender_timeout is shorter than 30 s',
+  severity: { continuous: 'warning' },
   needs: 'entry',
   queries: { settings: settingsQuery, roleSettings: roleSettingsQuery },
   evaluate({ settings, roleSettings }, facts) {

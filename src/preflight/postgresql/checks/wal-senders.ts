@@ -12,6 +12,8 @@ import { countText } from '../units.ts';
 export const walSendersCheck = serverCheck({
   id: 'wal-senders',
   title: 'enough WAL senders are free',
+  headline: 'Too few WAL senders are free',
+  severity: { continuous: 'blocker' },
   needs: 'entry',
   queries: { settings: settingsQuery, senders: walSendersQuery, slots: slotsQuery, activity: activityQuery },
   evaluate({ settings, senders, slots, activity }, facts) {

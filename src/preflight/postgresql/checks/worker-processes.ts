@@ -7,7 +7,9 @@ import { countText } from '../units.ts';
 /** Background workers apply changes, so they matter on the target; an extension that does so from here needs them too. */
 export const workerProcessesCheck = serverCheck({
   id: 'worker-processes',
-  title: 'max_worker_processes leaves room for pglogical',
+  title: 'max_worker_processes is sufficient for pglogical',
+  headline: 'max_worker_processes is too low for pglogical',
+  severity: { continuous: 'warning' },
   needs: 'entry',
   queries: { settings: settingsQuery },
   evaluate({ settings }, facts) {
