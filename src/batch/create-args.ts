@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { text as readAll } from 'node:stream/consumers';
 import { isDeepStrictEqual } from 'node:util';
 import type { ParsedArgs } from '../cli/command.ts';
+import type { CommandIo } from '../cli/command-io.ts';
 import { requireNonEmptyValue } from '../cli/required-value.ts';
-import type { Context } from '../context.ts';
 import { type CliError, usageError } from '../errors.ts';
 import { isExactNumber } from '../exact.ts';
 import { parseExactJson, parseJson } from '../json.ts';
@@ -12,7 +12,7 @@ import { expandNames } from './expand-names.ts';
 import { type BatchEvent, type IfExists, ifExistsChoices } from './ledger-event.ts';
 
 /** The names of all sources together; none when none was given. */
-export async function readBatchNames(context: Context, words: ParsedArgs): Promise<readonly string[]> {
+export async function readBatchNames(context: CommandIo, words: ParsedArgs): Promise<readonly string[]> {
   const file = requireNonEmptyValue(words, 'names-from', 'names.txt');
   return expandNames([...words.positionals, ...words.values('names'), ...(await readNamesFrom(context, file))]);
 }
@@ -42,7 +42,7 @@ export function readIfExists(words: ParsedArgs): IfExists {
 }
 
 /** A resumed batch goes on as it was begun: what is typed again must be the same. */
-export async function requireSameBatch(context: Context, words: ParsedArgs, batch: BatchEvent): Promise<void> {
+export async function requireSameBatch(context: CommandIo, words: ParsedArgs, batch: BatchEvent): Promise<void> {
   const names = await readBatchNames(context, words);
   const { size, image, region, extra } = readTypedAttributes(words);
   const recorded = batch.attributes;
@@ -68,7 +68,7 @@ function recordedExtra({ mark, attributes: { extra } }: BatchEvent): Readonly<Re
   return mark && Array.isArray(extra.tags) ? { ...extra, tags: extra.tags.slice(0, -1) } : extra;
 }
 
-async function readNamesFrom(context: Context, file: string | undefined): Promise<readonly string[]> {
+async function readNamesFrom(context: CommandIo, file: string | undefined): Promise<readonly string[]> {
   if (file === undefined) return [];
   const text = file === '-' ? await readAll(context.host.stdin) : readNamesFile(file);
   // A carriage return before it goes with the blanks around a name.

@@ -1,4 +1,5 @@
 import type { ListView } from '../cli/columns.ts';
+import { quoteShellArg } from '../cli/shell-quote.ts';
 import { parseJson } from '../json.ts';
 import { createDropletRequests, type DropletAttributes } from './droplet-requests.ts';
 
@@ -45,9 +46,4 @@ export function* dryRunRequests(
     ].join(' ');
     yield { method, path, body: json.ok ? json.value : undefined, curl };
   }
-}
-
-/** One word of a POSIX shell. */
-export function quoteShellArg(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

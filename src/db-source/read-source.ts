@@ -1,8 +1,8 @@
 import { text as readAll } from 'node:stream/consumers';
 import type { OptionSpec, ParsedArgs } from '../cli/command.ts';
+import type { CommandIo } from '../cli/command-io.ts';
 import { readInputFile } from '../cli/input-file.ts';
 import { nonEmptyVariable } from '../config/settings.ts';
-import type { Context } from '../context.ts';
 import { usageError } from '../errors.ts';
 import { findPassword } from '../postgresql/pgpass.ts';
 import { type PostgresqlSource, parsePostgresqlSource as readPostgresSource } from '../postgresql/source.ts';
@@ -28,7 +28,7 @@ export type DbSource =
   | { readonly engine: 'redis'; readonly source: RedisSource };
 
 /** The source as typed, with its password: from the address, standard input, the environment, .pgpass or the person. */
-export async function readDbSource(context: Context, words: ParsedArgs): Promise<DbSource> {
+export async function readDbSource(context: CommandIo, words: ParsedArgs): Promise<DbSource> {
   const environment =
     words.value('host') === undefined ? nonEmptyVariable(context.host.env.CLOUDCTL_SOURCE) : undefined;
   const engine = readEngine(words.value('engine'), words.value('source') ?? words.value('host') ?? environment);
@@ -75,7 +75,7 @@ function engineOfScheme(address: string): DbSource['engine'] | undefined {
   return found[1];
 }
 
-async function readPostgresDbSource(context: Context, words: ParsedArgs): Promise<PostgresqlSource> {
+async function readPostgresDbSource(context: CommandIo, words: ParsedArgs): Promise<PostgresqlSource> {
   const { env, platform } = context.host;
   const read = readPostgresSource(
     {
@@ -100,7 +100,7 @@ async function readPostgresDbSource(context: Context, words: ParsedArgs): Promis
 }
 
 async function readRedisDbSource(
-  context: Context,
+  context: CommandIo,
   words: ParsedArgs,
   environment: string | undefined,
 ): Promise<RedisSource> {
@@ -127,7 +127,7 @@ async function readRedisDbSource(
   return withRedisPassword(read, await promptForDbPassword(context, 'REDISCLI_AUTH'));
 }
 
-function warnAboutPasswordInUrl(context: Context): Promise<void> {
+function warnAboutPasswordInUrl(context: CommandIo): Promise<void> {
   return context.output.warn(
     'a password in --source is visible to other users of this machine; CLOUDCTL_SOURCE, the password variable or --password-stdin hide it',
   );
@@ -135,7 +135,7 @@ function warnAboutPasswordInUrl(context: Context): Promise<void> {
 
 /** Enter alone is no password, for servers that trust this address. */
 export async function promptForDbPassword(
-  context: Context,
+  context: CommandIo,
   variable: string,
   whose: 'source' | 'target' = 'source',
 ): Promise<Secret | undefined> {
@@ -150,7 +150,7 @@ export async function promptForDbPassword(
 }
 
 /** One line; what ends the line is no part of the password, a blank before it is. */
-async function readPasswordFromStdin(context: Context): Promise<Secret> {
+async function readPasswordFromStdin(context: CommandIo): Promise<Secret> {
   if (context.host.stdin.isTTY === true) {
     throw usageError('standard input is a terminal', 'pipe the password in, as in `… --password-stdin < password.txt`');
   }

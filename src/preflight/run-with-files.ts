@@ -1,10 +1,11 @@
 import { accessSync, constants, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { OptionSpec, ParsedArgs } from '../cli/command.ts';
+import type { CommandIo } from '../cli/command-io.ts';
+import { maxTextLength } from '../cli/command-io.ts';
 import { requireDuration } from '../cli/duration.ts';
 import { readInputFile } from '../cli/input-file.ts';
 import { nearestWord } from '../cli/suggest.ts';
-import type { Context } from '../context.ts';
 import type { DbSource } from '../db-source/read-source.ts';
 import { CliError, usageError } from '../errors.ts';
 import { untilSignal } from '../platform/until-signal.ts';
@@ -62,7 +63,7 @@ export interface PreflightOutcome {
 
 /** Runs the preflight, shows how far it is, and writes every file that was asked for. File names are checked before the source is touched. */
 export async function runPreflightWithFiles(
-  context: Context,
+  context: CommandIo,
   words: ParsedArgs,
   source: DbSource,
   wish: PreflightOptions,
@@ -119,7 +120,7 @@ export function methodNotPossibleError(report: PreflightReport, fixFile: string 
 }
 
 async function runWithProgress(
-  context: Context,
+  context: CommandIo,
   words: ParsedArgs,
   source: DbSource,
   wish: PreflightOptions,
@@ -152,12 +153,9 @@ async function runWithProgress(
   }
 }
 
-/** Characters of what must not be cut: no message and no report comes near. */
-export const maxTextLength = 10_000_000;
-
 /** The shape of every schema, for the baseline alone: it reads every attribute. A source that was not entered has none. */
 async function readSchemaShapes(
-  context: Context,
+  context: CommandIo,
   source: DbSource,
   wish: PreflightOptions,
   report: PreflightReport,
@@ -188,7 +186,7 @@ function readBaseline(file: string): Baseline | undefined {
 }
 
 async function writeScript(
-  context: Context,
+  context: CommandIo,
   file: string | undefined,
   text: string | undefined,
   without: string,

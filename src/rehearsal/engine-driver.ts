@@ -16,114 +16,109 @@ import type { Leftover } from './rehearsal-report.ts';
 import type { RehearsalTarget } from './rehearsal-target.ts';
 import type { RehearsalRunParams, RehearsalRunResult } from './run-params.ts';
 
-/** The signal ends the looks before anything is made, and nothing that removes. */
+/** The signal ends what only reads. It never ends the removal of what was created. */
 export type EngineDriverDeps = Pick<RehearsalRunParams, 'clock' | 'env' | 'random' | 'signal'>;
 
-/** What a rehearsal does that differs from engine to engine, in this order. */
+/** The steps of a rehearsal that differ between PostgreSQL and Redis, in the order in which they are called. */
 export interface EngineDriver {
-  /** Enters the target. */
   connectTarget(): Promise<void>;
-  /** Removes what a record tells of; the target must have been entered. */
+  /**
+   * Removes everything that a record lists. Call `connectTarget` before.
+   * @param how `keep`: the copies stay on the target; `isLate`: the record is of an interrupted rehearsal
+   */
   cleanUp(
     file: RehearsalRecordFile,
     how: { readonly keep: boolean; readonly isLate: boolean },
   ): Promise<readonly Leftover[]>;
+  /** `system`: the system identifier of the target; empty for Redis. */
   inspectTarget(): Promise<TargetFacts & { readonly system: string }>;
-  /** What will be made; throws a CliError when the target must not be filled. */
+  /** Throws a CliError when the target is not empty. */
   plan(method: 'continuous' | 'dump'): Promise<PlannedChanges>;
   run(
     file: RehearsalRecordFile,
-    course: RehearsalRunParams,
+    params: RehearsalRunParams,
     method: 'continuous' | 'dump',
   ): Promise<RehearsalRunResult>;
 }
 
+/** What a rehearsal will do to both servers, as clauses of a sentence. */
 export interface PlannedChanges {
   readonly onSource: string;
   readonly onTarget: string;
-  /** Of the source, as it says it; undefined: it is in the report of the preflight. */
+  /** Names of the replication slots of the rehearsal with this id. */
   readonly slotsOf: (id: string) => readonly string[];
 }
 
 export function createPostgresqlDriver(
   source: PostgresqlSource,
-  into: Extract<RehearsalTarget, { engine: 'postgresql' }>,
+  rehearsalTarget: Extract<RehearsalTarget, { engine: 'postgresql' }>,
   ignoreDbs: readonly string[],
-  machine: EngineDriverDeps,
+  deps: EngineDriverDeps,
 ): EngineDriver {
-  const looking = createEngineDependencies({
-    now: () => machine.clock.now(),
+  const readOnlyEngine = createEngineDependencies({
+    now: () => deps.clock.now(),
     journal: createMemoryJournal(),
-    schemaCopy: chooseSchemaCopier({ env: machine.env }),
+    schemaCopy: chooseSchemaCopier({ env: deps.env }),
     limits: defaultEngineLimits,
   });
-  let stage: TargetState | undefined;
+  let targetState: TargetState | undefined;
   let plan: RehearsalPlan | undefined;
-  const enter = async () => {
-    stage = await inspectTarget(
-      stage?.target ?? into.source,
-      stage !== undefined || into.isTlsSaid,
-      looking,
-      machine.signal,
-    );
-    return stage;
+  const inspect = async (): Promise<TargetState> => {
+    const isTlsFixed = targetState !== undefined || rehearsalTarget.isTlsExplicit;
+    const target = targetState?.target ?? rehearsalTarget.source;
+    targetState = await inspectTarget(target, isTlsFixed, readOnlyEngine, deps.signal);
+    return targetState;
   };
-  const doors = (at: TargetState | undefined) => ({ source, target: at?.target ?? into.source });
+  const endpoints = () => ({ source, target: targetState?.target ?? rehearsalTarget.source });
   return {
-    connectTarget: async () => void (await enter()),
+    connectTarget: async () => void (await inspect()),
     cleanUp: (file, { keep }) =>
-      cleanUpPostgresql(file, doors(stage), createPostgresPorts(machine, file, doors(stage)), keep),
+      cleanUpPostgresql(file, endpoints(), createPostgresPorts(deps, file, endpoints()), keep),
     async inspectTarget() {
-      const { server, extensions } = await enter();
+      const { server, extensions } = await inspect();
       return { version: formatServerVersion(server.version), extensions, system: server.system };
     },
     async plan(method) {
-      plan = await planRehearsal(source, stage ?? (await enter()), ignoreDbs, looking, machine.signal);
-      const { databases, missing: fresh, filled } = plan;
-      const count = databases.length === 1 ? 'one database' : `${databases.length} databases`;
+      plan = await planRehearsal(source, targetState ?? (await inspect()), ignoreDbs, readOnlyEngine, deps.signal);
+      const { databases, missing, filled } = plan;
+      const count = databases.length === 1 ? '1 database' : `${databases.length} databases`;
       return {
         onSource:
           method === 'dump'
             ? `reads ${count}`
-            : `makes a publication and a replication slot in ${count}; the slots keep WAL`,
+            : `creates a publication and a replication slot in ${count}; the slots retain WAL`,
         onTarget: [
-          ...(fresh.length === 0 ? [] : [`makes the databases ${fresh.map(({ name }) => name).join(', ')}`]),
-          'makes the roles of the source',
-          ...(filled.length === 0 ? [] : [`fills the empty ${filled.map(({ name }) => name).join(', ')}`]),
+          ...(missing.length === 0 ? [] : [`creates the databases ${missing.map(({ name }) => name).join(', ')}`]),
+          'creates the roles of the source',
+          ...(filled.length === 0
+            ? []
+            : [`copies into the empty databases ${filled.map(({ name }) => name).join(', ')}`]),
         ].join(', '),
         slotsOf: (id) => (method === 'dump' ? [] : databases.map(({ oid }) => replicationObjectName(id, oid))),
       };
     },
-    async run(file, course, method) {
-      if (stage === undefined || plan === undefined) throw new Error('nothing was planned');
-      return runPostgresRehearsal({
-        ...course,
-        endpoints: doors(stage),
-        targetState: stage,
-        plan,
-        file,
-        ignoreDbs,
-        method,
-      });
+    async run(file, params, method) {
+      if (targetState === undefined || plan === undefined) throw new Error('the rehearsal has no plan');
+      return runPostgresRehearsal({ ...params, endpoints: endpoints(), targetState, plan, file, ignoreDbs, method });
     },
   };
 }
 
-export function createRedisDriver(source: RedisSource, target: RedisSource, machine: EngineDriverDeps): EngineDriver {
-  const doors = { source, target };
+export function createRedisDriver(source: RedisSource, target: RedisSource, deps: EngineDriverDeps): EngineDriver {
+  const endpoints = { source, target };
   return {
     connectTarget: async () => {},
-    cleanUp: (file, how) => cleanUpRedis(file, doors, createRedisPorts(machine, file, doors), how),
+    cleanUp: (file, how) => cleanUpRedis(file, endpoints, createRedisPorts(deps, file, endpoints), how),
     inspectTarget: async () => ({
-      ...(await inspectRedisTarget(doors, machine.signal)),
+      ...(await inspectRedisTarget(endpoints, deps.signal)),
       extensions: undefined,
       system: '',
     }),
     plan: async () => ({
-      onSource: 'makes it send all it has to a replica, which forks the server once',
-      onTarget: 'makes it that replica until the end, and empties it then',
+      onSource: 'sends a full copy to a replica, for which the server forks once',
+      onTarget: 'becomes a replica of the source until the rehearsal ends, and is emptied then',
       slotsOf: () => [],
     }),
-    run: (file, course) => runRedisRehearsal({ ...course, endpoints: doors, file }),
+    run: (file, params) => runRedisRehearsal({ ...params, endpoints, file }),
   };
 }

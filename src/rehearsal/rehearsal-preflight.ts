@@ -1,21 +1,17 @@
-import type { OptionSpec, ParsedArgs } from '../cli/command.ts';
-import type { Context } from '../context.ts';
-import { type DbSource, sourceOptionSpecs } from '../db-source/read-source.ts';
+import type { ParsedArgs } from '../cli/command.ts';
+import { type CommandIo, maxTextLength } from '../cli/command-io.ts';
+import type { ProfileSettings } from '../config/settings.ts';
+import type { DbSource } from '../db-source/read-source.ts';
 import { CliError } from '../errors.ts';
 import { textReport } from '../preflight/formats/text-report.ts';
-import { preflightOptionSpecs, readPreflightOptions } from '../preflight/option-specs.ts';
+import { readPreflightOptions } from '../preflight/option-specs.ts';
 import type { PreflightOptions } from '../preflight/preflight-options.ts';
 import type { PreflightReport } from '../preflight/report.ts';
-import {
-  maxTextLength,
-  methodNotPossibleError,
-  reportOptionSpecs,
-  runPreflightWithFiles,
-} from '../preflight/run-with-files.ts';
+import { methodNotPossibleError, runPreflightWithFiles } from '../preflight/run-with-files.ts';
 import type { RehearsalTarget } from './rehearsal-target.ts';
 
-/** What the target answers by itself is not asked of the person. */
-const targetDerivedOptions = [
+/** Options of `db preflight` whose values a rehearsal reads from the target itself. */
+export const targetDerivedOptions: readonly string[] = [
   'target-version',
   'target-extensions',
   'target-memory',
@@ -23,49 +19,24 @@ const targetDerivedOptions = [
   'judge-as-public',
 ];
 
-export const rehearseOptionSpecs: readonly OptionSpec[] = [
-  ...sourceOptionSpecs,
-  {
-    name: 'into',
-    valueName: 'URL',
-    description: 'the server that is filled: postgres://USER@HOST:PORT/DBNAME or redis://HOST:PORT',
-  },
-  ...preflightOptionSpecs.filter(({ name }) => !targetDerivedOptions.includes(name)),
-  { name: 'keep', description: 'leave the copies on the target' },
-  {
-    name: 'patience',
-    valueName: 'DURATION',
-    description: 'without any progress for so long it counts as failed (60s)',
-  },
-  { name: 'interval', valueName: 'DURATION', description: 'between two looks of the watch (1s)' },
-  { name: 'report', valueName: 'FILE', description: 'write the report there as JSON', completion: 'file' },
-  ...reportOptionSpecs.filter(({ name }) => name === 'fix-sql' || name === 'undo-sql'),
-];
-
-/** What the survey of the target told. */
+/** What the target reports about itself. */
 export interface TargetFacts {
-  /** As `--target-version` has it. */
+  /** As `--target-version` takes it. */
   readonly version: string;
-  /** undefined: of Redis, modules are not asked. */
+  /** Extensions that can be created there; undefined for Redis, whose modules are not queried. */
   readonly extensions: readonly string[] | undefined;
 }
 
-/** The wish of `db preflight`, with the target as it is, judged for the way from here. */
+/** The options of `db preflight` for this target. Addresses are checked as seen from this machine. */
 export function rehearsalPreflightOptions(
-  context: Context,
-  words: ParsedArgs,
-  { engine }: DbSource,
-  { source: { host, port } }: RehearsalTarget,
+  args: ParsedArgs,
+  settings: ProfileSettings,
+  now: number,
+  { source: { host, port }, engine }: RehearsalTarget,
   { version, extensions }: TargetFacts,
 ): PreflightOptions {
-  const wish = readPreflightOptions(
-    withoutOptions(words, targetDerivedOptions),
-    engine,
-    context.settings(),
-    context.host.clock.now(),
-  );
   return {
-    ...wish,
+    ...readPreflightOptions(withoutOptions(args, targetDerivedOptions), engine, settings, now),
     asPublic: false,
     targetVersion: version,
     targetExtensions: extensions?.map((name) => name.toLowerCase()),
@@ -73,38 +44,39 @@ export function rehearsalPreflightOptions(
   };
 }
 
-/** Shows the verdict on stderr; standard output is for the rehearsal. Throws when nothing can be rehearsed. */
+/** Runs the preflight, prints its report on stderr, and chooses the method. Throws when neither method is possible. */
 export async function runRehearsalPreflight(
-  context: Context,
-  words: ParsedArgs,
+  io: CommandIo,
+  args: ParsedArgs,
   source: DbSource,
-  wish: PreflightOptions,
+  options: PreflightOptions,
 ): Promise<{ readonly report: PreflightReport; readonly method: 'continuous' | 'dump' }> {
-  const { report } = await runPreflightWithFiles(context, withoutOptions(words, ['report', 'baseline']), source, wish);
+  // --report names the file of the rehearsal's own report here.
+  const { report } = await runPreflightWithFiles(io, withoutOptions(args, ['report', 'baseline']), source, options);
   const plain = (text: string): string => text;
-  const ink = { bold: plain, dim: plain, red: plain, yellow: plain };
-  await context.output.note(textReport(report, ink, undefined), maxTextLength);
+  const styles = { bold: plain, dim: plain, red: plain, yellow: plain };
+  await io.output.note(textReport(report, styles, undefined), maxTextLength);
   if (report.ok && report.method !== 'scan') return { report, method: report.method };
-  if (report.ok || (report.verdict === 'scan' && words.value('method') === 'scan')) throw scanNotSupportedError();
-  if (report.verdict === 'dump' && words.value('method') === undefined && !wish.strict) {
-    await context.output.note('The dump is rehearsed: nothing should be written to the source meanwhile.');
+  if (report.ok || (report.verdict === 'scan' && args.value('method') === 'scan')) throw scanNotSupportedError();
+  if (report.verdict === 'dump' && args.value('method') === undefined && !options.strict) {
+    await io.output.note('The dump is rehearsed. Do not write to the source until it ends.');
     return { report, method: 'dump' };
   }
-  throw methodNotPossibleError(report, words.value('fix-sql'));
+  throw methodNotPossibleError(report, args.value('fix-sql'));
 }
 
 function scanNotSupportedError(): CliError {
-  return new CliError('preflight_blocked', 'a scan cannot be rehearsed: a rehearsal is a replication', {
-    hint: 'leave --method out; nothing was touched',
+  return new CliError('preflight_blocked', 'cannot rehearse a scan: a rehearsal uses replication', {
+    detail: 'source and target are unchanged',
+    hint: 'run the command without `--method`',
   });
 }
 
-/** The same words without these options, which are not this command's. */
-function withoutOptions(words: ParsedArgs, hidden: readonly string[]): ParsedArgs {
+function withoutOptions(args: ParsedArgs, hidden: readonly string[]): ParsedArgs {
   return {
-    positionals: words.positionals,
-    value: (name) => (hidden.includes(name) ? undefined : words.value(name)),
-    values: (name) => (hidden.includes(name) ? [] : words.values(name)),
-    has: (name) => !hidden.includes(name) && words.has(name),
+    positionals: args.positionals,
+    value: (name) => (hidden.includes(name) ? undefined : args.value(name)),
+    values: (name) => (hidden.includes(name) ? [] : args.values(name)),
+    has: (name) => !hidden.includes(name) && args.has(name),
   };
 }

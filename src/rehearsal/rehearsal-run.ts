@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import type { ParsedArgs } from '../cli/command.ts';
-import type { Context } from '../context.ts';
+import type { CommandIo } from '../cli/command-io.ts';
+import { quoteShellArg } from '../cli/shell-quote.ts';
 import type { DbSource } from '../db-source/read-source.ts';
-import type { MigrationState } from '../engine/migration-state.ts';
+import { sourceUrl } from '../db-source/source-url.ts';
 import { CliError } from '../errors.ts';
-import { quoteShellWord } from '../preflight/manual-copy.ts';
 import { formatSourceName } from '../watch/watch-record.ts';
 import { createPostgresqlDriver, createRedisDriver, type EngineDriver, type PlannedChanges } from './engine-driver.ts';
 import { lockRehearsal, warnAboutLeftovers } from './leftovers.ts';
+import { startProgressView } from './progress-view.ts';
 import type { TargetFacts } from './rehearsal-preflight.ts';
 import {
   openRehearsalRecord,
@@ -18,207 +19,157 @@ import {
 import type { Leftover, ObservedViolation } from './rehearsal-report.ts';
 import type { RehearsalTarget } from './rehearsal-target.ts';
 import { leftoverLine } from './rehearsal-text.ts';
-import { startRehearsalWatch } from './rehearsal-watch.ts';
 import type { RehearsalRunResult } from './run-params.ts';
 
 export interface RehearsalRunOptions {
   readonly source: DbSource;
   readonly target: RehearsalTarget;
-  readonly words: ParsedArgs;
+  readonly args: ParsedArgs;
+  /** Ends the rehearsal; what it created is removed even then. */
   readonly signal: AbortSignal;
+  /** The copies stay on the target. */
   readonly keep: boolean;
+  /** Milliseconds without progress after which the rehearsal fails. */
   readonly stallTimeout: number;
+  /** Milliseconds between two polls of the source. */
   readonly interval: number;
 }
 
-/** A rehearsal from its lock to the last thing it removes. */
+/** One rehearsal, from taking its lock to removing what it created. Call its functions in this order. */
 export interface RehearsalRun {
-  /** Removes first what an earlier one has left. */
+  /** Removes what an interrupted rehearsal left on both servers, and reads what the target is. */
   inspectTarget(): Promise<TargetFacts>;
-  /** What will be made, to be told before it is. */
+  /** What will be created on both servers, as text for the confirmation. */
   plan(method: 'continuous' | 'dump'): Promise<string>;
-  /** Does it, and removes whatever it made, however it ends. */
-  run(
-    method: 'continuous' | 'dump',
-  ): Promise<
-    RehearsalRunResult & { readonly violations: readonly ObservedViolation[]; readonly leftovers: readonly Leftover[] }
-  >;
+  /** Carries the rehearsal out and removes what it created, however it ends. */
+  run(method: 'continuous' | 'dump'): Promise<RehearsalOutcome>;
   /** What could not be removed. */
-  left(): readonly Leftover[];
+  leftovers(): readonly Leftover[];
   targetVersion(): string;
+  /** Releases the lock. */
   close(): void;
 }
 
-export async function openRehearsalRun(context: Context, options: RehearsalRunOptions): Promise<RehearsalRun> {
-  const { host } = context;
-  const { source, target: into, words, signal } = options;
-  const names = { source: addressName(source), target: addressName(into) };
+export interface RehearsalOutcome extends RehearsalRunResult {
+  /** Rules of the service that were broken while it ran. */
+  readonly violations: readonly ObservedViolation[];
+  /** What could not be removed. */
+  readonly leftovers: readonly Leftover[];
+}
+
+export async function openRehearsalRun(io: CommandIo, options: RehearsalRunOptions): Promise<RehearsalRun> {
+  const { host, output } = io;
+  const { source, target, args, signal, keep, stallTimeout, interval } = options;
+  const names = { source: serverName(source), target: serverName(target) };
   const path = rehearsalPath(host.folders.state, names.source, names.target);
   const lock = lockRehearsal(path);
-  const hands = driverFor(context, options);
-  let left: readonly Leftover[] = [];
+  const driver = driverFor(io, options);
+  let leftovers: readonly Leftover[] = [];
   let system = '';
   let version = '';
   let planned: PlannedChanges | undefined;
+  const cleanUp = async (file: RehearsalRecordFile, keepCopies: boolean): Promise<void> => {
+    await output.note(
+      keepCopies
+        ? 'Removing publications and replication slots; the copies stay on the target.'
+        : 'Removing what the rehearsal created.',
+    );
+    leftovers = await driver.cleanUp(file, { keep: keepCopies, isLate: false });
+  };
   return {
     async inspectTarget() {
-      await warnAboutLeftovers(context, path);
-      await hands.connectTarget();
-      await cleanUpEarlierRun(context, hands, path);
-      const surveyed = await hands.inspectTarget();
-      ({ system, version } = surveyed);
-      return surveyed;
+      await warnAboutLeftovers(io, path);
+      await driver.connectTarget();
+      await cleanUpEarlierRun(io, driver, path);
+      const facts = await driver.inspectTarget();
+      ({ system, version } = facts);
+      return facts;
     },
     async plan(method) {
-      planned = await hands.plan(method);
-      const { onSource, onTarget } = planned;
-      const end = options.keep ? 'The copies stay on the target (--keep).' : 'All of it is removed in the end.';
+      planned = await driver.plan(method);
       return [
-        `On the source ${names.source} it ${onSource}.`,
-        `On the target ${names.target} it ${onTarget}.`,
-        end,
+        `Source ${names.source}: ${planned.onSource}.`,
+        `Target ${names.target}: ${planned.onTarget}.`,
+        keep ? 'The copies stay on the target (--keep).' : 'Everything is removed when the rehearsal ends.',
       ].join('\n');
     },
     async run(method) {
       const id = randomUUID();
-      const none = { databases: [], roles: [], filled: [], objects: [] };
-      const command = rehearseCommand(source, into, words);
-      const file = openRehearsalRecord(path, { id, engine: source.engine, ...names, command, system, ...none });
-      const beside = await startProgressView(context, method, options, planned?.slotsOf(id) ?? []);
-      let violations: readonly ObservedViolation[] = [];
-      const rest = async () => {
-        violations = await beside.stop();
-      };
+      const file = openRehearsalRecord(path, {
+        ...{ id, engine: source.engine, ...names, command: rehearseAgainCommand(source, target, args), system },
+        ...{ databases: [], roles: [], filled: [], objects: [] },
+      });
+      const slots = planned?.slotsOf(id) ?? [];
+      const ignoreDbs = args.values('ignore-dbs');
+      const view = await startProgressView(io, { method, source, ignoreDbs, slots, interval });
       try {
-        const course = {
-          clock: host.clock,
-          env: host.env,
-          random: host.random,
-          signal,
-          stallTimeout: options.stallTimeout,
-          maxRounds: 6,
-        };
-        const events = { onState: beside.onState, onCompared: () => void rest() };
-        const played = await hands.run(file, { ...course, ...events }, method);
-        await rest();
-        left = await cleanUp(context, hands, file, options.keep);
-        return { ...played, violations, leftovers: left };
+        const { clock, env, random } = host;
+        const params = { clock, env, random, signal, stallTimeout, maxRounds: 6 };
+        // When the rows are compared, what follows is the end of the rehearsal and no violation of a rule.
+        const events = { onState: view.onState, onCompared: () => void view.stop() };
+        const result = await driver.run(file, { ...params, ...events }, method);
+        const violations = await view.stop();
+        await cleanUp(file, keep);
+        return { ...result, violations, leftovers };
       } catch (error) {
-        await rest();
-        left = await cleanUp(context, hands, file, false);
-        // With an error of its own, what is left must be told beside it.
-        if (!signal.aborted)
-          for (const one of left) await context.output.warn(`could not be removed: ${leftoverLine(one)}`);
+        await view.stop();
+        await cleanUp(file, false);
+        // The error that is thrown says nothing of leftovers. After a signal the command lists them itself.
+        if (!signal.aborted) for (const one of leftovers) await output.warn(`could not remove ${leftoverLine(one)}`);
         throw error;
       }
     },
-    left: () => left,
+    leftovers: () => leftovers,
     targetVersion: () => version.replace(/^[a-z]+-/, ''),
     close: () => lock.release(),
   };
 }
 
 function driverFor(
-  { host: { clock, env, random } }: Context,
-  { source, target: into, words, signal }: RehearsalRunOptions,
+  { host: { clock, env, random } }: CommandIo,
+  { source, target, args, signal }: RehearsalRunOptions,
 ): EngineDriver {
-  const machine = { clock, env, random, signal };
-  if (source.engine === 'postgresql' && into.engine === 'postgresql') {
-    return createPostgresqlDriver(source.source, into, words.values('ignore-dbs'), machine);
+  const deps = { clock, env, random, signal };
+  if (source.engine === 'postgresql' && target.engine === 'postgresql') {
+    return createPostgresqlDriver(source.source, target, args.values('ignore-dbs'), deps);
   }
-  if (source.engine === 'redis' && into.engine === 'redis')
-    return createRedisDriver(source.source, into.source, machine);
-  throw new Error('source and target are of two engines');
+  if (source.engine === 'redis' && target.engine === 'redis')
+    return createRedisDriver(source.source, target.source, deps);
+  throw new Error('source and target have different engines');
 }
 
-async function cleanUp(
-  { output }: Context,
-  hands: EngineDriver,
-  file: RehearsalRecordFile,
-  keep: boolean,
-): Promise<readonly Leftover[]> {
-  await output.note(keep ? 'Removing publications and slots; the copies stay.' : 'Removing what the rehearsal made.');
-  return hands.cleanUp(file, { keep, isLate: false });
-}
-
-/** A rehearsal that was killed is ended now, before another begins: its record would be lost otherwise. */
-async function cleanUpEarlierRun({ output }: Context, hands: EngineDriver, path: string): Promise<void> {
+/** Removes what a killed rehearsal left, before a new one overwrites its record. */
+async function cleanUpEarlierRun({ output }: CommandIo, driver: EngineDriver, path: string): Promise<void> {
   const record = readRehearsalRecord(path);
   if (record === undefined) return;
   if (record === 'damaged') {
-    throw new CliError('config_invalid', `the record of an earlier rehearsal cannot be read: ${path}`, {
-      hint: 'look on the source for slots and publications named cloudctl_…, remove them, and delete the file',
+    throw new CliError('config_invalid', 'could not read the record of an earlier rehearsal', {
+      detail: path,
+      hint: 'remove the replication slots and publications named cloudctl_… from the source, and delete the file',
     });
   }
-  await output.note('An earlier rehearsal was cut off: removing what it left.');
-  const left = await hands.cleanUp(openRehearsalRecord(path, record), { keep: false, isLate: true });
-  if (left.length === 0) return;
-  throw new CliError('rehearsal_failed', 'could not remove what an earlier rehearsal has left', {
-    detail: left.map(leftoverLine).join('\n'),
-    hint: 'give these statements, and run the command again',
+  await output.note('Removing what an interrupted rehearsal left.');
+  const leftovers = await driver.cleanUp(openRehearsalRecord(path, record), { keep: false, isLate: true });
+  if (leftovers.length === 0) return;
+  throw new CliError('rehearsal_failed', 'could not remove what an interrupted rehearsal left', {
+    detail: leftovers.map(leftoverLine).join('\n'),
+    hint: 'run these statements, and run the command again',
   });
 }
 
-interface ProgressView {
-  readonly onState: (state: MigrationState) => void;
-  stop(): Promise<readonly ObservedViolation[]>;
-}
-
-/** A dump has no slot to be seen by: there the engine itself tells how far it is. */
-async function startProgressView(
-  context: Context,
-  method: 'continuous' | 'dump',
-  { source, words, interval }: RehearsalRunOptions,
-  slots: readonly string[],
-): Promise<ProgressView> {
-  if (method === 'continuous') {
-    const beside = await startRehearsalWatch(context, {
-      source,
-      ignoreDbs: words.values('ignore-dbs'),
-      slots,
-      interval,
-    });
-    let ended: Promise<readonly ObservedViolation[]> | undefined;
-    return {
-      onState: () => {},
-      stop: () => {
-        ended ??= beside.stop();
-        return ended;
-      },
-    };
-  }
-  return {
-    onState: ({ databases }) => {
-      const tables = databases.flatMap((one) => one.tables);
-      const done = tables.filter(({ stage }) => stage === 'r').length;
-      void context.progress.show(`${done} of ${tables.length} tables copied`);
-    },
-    stop: async () => {
-      await context.progress.stop();
-      return [];
-    },
-  };
-}
-
-function addressName({ engine, source: { host, port } }: DbSource | RehearsalTarget): string {
+function serverName({ engine, source: { host, port } }: DbSource): string {
   return formatSourceName({ engine, host, port });
 }
 
-/** As typed, without passwords. */
-function rehearseCommand(source: DbSource, into: RehearsalTarget, words: ParsedArgs): string {
-  const more = [
+/** The command of this rehearsal, without passwords. */
+function rehearseAgainCommand(source: DbSource, target: RehearsalTarget, args: ParsedArgs): string {
+  const caFile = args.value('ca-file');
+  const ignoreDbs = args.values('ignore-dbs');
+  const options = [
+    ...['--source', sourceUrl(source), '--into', sourceUrl(target)],
     ...(source.engine === 'postgresql' && source.source.ssl === 'disable' ? ['--disable-ssl'] : []),
-    ...(words.value('ca-file') === undefined ? [] : ['--ca-file', words.value('ca-file') ?? '']),
-    ...(words.values('ignore-dbs').length === 0 ? [] : ['--ignore-dbs', words.values('ignore-dbs').join(',')]),
+    ...(caFile === undefined ? [] : ['--ca-file', caFile]),
+    ...(ignoreDbs.length === 0 ? [] : ['--ignore-dbs', ignoreDbs.join(',')]),
   ];
-  const all = ['--source', address(source), '--into', address(into), ...more];
-  return `cloudctl db rehearse ${all.map(quoteShellWord).join(' ')}`;
-}
-
-function address({ engine, source }: DbSource | RehearsalTarget): string {
-  const user = source.username === undefined ? '' : `${encodeURIComponent(source.username)}@`;
-  const scheme = engine === 'postgresql' ? 'postgres' : source.ssl === 'disable' ? 'redis' : 'rediss';
-  const database = 'dbname' in source ? `/${encodeURIComponent(source.dbname)}` : '';
-  const host = source.host.includes(':') ? `[${source.host}]` : source.host;
-  return `${scheme}://${user}${host}:${source.port}${database}`;
+  return `cloudctl db rehearse ${options.map(quoteShellArg).join(' ')}`;
 }

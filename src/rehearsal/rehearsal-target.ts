@@ -1,89 +1,98 @@
+import type { CommandIo } from '../cli/command-io.ts';
 import { readInputFile } from '../cli/input-file.ts';
 import { nonEmptyVariable } from '../config/settings.ts';
-import type { Context } from '../context.ts';
 import { type DbSource, promptForDbPassword } from '../db-source/read-source.ts';
 import { CliError, usageError } from '../errors.ts';
 import { findPassword } from '../postgresql/pgpass.ts';
-import { type PostgresqlSource, parsePostgresqlSource as readPostgres } from '../postgresql/source.ts';
-import { type RedisSource, parseRedisSource as readRedis, withRedisPassword } from '../redis/source.ts';
+import { type PostgresqlSource, parsePostgresqlSource } from '../postgresql/source.ts';
+import { parseRedisSource, type RedisSource, withRedisPassword } from '../redis/source.ts';
 import { Secret } from '../secret.ts';
 
-/** The server a rehearsal fills. */
+/**
+ * The server into which a rehearsal copies. `isTlsExplicit`: the address says whether to use TLS, so a connection without
+ * TLS is not tried.
+ */
 export type RehearsalTarget =
-  | { readonly engine: 'postgresql'; readonly source: PostgresqlSource; readonly isTlsSaid: boolean }
+  | { readonly engine: 'postgresql'; readonly source: PostgresqlSource; readonly isTlsExplicit: boolean }
   | { readonly engine: 'redis'; readonly source: RedisSource };
 
-/** `--into`, or CLOUDCTL_REHEARSE_INTO, with its password: from the address, a variable of its own, .pgpass, the usual variable or the person. */
+/**
+ * The target in `--into` or CLOUDCTL_REHEARSE_INTO. Its password comes from the address, CLOUDCTL_REHEARSE_INTO_PASSWORD,
+ * .pgpass, PGPASSWORD or REDISCLI_AUTH, or a prompt, in this order.
+ */
 export async function readRehearsalTarget(
-  context: Context,
+  io: CommandIo,
   typed: string | undefined,
   engine: DbSource['engine'],
 ): Promise<RehearsalTarget> {
-  const url = typed ?? nonEmptyVariable(context.host.env.CLOUDCTL_REHEARSE_INTO);
+  const url = typed ?? nonEmptyVariable(io.host.env.CLOUDCTL_REHEARSE_INTO);
   if (url === undefined) {
     throw usageError(
       'the target is missing',
-      'give it as `--into postgres://USER@HOST:5432/DBNAME`, or in CLOUDCTL_REHEARSE_INTO',
+      'add `--into postgres://USER@HOST:5432/DBNAME`, or set CLOUDCTL_REHEARSE_INTO',
     );
   }
   const isRedis = /^(redis|valkey)s?:\/\//i.test(url);
   if (isRedis !== (engine === 'redis')) {
     const [from, to] = engine === 'redis' ? ['Redis', 'PostgreSQL'] : ['PostgreSQL', 'Redis'];
-    throw usageError(`the source is ${from} and the target ${to}`, 'name a target of the same engine with --into');
+    throw usageError(
+      `the source is ${from}, and the target is ${to}`,
+      'give a target of the same engine with `--into`',
+    );
   }
-  return isRedis ? readRedisTarget(context, url, typed) : readPostgresTarget(context, url, typed);
+  return isRedis ? readRedisTarget(io, url, typed) : readPostgresTarget(io, url, typed);
 }
 
-async function readPostgresTarget(context: Context, url: string, typed: string | undefined): Promise<RehearsalTarget> {
-  const read = asTargetErrors(() => readPostgres({ source: url }, readInputFile));
-  for (const note of read.notes) await context.output.warn(toTargetWording(note));
-  if (read.passwordInUrl && typed !== undefined) await warnAboutPasswordInTarget(context);
-  const isTlsSaid = /[?&\s](sslmode|ssl)=/.test(url);
+async function readPostgresTarget(io: CommandIo, url: string, typed: string | undefined): Promise<RehearsalTarget> {
+  const read = asTargetErrors(() => parsePostgresqlSource({ source: url }, readInputFile));
+  for (const note of read.notes) await io.output.warn(toTargetWording(note));
+  if (read.passwordInUrl && typed !== undefined) await warnAboutPasswordInTarget(io);
+  const isTlsExplicit = /[?&\s](sslmode|ssl)=/.test(url);
   const { source } = read;
-  const password = source.password ?? (await findTargetPassword(context, source));
-  return { engine: 'postgresql', isTlsSaid, source: { ...source, password } };
+  const password = source.password ?? (await findTargetPassword(io, source));
+  return { engine: 'postgresql', isTlsExplicit, source: { ...source, password } };
 }
 
-/** An entry of the password file is about this server; PGPASSWORD may be about the source alone, so it comes after. */
-async function findTargetPassword(context: Context, door: PostgresqlSource): Promise<Secret | undefined> {
-  const { env, platform } = context.host;
-  const own = targetPasswordFromVariable(context);
-  if (own !== undefined) return own;
-  const file = findPassword(door, { ...env, PGPASSWORD: undefined }, platform);
-  if (file.warning !== undefined) await context.output.warn(file.warning);
+/** An entry of .pgpass names this server. PGPASSWORD may belong to the source, so it is tried after .pgpass. */
+async function findTargetPassword(io: CommandIo, target: PostgresqlSource): Promise<Secret | undefined> {
+  const { env, platform } = io.host;
+  const variable = targetPasswordFromVariable(io);
+  if (variable !== undefined) return variable;
+  const entry = findPassword(target, { ...env, PGPASSWORD: undefined }, platform);
+  if (entry.warning !== undefined) await io.output.warn(entry.warning);
   return (
-    file.password ??
-    findPassword(door, env, platform).password ??
-    (await promptForDbPassword(context, targetPasswordVariable, 'target'))
+    entry.password ??
+    findPassword(target, env, platform).password ??
+    (await promptForDbPassword(io, targetPasswordVariable, 'target'))
   );
 }
 
-async function readRedisTarget(context: Context, url: string, typed: string | undefined): Promise<RehearsalTarget> {
-  const { env } = context.host;
-  const own = targetPasswordFromVariable(context);
-  const read = asTargetErrors(() => readRedis({ url, environment: env }));
-  if (read.passwordFrom === 'url' && typed !== undefined) await warnAboutPasswordInTarget(context);
+async function readRedisTarget(io: CommandIo, url: string, typed: string | undefined): Promise<RehearsalTarget> {
+  const { env } = io.host;
+  const variable = targetPasswordFromVariable(io);
+  const read = asTargetErrors(() => parseRedisSource({ url, environment: env }));
+  if (read.passwordFrom === 'url' && typed !== undefined) await warnAboutPasswordInTarget(io);
   const password =
     read.passwordFrom === 'url'
       ? read.source.password
-      : (own ?? read.source.password ?? (await promptForDbPassword(context, targetPasswordVariable, 'target')));
+      : (variable ?? read.source.password ?? (await promptForDbPassword(io, targetPasswordVariable, 'target')));
   return { engine: 'redis', source: withRedisPassword(read, password) };
 }
 
 const targetPasswordVariable = 'CLOUDCTL_REHEARSE_INTO_PASSWORD';
 
-function targetPasswordFromVariable({ host }: Context): Secret | undefined {
+function targetPasswordFromVariable({ host }: CommandIo): Secret | undefined {
   const text = nonEmptyVariable(host.env[targetPasswordVariable]);
   return text === undefined ? undefined : new Secret(text);
 }
 
-function warnAboutPasswordInTarget(context: Context): Promise<void> {
-  return context.output.warn(
-    'a password in --into is visible to other users of this machine; CLOUDCTL_REHEARSE_INTO or CLOUDCTL_REHEARSE_INTO_PASSWORD hide it',
+function warnAboutPasswordInTarget(io: CommandIo): Promise<void> {
+  return io.output.warn(
+    'other users of this machine can see the password in --into; use CLOUDCTL_REHEARSE_INTO or CLOUDCTL_REHEARSE_INTO_PASSWORD instead',
   );
 }
 
-/** The readers speak of a source. */
+/** The parsers name a source in their errors. */
 function asTargetErrors<T>(read: () => T): T {
   try {
     return read();

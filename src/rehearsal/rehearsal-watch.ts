@@ -1,7 +1,7 @@
 import { createTerminalStyles, isColorEnabled } from '../cli/color.ts';
+import type { CommandIo } from '../cli/command-io.ts';
 import { createTerminalScreen } from '../cli/screen.ts';
 import { createTextMeasurer } from '../cli/text-width.ts';
-import type { Context } from '../context.ts';
 import type { DbSource } from '../db-source/read-source.ts';
 import { sourceNameOf } from '../watch/follow-migration.ts';
 import type { StatusSample } from '../watch/status-sample.ts';
@@ -11,91 +11,93 @@ import { formatSourceName } from '../watch/watch-record.ts';
 import { watchSource } from '../watch/watch-source.ts';
 import type { ObservedViolation } from './rehearsal-report.ts';
 
-/** The watch that runs beside a rehearsal. */
+/** Watches the source while a rehearsal runs, as `db watch` does. */
 export interface RehearsalWatch {
-  /** Ends it; resolves with every rule that was broken, each once. */
+  /** Ends the watch. Resolves with the rules of the service that were broken, each once. */
   stop(): Promise<readonly ObservedViolation[]>;
 }
 
 export interface RehearsalWatchOptions {
   readonly source: DbSource;
   readonly ignoreDbs: readonly string[];
-  /** Of the rehearsal; empty for Redis. */
+  /** Replication slots of the rehearsal; empty for Redis. */
   readonly slots: readonly string[];
+  /** Milliseconds between two polls of the source. */
   readonly interval: number;
 }
 
-/** Shows on stderr what `db watch` shows: a picture in a terminal, lines elsewhere. Standard output is for the report. */
+/** Shows on stderr what `db watch` shows: a status screen in a terminal, log lines elsewhere. Standard output is for the report. */
 export async function startRehearsalWatch(
-  context: Context,
+  io: CommandIo,
   { source, ignoreDbs, slots, interval }: RehearsalWatchOptions,
 ): Promise<RehearsalWatch> {
-  const end = new AbortController();
-  const seen = new Map<string, ObservedViolation>();
-  const screen = await openRehearsalScreen(context, formatSourceName(sourceNameOf(source)));
-  const looking = (async () => {
-    const options = { clock: context.host.clock, signal: end.signal, ignoreDbs, slots };
-    for await (const { sample: sighting } of watchSource(source, interval, options)) {
-      if (end.signal.aborted) break;
-      for (const { rule, observed, hint, database } of sighting.violations) {
+  const stopping = new AbortController();
+  const violations = new Map<string, ObservedViolation>();
+  const screen = await openRehearsalScreen(io, formatSourceName(sourceNameOf(source)));
+  const watching = (async () => {
+    const options = { clock: io.host.clock, signal: stopping.signal, ignoreDbs, slots };
+    for await (const { sample } of watchSource(source, interval, options)) {
+      if (stopping.signal.aborted) break;
+      for (const { rule, observed, hint, database } of sample.violations) {
         const key = `${rule} ${database ?? ''}`;
-        if (!seen.has(key)) seen.set(key, { rule, ...(database === undefined ? {} : { database }), observed, hint });
+        if (!violations.has(key))
+          violations.set(key, { rule, ...(database === undefined ? {} : { database }), observed, hint });
       }
-      await screen.show(sighting);
+      await screen.show(sample);
     }
   })();
-  // What goes wrong with looking on ends no rehearsal.
-  const done = looking.catch(() => {});
+  // A failed watch does not end the rehearsal.
+  const done = watching.catch(() => {});
   return {
     async stop() {
-      end.abort();
+      stopping.abort();
       await done;
       await screen.close();
-      return [...seen.values()];
+      return [...violations.values()];
     },
   };
 }
 
 interface RehearsalScreen {
-  show(sighting: StatusSample): Promise<void>;
+  show(sample: StatusSample): Promise<void>;
   close(): Promise<void>;
 }
 
-async function openRehearsalScreen(context: Context, title: string): Promise<RehearsalScreen> {
-  const { host, globals, output } = context;
+async function openRehearsalScreen(io: CommandIo, title: string): Promise<RehearsalScreen> {
+  const { host, globals, output } = io;
   if (globals.has('quiet')) return { show: async () => {}, close: async () => {} };
   if (!host.stderr.isTTY) return createLineScreen(output);
   const { stderr, env } = host;
-  const [ink, rule] = await Promise.all([
+  const [styles, ruler] = await Promise.all([
     createTerminalStyles(isColorEnabled({ sink: stderr, env, noColor: globals.has('no-color') })),
     createTextMeasurer(),
   ]);
-  const live = createTerminalScreen(stderr);
+  const screen = createTerminalScreen(stderr);
   const lags: number[] = [];
   let last: readonly string[] = [];
   return {
-    async show(sighting) {
-      lags.push(sighting.lag_bytes);
+    async show(sample) {
+      lags.push(sample.lag_bytes);
       if (lags.length > 200) lags.shift();
       const size = { columns: stderr.columns ?? 80, rows: stderr.rows ?? 24 };
-      const words = {
+      const texts = {
         title: `rehearsal of ${title}`,
-        foot: 'Ctrl-C ends the rehearsal and removes what it made',
-        until: 'ends by itself when every row has arrived',
+        foot: 'Ctrl-C ends the rehearsal and removes what it created',
+        until: 'ends when all rows are replicated',
       };
-      last = drawStatusScreen(sighting, { ...size, ...words, lags, paint: ink, ruler: rule });
-      await live.draw(last);
+      last = drawStatusScreen(sample, { ...size, ...texts, lags, paint: styles, ruler });
+      await screen.draw(last);
     },
-    close: () => live.end(last.slice(0, -2)),
+    close: () => screen.end(last.slice(0, -2)),
   };
 }
 
-function createLineScreen(output: Context['output']): RehearsalScreen {
-  let said: LoggedState | undefined;
+function createLineScreen(output: CommandIo['output']): RehearsalScreen {
+  let logged: LoggedState | undefined;
   return {
-    async show(sighting) {
-      const next = nextLogLines(said, sighting);
-      said = next.said;
+    async show(sample) {
+      const next = nextLogLines(logged, sample);
+      logged = next.said;
       if (next.lines.length > 0) await output.note(next.lines.join('\n'));
     },
     close: async () => {},

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { createTerminalStyles, isColorEnabled } from '../cli/color.ts';
-import type { Context } from '../context.ts';
+import type { CommandIo } from '../cli/command-io.ts';
 import { CliError, usageError } from '../errors.ts';
 import type { PreflightReport } from '../preflight/report.ts';
 import {
@@ -12,65 +12,59 @@ import {
   type RehearsalServer,
   type TableCount,
 } from './rehearsal-report.ts';
+import type { RehearsalOutcome } from './rehearsal-run.ts';
 import { rehearsalText } from './rehearsal-text.ts';
-import type { RehearsalRunResult } from './run-params.ts';
-
-export interface RehearsalOutcome extends RehearsalRunResult {
-  readonly violations: readonly ObservedViolation[];
-  readonly leftovers: readonly Leftover[];
-}
 
 export interface RehearsalReportParts extends RehearsalOutcome {
   readonly preflight: PreflightReport;
   readonly method: 'continuous' | 'dump';
+  /** The copies stay on the target. */
   readonly kept: boolean;
-  readonly places: { readonly source: RehearsalServer; readonly target: RehearsalServer };
-  readonly begun: number;
-  readonly ended: number;
+  readonly servers: { readonly source: RehearsalServer; readonly target: RehearsalServer };
+  /** Milliseconds since the epoch. */
+  readonly startedAt: number;
+  readonly endedAt: number;
 }
 
-export function buildRehearsalReport({
-  preflight,
-  method,
-  kept,
-  places,
-  begun,
-  ended,
-  ...played
-}: RehearsalReportParts): RehearsalReport {
-  const { databases, errors, warnings, violations, leftovers: left } = played;
-  const failures: readonly RehearsalFailure[] = [...errors.map((reason) => ({ reason })), ...failuresOf(databases)];
+export function buildRehearsalReport(parts: RehearsalReportParts): RehearsalReport {
+  const { preflight, method, kept, servers, startedAt, endedAt, databases, warnings, violations, leftovers } = parts;
+  const failures: readonly RehearsalFailure[] = [
+    ...parts.errors.map((reason) => ({ reason })),
+    ...failuresOf(databases),
+  ];
   return {
     schema_version: 1,
-    ok: failures.length === 0 && left.length === 0,
+    ok: failures.length === 0 && leftovers.length === 0,
     engine: preflight.engine,
     method,
-    ...places,
+    source: servers.source,
+    target: servers.target,
     databases,
     failures,
     violations,
     warnings,
-    left,
+    left: leftovers,
     kept,
     preflight,
-    started_at: new Date(begun).toISOString(),
-    seconds: Math.round((ended - begun) / 100) / 10,
+    started_at: new Date(startedAt).toISOString(),
+    seconds: Math.round((endedAt - startedAt) / 100) / 10,
   };
 }
 
+/** The error of a rehearsal whose report is not ok; exit 1. */
 export function rehearsalFailedError({ failures, left }: RehearsalReport): CliError {
   if (failures.length === 0) {
-    return new CliError('rehearsal_failed', 'the rehearsal could not remove all it made', {
+    return new CliError('rehearsal_failed', 'could not remove everything that the rehearsal created', {
       detail: left.map(({ object, side }) => `${object} on the ${side}`).join(', '),
-      hint: 'run the same command again: it removes first what is left',
+      hint: 'run the same command again to remove what is left',
     });
   }
-  const [first, ...rest] = failures.map(({ database, object, reason }) =>
+  const [first, ...others] = failures.map(({ database, object, reason }) =>
     [database, object, reason].filter((part) => part !== undefined).join(': '),
   );
   return new CliError('rehearsal_failed', 'the migration would have failed', {
-    detail: `${first}${rest.length === 0 ? '' : `; and ${rest.length} more, in the report`}`,
-    hint: 'put it right on the source or leave the database out with `--ignore-dbs`, and rehearse again',
+    detail: `${first}${others.length === 0 ? '' : `; ${others.length} more reasons are in the report`}`,
+    hint: 'correct the source, or leave the database out with `--ignore-dbs`, and rehearse again',
   });
 }
 
@@ -82,8 +76,11 @@ export function writeRehearsalReport(file: string, report: RehearsalReport): voi
   }
 }
 
-/** As text where a table would be; rows are tables where a format has rows. */
-export async function showRehearsalReport({ output, globals, host }: Context, report: RehearsalReport): Promise<void> {
+/** Prints the report: as text where the output format is table, as one row per table in csv and ndjson. */
+export async function showRehearsalReport(
+  { output, globals, host }: CommandIo,
+  report: RehearsalReport,
+): Promise<void> {
   const isShaped = globals.values('format').length > 0 || globals.value('query') !== undefined;
   if (output.format === 'table' && !isShaped) {
     const ink = await createTerminalStyles(

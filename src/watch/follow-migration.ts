@@ -1,10 +1,10 @@
-import type { Context } from '../context.ts';
+import type { CommandIo } from '../cli/command-io.ts';
+import { maxTextLength } from '../cli/command-io.ts';
+import { quoteShellArg } from '../cli/shell-quote.ts';
 import type { DbSource } from '../db-source/read-source.ts';
 import { CliError, type ExitCode } from '../errors.ts';
 import { interruptedError } from '../platform/defer-signals.ts';
 import type { SignalName } from '../platform/host.ts';
-import { quoteShellWord } from '../preflight/manual-copy.ts';
-import { maxTextLength } from '../preflight/run-with-files.ts';
 import type { PollResult } from './source-watcher.ts';
 import { openWatchScreen } from './view/watch-screen.ts';
 import { defaultWatchLimits } from './watch-limits.ts';
@@ -29,7 +29,7 @@ export interface WatchMigrationOptions {
 }
 
 /** Watches until nothing is left, until nothing can come of it any more, or until the person has seen enough. */
-export async function watchMigration(context: Context, watching: WatchMigrationOptions): Promise<ExitCode> {
+export async function watchMigration(context: CommandIo, watching: WatchMigrationOptions): Promise<ExitCode> {
   const { host, output } = context;
   const { source } = watching;
   const end = new AbortController();
@@ -155,5 +155,5 @@ function watchAgainCommand({
     ...slots.flatMap((slot) => ['--slot', slot]),
     ...(untilIdle ? ['--until-idle'] : []),
   ];
-  return `cloudctl db watch --source ${words.map(quoteShellWord).join(' ')}`;
+  return `cloudctl db watch --source ${words.map(quoteShellArg).join(' ')}`;
 }

@@ -1,15 +1,15 @@
 import { startOnlineMigration } from '../../api/databases.ts';
 import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
+import { maxTextLength } from '../../cli/command-io.ts';
 import type { Context } from '../../context.ts';
+import { manualCopyCommands } from '../../db-source/manual-copy.ts';
 import { type DbSource, readDbSource, sourceOptionSpecs } from '../../db-source/read-source.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { canWrite } from '../../oauth/scope.ts';
 import { textReport } from '../../preflight/formats/text-report.ts';
-import { manualCopyCommands } from '../../preflight/manual-copy.ts';
 import { preflightOptionSpecs, readPreflightOptions } from '../../preflight/option-specs.ts';
 import type { PreflightReport } from '../../preflight/report.ts';
 import {
-  maxTextLength,
   methodNotPossibleError,
   type PreflightOutcome,
   reportOptionSpecs,

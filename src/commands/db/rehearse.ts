@@ -1,19 +1,21 @@
 import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
 import { requireDuration } from '../../cli/duration.ts';
 import type { Context } from '../../context.ts';
-import { type DbSource, readDbSource } from '../../db-source/read-source.ts';
+import { type DbSource, readDbSource, sourceOptionSpecs } from '../../db-source/read-source.ts';
 import { MigrationError, redactedReason } from '../../engine/migration-error.ts';
 import { CliError, type ExitCode, usageError } from '../../errors.ts';
 import { ConnectError } from '../../platform/connect-error.ts';
 import { interruptedError } from '../../platform/defer-signals.ts';
 import type { SignalName } from '../../platform/host.ts';
 import { QueryError } from '../../postgresql/query-error.ts';
+import { preflightOptionSpecs } from '../../preflight/option-specs.ts';
 import type { PreflightReport } from '../../preflight/report.ts';
+import { reportOptionSpecs } from '../../preflight/run-with-files.ts';
 import { CommandError } from '../../redis/command-error.ts';
 import {
   rehearsalPreflightOptions,
-  rehearseOptionSpecs,
   runRehearsalPreflight,
+  targetDerivedOptions,
 } from '../../rehearsal/rehearsal-preflight.ts';
 import { openRehearsalRun, type RehearsalRun } from '../../rehearsal/rehearsal-run.ts';
 import { type RehearsalTarget, readRehearsalTarget } from '../../rehearsal/rehearsal-target.ts';
@@ -27,133 +29,156 @@ import {
 
 export const dbRehearseCommand: CommandSpec<Context> = {
   description:
-    'A rehearsal without any cloud: the preflight, then the migration for real into an empty staging server of yours, with the progress of `db watch`; when everything has arrived it counts the rows of every table on both sides, compares the sequences, and removes all it made. The report says what would have failed.\n\nWhile it runs there are a publication and a replication slot in every database of the source, which keeps its WAL for them, and on the target the databases and roles of the source. They are removed in the end, after Ctrl-C and a failure as well; what a killed rehearsal left is removed by the next one. Databases of the target that hold anything are never touched. The target must reach the source under the name given here. When only a dump is possible, the dump is rehearsed. Of Redis the target becomes a replica, and is emptied in the end.\n\nThe password of the target is in the address, in CLOUDCTL_REHEARSE_INTO_PASSWORD, in .pgpass or, last, in PGPASSWORD or REDISCLI_AUTH. Exit 0: all equal; 1: something would have failed; 3: not possible, nothing was touched.',
-  options: rehearseOptionSpecs,
+    'Rehearses a migration without the service. It runs the preflight, migrates the databases into an empty staging server of yours, and shows the progress as `db watch` does. When all rows are replicated, it counts the rows of every table and compares the sequences on both servers. Then it removes everything that it created. The report lists what would have failed.\n\nDuring the rehearsal every database of the source has a publication and a replication slot, which retains WAL. The target has the databases and roles of the source. They are removed at the end, also after Ctrl-C or a failure; the next rehearsal removes what a killed one left. A database of the target that is not empty is an error and is not changed. The target must reach the source under the host name given here. If only a dump is possible, the dump is rehearsed. A Redis target becomes a replica of the source and is emptied at the end.\n\nThe password of the target is read from the address, CLOUDCTL_REHEARSE_INTO_PASSWORD, .pgpass, PGPASSWORD or REDISCLI_AUTH. Exit code 0: all data is equal. 1: something would have failed. 3: the migration is not possible, and nothing was changed.',
+  options: [
+    ...sourceOptionSpecs,
+    {
+      name: 'into',
+      valueName: 'URL',
+      description: 'Target server: postgres://USER@HOST:PORT/DBNAME or redis://HOST:PORT',
+    },
+    ...preflightOptionSpecs.filter(({ name }) => !targetDerivedOptions.includes(name)),
+    { name: 'keep', description: 'Keep the copies on the target' },
+    {
+      name: 'stall-timeout',
+      aliases: ['patience'],
+      valueName: 'DURATION',
+      description: 'Time without progress after which the rehearsal fails (default: 60s)',
+    },
+    { name: 'interval', valueName: 'DURATION', description: 'Polling interval (default: 1s)' },
+    { name: 'report', valueName: 'FILE', description: 'Write the report to FILE as JSON', completion: 'file' },
+    ...reportOptionSpecs.filter(({ name }) => name === 'fix-sql' || name === 'undo-sql'),
+  ],
   examples: [
     {
-      text: 'Into a staging server',
+      text: 'Rehearse into a staging server',
       command:
         'cloudctl db rehearse --source postgres://mover@db.example.com/shop --into postgres://postgres@staging.example.com/postgres',
     },
     {
-      text: 'In a script, with the report as a file',
+      text: 'Rehearse in a script and write the report to a file',
       command:
         'CLOUDCTL_REHEARSE_INTO=postgres://… cloudctl db rehearse --source postgres://mover@db.example.com/shop --yes --report rehearsal.json',
     },
     {
-      text: 'Redis, and look at the copy afterwards',
+      text: 'Rehearse a Redis migration and keep the copy',
       command: 'cloudctl db rehearse --source redis://cache.example.com --into redis://staging.example.com --keep',
     },
   ],
-  run: async (context, words) => {
+  run: async (context, args) => {
     const { host, globals, prompts } = context;
-    const asked = wordsOf(words);
+    const options = readRehearseArgs(args);
     if (!prompts.interactive && !globals.has('yes')) {
       throw usageError(
-        'a rehearsal makes things on source and target, and there is no terminal to ask on',
-        'confirm with `--yes`',
+        'the rehearsal is not confirmed',
+        'confirm it with `--yes`',
+        'it creates objects on source and target, and there is no terminal for a prompt',
       );
     }
-    const source = await readDbSource(context, words);
-    const into = await readRehearsalTarget(context, words.value('into'), source.engine);
-    const end = new AbortController();
+    const source = await readDbSource(context, args);
+    const target = await readRehearsalTarget(context, args.value('into'), source.engine);
+    const stopping = new AbortController();
     let signal: SignalName | undefined;
-    const deaf = host.signals.listen((name) => {
+    const stopListening = host.signals.listen((name) => {
       if (signal !== undefined) return;
       signal = name;
-      end.abort();
+      stopping.abort();
     });
-    let scene: RehearsalRun | undefined;
+    let rehearsal: RehearsalRun | undefined;
     try {
-      scene = await openRehearsalRun(context, { source, target: into, words, signal: end.signal, ...asked });
-      const wish = await rehearsalPreflightOptions(context, words, source, into, await scene.inspectTarget());
-      const judged = await runRehearsalPreflight(context, words, source, wish);
-      const plan = await scene.plan(judged.method);
-      await confirm(context, plan);
-      end.signal.throwIfAborted();
-      return await act(context, scene, { ...asked, into, ...judged });
+      rehearsal = await openRehearsalRun(context, { source, target, args, signal: stopping.signal, ...options });
+      const facts = await rehearsal.inspectTarget();
+      const now = host.clock.now();
+      const preflightOptions = rehearsalPreflightOptions(args, context.settings(), now, target, facts);
+      const { report, method } = await runRehearsalPreflight(context, args, source, preflightOptions);
+      await confirm(context, await rehearsal.plan(method));
+      stopping.signal.throwIfAborted();
+      return await runAndReport(context, rehearsal, { ...options, target, report, method });
     } catch (error) {
-      if (signal === undefined) throw worded(error, source, into);
-      const left = scene?.left() ?? [];
-      throw new CliError('cancelled', 'the rehearsal was ended', {
-        detail: left.length === 0 ? 'nothing of it is left' : left.map(leftoverLine).join('\n'),
-        ...(left.length === 0 ? {} : { hint: 'run the same command again: it removes first what is left' }),
+      if (signal === undefined) throw toRehearsalError(error, source, target);
+      const leftovers = rehearsal?.leftovers() ?? [];
+      throw new CliError('cancelled', 'the rehearsal was interrupted', {
+        detail: leftovers.length === 0 ? 'everything it created is removed' : leftovers.map(leftoverLine).join('\n'),
+        ...(leftovers.length === 0 ? {} : { hint: removeLeftoversHint }),
         exitCode: interruptedError(signal).exitCode,
         cause: error,
       });
     } finally {
-      deaf();
-      scene?.close();
+      stopListening();
+      rehearsal?.close();
     }
   },
 };
 
-/** A server that went away, or refused, is no bug of the program. */
-function worded(error: unknown, { source }: DbSource, into: RehearsalTarget): unknown {
-  const kinds = [ConnectError, QueryError, CommandError, MigrationError];
-  if (!kinds.some((kind) => error instanceof kind)) return error;
-  const reason = redactedReason(error, source.password, into.source.password);
-  return new CliError('rehearsal_failed', `the rehearsal broke off: ${reason}`, {
-    hint: 'see that both servers answer, and run the same command again: it removes first what is left',
+const removeLeftoversHint = 'run the same command again to remove what is left';
+
+/** A server that closed a connection or refused a statement is not a bug of this program. */
+function toRehearsalError(error: unknown, { source }: DbSource, target: RehearsalTarget): unknown {
+  const serverErrors = [ConnectError, QueryError, CommandError, MigrationError];
+  if (!serverErrors.some((kind) => error instanceof kind)) return error;
+  const reason = redactedReason(error, source.password, target.source.password);
+  return new CliError('rehearsal_failed', `could not finish the rehearsal: ${reason}`, {
+    hint: `check that both servers accept connections, and ${removeLeftoversHint}`,
     cause: error,
   });
 }
 
-interface Asked {
+interface RehearseArgs {
   readonly keep: boolean;
   readonly stallTimeout: number;
   readonly interval: number;
   readonly reportFile: string | undefined;
 }
 
-function wordsOf(words: ParsedArgs): Asked {
-  const reportFile = words.value('report');
+function readRehearseArgs(args: ParsedArgs): RehearseArgs {
+  const reportFile = args.value('report');
   if (reportFile !== undefined && !reportFile.toLowerCase().endsWith('.json')) {
-    throw usageError(`--report ${reportFile} has an ending that is no format`, 'end it with .json');
+    throw usageError(`cannot write ${reportFile}: the report has no such format`, 'use a file name that ends in .json');
   }
   return {
-    keep: words.has('keep'),
-    stallTimeout: requireDuration(words.value('patience') ?? '60s', '--patience', 1000),
-    interval: requireDuration(words.value('interval') ?? '1s', '--interval', 1000),
+    keep: args.has('keep'),
+    stallTimeout: requireDuration(args.value('stall-timeout') ?? '60s', '--stall-timeout', 1000),
+    interval: requireDuration(args.value('interval') ?? '1s', '--interval', 1000),
     reportFile,
   };
 }
 
 async function confirm({ prompts, output }: Context, plan: string): Promise<void> {
   await output.show(plan);
-  if (await prompts.confirm({ message: 'Begin the rehearsal?' })) return;
-  throw new CliError('cancelled', 'the rehearsal was not begun', { hint: 'nothing was touched' });
+  if (await prompts.confirm({ message: 'Start the rehearsal?' })) return;
+  throw new CliError('cancelled', 'the rehearsal was not started', { hint: 'run the command again to start it' });
 }
 
-interface Acting extends Asked {
+interface ReportedRun extends RehearseArgs {
   readonly report: PreflightReport;
-  readonly into: RehearsalTarget;
+  readonly target: RehearsalTarget;
   readonly method: 'continuous' | 'dump';
 }
 
-async function act(
+async function runAndReport(
   context: Context,
-  scene: RehearsalRun,
-  { report, into, method, reportFile, keep }: Acting,
+  rehearsal: RehearsalRun,
+  { report: preflight, target, method, reportFile, keep }: ReportedRun,
 ): Promise<ExitCode> {
-  const begun = context.host.clock.now();
-  const played = await scene.run(method);
-  const rehearsal = buildRehearsalReport({
-    ...played,
-    preflight: report,
+  const { clock } = context.host;
+  const startedAt = clock.now();
+  const outcome = await rehearsal.run(method);
+  const report = buildRehearsalReport({
+    ...outcome,
+    preflight,
     method,
     kept: keep,
-    places: placesOf(report, into, scene.targetVersion()),
-    begun,
-    ended: context.host.clock.now(),
+    servers: serversOf(preflight, target, rehearsal.targetVersion()),
+    startedAt,
+    endedAt: clock.now(),
   });
-  if (reportFile !== undefined) writeRehearsalReport(reportFile, rehearsal);
-  await showRehearsalReport(context, rehearsal);
-  if (!rehearsal.ok) throw rehearsalFailedError(rehearsal);
+  if (reportFile !== undefined) writeRehearsalReport(reportFile, report);
+  await showRehearsalReport(context, report);
+  if (!report.ok) throw rehearsalFailedError(report);
   return 0;
 }
 
-function placesOf({ source }: PreflightReport, { source: { host, port } }: RehearsalTarget, version: string) {
+function serversOf({ source }: PreflightReport, { source: { host, port } }: RehearsalTarget, version: string) {
   return {
     source: { host: source.host, port: source.port, version: source.server_version ?? 'unknown' },
     target: { host, port, version },

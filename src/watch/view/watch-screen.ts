@@ -1,10 +1,10 @@
 import { createTerminalStyles, isColorEnabled } from '../../cli/color.ts';
 import type { ListView } from '../../cli/columns.ts';
+import type { CommandIo } from '../../cli/command-io.ts';
+import { maxTextLength } from '../../cli/command-io.ts';
 import { sanitizeLines } from '../../cli/sanitize.ts';
 import { createTerminalScreen } from '../../cli/screen.ts';
 import { createTextMeasurer } from '../../cli/text-width.ts';
-import type { Context } from '../../context.ts';
-import { maxTextLength } from '../../preflight/run-with-files.ts';
 import type { StatusSample } from '../status-sample.ts';
 import { type LoggedState, nextLogLines } from './log-lines.ts';
 import { drawStatusScreen } from './status-screen.ts';
@@ -16,7 +16,7 @@ export interface WatchScreen {
 }
 
 /** A picture in a terminal, lines elsewhere, data where a format was asked for. */
-export async function openWatchScreen(context: Context, title: string, showQueries: boolean): Promise<WatchScreen> {
+export async function openWatchScreen(context: CommandIo, title: string, showQueries: boolean): Promise<WatchScreen> {
   const { output, globals, host } = context;
   const asText =
     output.format === 'table' && globals.values('format').length === 0 && globals.value('query') === undefined;
@@ -25,7 +25,7 @@ export async function openWatchScreen(context: Context, title: string, showQueri
   return host.stdout.isTTY && !showQueries ? createLiveScreen(context, title) : createLineScreen(context);
 }
 
-function createDataScreen({ output }: Context): WatchScreen {
+function createDataScreen({ output }: CommandIo): WatchScreen {
   let last: StatusSample | undefined;
   const streams = output.format === 'ndjson';
   return {
@@ -54,7 +54,7 @@ const view: ListView<StatusSample> = {
   ],
 };
 
-function createLineScreen({ output }: Context): WatchScreen {
+function createLineScreen({ output }: CommandIo): WatchScreen {
   let said: LoggedState | undefined;
   return {
     async show(sighting) {
@@ -66,7 +66,7 @@ function createLineScreen({ output }: Context): WatchScreen {
   };
 }
 
-async function createLiveScreen({ host, globals }: Context, title: string): Promise<WatchScreen> {
+async function createLiveScreen({ host, globals }: CommandIo, title: string): Promise<WatchScreen> {
   const { stdout, env } = host;
   const [ink, rule] = await Promise.all([
     createTerminalStyles(isColorEnabled({ sink: stdout, env, noColor: globals.has('no-color') })),

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { manualCopyCommands } from '../../src/preflight/manual-copy.ts';
+import { manualCopyCommands } from '../../src/db-source/manual-copy.ts';
 import { Secret } from '../../src/secret.ts';
 
 it('names and databases with anything in them are words of a shell, and the password is not among them', () => {

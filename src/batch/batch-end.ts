@@ -1,0 +1,99 @@
+import type { CommandIo } from '../cli/command-io.ts';
+import { CliError, type ExitCode } from '../errors.ts';
+import { interruptedError } from '../platform/defer-signals.ts';
+import type { SignalName } from '../platform/host.ts';
+import type { BatchState } from './batch-state.ts';
+
+export interface BatchEnd {
+  readonly state: BatchState;
+  /** What stopped the batch before every name was handled. */
+  readonly stopped: CliError | undefined;
+  /** Why rows could not be printed. */
+  readonly outputError: CliError | undefined;
+  readonly signal: SignalName | undefined;
+  /** The command that resumes the batch. */
+  readonly resume: string;
+  /** `--wait`: the run also waited until the droplets were active. */
+  readonly wait: boolean;
+  /** Options that select the same profile and servers, quoted for a shell. */
+  readonly profileOptions: readonly string[];
+}
+
+/**
+ * Prints the summary of a batch. Resolves with 0 when every droplet exists, and with 5 when some were created or are
+ * uncertain. Throws what stopped the batch when no droplet was created.
+ */
+export async function reportBatchEnd({ output }: Pick<CommandIo, 'output'>, batchEnd: BatchEnd): Promise<ExitCode> {
+  const { state, stopped, outputError, signal, resume, wait } = batchEnd;
+  const { created, skipped, failed, missing, unknown } = state.counts();
+  const total = state.batch.names.length;
+  const left = failed + missing + unknown;
+  if (outputError !== undefined && signal === undefined && created + unknown > 0) {
+    const { code, message } = outputError;
+    const detail = `${created} of ${total} droplets were created, but not all rows were printed`;
+    throw new CliError(code, message, { detail, hint: `print the rows with \`${resume}\``, exitCode: 5 });
+  }
+  if (outputError !== undefined && signal === undefined) throw outputError;
+  if (signal === undefined && left === 0) {
+    // Every droplet exists: only the waiting for them, or the last write to the ledger, can have failed.
+    if (stopped !== undefined) {
+      await output.note(`All ${total} droplets exist. Resume with: ${resume}`);
+      throw stopped;
+    }
+    await output.note(`${created} created${skipped === 0 ? '' : `, ${skipped} skipped`}.`);
+    return 0;
+  }
+  const hint = `resume with \`${resume}\``;
+  const summary = `${created} created, ${failed + missing} failed, ${unknown} unknown${skipped === 0 ? '' : `, ${skipped} skipped`}`;
+  if (signal !== undefined) {
+    const { message, exitCode } = interruptedError(signal);
+    throw new CliError('cancelled', message, { exitCode, detail: summary, ...(left === 0 && !wait ? {} : { hint }) });
+  }
+  if (created === 0 && unknown === 0) {
+    const error = stopped ?? noneCreatedError(state);
+    if (stopped === undefined) await output.note(`The ledger is kept. To send the same requests again: ${resume}`);
+    else if (error.hint !== undefined) await output.note(`Resume with: ${resume}`);
+    throw error.hint === undefined ? withHint(error, hint) : error;
+  }
+  const stopReason = [stopped?.message, stopped?.detail].filter((part) => part !== undefined);
+  const reasons = stopReason.length === 0 ? distinctErrors(state, 3) : [`stopped: ${stopReason.join(': ')}`];
+  await output.error(
+    new CliError('batch_partial', `${created} of ${total} droplets were created`, {
+      detail: [summary, ...reasons].join('; '),
+      hint: afterStop(stopped, failed + missing === 0 ? unresolvedHint(batchEnd, hint) : hint),
+    }),
+  );
+  return 5;
+}
+
+/** Without a new session, or a larger scope, the resumed batch would stop for the same reason. */
+function afterStop(stopped: CliError | undefined, hint: string): string {
+  return stopped?.exitCode === 4 && stopped.hint !== undefined ? `${stopped.hint}; then ${hint}` : hint;
+}
+
+/** Names that must not be sent again can stay unknown however often the batch is resumed. */
+function unresolvedHint({ state, profileOptions }: BatchEnd, hint: string): string {
+  const groups = state.uncertainGroups();
+  if (groups.length === 0 || groups.some(({ resend }) => resend)) return hint;
+  const list = ['cloudctl droplets list', groups[0]?.names[0], ...profileOptions].join(' ');
+  return `${hint} to look the names up again; if they stay unknown, check them with \`${list}\``;
+}
+
+function withHint({ code, message, detail, status, requestId, exitCode, cause }: CliError, hint: string): CliError {
+  return new CliError(code, message, { detail, hint, status, requestId, exitCode, cause });
+}
+
+/** The server refused every request, and would refuse the same requests again. */
+function noneCreatedError(state: BatchState): CliError {
+  return new CliError('api_error', 'no droplet was created', {
+    detail: distinctErrors(state, 5).join('; '),
+    hint: 'correct the options that the server refused, and run the command again',
+  });
+}
+
+/** The errors of the rows, each once: the rows themselves may have gone to a file. */
+function distinctErrors(state: BatchState, max: number): readonly string[] {
+  const errors = new Set<string>();
+  for (const row of state.rows()) if ('error' in row) errors.add(row.error);
+  return [...errors].slice(0, max);
+}

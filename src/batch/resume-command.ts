@@ -1,0 +1,27 @@
+import type { ParsedArgs } from '../cli/command.ts';
+import { quoteShellArg } from '../cli/shell-quote.ts';
+
+/**
+ * The command that resumes a batch. It repeats the options that shape requests, because the server may not accept larger
+ * groups or more requests at a time.
+ */
+export function batchResumeCommand(ledgerPath: string, args: ParsedArgs, profileOptions: readonly string[]): string {
+  const sizes = ['batch-size', 'concurrency'].flatMap((option) => {
+    const value = args.value(option);
+    return value === undefined ? [] : [`--${option}`, quoteShellArg(value)];
+  });
+  const wait = args.has('wait') ? ['--wait'] : [];
+  return ['cloudctl droplets create --resume', quoteShellArg(ledgerPath), ...sizes, ...wait, ...profileOptions].join(
+    ' ',
+  );
+}
+
+/** Options with which another command selects the same profile and servers, quoted for a shell. */
+export function profileOptionArgs(globals: ParsedArgs, profileName: string): readonly string[] {
+  const urls = ['auth-url', 'base-url'].flatMap((option) => {
+    const value = globals.value(option);
+    return value === undefined ? [] : [`--${option}`, quoteShellArg(value)];
+  });
+  const profile = profileName === 'default' ? [] : ['--profile', profileName];
+  return [...profile, ...urls];
+}

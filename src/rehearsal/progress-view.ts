@@ -1,0 +1,49 @@
+import type { CommandIo } from '../cli/command-io.ts';
+import type { DbSource } from '../db-source/read-source.ts';
+import type { MigrationState } from '../engine/migration-state.ts';
+import type { ObservedViolation } from './rehearsal-report.ts';
+import { startRehearsalWatch } from './rehearsal-watch.ts';
+
+/** Shows the progress of a rehearsal on stderr. */
+export interface ProgressView {
+  readonly onState: (state: MigrationState) => void;
+  /** Ends it. Resolves with the rules of the service that were broken, each once. */
+  stop(): Promise<readonly ObservedViolation[]>;
+}
+
+export interface ProgressViewOptions {
+  readonly method: 'continuous' | 'dump';
+  readonly source: DbSource;
+  readonly ignoreDbs: readonly string[];
+  /** Replication slots of the rehearsal; empty for Redis. */
+  readonly slots: readonly string[];
+  /** Milliseconds between two polls of the source. */
+  readonly interval: number;
+}
+
+/** A continuous rehearsal is shown as `db watch` shows a migration. A dump has no slot to poll, so its tables are counted. */
+export async function startProgressView(io: CommandIo, options: ProgressViewOptions): Promise<ProgressView> {
+  const { method, ...watchOptions } = options;
+  if (method === 'continuous') {
+    const watch = await startRehearsalWatch(io, watchOptions);
+    let stopping: Promise<readonly ObservedViolation[]> | undefined;
+    return {
+      onState: () => {},
+      stop: () => {
+        stopping ??= watch.stop();
+        return stopping;
+      },
+    };
+  }
+  return {
+    onState: ({ databases }) => {
+      const tables = databases.flatMap((database) => database.tables);
+      const copied = tables.filter(({ stage }) => stage === 'r').length;
+      void io.progress.show(`${copied} of ${tables.length} tables copied`);
+    },
+    stop: async () => {
+      await io.progress.stop();
+      return [];
+    },
+  };
+}
