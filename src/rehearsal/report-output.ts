@@ -5,8 +5,6 @@ import { CliError, usageError } from '../errors.ts';
 import type { PreflightReport } from '../preflight/report.ts';
 import {
   failuresOf,
-  type Leftover,
-  type ObservedViolation,
   type RehearsalFailure,
   type RehearsalReport,
   type RehearsalServer,
