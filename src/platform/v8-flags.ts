@@ -28,7 +28,7 @@ export function compileLess(): void {
 
 /**
  * WebAssembly stays as it is first compiled. The parser of HTTP in undici is that, and V8 of Node 20 begins to compile it once
- * more with the first answer, for a tenth of a second in which a program cannot end (docs/decisions/019-one-request.md).
+ * more with the first answer, for a tenth of a second in which a program cannot end (docs/decisions/019-webassembly-compilation.md).
  */
 export function compileWasmOnce(): void {
   // Not `--liftoff-only`, with which a processor that lacks something ends the process.
