@@ -4,14 +4,14 @@ import { removeReplicationObjects } from './postgresql/remove-replication-object
 import { detachTarget } from './redis/detach-target.ts';
 
 /**
- * Removes what an earlier process has left behind, as its journal tells. What cannot be removed now stays in the journal
- * and is named.
+ * Removes the objects that an earlier process recorded in its journal and did not remove.
+ * @returns what could not be removed; it stays in the journal for the next start
  */
-export async function cleanUpFromJournal(ports: EngineDependencies): Promise<readonly LeftoverObject[]> {
-  const all = ports.journal.pending().map(async (entry) => {
+export async function cleanUpFromJournal(deps: EngineDependencies): Promise<readonly LeftoverObject[]> {
+  const all = deps.journal.pending().map(async (entry) => {
     const left =
-      entry.engine === 'postgresql' ? await removeReplicationObjects(entry, ports) : await detachTarget(entry, ports);
-    if (left.length === 0) ports.journal.recordRemoved(entry.name);
+      entry.engine === 'postgresql' ? await removeReplicationObjects(entry, deps) : await detachTarget(entry, deps);
+    if (left.length === 0) deps.journal.recordRemoved(entry.name);
     return left;
   });
   return (await Promise.all(all)).flat();

@@ -14,11 +14,11 @@ import { readServerInfo } from './redis/replica.ts';
 interface ServerAddress {
   readonly host: string;
   readonly port: number;
-  /** As the server says it. */
+  /** As the server reports it. */
   readonly version: string;
 }
 
-/** A server that stands behind a cluster: migrations into the cluster go there. */
+/** The server behind a database cluster of the sandbox: migrations into the cluster write to it. */
 export type DataPlane = ServerAddress &
   (
     | { readonly engine: 'postgresql'; readonly door: PostgresqlSource }
@@ -26,30 +26,32 @@ export type DataPlane = ServerAddress &
   );
 
 /**
- * Enters the server once and asks which it is. Throws a MigrationError that quotes nothing of the address.
+ * Connects to a server and reads its version. Throws a MigrationError that does not quote the URL, which may hold a password.
  * @param url `postgres://…`, `redis://…` or `rediss://…`
  */
-export async function connectDataPlane(url: string, ports: EngineDependencies): Promise<DataPlane> {
+export async function connectDataPlane(url: string, deps: EngineDependencies): Promise<DataPlane> {
   if (/^(redis|valkey)s?:\/\//i.test(url)) {
-    const door = parseAddress(() => readRedis({ url }).source);
+    const endpoint = parseAddress(() => readRedis({ url }).source);
     return {
       engine: 'redis',
-      door,
-      ...addressOf(door),
-      version: await withAddressInError(door, () => readRedisVersion(door, ports)),
+      door: endpoint,
+      ...addressOf(endpoint),
+      version: await withAddressInError(endpoint, () => readRedisVersion(endpoint, deps)),
     };
   }
-  const wanted = parseAddress(() => readPostgres({ source: url }, () => undefined).source);
-  const isSaid = /[?&\s](sslmode|ssl)=/.test(url);
-  const { door, version } = await withAddressInError(wanted, () => probePostgres(wanted, isSaid, ports));
-  return { engine: 'postgresql', door, ...addressOf(door), version };
+  const requested = parseAddress(() => readPostgres({ source: url }, () => undefined).source);
+  const hasTlsOption = /[?&\s](sslmode|ssl)=/.test(url);
+  const { door: endpoint, version } = await withAddressInError(requested, () =>
+    probePostgres(requested, hasTlsOption, deps),
+  );
+  return { engine: 'postgresql', door: endpoint, ...addressOf(endpoint), version };
 }
 
 function addressOf({ host, port }: PostgresqlSource | RedisSource): Omit<ServerAddress, 'version'> {
   return { host, port };
 }
 
-/** The readers speak of a source and of options; here it is one address. */
+/** The option parsers name options in their errors; a data plane has only a URL. */
 function parseAddress<T>(read: () => T): T {
   try {
     return read();
@@ -59,31 +61,33 @@ function parseAddress<T>(read: () => T): T {
   }
 }
 
-async function withAddressInError<T>(door: PostgresqlSource | RedisSource, enter: () => Promise<T>): Promise<T> {
+async function withAddressInError<T>(endpoint: PostgresqlSource | RedisSource, enter: () => Promise<T>): Promise<T> {
   try {
     return await enter();
   } catch (error) {
-    throw new MigrationError(`${door.host}:${door.port}: ${redactedReason(error, door.password)}`);
+    throw new MigrationError(`${endpoint.host}:${endpoint.port}: ${redactedReason(error, endpoint.password)}`);
   }
 }
 
-/** As libpq's `prefer` does: an address that says nothing of TLS goes without it where the server has none. */
+/**
+ * Without `sslmode` in the URL, TLS is tried first and left out where the server has none, as libpq does with `sslmode=prefer`.
+ */
 async function probePostgres(
-  door: PostgresqlSource,
-  isSaid: boolean,
-  ports: EngineDependencies,
+  endpoint: PostgresqlSource,
+  hasTlsOption: boolean,
+  deps: EngineDependencies,
 ): Promise<{ readonly door: PostgresqlSource; readonly version: string }> {
   try {
-    const { version } = await withEngineSession(door, ports, { name: engineApplicationName }, readServerIdentity);
-    return { door, version: formatServerVersion(version) };
+    const { version } = await withEngineSession(endpoint, deps, { name: engineApplicationName }, readServerIdentity);
+    return { door: endpoint, version: formatServerVersion(version) };
   } catch (error) {
-    if (isSaid || !(error instanceof ConnectError) || error.code !== connectErrorCodes.noTls) throw error;
-    return probePostgres({ ...door, ssl: 'disable' }, true, ports);
+    if (hasTlsOption || !(error instanceof ConnectError) || error.code !== connectErrorCodes.noTls) throw error;
+    return probePostgres({ ...endpoint, ssl: 'disable' }, true, deps);
   }
 }
 
-async function readRedisVersion(door: RedisSource, ports: EngineDependencies): Promise<string> {
-  const session = await ports.connectRedis(door, { limit: ports.limits.connectTimeout });
+async function readRedisVersion(endpoint: RedisSource, deps: EngineDependencies): Promise<string> {
+  const session = await deps.connectRedis(endpoint, { limit: deps.limits.connectTimeout });
   try {
     return parseServerVersion(await readServerInfo(session))?.version ?? 'unknown';
   } finally {

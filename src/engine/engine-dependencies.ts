@@ -4,9 +4,9 @@ import { connectPostgresql as connectPostgres } from '../postgresql/connection.t
 import { connectRedis } from '../redis/connection.ts';
 import { defaultEngineLimits, type EngineDependencies } from './migration-job.ts';
 
-/** The real machine and real servers; what differs from caller to caller is given. */
+/** The real clock, random bytes and connections, for callers that supply the rest. */
 export function createEngineDependencies(
-  own: Pick<EngineDependencies, 'now' | 'journal' | 'schemaCopy'> & Partial<EngineDependencies>,
+  given: Pick<EngineDependencies, 'now' | 'journal' | 'schemaCopy'> & Partial<EngineDependencies>,
 ): EngineDependencies {
   return {
     sleep: systemClock.sleep,
@@ -14,6 +14,6 @@ export function createEngineDependencies(
     connectPostgres,
     connectRedis,
     limits: defaultEngineLimits,
-    ...own,
+    ...given,
   };
 }

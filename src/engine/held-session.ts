@@ -1,44 +1,39 @@
-/** A session that is kept, and opened again when it was lost. */
+/** A session that stays open between tasks and is opened again after it was lost. */
 export interface HeldSession<S> {
-  /** undefined: an outage, which may still end. Throws what will not end by waiting, and an outage that lasts too long. */
-  run<T>(work: (session: S) => Promise<T>): Promise<T | undefined>;
+  /** undefined: the server cannot be reached at the moment. Throws permanent errors, and outages longer than the timeout. */
+  run<T>(task: (session: S) => Promise<T>): Promise<T | undefined>;
   close(): Promise<void>;
 }
 
 export interface HeldSessionOptions<S> {
   readonly open: () => Promise<S>;
   readonly close: (session: S) => Promise<void> | void;
-  /** Whether waiting may help. */
+  /** Whether the same task may succeed later. */
   readonly isTransient: (error: unknown) => boolean;
-  /** Real milliseconds that an outage may last. */
+  /** Milliseconds of real time that an outage may last. */
   readonly outageTimeout: number;
 }
 
-export function holdSession<S>({
-  open,
-  close,
-  isTransient: passes,
-  outageTimeout: patience,
-}: HeldSessionOptions<S>): HeldSession<S> {
+export function holdSession<S>(options: HeldSessionOptions<S>): HeldSession<S> {
   let session: S | undefined;
-  let outSince: number | undefined;
-  const end = async () => {
+  let outageSince: number | undefined;
+  const close = async () => {
     const old = session;
     session = undefined;
-    if (old !== undefined) await close(old);
+    if (old !== undefined) await options.close(old);
   };
   return {
-    close: end,
-    async run(work) {
+    close,
+    async run(task) {
       try {
-        session ??= await open();
-        const answer = await work(session);
-        outSince = undefined;
-        return answer;
+        session ??= await options.open();
+        const result = await task(session);
+        outageSince = undefined;
+        return result;
       } catch (error) {
-        await end();
-        outSince ??= performance.now();
-        if (!passes(error) || performance.now() - outSince > patience) throw error;
+        await close();
+        outageSince ??= performance.now();
+        if (!options.isTransient(error) || performance.now() - outageSince > options.outageTimeout) throw error;
         return undefined;
       }
     },

@@ -11,34 +11,34 @@ import { type RunningMigration, startMigrationJob } from './running-migration.ts
 import { chooseSchemaCopier } from './schema/choose-schema-copier.ts';
 
 export interface MigrationEngineOptions {
-  /** The file of the journal; absent: what is made is remembered until the process ends. */
+  /** Path of the journal; absent: objects are remembered until the process ends. */
   readonly journal?: string;
-  /** Milliseconds of the virtual clock. */
+  /** Milliseconds of the virtual clock of the sandbox. */
   readonly now: () => number;
-  /** Where programs such as pg_dump are looked for; absent: nowhere. */
+  /** Environment in which pg_dump is looked up; absent: pg_dump is not used. */
   readonly env?: Environment;
   readonly ports?: Partial<EngineDependencies>;
 }
 
 export interface EngineMigrationRequest {
   readonly id: string;
-  readonly plane: DataPlane;
+  readonly dataPlane: DataPlane;
   readonly source: RequestedSource;
   readonly ignoreDbs: readonly string[];
   readonly deadline: number;
   readonly finishWhenIdle: boolean;
-  /** Nothing is done before it settles: another migration that is still being ended. */
-  readonly after?: Promise<unknown> | undefined;
+  /** The migration starts after this promise has settled: the end of an earlier migration. */
+  readonly startAfter?: Promise<unknown> | undefined;
 }
 
-/** Everything a caller needs who knows nothing of servers. */
+/** Starts migrations between real servers, for callers without knowledge of PostgreSQL or Redis. */
 export interface MigrationEngine {
   openDataPlane(url: string): Promise<DataPlane>;
-  /** A sentence: what in the request cannot be meant. */
+  /** Returns an error message when the request is not valid. */
   start(order: EngineMigrationRequest): RunningMigration | string;
-  /** Removes what an earlier process has left behind. Resolves with what could not be removed. */
+  /** Removes the objects of earlier processes. Resolves with what could not be removed. */
   cleanUp(): Promise<readonly LeftoverObject[]>;
-  /** Stops every migration and waits until nothing of them is left. */
+  /** Stops every migration and waits until their objects are removed. */
   close(): Promise<void>;
 }
 
@@ -46,40 +46,40 @@ export function createMigrationEngine({
   journal: path,
   now,
   env = {},
-  ports: own,
+  ports: replaced,
 }: MigrationEngineOptions): MigrationEngine {
   const file = path === undefined ? undefined : openMigrationJournal(path);
-  const ports = createEngineDependencies({
+  const deps = createEngineDependencies({
     now,
     journal: file ?? createMemoryJournal(),
     schemaCopy: chooseSchemaCopier({ env }),
-    ...own,
+    ...replaced,
   });
   const running = new Set<RunningMigration>();
-  const begin = (job: MigrationJob, after: Promise<unknown> | undefined): RunningMigration => {
-    const migration = startMigrationJob(job, ports, after);
+  const startJob = (job: MigrationJob, after: Promise<unknown> | undefined): RunningMigration => {
+    const migration = startMigrationJob(job, deps, after);
     running.add(migration);
     void migration.ended.then(() => running.delete(migration));
     return migration;
   };
   return {
-    openDataPlane: (url) => connectDataPlane(url, ports),
-    start({ plane, source: asked, after, ...order }) {
-      if (plane.engine === 'postgresql') {
-        const read = parseRequestedPostgresSource(asked);
+    openDataPlane: (url) => connectDataPlane(url, deps),
+    start({ dataPlane, source: requested, startAfter, ...order }) {
+      if (dataPlane.engine === 'postgresql') {
+        const read = parseRequestedPostgresSource(requested);
         return read.ok
-          ? begin({ ...order, engine: 'postgresql', source: read.source, target: plane.door }, after)
+          ? startJob({ ...order, engine: 'postgresql', source: read.source, target: dataPlane.door }, startAfter)
           : read.message;
       }
-      const read = parseRequestedRedisSource(asked);
+      const read = parseRequestedRedisSource(requested);
       return read.ok
-        ? begin({ ...order, engine: 'redis', source: read.source, target: plane.door }, after)
+        ? startJob({ ...order, engine: 'redis', source: read.source, target: dataPlane.door }, startAfter)
         : read.message;
     },
     cleanUp: () =>
       cleanUpFromJournal({
-        ...ports,
-        limits: { ...ports.limits, removalTimeout: Math.min(ports.limits.removalTimeout, startupRemovalTimeout) },
+        ...deps,
+        limits: { ...deps.limits, removalTimeout: Math.min(deps.limits.removalTimeout, startupRemovalTimeout) },
       }),
     async close() {
       await Promise.all([...running].map((migration) => migration.stop('interrupted')));
@@ -88,5 +88,5 @@ export function createMigrationEngine({
   };
 }
 
-/** A source that is gone for good should not keep anybody waiting: it is asked again at the next start. */
+/** A source that no longer exists must not delay the start for long: the next start tries again. */
 const startupRemovalTimeout = Math.min(defaultEngineLimits.removalTimeout, 5000);

@@ -2,24 +2,24 @@ import { CliError } from '../errors.ts';
 import { sanitizeRemoteText } from '../platform/sanitize-remote-text.ts';
 import type { Secret } from '../secret.ts';
 
-/** Why something failed, in one line, without the password: a server may quote what it was given. */
+/** The message of an error in one line. A server may quote the statement it was sent, so passwords are replaced. */
 export function redactedReason(error: unknown, ...passwords: readonly (Secret | undefined)[]): string {
-  const words = error instanceof CliError ? error.message : error instanceof Error ? error.message : String(error);
-  return sanitizeRemoteText(passwords.reduce<string>(redactPassword, words));
+  const text = error instanceof CliError ? error.message : error instanceof Error ? error.message : String(error);
+  return sanitizeRemoteText(passwords.reduce<string>(redactPassword, text));
 }
 
-/** Shorter ones would blot out harmless words, and tell no one anything. */
-function redactPassword(words: string, password: Secret | undefined): string {
+/** Passwords of fewer than four characters are not replaced: they would match parts of ordinary words. */
+function redactPassword(text: string, password: Secret | undefined): string {
   const value = password?.reveal() ?? '';
-  return value.length < 4 ? words : words.replaceAll(value, '[secret]');
+  return value.length < 4 ? text : text.replaceAll(value, '[secret]');
 }
 
-/** The SQLSTATE or the word of the system; undefined for errors of other kinds. */
+/** The SQLSTATE or the code of the operating system (`ECONNREFUSED`); undefined: the error has none. */
 export function engineErrorCode(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }
 
-/** An error in our own words. */
+/** An error whose message is written for the user, without details of a driver. */
 export class MigrationError extends Error {
   override readonly name = 'MigrationError';
 }

@@ -6,11 +6,11 @@ import type { MigrationJournal } from './migration-journal.ts';
 import type { SchemaCopier } from './schema-copier.ts';
 
 interface CommonJobFields {
-  /** A UUID; the names of what is made on source and target come from it. */
+  /** A UUID. The names of the publication, slot and subscription are derived from it. */
   readonly id: string;
-  /** Milliseconds of the virtual clock; from then on it is stopped (`max_duration`). */
+  /** Milliseconds of the virtual clock at which the migration is stopped with the reason `max_duration`. */
   readonly deadline: number;
-  /** Ends `done` once everything was copied and nothing was left to replicate for a minute of the virtual clock. */
+  /** Ends the migration as `done` when all rows are copied and nothing was left to replicate for `EngineLimits.idleTime`. */
   readonly finishWhenIdle: boolean;
 }
 
@@ -19,7 +19,7 @@ export interface PostgresMigrationJob extends CommonJobFields {
   readonly source: PostgresqlSource;
   readonly target: PostgresqlSource;
   readonly ignoreDbs: readonly string[];
-  /** `dump`: replication is not even tried; absent: it is, and dumped where the source does not allow it. */
+  /** `dump`: copy the rows once, without replication; absent: replicate, and dump only where the source does not allow it. */
   readonly method?: 'continuous' | 'dump';
 }
 
@@ -31,9 +31,9 @@ export interface RedisMigrationJob extends CommonJobFields {
 
 export type MigrationJob = PostgresMigrationJob | RedisMigrationJob;
 
-/** The way to the machine and to the neighbours. */
+/** Clock, connections and storage that the engine uses; tests replace some of them. */
 export interface EngineDependencies {
-  /** Milliseconds of the virtual clock: deadlines and idle time are told by it. */
+  /** Milliseconds of the virtual clock, which decides deadlines and idle time. */
   readonly now: () => number;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   readonly random: (bytes: number) => Uint8Array;
@@ -44,19 +44,19 @@ export interface EngineDependencies {
   readonly limits: EngineLimits;
 }
 
-/** Real milliseconds, but for `idle`. */
+/** Milliseconds of real time, except `idleTime`. */
 export interface EngineLimits {
-  /** Between two looks at source and target. */
+  /** Pause between two polls of source and target. */
   readonly pollInterval: number;
-  /** To open a session. */
+  /** For opening a session. */
   readonly connectTimeout: number;
-  /** An outage may last so long. */
+  /** For an outage of a server; a longer one ends the migration. */
   readonly outageTimeout: number;
-  /** To remove what was made, per database. */
+  /** For removing the replication objects of one database. */
   readonly removalTimeout: number;
-  /** Of the virtual clock: nothing to replicate for so long is the end. */
+  /** Milliseconds of the virtual clock without anything to replicate, after which an idle migration ends. */
   readonly idleTime: number;
-  /** Databases that are set up, or dumped, at once. */
+  /** Databases whose schema, replication or dump is processed at the same time. */
   readonly parallelDatabases: number;
 }
 
@@ -71,7 +71,7 @@ export const defaultEngineLimits: EngineLimits = {
 
 export type StopReason = 'stopped_by_user' | 'max_duration' | 'interrupted';
 
-/** The process is about to end: what can wait is left, what must be removed is not. */
+/** True when the process is about to end: sequences and views are then skipped, and objects are still removed. */
 export function isStoppedByInterrupt(stop: AbortSignal): boolean {
   return (
     stop.aborted && stop.reason instanceof DOMException && stop.reason.message === ('interrupted' satisfies StopReason)

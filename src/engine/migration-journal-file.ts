@@ -9,7 +9,10 @@ export interface MigrationJournalFile extends MigrationJournal {
   close(): void;
 }
 
-/** A journal that outlives the process: one line a step, with the passwords that removing takes. Lines it cannot read are kept. */
+/**
+ * A journal in a file of the state folder, one JSON line per step. Entries hold passwords, because removal needs them. Lines
+ * that cannot be parsed are kept.
+ */
 export function openMigrationJournal(path: string): MigrationJournalFile {
   const pending = new Map<string, MigrationJournalEntry>();
   const file = openAppendFile(path, (lines) => {
@@ -44,8 +47,8 @@ export function openMigrationJournal(path: string): MigrationJournalFile {
   };
 }
 
-function withPlainPassword(door: PostgresqlSource | RedisSource): object {
-  return { ...door, password: door.password?.reveal() };
+function withPlainPassword(endpoint: PostgresqlSource | RedisSource): object {
+  return { ...endpoint, password: endpoint.password?.reveal() };
 }
 
 type JournalLine =

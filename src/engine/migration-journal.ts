@@ -1,18 +1,18 @@
 import type { PostgresqlSource } from '../postgresql/source.ts';
 import type { RedisSource } from '../redis/source.ts';
 
-/** What is about to be made for one PostgreSQL database. Both doors lead into that database. */
+/** Objects that are about to be created for one PostgreSQL database; `source` and `target` both lead to that database. */
 export interface PostgresJournalEntry {
   readonly engine: 'postgresql';
-  /** Of the publication, the slot and the subscription, and of every session that makes them. */
+  /** Name of the publication, the slot and the subscription, and application name of every session that creates them. */
   readonly name: string;
   readonly source: PostgresqlSource;
   readonly target: PostgresqlSource;
-  /** Of the target: the slots of its initial copies end with it. */
+  /** System identifier of the target: names of its table synchronization slots end with it. */
   readonly targetSystem: string;
 }
 
-/** A Redis target that is about to follow the source, with the settings it had before. */
+/** A Redis target that is about to become a replica, with the settings it had before. */
 export interface RedisJournalEntry {
   readonly engine: 'redis';
   readonly name: string;
@@ -23,11 +23,11 @@ export interface RedisJournalEntry {
 
 export type MigrationJournalEntry = PostgresJournalEntry | RedisJournalEntry;
 
-/** Remembers what must be removed, so that it can be removed by whoever comes next. */
+/** Records the objects to remove, so that another process can remove them after a crash. */
 export interface MigrationJournal {
-  /** Durable when it returns: only then may the objects be made. */
+  /** Durable when it returns; the objects may be created only after that. */
   recordIntent(entry: MigrationJournalEntry): void;
-  /** The objects of that name are gone. */
+  /** The objects of that name are removed. */
   recordRemoved(name: string): void;
   pending(): readonly MigrationJournalEntry[];
 }

@@ -9,15 +9,15 @@ import {
   toDatabaseState,
 } from './migration-state.ts';
 
-/** Where the engine writes how things stand. */
+/** The state of a running migration, as the engine updates it. */
 export interface MigrationProgress {
   readonly databases: DatabaseProgress[];
   readonly leftovers: LeftoverObject[];
-  /** Of the whole server. */
+  /** Warnings about the whole server. */
   readonly warnings: string[];
-  /** Why nothing could be begun. */
+  /** Why the migration could not start. */
   failure: string | undefined;
-  /** Why it was ended; undefined: nobody has. */
+  /** Why it was stopped; undefined: it was not stopped. */
   stopReason: StopReason | undefined;
   isOver: boolean;
 }
@@ -26,26 +26,26 @@ export function createMigrationProgress(): MigrationProgress {
   return { databases: [], leftovers: [], warnings: [], failure: undefined, stopReason: undefined, isOver: false };
 }
 
-export function toMigrationState(board: MigrationProgress): MigrationState {
-  const { status, reason } = overallStatus(board);
+export function toMigrationState(progress: MigrationProgress): MigrationState {
+  const { status, reason } = overallStatus(progress);
   return {
     status,
     reason,
-    method: combinedMethod(board.databases),
-    databases: board.databases.map(toDatabaseState),
-    warnings: [...board.warnings],
-    leftovers: [...board.leftovers],
+    method: combinedMethod(progress.databases),
+    databases: progress.databases.map(toDatabaseState),
+    warnings: [...progress.warnings],
+    leftovers: [...progress.leftovers],
   };
 }
 
-function overallStatus(board: MigrationProgress): Pick<MigrationState, 'status' | 'reason'> {
-  const { databases, stopReason, failure } = board;
+function overallStatus(progress: MigrationProgress): Pick<MigrationState, 'status' | 'reason'> {
+  const { databases, stopReason, failure } = progress;
   if (stopReason !== undefined) return { status: 'canceled', reason: stopReason };
   if (failure !== undefined) return { status: 'error', reason: failure };
   const failed = databases.filter(({ error }) => error !== undefined);
   const reasons = failed.map(({ name, error }) => `${name}: ${error}`).join('; ');
   const reason = reasons === '' ? undefined : reasons;
-  // A database that failed does not end the others; when the last has ended, the failure is what remains.
+  // A failed database does not stop the others. Once all have ended, one failure makes the whole migration fail.
   if (databases.length > 0 && databases.every(hasEnded))
     return { status: failed.length > 0 ? 'error' : 'done', reason };
   return { status: areAllStreaming(databases) ? 'syncing' : 'running', reason };

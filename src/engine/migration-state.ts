@@ -1,13 +1,13 @@
 export type MigrationJobStatus = 'running' | 'syncing' | 'done' | 'canceled' | 'error';
 
-/** `pg_subscription_rel.srsubstate`: not begun, copying, copied, caught up, ready. A dump goes from i over d to r. */
+/** `pg_subscription_rel.srsubstate`: initialize, data copy, finished copy, synchronized, ready. A dump uses i, d and r. */
 export type TableSyncState = 'i' | 'd' | 'f' | 's' | 'r';
 
 export interface TableProgress {
-  /** `schema.table`, as the server holds both names. */
+  /** `schema.table`, not quoted. */
   readonly name: string;
   readonly stage: TableSyncState;
-  /** Rows that have arrived; an estimate once the copy is over. */
+  /** Rows on the target; an estimate once the copy has ended. */
   readonly rows: number;
 }
 
@@ -27,40 +27,40 @@ export type TransferMethod = 'continuous' | 'dump';
 export interface DatabaseMigrationState {
   readonly name: string;
   readonly phase: DatabaseMigrationPhase;
-  /** undefined until it is known which one is possible. */
+  /** undefined until the method is chosen. */
   readonly method: TransferMethod | undefined;
   readonly tables: readonly TableProgress[];
-  /** What the source has written and the target has not taken yet. */
+  /** Bytes of changes that the target has not confirmed yet. */
   readonly lagBytes: number | undefined;
-  /** Why it ended. */
+  /** Why it failed. */
   readonly error: string | undefined;
   readonly warnings: readonly string[];
 }
 
-/** An object of ours that could not be removed. */
+/** An object that the engine created and could not remove. */
 export interface LeftoverObject {
   readonly side: 'source' | 'target';
   readonly database: string;
-  /** `replication slot x`. */
+  /** Type and name: `replication slot cloudctl_…`. */
   readonly object: string;
-  /** Removes it, given in that database. */
+  /** SQL that removes it, to be run in that database. */
   readonly statement: string;
   readonly reason: string;
 }
 
 export interface MigrationState {
   readonly status: MigrationJobStatus;
-  /** Why it ended, or what stands in the way. */
+  /** Why the migration ended or failed. */
   readonly reason: string | undefined;
-  /** `mixed`: of several databases some are dumped. */
+  /** `mixed`: some databases are replicated and some are dumped. */
   readonly method: TransferMethod | 'mixed' | undefined;
   readonly databases: readonly DatabaseMigrationState[];
-  /** Of the whole server, such as roles that could not be made. */
+  /** Warnings about the whole server, for example roles that could not be created. */
   readonly warnings: readonly string[];
   readonly leftovers: readonly LeftoverObject[];
 }
 
-/** A database that is on its way: the engine writes here what others read. */
+/** The progress of one database, as the engine updates it. */
 export interface DatabaseProgress {
   readonly name: string;
   phase: DatabaseMigrationPhase;
@@ -69,10 +69,10 @@ export interface DatabaseProgress {
   lagBytes: number | undefined;
   error: string | undefined;
   readonly warnings: string[];
-  /** Milliseconds of the virtual clock since when nothing was left to replicate. */
+  /** Milliseconds of the virtual clock at which nothing was left to replicate for the first time. */
   idleSince: number | undefined;
-  /** Looks in a row that have found it so for long enough. */
-  idleLooks: number;
+  /** Consecutive polls after the idle time in which nothing was left to replicate. */
+  idlePolls: number;
 }
 
 export function createDatabaseProgress(name: string): DatabaseProgress {
@@ -85,7 +85,7 @@ export function createDatabaseProgress(name: string): DatabaseProgress {
     error: undefined,
     warnings: [],
     idleSince: undefined,
-    idleLooks: 0,
+    idlePolls: 0,
   };
 }
 
@@ -101,7 +101,7 @@ export function toDatabaseState({
   return { name, phase, method, tables, lagBytes, error, warnings: [...warnings] };
 }
 
-/** Of all databases that have a method; undefined while none has. */
+/** Method of all databases together; undefined until one database has a method. */
 export function combinedMethod(
   databases: readonly Pick<DatabaseProgress, 'method'>[],
 ): TransferMethod | 'mixed' | undefined {
@@ -115,8 +115,8 @@ export function hasEnded({ phase }: Pick<DatabaseProgress, 'phase'>): boolean {
   return endedPhases.includes(phase);
 }
 
-/** Every table that is still on its way is ready: what is left is to follow the source. */
+/** True when the initial copy of every running database has ended. */
 export function areAllStreaming(databases: readonly Pick<DatabaseProgress, 'phase'>[]): boolean {
-  const living = databases.filter((one) => !hasEnded(one));
-  return living.length > 0 && living.every(({ phase }) => phase === 'streaming' || phase === 'finishing');
+  const active = databases.filter((one) => !hasEnded(one));
+  return active.length > 0 && active.every(({ phase }) => phase === 'streaming' || phase === 'finishing');
 }

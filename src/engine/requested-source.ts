@@ -17,18 +17,18 @@ export type RequestedSourceResult<S> =
   | { readonly ok: true; readonly source: S }
   | { readonly ok: false; readonly message: string };
 
-export function parseRequestedPostgresSource(asked: RequestedSource): RequestedSourceResult<PostgresqlSource> {
-  return parseSource(asked, (password) => {
-    const { host, port, dbname, username, disableSsl } = asked;
-    const words = { host, port: port === undefined ? undefined : String(port), dbname, username, disableSsl };
-    const { source } = readPostgres(words, () => undefined);
+export function parseRequestedPostgresSource(requested: RequestedSource): RequestedSourceResult<PostgresqlSource> {
+  return parseSource(requested, (password) => {
+    const { host, port, dbname, username, disableSsl } = requested;
+    const options = { host, port: port === undefined ? undefined : String(port), dbname, username, disableSsl };
+    const { source } = readPostgres(options, () => undefined);
     return password === undefined ? source : { ...source, password };
   });
 }
 
-export function parseRequestedRedisSource(asked: RequestedSource): RequestedSourceResult<RedisSource> {
-  return parseSource(asked, (password) => {
-    const { host, port, username, disableSsl } = asked;
+export function parseRequestedRedisSource(requested: RequestedSource): RequestedSourceResult<RedisSource> {
+  return parseSource(requested, (password) => {
+    const { host, port, username, disableSsl } = requested;
     // An address says itself whether it wants TLS, and only a contradiction is wrong.
     return readRedis({ host, port, username, password, disableSsl }).source;
   });
@@ -36,10 +36,10 @@ export function parseRequestedRedisSource(asked: RequestedSource): RequestedSour
 
 function parseSource<S>(
   { password }: RequestedSource,
-  make: (password: Secret | undefined) => S,
+  build: (password: Secret | undefined) => S,
 ): RequestedSourceResult<S> {
   try {
-    return { ok: true, source: make(password === undefined || password === '' ? undefined : new Secret(password)) };
+    return { ok: true, source: build(password === undefined || password === '' ? undefined : new Secret(password)) };
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
     return { ok: false, message: `${error.message}.` };

@@ -19,22 +19,22 @@ export interface RunningMigration {
  */
 export function startMigrationJob(
   job: MigrationJob,
-  ports: EngineDependencies,
+  deps: EngineDependencies,
   after?: Promise<unknown>,
 ): RunningMigration {
-  const board = createMigrationProgress();
+  const progress = createMigrationProgress();
   const stopping = new AbortController();
   const stop = (reason: StopReason) => {
-    if (board.isOver || stopping.signal.aborted) return;
-    board.stopReason = reason;
+    if (progress.isOver || stopping.signal.aborted) return;
+    progress.stopReason = reason;
     stopping.abort(new DOMException(reason, 'AbortError'));
   };
-  const ended = runJob(job, ports, { board, stop: stopping.signal, after }).then(() => toMigrationState(board));
+  const ended = runJob(job, deps, { progress, stop: stopping.signal, after }).then(() => toMigrationState(progress));
   const over = new AbortController();
   void ended.then(() => over.abort());
-  void enforceDeadline(job, ports, over.signal, stop);
+  void enforceDeadline(job, deps, over.signal, stop);
   return {
-    state: () => toMigrationState(board),
+    state: () => toMigrationState(progress),
     async stop(reason = 'stopped_by_user') {
       stop(reason);
       return (await ended).leftovers;
@@ -44,34 +44,38 @@ export function startMigrationJob(
 }
 
 interface RunParams {
-  readonly board: MigrationProgress;
+  readonly progress: MigrationProgress;
   readonly stop: AbortSignal;
   readonly after: Promise<unknown> | undefined;
 }
 
-async function runJob(job: MigrationJob, ports: EngineDependencies, { board, stop, after }: RunParams): Promise<void> {
+async function runJob(
+  job: MigrationJob,
+  deps: EngineDependencies,
+  { progress, stop, after }: RunParams,
+): Promise<void> {
   await after?.catch(() => {});
   try {
     stop.throwIfAborted();
     await (job.engine === 'postgresql'
-      ? runPostgresMigration(job, ports, board, stop)
-      : runRedisMigration(job, ports, board, stop));
+      ? runPostgresMigration(job, deps, progress, stop)
+      : runRedisMigration(job, deps, progress, stop));
   } catch (error) {
-    if (!stop.aborted) board.failure = redactedReason(error, job.source.password, job.target.password);
+    if (!stop.aborted) progress.failure = redactedReason(error, job.source.password, job.target.password);
   }
-  board.isOver = true;
+  progress.isOver = true;
 }
 
 /** spec §8, told by the virtual clock, which may jump: so it is looked at again and again. */
 async function enforceDeadline(
   job: MigrationJob,
-  ports: EngineDependencies,
+  deps: EngineDependencies,
   over: AbortSignal,
   stop: (reason: StopReason) => void,
 ): Promise<void> {
   while (!over.aborted) {
-    if (ports.now() >= job.deadline) return stop('max_duration');
-    await ports.sleep(ports.limits.pollInterval, over).catch(() => {});
+    if (deps.now() >= job.deadline) return stop('max_duration');
+    await deps.sleep(deps.limits.pollInterval, over).catch(() => {});
   }
   return undefined;
 }

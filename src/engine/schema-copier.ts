@@ -1,16 +1,16 @@
 import type { PostgresqlSource } from '../postgresql/source.ts';
 
-/** One database and how to enter it: `connect(door, { dbname: door.dbname, … })`. */
+/** One database with its connection options. */
 export type DatabaseEndpoint = PostgresqlSource;
 
-/** Objects are named as a person would write them; `copied` may still have something to say about what was left out. */
+/** `copied`: with warnings about what was left out. `refused`: nothing was created; `objects` names what stands in the way. */
 export type SchemaCopyResult =
   | { readonly kind: 'copied'; readonly by: string; readonly warnings: readonly string[] }
   | { readonly kind: 'refused'; readonly objects: readonly string[] };
 
 /**
- * Makes the schema of one database in an existing, empty other one, without rows.
- * Rejects when it could not be done now, or when the signal says so.
+ * Copies a schema, without rows, into an existing empty database.
+ * Rejects when a server or pg_dump fails, or when the signal is aborted.
  */
 export type SchemaCopier = (
   from: DatabaseEndpoint,

@@ -1,17 +1,17 @@
-/** Lets so many in at once; the others wait in line. */
-export type Semaphore = <T>(work: () => Promise<T>) => Promise<T>;
+/** Runs a limited number of tasks at the same time; others wait in order of their arrival. */
+export type Semaphore = <T>(task: () => Promise<T>) => Promise<T>;
 
 export function createSemaphore(width: number): Semaphore {
-  let inside = 0;
-  const line: (() => void)[] = [];
-  return async (work) => {
-    if (inside >= width) await new Promise<void>((resolve) => line.push(resolve));
-    else inside += 1;
+  let running = 0;
+  const waiting: (() => void)[] = [];
+  return async (task) => {
+    if (running >= width) await new Promise<void>((resolve) => waiting.push(resolve));
+    else running += 1;
     try {
-      return await work();
+      return await task();
     } finally {
-      const next = line.shift();
-      if (next === undefined) inside -= 1;
+      const next = waiting.shift();
+      if (next === undefined) running -= 1;
       else next();
     }
   };

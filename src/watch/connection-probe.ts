@@ -11,31 +11,31 @@ export interface ConnectionProbe {
 }
 
 export function checkConnectionProbe(
-  was: ConnectionProbe | undefined,
-  is: ConnectionProbe | undefined,
+  before: ConnectionProbe | undefined,
+  after: ConnectionProbe | undefined,
 ): readonly Violation[] {
-  if (was === undefined || is === undefined) return [];
-  const told: Violation[] = [];
-  if (is.refused !== undefined && was.refused === undefined) {
-    told.push({
+  if (before === undefined || after === undefined) return [];
+  const violations: Violation[] = [];
+  if (after.refused !== undefined && before.refused === undefined) {
+    violations.push({
       rule: 'login-refused',
-      observed: `a new connection is refused: ${is.refused.message}`,
+      observed: `a new connection is refused: ${after.refused.message}`,
       hint: 'the target will be refused as well when it connects again: put back what was changed (password, host rules, TLS, connections)',
     });
   }
-  if (was.addresses !== undefined && is.addresses !== undefined && was.addresses !== is.addresses) {
-    told.push({
+  if (before.addresses !== undefined && after.addresses !== undefined && before.addresses !== after.addresses) {
+    violations.push({
       rule: 'dns-changed',
-      observed: `the name of the source was ${was.addresses} and is ${is.addresses}`,
+      observed: `the name of the source was ${before.addresses} and is ${after.addresses}`,
       hint: 'if that is another server, the migration cannot go on there: put the name back',
     });
   }
-  if (was.certificate !== undefined && is.certificate !== undefined && was.certificate !== is.certificate) {
-    told.push({
+  if (before.certificate !== undefined && after.certificate !== undefined && before.certificate !== after.certificate) {
+    violations.push({
       rule: 'certificate-replaced',
-      observed: `the certificate is another: ${is.certificate}`,
+      observed: `the certificate is another: ${after.certificate}`,
       hint: 'a target that verifies it must trust the new one',
     });
   }
-  return told;
+  return violations;
 }

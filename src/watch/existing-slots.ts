@@ -39,8 +39,14 @@ async function listPostgresSlots(
   });
   try {
     const [rows] = await session.query("SELECT current_setting('server_version_num') AS version", limit);
-    const asking = { session, version: Number(rows?.[0]?.version), limit, onSent: () => {}, denied: new Set<string>() };
-    const { read, failure } = await runWatchQueries([slotStatusQuery], asking);
+    const querySession = {
+      session,
+      version: Number(rows?.[0]?.version),
+      limit,
+      onSent: () => {},
+      deniedIds: new Set<string>(),
+    };
+    const { read, failure } = await runWatchQueries([slotStatusQuery], querySession);
     return failure(slotStatusQuery) !== undefined
       ? undefined
       : read(slotStatusQuery)
@@ -59,7 +65,7 @@ async function listRedisReplicas(
   const session = await connectRedis(source, { limit, signal });
   try {
     const info = parseInfo(String(await session.send(['INFO', 'replication'], limit)));
-    const facts = parseRedisFacts(info, { at: 0, door: undefined, config: new Map() });
+    const facts = parseRedisFacts(info, { at: 0, connection: undefined, config: new Map() });
     return facts.replicas.map(({ name }) => name);
   } finally {
     session.end();

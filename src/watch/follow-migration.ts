@@ -57,14 +57,14 @@ export async function watchMigration(context: CommandIo, watching: WatchMigratio
         if (watching.showQueries) void output.show(`sent to ${place}: ${text}`, maxTextLength);
       },
     };
-    for await (const looked of watchSource(source, watching.interval, options)) {
+    for await (const result of watchSource(source, watching.interval, options)) {
       // Nothing was ever seen of this source: what keeps us out is more likely mistyped than broken.
-      if (!isKnown && !looked.reached) throw sourceUnreachableError(looked);
+      if (!isKnown && !result.reached) throw sourceUnreachableError(result);
       isKnown = true;
-      tryToSaveRecord(path, source, looked);
-      await shown.show(looked.sample);
-      if (looked.ending !== undefined) ended = looked;
-      isIdle = watching.untilIdle && looked.idlePolls >= defaultWatchLimits.idlePolls;
+      tryToSaveRecord(path, source, result);
+      await shown.show(result.sample);
+      if (result.ending !== undefined) ended = result;
+      isIdle = watching.untilIdle && result.idlePolls >= defaultWatchLimits.idlePolls;
       if (isIdle) break;
     }
   } finally {
@@ -96,20 +96,16 @@ export function sourceNameOf({ engine, source }: DbSource): SourceIdentity {
 }
 
 /** A state folder that cannot be written to ends no watch: the next one then begins without what this one saw. */
-function tryToSaveRecord(path: string, source: DbSource, looked: PollResult): void {
+function tryToSaveRecord(path: string, source: DbSource, result: PollResult): void {
   try {
-    saveRecord(path, source, looked);
+    saveRecord(path, source, result);
   } catch (error) {
     if (!(error instanceof Error && 'code' in error)) throw error;
   }
 }
 
 /** The next watch knows what this one saw: what is gone then was dropped meanwhile. */
-function saveRecord(
-  path: string,
-  source: DbSource,
-  { activeSlots: carriers, ending, sample: sighting }: PollResult,
-): void {
+function saveRecord(path: string, source: DbSource, { activeSlots, ending, sample }: PollResult): void {
   const record = readWatchRecord(path) ?? { engine: source.engine, source: formatSourceName(sourceNameOf(source)) };
   if (ending !== undefined) {
     const { slots: _slots, firstSeen: _firstSeen, ...rest } = record;
@@ -117,14 +113,14 @@ function saveRecord(
     return;
   }
   const known = record.slots ?? [];
-  const fresh = carriers.filter(
+  const fresh = activeSlots.filter(
     (one) => !known.some((other) => other.name === one.name && other.database === one.database),
   );
   if (fresh.length === 0) return;
   const kept = known.filter(({ database }) => !fresh.some((one) => one.database === database));
   writeWatchRecord(path, {
     ...record,
-    firstSeen: record.firstSeen ?? Date.parse(sighting.at),
+    firstSeen: record.firstSeen ?? Date.parse(sample.at),
     slots: [...kept, ...fresh],
   });
 }

@@ -10,41 +10,41 @@ const warnAfter = 10 * dayMs;
 
 export interface MigrationStart {
   /** Milliseconds since the epoch. */
-  readonly begun: number;
+  readonly startedAt: number;
   readonly from: Exclude<StatusSample['deadline_from'], 'unknown'>;
 }
 
-export function deadlineFields(clocked: MigrationStart | undefined): Pick<StatusSample, 'deadline' | 'deadline_from'> {
-  if (clocked === undefined) return { deadline: null, deadline_from: 'unknown' };
+export function deadlineFields(start: MigrationStart | undefined): Pick<StatusSample, 'deadline' | 'deadline_from'> {
+  if (start === undefined) return { deadline: null, deadline_from: 'unknown' };
   return {
-    deadline: new Date(clocked.begun + migrationTimeLimit).toISOString().replace('.000Z', 'Z'),
-    deadline_from: clocked.from,
+    deadline: new Date(start.startedAt + migrationTimeLimit).toISOString().replace('.000Z', 'Z'),
+    deadline_from: start.from,
   };
 }
 
 /** Time that runs out, seen from the pace and from the calendar. */
 export function checkDeadline(
-  clocked: MigrationStart | undefined,
+  start: MigrationStart | undefined,
   now: number,
   etaSeconds: number | undefined,
 ): readonly Violation[] {
-  if (clocked === undefined) return [];
-  const left = clocked.begun + migrationTimeLimit - now;
-  const since = clocked.from === 'migrate' ? '' : ', counted from when it was first seen';
+  if (start === undefined) return [];
+  const left = start.startedAt + migrationTimeLimit - now;
+  const suffix = start.from === 'migrate' ? '' : ', counted from when it was first seen';
   const hint = 'move the application to the target before that, or stop the migration and start it again';
-  if (left <= 0) return [{ rule: 'deadline', observed: `the two weeks are over${since}`, hint }];
+  if (left <= 0) return [{ rule: 'deadline', observed: `the two weeks are over${suffix}`, hint }];
   if (etaSeconds !== undefined && etaSeconds * 1000 > left) {
     const needed = `${formatTimeLeft(etaSeconds * 1000)} are needed and ${formatTimeLeft(left)} are left`;
     return [
       {
         rule: 'deadline',
-        observed: `at this pace it will not be done in time: ${needed}${since}`,
+        observed: `at this pace it will not be done in time: ${needed}${suffix}`,
         hint: 'lower the load on the source, leave big tables out, or migrate by dump',
       },
     ];
   }
-  if (now - clocked.begun < warnAfter) return [];
-  return [{ rule: 'deadline', observed: `it is stopped in ${formatTimeLeft(left)}${since}`, hint }];
+  if (now - start.startedAt < warnAfter) return [];
+  return [{ rule: 'deadline', observed: `it is stopped in ${formatTimeLeft(left)}${suffix}`, hint }];
 }
 
 /** `3 days`, `5 hours`, `12 minutes`. */

@@ -9,7 +9,7 @@ export interface WatchLimits {
   /** Without any copy between the tables; workers of a target start five seconds apart. */
   readonly copyPause: number;
   /** Without an answer of the source, until it counts as gone. */
-  readonly gone: number;
+  readonly unreachable: number;
   /** Between two looks at the door: a new connection, the name, the certificate. */
   readonly probeInterval: number;
   /** How long a restart of the source is told. */
@@ -31,7 +31,7 @@ export const defaultWatchLimits: WatchLimits = {
   failingApply: 40_000,
   failedAttempts: 3,
   copyPause: 12_000,
-  gone: 60_000,
+  unreachable: 60_000,
   probeInterval: 30_000,
   restartNotice: 300_000,
   sizeInterval: 60_000,
@@ -42,6 +42,6 @@ export const defaultWatchLimits: WatchLimits = {
 };
 
 /** Milliseconds of samples that judges may look back on. */
-export function sampleRetention({ inactiveSlot: inactive, failingApply: stuck }: WatchLimits): number {
-  return Math.max(inactive, 3 * stuck) * 1.5;
+export function sampleRetention({ inactiveSlot, failingApply }: WatchLimits): number {
+  return Math.max(inactiveSlot, 3 * failingApply) * 1.5;
 }

@@ -81,9 +81,9 @@ export function migrationStartOf(
 ): MigrationStart | undefined {
   // A start so long ago was another migration: what is seen now was begun by somebody else.
   if (record.started !== undefined && now - record.started.at < 2 * migrationTimeLimit) {
-    return { begun: record.started.at, from: 'migrate' };
+    return { startedAt: record.started.at, from: 'migrate' };
   }
-  return record.firstSeen === undefined ? undefined : { begun: record.firstSeen, from: 'first_sighting' };
+  return record.firstSeen === undefined ? undefined : { startedAt: record.firstSeen, from: 'first_sighting' };
 }
 
 function decodeRecord(json: JsonRecord): WatchRecord | undefined {

@@ -22,20 +22,20 @@ export async function* watchSource(
   const { clock, signal } = options;
   const given = { ...defaultWatchLimits, ...options.limits };
   // Who looks seldom has seen little of what is missing.
-  const limits = { ...given, gone: Math.max(given.gone, 2 * interval) };
+  const limits = { ...given, gone: Math.max(given.unreachable, 2 * interval) };
   const all = { ...options, limits };
   const watcher = engine === 'redis' ? createRedisWatcher(source, all) : createPostgresWatcher(source, all);
   try {
     for (let failures = 0; !signal.aborted; ) {
-      const began = clock.now();
-      const looked = await watcher.poll();
+      const startedAt = clock.now();
+      const result = await watcher.poll();
       if (signal.aborted) return;
-      yield looked;
-      if (looked.ending !== undefined) return;
-      failures = looked.reached ? 0 : failures + 1;
+      yield result;
+      if (result.ending !== undefined) return;
+      failures = result.reached ? 0 : failures + 1;
       const pause = Math.min(interval * 2 ** Math.max(0, failures - 1), Math.max(interval, limits.maxBackoff));
       // The clock may have been set, either way, while it looked.
-      const left = Math.min(pause, Math.max(0, began + pause - clock.now()));
+      const left = Math.min(pause, Math.max(0, startedAt + pause - clock.now()));
       await clock.sleep(left, signal).catch(() => {});
     }
   } finally {

@@ -33,7 +33,7 @@ test('an engine that closes ends its migrations; the next one removes what a kil
   const asked = { host: '127.0.0.1', port: source.port, dbname: 'postgres', username: 'postgres' };
   const migration = first.start({
     id: randomUUID(),
-    plane,
+    dataPlane: plane,
     source: { ...asked, password: source.password, disableSsl: false },
     ignoreDbs: [],
     deadline: Number.POSITIVE_INFINITY,

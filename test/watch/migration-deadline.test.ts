@@ -2,11 +2,11 @@ import { expect, it } from 'vitest';
 import { checkDeadline, deadlineFields } from '../../src/watch/migration-deadline.ts';
 
 const day = 86_400_000;
-const begun = { begun: Date.parse('2026-11-20T12:00:00Z'), from: 'migrate' } as const;
-const judge = (days: number, eta?: number) => checkDeadline(begun, begun.begun + days * day, eta);
+const startedAt = { startedAt: Date.parse('2026-11-20T12:00:00Z'), from: 'migrate' } as const;
+const judge = (days: number, eta?: number) => checkDeadline(startedAt, startedAt.startedAt + days * day, eta);
 
 it('a migration is stopped two weeks after it started', () => {
-  expect(deadlineFields(begun)).toEqual({ deadline: '2026-12-04T12:00:00Z', deadline_from: 'migrate' });
+  expect(deadlineFields(startedAt)).toEqual({ deadline: '2026-12-04T12:00:00Z', deadline_from: 'migrate' });
   expect(deadlineFields(undefined)).toEqual({ deadline: null, deadline_from: 'unknown' });
 });
 
@@ -24,6 +24,6 @@ it('what takes longer than is left is told on the first day', () => {
 });
 
 it('a clock that runs from the first sighting says so', () => {
-  const [found] = checkDeadline({ ...begun, from: 'first_sighting' }, begun.begun + 11 * day, undefined);
+  const [found] = checkDeadline({ ...startedAt, from: 'first_sighting' }, startedAt.startedAt + 11 * day, undefined);
   expect(found?.observed).toMatch(/counted from when it was first seen/);
 });

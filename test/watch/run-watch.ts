@@ -15,7 +15,7 @@ export const shortWatchLimits: Partial<WatchLimits> = {
   inactiveSlot: 3000,
   failingApply: 2000,
   copyPause: 1500,
-  gone: 2000,
+  unreachable: 2000,
   probeInterval: 500,
   maxBackoff: 500,
   sizeInterval: 500,

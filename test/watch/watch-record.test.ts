@@ -78,9 +78,9 @@ it('parts that are damaged are left out', () => {
 
 it('the two weeks run from the start that was accepted, else from the first sighting', () => {
   const begun = record.started!.at;
-  expect(migrationStartOf(record, begun)).toEqual({ begun, from: 'migrate' });
+  expect(migrationStartOf(record, begun)).toEqual({ startedAt: begun, from: 'migrate' });
   const { started: _started, ...seen } = record;
-  expect(migrationStartOf(seen, begun)).toEqual({ begun: record.firstSeen, from: 'first_sighting' });
+  expect(migrationStartOf(seen, begun)).toEqual({ startedAt: record.firstSeen, from: 'first_sighting' });
   expect(migrationStartOf({}, begun)).toBeUndefined();
   // A month later it is another migration.
   expect(migrationStartOf(record, begun + 30 * 86_400_000)?.from).toBe('first_sighting');

@@ -9,33 +9,35 @@ import { copyNonReplicatedData } from './non-replicated-data.ts';
 export interface RowCopyOptions {
   readonly source: PostgresqlSource;
   readonly target: PostgresqlSource;
-  readonly ports: EngineDependencies;
+  readonly deps: EngineDependencies;
   readonly signal: AbortSignal;
   readonly name: string;
 }
 
-/** Copies the rows of one database as they were at one moment. Rejects when any table cannot be read or written. */
+/** Copies the rows of one database in a single snapshot. Rejects when a table cannot be read or written. */
 export async function copyDatabaseRows(
-  { source, target, ports, signal, name }: RowCopyOptions,
+  { source, target, deps, signal, name }: RowCopyOptions,
   progress: DatabaseProgress,
 ): Promise<void> {
-  const opening = { name, signal };
+  const options = { name, signal };
   progress.phase = 'copying';
-  await withEngineSession(source, ports, opening, (from) =>
-    withEngineSession(target, ports, opening, async (to) => {
-      // Rows that a policy hides would be lost in silence: without it the server refuses to read such a table.
+  await withEngineSession(source, deps, options, (from) =>
+    withEngineSession(target, deps, options, async (to) => {
+      // With row_security off the server reports an error instead of leaving out rows that a policy hides.
       await from.query('SET row_security = off');
       await from.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
       const tables = await listTablesToCopy(from);
-      const rows = new Map(tables.map(({ shown }) => [shown, { name: shown, stage: 'i', rows: 0 } as TableProgress]));
-      const show = (state: TableProgress) => {
+      const rows = new Map(
+        tables.map(({ displayName }) => [displayName, { name: displayName, stage: 'i', rows: 0 } as TableProgress]),
+      );
+      const report = (state: TableProgress) => {
         rows.set(state.name, state);
         progress.tables = [...rows.values()];
       };
       progress.tables = [...rows.values()];
-      const silenced = await disableTriggers(to);
-      for (const table of tables) await copyTable(from, to, table, show);
-      for (const statement of silenced) await to.query(statement);
+      const enableTriggers = await disableTriggers(to);
+      for (const table of tables) await copyTable(from, to, table, report);
+      for (const statement of enableTriggers) await to.query(statement);
       progress.phase = 'finishing';
       progress.warnings.push(...(await copyNonReplicatedData(from, to)));
       await from.query('COMMIT');
@@ -44,12 +46,12 @@ export async function copyDatabaseRows(
 }
 
 interface TableToCopy {
-  readonly shown: string;
-  readonly quoted: string;
+  readonly displayName: string;
+  readonly quotedName: string;
   readonly columns: string;
 }
 
-/** A partitioned table has no rows of its own, and generated columns are made again. */
+/** Partitioned tables hold no rows themselves; generated columns are computed by the target. */
 async function listTablesToCopy(session: CopySession): Promise<readonly TableToCopy[]> {
   const rows = await queryLastRows(
     session,
@@ -67,16 +69,20 @@ async function listTablesToCopy(session: CopySession): Promise<readonly TableToC
     tables.set(oid ?? '', table);
   }
   return [...tables.values()].map(({ schema, name, columns }) => ({
-    shown: `${schema}.${name}`,
-    quoted: `${quoteIdentifier(schema)}.${quoteIdentifier(name)}`,
+    displayName: `${schema}.${name}`,
+    quotedName: `${quoteIdentifier(schema)}.${quoteIdentifier(name)}`,
     columns: columns.length === 0 ? '' : `(${columns.join(', ')})`,
   }));
 }
 
-/** Resolves with the statements that wake up what was silenced. As replication does: no trigger fires, and foreign keys hold in the end without an order of tables. Who may not say so goes without. */
+/**
+ * Disables triggers and foreign keys for this session, as replication does, so that tables can be copied in any order. A role
+ * that may not set session_replication_role copies with them enabled.
+ * @returns the statements that enable the triggers again
+ */
 async function disableTriggers(session: CopySession): Promise<readonly string[]> {
   await session.query("SET session_replication_role = 'replica'").catch(() => {});
-  // Those of the kinds ALWAYS and REPLICA fire all the same, and the rows they made come with the others.
+  // ALWAYS and REPLICA triggers fire in this mode as well; the rows that they wrote are copied with their own tables.
   const triggers = await queryLastRows(
     session,
     `SELECT format('ALTER TABLE %s DISABLE TRIGGER %I', tgrelid::regclass, tgname) AS off,
@@ -90,22 +96,22 @@ async function disableTriggers(session: CopySession): Promise<readonly string[]>
 async function copyTable(
   from: CopySession,
   to: CopySession,
-  { shown, quoted, columns }: TableToCopy,
-  show: (state: TableProgress) => void,
+  { displayName, quotedName, columns }: TableToCopy,
+  report: (state: TableProgress) => void,
 ): Promise<void> {
   let rows = 0;
-  show({ name: shown, stage: 'd', rows });
-  const sink = await to.copyIn(`COPY ${quoted} ${columns} FROM STDIN`);
+  report({ name: displayName, stage: 'd', rows });
+  const sink = await to.copyIn(`COPY ${quotedName} ${columns} FROM STDIN`);
   try {
-    await from.copyOut(`COPY ${quoted} ${columns} TO STDOUT`, (bytes) => {
-      // The server sends a message for each row.
+    await from.copyOut(`COPY ${quotedName} ${columns} TO STDOUT`, (bytes) => {
+      // PostgreSQL sends one CopyData message per row.
       rows += 1;
-      if (rows % 1000 === 0) show({ name: shown, stage: 'd', rows });
+      if (rows % 1000 === 0) report({ name: displayName, stage: 'd', rows });
       return sink.write(bytes);
     });
   } catch (error) {
     await sink.abandon();
     throw error;
   }
-  show({ name: shown, stage: 'r', rows: await sink.finish() });
+  report({ name: displayName, stage: 'r', rows: await sink.finish() });
 }

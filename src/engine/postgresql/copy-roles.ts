@@ -4,9 +4,9 @@ import { engineErrorCode, redactedReason } from '../migration-error.ts';
 import { queryLastRows } from './engine-session.ts';
 
 /**
- * Makes the roles of the source on the target, so that grants have someone to go to. Nobody can enter by them: their
- * passwords are random, and none becomes a superuser. Roles that are there stay as they are.
- * @returns what could not be made
+ * Creates the roles of the source on the target, so that grants can refer to them. They get random passwords and no SUPERUSER.
+ * Existing roles are not changed.
+ * @returns a warning for each role or membership that could not be created
  */
 export async function copyRoles(
   source: CopySession,
@@ -18,7 +18,7 @@ export async function copyRoles(
     try {
       await target.query(statement);
     } catch (error) {
-      // duplicate_object, and the unique index when somebody makes it at this moment.
+      // duplicate_object; unique_violation when another session creates the role at the same time.
       if (!['42710', '23505'].includes(engineErrorCode(error) ?? ''))
         warnings.push(`${what}: ${redactedReason(error)}`);
     }
@@ -38,7 +38,6 @@ export async function copyRoles(
   return warnings;
 }
 
-/** Those below are the server's own. */
 const rolesQuery = `SELECT rolname, rolinherit, rolcreaterole, rolcreatedb, rolcanlogin, rolconnlimit, rolvaliduntil
   FROM pg_roles WHERE oid >= 16384 ORDER BY oid`;
 

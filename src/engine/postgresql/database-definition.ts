@@ -9,14 +9,14 @@ export interface DatabaseDefinition {
   readonly encoding: string;
   readonly collate: string;
   readonly ctype: string;
-  /** `b`, `c` or `i`; the latter two have a locale of their own. */
+  /** `pg_database.datlocprovider`: b (builtin), c (libc) or i (ICU). */
   readonly provider: string;
   readonly locale: string | null;
-  /** Tailoring of an ICU collation, since 16. */
+  /** ICU collation rules (PostgreSQL 16 and later). */
   readonly rules: string | null;
 }
 
-/** Every database of the source but templates and those to be left out. */
+/** All databases of the source except templates and ignored ones. */
 export async function listSourceDatabases(
   session: CopySession,
   ignored: readonly string[],
@@ -33,7 +33,7 @@ export async function listSourceDatabases(
   return rows.map((row) => parseDefinition(row, encodings)).filter(({ name }) => !ignored.includes(name));
 }
 
-/** Columns came and went with the releases: locales of ICU in 15, of every provider in 17. */
+/** Column names depend on the release: daticulocale in 15 and 16, datlocale from 17 on. */
 function parseDefinition(
   row: PostgresqlRow,
   encodings: ReadonlyMap<string | null | undefined, string>,
@@ -51,50 +51,53 @@ function parseDefinition(
 }
 
 /**
- * Makes the database on the target when it is not there.
+ * Creates the database on the target if it does not exist.
  * @param session in any other database of the target
- * @returns what had to be made otherwise than on the source
+ * @returns warnings about properties that differ from the source
  */
 export async function createTargetDatabase(
   session: CopySession,
   database: DatabaseDefinition,
 ): Promise<readonly string[]> {
-  const found = await querySingleValue(
+  const existing = await querySingleValue(
     session,
     `SELECT 1 FROM pg_database WHERE datname = ${quoteLiteral(database.name)}`,
   );
-  if (found !== undefined) return [];
-  const bare = `CREATE DATABASE ${quoteIdentifier(database.name)} TEMPLATE template0 ENCODING ${quoteLiteral(database.encoding)}`;
+  if (existing !== undefined) return [];
+  const command = `CREATE DATABASE ${quoteIdentifier(database.name)} TEMPLATE template0 ENCODING ${quoteLiteral(database.encoding)}`;
   const release = Number(await querySingleValue(session, 'SHOW server_version_num')) / 10_000;
   try {
-    await session.query(`${bare} ${localeClause(database, release)}`, createDatabaseTimeout);
+    await session.query(`${command} ${localeClause(database, release)}`, createDatabaseTimeout);
     return [];
   } catch (error) {
     if (!unknownLocaleCodes.has(engineErrorCode(error) ?? '')) throw error;
   }
-  await session.query(`${bare} LC_COLLATE 'C' LC_CTYPE 'C'${libcProviderClause(release)}`, createDatabaseTimeout);
+  await session.query(`${command} LC_COLLATE 'C' LC_CTYPE 'C'${libcProviderClause(release)}`, createDatabaseTimeout);
   return [`the target does not know the locale ${database.locale ?? database.collate}: texts are sorted by C`];
 }
 
 const createDatabaseTimeout = 300_000;
 
-/** wrong_object_type, invalid_parameter_value, undefined_object, feature_not_supported. */
+/**
+ * SQLSTATEs of a locale that the target does not have: wrong_object_type, invalid_parameter_value, undefined_object,
+ * feature_not_supported.
+ */
 const unknownLocaleCodes: ReadonlySet<string> = new Set(['42809', '22023', '42704', '0A000']);
 
 function localeClause({ collate, ctype, provider, locale, rules }: DatabaseDefinition, release: number): string {
-  const words = `LC_COLLATE ${quoteLiteral(collate)} LC_CTYPE ${quoteLiteral(ctype)}`;
-  if (locale === null || provider === 'c') return `${words}${libcProviderClause(release)}`;
-  if (provider !== 'i') return `${words} LOCALE_PROVIDER builtin BUILTIN_LOCALE ${quoteLiteral(locale)}`;
-  const tailored = rules === null ? '' : ` ICU_RULES ${quoteLiteral(rules)}`;
-  return `${words} LOCALE_PROVIDER icu ICU_LOCALE ${quoteLiteral(locale)}${tailored}`;
+  const clause = `LC_COLLATE ${quoteLiteral(collate)} LC_CTYPE ${quoteLiteral(ctype)}`;
+  if (locale === null || provider === 'c') return `${clause}${libcProviderClause(release)}`;
+  if (provider !== 'i') return `${clause} LOCALE_PROVIDER builtin BUILTIN_LOCALE ${quoteLiteral(locale)}`;
+  const rulesClause = rules === null ? '' : ` ICU_RULES ${quoteLiteral(rules)}`;
+  return `${clause} LOCALE_PROVIDER icu ICU_LOCALE ${quoteLiteral(locale)}${rulesClause}`;
 }
 
-/** Since 15 a target may have been made with another provider, which its template would hand on. */
+/** From PostgreSQL 15 on, template0 of the target may have another provider, which the new database would inherit. */
 function libcProviderClause(release: number): string {
   return release >= 15 ? ' LOCALE_PROVIDER libc' : '';
 }
 
-/** Tables of people in this database; those of extensions are not theirs. */
+/** Names of at most four user tables in this database, without tables of extensions. */
 export async function listUserTables(session: CopySession): Promise<readonly string[]> {
   const rows = await queryLastRows(
     session,

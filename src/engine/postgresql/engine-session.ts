@@ -5,24 +5,24 @@ import type { PostgresqlSource } from '../../postgresql/source.ts';
 import { type HeldSession, holdSession } from '../held-session.ts';
 import type { EngineDependencies } from '../migration-job.ts';
 
-/** Longer than a migration may last; a timer of Node holds 24 days. */
+/** Milliseconds; longer than a migration may last. Timers of Node hold at most 24 days. */
 export const migrationStatementTimeout = 15 * 86_400_000;
 
 export interface EngineSessionOptions {
   readonly signal?: AbortSignal | undefined;
-  /** As others see the session. */
+  /** application_name of the session. */
   readonly name: string;
 }
 
-/** A session in which no setting of the role or the database cuts a copy short or changes how values are written. */
+/** Opens a session with fixed settings: timeouts and formats set for the role or the database do not apply. */
 export async function openEngineSession(
-  door: PostgresqlSource,
-  ports: EngineDependencies,
+  endpoint: PostgresqlSource,
+  deps: EngineDependencies,
   opening: EngineSessionOptions,
 ): Promise<CopySession> {
-  const session = await ports.connectPostgres(door, {
-    dbname: door.dbname,
-    limit: ports.limits.connectTimeout,
+  const session = await deps.connectPostgres(endpoint, {
+    dbname: endpoint.dbname,
+    limit: deps.limits.connectTimeout,
     applicationName: opening.name,
     signal: opening.signal,
   });
@@ -35,14 +35,14 @@ export async function openEngineSession(
   }
 }
 
-/** Opens, works, and closes whatever happens. */
+/** Runs a task in a new session and closes it in any case. */
 export async function withEngineSession<T>(
-  door: PostgresqlSource,
-  ports: EngineDependencies,
+  endpoint: PostgresqlSource,
+  deps: EngineDependencies,
   opening: EngineSessionOptions,
   work: (session: CopySession) => Promise<T>,
 ): Promise<T> {
-  const session = await openEngineSession(door, ports, opening);
+  const session = await openEngineSession(endpoint, deps, opening);
   try {
     return await work(session);
   } finally {
@@ -50,7 +50,7 @@ export async function withEngineSession<T>(
   }
 }
 
-/** The rows of the last statement. */
+/** Runs one or several statements and returns the rows of the last one. */
 export async function queryLastRows(
   session: CopySession,
   text: string,
@@ -59,7 +59,7 @@ export async function queryLastRows(
   return (await session.query(text, limit)).at(-1) ?? [];
 }
 
-/** The only value of the only row, if there is one. */
+/** The first column of the first row; undefined: there is no row, or it is null. */
 export async function querySingleValue(
   session: CopySession,
   text: string,
@@ -77,7 +77,7 @@ const sessionSettings = {
   idle_session_timeout: '0',
   default_transaction_read_only: 'off',
   synchronous_commit: 'local',
-  // Named last: otherwise a temporary table would come before the catalogue.
+  // pg_temp is listed last: otherwise temporary tables would hide catalogs of the same name.
   search_path: 'pg_catalog, pg_temp',
   datestyle: 'ISO',
   intervalstyle: 'postgres',
@@ -86,22 +86,22 @@ const sessionSettings = {
   bytea_output: 'hex',
 };
 
-/** Names that the server does not know are left out, so that every release understands it. */
+/** Settings that the server does not have are skipped, so that one query works for every release. */
 const applySettingsQuery = `SELECT set_config(s.name, w.value, false) FROM (VALUES ${Object.entries(sessionSettings)
   .map(([name, value]) => `('${name}', '${value}')`)
   .join(', ')}) AS w (name, value) JOIN pg_catalog.pg_settings s ON s.name = lower(w.name)`;
 
 /** A session that outlives outages. */
 export function holdPostgresSession(
-  door: PostgresqlSource,
-  ports: EngineDependencies,
+  endpoint: PostgresqlSource,
+  deps: EngineDependencies,
   opening: EngineSessionOptions,
 ): HeldSession<CopySession> {
   return holdSession({
-    open: () => openEngineSession(door, ports, opening),
+    open: () => openEngineSession(endpoint, deps, opening),
     close: (session) => session.end(),
     isTransient: passes,
-    outageTimeout: ports.limits.outageTimeout,
+    outageTimeout: deps.limits.outageTimeout,
   });
 }
 

@@ -15,66 +15,66 @@ import { createPublicationAndSlot, createSubscription } from './replication-obje
 import type { ServerIdentity } from './server-identity.ts';
 import type { SourcePoller } from './source-poller.ts';
 
-/** What the databases of one migration share. */
+/** Shared by all databases of one migration. */
 export interface PostgresMigrationContext {
   readonly job: PostgresMigrationJob;
-  readonly ports: EngineDependencies;
+  readonly deps: EngineDependencies;
   readonly source: ServerIdentity;
   readonly target: ServerIdentity;
-  readonly tower: SourcePoller;
-  /** So many databases are set up at once. */
-  readonly setup: Semaphore;
-  /** One subscription at a time, so that each sees the workers the others took. */
-  readonly subscribing: Semaphore;
-  /** Somebody wants it to end: what is not replicating yet is given up. */
+  readonly poller: SourcePoller;
+  /** Limits how many databases are set up at the same time. */
+  readonly setupSemaphore: Semaphore;
+  /** One subscription at a time, so that each check of free workers counts the earlier ones. */
+  readonly subscribeMutex: Semaphore;
+  /** Aborted when the migration is stopped; databases that are not replicating yet end at once. */
   readonly stop: AbortSignal;
-  /** The stop, or the end of a migration that has nothing left to replicate. */
+  /** Aborted by `stop`, or when nothing is left to replicate. */
   readonly end: AbortSignal;
   readonly leftovers: LeftoverObject[];
 }
 
-/** Moves one database. What becomes of it stands in `progress`; it never rejects, and leaves nothing of ours behind. */
+/** Migrates one database and removes its replication objects. Never rejects: the outcome is in `progress`. */
 export async function migrateDatabase(
   run: PostgresMigrationContext,
   database: DatabaseDefinition,
   progress: DatabaseProgress,
 ): Promise<void> {
-  const { job, ports, stop } = run;
-  const doors = {
+  const { job, deps, stop } = run;
+  const endpoints = {
     source: { ...job.source, dbname: database.name },
     target: { ...job.target, dbname: database.name },
   };
   const name = replicationObjectName(job.id, database.oid);
-  const entry: PostgresJournalEntry = { engine: 'postgresql', name, ...doors, targetSystem: run.target.system };
-  let isClean = true;
+  const entry: PostgresJournalEntry = { engine: 'postgresql', name, ...endpoints, targetSystem: run.target.system };
+  let isRemoved = true;
   const remove = async () => {
-    if (isClean) return;
-    const left = await removeReplicationObjects(entry, ports);
+    if (isRemoved) return;
+    const left = await removeReplicationObjects(entry, deps);
     run.leftovers.push(...left);
-    if (left.length === 0) ports.journal.recordRemoved(name);
-    isClean = true;
+    if (left.length === 0) deps.journal.recordRemoved(name);
+    isRemoved = true;
   };
   let failure: string | undefined;
   try {
-    const method = await run.setup(async () => {
+    const method = await run.setupSemaphore(async () => {
       stop.throwIfAborted();
       progress.phase = 'schema';
-      await copyDatabaseSchema(run, database, doors, progress);
+      await copyDatabaseSchema(run, database, endpoints, progress);
       stop.throwIfAborted();
       progress.phase = 'connecting';
-      ports.journal.recordIntent(entry);
-      isClean = false;
-      const possible = await startReplication(run, entry, progress);
-      progress.method = possible;
-      if (possible === 'dump') {
+      deps.journal.recordIntent(entry);
+      isRemoved = false;
+      const method = await startReplication(run, entry, progress);
+      progress.method = method;
+      if (method === 'dump') {
         await remove();
-        await copyDatabaseRows({ ...doors, ports, signal: stop, name }, progress);
+        await copyDatabaseRows({ ...endpoints, deps, signal: stop, name }, progress);
       }
-      return possible;
+      return method;
     });
     if (method === 'continuous') {
       await replicateDatabase(
-        { entry, targetVersion: run.target.version, tower: run.tower, ports, signal: run.end },
+        { entry, targetVersion: run.target.version, poller: run.poller, deps, signal: run.end },
         progress,
       );
       if (progress.phase === 'streaming' && !isStoppedByInterrupt(stop)) await finalizeDatabase(run, entry, progress);
@@ -88,36 +88,38 @@ export async function migrateDatabase(
 }
 
 async function copyDatabaseSchema(
-  { job, ports, stop }: PostgresMigrationContext,
+  { job, deps, stop }: PostgresMigrationContext,
   database: DatabaseDefinition,
-  doors: Pick<PostgresJournalEntry, 'source' | 'target'>,
+  endpoints: Pick<PostgresJournalEntry, 'source' | 'target'>,
   progress: DatabaseProgress,
 ): Promise<void> {
-  const opening = { name: engineApplicationName, signal: stop };
+  const options = { name: engineApplicationName, signal: stop };
   progress.warnings.push(
-    ...(await withEngineSession(job.target, ports, opening, (session) => createTargetDatabase(session, database))),
+    ...(await withEngineSession(job.target, deps, options, (session) => createTargetDatabase(session, database))),
   );
-  const taken = await withEngineSession(doors.target, ports, opening, listUserTables);
-  if (taken.length > 0) {
-    throw new MigrationError(`the database is not empty on the target, which holds ${taken.join(', ')}: drop it there`);
+  const existing = await withEngineSession(endpoints.target, deps, options, listUserTables);
+  if (existing.length > 0) {
+    throw new MigrationError(
+      `the database is not empty on the target, which holds ${existing.join(', ')}: drop it there`,
+    );
   }
-  const copied = await ports.schemaCopy(doors.source, doors.target, stop);
+  const copied = await deps.schemaCopy(endpoints.source, endpoints.target, stop);
   if (copied.kind === 'refused') {
     throw new MigrationError(`the schema holds what cannot be copied: ${copied.objects.join(', ')}`);
   }
   progress.warnings.push(...copied.warnings);
 }
 
-/** Falls back to the dump when the source does not allow replication (insufficient_privilege), and for no other reason. */
+/** Chooses the dump only when the source refuses replication with insufficient_privilege (42501). */
 async function startReplication(
-  { job, ports, source, subscribing, stop }: PostgresMigrationContext,
+  { job, deps, source, subscribeMutex, stop }: PostgresMigrationContext,
   entry: PostgresJournalEntry,
   progress: DatabaseProgress,
 ): Promise<TransferMethod> {
   if (job.method === 'dump') return 'dump';
-  const opening = { name: entry.name, signal: stop };
+  const options = { name: entry.name, signal: stop };
   try {
-    await withEngineSession(entry.source, ports, opening, (session) =>
+    await withEngineSession(entry.source, deps, options, (session) =>
       createPublicationAndSlot(session, entry.name, source.version),
     );
   } catch (error) {
@@ -127,23 +129,23 @@ async function startReplication(
     );
     return 'dump';
   }
-  await subscribing(() =>
-    withEngineSession(entry.target, ports, opening, (session) => createSubscription(session, entry.name, entry.source)),
+  await subscribeMutex(() =>
+    withEngineSession(entry.target, deps, options, (session) => createSubscription(session, entry.name, entry.source)),
   );
   return 'continuous';
 }
 
-/** The end of a database that has everything: what replication does not bring is brought now. */
+/** Copies what replication does not transfer, after all changes have arrived. */
 async function finalizeDatabase(
-  { ports }: PostgresMigrationContext,
+  { deps }: PostgresMigrationContext,
   { source, target }: PostgresJournalEntry,
   progress: DatabaseProgress,
 ): Promise<void> {
   progress.phase = 'finishing';
-  const opening = { name: engineApplicationName };
+  const options = { name: engineApplicationName };
   try {
-    const warnings = await withEngineSession(source, ports, opening, (from) =>
-      withEngineSession(target, ports, opening, (to) => copyNonReplicatedData(from, to)),
+    const warnings = await withEngineSession(source, deps, options, (from) =>
+      withEngineSession(target, deps, options, (to) => copyNonReplicatedData(from, to)),
     );
     progress.warnings.push(...warnings);
   } catch (error) {

@@ -4,8 +4,8 @@ import { redactedReason } from '../migration-error.ts';
 import { migrationStatementTimeout, queryLastRows } from './engine-session.ts';
 
 /**
- * What neither replication nor copied rows bring: the state of sequences, the rows of materialized views, large objects.
- * @returns what could not be brought
+ * Copies what logical replication and COPY do not transfer: sequence values, rows of materialized views, large objects.
+ * @returns a warning for each object that could not be copied
  */
 export async function copyNonReplicatedData(source: CopySession, target: CopySession): Promise<readonly string[]> {
   return [
@@ -16,8 +16,8 @@ export async function copyNonReplicatedData(source: CopySession, target: CopySes
 }
 
 interface NamedRelation {
-  readonly shown: string;
-  readonly quoted: string;
+  readonly displayName: string;
+  readonly quotedName: string;
 }
 
 async function listRelations(session: CopySession, kind: 'S' | 'm', more = ''): Promise<readonly NamedRelation[]> {
@@ -28,44 +28,46 @@ async function listRelations(session: CopySession, kind: 'S' | 'm', more = ''): 
      ORDER BY c.oid`,
   );
   return rows.map(({ nspname, relname }) => ({
-    shown: `${nspname}.${relname}`,
-    quoted: `${quoteIdentifier(nspname ?? '')}.${quoteIdentifier(relname ?? '')}`,
+    displayName: `${nspname}.${relname}`,
+    quotedName: `${quoteIdentifier(nspname ?? '')}.${quoteIdentifier(relname ?? '')}`,
   }));
 }
 
 async function setSequences(source: CopySession, target: CopySession): Promise<readonly string[]> {
   const warnings: string[] = [];
-  for (const { shown, quoted } of await listRelations(source, 'S')) {
+  for (const { displayName, quotedName } of await listRelations(source, 'S')) {
     try {
-      const [row] = await queryLastRows(source, `SELECT last_value, is_called FROM ${quoted}`);
+      const [row] = await queryLastRows(source, `SELECT last_value, is_called FROM ${quotedName}`);
       if (row?.last_value == null) continue;
-      const called = row.is_called === 't';
-      await target.query(`SELECT setval(${quoteLiteral(quoted)}, ${quoteLiteral(row.last_value)}::bigint, ${called})`);
+      const isCalled = row.is_called === 't';
+      await target.query(
+        `SELECT setval(${quoteLiteral(quotedName)}, ${quoteLiteral(row.last_value)}::bigint, ${isCalled})`,
+      );
     } catch (error) {
-      warnings.push(`sequence ${shown} was not set: ${redactedReason(error)}`);
+      warnings.push(`sequence ${displayName} was not set: ${redactedReason(error)}`);
     }
   }
   return warnings;
 }
 
-/** One may read another that is still empty, which is an error: those that fail come again after the others. */
+/** A view may read another one that is not populated yet, which is an error: failed views are tried again after the others. */
 async function refreshViews(source: CopySession, target: CopySession): Promise<readonly string[]> {
-  let waiting = await listRelations(source, 'm', 'AND c.relispopulated');
+  let pending = await listRelations(source, 'm', 'AND c.relispopulated');
   for (;;) {
     const failed: { readonly view: NamedRelation; readonly error: unknown }[] = [];
-    for (const view of waiting) {
+    for (const view of pending) {
       try {
-        await target.query(`REFRESH MATERIALIZED VIEW ${view.quoted}`, migrationStatementTimeout);
+        await target.query(`REFRESH MATERIALIZED VIEW ${view.quotedName}`, migrationStatementTimeout);
       } catch (error) {
         failed.push({ view, error });
       }
     }
-    if (failed.length === 0 || failed.length === waiting.length) {
+    if (failed.length === 0 || failed.length === pending.length) {
       return failed.map(
-        ({ view, error }) => `materialized view ${view.shown} was not refreshed: ${redactedReason(error)}`,
+        ({ view, error }) => `materialized view ${view.displayName} was not refreshed: ${redactedReason(error)}`,
       );
     }
-    waiting = failed.map(({ view }) => view);
+    pending = failed.map(({ view }) => view);
   }
 }
 
@@ -81,7 +83,7 @@ async function copyLargeObjects(source: CopySession, target: CopySession): Promi
   return warnings;
 }
 
-/** Bytes at a time. */
+/** Bytes of a large object per statement. */
 const chunkBytes = 262_144;
 
 async function copyLargeObject(source: CopySession, target: CopySession, oid: number): Promise<void> {

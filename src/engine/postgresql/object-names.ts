@@ -1,4 +1,7 @@
-/** Of all that one migration makes for one database: letters that a slot may have, 63 at most. */
+/**
+ * Name of all objects of one migration in one database. Slot names allow lower-case letters, digits and underscores, 63
+ * characters.
+ */
 export function replicationObjectName(migration: string, database: string): string {
   return `${objectNamePrefix}${migration
     .toLowerCase()
@@ -8,8 +11,11 @@ export function replicationObjectName(migration: string, database: string): stri
 
 const objectNamePrefix = 'cloudctl_';
 
-/** Of the sessions that remove things: no object has it, so that they do not end themselves. */
+/**
+ * application_name of sessions that remove objects. It differs from object names, so these sessions do not terminate
+ * themselves.
+ */
 export const removalApplicationName = 'cloudctl-migration-removal';
 
-/** Of the sessions that look around. */
+/** application_name of sessions that only read. */
 export const engineApplicationName = 'cloudctl-migration';

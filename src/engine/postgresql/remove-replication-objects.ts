@@ -8,21 +8,22 @@ import { queryLastRows, querySingleValue, withEngineSession } from './engine-ses
 import { removalApplicationName } from './object-names.ts';
 
 /**
- * Removes what was made for one database, in whatever state it is: subscription, slots, publication. The data stays.
- * Tries again until `waits.removal` is over; what then still stands is named.
+ * Removes the subscription, the slots and the publication of one database, in whatever state they are. Rows stay. Retries until
+ * `removalTimeout` has passed.
+ * @returns the objects that could not be removed
  */
 export async function removeReplicationObjects(
   entry: PostgresJournalEntry,
-  ports: EngineDependencies,
+  deps: EngineDependencies,
 ): Promise<readonly LeftoverObject[]> {
-  const signal = AbortSignal.timeout(ports.limits.removalTimeout);
-  const context = { entry, ports, signal };
-  const copies: TableSyncSlots = { owner: 'any' };
+  const signal = AbortSignal.timeout(deps.limits.removalTimeout);
+  const context = { entry, deps, signal };
+  const syncSlots: TableSyncSlots = { owner: 'any' };
   const subscription = await retryUntilTimeout(context, 'target', (session) =>
-    removeSubscription(session, entry, copies),
+    removeSubscription(session, entry, syncSlots),
   );
   const [slot, publication] = [
-    await retryUntilTimeout(context, 'source', (session) => removeSlots(session, entry, copies)),
+    await retryUntilTimeout(context, 'source', (session) => removeSlots(session, entry, syncSlots)),
     await retryUntilTimeout(context, 'source', (session) => removePublication(session, entry)),
   ];
   const { name } = entry;
@@ -58,34 +59,37 @@ export async function removeReplicationObjects(
 
 interface RemovalContext {
   readonly entry: PostgresJournalEntry;
-  readonly ports: EngineDependencies;
+  readonly deps: EngineDependencies;
   readonly signal: AbortSignal;
 }
 
 type RemovalStep = (session: CopySession) => Promise<void>;
 
-/** Whose initial copies may have left slots: those of a subscription by its oid; any of the target when it cannot be asked. */
+/**
+ * Owner of the table synchronization slots to remove: the oid of a subscription; `any` of the target while the target cannot be
+ * queried.
+ */
 interface TableSyncSlots {
   owner: string | 'any' | 'none';
 }
 
-/** undefined: done. Otherwise why not; a database that is not there holds nothing. */
+/** Resolves with undefined when done, else with the last error. A database that does not exist (3D000) holds no objects. */
 async function retryUntilTimeout(
-  { entry, ports, signal }: RemovalContext,
+  { entry, deps, signal }: RemovalContext,
   side: LeftoverObject['side'],
   step: RemovalStep,
 ): Promise<unknown> {
   for (let attempt = 0; ; attempt++) {
     try {
-      // One try is made in any case, even when another step has used up the time.
-      const own = attempt === 0 ? AbortSignal.timeout(ports.limits.removalTimeout) : signal;
-      await withEngineSession(entry[side], ports, { name: removalApplicationName, signal: own }, step);
+      // The first attempt has a time limit of its own, even when an earlier step has used up the shared one.
+      const ownSlot = attempt === 0 ? AbortSignal.timeout(deps.limits.removalTimeout) : signal;
+      await withEngineSession(entry[side], deps, { name: removalApplicationName, signal: ownSlot }, step);
       return undefined;
     } catch (error) {
       if (engineErrorCode(error) === '3D000') return undefined;
       if (signal.aborted || permanentErrorCodes.test(engineErrorCode(error) ?? '')) return error;
       try {
-        await ports.sleep(Math.min(100 * 2 ** attempt, 1000), signal);
+        await deps.sleep(Math.min(100 * 2 ** attempt, 1000), signal);
       } catch {
         return error;
       }
@@ -93,13 +97,13 @@ async function retryUntilTimeout(
   }
 }
 
-/** Of no avail to try again: it is not allowed, or nobody is let in (invalid_authorization_specification). */
+/** Retrying does not help: insufficient_privilege or invalid_authorization_specification. */
 const permanentErrorCodes = /^(42501|28...)$/;
 
 async function removeSubscription(
   session: CopySession,
   entry: PostgresJournalEntry,
-  copies: TableSyncSlots,
+  syncSlots: TableSyncSlots,
 ): Promise<void> {
   await terminateSessions(session, entry.name);
   const quoted = quoteIdentifier(entry.name);
@@ -108,37 +112,39 @@ async function removeSubscription(
     `SELECT s.oid FROM pg_subscription s JOIN pg_database d ON d.oid = s.subdbid
      WHERE d.datname = current_database() AND s.subname = ${quoteLiteral(entry.name)}`,
   );
-  if (copies.owner === 'any') copies.owner = 'none';
+  if (syncSlots.owner === 'any') syncSlots.owner = 'none';
   if (found === undefined) return;
-  copies.owner = found;
+  syncSlots.owner = found;
   await session.query(`ALTER SUBSCRIPTION ${quoted} DISABLE`);
   await session.query(`ALTER SUBSCRIPTION ${quoted} SET (slot_name = NONE)`);
   await session.query(`DROP SUBSCRIPTION ${quoted}`);
 }
 
-/** Our own, and those of the initial copies, which their workers could not remove any more. */
+/** Drops the slot of the migration and the slots of initial copies that their workers did not drop. */
 async function removeSlots(
   session: CopySession,
   entry: PostgresJournalEntry,
-  { owner: of }: TableSyncSlots,
+  { owner }: TableSyncSlots,
 ): Promise<void> {
   await terminateSessions(session, entry.name);
-  const own = `slot_name = ${quoteLiteral(entry.name)}`;
-  const copy = `slot_name ~ ${quoteLiteral(`^pg_${of === 'any' ? '[0-9]+' : of}_sync_[0-9]+_${entry.targetSystem}$`)}`;
-  // While the target cannot be asked, what is in use may be somebody else's.
-  const copies = of === 'none' ? 'false' : of === 'any' ? `(${copy} AND NOT active)` : copy;
-  const ours = `database = current_database() AND (${own} OR ${copies})`;
-  await session.query(`SELECT pg_terminate_backend(active_pid) FROM pg_replication_slots WHERE active AND ${ours}`);
+  const ownSlot = `slot_name = ${quoteLiteral(entry.name)}`;
+  const syncSlot = `slot_name ~ ${quoteLiteral(`^pg_${owner === 'any' ? '[0-9]+' : owner}_sync_[0-9]+_${entry.targetSystem}$`)}`;
+  // While the target cannot be queried, an active slot may belong to another subscription.
+  const syncSlots = owner === 'none' ? 'false' : owner === 'any' ? `(${syncSlot} AND NOT active)` : syncSlot;
+  const condition = `database = current_database() AND (${ownSlot} OR ${syncSlots})`;
+  await session.query(
+    `SELECT pg_terminate_backend(active_pid) FROM pg_replication_slots WHERE active AND ${condition}`,
+  );
   for (const { slot_name: slot } of await queryLastRows(
     session,
-    `SELECT slot_name FROM pg_replication_slots WHERE ${ours}`,
+    `SELECT slot_name FROM pg_replication_slots WHERE ${condition}`,
   )) {
     await session.query(`SELECT pg_drop_replication_slot(${quoteLiteral(slot ?? '')})`);
   }
 }
 
 async function removePublication(session: CopySession, entry: PostgresJournalEntry): Promise<void> {
-  // A server that takes no writes would refuse to remove even what is not there.
+  // A read-only server rejects DROP PUBLICATION IF EXISTS even when the publication does not exist.
   const found = await querySingleValue(
     session,
     `SELECT 1 FROM pg_publication WHERE pubname = ${quoteLiteral(entry.name)}`,
@@ -147,16 +153,16 @@ async function removePublication(session: CopySession, entry: PostgresJournalEnt
 }
 
 /**
- * A statement goes on when whoever sent it has died: one that waits to make a slot would make it after the removal.
- * Throws while one is still alive.
+ * A statement continues after its client has died, and could create the slot after this removal. Throws while such a session is
+ * still running.
  */
 async function terminateSessions(session: CopySession, name: string): Promise<void> {
-  const ours = `application_name = ${quoteLiteral(name)} AND pid <> pg_backend_pid()`;
-  const [ended] = await session.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE ${ours}`);
+  const condition = `application_name = ${quoteLiteral(name)} AND pid <> pg_backend_pid()`;
+  const [ended] = await session.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE ${condition}`);
   if (ended === undefined || ended.length === 0) return;
   const left = await querySingleValue(
     session,
-    `SELECT pg_sleep(0.05); SELECT count(*) FROM pg_stat_activity WHERE ${ours}`,
+    `SELECT pg_sleep(0.05); SELECT count(*) FROM pg_stat_activity WHERE ${condition}`,
   );
   if (left !== '0') throw new Error('a session of the migration has not ended yet');
 }

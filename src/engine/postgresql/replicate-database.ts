@@ -15,30 +15,30 @@ import type { SourcePoller } from './source-poller.ts';
 export interface ReplicationOptions {
   readonly entry: PostgresJournalEntry;
   readonly targetVersion: number;
-  readonly tower: SourcePoller;
-  readonly ports: EngineDependencies;
-  /** Ends it; what was being asked is given up. */
+  readonly poller: SourcePoller;
+  readonly deps: EngineDependencies;
+  /** Ends replication and aborts a running query. */
   readonly signal: AbortSignal;
 }
 
-/** Watches one database replicate, until the signal. Rejects when it cannot go on. */
+/** Polls source and target of one database until the signal is aborted. Rejects when replication cannot continue. */
 export async function replicateDatabase(
-  { entry, targetVersion, tower, ports, signal }: ReplicationOptions,
+  { entry, targetVersion, poller, deps, signal }: ReplicationOptions,
   progress: DatabaseProgress,
 ): Promise<void> {
-  const target = holdPostgresSession(entry.target, ports, { name: engineApplicationName, signal });
-  const judge = createPollRecorder(ports, progress);
-  tower.addSlot(entry.name);
+  const target = holdPostgresSession(entry.target, deps, { name: engineApplicationName, signal });
+  const recordPoll = createPollRecorder(deps, progress);
+  poller.addSlot(entry.name);
   try {
     while (!signal.aborted) {
-      const source = await tower.poll();
-      const look = await target.run((session) => readTargetStatus(session, entry.name, targetVersion));
+      const source = await poller.poll();
+      const status = await target.run((session) => readTargetStatus(session, entry.name, targetVersion));
       const slot = source?.slots.get(entry.name);
       if (source !== undefined && (slot === undefined || slot.lost)) {
         throw new MigrationError(`the replication slot ${entry.name} is ${slot === undefined ? 'gone' : 'lost'}`);
       }
-      if (source !== undefined && slot !== undefined && look !== undefined) judge(source, slot, look);
-      await ports.sleep(ports.limits.pollInterval, signal);
+      if (source !== undefined && slot !== undefined && status !== undefined) recordPoll(source, slot, status);
+      await deps.sleep(deps.limits.pollInterval, signal);
     }
   } catch (error) {
     if (!signal.aborted) throw error;
@@ -47,28 +47,32 @@ export async function replicateDatabase(
   }
 }
 
-type RecordPoll = (source: SourceReplicationStatus, slot: SlotReplicationStatus, look: TargetReplicationStatus) => void;
+type RecordPoll = (
+  source: SourceReplicationStatus,
+  slot: SlotReplicationStatus,
+  status: TargetReplicationStatus,
+) => void;
 
-/** Writes down what was seen, and how long nothing has been left to replicate. */
-function createPollRecorder({ now, limits: waits }: EngineDependencies, progress: DatabaseProgress): RecordPoll {
+/** Records the result of each poll, and since when nothing is left to replicate. */
+function createPollRecorder({ now, limits }: EngineDependencies, progress: DatabaseProgress): RecordPoll {
   let position: string | undefined;
   let latest: SourceReplicationStatus | undefined;
   let failures: number | undefined;
-  return (source, slot, look) => {
-    const isReady = look.tables.every(({ stage }) => stage === 'r');
-    progress.tables = look.tables;
+  return (source, slot, status) => {
+    const isReady = status.tables.every(({ stage }) => stage === 'r');
+    progress.tables = status.tables;
     progress.lagBytes = slot.lagBytes;
     progress.phase = isReady ? 'streaming' : 'copying';
-    failures ??= look.failures;
-    warnOfFailures(progress, (look.failures ?? 0) - (failures ?? 0));
-    if (!isReady || !slot.caughtUp || look.position !== position) {
-      position = look.position;
+    failures ??= status.failures;
+    warnOfFailures(progress, (status.failures ?? 0) - (failures ?? 0));
+    if (!isReady || !slot.caughtUp || status.position !== position) {
+      position = status.position;
       progress.idleSince = undefined;
-      progress.idleLooks = 0;
+      progress.idlePolls = 0;
     } else if (source !== latest) {
       progress.idleSince ??= now();
-      // The clock may jump: what was written before the jump is only seen by the look after the next.
-      progress.idleLooks = now() - progress.idleSince >= waits.idleTime ? progress.idleLooks + 1 : 0;
+      // The virtual clock may jump. Changes written before the jump show up only in the poll after the next one.
+      progress.idlePolls = now() - progress.idleSince >= limits.idleTime ? progress.idlePolls + 1 : 0;
     }
     latest = source;
   };
@@ -79,7 +83,7 @@ function warnOfFailures(progress: DatabaseProgress, failures: number): void {
   if (failures > 0 && !progress.warnings.includes(note)) progress.warnings.push(note);
 }
 
-/** Nothing was left to replicate for as long as it takes, and a look after that has found it so. */
-export function isReplicationIdle({ idleLooks }: Pick<DatabaseProgress, 'idleLooks'>): boolean {
-  return idleLooks >= 2;
+/** True after two polls past the idle time that found nothing to replicate. */
+export function isReplicationIdle({ idlePolls }: Pick<DatabaseProgress, 'idlePolls'>): boolean {
+  return idlePolls >= 2;
 }

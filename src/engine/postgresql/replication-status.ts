@@ -3,12 +3,12 @@ import { quoteLiteral } from '../../postgresql/quote.ts';
 import { MigrationError } from '../migration-error.ts';
 import type { TableProgress, TableSyncState } from '../migration-state.ts';
 
-/** One database as its target tells it. */
+/** Replication state of one database, read from the target. */
 export interface TargetReplicationStatus {
   readonly tables: readonly TableProgress[];
-  /** Changes with every transaction that was applied, and with nothing else. */
+  /** Changes only when a transaction was applied. */
   readonly position: string;
-  /** Failures of the workers so far; undefined before PostgreSQL 15, which does not count them. */
+  /** Errors of the workers so far; undefined before PostgreSQL 15, which does not count them. */
   readonly failures: number | undefined;
 }
 
@@ -48,16 +48,16 @@ function parseSyncState(text: string | null | undefined): TableSyncState {
   return syncStates.find((stage) => stage === text) ?? 'i';
 }
 
-/** The slots of all databases as the source tells them, by name. */
+/** Replication state of all databases, read from the source: slots by name. */
 export interface SourceReplicationStatus {
-  /** Where the write-ahead log ended; to be given to the next look. */
+  /** End of the WAL, to be passed to the next poll. */
   readonly endLsn: string;
   readonly slots: ReadonlyMap<string, SlotReplicationStatus>;
 }
 
 export interface SlotReplicationStatus {
   readonly lagBytes: number;
-  /** All that was written up to the look before has arrived. */
+  /** The target has confirmed everything up to the `endLsn` of the previous poll. */
   readonly caughtUp: boolean;
   readonly lost: boolean;
 }

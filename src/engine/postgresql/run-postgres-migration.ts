@@ -12,34 +12,35 @@ import { isReplicationIdle } from './replicate-database.ts';
 import { assertPostgresCompatible, readServerIdentity, type ServerIdentity } from './server-identity.ts';
 import { createSourcePoller } from './source-poller.ts';
 
-/** Moves every database of the source. Rejects when none could be begun; what becomes of each stands on the board. */
+/** Migrates all databases of the source. Rejects when none could start; the outcome of each is in `migrationProgress`. */
 export async function runPostgresMigration(
   job: PostgresMigrationJob,
-  ports: EngineDependencies,
-  board: MigrationProgress,
+  deps: EngineDependencies,
+  migrationProgress: MigrationProgress,
   stop: AbortSignal,
 ): Promise<void> {
-  const found = await prepareMigration(job, ports, board, stop);
-  board.databases.push(...found.databases.map(({ name }) => createDatabaseProgress(name)));
+  const prepared = await prepareMigration(job, deps, migrationProgress, stop);
+  migrationProgress.databases.push(...prepared.databases.map(({ name }) => createDatabaseProgress(name)));
   const idle = new AbortController();
   const end = AbortSignal.any([stop, idle.signal]);
-  const tower = createSourcePoller(job.source, found.source.version, ports, end);
-  const run = {
-    ...found,
+  const poller = createSourcePoller(job.source, prepared.source.version, deps, end);
+  const context = {
+    ...prepared,
     job,
-    ports,
-    tower,
-    setup: createSemaphore(ports.limits.parallelDatabases),
-    subscribing: createSemaphore(1),
+    deps,
+    poller,
+    setupSemaphore: createSemaphore(deps.limits.parallelDatabases),
+    subscribeMutex: createSemaphore(1),
     stop,
     end,
-    leftovers: board.leftovers,
+    leftovers: migrationProgress.leftovers,
   };
-  const moves = found.databases.map((database, at) => migrateDatabase(run, database, board.databases[at]!));
-  const all = Promise.all(moves);
-  if (job.finishWhenIdle) void stopWhenIdle(board, ports, idle, all);
+  const all = Promise.all(
+    prepared.databases.map((database, at) => migrateDatabase(context, database, migrationProgress.databases[at]!)),
+  );
+  if (job.finishWhenIdle) void stopWhenIdle(migrationProgress, deps, idle, all);
   await all;
-  await tower.close();
+  await poller.close();
 }
 
 interface PreparedMigration {
@@ -50,36 +51,36 @@ interface PreparedMigration {
 
 async function prepareMigration(
   job: PostgresMigrationJob,
-  ports: EngineDependencies,
-  board: MigrationProgress,
+  deps: EngineDependencies,
+  migrationProgress: MigrationProgress,
   signal: AbortSignal,
 ): Promise<PreparedMigration> {
   const opening = { name: engineApplicationName, signal };
-  return withEngineSession(job.source, ports, opening, (from) =>
-    withEngineSession(job.target, ports, opening, async (to) => {
+  return withEngineSession(job.source, deps, opening, (from) =>
+    withEngineSession(job.target, deps, opening, async (to) => {
       const [source, target] = [await readServerIdentity(from), await readServerIdentity(to)];
       assertPostgresCompatible(source, target);
       const databases = await listSourceDatabases(from, job.ignoreDbs);
       if (databases.length === 0) throw new MigrationError('every database of the source is left out');
-      board.warnings.push(...(await copyRoles(from, to, ports.random)));
+      migrationProgress.warnings.push(...(await copyRoles(from, to, deps.random)));
       return { source, target, databases };
     }),
   );
 }
 
-/** A database that has failed, or was dumped, keeps nobody waiting. */
+/** Ends the migration when all running databases are idle. Failed and dumped databases do not count. */
 async function stopWhenIdle(
-  board: MigrationProgress,
-  ports: EngineDependencies,
+  migrationProgress: MigrationProgress,
+  deps: EngineDependencies,
   idle: AbortController,
   all: Promise<unknown>,
 ): Promise<void> {
-  const over = new AbortController();
-  void all.then(() => over.abort());
-  while (!over.signal.aborted) {
-    const living = board.databases.filter((one) => !hasEnded(one));
-    if (living.length > 0 && living.every(isReplicationIdle)) return idle.abort();
-    await ports.sleep(ports.limits.pollInterval, over.signal).catch(() => {});
+  const finished = new AbortController();
+  void all.then(() => finished.abort());
+  while (!finished.signal.aborted) {
+    const active = migrationProgress.databases.filter((one) => !hasEnded(one));
+    if (active.length > 0 && active.every(isReplicationIdle)) return idle.abort();
+    await deps.sleep(deps.limits.pollInterval, finished.signal).catch(() => {});
   }
   return undefined;
 }

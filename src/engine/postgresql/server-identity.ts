@@ -4,11 +4,11 @@ import { MigrationError } from '../migration-error.ts';
 import { queryLastRows } from './engine-session.ts';
 
 export interface ServerIdentity {
-  /** server_version_num */
+  /** `server_version_num`, for example 170005. */
   readonly version: number;
-  /** The system identifier of pg_control; copies of a data directory have the same. */
+  /** System identifier of pg_control. Copies of a data directory share it. */
   readonly system: string;
-  readonly started: string;
+  readonly startedAt: string;
 }
 
 export async function readServerIdentity(session: CopySession): Promise<ServerIdentity> {
@@ -17,12 +17,12 @@ export async function readServerIdentity(session: CopySession): Promise<ServerId
     `SELECT current_setting('server_version_num') AS version, system_identifier::text AS system,
      pg_postmaster_start_time()::text AS started FROM pg_control_system()`,
   );
-  return { version: Number(row?.version ?? 0), system: row?.system ?? '', started: row?.started ?? '' };
+  return { version: Number(row?.version ?? 0), system: row?.system ?? '', startedAt: row?.started ?? '' };
 }
 
-/** spec §4.6. Throws a MigrationError. */
+/** Compares source and target by spec.md §4.6. Throws a MigrationError. */
 export function assertPostgresCompatible(source: ServerIdentity, target: ServerIdentity): void {
-  if (source.system === target.system && source.started === target.started) {
+  if (source.system === target.system && source.startedAt === target.startedAt) {
     throw new MigrationError('source and target are the same server');
   }
   if (source.version < 100_000) {

@@ -4,11 +4,11 @@ import { holdPostgresSession } from './engine-session.ts';
 import { engineApplicationName } from './object-names.ts';
 import { readSourceStatus, type SourceReplicationStatus } from './replication-status.ts';
 
-/** Looks at the source for all databases at once. */
+/** Reads the slots of all databases of the source in one query. */
 export interface SourcePoller {
-  /** Adds a slot to those that are looked at. */
+  /** Adds a slot to the query. */
   addSlot(name: string): void;
-  /** A look that is not older than half of the time between two; undefined during an outage. */
+  /** A status that is at most half a poll interval old; undefined during an outage. */
   poll(): Promise<SourceReplicationStatus | undefined>;
   close(): Promise<void>;
 }
@@ -16,33 +16,33 @@ export interface SourcePoller {
 export function createSourcePoller(
   source: PostgresqlSource,
   version: number,
-  ports: EngineDependencies,
+  deps: EngineDependencies,
   signal: AbortSignal,
 ): SourcePoller {
   const names = new Set<string>();
-  const held = holdPostgresSession(source, ports, { name: engineApplicationName, signal });
+  const heldSession = holdPostgresSession(source, deps, { name: engineApplicationName, signal });
   let end: string | undefined;
   let latest: Promise<SourceReplicationStatus | undefined> | undefined;
-  let at = Number.NEGATIVE_INFINITY;
-  let seen = new Set<string>();
-  const look = async () => {
-    const asked = [...names];
-    const found = await held.run((session) => readSourceStatus(session, asked, end, version));
-    end = found?.endLsn ?? end;
-    return found;
+  let polledAt = Number.NEGATIVE_INFINITY;
+  let polledNames = new Set<string>();
+  const poll = async () => {
+    const slotNames = [...names];
+    const status = await heldSession.run((session) => readSourceStatus(session, slotNames, end, version));
+    end = status?.endLsn ?? end;
+    return status;
   };
   return {
     addSlot: (name) => void names.add(name),
     poll() {
-      const isFresh = performance.now() - at < ports.limits.pollInterval / 2 && seen.size === names.size;
+      const isFresh = performance.now() - polledAt < deps.limits.pollInterval / 2 && polledNames.size === names.size;
       if (latest === undefined || !isFresh) {
-        at = performance.now();
-        seen = new Set(names);
-        // One after another: the session is one, and each look compares with the one before.
-        latest = (latest ?? Promise.resolve()).then(look, look);
+        polledAt = performance.now();
+        polledNames = new Set(names);
+        // Polls run one after another: they share a session, and each compares with the one before.
+        latest = (latest ?? Promise.resolve()).then(poll, poll);
       }
       return latest;
     },
-    close: held.close,
+    close: heldSession.close,
   };
 }

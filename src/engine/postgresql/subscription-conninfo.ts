@@ -1,12 +1,12 @@
 import type { PostgresqlSource } from '../../postgresql/source.ts';
 
 /**
- * How the target's server reaches the source, as libpq reads it
- * (https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING). It holds the password.
+ * Connection string with which the target server connects to the source, password included.
+ * https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING
  */
 export function subscriptionConninfo(source: PostgresqlSource): string {
   const password = source.password?.reveal() ?? '';
-  const words: readonly (readonly [string, string])[] = [
+  const options: readonly (readonly [string, string])[] = [
     ['host', source.host],
     ...(source.address === undefined ? [] : [['hostaddr', source.address] as const]),
     ['port', String(source.port)],
@@ -14,10 +14,10 @@ export function subscriptionConninfo(source: PostgresqlSource): string {
     ['user', source.username],
     ...(password === '' ? [] : [['password', password] as const]),
     ['sslmode', source.ssl],
-    // A source that hangs would hold up whoever drops the subscription.
+    // Without a limit, a source that does not answer would block DROP SUBSCRIPTION.
     ['connect_timeout', '10'],
   ];
-  return words.map(([name, value]) => `${name}=${quoteValue(value)}`).join(' ');
+  return options.map(([name, value]) => `${name}=${quoteValue(value)}`).join(' ');
 }
 
 function quoteValue(value: string): string {

@@ -5,19 +5,21 @@ import type { RedisJournalEntry } from '../migration-journal.ts';
 import type { LeftoverObject } from '../migration-state.ts';
 import { isReplicaOf, readReplicaSettings, readServerInfo, writeReplicaSettings } from './replica.ts';
 
-/** Makes the target stand alone, with the settings it had; its keys stay. Tries again until `waits.removal` is over. */
+/**
+ * Promotes the target (REPLICAOF NO ONE) and restores its settings; the keys stay. Retries until `removalTimeout` has passed.
+ */
 export async function detachTarget(
   entry: RedisJournalEntry,
-  ports: EngineDependencies,
+  deps: EngineDependencies,
 ): Promise<readonly LeftoverObject[]> {
-  const signal = AbortSignal.timeout(ports.limits.removalTimeout);
+  const signal = AbortSignal.timeout(deps.limits.removalTimeout);
   for (let attempt = 0; ; attempt++) {
     try {
-      await detachOnce(entry, ports);
+      await detachOnce(entry, deps);
       return [];
     } catch (error) {
       try {
-        await ports.sleep(Math.min(100 * 2 ** attempt, 1000), signal);
+        await deps.sleep(Math.min(100 * 2 ** attempt, 1000), signal);
       } catch {
         return [leftover(entry, error)];
       }
@@ -25,8 +27,8 @@ export async function detachTarget(
   }
 }
 
-async function detachOnce({ source, target, settings }: RedisJournalEntry, ports: EngineDependencies): Promise<void> {
-  const session = await ports.connectRedis(target, { limit: ports.limits.connectTimeout });
+async function detachOnce({ source, target, settings }: RedisJournalEntry, deps: EngineDependencies): Promise<void> {
+  const session = await deps.connectRedis(target, { limit: deps.limits.connectTimeout });
   try {
     if (isReplicaOf(await readServerInfo(session), source)) await session.send(['REPLICAOF', 'NO', 'ONE']);
     await writeReplicaSettings(session, settings, await readReplicaSettings(session));

@@ -1,17 +1,17 @@
 import { infoNumber, parseKeyspace, type RedisInfo } from '../../redis/info.ts';
 import type { TableProgress } from '../migration-state.ts';
 
-/** How far the target is, as both sides tell it. */
+/** Replication state of a Redis target, from INFO of both servers. */
 export interface RedisReplicationStatus {
   readonly isUp: boolean;
-  /** A full copy is on its way, and not only asked for: a source that refuses is asked again every second. */
+  /** A full synchronization is running. A target whose source refuses only requests one every second. */
   readonly isCopying: boolean;
   readonly lagBytes: number;
-  /** How far the stream of the source had come, and what of it the target has taken. */
-  readonly written: number;
-  readonly taken: number;
-  /** Changes with every write of people; the offsets move by themselves. */
-  readonly writes: string;
+  /** Offsets in the replication stream of the source, in bytes: written by the source, processed by the target. */
+  readonly sourceOffset: number;
+  readonly targetOffset: number;
+  /** Changes with every write of a client. The offsets also advance without writes, because of pings. */
+  readonly writeMarker: string;
   readonly databases: readonly RedisDatabaseProgress[];
 }
 
@@ -21,19 +21,21 @@ export interface RedisDatabaseProgress {
 }
 
 export function readReplicationStatus(source: RedisInfo, target: RedisInfo): RedisReplicationStatus {
-  const isAsked = target.get('master_sync_in_progress') === '1';
-  const isServed = [...source].some(([name, value]) => /^slave\d+$/.test(name) && !value.includes('state=online'));
-  const isCopying = isAsked && (isServed || (infoNumber(target, 'master_sync_read_bytes') ?? 0) > 0);
-  const isUp = target.get('master_link_status') === 'up' && !isAsked;
-  const written = infoNumber(source, 'master_repl_offset') ?? 0;
-  const taken = infoNumber(target, 'slave_repl_offset') ?? 0;
+  const isSyncing = target.get('master_sync_in_progress') === '1';
+  const hasPendingReplica = [...source].some(
+    ([name, value]) => /^slave\d+$/.test(name) && !value.includes('state=online'),
+  );
+  const isCopying = isSyncing && (hasPendingReplica || (infoNumber(target, 'master_sync_read_bytes') ?? 0) > 0);
+  const isUp = target.get('master_link_status') === 'up' && !isSyncing;
+  const sourceOffset = infoNumber(source, 'master_repl_offset') ?? 0;
+  const targetOffset = infoNumber(target, 'slave_repl_offset') ?? 0;
   return {
     isUp,
     isCopying,
-    lagBytes: Math.max(0, written - taken),
-    written,
-    taken,
-    writes: ['rdb_last_save_time', 'rdb_changes_since_last_save'].map((name) => source.get(name)).join(),
+    lagBytes: Math.max(0, sourceOffset - targetOffset),
+    sourceOffset,
+    targetOffset,
+    writeMarker: ['rdb_last_save_time', 'rdb_changes_since_last_save'].map((name) => source.get(name)).join(),
     databases: databasesOf(source, target, isUp),
   };
 }
@@ -41,7 +43,7 @@ export function readReplicationStatus(source: RedisInfo, target: RedisInfo): Red
 function databasesOf(source: RedisInfo, target: RedisInfo, isUp: boolean): readonly RedisDatabaseProgress[] {
   const counts = new Map(parseKeyspace(target).map(({ index, keys }) => [index, keys]));
   const indexes = new Set([...parseKeyspace(source).map(({ index }) => index), ...counts.keys()]);
-  // A source without a key is followed as well, and its first key may come in any database.
+  // An empty source is replicated as well; its first key may appear in any database.
   return (indexes.size === 0 ? [0] : [...indexes])
     .sort((a, b) => a - b)
     .map((index) => {

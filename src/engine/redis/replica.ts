@@ -2,21 +2,21 @@ import type { RedisSession } from '../../redis/connection.ts';
 import { infoNumber, parseInfo, type RedisInfo } from '../../redis/info.ts';
 import type { RedisSource } from '../../redis/source.ts';
 
-/** What following a source changes on the target, and what it was before. */
+/** Settings of the target that replication changes. */
 export type ReplicaSettings = Readonly<Record<string, string>>;
 
 export async function readServerInfo(session: RedisSession): Promise<RedisInfo> {
   return parseInfo(String(await session.send(['INFO'])));
 }
 
-/** How many databases a server can hold; without an end where it does not tell. */
+/** Number of databases of a server; infinity where the server does not report it. */
 export async function readDatabaseLimit(session: RedisSession): Promise<number> {
   const reply = await session.send(['CONFIG', 'GET', 'databases']);
-  const told = Array.isArray(reply) ? Number(reply[1]) : Number.NaN;
-  return told > 0 ? told : Number.POSITIVE_INFINITY;
+  const count = Array.isArray(reply) ? Number(reply[1]) : Number.NaN;
+  return count > 0 ? count : Number.POSITIVE_INFINITY;
 }
 
-/** Names the server does not know are left out. */
+/** Settings that the server does not have are left out. */
 export async function readReplicaSettings(session: RedisSession): Promise<ReplicaSettings> {
   const found: Record<string, string> = {};
   for (const name of replicaSettingNames) {
@@ -28,18 +28,18 @@ export async function readReplicaSettings(session: RedisSession): Promise<Replic
 
 const replicaSettingNames = ['masteruser', 'masterauth', 'tls-replication'] as const;
 
-/** Only what differs is written: a server without TLS refuses even to be told that it shall not use it. */
+/** Writes only changed settings: a server built without TLS rejects any CONFIG SET of tls-replication. */
 export async function writeReplicaSettings(
   session: RedisSession,
   settings: ReplicaSettings,
-  now: ReplicaSettings,
+  current: ReplicaSettings,
 ): Promise<void> {
   for (const [name, value] of Object.entries(settings)) {
-    if (now[name] !== value) await session.send(['CONFIG', 'SET', name, value]);
+    if (current[name] !== value) await session.send(['CONFIG', 'SET', name, value]);
   }
 }
 
-/** How the target enters the source. */
+/** Settings with which the target connects to the source. */
 export function replicaSettingsFor(source: RedisSource): ReplicaSettings {
   return {
     masteruser: source.username ?? '',
@@ -52,7 +52,7 @@ export async function startReplicaOf(session: RedisSession, source: RedisSource)
   await session.send(['REPLICAOF', source.address ?? source.host, String(source.port)]);
 }
 
-/** Whether this server is a replica of that source. */
+/** True when the server is a replica of that source. */
 export function isReplicaOf(info: RedisInfo, source: RedisSource): boolean {
   const host = info.get('master_host');
   return (

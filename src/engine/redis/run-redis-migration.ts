@@ -21,78 +21,80 @@ import {
   writeReplicaSettings,
 } from './replica.ts';
 
-/** The target becomes a replica of the source, with all its databases, until it is stopped. */
+/** Makes the target a replica of the source until the migration is stopped or idle. */
 export async function runRedisMigration(
   job: RedisMigrationJob,
-  ports: EngineDependencies,
-  board: MigrationProgress,
+  deps: EngineDependencies,
+  migrationProgress: MigrationProgress,
   stop: AbortSignal,
 ): Promise<void> {
-  const source = holdRedisSession(job.source, ports, stop);
-  const target = holdRedisSession(job.target, ports, stop);
+  const source = holdRedisSession(job.source, deps, stop);
+  const target = holdRedisSession(job.target, deps, stop);
   let entry: RedisJournalEntry | undefined;
   let failure: string | undefined;
   try {
-    const settings = await prepareTarget(job, ports, stop);
+    const settings = await prepareTarget(job, deps, stop);
     entry = { engine: 'redis', name: `redis ${job.id}`, source: job.source, target: job.target, settings };
-    ports.journal.recordIntent(entry);
-    await startReplication(job, ports, stop);
-    await replicateUntilStopped({ source, target, job, ports, board, stop });
+    deps.journal.recordIntent(entry);
+    await startReplication(job, deps, stop);
+    await replicateUntilStopped({ source, target, job, deps, migrationProgress, stop });
   } catch (error) {
     failure = redactedReason(error, job.source.password, job.target.password);
   }
   await Promise.all([source.close(), target.close()]);
   if (entry !== undefined) {
-    const left = await detachTarget(entry, ports);
-    board.leftovers.push(...left);
-    if (left.length === 0) ports.journal.recordRemoved(entry.name);
+    const left = await detachTarget(entry, deps);
+    migrationProgress.leftovers.push(...left);
+    if (left.length === 0) deps.journal.recordRemoved(entry.name);
   }
-  for (const progress of board.databases) {
+  for (const progress of migrationProgress.databases) {
     progress.phase = stop.aborted ? 'stopped' : failure === undefined ? 'done' : 'error';
   }
   if (failure !== undefined && !stop.aborted) throw new MigrationError(failure);
 }
 
 async function withRedisSession<T>(
-  door: RedisSource,
-  ports: EngineDependencies,
+  endpoint: RedisSource,
+  deps: EngineDependencies,
   signal: AbortSignal,
-  work: (session: RedisSession) => Promise<T>,
+  task: (session: RedisSession) => Promise<T>,
 ): Promise<T> {
-  const session = await ports.connectRedis(door, { limit: ports.limits.connectTimeout, signal });
+  const session = await deps.connectRedis(endpoint, { limit: deps.limits.connectTimeout, signal });
   try {
-    return await work(session);
+    return await task(session);
   } finally {
     session.end();
   }
 }
 
-/** Nothing is changed yet. Returns the settings of the target that will be. */
-async function prepareTarget({ source, target }: RedisMigrationJob, ports: EngineDependencies, signal: AbortSignal) {
-  const from = await withRedisSession(source, ports, signal, readServerInfo);
-  return withRedisSession(target, ports, signal, async (session) => {
-    assertRedisCompatible(from, await readServerInfo(session), await readDatabaseLimit(session));
+/** Checks both servers and returns the current settings of the target. Changes nothing. */
+async function prepareTarget({ source, target }: RedisMigrationJob, deps: EngineDependencies, signal: AbortSignal) {
+  const sourceInfo = await withRedisSession(source, deps, signal, readServerInfo);
+  return withRedisSession(target, deps, signal, async (session) => {
+    assertRedisCompatible(sourceInfo, await readServerInfo(session), await readDatabaseLimit(session));
     return readReplicaSettings(session);
   });
 }
 
-/** spec §4.6; and what a replica does first is to forget all it has. */
+/** Compares source and target by spec.md §4.6. A replica deletes all its keys first, so the target must be empty. */
 function assertRedisCompatible(source: RedisInfo, target: RedisInfo, databases: number): void {
   if (source.get('run_id') !== undefined && source.get('run_id') === target.get('run_id')) {
     throw new MigrationError('source and target are the same server');
   }
-  const [from, to] = [parseServerVersion(source), parseServerVersion(target)];
-  if (from !== undefined && to !== undefined && isNewer(from.redis, to.redis)) {
-    throw new MigrationError(`the source is ${from.product} ${from.version}, newer than the target's ${to.version}`);
-  }
-  const keys = parseKeyspace(target).reduce((sum, one) => sum + one.keys, 0);
-  if (keys > 0)
-    throw new MigrationError(`the target is not empty: it holds ${keys} keys, and following a source loses them`);
-  const beyond = parseKeyspace(source).find(({ index }) => index >= databases);
-  if (beyond !== undefined) {
-    // A server that loads such a copy exits.
+  const [sourceInfo, targetInfo] = [parseServerVersion(source), parseServerVersion(target)];
+  if (sourceInfo !== undefined && targetInfo !== undefined && isNewer(sourceInfo.redis, targetInfo.redis)) {
     throw new MigrationError(
-      `the source holds keys in database ${beyond.index}, and the target has ${databases} (its setting databases)`,
+      `the source is ${sourceInfo.product} ${sourceInfo.version}, newer than the target's ${targetInfo.version}`,
+    );
+  }
+  const keyCount = parseKeyspace(target).reduce((sum, one) => sum + one.keys, 0);
+  if (keyCount > 0)
+    throw new MigrationError(`the target is not empty: it holds ${keyCount} keys, and following a source loses them`);
+  const outOfRange = parseKeyspace(source).find(({ index }) => index >= databases);
+  if (outOfRange !== undefined) {
+    // Redis exits when it loads a snapshot with a database number that is out of range.
+    throw new MigrationError(
+      `the source holds keys in database ${outOfRange.index}, and the target has ${databases} (its setting databases)`,
     );
   }
 }
@@ -108,10 +110,10 @@ function versionNumbers(version: string): readonly number[] {
 
 async function startReplication(
   { source, target }: RedisMigrationJob,
-  ports: EngineDependencies,
+  deps: EngineDependencies,
   signal: AbortSignal,
 ): Promise<void> {
-  await withRedisSession(target, ports, signal, async (session) => {
+  await withRedisSession(target, deps, signal, async (session) => {
     await writeReplicaSettings(session, replicaSettingsFor(source), await readReplicaSettings(session));
     await startReplicaOf(session, source);
   });
@@ -121,72 +123,85 @@ interface ReplicationContext {
   readonly source: HeldSession<RedisSession>;
   readonly target: HeldSession<RedisSession>;
   readonly job: RedisMigrationJob;
-  readonly ports: EngineDependencies;
-  readonly board: MigrationProgress;
+  readonly deps: EngineDependencies;
+  readonly migrationProgress: MigrationProgress;
   readonly stop: AbortSignal;
 }
 
-/** Resolves when it is stopped, or has nothing left to replicate; rejects when it cannot go on. */
-async function replicateUntilStopped({ source, target, job, ports, board, stop }: ReplicationContext): Promise<void> {
-  const { now, limits: waits, sleep } = ports;
+/** Resolves when the migration is stopped or idle; rejects when replication cannot continue. */
+async function replicateUntilStopped({
+  source,
+  target,
+  job,
+  deps,
+  migrationProgress,
+  stop,
+}: ReplicationContext): Promise<void> {
+  const { now, limits, sleep } = deps;
   let downSince: number | undefined;
-  let before: RedisReplicationStatus | undefined;
+  let previous: RedisReplicationStatus | undefined;
   let idleSince: number | undefined;
-  let idleLooks = 0;
+  let idlePolls = 0;
   try {
     while (!stop.aborted) {
-      const from = await source.run(readServerInfo);
-      const to = await target.run(readServerInfo);
-      if (from !== undefined && to !== undefined) {
-        const seen = readReplicationStatus(from, to);
-        updateProgress(board, seen);
-        downSince = seen.isUp || seen.isCopying ? undefined : (downSince ?? performance.now());
-        if (downSince !== undefined && performance.now() - downSince > waits.outageTimeout) {
+      const sourceInfo = await source.run(readServerInfo);
+      const targetInfo = await target.run(readServerInfo);
+      if (sourceInfo !== undefined && targetInfo !== undefined) {
+        const status = readReplicationStatus(sourceInfo, targetInfo);
+        updateProgress(migrationProgress, status);
+        downSince = status.isUp || status.isCopying ? undefined : (downSince ?? performance.now());
+        if (downSince !== undefined && performance.now() - downSince > limits.outageTimeout) {
           throw new MigrationError(
             'the target cannot follow the source: its link is down; the log of the target says why',
           );
         }
-        // Pings go through the same stream as writes, so that it is never still: what counts is the look before.
+        // Pings advance the same offset as writes, so the comparison is with the previous poll.
         const isQuiet =
-          seen.isUp && before !== undefined && seen.taken >= before.written && seen.writes === before.writes;
-        before = seen;
+          status.isUp &&
+          previous !== undefined &&
+          status.targetOffset >= previous.sourceOffset &&
+          status.writeMarker === previous.writeMarker;
+        previous = status;
         idleSince = isQuiet ? (idleSince ?? now()) : undefined;
-        idleLooks = idleSince !== undefined && now() - idleSince >= waits.idleTime ? idleLooks + 1 : 0;
-        if (job.finishWhenIdle && idleLooks >= 2) return;
+        idlePolls = idleSince !== undefined && now() - idleSince >= limits.idleTime ? idlePolls + 1 : 0;
+        if (job.finishWhenIdle && idlePolls >= 2) return;
       }
-      await sleep(waits.pollInterval, stop);
+      await sleep(limits.pollInterval, stop);
     }
   } catch (error) {
     if (!stop.aborted) throw error;
   }
 }
 
-function updateProgress(board: MigrationProgress, { isUp, lagBytes, databases }: RedisReplicationStatus): void {
-  for (const { name, keys } of databases) {
-    let progress = board.databases.find((one) => one.name === name);
+function updateProgress(
+  migrationProgress: MigrationProgress,
+  { isUp, lagBytes, databases }: RedisReplicationStatus,
+): void {
+  for (const { name, keys: keyCount } of databases) {
+    let progress = migrationProgress.databases.find((one) => one.name === name);
     if (progress === undefined) {
       progress = createDatabaseProgress(name);
       progress.method = 'continuous';
-      board.databases.push(progress);
+      migrationProgress.databases.push(progress);
     }
-    progress.tables = [keys];
+    progress.tables = [keyCount];
     progress.lagBytes = lagBytes;
     progress.phase = isUp ? 'streaming' : 'copying';
   }
 }
 
 function holdRedisSession(
-  door: RedisSource,
-  ports: EngineDependencies,
+  endpoint: RedisSource,
+  deps: EngineDependencies,
   signal: AbortSignal,
 ): HeldSession<RedisSession> {
   return holdSession({
-    open: () => ports.connectRedis(door, { limit: ports.limits.connectTimeout, signal }),
+    open: () => deps.connectRedis(endpoint, { limit: deps.limits.connectTimeout, signal }),
     close: (session) => session.end(),
     isTransient: (error) =>
       error instanceof ConnectError
         ? error.phase === 'network' || error.code === 'LOADING'
         : error instanceof CommandError && error.lost,
-    outageTimeout: ports.limits.outageTimeout,
+    outageTimeout: deps.limits.outageTimeout,
   });
 }

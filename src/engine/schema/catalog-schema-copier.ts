@@ -7,15 +7,15 @@ import { type SchemaSession, withSchemaSession } from './schema-session.ts';
 import { missingRequirements, targetObstacles, versionObstacles } from './target-obstacles.ts';
 
 /**
- * Copies by reading the catalogue of the source and saying it again to the target, in one transaction.
- * Whatever it cannot copy it names, before it has made anything.
+ * Copies a schema by reading the system catalogs of the source and running DDL on the target, in one transaction. Objects that
+ * it cannot copy are reported before anything is created.
  */
 export const copySchemaFromCatalog: SchemaCopier = (from, to, signal) =>
   withSchemaSession(from, signal, (source) =>
     withSchemaSession(to, signal, (target) => copySchemaBetween(from, source, target)),
   );
 
-/** Between two open sessions. */
+/** Copies a schema between two open sessions. */
 export async function copySchemaBetween(
   from: DatabaseEndpoint,
   source: SchemaSession,
@@ -34,7 +34,7 @@ export async function copySchemaBetween(
   if (obstacles.length > 0) return { kind: 'refused', objects: obstacles };
   const failed = await createParts(target.session, plan.parts);
   if (failed !== undefined) return { kind: 'refused', objects: [failed] };
-  return { kind: 'copied', by: `the catalogue of ${from.host}`, warnings: schema.notes };
+  return { kind: 'copied', by: `the catalogue of ${from.host}`, warnings: schema.omissions };
 }
 
 interface CopyPlan {
@@ -42,29 +42,30 @@ interface CopyPlan {
   readonly obstacles: readonly string[];
 }
 
-/** In the order in which they can be made; comments on what is not copied fall away. */
+/** Orders the parts so that they can be created. Comments on objects that are not copied are left out. */
 export function planParts({
   parts,
   dependencies,
-  pieces,
-}: Pick<SourceSchema, 'parts' | 'dependencies' | 'pieces'>): CopyPlan {
-  const whole = createContainerLookup(new Set(parts.map(({ id }) => id)), new Map(pieces));
+  containedEntries,
+}: Pick<SourceSchema, 'parts' | 'dependencies' | 'containedEntries'>): CopyPlan {
+  const containerOf = createContainerLookup(new Set(parts.map(({ id }) => id)), new Map(containedEntries));
   const kept = parts.filter(
-    ({ kind, needs }) => kind !== 'comment' || isCommentTargetCopied(needs[0] ?? '', whole(needs[0] ?? '')),
+    ({ kind, dependsOn }) =>
+      kind !== 'comment' || isCommentTargetCopied(dependsOn[0] ?? '', containerOf(dependsOn[0] ?? '')),
   );
-  const result = orderParts(kept, dependencies, pieces);
-  const garbled = kept.filter(({ statements }) => statements.some((text) => text.includes('\uFFFD')));
+  const result = orderParts(kept, dependencies, containedEntries);
+  const misencoded = kept.filter(({ statements }) => statements.some((text) => text.includes('\uFFFD')));
   return {
     parts: result.parts,
     obstacles: [
       ...(result.kind === 'circle' ? result.parts.map(({ name }) => `${name} (in a circle of dependencies)`) : []),
-      ...garbled.map(({ name }) => `${name} (its text is not in the encoding of the database)`),
+      ...misencoded.map(({ name }) => `${name} (its text is not in the encoding of the database)`),
     ],
   };
 }
 
-/** What belongs to an extension comes with its comments; the schema public is there, and only its comment may be another. */
-function isCommentTargetCopied(id: string, whole: string | undefined): boolean {
-  if (whole === undefined) return id.startsWith('pg_namespace:');
-  return whole === id || !whole.startsWith('pg_extension:');
+/** Extensions create their own comments. The schema public exists already, but its comment may differ. */
+function isCommentTargetCopied(id: string, containerOf: string | undefined): boolean {
+  if (containerOf === undefined) return id.startsWith('pg_namespace:');
+  return containerOf === id || !containerOf.startsWith('pg_extension:');
 }

@@ -9,27 +9,27 @@ import { withSchemaSession } from './schema-session.ts';
 
 export interface SchemaCopierOptions {
   readonly env: Environment;
-  /** Where to look for pg_dump instead of everywhere. */
+  /** Folder with pg_dump; absent: all usual folders are searched. */
   readonly folder?: string | undefined;
   readonly run?: RunExternalProgram;
 }
 
-/** By pg_dump when one is here that is as new as the source, else by reading the catalogue. */
+/** Uses pg_dump when a version is installed that can read the source, else the system catalogs. */
 export function chooseSchemaCopier({ env, folder, run = runExternalProgram }: SchemaCopierOptions): SchemaCopier {
   return (from, to, signal) =>
     withSchemaSession(from, signal, (source) =>
       withSchemaSession(to, signal, async (target) => {
-        const dumps = canConnectByPgDump(from)
+        const programs = canConnectByPgDump(from)
           ? await findPgDumpPrograms({ env, folder, namesIn: listNamesOrNone, run }, signal)
           : [];
-        const dump = closestPgDump(dumps, source.version);
-        if (dump === undefined) return await copySchemaBetween(from, source, target);
-        return await copySchemaByPgDump(dump, from, { source, target }, { env, run }, signal);
+        const program = closestPgDump(programs, source.version);
+        if (program === undefined) return await copySchemaBetween(from, source, target);
+        return await copySchemaByPgDump(program, from, { source, target }, { env, run }, signal);
       }),
     );
 }
 
-/** A folder that cannot be read holds nothing for us. */
+/** An unreadable folder counts as empty. */
 function listNamesOrNone(folder: string): readonly string[] {
   try {
     return listFolder(folder);

@@ -4,20 +4,21 @@ import type { SchemaPart } from './schema-part.ts';
 import { schemaStatementTimeout } from './schema-session.ts';
 
 /**
- * Makes all or nothing, in one transaction. Gives the part that the target would not make and its words; throws when
- * the target is lost.
+ * Creates all parts in one transaction, or none.
+ * @returns the part that the target rejected, with its message; undefined: all were created. Throws when the connection is
+ * lost.
  */
 export async function createParts(
   session: PostgresqlSession,
   parts: readonly SchemaPart[],
 ): Promise<string | undefined> {
-  const refusal = await createAll(session, batchStatements(parts));
-  if (refusal === undefined) return undefined;
-  // A bundle does not tell which of its statements failed: the same again, one by one, and nothing of it is kept.
-  return (await findFailingPart(session, parts)) ?? refusal;
+  const error = await createAll(session, batchStatements(parts));
+  if (error === undefined) return undefined;
+  // A batch does not report which statement failed, so the statements run again one by one, and are rolled back.
+  return (await findFailingPart(session, parts)) ?? error;
 }
 
-/** Characters sent at once: a message for each statement would take a round trip each. */
+/** Characters per message: one message per statement would cost a round trip each. */
 const batchCharacters = 200_000;
 
 function batchStatements(parts: readonly SchemaPart[]): readonly string[] {
@@ -33,12 +34,12 @@ function batchStatements(parts: readonly SchemaPart[]): readonly string[] {
   return text === '' ? all : [...all, text];
 }
 
-/** Undefined when all of it was made and committed. */
+/** Returns the error message of the server; undefined: everything was created and committed. */
 async function createAll(session: PostgresqlSession, texts: readonly string[]): Promise<string | undefined> {
   await session.query('BEGIN');
   for (const text of [...texts, 'COMMIT']) {
-    const refusal = await tryStatement(session, text);
-    if (refusal !== undefined) return refusal;
+    const error = await tryStatement(session, text);
+    if (error !== undefined) return error;
   }
   return undefined;
 }
@@ -47,15 +48,15 @@ async function findFailingPart(session: PostgresqlSession, parts: readonly Schem
   await session.query('BEGIN');
   for (const { name, statements } of parts) {
     for (const statement of statements) {
-      const refusal = await tryStatement(session, statement);
-      if (refusal !== undefined) return `${name} (${refusal})`;
+      const error = await tryStatement(session, statement);
+      if (error !== undefined) return `${name} (${error})`;
     }
   }
   await session.query('ROLLBACK');
   return undefined;
 }
 
-/** The words of a server that would not; then the transaction is over. */
+/** Runs a statement and returns the error message of the server after a rollback; undefined: it succeeded. */
 export async function tryStatement(session: PostgresqlSession, text: string): Promise<string | undefined> {
   try {
     await session.query(text, schemaStatementTimeout);

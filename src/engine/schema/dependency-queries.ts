@@ -1,8 +1,8 @@
 import { catalogName } from './sql-fragments.ts';
 
 /**
- * Who needs whom, `from` needs `to`, as pg_depend has it. What a sequence is owned by comes later and is left out;
- * so are the foreign keys of partitions, which come with those of their parents.
+ * Dependencies from pg_depend: `from` needs `to`. Left out are the owners of sequences, which are set later, and foreign keys
+ * of partitions, which are created with those of their parents.
  */
 export const dependenciesQuery = `SELECT json_agg(json_build_object(
       'from', ${catalogName('d.classid')} || ':' || d.objid, 'to', ${catalogName('d.refclassid')} || ':' || d.refobjid)) AS pairs
@@ -12,7 +12,7 @@ export const dependenciesQuery = `SELECT json_agg(json_build_object(
     AND NOT (d.classid = 'pg_constraint'::regclass AND (SELECT conparentid FROM pg_constraint WHERE oid = d.objid) <> 0
       AND (SELECT contype FROM pg_constraint WHERE oid = d.objid) = 'f')`;
 
-/** Catalogue entries that come with another one: `from` is a piece of `to`. */
+/** Catalog entries that are created together with another one: `from` belongs to `to`. */
 export const containedEntriesQuery = `SELECT json_agg(json_build_object('from', piece, 'to', whole)) AS pairs FROM (
   SELECT 'pg_type:' || t.oid, CASE WHEN t.typrelid <> 0 AND c.relkind <> 'c' THEN 'pg_class:' || c.oid
       ELSE 'pg_type:' || t.typelem END
@@ -34,6 +34,6 @@ export const containedEntriesQuery = `SELECT json_agg(json_build_object('from', 
   UNION ALL SELECT ${catalogName('classid')} || ':' || objid, 'pg_extension:' || refobjid FROM pg_depend WHERE deptype = 'e'
 ) AS p(piece, whole)`;
 
-/** Since 14 each range type comes with one of several ranges. */
+/** From PostgreSQL 14 on, each range type has a multirange type. */
 export const multirangesQuery = `SELECT json_agg(json_build_object(
   'from', 'pg_type:' || rngmultitypid, 'to', 'pg_type:' || rngtypid)) AS pairs FROM pg_range WHERE rngtypid >= 16384`;

@@ -2,23 +2,23 @@ import { delimiter, join } from 'node:path';
 import type { RunExternalProgram } from '../../platform/external-program.ts';
 import type { Environment } from '../../platform/host.ts';
 
-/** A pg_dump that answered. */
+/** A pg_dump that reported its version. */
 export interface PgDumpProgram {
   readonly path: string;
-  /** 17 of 17.10: it reads servers of its own release and of older ones. */
+  /** Major version. pg_dump reads servers of its own and of earlier major versions. */
   readonly major: number;
 }
 
 export interface PgDumpSearch {
   readonly env: Environment;
-  /** Looked into instead of all others. */
+  /** The only folder to search. */
   readonly folder?: string | undefined;
-  /** Names in a folder; none when there is no such folder. */
+  /** File names in a folder; empty when the folder does not exist. */
   readonly namesIn: (folder: string) => readonly string[];
   readonly run: RunExternalProgram;
 }
 
-/** Every pg_dump of this machine that answers, the oldest release first and each release once. */
+/** The installed pg_dump programs, one per major version, oldest first. */
 export async function findPgDumpPrograms(places: PgDumpSearch, signal: AbortSignal): Promise<readonly PgDumpProgram[]> {
   const found = await Promise.all(candidatePaths(places).map((path) => probeVersion(path, places, signal)));
   const byMajor = new Map<number, PgDumpProgram>();
@@ -34,9 +34,9 @@ export function parsePgDumpMajor(text: string): number | undefined {
   return major === undefined ? undefined : Number(major);
 }
 
-/** The closest to the server's own release; undefined: none is new enough. */
-export function closestPgDump(dumps: readonly PgDumpProgram[], version: number): PgDumpProgram | undefined {
-  return dumps.find(({ major }) => major >= Math.floor(version / 10_000));
+/** The oldest program that can read the server; undefined: none is new enough. */
+export function closestPgDump(programs: readonly PgDumpProgram[], version: number): PgDumpProgram | undefined {
+  return programs.find(({ major }) => major >= Math.floor(version / 10_000));
 }
 
 function candidatePaths({ env, folder, namesIn }: PgDumpSearch): readonly string[] {
@@ -46,13 +46,13 @@ function candidatePaths({ env, folder, namesIn }: PgDumpSearch): readonly string
     ...path,
     ...installationFolders.flatMap(([root, rest]) => namesIn(root).map((name) => join(root, name, rest))),
   ]
-    .filter((place) => namesIn(place).includes(programName))
-    .map((place) => join(place, programName));
+    .filter((folder) => namesIn(folder).includes(programName))
+    .map((folder) => join(folder, programName));
 }
 
 const programName = process.platform === 'win32' ? 'pg_dump.exe' : 'pg_dump';
 
-/** Where Debian, Red Hat's packages by PostgreSQL, Homebrew and Windows keep releases beside each other. */
+/** Folders in which Debian, the PostgreSQL packages for Red Hat, Homebrew and Windows install several versions. */
 const installationFolders: readonly (readonly [root: string, rest: string])[] = [
   ['/usr/lib/postgresql', 'bin'],
   ['/usr', 'bin'],
@@ -79,7 +79,7 @@ async function probeVersion(
   }
 }
 
-/** What a program needs to run; nothing of PG… that could lead it elsewhere. */
+/** Variables that a program needs to run, without PG* variables, which would change the connection. */
 export function minimalEnvironment(env: Environment): Environment {
   const names = ['PATH', 'LD_LIBRARY_PATH', 'DYLD_LIBRARY_PATH', 'SystemRoot', 'TMPDIR', 'TEMP'];
   return {

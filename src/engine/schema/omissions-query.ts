@@ -1,6 +1,6 @@
 import { userObjectCondition, userRelations, userSchemaCondition } from './sql-fragments.ts';
 
-/** Rows with the one column `note`: what of the source is left behind on purpose. */
+/** Returns rows with the column `note`: properties of the source that are not copied on purpose. */
 export const omissionsQuery = `SELECT note FROM (
   SELECT format('privileges (GRANT) are not copied: %s objects have some', count(*)) FROM (
       SELECT c.oid FROM ${userRelations('rpvmSf')} WHERE c.relacl IS NOT NULL

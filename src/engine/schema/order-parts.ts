@@ -4,34 +4,36 @@ export type DependencyPair = readonly [from: string, to: string];
 
 export type PartOrder =
   | { readonly kind: 'ordered'; readonly parts: readonly SchemaPart[] }
-  /** These need each other, so none of them can be the first. */
+  /** These parts depend on each other. */
   | { readonly kind: 'circle'; readonly parts: readonly SchemaPart[] };
 
 /**
- * Each part after those it needs; where nothing decides, by kind and name, so that the same schema always gives the same
- * statements. What is needed and is no part is there already: it belongs to the server or to an extension.
- * @param pieces entries that come with another one, so that who needs the piece needs the whole
+ * Sorts parts so that each follows those it depends on; ties are sorted by kind and name, so that the same schema gives the
+ * same statements. A dependency that is not a part exists already: it belongs to the server or an extension.
+ * @param pieces entries that are created with another one; a dependency on such an entry is one on its container
  */
 export function orderParts(
   parts: readonly SchemaPart[],
   dependencies: readonly DependencyPair[],
   pieces: readonly DependencyPair[],
 ): PartOrder {
-  const whole = createContainerLookup(new Set(parts.map(({ id }) => id)), new Map(pieces));
-  const needs = new Map(parts.map(({ id, needs }) => [id, new Set(needs.flatMap((need) => whole(need) ?? []))]));
+  const containerOf = createContainerLookup(new Set(parts.map(({ id }) => id)), new Map(pieces));
+  const dependencyIds = new Map(
+    parts.map(({ id, dependsOn }) => [id, new Set(dependsOn.flatMap((need) => containerOf(need) ?? []))]),
+  );
   for (const [from, to] of dependencies) {
-    const [upper, lower] = [whole(from), whole(to)];
-    if (upper !== undefined && lower !== undefined) needs.get(upper)?.add(lower);
+    const [upper, lower] = [containerOf(from), containerOf(to)];
+    if (upper !== undefined && lower !== undefined) dependencyIds.get(upper)?.add(lower);
   }
-  for (const [id, set] of needs) set.delete(id);
-  return sortTopologically([...parts].sort(byKindAndName), needs);
+  for (const [id, set] of dependencyIds) set.delete(id);
+  return sortTopologically([...parts].sort(byKindAndName), dependencyIds);
 }
 
-/** Follows pieces to the part they belong to; undefined: it is none. */
+/** Returns a function that finds the part which creates a catalog entry; undefined: no part does. */
 export function createContainerLookup(ids: ReadonlySet<string>, pieces: ReadonlyMap<string, string>) {
   return (id: string): string | undefined => {
     let at: string | undefined = id;
-    // An array of the row of a table is three entries deep; the bound is for a catalogue that is broken.
+    // An array of a table's row type is three steps deep. The limit guards against a corrupt catalog.
     for (let step = 0; step < 8 && at !== undefined; step++) {
       if (ids.has(at)) return at;
       at = pieces.get(at);
@@ -40,13 +42,16 @@ export function createContainerLookup(ids: ReadonlySet<string>, pieces: Readonly
   };
 }
 
-/** Takes, again and again, the first part of the list that needs nothing more. */
-function sortTopologically(parts: readonly SchemaPart[], needs: ReadonlyMap<string, ReadonlySet<string>>): PartOrder {
+/** Kahn's algorithm: takes the first part in the list without open dependencies, until none is left. */
+function sortTopologically(
+  parts: readonly SchemaPart[],
+  dependencyIds: ReadonlyMap<string, ReadonlySet<string>>,
+): PartOrder {
   const rank = new Map(parts.map(({ id }, at) => [id, at]));
-  const open = parts.map(({ id }) => needs.get(id)?.size ?? 0);
-  const users = new Map<string, number[]>();
-  for (const [id, set] of needs) {
-    for (const need of set) users.set(need, [...(users.get(need) ?? []), rank.get(id)!]);
+  const open = parts.map(({ id }) => dependencyIds.get(id)?.size ?? 0);
+  const dependents = new Map<string, number[]>();
+  for (const [id, set] of dependencyIds) {
+    for (const need of set) dependents.set(need, [...(dependents.get(need) ?? []), rank.get(id)!]);
   }
   const ready = createHeap();
   open.forEach((count, at) => {
@@ -55,7 +60,7 @@ function sortTopologically(parts: readonly SchemaPart[], needs: ReadonlyMap<stri
   const done: SchemaPart[] = [];
   for (let at = ready.take(); at !== undefined; at = ready.take()) {
     done.push(parts[at]!);
-    for (const user of users.get(parts[at]!.id) ?? []) {
+    for (const user of dependents.get(parts[at]!.id) ?? []) {
       open[user]! -= 1;
       if (open[user] === 0) ready.add(user);
     }
@@ -73,7 +78,7 @@ function byKindAndName(one: SchemaPart, other: SchemaPart): number {
 
 interface Heap {
   add(value: number): void;
-  /** The smallest. */
+  /** Removes and returns the smallest value. */
   take(): number | undefined;
 }
 

@@ -18,7 +18,7 @@ import { castParts, compositeParts, domainCheckParts, domainParts, enumParts, ra
 import { defaultParts, materializedViewParts, viewParts } from './parts/views.ts';
 import type { PartQuery } from './schema-part.ts';
 
-/** Everything that can be copied, one question a kind of object. */
+/** Queries for all objects that can be copied, one per kind. */
 export const partQueries: readonly PartQuery[] = [
   schemaParts,
   extensionParts,

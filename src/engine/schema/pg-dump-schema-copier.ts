@@ -17,32 +17,32 @@ export interface PgDumpDependencies {
 }
 
 /**
- * What pg_dump writes is said to the target through our own session and in one transaction: no psql is needed, none of
- * its commands can be smuggled in by a name, and a failure leaves nothing.
+ * Runs the script of pg_dump in one transaction of an own session: psql is not needed, its meta-commands cannot be injected
+ * through a name, and a failure leaves nothing.
  */
 export async function copySchemaByPgDump(
-  dump: PgDumpProgram,
+  program: PgDumpProgram,
   from: DatabaseEndpoint,
   sides: { readonly source: SchemaSession; readonly target: SchemaSession },
-  ports: PgDumpDependencies,
+  deps: PgDumpDependencies,
   signal: AbortSignal,
 ): Promise<SchemaCopyResult> {
   const { source, target } = sides;
-  const unfit = [
+  const obstacles = [
     ...versionObstacles({ from: source.version, to: target.version }),
     ...(await targetObstacles(source.session, target.session)),
   ];
-  if (unfit.length > 0) return { kind: 'refused', objects: unfit };
+  if (obstacles.length > 0) return { kind: 'refused', objects: obstacles };
   const warnings = await queryColumn(source.session, omissionsQuery, 'note');
-  const text = await readSchemaScript(dump, from, ports, signal);
-  const refusal =
+  const text = await readSchemaScript(program, from, deps, signal);
+  const error =
     (await tryStatement(target.session, `BEGIN;\n${withoutPsqlCommands(text, target.version)}`)) ??
     (await tryStatement(target.session, 'COMMIT'));
-  if (refusal !== undefined) return { kind: 'refused', objects: [`what pg_dump wrote (${refusal})`] };
-  return { kind: 'copied', by: `pg_dump ${dump.major}`, warnings };
+  if (error !== undefined) return { kind: 'refused', objects: [`what pg_dump wrote (${error})`] };
+  return { kind: 'copied', by: `pg_dump ${program.major}`, warnings };
 }
 
-/** pg_dump's script without what is meant for psql, and without a setting that older servers do not know. */
+/** The script of pg_dump without psql meta-commands, and without transaction_timeout for servers before PostgreSQL 17. */
 export function withoutPsqlCommands(text: string, version: number): string {
   const lines = text.split('\n');
   const first = lines.findIndex((line) => line.startsWith('\\restrict '));
@@ -64,15 +64,15 @@ const pgDumpArguments = [
 ];
 
 async function readSchemaScript(
-  dump: PgDumpProgram,
+  program: PgDumpProgram,
   from: DatabaseEndpoint,
-  ports: PgDumpDependencies,
+  deps: PgDumpDependencies,
   signal: AbortSignal,
 ): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'cloudctl-dump-'));
   try {
-    const env = { ...minimalEnvironment(ports.env), ...libpqEnvironment(from, folder) };
-    const { status, stdout, stderr } = await ports.run(dump.path, pgDumpArguments, {
+    const env = { ...minimalEnvironment(deps.env), ...libpqEnvironment(from, folder) };
+    const { status, stdout, stderr } = await deps.run(program.path, pgDumpArguments, {
       env,
       signal,
       maxOutputBytes: maxScriptCharacters,
@@ -87,23 +87,23 @@ async function readSchemaScript(
   }
 }
 
-/** Characters of a schema that fit in one message of the protocol, with room to spare. */
+/** Maximum length of a schema script. One protocol message holds four times as much. */
 const maxScriptCharacters = 256 * 1024 * 1024;
 
-/** How libpq enters the source; the password stands in a file that nobody else can read, and never in an argument. */
+/** Connection variables of libpq. The password is in a file with mode 0600, never in an argument or a variable. */
 function libpqEnvironment(from: DatabaseEndpoint, folder: string): Environment {
-  const password = join(folder, 'password');
-  writeFileSync(password, `*:*:*:*:${escapePassword(from.password?.reveal() ?? '')}\n`, { mode: 0o600 });
+  const passwordFile = join(folder, 'password');
+  writeFileSync(passwordFile, `*:*:*:*:${escapePassword(from.password?.reveal() ?? '')}\n`, { mode: 0o600 });
   const { ca, what } = from.verify ?? {};
-  const authority = join(folder, 'authority.pem');
-  if (ca !== undefined) writeFileSync(authority, ca.pem, { mode: 0o600 });
+  const caFile = join(folder, 'authority.pem');
+  if (ca !== undefined) writeFileSync(caFile, ca.pem, { mode: 0o600 });
   return {
     PGHOST: from.host,
     ...(from.address === undefined ? {} : { PGHOSTADDR: from.address }),
     PGPORT: String(from.port),
     PGDATABASE: from.dbname,
     PGUSER: from.username,
-    PGPASSFILE: password,
+    PGPASSFILE: passwordFile,
     PGAPPNAME: schemaApplicationName,
     PGGSSENCMODE: 'disable',
     PGSSLMODE:
@@ -116,15 +116,18 @@ function libpqEnvironment(from: DatabaseEndpoint, folder: string): Environment {
             : 'verify-ca',
     PGCONNECT_TIMEOUT: '30',
     HOME: folder,
-    ...(ca === undefined ? {} : { PGSSLROOTCERT: authority }),
+    ...(ca === undefined ? {} : { PGSSLROOTCERT: caFile }),
   };
 }
 
-function escapePassword(password: string): string {
-  return password.replace(/[\\:]/g, '\\$&');
+function escapePassword(passwordFile: string): string {
+  return passwordFile.replace(/[\\:]/g, '\\$&');
 }
 
-/** A line end ends a password file's line, and libpq finds the usual authorities only where a file names them. */
-export function canConnectByPgDump({ password, verify }: DatabaseEndpoint): boolean {
-  return !/[\r\n]/.test(password?.reveal() ?? '') && (verify === undefined || verify.ca !== undefined);
+/**
+ * False for a password with a line break, which a password file cannot hold, and for TLS verification with the CAs of the
+ * system, which libpq does not find.
+ */
+export function canConnectByPgDump({ password: passwordFile, verify }: DatabaseEndpoint): boolean {
+  return !/[\r\n]/.test(passwordFile?.reveal() ?? '') && (verify === undefined || verify.ca !== undefined);
 }

@@ -7,34 +7,34 @@ import { parsePairs, parsePart, type SchemaPart, type ServerVersions, unquoteNam
 import { queryColumn, schemaStatementTimeout } from './schema-session.ts';
 import { unsupportedObjectsQuery } from './unsupported-objects.ts';
 
-/** A schema as its server tells it. */
+/** A schema, read from the catalogs of the source. */
 export interface SourceSchema {
   readonly parts: readonly SchemaPart[];
   readonly dependencies: readonly DependencyPair[];
-  readonly pieces: readonly DependencyPair[];
-  /** What is there and cannot be made by us. */
+  readonly containedEntries: readonly DependencyPair[];
+  /** Objects that cannot be copied. */
   readonly unsupported: readonly string[];
-  /** What is left behind on purpose. */
-  readonly notes: readonly string[];
+  /** Properties that are not copied on purpose. */
+  readonly omissions: readonly string[];
 }
 
-/** Reads in one transaction that cannot write. */
+/** Reads the schema in one read-only transaction. */
 export async function readSourceSchema(session: PostgresqlSession, versions: ServerVersions): Promise<SourceSchema> {
   await session.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
   const parts: SchemaPart[] = [];
-  for (const { kind, sql: text } of partQueries) {
-    const [rows = []] = await session.query(text(versions), schemaStatementTimeout);
+  for (const { kind, sql } of partQueries) {
+    const [rows = []] = await session.query(sql(versions), schemaStatementTimeout);
     parts.push(...rows.map((row) => parsePart(kind, row)));
   }
   const schema = {
     parts: parts.filter(({ statements }) => statements.length > 0),
     dependencies: await queryPairs(session, dependenciesQuery),
-    pieces: [
+    containedEntries: [
       ...(await queryPairs(session, containedEntriesQuery)),
       ...(versions.from >= 140_000 ? await queryPairs(session, multirangesQuery) : []),
     ],
     unsupported: (await queryColumn(session, unsupportedObjectsQuery(versions), 'name')).map(unquoteName),
-    notes: await queryColumn(session, omissionsQuery, 'note'),
+    omissions: await queryColumn(session, omissionsQuery, 'note'),
   };
   await session.query('COMMIT');
   return schema;

@@ -1,21 +1,21 @@
 import { isRecord, parseJson, stringField } from '../../json.ts';
 import type { PostgresqlRow } from '../../postgresql/connection.ts';
 
-/** One object of a schema, and how to make it again. */
+/** One object of a schema, with the statements that create it. */
 export interface SchemaPart {
-  /** Catalogue and oid, `pg_class:16384`, as dependencies name it; parts without an entry of their own have made-up ones. */
+  /** Catalog and oid, `pg_class:16384`, as in pg_depend. Parts without a catalog entry have a prefix of their own. */
   readonly id: string;
   readonly kind: PartKind;
-  /** As a person would write it: `table public.orders`. */
+  /** For messages: `table public.orders`. */
   readonly name: string;
-  /** What must be there before, beside what pg_depend knows. */
-  readonly needs: readonly string[];
-  /** What the target itself must have: `role:auditor`, `extension:postgis`, `language:plpgsql`. */
-  readonly wants: readonly string[];
+  /** Ids of parts that must be created before, in addition to pg_depend. */
+  readonly dependsOn: readonly string[];
+  /** What the target must provide: `role:auditor`, `extension:postgis`, `language:plpgsql`. */
+  readonly requirements: readonly string[];
   readonly statements: readonly string[];
 }
 
-/** In the order in which they are made when nothing else decides. */
+/** In the order of creation where dependencies do not decide. */
 export const partKinds = [
   'schema',
   'extension',
@@ -46,13 +46,16 @@ export const partKinds = [
 ] as const;
 export type PartKind = (typeof partKinds)[number];
 
-/** The versions of both servers, as server_version_num tells them. */
+/** `server_version_num` of the source (`from`) and the target (`to`). */
 export interface ServerVersions {
   readonly from: number;
   readonly to: number;
 }
 
-/** A question whose rows are parts: `id`, `name`, and as JSON arrays `statements`, `needs`, `wants` (the last two may be absent). */
+/**
+ * A query whose rows are parts: `id`, `name`, and as JSON arrays `statements`, `depends_on`, `requirements` (the last two are
+ * optional).
+ */
 export interface PartQuery {
   readonly kind: PartKind;
   sql(versions: ServerVersions): string;
@@ -63,18 +66,18 @@ export function parsePart(kind: PartKind, row: PostgresqlRow): SchemaPart {
     id: row.id ?? '',
     kind,
     name: unquoteName(row.name ?? ''),
-    needs: parseTextArray(row.needs),
-    wants: parseTextArray(row.wants),
+    dependsOn: parseTextArray(row.depends_on),
+    requirements: parseTextArray(row.requirements),
     statements: parseTextArray(row.statements),
   };
 }
 
-/** The server was told to quote everything; a person reads it more easily without. */
+/** Removes quotes that a name does not need: the session sets quote_all_identifiers. */
 export function unquoteName(name: string): string {
   return name.replace(/"([a-z_][a-z0-9_]*)"/g, '$1');
 }
 
-/** A JSON array of texts; what is null in it is left out. */
+/** Parses a JSON array of strings and leaves out nulls. */
 export function parseTextArray(json: string | null | undefined): readonly string[] {
   if (json === null || json === undefined) return [];
   const read = parseJson(json);
@@ -82,7 +85,7 @@ export function parseTextArray(json: string | null | undefined): readonly string
   return read.value.filter((entry): entry is string => typeof entry === 'string');
 }
 
-/** A JSON array of pairs of texts, `[{"from": "…", "to": "…"}]`. */
+/** Parses a JSON array of pairs, `[{"from": "…", "to": "…"}]`. */
 export function parsePairs(json: string | null | undefined): readonly (readonly [from: string, to: string])[] {
   const read = parseJson(json ?? '[]');
   if (!read.ok || !Array.isArray(read.value)) throw new TypeError('the source wrote no list');

@@ -1,19 +1,19 @@
 import { connectPostgresql, type PostgresqlSession } from '../../postgresql/connection.ts';
 import type { DatabaseEndpoint } from '../schema-copier.ts';
 
-/** Milliseconds for one statement: a view over a thousand others takes a while, and nobody waits for ever. */
+/** Milliseconds per statement. DDL for a view over a thousand others takes minutes. */
 export const schemaStatementTimeout = 600_000;
 
-/** As others see the sessions, and pg_dump's. */
+/** application_name of these sessions and of pg_dump. */
 export const schemaApplicationName = 'cloudctl-schema';
 
-/** The signal decides; this is for a server that does not answer at all. */
+/** Milliseconds for connecting, in addition to the signal of the caller. */
 const connectTimeout = 30_000;
 
 /**
- * What the role or the database of either side may have set otherwise, and what would change the words of a statement or
- * how they are understood. The empty path makes the server write every name in full, and with quotes: a word that is
- * free in one release is reserved in the next.
+ * Settings that would change how DDL is written or understood, whatever the role or the database sets. With an empty
+ * search_path the server qualifies every name; with quote_all_identifiers a word that is a keyword only in a later release
+ * stays a name.
  */
 const sessionSettings = {
   client_encoding: 'UTF8',
@@ -36,25 +36,25 @@ const sessionSettings = {
   idle_in_transaction_session_timeout: '0',
 };
 
-/** Names that a server does not know are left out, so that every release understands it. */
+/** Settings that the server does not have are skipped, so that one query works for every release. */
 const applySettingsQuery = `SELECT set_config(s.name, w.value, false) FROM (VALUES ${Object.entries(sessionSettings)
   .map(([name, value]) => `('${name}', '${value}')`)
   .join(', ')}) AS w (name, value) JOIN pg_catalog.pg_settings s ON lower(s.name) = w.name`;
 
 export interface SchemaSession {
   readonly session: PostgresqlSession;
-  /** server_version_num */
+  /** `server_version_num`, for example 170005. */
   readonly version: number;
 }
 
-/** Opens a session in which statements mean the same on every server, does the work and closes it. */
+/** Runs a task in a new session with fixed settings and closes it in any case. */
 export async function withSchemaSession<T>(
-  door: DatabaseEndpoint,
+  endpoint: DatabaseEndpoint,
   signal: AbortSignal,
   work: (side: SchemaSession) => Promise<T>,
 ): Promise<T> {
-  const session = await connectPostgresql(door, {
-    dbname: door.dbname,
+  const session = await connectPostgresql(endpoint, {
+    dbname: endpoint.dbname,
     limit: connectTimeout,
     applicationName: schemaApplicationName,
     signal,
@@ -68,13 +68,13 @@ export async function withSchemaSession<T>(
   }
 }
 
-/** The column `value` of the only row. */
+/** The column `value` of the first row. */
 export async function queryValueColumn(session: PostgresqlSession, text: string): Promise<string | null | undefined> {
   const [rows = []] = await session.query(text, schemaStatementTimeout);
   return rows[0]?.value;
 }
 
-/** One column of every row, as texts. */
+/** One column of all rows, without nulls. */
 export async function queryColumn(session: PostgresqlSession, text: string, name: string): Promise<readonly string[]> {
   const [rows = []] = await session.query(text, schemaStatementTimeout);
   return rows.flatMap((row) => row[name] ?? []);

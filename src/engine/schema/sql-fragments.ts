@@ -1,23 +1,29 @@
-/** The first oid that a person's object can have; what is below came with the server. */
+/** FirstNormalObjectId of PostgreSQL (src/include/access/transam.h): smaller oids belong to objects of initdb. */
 const firstNormalObjectId = 16_384;
 
-/** True for an object that somebody made and that belongs to no extension. `oid` and `catalogue` are words of ours. */
+/** SQL condition: a user object that belongs to no extension. Arguments are not escaped. */
 export function userObjectCondition(catalogue: string, oid: string): string {
   return `(${oid} >= ${firstNormalObjectId} AND NOT EXISTS (SELECT FROM pg_depend member
     WHERE member.classid = '${catalogue}'::regclass AND member.objid = ${oid} AND member.deptype = 'e'))`;
 }
 
-/** `pg_class` of the oid of a catalogue: the session quotes all names, and an id has none. */
+/** SQL expression: name of the catalog with this oid, without the quotes that quote_all_identifiers adds. */
 export function catalogName(oid: string): string {
   return `trim('"' FROM ${oid}::regclass::text)`;
 }
 
-/** True for a namespace (by its alias) in which people keep things. */
+/**
+ * SQL condition: not a system schema.
+ * @param namespace alias of pg_namespace
+ */
 export function userSchemaCondition(namespace: string): string {
   return `${namespace}.nspname !~ '^pg_' AND ${namespace}.nspname <> 'information_schema'`;
 }
 
-/** Relations that people made, as `c` in `n`, of the kinds named by letters: `rp`. */
+/**
+ * FROM clause: user relations as `c` in `n`.
+ * @param letters values of relkind: `rp`
+ */
 export function userRelations(letters: string): string {
   return `pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
     AND c.relkind::text IN (${[...letters].map((letter) => `'${letter}'`).join(', ')})
@@ -30,26 +36,29 @@ export function storageOptionsSql(options: string, prefix = ''): string {
     FROM pg_options_to_table(${options}))`;
 }
 
-/** ` COLLATE "s"."c"` when the collation is not the one that the type has anyway. */
+/** ` COLLATE "s"."c"` when the collation is not the default of the type, else an empty string. */
 export function collateClause(collation: string, type: string): string {
   return `coalesce((SELECT format(' COLLATE %I.%I', cn.nspname, co.collname)
     FROM pg_collation co JOIN pg_namespace cn ON cn.oid = co.collnamespace
     WHERE co.oid = ${collation} AND co.oid <> (SELECT typcollation FROM pg_type WHERE oid = ${type})), '')`;
 }
 
-/** What follows the name in CREATE SEQUENCE and in an identity column, from an alias of pg_sequence. */
+/**
+ * Options of CREATE SEQUENCE and of identity columns.
+ * @param sequence alias of pg_sequence
+ */
 export function sequenceOptionsSql(sequence: string): string {
   return `format('START WITH %s INCREMENT BY %s MINVALUE %s MAXVALUE %s CACHE %s%s', ${sequence}.seqstart,
     ${sequence}.seqincrement, ${sequence}.seqmin, ${sequence}.seqmax, ${sequence}.seqcache,
     CASE WHEN ${sequence}.seqcycle THEN ' CYCLE' ELSE ' NO CYCLE' END)`;
 }
 
-/** An SQL array of texts as JSON; nulls in it go. */
+/** SQL expression: JSON array of the given text expressions, without nulls. */
 export function jsonTextArray(...entries: readonly string[]): string {
   return `array_to_json(array_remove(ARRAY[${entries.join(', ')}]::text[], NULL))`;
 }
 
-/** A statement for each row of a query with the one column `line`, joined to others by `||`. */
+/** SQL expression: JSON array that concatenates the given text arrays, without nulls. */
 export function jsonTextArrayConcat(...arrays: readonly string[]): string {
   return `array_to_json(array_remove((${arrays.map((array) => `${array}::text[]`).join(' || ')}), NULL))`;
 }

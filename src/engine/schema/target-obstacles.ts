@@ -4,7 +4,7 @@ import type { SchemaPart, ServerVersions } from './schema-part.ts';
 import { queryColumn, queryValueColumn } from './schema-session.ts';
 import { userObjectCondition, userSchemaCondition } from './sql-fragments.ts';
 
-/** Empty: a schema can go from the one release to the other. */
+/** Reasons why a schema cannot be copied between these versions; empty: it can. */
 export function versionObstacles({ from, to }: ServerVersions): readonly string[] {
   if (from < oldestReadableVersion) {
     return [
@@ -15,10 +15,10 @@ export function versionObstacles({ from, to }: ServerVersions): readonly string[
   return [`PostgreSQL ${formatMajorVersion(from)} is newer than the target, which is ${formatMajorVersion(to)}`];
 }
 
-/** The oldest release whose catalogue is asked in words it knows. */
+/** The catalog queries work from this version on. */
 const oldestReadableVersion = 120_000;
 
-/** Empty: the target is, and its encoding can hold what the source has. */
+/** Reasons why this target cannot hold the schema: existing objects or another encoding; empty: it can. */
 export async function targetObstacles(
   source: PostgresqlSession,
   target: PostgresqlSession,
@@ -34,7 +34,7 @@ export async function targetObstacles(
 
 const encodingQuery = `SELECT pg_encoding_to_char(encoding) AS value FROM pg_database WHERE datname = current_database()`;
 
-/** Names of what somebody already made in this database; extensions may be there. */
+/** Names of at most 20 user objects in this database, without extensions. */
 async function listExistingObjects(session: PostgresqlSession): Promise<readonly string[]> {
   return await queryColumn(
     session,
@@ -52,17 +52,17 @@ async function listExistingObjects(session: PostgresqlSession): Promise<readonly
   );
 }
 
-/** What parts want of the target and it does not have, each with the part that wants it. */
+/** Requirements that the target does not meet, each with its part. */
 export async function missingRequirements(
   session: PostgresqlSession,
   parts: readonly SchemaPart[],
 ): Promise<readonly string[]> {
-  const has = new Set(await queryColumn(session, availableRequirementsQuery, 'name'));
-  return parts.flatMap(({ name, wants }) =>
-    wants
-      .filter((want) => !has.has(want))
-      .map((want) => {
-        const [what, ...rest] = want.split(':');
+  const available = new Set(await queryColumn(session, availableRequirementsQuery, 'name'));
+  return parts.flatMap(({ name, requirements }) =>
+    requirements
+      .filter((requirement) => !available.has(requirement))
+      .map((requirement) => {
+        const [what, ...rest] = requirement.split(':');
         const thing = `${what} ${rest.join(':')}`;
         return thing === name ? `${name} (not on the target)` : `${name} (the target has no ${thing})`;
       }),

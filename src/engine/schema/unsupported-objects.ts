@@ -1,12 +1,12 @@
 import type { ServerVersions } from './schema-part.ts';
 import { userObjectCondition, userRelations, userSchemaCondition } from './sql-fragments.ts';
 
-/** Rows with the one column `name`: what the source has and the copier does not make. */
+/** Returns rows with the column `name`: objects of the source that cannot be copied. */
 export function unsupportedObjectsQuery({ from, to }: ServerVersions): string {
   const questions = [
     ...catalogsWithoutCopier.map(
-      ([catalogue, what, name, more]) =>
-        `SELECT format('${what} %s', ${name}) FROM ${catalogue} o ${more} WHERE ${userObjectCondition(catalogue, 'o.oid')}`,
+      ([catalogue, type, name, joins]) =>
+        `SELECT format('${type} %s', ${name}) FROM ${catalogue} o ${joins} WHERE ${userObjectCondition(catalogue, 'o.oid')}`,
     ),
     `SELECT format('foreign table %s.%s', n.nspname, c.relname) FROM ${userRelations('f')}`,
     `SELECT format('user mapping of server %s', srvname) FROM pg_user_mappings`,
@@ -30,7 +30,7 @@ export function unsupportedObjectsQuery({ from, to }: ServerVersions): string {
   return `SELECT DISTINCT name FROM (${questions.join('\nUNION ALL ')}) AS u(name) ORDER BY name`;
 }
 
-/** Catalogue, what an entry is called, the expression of its name, and what to join for it. */
+/** Catalogs whose user entries cannot be copied: type of the object, SQL expression for its name, joins for that expression. */
 const catalogsWithoutCopier: readonly (readonly [catalogue: string, what: string, name: string, more: string])[] = [
   ['pg_foreign_data_wrapper', 'foreign-data wrapper', 'o.fdwname', ''],
   ['pg_foreign_server', 'foreign server', 'o.srvname', ''],
@@ -60,20 +60,26 @@ function joinNamespace(column: string): string {
   return `JOIN pg_namespace n ON n.oid = ${column}`;
 }
 
-/** A superuser can put things where nobody looks for them. */
+/** A superuser can create objects in system schemas, which the other queries leave out. */
 const systemSchemaQueries = [
   ['pg_class', 'relation', 'relname', 'relnamespace', `o.relkind IN ('r', 'v', 'm', 'S', 'p', 'f')`],
   ['pg_proc', 'function', 'proname', 'pronamespace', 'true'],
   ['pg_type', 'type', 'typname', 'typnamespace', `o.typtype IN ('e', 'd', 'r')`],
 ].map(
-  ([catalogue, what, name, at, only]) => `SELECT format('${what} %s.%s in a system schema', n.nspname, o.${name})
-    FROM ${catalogue} o JOIN pg_namespace n ON n.oid = o.${at}
-    WHERE n.nspname IN ('pg_catalog', 'information_schema') AND ${userObjectCondition(catalogue!, 'o.oid')} AND ${only}`,
+  ([
+    catalogue,
+    type,
+    name,
+    namespaceColumn,
+    condition,
+  ]) => `SELECT format('${type} %s.%s in a system schema', n.nspname, o.${name})
+    FROM ${catalogue} o JOIN pg_namespace n ON n.oid = o.${namespaceColumn}
+    WHERE n.nspname IN ('pg_catalog', 'information_schema') AND ${userObjectCondition(catalogue!, 'o.oid')} AND ${condition}`,
 );
 
 const detachingPartitionsQuery = `SELECT format('partition %s.%s, which is being detached', n.nspname, c.relname)
   FROM ${userRelations('rp')} JOIN pg_inherits i ON i.inhrelid = c.oid AND i.inhdetachpending`;
 
-/** Since 17 partitions share the identity of their parent, and one with its own cannot be attached. */
+/** From PostgreSQL 17 on, partitions share the identity of their parent, so one with its own cannot be attached. */
 const partitionIdentityQuery = `SELECT format('identity of its own in partition %s.%s', n.nspname, c.relname)
   FROM ${userRelations('rp')} JOIN pg_attribute a ON a.attrelid = c.oid AND a.attidentity <> '' WHERE c.relispartition`;

@@ -74,7 +74,7 @@ export async function planRehearsal(
       databases: await listSourceDatabases(session, ignoreDbs),
     }),
   );
-  if (server.system === stage.server.system && server.started === stage.server.started) {
+  if (server.system === stage.server.system && server.startedAt === stage.server.startedAt) {
     throw usageError('source and target are the same server', 'name a server of its own with --into');
   }
   if (databases.length === 0)

@@ -7,13 +7,13 @@ export interface SlotHints {
   /** Seen to be the migration's in an earlier look, or an earlier run. */
   readonly known: readonly string[];
   /** There before the migration was started, or before the first look that found none of ours; undefined: not known. */
-  readonly before: readonly string[] | undefined;
+  readonly otherSlots: readonly string[] | undefined;
 }
 
 export interface SlotChoice {
   readonly slots: readonly ObservedSlot[];
   /** Several that could be it, and nothing tells them apart. */
-  readonly doubtful: readonly string[];
+  readonly ambiguous: readonly string[];
 }
 
 /**
@@ -21,17 +21,19 @@ export interface SlotChoice {
  * were named; those known from before and those with a name that engines of migrations give; those that appeared after the
  * migration was started; else all that speak pgoutput, which is told where there are several in one database.
  */
-export function chooseMigrationSlots(slots: readonly ObservedSlot[], clues: SlotHints): SlotChoice {
+export function chooseMigrationSlots(slots: readonly ObservedSlot[], hints: SlotHints): SlotChoice {
   const main = slots.filter((slot) => slot.database !== undefined && !isTableSyncSlot(slot) && !slot.temporary);
-  const certain = (found: readonly ObservedSlot[]): SlotChoice => ({ slots: found, doubtful: [] });
-  if (clues.named.length > 0) return certain(main.filter(({ name }) => clues.named.includes(name)));
-  const marked = main.filter(({ name }) => clues.known.includes(name) || isEngineName(name));
-  if (marked.length > 0) return certain(marked);
-  const spoken = main.filter(({ plugin }) => plugin === 'pgoutput');
-  const { before } = clues;
-  if (before !== undefined) return certain(spoken.filter(({ name }) => !before.includes(name)));
-  const doubtful = spoken.filter((slot) => spoken.some((other) => other !== slot && other.database === slot.database));
-  return { slots: spoken, doubtful: doubtful.map(({ name }) => name) };
+  const certain = (found: readonly ObservedSlot[]): SlotChoice => ({ slots: found, ambiguous: [] });
+  if (hints.named.length > 0) return certain(main.filter(({ name }) => hints.named.includes(name)));
+  const recognized = main.filter(({ name }) => hints.known.includes(name) || isEngineName(name));
+  if (recognized.length > 0) return certain(recognized);
+  const pgoutput = main.filter(({ plugin }) => plugin === 'pgoutput');
+  const { otherSlots } = hints;
+  if (otherSlots !== undefined) return certain(pgoutput.filter(({ name }) => !otherSlots.includes(name)));
+  const ambiguous = pgoutput.filter((slot) =>
+    pgoutput.some((other) => other !== slot && other.database === slot.database),
+  );
+  return { slots: pgoutput, ambiguous: ambiguous.map(({ name }) => name) };
 }
 
 /** Slots of initial copies: `pg_16397_sync_16385_7710259631094951408`, and up to 13 `sub_16397_sync_16385`. */

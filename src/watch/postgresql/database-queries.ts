@@ -47,7 +47,7 @@ export const tableShapesQuery: WatchQuery<ReadonlyMap<number, TableShape>> = {
           name: `${rowText(row, 'nspname')}.${rowText(row, 'relname')}`,
           columns: rowText(row, 'columns'),
           identity: rowText(row, 'identity'),
-          keyed: rowBoolean(row, 'keyed'),
+          hasReplicaIdentity: rowBoolean(row, 'keyed'),
         },
       ]),
     ),

@@ -17,24 +17,24 @@ export interface PhaseInput {
   /** A rule is broken that stops replication. */
   readonly stopped: boolean;
   /** Bytes that count as keeping up. */
-  readonly enough: number;
+  readonly streamingLag: number;
 }
 
-export function decidePhase(signs: PhaseInput): WatchPhase {
-  const { slot } = signs;
-  if (slot === undefined) return signs.hadSlot ? 'gone' : signs.dumped ? 'copying' : 'waiting';
-  if (signs.stopped) return 'stalled';
-  if (!signs.wasActive && !signs.copying) return 'waiting';
-  if (signs.copying) return 'copying';
+export function decidePhase(input: PhaseInput): WatchPhase {
+  const { slot } = input;
+  if (slot === undefined) return input.hadSlot ? 'gone' : input.dumped ? 'copying' : 'waiting';
+  if (input.stopped) return 'stalled';
+  if (!input.wasActive && !input.copying) return 'waiting';
+  if (input.copying) return 'copying';
   // A consumer that is away with something left to confirm follows nothing.
   const follows = slot.active || slot.lag === 0;
-  return follows && slot.lag <= signs.enough && signs.sender !== 'catchup' ? 'streaming' : 'catching_up';
+  return follows && slot.lag <= input.streamingLag && input.sender !== 'catchup' ? 'streaming' : 'catching_up';
 }
 
 /** Of all databases: what is worst is told, and what is least far; those with nothing to do do not count. */
 export function overallPhase(phases: readonly WatchPhase[]): WatchPhase {
   const order: readonly WatchPhase[] = ['stalled', 'copying', 'catching_up', 'streaming', 'waiting', 'gone'];
-  const met = order.find((phase) => phases.includes(phase)) ?? 'waiting';
+  const found = order.find((phase) => phases.includes(phase)) ?? 'waiting';
   // One that has not begun is behind those that stream.
-  return met === 'streaming' && phases.includes('waiting') ? 'copying' : met;
+  return found === 'streaming' && phases.includes('waiting') ? 'copying' : found;
 }

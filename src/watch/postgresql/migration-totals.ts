@@ -10,16 +10,16 @@ import type { DatabaseTrackingState, PostgresTrackingState } from './tracking-st
 
 /** One database after a look. */
 export interface TrackedDatabase {
-  readonly memory: DatabaseTrackingState;
+  readonly state: DatabaseTrackingState;
   readonly phase: WatchPhase;
 }
 
 /** A database without a slot counts only as long as none has one, or while it holds something to be copied. */
-export function databasesWithWork(sights: readonly TrackedDatabase[]): readonly TrackedDatabase[] {
-  const begun = sights.filter(({ phase }) => phase !== 'waiting');
-  if (begun.length === 0) return sights;
-  return sights.filter(
-    ({ memory, phase }) => phase !== 'waiting' || (memory.facts?.tables ?? []).some(({ rows }) => rows > 0),
+export function databasesWithWork(tracked: readonly TrackedDatabase[]): readonly TrackedDatabase[] {
+  const begun = tracked.filter(({ phase }) => phase !== 'waiting');
+  if (begun.length === 0) return tracked;
+  return tracked.filter(
+    ({ state, phase }) => phase !== 'waiting' || (state.facts?.tables ?? []).some(({ rows }) => rows > 0),
   );
 }
 
@@ -31,54 +31,56 @@ export function databaseLagBytes({ slot }: DatabaseTrackingState, server: Server
 export interface ProgressRates {
   readonly left: number;
   readonly lag: number;
-  readonly copy: MovingRate;
-  readonly written: MovingRate;
-  readonly confirmed: MovingRate;
+  readonly copyRate: MovingRate;
+  readonly writtenRate: MovingRate;
+  readonly confirmedRate: MovingRate;
 }
 
 export function estimateEta(
   phase: WatchPhase,
-  { left, lag, copy, written, confirmed }: ProgressRates,
+  { left, lag, copyRate, writtenRate, confirmedRate }: ProgressRates,
 ): number | undefined {
   if (phase === 'streaming') return 0;
-  if (phase === 'copying') return estimateSecondsLeft(left, copy.perSecond);
-  return phase === 'catching_up' ? estimateSecondsLeft(lag, confirmed.perSecond - written.perSecond) : undefined;
+  if (phase === 'copying') return estimateSecondsLeft(left, copyRate.perSecond);
+  return phase === 'catching_up'
+    ? estimateSecondsLeft(lag, confirmedRate.perSecond - writtenRate.perSecond)
+    : undefined;
 }
 
 /** By their bytes, and of databases without any by their number. */
-export function overallPercent(phase: WatchPhase, sights: readonly TrackedDatabase[], before: number): number {
+export function overallPercent(phase: WatchPhase, tracked: readonly TrackedDatabase[], before: number): number {
   if (phase === 'streaming') return 100;
-  if (phase === 'gone' || phase === 'stalled' || sights.length === 0) return before;
-  const weights = sights.map(({ memory }) => sumCopiedBytes(memory.tables, memory.facts?.tables ?? []).total + 1);
-  const weighted = sights.map(({ memory }, at) => memory.percent * weights[at]!);
+  if (phase === 'gone' || phase === 'stalled' || tracked.length === 0) return before;
+  const weights = tracked.map(({ state }) => sumCopiedBytes(state.tables, state.facts?.tables ?? []).total + 1);
+  const weighted = tracked.map(({ state }, at) => state.percent * weights[at]!);
   return Math.floor((sumNumbers(weighted) / sumNumbers(weights)) * 10) / 10;
 }
 
 /** Everybody is there, and was looked at long enough that a target between two tables would have begun the next one. */
 export function isMigrationSettled(
-  sights: readonly TrackedDatabase[],
+  tracked: readonly TrackedDatabase[],
   { first, now }: { readonly first: ServerFacts; readonly now: ServerFacts },
   limits: WatchLimits,
 ): boolean {
-  return sights.every(({ memory }) => {
-    const isActive = now.slots.some(({ name, active }) => name === memory.slot && active);
-    const since = Math.max(first.at, memory.activeAt ?? now.at, memory.copiedAt ?? 0);
-    return isActive && now.at - since >= limits.copyPause && !isInitialCopyRunning(memory, now.at, limits);
+  return tracked.every(({ state }) => {
+    const isActive = now.slots.some(({ name, active }) => name === state.slot && active);
+    const since = Math.max(first.at, state.firstActiveAt ?? now.at, state.lastCopyAt ?? 0);
+    return isActive && now.at - since >= limits.copyPause && !isInitialCopyRunning(state, now.at, limits);
   });
 }
 
-export function sampleDatabase({ memory, phase }: TrackedDatabase, server: ServerFacts | undefined): DatabaseSample {
-  const tables = memory.facts?.tables ?? [];
-  const { done, total } = sumCopiedBytes(memory.tables, tables);
+export function sampleDatabase({ state, phase }: TrackedDatabase, server: ServerFacts | undefined): DatabaseSample {
+  const tables = state.facts?.tables ?? [];
+  const { done, total } = sumCopiedBytes(state.tables, tables);
   return {
-    name: memory.name,
+    name: state.name,
     phase,
-    percent: memory.percent,
+    percent: state.percent,
     bytes_done: done,
     bytes_total: total,
-    lag_bytes: server === undefined ? 0 : databaseLagBytes(memory, server),
-    ...(memory.slot === undefined ? {} : { slot: memory.slot }),
-    tables: sampleTables(memory.tables, tables),
+    lag_bytes: server === undefined ? 0 : databaseLagBytes(state, server),
+    ...(state.slot === undefined ? {} : { slot: state.slot }),
+    tables: sampleTables(state.tables, tables),
   };
 }
 
@@ -89,8 +91,8 @@ export function detectMigrationEnd(
 ): { ending?: MigrationEnd } {
   const ours = [...databases.values()].filter(({ slot }) => slot !== undefined);
   const dead = ours.filter(
-    ({ name, missing }) =>
-      missing >= pollsUntilDropped || violations.some((one) => one.rule === 'slot-lost' && one.database === name),
+    ({ name, missedPolls }) =>
+      missedPolls >= pollsUntilDropped || violations.some((one) => one.rule === 'slot-lost' && one.database === name),
   );
   if (ours.length === 0 || dead.length < ours.length) return {};
   const found = violations.filter(({ rule }) => rule === 'slot-dropped' || rule === 'slot-lost');

@@ -35,41 +35,41 @@ const slowQueryMs = 500;
 const slowQueryShare = 0.2;
 
 export function createPostgresObserver(options: PostgresObserverOptions): PostgresObserver {
-  const lines = new Map<string, DatabaseConnection>();
-  const heavy = new Map<string, SlowQuerySchedule>();
-  let door: { readonly at: number; readonly found: ConnectionProbe } | undefined;
-  let turn = 0;
+  const connections = new Map<string, DatabaseConnection>();
+  const schedules = new Map<string, SlowQuerySchedule>();
+  let probe: { readonly at: number; readonly found: ConnectionProbe } | undefined;
+  let nextDatabase = 0;
 
-  const line = async (dbname: string): Promise<DatabaseConnection> => {
-    const open = lines.get(dbname) ?? (await openConnection(dbname, options));
-    lines.set(dbname, open);
-    return open;
+  const connectionTo = async (dbname: string): Promise<DatabaseConnection> => {
+    const connection = connections.get(dbname) ?? (await openConnection(dbname, options));
+    connections.set(dbname, connection);
+    return connection;
   };
 
   const drop = async (dbname: string): Promise<void> => {
-    const open = lines.get(dbname);
-    lines.delete(dbname);
-    await open?.session.end();
+    const connection = connections.get(dbname);
+    connections.delete(dbname);
+    await connection?.session.end();
   };
 
   const server = async (at: number): Promise<ServerFacts> => {
-    const { querySession: asking } = await line(options.source.dbname);
-    const facts = await readServerFacts(asking, at);
-    if (door === undefined || at - door.at >= options.limits.probeInterval) {
-      door = { at, found: await probePostgresConnection(options) };
+    const { querySession } = await connectionTo(options.source.dbname);
+    const facts = await readServerFacts(querySession, at);
+    if (probe === undefined || at - probe.at >= options.limits.probeInterval) {
+      probe = { at, found: await probePostgresConnection(options) };
     }
-    return { ...facts, door: door.found };
+    return { ...facts, connection: probe.found };
   };
 
   const database = async (name: string, at: number, keep: boolean): Promise<DatabaseFacts | undefined> => {
-    const known = heavy.get(name) ?? { shapesDue: 0, sizesDue: 0 };
+    const known = schedules.get(name) ?? { shapesDue: 0, sizesDue: 0 };
     try {
-      const { querySession: asking } = await line(name);
+      const { querySession } = await connectionTo(name);
       const wants = { shapes: at >= known.shapesDue, sizes: at >= known.sizesDue };
-      const began = options.now();
-      const facts = await readDatabaseFacts(name, asking, wants);
-      const took = options.now() - began;
-      heavy.set(name, {
+      const startedAt = options.now();
+      const facts = await readDatabaseFacts(name, querySession, wants);
+      const took = options.now() - startedAt;
+      schedules.set(name, {
         shapesDue: !wants.shapes ? known.shapesDue : took < slowQueryMs ? at : at + took / slowQueryShare,
         sizesDue: wants.sizes ? at + Math.max(options.limits.sizeInterval, took / slowQueryShare) : known.sizesDue,
       });
@@ -90,19 +90,23 @@ export function createPostgresObserver(options: PostgresObserverOptions): Postgr
         const facts = await server(at);
         const names = facts.databases.map(({ name }) => name).filter((name) => !options.ignoreDbs.includes(name));
         const keep = names.length <= maxSessions;
-        const now = keep ? names : names.map((_, index) => names[(turn + index) % names.length]!).slice(0, maxSessions);
-        turn = names.length === 0 ? 0 : (turn + maxSessions) % names.length;
-        const told = await Promise.all(now.map((name) => database(name, at, keep || name === options.source.dbname)));
-        const found = told.filter((one) => one !== undefined);
+        const now = keep
+          ? names
+          : names.map((_, index) => names[(nextDatabase + index) % names.length]!).slice(0, maxSessions);
+        nextDatabase = names.length === 0 ? 0 : (nextDatabase + maxSessions) % names.length;
+        const results = await Promise.all(
+          now.map((name) => database(name, at, keep || name === options.source.dbname)),
+        );
+        const found = results.filter((one) => one !== undefined);
         return { kind: 'seen', server: facts, databases: new Map(found.map((one) => [one.name, one])) };
       } catch (error) {
         if (!isFailure(error)) throw error;
-        await Promise.all([...lines.keys()].map(drop));
+        await Promise.all([...connections.keys()].map(drop));
         return { kind: 'outage', outage: { at, code: error.code, reason: error.message } };
       }
     },
     async close() {
-      await Promise.all([...lines.keys()].map(drop));
+      await Promise.all([...connections.keys()].map(drop));
     },
   };
 }
@@ -135,8 +139,11 @@ async function openConnection(
     onSent(dbname, versionQuery);
     const [rows] = await session.query(versionQuery, limits.pollTimeout);
     const version = Number(rows?.[0]?.version ?? 0);
-    const tell = (text: string) => onSent(dbname, text);
-    return { session, querySession: { session, version, limit: limits.pollTimeout, onSent: tell, denied: new Set() } };
+    const report = (text: string) => onSent(dbname, text);
+    return {
+      session,
+      querySession: { session, version, limit: limits.pollTimeout, onSent: report, deniedIds: new Set() },
+    };
   } catch (error) {
     await session.end();
     throw error;
@@ -145,8 +152,8 @@ async function openConnection(
 
 const versionQuery = "SELECT current_setting('server_version_num') AS version";
 
-async function readServerFacts(asking: WatchQuerySession, at: number): Promise<Omit<ServerFacts, 'door'>> {
-  const { read, failure } = await runWatchQueries(Object.values<WatchQuery<unknown>>(ofServer), asking);
+async function readServerFacts(querySession: WatchQuerySession, at: number): Promise<Omit<ServerFacts, 'connection'>> {
+  const { read, failure } = await runWatchQueries(Object.values<WatchQuery<unknown>>(ofServer), querySession);
   // Without them a slot would seem to be dropped.
   const missing = failure(ofServer.slotStatusQuery) ?? failure(ofServer.serverStatusQuery);
   if (missing !== undefined) throw missing;
@@ -154,7 +161,7 @@ async function readServerFacts(asking: WatchQuerySession, at: number): Promise<O
   const role = read(ofServer.currentRoleQuery);
   return {
     at,
-    version: asking.version,
+    version: querySession.version,
     ...read(ofServer.serverStatusQuery),
     slots: read(ofServer.slotStatusQuery),
     senders: read(ofServer.walSenderStatusQuery),
@@ -170,34 +177,34 @@ async function readServerFacts(asking: WatchQuerySession, at: number): Promise<O
     role: role === undefined ? undefined : { ...role, revision: read(ofServer.roleRevisionQuery) },
     databases: read(ofServer.transactionCountsQuery),
     blocked: read(ofServer.blockedCommitsQuery),
-    denied: [...asking.denied],
+    denied: [...querySession.deniedIds],
   };
 }
 
 async function readDatabaseFacts(
   name: string,
-  asking: WatchQuerySession,
+  querySession: WatchQuerySession,
   wants: { readonly shapes: boolean; readonly sizes: boolean },
 ): Promise<DatabaseFacts> {
-  const heavy: readonly WatchQuery<unknown>[] = [
+  const schedules: readonly WatchQuery<unknown>[] = [
     ...(wants.shapes ? [ofDatabase.tableShapesQuery] : []),
     ...(wants.sizes ? [ofDatabase.watchedTableSizesQuery] : []),
   ];
   const { read, failure } = await runWatchQueries(
-    [ofDatabase.tableStatsQuery, ofDatabase.publicationContentQuery, ...heavy],
-    asking,
+    [ofDatabase.tableStatsQuery, ofDatabase.publicationContentQuery, ...schedules],
+    querySession,
   );
   // Without them tables and publications would seem to be dropped.
   const missing = failure(ofDatabase.tableStatsQuery) ?? failure(ofDatabase.publicationContentQuery);
   if (missing !== undefined) throw missing;
-  const told = <T>(wanted: boolean, question: WatchQuery<T>): T | undefined =>
-    wanted && !asking.denied.has(question.id) && failure(question) === undefined ? read(question) : undefined;
+  const results = <T>(wanted: boolean, query: WatchQuery<T>): T | undefined =>
+    wanted && !querySession.deniedIds.has(query.id) && failure(query) === undefined ? read(query) : undefined;
   return {
     name,
     tables: read(ofDatabase.tableStatsQuery),
     publications: read(ofDatabase.publicationContentQuery),
-    shapes: told(wants.shapes, ofDatabase.tableShapesQuery),
-    sizes: told(wants.sizes, ofDatabase.watchedTableSizesQuery),
-    denied: [...asking.denied],
+    shapes: results(wants.shapes, ofDatabase.tableShapesQuery),
+    sizes: results(wants.sizes, ofDatabase.watchedTableSizesQuery),
+    denied: [...querySession.deniedIds],
   };
 }

@@ -14,30 +14,30 @@ export function createPostgresWatcher(source: PostgresqlSource, options: WatchOp
   const tracking = {
     limits,
     ignoreDbs,
-    named: options.slots ?? [],
-    warned: record?.warned ?? [],
-    clocked: (firstSeen: number | undefined) =>
+    namedSlots: options.slots ?? [],
+    preflightWarnings: record?.warned ?? [],
+    migrationStart: (firstSeen: number | undefined) =>
       migrationStartOf({ ...record, firstSeen: record?.firstSeen ?? firstSeen }, now()),
   };
-  let memory = initialPostgresState({
+  let state = initialPostgresState({
     slots: record?.slots ?? [],
-    before: record?.before,
+    otherSlots: record?.before,
     firstSeen: record?.firstSeen,
   });
   return {
     async poll() {
-      const step = trackPostgresPoll(memory, await observer.poll(), tracking);
-      memory = step.state;
-      const carriers = [...memory.databases.values()].flatMap(({ name, slot, missing }) =>
-        slot === undefined || missing > 0 ? [] : [{ name: slot, database: name }],
+      const step = trackPostgresPoll(state, await observer.poll(), tracking);
+      state = step.state;
+      const activeSlots = [...state.databases.values()].flatMap(({ name, slot, missedPolls }) =>
+        slot === undefined || missedPolls > 0 ? [] : [{ name: slot, database: name }],
       );
-      const { sample: sighting, idlePolls: idle, ending } = step;
+      const { sample, idlePolls, ending } = step;
       return {
-        sample: sighting,
-        idlePolls: idle,
-        reached: memory.outage === undefined,
-        ...(memory.outage === undefined ? {} : { outage: memory.outage.last.reason }),
-        activeSlots: carriers,
+        sample,
+        idlePolls,
+        reached: state.outage === undefined,
+        ...(state.outage === undefined ? {} : { outage: state.outage.last.reason }),
+        activeSlots,
         ...(ending === undefined ? {} : { ending }),
       };
     },

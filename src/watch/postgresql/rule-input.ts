@@ -21,7 +21,7 @@ export interface SeenSlot {
   /** undefined: it is not there any more. */
   readonly slot: ObservedSlot | undefined;
   /** Looks in a row without it. */
-  readonly missing: number;
+  readonly missedPolls: number;
   /** The target was connected to it at some time. */
   readonly wasActive: boolean;
 }
@@ -32,7 +32,7 @@ export interface SeenDatabase {
   /** As they were when they were first seen. */
   readonly publications: ReadonlyMap<string, string>;
   /** Publications that the target reads; empty: not known. */
-  readonly read: readonly string[];
+  readonly publicationsRead: readonly string[];
   readonly shapes: TableShapeChange | undefined;
 }
 

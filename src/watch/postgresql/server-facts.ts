@@ -9,7 +9,7 @@ export interface ServerFacts {
   readonly startedAt: string;
   readonly inRecovery: boolean;
   /** Bytes of WAL ever written; undefined in recovery. */
-  readonly position: number | undefined;
+  readonly walPosition: number | undefined;
   readonly slots: readonly ObservedSlot[];
   readonly senders: readonly ObservedWalSender[];
   readonly copies: readonly ObservedCopy[];
@@ -25,7 +25,7 @@ export interface ServerFacts {
   /** Questions that the server did not answer: this role may not ask them, or they took too long. */
   readonly denied: readonly string[];
   /** The last look at the door; undefined: none yet. */
-  readonly door: ConnectionProbe | undefined;
+  readonly connection: ConnectionProbe | undefined;
 }
 
 export interface ObservedSlot {
@@ -42,7 +42,7 @@ export interface ObservedSlot {
   /** `reserved`, `extended`, `unreserved`, `lost` (13 and newer). */
   readonly walStatus: string | undefined;
   /** Bytes until it is lost; undefined: no limit is set, or the version does not tell. */
-  readonly safe: number | undefined;
+  readonly safeWalBytes: number | undefined;
   /** As the server writes it (17 and newer): moves with every attempt of a target that fails. */
   readonly inactiveSince: string | undefined;
   /** Why it can never be used again (17 and newer). */
@@ -127,7 +127,7 @@ export interface TableShape {
   /** Its replica identity, with the indexes that may serve. */
   readonly identity: string;
   /** UPDATE and DELETE can be told apart on the target. */
-  readonly keyed: boolean;
+  readonly hasReplicaIdentity: boolean;
 }
 
 /** Nobody could be asked. */

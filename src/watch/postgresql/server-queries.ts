@@ -8,16 +8,20 @@ import type {
 } from './server-facts.ts';
 import type { WatchQuery } from './watch-query.ts';
 
-export const serverStatusQuery: WatchQuery<{ startedAt: string; inRecovery: boolean; position: number | undefined }> = {
+export const serverStatusQuery: WatchQuery<{
+  startedAt: string;
+  inRecovery: boolean;
+  walPosition: number | undefined;
+}> = {
   id: 'moment',
   sql: () =>
     "SELECT pg_postmaster_start_time()::text AS started, pg_is_in_recovery() AS in_recovery, CASE WHEN pg_is_in_recovery() THEN NULL ELSE pg_current_wal_lsn() - '0/0'::pg_lsn END AS position",
   decode: ([row]) => ({
     startedAt: rowText(row, 'started'),
     inRecovery: rowBoolean(row, 'in_recovery'),
-    position: rowIntegerOrUndefined(row, 'position'),
+    walPosition: rowIntegerOrUndefined(row, 'position'),
   }),
-  fallback: { startedAt: '', inRecovery: false, position: undefined },
+  fallback: { startedAt: '', inRecovery: false, walPosition: undefined },
 };
 
 export const slotStatusQuery: WatchQuery<readonly ObservedSlot[]> = {
@@ -40,7 +44,7 @@ export const slotStatusQuery: WatchQuery<readonly ObservedSlot[]> = {
       flushed: rowIntegerOrUndefined(row, 'flushed'),
       retained: rowIntegerOrUndefined(row, 'retained'),
       walStatus: rowTextOrUndefined(row, 'wal_status'),
-      safe: rowIntegerOrUndefined(row, 'safe_wal_size'),
+      safeWalBytes: rowIntegerOrUndefined(row, 'safe_wal_size'),
       inactiveSince: rowTextOrUndefined(row, 'inactive_since'),
       invalidated: rowTextOrUndefined(row, 'invalidation_reason'),
       decoded: rowIntegerOrUndefined(row, 'total_txns'),

@@ -14,100 +14,100 @@ export interface DatabasePoll {
   /** Its slot, if there is one. */
   readonly slot: ObservedSlot | undefined;
   /** The source was looked at before, and this slot was not there. */
-  readonly appeared: boolean;
+  readonly isNewSlot: boolean;
   readonly limits: WatchLimits;
 }
 
 /** What is remembered of one database after a look. */
-export function trackDatabase(was: DatabaseTrackingState, look: DatabasePoll): DatabaseTrackingState {
-  const { server, slot, limits } = look;
+export function trackDatabase(previous: DatabaseTrackingState, poll: DatabasePoll): DatabaseTrackingState {
+  const { server, slot, limits } = poll;
   const { at } = server;
-  const facts = look.facts ?? was.facts;
-  const isFirst = slot !== undefined && was.slot !== slot.name;
+  const facts = poll.facts ?? previous.facts;
+  const isFirst = slot !== undefined && previous.slot !== slot.name;
   const active = slot?.active === true;
-  const activeAt = isFirst ? (active ? at : undefined) : (was.activeAt ?? (active ? at : undefined));
-  const busy = isCopySeen(was.name, server);
-  const copiedAt = busy ? at : was.copiedAt;
-  const fresh = isFirst ? look.appeared : was.fresh;
+  const activeAt = isFirst ? (active ? at : undefined) : (previous.firstActiveAt ?? (active ? at : undefined));
+  const busy = isCopySeen(previous.name, server);
+  const copiedAt = busy ? at : previous.lastCopyAt;
+  const fresh = isFirst ? poll.isNewSlot : previous.slotAppeared;
   const tables =
-    look.facts === undefined
-      ? was.tables
-      : trackTables(was.tables, {
-          tables: look.facts.tables,
-          sizes: look.facts.sizes,
-          copies: copiesOf(was.name, server),
+    poll.facts === undefined
+      ? previous.tables
+      : trackTables(previous.tables, {
+          tables: poll.facts.tables,
+          sizes: poll.facts.sizes,
+          copies: copiesOf(previous.name, server),
           copying: copiedAt !== undefined,
         });
   const sender = slot === undefined ? undefined : walSenderOf(slot, server.senders);
   const read = sender === undefined ? [] : publicationsInCommand(sender.command);
   const next: DatabaseTrackingState = {
-    ...was,
+    ...previous,
     facts,
-    publications: was.publications ?? look.facts?.publications,
-    read: read.length > 0 ? read : was.read,
+    publications: previous.publications ?? poll.facts?.publications,
+    publicationsRead: read.length > 0 ? read : previous.publicationsRead,
     shapes:
-      look.facts?.shapes === undefined
-        ? was.shapes
-        : { first: was.shapes?.first ?? look.facts.shapes, now: look.facts.shapes },
+      poll.facts?.shapes === undefined
+        ? previous.shapes
+        : { first: previous.shapes?.first ?? poll.facts.shapes, now: poll.facts.shapes },
     tables,
-    slot: slot?.name ?? was.slot,
-    missing: slot === undefined && was.slot !== undefined ? was.missing + 1 : 0,
-    activeAt,
-    copiedAt,
-    fresh,
-    copied: isFirst ? false : was.copied,
-    peak: isFirst ? 0 : was.peak,
+    slot: slot?.name ?? previous.slot,
+    missedPolls: slot === undefined && previous.slot !== undefined ? previous.missedPolls + 1 : 0,
+    firstActiveAt: activeAt,
+    lastCopyAt: copiedAt,
+    slotAppeared: fresh,
+    copyFinished: isFirst ? false : previous.copyFinished,
+    peakLag: isFirst ? 0 : previous.peakLag,
   };
   if (slot === undefined || activeAt === undefined || isInitialCopyRunning(next, at, limits)) return next;
   const lag = slotLagBytes(slot, server);
-  return { ...next, copied: true, tables: markAllDone(tables), peak: Math.max(next.peak, lag) };
+  return { ...next, copyFinished: true, tables: markAllDone(tables), peakLag: Math.max(next.peakLag, lag) };
 }
 
 /** Of a database after a look: `stopped` when a rule that stops replication is broken in it. */
 export function databasePhase(
-  memory: DatabaseTrackingState,
+  state: DatabaseTrackingState,
   server: ServerFacts,
   stopped: boolean,
   limits: WatchLimits,
 ): WatchPhase {
-  const slot = server.slots.find(({ name }) => name === memory.slot);
+  const slot = server.slots.find(({ name }) => name === state.slot);
   return decidePhase({
     slot: slot === undefined ? undefined : { active: slot.active, lag: slotLagBytes(slot, server) },
-    hadSlot: memory.slot !== undefined,
-    wasActive: memory.activeAt !== undefined,
-    copying: isInitialCopyRunning(memory, server.at, limits),
-    dumped: server.dumps.includes(memory.name),
+    hadSlot: state.slot !== undefined,
+    wasActive: state.firstActiveAt !== undefined,
+    copying: isInitialCopyRunning(state, server.at, limits),
+    dumped: server.dumps.includes(state.name),
     sender: slot === undefined ? undefined : walSenderOf(slot, server.senders)?.state,
     stopped,
-    enough: limits.streamingLag,
+    streamingLag: limits.streamingLag,
   });
 }
 
-export function databasePercent(memory: DatabaseTrackingState, phase: WatchPhase, lag: number): number {
-  const { done, total } = sumCopiedBytes(memory.tables, memory.facts?.tables ?? []);
+export function databasePercent(state: DatabaseTrackingState, phase: WatchPhase, lag: number): number {
+  const { done, total } = sumCopiedBytes(state.tables, state.facts?.tables ?? []);
   return progressPercent(
     phase,
     total === 0 ? 0 : done / total,
-    memory.peak === 0 ? 1 : 1 - lag / memory.peak,
-    memory.percent,
+    state.peakLag === 0 ? 1 : 1 - lag / state.peakLag,
+    state.percent,
   );
 }
 
 /** Nothing was copied for a while, and everything that is there was read, or there was time enough to begin. */
 export function isInitialCopyRunning(
-  { copiedAt, activeAt, fresh, copied, tables }: DatabaseTrackingState,
+  { lastCopyAt, firstActiveAt, slotAppeared, copyFinished, tables }: DatabaseTrackingState,
   at: number,
   limits: WatchLimits,
 ): boolean {
   const isRecent = (then: number | undefined) => then !== undefined && at - then < limits.copyPause;
   const left = [...tables.values()].some(({ state, bytes }) => state !== 'done' && bytes > 0);
-  if (isRecent(copiedAt)) return left || at === copiedAt;
-  return fresh && !copied && left && isRecent(activeAt);
+  if (isRecent(lastCopyAt)) return left || at === lastCopyAt;
+  return slotAppeared && !copyFinished && left && isRecent(firstActiveAt);
 }
 
 /** Bytes of WAL that are written and not confirmed. */
-export function slotLagBytes(slot: ObservedSlot, { position }: ServerFacts): number {
-  return position === undefined || slot.flushed === undefined ? 0 : Math.max(0, position - slot.flushed);
+export function slotLagBytes(slot: ObservedSlot, { walPosition }: ServerFacts): number {
+  return walPosition === undefined || slot.flushed === undefined ? 0 : Math.max(0, walPosition - slot.flushed);
 }
 
 function isCopySeen(database: string, server: ServerFacts): boolean {

@@ -28,86 +28,90 @@ export interface PostgresTrackingOptions {
   /** Databases that are not migrated. */
   readonly ignoreDbs: readonly string[];
   /** `--slot`. */
-  readonly named: readonly string[];
-  readonly warned: readonly string[];
+  readonly namedSlots: readonly string[];
+  readonly preflightWarnings: readonly string[];
   /** From when the two weeks run, if the record tells. */
-  readonly clocked: (firstSeen: number | undefined) => MigrationStart | undefined;
+  readonly migrationStart: (firstSeen: number | undefined) => MigrationStart | undefined;
 }
 
 /** One look more: what is remembered after it, and what is to be said of it. */
 export function trackPostgresPoll(
-  memory: PostgresTrackingState,
-  look: PostgresPoll,
+  state: PostgresTrackingState,
+  poll: PostgresPoll,
   tracking: PostgresTrackingOptions,
 ): TrackingResult<PostgresTrackingState> {
-  return look.kind === 'outage' ? trackOutage(memory, look.outage, tracking) : trackFacts(memory, look, tracking);
+  return poll.kind === 'outage' ? trackOutage(state, poll.outage, tracking) : trackFacts(state, poll, tracking);
 }
 
 function trackFacts(
-  was: PostgresTrackingState,
-  look: Extract<PostgresPoll, { kind: 'seen' }>,
+  previous: PostgresTrackingState,
+  poll: Extract<PostgresPoll, { kind: 'seen' }>,
   tracking: PostgresTrackingOptions,
 ): TrackingResult<PostgresTrackingState> {
-  const { server } = look;
+  const { server } = poll;
   const { limits } = tracking;
-  const chosen = chooseMigrationSlots(server.slots, { named: tracking.named, known: was.known, before: was.before });
+  const chosen = chooseMigrationSlots(server.slots, {
+    named: tracking.namedSlots,
+    known: previous.knownSlots,
+    otherSlots: previous.otherSlots,
+  });
   const slots = chosen.slots.filter(({ database }) => !tracking.ignoreDbs.includes(database ?? ''));
   const names = server.databases.map(({ name }) => name).filter((name) => !tracking.ignoreDbs.includes(name));
   const databases = new Map(
-    [...new Set([...names, ...was.databases.keys()])].map((name) => [
+    [...new Set([...names, ...previous.databases.keys()])].map((name) => [
       name,
-      trackDatabase(was.databases.get(name) ?? initialDatabaseState(name), {
+      trackDatabase(previous.databases.get(name) ?? initialDatabaseState(name), {
         server,
-        facts: look.databases.get(name),
+        facts: poll.databases.get(name),
         slot: slots.find((slot) => slot.database === name),
-        appeared: was.first !== undefined,
+        isNewSlot: previous.first !== undefined,
         limits,
       }),
     ]),
   );
-  const window = [...was.window.filter(({ at }) => at >= server.at - sampleRetention(limits)), server];
-  const first = was.first ?? server;
-  const judged = { now: server, first, window, limits, warned: tracking.warned };
+  const window = [...previous.window.filter(({ at }) => at >= server.at - sampleRetention(limits)), server];
+  const first = previous.first ?? server;
+  const shared = { now: server, first, window, limits, warned: tracking.preflightWarnings };
   const broken = runPostgresRules({
-    ...judged,
+    ...shared,
     slots: seenSlots(databases, server),
     databases: seenDatabases(databases),
   });
   const stopped = new Set(broken.filter(({ rule }) => postgresStoppingRules.has(rule)).map(({ database }) => database));
-  const sights = [...databases.values()].map((one) => {
+  const tracked = [...databases.values()].map((one) => {
     const phase = databasePhase(one, server, stopped.has(one.name), limits);
-    return { memory: { ...one, percent: databasePercent(one, phase, databaseLagBytes(one, server)) }, phase };
+    return { state: { ...one, percent: databasePercent(one, phase, databaseLagBytes(one, server)) }, phase };
   });
-  const counted = databasesWithWork(sights);
-  const totals = counted.map(({ memory }) => sumCopiedBytes(memory.tables, memory.facts?.tables ?? []));
+  const counted = databasesWithWork(tracked);
+  const totals = counted.map(({ state }) => sumCopiedBytes(state.tables, state.facts?.tables ?? []));
   const [done, total] = [sumNumbers(totals.map((one) => one.done)), sumNumbers(totals.map((one) => one.total))];
-  const lag = Math.max(0, ...counted.map(({ memory }) => databaseLagBytes(memory, server)));
+  const lag = Math.max(0, ...counted.map(({ state }) => databaseLagBytes(state, server)));
   const phase = overallPhase(counted.map((one) => one.phase));
-  const copy = updateRate(was.copy, done, server.at);
-  const written = updateRate(was.written, server.position ?? 0, server.at);
-  const confirmed = updateRate(was.confirmed, Math.max(0, (server.position ?? 0) - lag), server.at);
-  const eta = estimateEta(phase, { left: total - done, lag, copy, written, confirmed });
-  const firstSeen = was.firstSeen ?? (slots.length > 0 ? server.at : undefined);
-  const clocked = tracking.clocked(firstSeen);
-  const percent = overallPercent(phase, counted, was.percent);
+  const copyRate = updateRate(previous.copyRate, done, server.at);
+  const writtenRate = updateRate(previous.writtenRate, server.walPosition ?? 0, server.at);
+  const confirmedRate = updateRate(previous.confirmedRate, Math.max(0, (server.walPosition ?? 0) - lag), server.at);
+  const eta = estimateEta(phase, { left: total - done, lag, copyRate, writtenRate, confirmedRate });
+  const firstSeen = previous.firstSeen ?? (slots.length > 0 ? server.at : undefined);
+  const start = tracking.migrationStart(firstSeen);
+  const percent = overallPercent(phase, counted, previous.percent);
   const isIdle = phase === 'streaming' && lag === 0 && isMigrationSettled(counted, { first, now: server }, limits);
-  const memory: PostgresTrackingState = {
+  const state: PostgresTrackingState = {
     first,
     window,
-    databases: new Map(sights.map((one) => [one.memory.name, one.memory])),
-    known: [...new Set([...was.known, ...slots.map(({ name }) => name)])],
-    before: was.before ?? otherSlotsOf(slots, server),
+    databases: new Map(tracked.map((one) => [one.state.name, one.state])),
+    knownSlots: [...new Set([...previous.knownSlots, ...slots.map(({ name }) => name)])],
+    otherSlots: previous.otherSlots ?? otherSlotsOf(slots, server),
     firstSeen,
-    copy,
-    written,
-    confirmed,
-    idle: isIdle ? was.idle + 1 : 0,
+    copyRate,
+    writtenRate,
+    confirmedRate,
+    idlePolls: isIdle ? previous.idlePolls + 1 : 0,
     outage: undefined,
     percent,
   };
-  const violations = [...broken, ...checkDeadline(clocked, server.at, eta)];
+  const violations = [...broken, ...checkDeadline(start, server.at, eta)];
   return {
-    state: memory,
+    state,
     sample: {
       at: new Date(server.at).toISOString(),
       phase,
@@ -116,41 +120,41 @@ function trackFacts(
       bytes_total: total,
       lag_bytes: lag,
       ...(eta === undefined ? {} : { eta_seconds: eta }),
-      ...deadlineFields(clocked),
-      databases: sights.map((one) => sampleDatabase(one, server)),
+      ...deadlineFields(start),
+      databases: tracked.map((one) => sampleDatabase(one, server)),
       violations,
       ...notesOf(chosen, phase, deniedOf(server, databases)),
     },
-    idlePolls: memory.idle,
-    ...detectMigrationEnd(memory, violations),
+    idlePolls: state.idlePolls,
+    ...detectMigrationEnd(state, violations),
   };
 }
 
 /** Nothing new is known: the last numbers stay, and the phase tells that they are old. */
 function trackOutage(
-  was: PostgresTrackingState,
+  previous: PostgresTrackingState,
   outage: SourceOutage,
-  { limits, clocked }: PostgresTrackingOptions,
+  { limits, migrationStart }: PostgresTrackingOptions,
 ): TrackingResult<PostgresTrackingState> {
-  const since = was.outage?.since ?? outage.at;
-  const last = was.window.at(-1);
-  const begun = clocked(was.firstSeen);
-  const phase = outage.at - since >= limits.gone ? 'gone' : 'stalled';
-  const databases = [...was.databases.values()];
+  const since = previous.outage?.since ?? outage.at;
+  const last = previous.window.at(-1);
+  const start = migrationStart(previous.firstSeen);
+  const phase = outage.at - since >= limits.unreachable ? 'gone' : 'stalled';
+  const databases = [...previous.databases.values()];
   const totals = databases.map(({ tables, facts }) => sumCopiedBytes(tables, facts?.tables ?? []));
   const lags = last === undefined ? [] : databases.map((one) => databaseLagBytes(one, last));
   return {
-    state: { ...was, idle: 0, outage: { since, last: outage } },
+    state: { ...previous, idlePolls: 0, outage: { since, last: outage } },
     sample: {
       at: new Date(outage.at).toISOString(),
       phase,
-      percent: was.percent,
+      percent: previous.percent,
       bytes_done: sumNumbers(totals.map(({ done }) => done)),
       bytes_total: sumNumbers(totals.map(({ total }) => total)),
       lag_bytes: Math.max(0, ...lags),
-      ...deadlineFields(begun),
-      databases: databases.map((memory) => sampleDatabase({ memory, phase }, last)),
-      violations: [...postgresOutageViolations(outage, since, last), ...checkDeadline(begun, outage.at, undefined)],
+      ...deadlineFields(start),
+      databases: databases.map((state) => sampleDatabase({ state, phase }, last)),
+      violations: [...postgresOutageViolations(outage, since, last), ...checkDeadline(start, outage.at, undefined)],
     },
     idlePolls: 0,
   };
@@ -161,7 +165,7 @@ function runPostgresRules(all: WatchRuleInput): readonly Violation[] {
 }
 
 function seenSlots(databases: ReadonlyMap<string, DatabaseTrackingState>, server: ServerFacts): readonly SeenSlot[] {
-  return [...databases.values()].flatMap(({ name, slot, missing, activeAt }) =>
+  return [...databases.values()].flatMap(({ name, slot, missedPolls, firstActiveAt }) =>
     slot === undefined
       ? []
       : [
@@ -169,8 +173,8 @@ function seenSlots(databases: ReadonlyMap<string, DatabaseTrackingState>, server
             name: slot,
             database: name,
             slot: server.slots.find((one) => one.name === slot),
-            missing,
-            wasActive: activeAt !== undefined,
+            missedPolls,
+            wasActive: firstActiveAt !== undefined,
           },
         ],
   );
@@ -178,8 +182,10 @@ function seenSlots(databases: ReadonlyMap<string, DatabaseTrackingState>, server
 
 /** Those the migration was met in: what happens in others is not its business. */
 function seenDatabases(databases: ReadonlyMap<string, DatabaseTrackingState>): WatchRuleInput['databases'] {
-  return [...databases.values()].flatMap(({ name, slot, facts, publications, read, shapes }) =>
-    slot === undefined || publications === undefined ? [] : [{ name, now: facts, publications, read, shapes }],
+  return [...databases.values()].flatMap(({ name, slot, facts, publications, publicationsRead, shapes }) =>
+    slot === undefined || publications === undefined
+      ? []
+      : [{ name, now: facts, publications, publicationsRead, shapes }],
   );
 }
 
@@ -190,14 +196,14 @@ function otherSlotsOf(ours: SlotChoice['slots'], { slots }: ServerFacts): readon
 }
 
 function notesOf(
-  { doubtful }: SlotChoice,
+  { ambiguous }: SlotChoice,
   phase: WatchPhase,
   denied: readonly string[],
 ): { notes?: readonly string[] } {
   const notes = [
-    ...(doubtful.length === 0
+    ...(ambiguous.length === 0
       ? []
-      : [`several slots could be the migration's: ${doubtful.join(', ')}; name it with --slot`]),
+      : [`several slots could be the migration's: ${ambiguous.join(', ')}; name it with --slot`]),
     ...(denied.length === 0 ? [] : [`not seen, because the source did not answer: ${denied.join(', ')}`]),
     ...(phase === 'waiting' ? ['no replication slot of a migration is there yet'] : []),
   ];

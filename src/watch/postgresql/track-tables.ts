@@ -6,7 +6,7 @@ export interface TableTrackingState {
   readonly state: TableSample['state'];
   /** Counters when it was first seen. */
   readonly scans: number;
-  readonly read: number;
+  readonly rowsRead: number;
   readonly rowsDone: number;
   readonly bytes: number;
 }
@@ -30,20 +30,20 @@ export interface TablePoll {
 export function trackTables(before: TrackedTables, { tables, sizes, copies, copying }: TablePoll): TrackedTables {
   return new Map(
     tables.map((table): [number, TableTrackingState] => {
-      const was = before.get(table.oid);
-      const bytes = sizes?.get(table.oid) ?? was?.bytes ?? 0;
+      const previous = before.get(table.oid);
+      const bytes = sizes?.get(table.oid) ?? previous?.bytes ?? 0;
       const copy = copies.find((one) => one.table === table.oid || one.table === table.name);
-      if (was === undefined) {
-        const memory = { scans: table.seqScans, read: table.seqRows, bytes };
+      if (previous === undefined) {
+        const state = { scans: table.seqScans, rowsRead: table.seqRows, bytes };
         return [
           table.oid,
-          { ...memory, ...(copy === undefined ? waitingState : { state: 'copying', rowsDone: copy.rows }) },
+          { ...state, ...(copy === undefined ? waitingState : { state: 'copying', rowsDone: copy.rows }) },
         ];
       }
-      if (copy !== undefined) return [table.oid, { ...was, bytes, state: 'copying', rowsDone: copy.rows }];
-      const scanned = table.seqScans > was.scans && table.seqRows - was.read >= table.rows;
-      const done = was.state === 'done' || was.state === 'copying' || (copying && scanned);
-      return [table.oid, { ...was, bytes, ...(done ? { state: 'done', rowsDone: table.rows } : waitingState) }];
+      if (copy !== undefined) return [table.oid, { ...previous, bytes, state: 'copying', rowsDone: copy.rows }];
+      const scanned = table.seqScans > previous.scans && table.seqRows - previous.rowsRead >= table.rows;
+      const done = previous.state === 'done' || previous.state === 'copying' || (copying && scanned);
+      return [table.oid, { ...previous, bytes, ...(done ? { state: 'done', rowsDone: table.rows } : waitingState) }];
     }),
   );
 }
@@ -76,20 +76,20 @@ export function sampleTables(tables: TrackedTables, now: readonly ObservedTable[
     .slice(0, 50);
 }
 
-function sampleTable(table: ObservedTable, memory: TableTrackingState | undefined): readonly TableSample[] {
-  if (memory === undefined) return [];
-  const { state, bytes } = memory;
+function sampleTable(table: ObservedTable, tracked: TableTrackingState | undefined): readonly TableSample[] {
+  if (tracked === undefined) return [];
+  const { state, bytes, rowsDone } = tracked;
   const isDone = state === 'done';
   // The count may be old, so a copy that goes on is never whole.
-  const part = isDone ? 1 : table.rows === 0 ? 0 : Math.min(0.99, memory.rowsDone / table.rows);
+  const part = isDone ? 1 : table.rows === 0 ? 0 : Math.min(0.99, rowsDone / table.rows);
   return [
     {
       name: table.name,
       state,
       bytes_done: Math.round(bytes * part),
       bytes_total: bytes,
-      rows_done: isDone ? table.rows : memory.rowsDone,
-      rows_total: Math.max(table.rows, memory.rowsDone),
+      rows_done: isDone ? table.rows : rowsDone,
+      rows_total: Math.max(table.rows, rowsDone),
     },
   ];
 }

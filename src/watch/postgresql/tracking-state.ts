@@ -9,17 +9,17 @@ export interface PostgresTrackingState {
   readonly window: readonly ServerFacts[];
   readonly databases: ReadonlyMap<string, DatabaseTrackingState>;
   /** Slots of the migration that were seen, now or in an earlier run. */
-  readonly known: readonly string[];
+  readonly knownSlots: readonly string[];
   /** Slots of somebody else: there when none of ours was. */
-  readonly before: readonly string[] | undefined;
+  readonly otherSlots: readonly string[] | undefined;
   /** When a slot of it was first seen, in milliseconds since the epoch. */
   readonly firstSeen: number | undefined;
   /** Of the copy, in bytes; of WAL written; of WAL confirmed. */
-  readonly copy: MovingRate | undefined;
-  readonly written: MovingRate | undefined;
-  readonly confirmed: MovingRate | undefined;
+  readonly copyRate: MovingRate | undefined;
+  readonly writtenRate: MovingRate | undefined;
+  readonly confirmedRate: MovingRate | undefined;
   /** Looks in a row with nothing left to replicate. */
-  readonly idle: number;
+  readonly idlePolls: number;
   readonly outage: { readonly since: number; readonly last: SourceOutage } | undefined;
   readonly percent: number;
 }
@@ -29,47 +29,47 @@ export interface DatabaseTrackingState {
   /** The last time it was visited. */
   readonly facts: DatabaseFacts | undefined;
   readonly publications: ReadonlyMap<string, string> | undefined;
-  readonly read: readonly string[];
+  readonly publicationsRead: readonly string[];
   readonly shapes:
     | { readonly first: ReadonlyMap<number, TableShape>; readonly now: ReadonlyMap<number, TableShape> }
     | undefined;
   readonly tables: TrackedTables;
   /** Its slot, by name; undefined: none was seen. */
   readonly slot: string | undefined;
-  readonly missing: number;
+  readonly missedPolls: number;
   /** When the target was first connected to the slot, and when a table was last being copied. */
-  readonly activeAt: number | undefined;
-  readonly copiedAt: number | undefined;
+  readonly firstActiveAt: number | undefined;
+  readonly lastCopyAt: number | undefined;
   /** The slot came while it was watched, so its copy lies ahead. */
-  readonly fresh: boolean;
+  readonly slotAppeared: boolean;
   /** The copy was over at some time. */
-  readonly copied: boolean;
+  readonly copyFinished: boolean;
   /** The most bytes it was behind after the copy. */
-  readonly peak: number;
+  readonly peakLag: number;
   readonly percent: number;
 }
 
 export interface RecordedSlots {
   /** Slots of the migration that an earlier run saw. */
   readonly slots: readonly { readonly name: string; readonly database: string }[];
-  readonly before: readonly string[] | undefined;
+  readonly otherSlots: readonly string[] | undefined;
   readonly firstSeen: number | undefined;
 }
 
-export function initialPostgresState({ slots, before, firstSeen }: RecordedSlots): PostgresTrackingState {
+export function initialPostgresState({ slots, otherSlots, firstSeen }: RecordedSlots): PostgresTrackingState {
   // They were in use then, so one that is not now was dropped, or its target is gone.
   const known = slots.map(({ name, database }) => ({ ...initialDatabaseState(database), slot: name, activeAt: 0 }));
   return {
     first: undefined,
     window: [],
     databases: new Map(known.map((database) => [database.name, database])),
-    known: slots.map(({ name }) => name),
-    before,
+    knownSlots: slots.map(({ name }) => name),
+    otherSlots,
     firstSeen,
-    copy: undefined,
-    written: undefined,
-    confirmed: undefined,
-    idle: 0,
+    copyRate: undefined,
+    writtenRate: undefined,
+    confirmedRate: undefined,
+    idlePolls: 0,
     outage: undefined,
     percent: 0,
   };
@@ -80,16 +80,16 @@ export function initialDatabaseState(name: string): DatabaseTrackingState {
     name,
     facts: undefined,
     publications: undefined,
-    read: [],
+    publicationsRead: [],
     shapes: undefined,
     tables: new Map(),
     slot: undefined,
-    missing: 0,
-    activeAt: undefined,
-    copiedAt: undefined,
-    fresh: false,
-    copied: false,
-    peak: 0,
+    missedPolls: 0,
+    firstActiveAt: undefined,
+    lastCopyAt: undefined,
+    slotAppeared: false,
+    copyFinished: false,
+    peakLag: 0,
     percent: 0,
   };
 }

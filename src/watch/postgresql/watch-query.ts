@@ -18,14 +18,14 @@ export interface WatchQuerySession {
   /** Hears every message before it is sent. */
   readonly onSent: (text: string) => void;
   /** What this server denied once is not asked again. */
-  readonly denied: Set<string>;
+  readonly deniedIds: Set<string>;
 }
 
 export interface WatchQueryResults {
   /** What was answered; `absent` where there is no answer. */
-  readonly read: <T>(question: WatchQuery<T>) => T;
+  readonly read: <T>(query: WatchQuery<T>) => T;
   /** Why a question has no answer this time; undefined: it has one, or this version has no such thing. */
-  readonly failure: (question: WatchQuery<unknown>) => QueryError | undefined;
+  readonly failure: (query: WatchQuery<unknown>) => QueryError | undefined;
 }
 
 /**
@@ -33,32 +33,32 @@ export interface WatchQueryResults {
  * the one that is denied or too slow has no answer.
  */
 export async function runWatchQueries(
-  questions: readonly WatchQuery<unknown>[],
-  asking: WatchQuerySession,
+  queries: readonly WatchQuery<unknown>[],
+  querySession: WatchQuerySession,
 ): Promise<WatchQueryResults> {
-  const due = questions.flatMap(({ id, sql }) => {
-    const text = asking.denied.has(id) ? undefined : sql(asking.version);
+  const pending = queries.flatMap(({ id, sql }) => {
+    const text = querySession.deniedIds.has(id) ? undefined : sql(querySession.version);
     return text === undefined ? [] : [{ id, text }];
   });
   const rows = new Map<string, readonly PostgresqlRow[]>();
   const failures = new Map<string, QueryError>();
   const together = await send(
-    due.map(({ text }) => text),
-    asking,
+    pending.map(({ text }) => text),
+    querySession,
   );
-  for (const [at, { id, text }] of due.entries()) {
-    const found = together instanceof QueryError ? await send([text], asking) : [together[at] ?? []];
-    if (!(found instanceof QueryError)) {
-      rows.set(id, found[0] ?? []);
+  for (const [at, { id, text }] of pending.entries()) {
+    const result = together instanceof QueryError ? await send([text], querySession) : [together[at] ?? []];
+    if (!(result instanceof QueryError)) {
+      rows.set(id, result[0] ?? []);
       continue;
     }
-    failures.set(id, found);
-    if (isPermanent(found)) asking.denied.add(id);
+    failures.set(id, result);
+    if (isPermanent(result)) querySession.deniedIds.add(id);
   }
   return {
-    read: (question) => {
-      const found = rows.get(question.id);
-      return found === undefined ? question.fallback : question.decode(found);
+    read: (query) => {
+      const result = rows.get(query.id);
+      return result === undefined ? query.fallback : query.decode(result);
     },
     failure: ({ id }) => failures.get(id),
   };
@@ -71,24 +71,27 @@ function isPermanent({ code }: QueryError): boolean {
 
 /** Rows of each question, or why the server refused the message. */
 async function send(
-  questions: readonly string[],
-  asking: WatchQuerySession,
+  queries: readonly string[],
+  querySession: WatchQuerySession,
 ): Promise<readonly (readonly PostgresqlRow[])[] | QueryError> {
-  if (questions.length === 0) return [];
-  const message = readOnlyTransaction(questions, asking.version);
-  asking.onSent(message);
+  if (queries.length === 0) return [];
+  const message = readOnlyTransaction(queries, querySession.version);
+  querySession.onSent(message);
   try {
-    return (await asking.session.query(message, asking.limit)).slice(transactionPrelude(asking.version).length, -1);
+    return (await querySession.session.query(message, querySession.limit)).slice(
+      transactionPrelude(querySession.version).length,
+      -1,
+    );
   } catch (error) {
     if (!(error instanceof QueryError) || error.lost) throw error;
-    asking.onSent('ROLLBACK');
-    await asking.session.query('ROLLBACK', asking.limit);
+    querySession.onSent('ROLLBACK');
+    await querySession.session.query('ROLLBACK', querySession.limit);
     return error;
   }
 }
 
-function readOnlyTransaction(questions: readonly string[], version: number): string {
-  return [...transactionPrelude(version), ...questions, 'COMMIT'].join('; ');
+function readOnlyTransaction(queries: readonly string[], version: number): string {
+  return [...transactionPrelude(version), ...queries, 'COMMIT'].join('; ');
 }
 
 /** A look never writes, waits for no lock and runs nobody's function but the server's own. */

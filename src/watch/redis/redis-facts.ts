@@ -24,7 +24,7 @@ export interface RedisFacts {
   readonly deniedLogins: number | undefined;
   /** What is configured, as far as it may be asked. */
   readonly config: ReadonlyMap<string, string>;
-  readonly door: ConnectionProbe | undefined;
+  readonly connection: ConnectionProbe | undefined;
 }
 
 export interface ConnectedReplica {
@@ -49,7 +49,7 @@ export type RedisPoll =
 
 export function parseRedisFacts(
   info: RedisInfo,
-  more: Pick<RedisFacts, 'at' | 'door'> & { readonly config: ReadonlyMap<string, string> },
+  more: Pick<RedisFacts, 'at' | 'connection'> & { readonly config: ReadonlyMap<string, string> },
 ): RedisFacts {
   const [done, total] = [infoNumber(info, 'current_save_keys_processed'), infoNumber(info, 'current_save_keys_total')];
   const saving = info.get('rdb_bgsave_in_progress') === '1' && done !== undefined && total !== undefined;
@@ -72,7 +72,7 @@ export function parseRedisFacts(
     evicted: infoNumber(info, 'evicted_keys') ?? 0,
     deniedLogins: infoNumber(info, 'acl_access_denied_auth'),
     config: new Map([...limits, ...more.config]),
-    door: more.door,
+    connection: more.connection,
   };
 }
 

@@ -39,12 +39,12 @@ export function createRedisObserver(options: RedisObserverOptions): RedisObserve
   const { source, limits, now, signal, onSent } = options;
   const denied = new Set<string>();
   let session: RedisSession | undefined;
-  let door: { readonly at: number; readonly found: ConnectionProbe } | undefined;
+  let probe: { readonly at: number; readonly found: ConnectionProbe } | undefined;
 
-  const send = async (words: RedisCommand): Promise<unknown> => {
+  const send = async (command: RedisCommand): Promise<unknown> => {
     session ??= await connectRedis(source, { limit: limits.pollTimeout, signal });
-    onSent('server', formatRedisCommand(...words.map(String)));
-    return session.send(words, limits.pollTimeout);
+    onSent('server', formatRedisCommand(...command.map(String)));
+    return session.send(command, limits.pollTimeout);
   };
 
   const setting = async (name: string): Promise<readonly [string, string][]> => {
@@ -64,9 +64,9 @@ export function createRedisObserver(options: RedisObserverOptions): RedisObserve
     const info = parseInfo(String(await send(['INFO', 'everything'])));
     const config: [string, string][] = [];
     for (const name of watchedConfigNames) config.push(...(await setting(name)));
-    if (door === undefined || at - door.at >= limits.probeInterval)
-      door = { at, found: await probeRedisConnection(options) };
-    return parseRedisFacts(info, { at, door: door.found, config: new Map(config) });
+    if (probe === undefined || at - probe.at >= limits.probeInterval)
+      probe = { at, found: await probeRedisConnection(options) };
+    return parseRedisFacts(info, { at, connection: probe.found, config: new Map(config) });
   };
 
   const drop = (): void => {

@@ -12,17 +12,17 @@ export interface RedisRuleInput {
   readonly window: readonly RedisFacts[];
   readonly replica: ConnectedReplica | undefined;
   /** The one that was there; undefined: none was. */
-  readonly had: string | undefined;
+  readonly knownReplica: string | undefined;
   /** Milliseconds since it was last there. */
-  readonly missing: number;
-  readonly copies: FullSyncCount;
+  readonly missingMs: number;
+  readonly fullSyncs: FullSyncCount;
   readonly limits: WatchLimits;
 }
 
-type RedisRule = (seen: RedisRuleInput) => readonly Violation[];
+type RedisRule = (input: RedisRuleInput) => readonly Violation[];
 
-export function runRedisRules(seen: RedisRuleInput): readonly Violation[] {
-  return redisRules.flatMap((rule) => rule(seen));
+export function runRedisRules(input: RedisRuleInput): readonly Violation[] {
+  return redisRules.flatMap((rule) => rule(input));
 }
 
 /** Those that mean that nothing is replicated. */
@@ -52,13 +52,13 @@ const failoverRule: RedisRule = ({ now, first }) => {
   ];
 };
 
-const replicaGoneRule: RedisRule = ({ replica, had, missing }) =>
-  replica !== undefined || had === undefined
+const replicaGoneRule: RedisRule = ({ replica, knownReplica, missingMs }) =>
+  replica !== undefined || knownReplica === undefined
     ? []
     : [
         {
           rule: 'replica-gone',
-          observed: `the replica ${had} has not been connected for ${formatElapsed(missing / 1000)}`,
+          observed: `the replica ${knownReplica} has not been connected for ${formatElapsed(missingMs / 1000)}`,
           hint: 'the migration was stopped, or the target cannot connect: look in the control panel, then at firewalls and the password',
         },
       ];
@@ -77,13 +77,13 @@ const replicaTimeoutRule: RedisRule = ({ replica, now }) => {
 };
 
 /** Each full copy fails and the next one begins. */
-const fullSyncLoopRule: RedisRule = ({ now, replica, copies, limits }) => {
-  const { begun, since = now.at } = copies;
-  if (begun < limits.failedAttempts || replica?.state === 'online') return [];
+const fullSyncLoopRule: RedisRule = ({ now, replica, fullSyncs, limits }) => {
+  const { started, since = now.at } = fullSyncs;
+  if (started < limits.failedAttempts || replica?.state === 'online') return [];
   return [
     {
       rule: 'full-sync-loop',
-      observed: `${begun} full copies were begun in ${formatElapsed((now.at - since) / 1000)}`,
+      observed: `${started} full copies were begun in ${formatElapsed((now.at - since) / 1000)}`,
       hint: `raise client-output-buffer-limit for replicas (it is ${now.config.get('client-output-buffer-limit') ?? 'not known'}) and repl-timeout: CONFIG SET client-output-buffer-limit "replica 0 0 0"`,
     },
   ];
@@ -105,13 +105,13 @@ const evictionRule: RedisRule = ({ now, window }) => {
 const configRule: RedisRule = ({ now, first }) =>
   ['maxmemory', 'maxmemory-policy', 'client-output-buffer-limit', 'repl-timeout', 'bind', 'port', 'tls-port'].flatMap(
     (name): readonly Violation[] => {
-      const [was, is] = [first.config.get(name), now.config.get(name)];
-      if (was === undefined || is === undefined || was === is) return [];
+      const [before, after] = [first.config.get(name), now.config.get(name)];
+      if (before === undefined || after === undefined || before === after) return [];
       return [
         {
           rule: `${name}-changed`,
-          observed: `${name} was ${was === '' ? "''" : was} and is ${is === '' ? "''" : is}`,
-          hint: `put it back: CONFIG SET ${name} "${was}"`,
+          observed: `${name} was ${before === '' ? "''" : before} and is ${after === '' ? "''" : after}`,
+          hint: `put it back: CONFIG SET ${name} "${before}"`,
         },
       ];
     },
@@ -135,19 +135,19 @@ const deniedLoginsRule: RedisRule = ({ now, window }) => {
 /** Keys that disappear by the half while they are copied are an accident, or FLUSHALL. */
 const droppedKeysRule: RedisRule = ({ now, window }) => {
   const count = (facts: RedisFacts | undefined) => (facts?.keyspace ?? []).reduce((sum, { keys }) => sum + keys, 0);
-  const [was, is] = [count(window[0]), count(now)];
-  return was < 100 || is >= was / 2
+  const [before, after] = [count(window[0]), count(now)];
+  return before < 100 || after >= before / 2
     ? []
     : [
         {
           rule: 'keys-dropped',
-          observed: `${was} keys became ${is} in ${formatElapsed((now.at - (window[0]?.at ?? now.at)) / 1000)}`,
+          observed: `${before} keys became ${after} in ${formatElapsed((now.at - (window[0]?.at ?? now.at)) / 1000)}`,
           hint: 'the target follows: if it was not meant, stop the migration before the target loses them too',
         },
       ];
 };
 
-const connectionProbeRule: RedisRule = ({ now, first }) => checkConnectionProbe(first.door, now.door);
+const connectionProbeRule: RedisRule = ({ now, first }) => checkConnectionProbe(first.connection, now.connection);
 
 const redisRules: readonly RedisRule[] = [
   failoverRule,

@@ -12,22 +12,25 @@ export function createRedisWatcher(source: RedisSource, options: WatchOptions): 
   const tracking = {
     limits,
     named: options.slots ?? [],
-    clocked: (firstSeen: number | undefined) =>
+    migrationStart: (firstSeen: number | undefined) =>
       migrationStartOf({ ...record, firstSeen: record?.firstSeen ?? firstSeen }, now()),
   };
-  let memory = initialRedisState(record?.slots?.[0]?.name, record?.before, record?.firstSeen, now());
+  let state = initialRedisState(record?.slots?.[0]?.name, record?.before, record?.firstSeen, now());
   return {
     async poll() {
-      const step = trackRedisPoll(memory, await observer.poll(), tracking);
-      memory = step.state;
-      const { sample: sighting, idlePolls: idle, ending } = step;
-      const { had, lastThere, window } = memory;
+      const step = trackRedisPoll(state, await observer.poll(), tracking);
+      state = step.state;
+      const { sample, idlePolls, ending } = step;
+      const { knownReplica, lastConnectedAt, window } = state;
       return {
-        sample: sighting,
-        idlePolls: idle,
-        reached: memory.outage === undefined,
-        ...(memory.outage === undefined ? {} : { outage: memory.outage.reason }),
-        activeSlots: had === undefined || lastThere !== window.at(-1)?.at ? [] : [{ name: had, database: '' }],
+        sample,
+        idlePolls,
+        reached: state.outage === undefined,
+        ...(state.outage === undefined ? {} : { outage: state.outage.reason }),
+        activeSlots:
+          knownReplica === undefined || lastConnectedAt !== window.at(-1)?.at
+            ? []
+            : [{ name: knownReplica, database: '' }],
         ...(ending === undefined ? {} : { ending }),
       };
     },

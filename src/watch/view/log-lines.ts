@@ -3,7 +3,7 @@ import { statusSummaryLine, violationLogLine } from './status-text.ts';
 
 /** What was said last; a reader without a terminal hears of changes, and at least once a minute. */
 export interface LoggedState {
-  readonly sighting: StatusSample;
+  readonly sample: StatusSample;
   /** Rules that are broken, as of the last look. */
   readonly broken: readonly Violation[];
 }
@@ -11,24 +11,25 @@ export interface LoggedState {
 const maxSilence = 60_000;
 
 export function nextLogLines(
-  said: LoggedState | undefined,
-  sighting: StatusSample,
+  logged: LoggedState | undefined,
+  sample: StatusSample,
 ): { lines: readonly string[]; said: LoggedState } {
-  const { at, violations } = sighting;
-  const isNew = (one: Violation) => !(said?.broken ?? []).some((other) => violationKey(other) === violationKey(one));
-  const cured = (said?.broken ?? []).filter(
-    (one) => !violations.some((other) => violationKey(other) === violationKey(one)),
+  const { at, violations } = sample;
+  const isNew = (violation: Violation) =>
+    !(logged?.broken ?? []).some((other) => violationKey(other) === violationKey(violation));
+  const resolved = (logged?.broken ?? []).filter(
+    (violation) => !violations.some((other) => violationKey(other) === violationKey(violation)),
   );
-  const told = [
-    ...violations.filter(isNew).map((one) => violationLogLine(one, at)),
-    ...cured.map(
+  const events = [
+    ...violations.filter(isNew).map((violation) => violationLogLine(violation, at)),
+    ...resolved.map(
       ({ rule, database }) => `${at.slice(0, 19)}Z over: ${rule}${database === undefined ? '' : ` in ${database}`}`,
     ),
   ];
-  const isDue = told.length > 0 || isWorthLogging(said?.sighting, sighting);
+  const isDue = events.length > 0 || isWorthLogging(logged?.sample, sample);
   return {
-    lines: [...(isDue ? [statusSummaryLine(sighting)] : []), ...told],
-    said: { sighting: isDue ? sighting : (said?.sighting ?? sighting), broken: violations },
+    lines: [...(isDue ? [statusSummaryLine(sample)] : []), ...events],
+    said: { sample: isDue ? sample : (logged?.sample ?? sample), broken: violations },
   };
 }
 

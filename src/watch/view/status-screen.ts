@@ -23,10 +23,10 @@ export interface StatusScreenOptions {
 }
 
 /** The picture of one look: what is broken comes before what goes well, and all of it fits. */
-export function drawStatusScreen(sighting: StatusSample, options: StatusScreenOptions): readonly string[] {
-  if (options.columns >= minColumns) return drawLines(sighting, options);
+export function drawStatusScreen(sample: StatusSample, options: StatusScreenOptions): readonly string[] {
+  if (options.columns >= minColumns) return drawLines(sample, options);
   // What cannot be laid out any more is cut, and colour cannot be cut.
-  const lines = drawLines(sighting, { ...options, paint: noColor });
+  const lines = drawLines(sample, { ...options, paint: noColor });
   return lines.map((line) => options.ruler.truncate(line, Math.max(1, options.columns - 1)));
 }
 
@@ -34,60 +34,62 @@ const minColumns = 40;
 const unchanged = (text: string): string => text;
 const noColor: TerminalStyles = { bold: unchanged, dim: unchanged, red: unchanged, yellow: unchanged, cyan: unchanged };
 
-function drawLines(sighting: StatusSample, options: StatusScreenOptions): readonly string[] {
+function drawLines(sample: StatusSample, options: StatusScreenOptions): readonly string[] {
   const { columns, rows } = options;
   const width = Math.max(10, columns - 1);
-  const head = headerLines(sighting, options, width);
-  const broken = violationLines(sighting, options, width);
+  const header = headerLines(sample, options, width);
+  const violations = violationLines(sample, options, width);
   const bottom = options.footer ?? 'Ctrl-C ends the watch; the migration goes on';
-  const foot = [options.paint.dim(options.ruler.truncate(bottom, width))];
-  const left = Math.max(0, rows - head.length - foot.length - 2);
+  const footerLines = [options.paint.dim(options.ruler.truncate(bottom, width))];
+  const available = Math.max(0, rows - header.length - footerLines.length - 2);
   // At least a third is for the databases: a flood of violations must not hide them.
-  const violations = cutLines(broken, Math.max(4, Math.ceil((left * 2) / 3)), options.paint);
+  const shown = cutLines(violations, Math.max(4, Math.ceil((available * 2) / 3)), options.paint);
   const databases = databaseLines(
-    withoutEmptyDatabases(sighting.databases),
+    withoutEmptyDatabases(sample.databases),
     options,
     width,
-    left - violations.length - (violations.length > 0 ? 1 : 0),
+    available - shown.length - (shown.length > 0 ? 1 : 0),
   );
-  const gap = (lines: readonly string[]): readonly string[] => (lines.length === 0 ? [] : ['', ...lines]);
-  return [...head, ...gap(violations), ...gap(databases), '', ...foot].slice(-Math.max(1, rows));
+  const withBlankLine = (lines: readonly string[]): readonly string[] => (lines.length === 0 ? [] : ['', ...lines]);
+  return [...header, ...withBlankLine(shown), ...withBlankLine(databases), '', ...footerLines].slice(
+    -Math.max(1, rows),
+  );
 }
 
 function headerLines(
-  sighting: StatusSample,
-  { title, lags, paint, ruler, deadlineText: until }: StatusScreenOptions,
+  sample: StatusSample,
+  { title, lags, paint, ruler, deadlineText }: StatusScreenOptions,
   width: number,
 ): readonly string[] {
-  const { phase, percent, bytes_done: done, bytes_total: total, lag_bytes: lag } = sighting;
+  const { phase, percent, bytes_done: done, bytes_total: total, lag_bytes: lag } = sample;
   const state = `${phaseLabels[phase]}  ${percent.toFixed(1)} %`;
   const name = ruler.truncate(sanitizeLine(title), Math.max(8, width - state.length - 2));
   const pad = ' '.repeat(Math.max(2, width - ruler.measure(name) - state.length));
   const cells = Math.min(40, Math.max(10, width - 34));
-  const whole = progressBar(percent / 100, cells);
+  const filled = progressBar(percent / 100, cells);
   const amounts = ruler.truncate(
-    [total === 0 ? '' : `${formatByteCount(done)} of ${formatByteCount(total)}`, timeLeftText(sighting)]
+    [total === 0 ? '' : `${formatByteCount(done)} of ${formatByteCount(total)}`, timeLeftText(sample)]
       .filter((part) => part !== '')
       .join(', '),
     width - cells - 2,
   );
-  const behind = `${formatByteCount(lag)} behind`;
-  const room = Math.min(cells, width - behind.length - 2);
-  const spark = sparkline(lags, room);
+  const lagText = `${formatByteCount(lag)} behind`;
+  const room = Math.min(cells, width - lagText.length - 2);
+  const lagGraph = sparkline(lags, room);
   return [
     `${paint.bold(name)}${pad}${phaseColor(phase, paint)(state)}`,
-    `${phaseColor(phase, paint)(whole.full)}${paint.dim(whole.empty)}  ${amounts}`,
-    `${paint.cyan(spark)}${' '.repeat(Math.max(0, room - spark.length))}  ${behind}`,
-    paint.dim(ruler.truncate(until ?? deadlineText(sighting), width)),
-    ...(sighting.notes ?? []).map((note) => paint.dim(ruler.truncate(sanitizeLine(note), width))),
+    `${phaseColor(phase, paint)(filled.full)}${paint.dim(filled.empty)}  ${amounts}`,
+    `${paint.cyan(lagGraph)}${' '.repeat(Math.max(0, room - lagGraph.length))}  ${lagText}`,
+    paint.dim(ruler.truncate(deadlineText ?? formatDeadline(sample), width)),
+    ...(sample.notes ?? []).map((note) => paint.dim(ruler.truncate(sanitizeLine(note), width))),
   ];
 }
 
-function deadlineText({ deadline, deadline_from: from, at }: StatusSample): string {
+function formatDeadline({ deadline, deadline_from: from, at }: StatusSample): string {
   if (deadline === null) return 'when the service stops it is not known yet';
-  const left = (Date.parse(deadline) - Date.parse(at)) / 1000;
+  const available = (Date.parse(deadline) - Date.parse(at)) / 1000;
   const since = from === 'first_sighting' ? ', counted from when it was first seen' : '';
-  return `stops ${deadline.slice(0, 16).replace('T', ' ')} UTC, ${left <= 0 ? 'now' : `in ${formatElapsed(left)}`}${since}`;
+  return `stops ${deadline.slice(0, 16).replace('T', ' ')} UTC, ${available <= 0 ? 'now' : `in ${formatElapsed(available)}`}${since}`;
 }
 
 function violationLines(
@@ -98,10 +100,10 @@ function violationLines(
   return violations.flatMap(({ rule, database, observed, hint }) => {
     const place = database === undefined ? '' : ` in ${sanitizeLine(database)}`;
     const first = wrapWords(`${rule}${place}: ${sanitizeLine(observed)}`, width - 2, ruler);
-    const loud = hint.startsWith('DO NOT') ? paint.red : (text: string) => text;
+    const hintColor = hint.startsWith('DO NOT') ? paint.red : (text: string) => text;
     return [
       ...first.map((line, at) => paint.red(`${at === 0 ? '! ' : '  '}${line}`)),
-      ...wrapWords(sanitizeLine(hint, 500), width - 4, ruler).map((line) => loud(`    ${line}`)),
+      ...wrapWords(sanitizeLine(hint, 500), width - 4, ruler).map((line) => hintColor(`    ${line}`)),
     ];
   });
 }
@@ -116,15 +118,15 @@ function databaseLines(
   if (room < Math.min(2, databases.length))
     return room < 1 ? [] : [paint.dim(ruler.truncate(phaseCounts(databases), width))];
   // Tables of databases that are done tell nothing.
-  const busy = databases.filter(({ phase }) => phase === 'copying' || phase === 'stalled');
+  const expanded = databases.filter(({ phase }) => phase === 'copying' || phase === 'stalled');
   const spare = Math.max(0, room - databases.length);
-  const each = busy.length === 0 ? 0 : Math.max(0, Math.floor(spare / busy.length));
+  const each = expanded.length === 0 ? 0 : Math.max(0, Math.floor(spare / expanded.length));
   const lines = databases.flatMap((database) => {
     const state = `${phaseLabels[database.phase].padEnd(11)} ${`${database.percent.toFixed(1)} %`.padStart(7)}`;
-    const behind = database.phase === 'waiting' ? '' : `  ${formatByteCount(database.lag_bytes)} behind`;
+    const lagText = database.phase === 'waiting' ? '' : `  ${formatByteCount(database.lag_bytes)} behind`;
     const name = ruler.pad(ruler.truncate(sanitizeLine(database.name), nameWidth(width)), nameWidth(width));
-    const row = `${paint.bold(name)} ${phaseColor(database.phase, paint)(state)}${ruler.truncate(behind, Math.max(0, width - nameWidth(width) - 20))}`;
-    return [row, ...(busy.includes(database) ? tableLines(database.tables, options, width, each) : [])];
+    const row = `${paint.bold(name)} ${phaseColor(database.phase, paint)(state)}${ruler.truncate(lagText, Math.max(0, width - nameWidth(width) - 20))}`;
+    return [row, ...(expanded.includes(database) ? tableLines(database.tables, options, width, each) : [])];
   });
   return cutLines(lines, room, paint);
 }

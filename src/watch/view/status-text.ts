@@ -17,14 +17,14 @@ export function timeLeftText({ phase, eta_seconds: eta }: StatusSample): string 
   return phase === 'catching_up' ? 'not getting nearer' : '';
 }
 
-export function statusSummaryLine(sighting: StatusSample): string {
-  const { at, phase, percent, bytes_done: done, bytes_total: total, lag_bytes: lag } = sighting;
+export function statusSummaryLine(sample: StatusSample): string {
+  const { at, phase, percent, bytes_done: done, bytes_total: total, lag_bytes: lag } = sample;
   const parts = [
     `${phaseLabels[phase]} ${percent.toFixed(1)} %`,
     ...(total === 0 ? [] : [`${formatByteCount(done)} of ${formatByteCount(total)}`]),
     `${formatByteCount(lag)} behind`,
-    timeLeftText(sighting),
-    ...(sighting.notes ?? []),
+    timeLeftText(sample),
+    ...(sample.notes ?? []),
   ];
   return `${at.slice(0, 19)}Z ${parts.filter((part) => part !== '').join(', ')}`;
 }

@@ -11,7 +11,7 @@ import { drawStatusScreen } from './status-screen.ts';
 
 /** Where a watch shows what it sees. */
 export interface WatchScreen {
-  show(sighting: StatusSample): Promise<void>;
+  show(sample: StatusSample): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -29,9 +29,9 @@ function createDataScreen({ output }: CommandIo): WatchScreen {
   let last: StatusSample | undefined;
   const streams = output.format === 'ndjson';
   return {
-    async show(sighting) {
-      last = sighting;
-      if (streams) await output.object(sighting, view);
+    async show(sample) {
+      last = sample;
+      if (streams) await output.object(sample, view);
     },
     // Formats that are one document hold one look: the last.
     async close() {
@@ -57,8 +57,8 @@ const view: ListView<StatusSample> = {
 function createLineScreen({ output }: CommandIo): WatchScreen {
   let said: LoggedState | undefined;
   return {
-    async show(sighting) {
-      const next = nextLogLines(said, sighting);
+    async show(sample) {
+      const next = nextLogLines(said, sample);
       said = next.said;
       if (next.lines.length > 0) await output.text(sanitizeLines(next.lines.join('\n'), maxTextLength));
     },
@@ -75,8 +75,8 @@ async function createLiveScreen({ host, globals }: CommandIo, title: string): Pr
   const live = createTerminalScreen(stdout);
   const lags: number[] = [];
   let last: StatusSample | undefined;
-  const picture = (sighting: StatusSample): readonly string[] =>
-    drawStatusScreen(sighting, {
+  const picture = (sample: StatusSample): readonly string[] =>
+    drawStatusScreen(sample, {
       columns: stdout.columns ?? 80,
       rows: stdout.rows ?? 24,
       title,
@@ -89,11 +89,11 @@ async function createLiveScreen({ host, globals }: CommandIo, title: string): Pr
   };
   const deaf = stdout.onResize?.(redraw);
   return {
-    async show(sighting) {
-      last = sighting;
-      lags.push(sighting.lag_bytes);
+    async show(sample) {
+      last = sample;
+      lags.push(sample.lag_bytes);
       if (lags.length > 200) lags.shift();
-      await live.draw(picture(sighting));
+      await live.draw(picture(sample));
     },
     async close() {
       deaf?.();

@@ -35,10 +35,10 @@ test('a reason never quotes a password', () => {
 });
 
 test('a server that is newer, older than publications, or the same is no pair', () => {
-  const server = { version: 170_004, system: '1', started: 'a' };
-  expect(() => assertPostgresCompatible(server, { ...server, started: 'b' })).not.toThrow();
+  const server = { version: 170_004, system: '1', startedAt: 'a' };
+  expect(() => assertPostgresCompatible(server, { ...server, startedAt: 'b' })).not.toThrow();
   expect(() => assertPostgresCompatible(server, server)).toThrow(/same server/);
-  expect(() => assertPostgresCompatible(server, { version: 160_001, system: '2', started: 'b' })).toThrow(
+  expect(() => assertPostgresCompatible(server, { version: 160_001, system: '2', startedAt: 'b' })).toThrow(
     /newer than the target/,
   );
   expect(() => assertPostgresCompatible({ ...server, version: 90_624 }, { ...server, system: '2' })).toThrow(

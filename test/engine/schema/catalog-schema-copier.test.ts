@@ -112,12 +112,17 @@ test('a copy that is stopped leaves nothing', async () => {
 }, 60_000);
 
 test('comments on what an extension brings are left to it, and a text that is no text is refused', () => {
-  const part = (id: string, kind: 'comment' | 'table' | 'extension', needs: readonly string[], text = 'SELECT 1') => ({
+  const part = (
+    id: string,
+    kind: 'comment' | 'table' | 'extension',
+    dependsOn: readonly string[],
+    text = 'SELECT 1',
+  ) => ({
     id,
     kind,
     name: id,
-    needs,
-    wants: [],
+    dependsOn,
+    requirements: [],
     statements: [text],
   });
   const plan = planParts({
@@ -131,7 +136,7 @@ test('comments on what an extension brings are left to it, and a text that is no
       part('comment:5', 'comment', ['pg_namespace:2200']),
     ],
     dependencies: [],
-    pieces: [['pg_class:3', 'pg_extension:1']],
+    containedEntries: [['pg_class:3', 'pg_extension:1']],
   });
   expect(plan.parts.map(({ id }) => id)).toEqual([
     'pg_extension:1',

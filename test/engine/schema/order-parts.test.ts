@@ -7,8 +7,8 @@ const part = (id: string, kind: PartKind = 'table', needs: readonly string[] = [
   id,
   kind,
   name: id,
-  needs,
-  wants: [],
+  dependsOn: needs,
+  requirements: [],
   statements: ['SELECT 1'],
 });
 const names = (

@@ -67,7 +67,7 @@ export async function migrate(plan: MigrationPlan): Promise<MigrationResult> {
     const { host, port, dbname, username } = door;
     const migration = engine.start({
       id: plan.id ?? randomUUID(),
-      plane,
+      dataPlane: plane,
       source: {
         host,
         port,

@@ -35,7 +35,7 @@ export async function migrate(plan: Plan): Promise<readonly string[]> {
     const plane = await engine.openDataPlane(`${scheme}://${target.host}:${target.port}`);
     const migration = engine.start({
       id: randomUUID(),
-      plane,
+      dataPlane: plane,
       source: {
         host: connection.host,
         port: connection.port,

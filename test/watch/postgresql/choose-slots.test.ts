@@ -8,7 +8,7 @@ import {
 } from '../../../src/watch/postgresql/choose-slots.ts';
 import { makeSlot, makeWalSender } from './make-facts.ts';
 
-const nothing = { named: [], known: [], before: undefined };
+const nothing = { named: [], known: [], otherSlots: undefined };
 const names = (...found: Parameters<typeof chooseMigrationSlots>) =>
   chooseMigrationSlots(...found).slots.map(({ name }) => name);
 
@@ -18,8 +18,8 @@ describe("the migration's slots", () => {
     ['the one that was named, whatever it is called', [makeSlot(), theirs], { named: ['theirs'] }, ['theirs']],
     ['the one an earlier run saw', [makeSlot(), theirs], { known: ['theirs'] }, ['theirs']],
     ['the one an engine names', [makeSlot(), makeSlot({ name: 'cloudctl_shop' })], {}, ['cloudctl_shop']],
-    ['the one that came after the start', [makeSlot(), theirs], { before: ['theirs'] }, ['s']],
-    ['none, when all were there before', [makeSlot(), theirs], { before: ['theirs', 's'] }, []],
+    ['the one that came after the start', [makeSlot(), theirs], { otherSlots: ['theirs'] }, ['s']],
+    ['none, when all were there before', [makeSlot(), theirs], { otherSlots: ['theirs', 's'] }, []],
     ['the only one that speaks pgoutput', [makeSlot(), makeSlot({ name: 'cdc', plugin: 'wal2json' })], {}, ['s']],
     ['one in each database', [makeSlot(), makeSlot({ name: 'x', database: 'crm' })], {}, ['s', 'x']],
     ['no physical one', [makeSlot({ database: undefined, plugin: undefined })], {}, []],
@@ -30,8 +30,8 @@ describe("the migration's slots", () => {
   });
 
   it('are in doubt where several of one database could be it', () => {
-    expect(chooseMigrationSlots([makeSlot(), theirs], nothing).doubtful).toEqual(['s', 'theirs']);
-    expect(chooseMigrationSlots([makeSlot()], nothing).doubtful).toEqual([]);
+    expect(chooseMigrationSlots([makeSlot(), theirs], nothing).ambiguous).toEqual(['s', 'theirs']);
+    expect(chooseMigrationSlots([makeSlot()], nothing).ambiguous).toEqual([]);
   });
 });
 

@@ -10,7 +10,7 @@ const streaming: PhaseInput = {
   dumped: false,
   sender: 'streaming',
   stopped: false,
-  enough: 100,
+  streamingLag: 100,
 };
 
 it.each<[string, Partial<PhaseInput>, string]>([

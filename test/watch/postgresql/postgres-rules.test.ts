@@ -23,7 +23,7 @@ it('a healthy migration breaks no rule, however long it is watched', () => {
   expect(
     judge(
       makeRuleInput(
-        makeWindow(200, (at) => ({ position: 1000 + at * 100, slots: [makeSlot({ flushed: 1000 + at * 100 })] })),
+        makeWindow(200, (at) => ({ walPosition: 1000 + at * 100, slots: [makeSlot({ flushed: 1000 + at * 100 })] })),
       ),
     ),
   ).toEqual([]);
@@ -100,19 +100,19 @@ describe('what is altered on the server', () => {
     ['another password', { role: { ...role, revision: '2' } }, 'role-altered', /set it back/],
     [
       'a closed door',
-      { door: { addresses: '10.0.0.1', certificate: undefined, refused: { code: '28P01', message: 'no' } } },
+      { connection: { addresses: '10.0.0.1', certificate: undefined, refused: { code: '28P01', message: 'no' } } },
       'login-refused',
       /put back/,
     ],
     [
       'another address',
-      { door: { addresses: '10.0.0.2', certificate: 'a', refused: undefined } },
+      { connection: { addresses: '10.0.0.2', certificate: 'a', refused: undefined } },
       'dns-changed',
       /name back/,
     ],
     [
       'another certificate',
-      { door: { addresses: '10.0.0.1', certificate: 'b', refused: undefined } },
+      { connection: { addresses: '10.0.0.1', certificate: 'b', refused: undefined } },
       'certificate-replaced',
       /trust/,
     ],
@@ -131,7 +131,7 @@ describe('what is altered on the server', () => {
     expect(
       named(makeRuleInput(then({ settings: settingsWith('ssl', makeSetting('on', { inFile: 'true' })) }))),
     ).toEqual([]);
-    expect(named(makeRuleInput(then({ role: undefined, hostRules: undefined, door: undefined })))).toEqual([]);
+    expect(named(makeRuleInput(then({ role: undefined, hostRules: undefined, connection: undefined })))).toEqual([]);
   });
 
   it('a restart is told for a while, and then it is old', () => {
@@ -144,8 +144,8 @@ describe('what is altered on the server', () => {
 describe('slots, publications and tables', () => {
   it('a slot is dropped when two looks miss it', () => {
     const window = then({ slots: [] });
-    expect(named(makeRuleInput(window, { ours: { slot: undefined, missing: 1 } }))).toEqual([]);
-    expect(named(makeRuleInput(window, { ours: { slot: undefined, missing: 2 } }))).toEqual(['slot-dropped']);
+    expect(named(makeRuleInput(window, { ours: { slot: undefined, missedPolls: 1 } }))).toEqual([]);
+    expect(named(makeRuleInput(window, { ours: { slot: undefined, missedPolls: 2 } }))).toEqual(['slot-dropped']);
   });
 
   it.each([
@@ -176,7 +176,7 @@ describe('slots, publications and tables', () => {
     name: 'public.t',
     columns: '1',
     identity: 'd1',
-    keyed: true,
+    hasReplicaIdentity: true,
     ...more,
   });
   it.each<[string, ReadonlyMap<number, TableShape>, string, RegExp]>([
@@ -194,7 +194,7 @@ describe('slots, publications and tables', () => {
     ['another key', new Map([[1, shape({ identity: 'd2' })]]), 'replica-identity-changed', /public\.t was given/],
     [
       'no key any more',
-      new Map([[1, shape({ identity: 'd', keyed: false })]]),
+      new Map([[1, shape({ identity: 'd', hasReplicaIdentity: false })]]),
       'replica-identity-changed',
       /public\.t was given/,
     ],
@@ -209,7 +209,7 @@ describe('slots, publications and tables', () => {
 
 describe('a target that does not follow', () => {
   const frozen = (more: (at: number) => object) => (at: number) => ({
-    position: 2000 + at,
+    walPosition: 2000 + at,
     senders: [],
     slots: [makeSlot({ active: false, pid: undefined, flushed: 1000, ...more(at) })],
   });
@@ -245,11 +245,13 @@ describe('a target that does not follow', () => {
       frozen(() => ({ inactiveSince: 'once' })),
     );
     expect(named(makeRuleInput(window, { ours: { wasActive: false } }))).toEqual([]);
-    expect(named(makeRuleInput(makeWindow(90, (at) => ({ ...frozen(() => ({}))(at), position: 1000 }))))).toEqual([]);
+    expect(named(makeRuleInput(makeWindow(90, (at) => ({ ...frozen(() => ({}))(at), walPosition: 1000 }))))).toEqual(
+      [],
+    );
   });
 
   it('a connected target that confirms nothing for two minutes waits for something', () => {
-    const window = makeWindow(125, (at) => ({ position: 2000 + at, slots: [makeSlot({ flushed: 1000 })] }));
+    const window = makeWindow(125, (at) => ({ walPosition: 2000 + at, slots: [makeSlot({ flushed: 1000 })] }));
     expect(named(makeRuleInput(window))).toEqual(['apply-blocked']);
     expect(named(makeRuleInput(window.slice(0, 110)))).toEqual([]);
   });
@@ -277,8 +279,13 @@ describe('a target that does not follow', () => {
 
 describe('WAL and commits', () => {
   it.each([
-    ['extended and growing', { walStatus: 'extended', safe: 10_000 }, 100, /100 B\/s more; it is lost in 1 min/],
-    ['unreserved', { walStatus: 'unreserved', safe: -5 }, 0, /unreserved/],
+    [
+      'extended and growing',
+      { walStatus: 'extended', safeWalBytes: 10_000 },
+      100,
+      /100 B\/s more; it is lost in 1 min/,
+    ],
+    ['unreserved', { walStatus: 'unreserved', safeWalBytes: -5 }, 0, /unreserved/],
     ['extended without a limit', { walStatus: 'extended' }, 100, /more$/],
   ])('WAL that is %s is named', (_what, more, rate, observed) => {
     const window = makeWindow(11, (at) => ({ slots: [makeSlot({ ...more, retained: 1000 + at * rate })] }));
@@ -307,7 +314,7 @@ describe('WAL and commits', () => {
 
   const traffic = (commits: number, rollbacks: number) => [{ name: 'shop', commits, rollbacks }];
   it('statements that begin to fail are a jump, and suspects are tables without an identity', () => {
-    const shapes = new Map([[1, { name: 'public.log', columns: '', identity: 'd', keyed: false }]]);
+    const shapes = new Map([[1, { name: 'public.log', columns: '', identity: 'd', hasReplicaIdentity: false }]]);
     const window = makeWindow(45, (at) => ({ databases: traffic(1000 + at, 1 + at) }));
     const [found, ...others] = judge(
       makeRuleInput(window, { databases: [makeSeenDatabase({ shapes: { first: shapes, now: shapes } })] }),

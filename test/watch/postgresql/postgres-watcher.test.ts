@@ -49,9 +49,9 @@ it.each([13, 18] as const)(
       await watch.until('a time', ({ phase, eta_seconds: eta }) => phase === 'copying' && eta !== undefined && eta > 0);
     const streaming = await watch.untilPhase('streaming');
     expect(streaming.percent).toBe(100);
-    await watch.until('nothing left', (_sighting, { idlePolls: idle }) => idle >= 5);
-    expect(watch.looks.flatMap(({ sample: sighting }) => sighting.violations)).toEqual([]);
-    const percents = watch.looks.map(({ sample: sighting }) => sighting.percent);
+    await watch.until('nothing left', (_sighting, { idlePolls }) => idlePolls >= 5);
+    expect(watch.looks.flatMap(({ sample }) => sample.violations)).toEqual([]);
+    const percents = watch.looks.map(({ sample }) => sample.percent);
     expect(percents).toEqual(percents.toSorted((a, b) => a - b));
   },
 );
@@ -62,7 +62,7 @@ it.each([14, 17] as const)(
     await ground(version, 10);
     await pair.replicate('shop');
     const watch = startWatchRun(watchedPostgres(pair.source, 'shop'));
-    await watch.until('an end of the copy', (_sighting, { idlePolls: idle }) => idle > 0);
+    await watch.until('an end of the copy', (_sighting, { idlePolls }) => idlePolls > 0);
     await pair.target.query('INSERT INTO small VALUES (1000)', 'shop');
     await insert('small', 1000);
     const failing = await watch.untilBroken('apply-failing');
@@ -87,16 +87,16 @@ it('a table that was written on the target before its copy is told, and the rest
   const watch = startWatchRun(watchedPostgres(pair.source, 'shop'));
   const found = await watch.untilBroken('copy-failing');
   expect(found).toMatchObject({ phase: 'stalled' });
-  expect(watch.looks.every(({ idlePolls: idle }) => idle === 0)).toBe(true);
+  expect(watch.looks.every(({ idlePolls }) => idlePolls === 0)).toBe(true);
   await pair.target.query('TRUNCATE small', 'shop');
-  await watch.until('an end of the copy', ({ violations }, { idlePolls: idle }) => idle > 0 && violations.length === 0);
+  await watch.until('an end of the copy', ({ violations }, { idlePolls }) => idlePolls > 0 && violations.length === 0);
 });
 
 it('what is altered on the source is named within two looks', async () => {
   await ground(16, 10);
   await pair.replicate('shop');
   const watch = startWatchRun(watchedPostgres(pair.source, 'shop'));
-  await watch.until('an end of the copy', (_sighting, { idlePolls: idle }) => idle > 0);
+  await watch.until('an end of the copy', (_sighting, { idlePolls }) => idlePolls > 0);
   const named = async (sql: string, rule: string) => {
     await pair.source.query(sql, 'shop');
     const after = watch.looks.length;
@@ -125,7 +125,7 @@ it('a source that stops is waited for, and one that comes back is followed again
   await ground(18, 10);
   await pair.replicate('shop');
   const watch = startWatchRun(watchedPostgres(pair.source, 'shop'));
-  await watch.until('an end of the copy', (_sighting, { idlePolls: idle }) => idle > 0);
+  await watch.until('an end of the copy', (_sighting, { idlePolls }) => idlePolls > 0);
   await pair.source.restart();
   await watch.untilBroken('source-restarted');
   await watch.until('streaming again', ({ phase, violations }) => phase === 'streaming' && violations.length <= 1);
@@ -142,7 +142,7 @@ it('a slot that is dropped ends the watch, and says what to do', async () => {
   await ground(15, 10);
   await pair.replicate('shop');
   const watch = startWatchRun(watchedPostgres(pair.source, 'shop'));
-  await watch.until('an end of the copy', (_sighting, { idlePolls: idle }) => idle > 0);
+  await watch.until('an end of the copy', (_sighting, { idlePolls }) => idlePolls > 0);
   await pair.target.query('ALTER SUBSCRIPTION cloudctl_shop DISABLE', 'shop');
   await watch.until('inactive', () => watch.looks.length > 0);
   await expect

@@ -6,13 +6,13 @@ import { defaultWatchLimits } from '../../../src/watch/watch-limits.ts';
 import { migrationStartOf } from '../../../src/watch/watch-record.ts';
 import { makeDatabaseFacts, makeServerFacts, makeSlot, makeTable, makeWalSender } from './make-facts.ts';
 
-const nothing: RecordedSlots = { slots: [], before: undefined, firstSeen: undefined };
+const nothing: RecordedSlots = { slots: [], otherSlots: undefined, firstSeen: undefined };
 const tracking: PostgresTrackingOptions = {
   limits: defaultWatchLimits,
   ignoreDbs: [],
-  named: [],
-  warned: [],
-  clocked: (firstSeen) => migrationStartOf({ firstSeen }, 0),
+  namedSlots: [],
+  preflightWarnings: [],
+  migrationStart: (firstSeen) => migrationStartOf({ firstSeen }, 0),
 };
 const look = (server: Partial<ServerFacts>, database = makeDatabaseFacts()): PostgresPoll => ({
   kind: 'seen',
@@ -62,18 +62,12 @@ it('a gap between two tables is no end of the copy, a longer one is', () => {
   });
   const gap = (at: number) => look({ at }, two);
   const steps = all([begin, copying(1000, 10), gap(2000), gap(6000), gap(14_000)]);
-  expect(steps.map(({ sample: sighting }) => sighting.phase)).toEqual([
-    'waiting',
-    'copying',
-    'copying',
-    'copying',
-    'streaming',
-  ]);
+  expect(steps.map(({ sample }) => sample.phase)).toEqual(['waiting', 'copying', 'copying', 'copying', 'streaming']);
 });
 
 it('catching up takes what is left by the pace of the target less that of the source, or for ever', () => {
   const behind = (at: number, position: number, flushed: number) =>
-    look({ at, position, slots: [makeSlot({ flushed })] });
+    look({ at, walPosition: position, slots: [makeSlot({ flushed })] });
   const mega = 1024 ** 2;
   const nearer = all([behind(0, 100 * mega, 0), behind(1000, 101 * mega, 11 * mega)]).at(-1);
   expect(nearer?.sample).toMatchObject({ phase: 'catching_up', lag_bytes: 90 * mega, eta_seconds: 9, percent: 91 });
@@ -84,16 +78,16 @@ it('catching up takes what is left by the pace of the target less that of the so
 
 it('idle counts looks in a row with nothing left, once no other table can begin', () => {
   const steps = all([0, 5000, 11_000, 12_000, 14_000].map((at) => look({ at })));
-  expect(steps.map(({ idlePolls: idle }) => idle)).toEqual([0, 0, 0, 1, 2]);
+  expect(steps.map(({ idlePolls }) => idlePolls)).toEqual([0, 0, 0, 1, 2]);
   const away = look({ at: 14_000, slots: [makeSlot({ active: false })] });
-  expect(all([look({ at: 0 }), away]).at(-1)).toMatchObject({ idle: 0, sighting: { lag_bytes: 0 } });
-  const [, later] = all([look({ at: 0 }), look({ at: 20_000, position: 1001 })]);
+  expect(all([look({ at: 0 }), away]).at(-1)).toMatchObject({ idlePolls: 0, sample: { lag_bytes: 0 } });
+  const [, later] = all([look({ at: 0 }), look({ at: 20_000, walPosition: 1001 })]);
   expect(later?.idlePolls).toBe(0);
 });
 
 it('an outage stalls, keeps the numbers, and is gone after a while; the deadline runs on', () => {
   const steps = all([look({ at: 0 }), outage(2000), outage(63_000), look({ at: 64_000 })]);
-  expect(steps.map(({ sample: sighting }) => sighting.phase)).toEqual(['streaming', 'stalled', 'gone', 'streaming']);
+  expect(steps.map(({ sample }) => sample.phase)).toEqual(['streaming', 'stalled', 'gone', 'streaming']);
   expect(steps[1]?.sample).toMatchObject({ percent: 100, bytes_total: 1000, deadline: '1970-01-15T00:00:00Z' });
   expect(steps[2]?.sample.violations[0]).toMatchObject({ rule: 'source-unreachable' });
   expect(steps[3]?.sample.violations).toEqual([]);
@@ -119,7 +113,7 @@ it('every slot gone ends the watch; one of several does not', () => {
 });
 
 it('a slot that an earlier run saw and that is not there was dropped meanwhile', () => {
-  const remembered = { slots: [{ name: 's', database: 'shop' }], before: undefined, firstSeen: 5 };
+  const remembered = { slots: [{ name: 's', database: 'shop' }], otherSlots: undefined, firstSeen: 5 };
   const [, second] = all([begin, look({ at: 2000, slots: [], senders: [] })], { remembered });
   expect(second?.ending?.message).toBe('the replication slot s is gone');
 });
@@ -127,7 +121,7 @@ it('a slot that an earlier run saw and that is not there was dropped meanwhile',
 it("somebody else's slot that was there before is left alone, also when the migration's comes later", () => {
   const cdc = makeSlot({ name: 'cdc', plugin: 'pgoutput' });
   const steps = all([look({ at: 0, slots: [cdc] }), look({ at: 2000, slots: [cdc, makeSlot()] })], {
-    remembered: { ...nothing, before: ['cdc'] },
+    remembered: { ...nothing, otherSlots: ['cdc'] },
   });
   expect(steps[0]?.sample.phase).toBe('waiting');
   expect(steps[1]?.sample.databases[0]).toMatchObject({ slot: 's' });

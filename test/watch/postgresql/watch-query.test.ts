@@ -24,7 +24,7 @@ function server(code: string, lost = false) {
       return text.split('; ').map((part) => (part.startsWith('SELECT') ? [{ value: part }] : []));
     },
   };
-  const asking = { session, version: 170_000, limit: 1000, onSent: () => {}, denied: new Set<string>() };
+  const asking = { session, version: 170_000, limit: 1000, onSent: () => {}, deniedIds: new Set<string>() };
   return { sent, asking };
 }
 
@@ -57,7 +57,7 @@ it('one that is denied costs the others nothing, and is not asked again', async 
 it('one that was only too slow is asked again', async () => {
   const { asking } = server('57014');
   expect((await runWatchQueries([good, bad], asking)).failure(bad)?.code).toBe('57014');
-  expect(asking.denied.size).toBe(0);
+  expect(asking.deniedIds.size).toBe(0);
 });
 
 it('a question that a version does not know is absent and no failure', async () => {

@@ -26,7 +26,7 @@ const facts = (more: Partial<RedisFacts> = {}): RedisFacts => ({
     ['maxmemory', '0'],
     ['repl-timeout', '60'],
   ]),
-  door,
+  connection: door,
   ...more,
 });
 
@@ -38,9 +38,9 @@ function judge(more: Partial<RedisFacts>, missing = 0, copies: FullSyncCount = n
     first: facts(),
     window: [facts(), now],
     replica: there,
-    had: replica.name,
-    missing,
-    copies,
+    knownReplica: replica.name,
+    missingMs: missing,
+    fullSyncs: copies,
     limits: defaultWatchLimits,
   });
 }
@@ -58,14 +58,14 @@ it.each<[string, Partial<RedisFacts>, string]>([
   ['another maxmemory', { config: new Map([['maxmemory', '100']]) }, 'maxmemory-changed'],
   ['another limit of buffers', { config: new Map([['repl-timeout', '5']]) }, 'repl-timeout-changed'],
   ['logins that are refused', { deniedLogins: 2 }, 'login-refused'],
-  ['a closed door', { door: { ...door, refused: { code: 'WRONGPASS', message: 'no' } } }, 'login-refused'],
+  ['a closed door', { connection: { ...door, refused: { code: 'WRONGPASS', message: 'no' } } }, 'login-refused'],
   ['half of the keys gone', { keyspace: [] }, 'keys-dropped'],
 ])('%s is named', (_what, more, rule) => {
   expect(judge(more).map((one) => one.rule)).toEqual([rule]);
 });
 
 it('full copies one after the other are named, unless the last has held', () => {
-  const copies = { begun: 3, since: -3_598_000, online: undefined };
+  const copies = { started: 3, since: -3_598_000, online: undefined };
   const copying = { replicas: [{ ...replica, state: 'wait_bgsave' }] };
   const [found, ...others] = judge(copying, 0, copies);
   expect(found).toMatchObject({ rule: 'full-sync-loop', observed: '3 full copies were begun in 1 h' });
@@ -85,11 +85,11 @@ it.each([
 
 it('the replica is the one that was named, then the known, then the one that came later', () => {
   const others = [{ ...replica, name: 'theirs' }, replica];
-  const nothing = { named: [], had: undefined, before: undefined };
+  const nothing = { named: [], knownReplica: undefined, otherReplicas: undefined };
   expect(chooseReplica(others, { ...nothing, named: [replica.name] })?.name).toBe(replica.name);
-  expect(chooseReplica(others, { ...nothing, had: replica.name })?.name).toBe(replica.name);
-  expect(chooseReplica(others, { ...nothing, before: ['theirs'] })?.name).toBe(replica.name);
-  expect(chooseReplica([others[0]!], { ...nothing, before: ['theirs'] })).toBeUndefined();
+  expect(chooseReplica(others, { ...nothing, knownReplica: replica.name })?.name).toBe(replica.name);
+  expect(chooseReplica(others, { ...nothing, otherReplicas: ['theirs'] })?.name).toBe(replica.name);
+  expect(chooseReplica([others[0]!], { ...nothing, otherReplicas: ['theirs'] })).toBeUndefined();
 });
 
 it('INFO is read: replicas with their addresses, and the snapshot while it runs', () => {
@@ -101,14 +101,14 @@ it('INFO is read: replicas with their addresses, and the snapshot while it runs'
     'current_save_keys_total:10',
     'maxmemory:7',
   ].join('\r\n');
-  const read = parseRedisFacts(parseInfo(text), { at: 1, door: undefined, config: new Map() });
+  const read = parseRedisFacts(parseInfo(text), { at: 1, connection: undefined, config: new Map() });
   expect(read.replicas).toEqual([{ name: '[::1]:6380', state: 'online', offset: 14, lag: 1 }]);
   expect(read.snapshot).toEqual({ done: 5, total: 10 });
   expect(read.config.get('maxmemory')).toBe('7');
 });
 
 describe('phases', () => {
-  const tracking = { limits: defaultWatchLimits, named: [], clocked: () => undefined };
+  const tracking = { limits: defaultWatchLimits, named: [], migrationStart: () => undefined };
   const all = (looks: readonly RedisFacts[]) => {
     let memory = initialRedisState(undefined, undefined, undefined, 0);
     return looks.map((one) => {
@@ -129,7 +129,7 @@ describe('phases', () => {
       with_(4000, 'online', { replicas: [{ ...replica, offset: 400 }] }),
       with_(5000, 'online'),
     ]);
-    expect(steps.map(({ sample: sighting }) => [sighting.phase, sighting.percent, sighting.bytes_done])).toEqual([
+    expect(steps.map(({ sample }) => [sample.phase, sample.percent, sample.bytes_done])).toEqual([
       ['waiting', 0, 0],
       ['copying', 22.5, 250],
       ['copying', 45, 500],
@@ -137,7 +137,7 @@ describe('phases', () => {
       ['streaming', 100, 1000],
       ['streaming', 100, 1000],
     ]);
-    expect(steps.map(({ idlePolls: idle }) => idle)).toEqual([0, 0, 0, 0, 0, 1]);
+    expect(steps.map(({ idlePolls }) => idlePolls)).toEqual([0, 0, 0, 0, 0, 1]);
   });
 
   it('copies that take ten minutes each and never hold are a loop', () => {
@@ -151,9 +151,7 @@ describe('phases', () => {
       ]),
       with_(minutes(30), 'wait_bgsave', { fullSyncs: 4 }),
     ]);
-    const loops = steps.map(({ sample: sighting }) =>
-      sighting.violations.some(({ rule }) => rule === 'full-sync-loop'),
-    );
+    const loops = steps.map(({ sample }) => sample.violations.some(({ rule }) => rule === 'full-sync-loop'));
     expect(loops.indexOf(true)).toBe(7);
     expect(steps.at(-1)?.sample.phase).toBe('stalled');
   });
@@ -162,7 +160,7 @@ describe('phases', () => {
     const minutes = [1, 2, 3, 4, 5].map((minute) => minute * 60_000 + 5000);
     const steps = all([facts(), ...[5000, ...minutes].map((at) => facts({ at, replicas: [] }))]);
     const phases = ['streaming', 'stalled', 'gone', 'gone', 'gone', 'gone', 'gone'];
-    expect(steps.map(({ sample: sighting }) => sighting.phase)).toEqual(phases);
+    expect(steps.map(({ sample }) => sample.phase)).toEqual(phases);
     expect(steps.map(({ ending }) => ending !== undefined)).toEqual([...Array(6).fill(false), true]);
   });
 
@@ -171,7 +169,7 @@ describe('phases', () => {
     ['set its clock back', -3_600_000],
   ])('a machine that %s has not seen that it was missing meanwhile', (_what, at) => {
     const steps = all([facts(), facts({ at, replicas: [] }), facts({ at: at + 2000, replicas: [] })]);
-    expect(steps.map(({ sample: sighting }) => sighting.phase)).toEqual(['streaming', 'stalled', 'stalled']);
+    expect(steps.map(({ sample }) => sample.phase)).toEqual(['streaming', 'stalled', 'stalled']);
     expect(steps.map(({ ending }) => ending)).toEqual([undefined, undefined, undefined]);
   });
 });
@@ -194,17 +192,17 @@ describe('full copies', () => {
     );
 
   it('are forgotten when one has held for a while, and not before', () => {
-    const begun = { begun: 2, since: 0, online: undefined };
+    const begun = { started: 2, since: 0, online: undefined };
     const soon = count(begun, look(0, 2), look(1000, 2, [replica]));
-    expect(soon).toEqual({ begun: 2, since: 0, online: 1000 });
-    expect(count(soon, look(1000, 2), look(60_000, 2, [replica])).begun).toBe(2);
+    expect(soon).toEqual({ started: 2, since: 0, online: 1000 });
+    expect(count(soon, look(1000, 2), look(60_000, 2, [replica])).started).toBe(2);
     expect(count(soon, look(1000, 2), look(61_000, 2, [replica]))).toEqual({ ...noFullSyncs, online: 1000 });
   });
 
   it('of other replicas are not counted, nor those of before a restart', () => {
     const other = { ...copying, name: '10.0.0.7:6379' };
-    expect(count(noFullSyncs, look(0, 1), look(1000, 3, [copying, other])).begun).toBe(0);
-    expect(count(noFullSyncs, look(0, 1), look(1000, 3, [copying])).begun).toBe(2);
-    expect(count(noFullSyncs, look(0, 5), { ...look(1000, 1, [copying]), runId: 'b' }).begun).toBe(1);
+    expect(count(noFullSyncs, look(0, 1), look(1000, 3, [copying, other])).started).toBe(0);
+    expect(count(noFullSyncs, look(0, 1), look(1000, 3, [copying])).started).toBe(2);
+    expect(count(noFullSyncs, look(0, 5), { ...look(1000, 1, [copying]), runId: 'b' }).started).toBe(1);
   });
 });

@@ -17,13 +17,13 @@ async function server(options: RedisOptions = {}): Promise<RedisServer> {
 it('a replica that is made is followed until it streams, and one that is stopped is missed', async () => {
   const [source, target] = await Promise.all([server(populated), server()]);
   source.cli('DEBUG', 'POPULATE', '20000', 'key', '500');
-  const watch = startWatchRun(watchedRedis(source), { limits: { gone: 400 } });
+  const watch = startWatchRun(watchedRedis(source), { limits: { unreachable: 400 } });
   await watch.untilPhase('waiting');
   target.cli('REPLICAOF', source.host, String(source.port));
   const streaming = await watch.untilPhase('streaming');
   expect(streaming.databases[0]).toMatchObject({ slot: `127.0.0.1:${target.port}` });
-  await watch.until('nothing left', (_seen, { idlePolls: idle }) => idle >= 3);
-  expect(watch.looks.flatMap(({ sample: sighting }) => sighting.violations)).toEqual([]);
+  await watch.until('nothing left', (_seen, { idlePolls }) => idlePolls >= 3);
+  expect(watch.looks.flatMap(({ sample }) => sample.violations)).toEqual([]);
   source.cli('CONFIG', 'SET', 'maxmemory', '100mb');
   await watch.untilBroken('maxmemory-changed');
   target.cli('REPLICAOF', 'NO', 'ONE');

@@ -1,18 +1,18 @@
 import type { ServerVersions } from '../schema-part.ts';
 import { collateClause, sequenceOptionsSql, storageOptionsSql } from '../sql-fragments.ts';
 
-/** Columns of the relation `c`, as `a`. A partition has all of them by itself, an heir only those that are its own. */
+/** Columns of the relation `c`, as `a`. A partition defines all its columns, an inheriting table only its local ones. */
 const columnsSource = `pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped`;
 const isOwnColumn = `(c.relispartition OR a.attislocal)`;
 
-/** What stands between the brackets of CREATE TABLE. */
+/** Column list of CREATE TABLE. */
 export function columnDefinitionsSql(versions: ServerVersions): string {
   return `(SELECT string_agg(format('%I %s%s%s%s', a.attname, format_type(a.atttypid, a.atttypmod),
       ${collateClause('a.attcollation', 'a.atttypid')}, ${generatedClause(versions)}, ${notNullClause(versions)}), ', ' ORDER BY a.attnum)
     FROM ${columnsSource} AND ${isOwnColumn})`;
 }
 
-/** Until 15 an heir could not say again how its parent computes the column. */
+/** Before PostgreSQL 16 a child table could not repeat the generation expression of its parent. */
 function generatedClause({ to }: ServerVersions): string {
   const inherited = to < 160_000 ? ' AND (c.relispartition OR a.attinhcount = 0)' : '';
   return `CASE WHEN a.attgenerated <> ''${inherited} THEN (SELECT format(' GENERATED ALWAYS AS (%s) %s',
@@ -28,7 +28,7 @@ function notNullClause({ from, to }: ServerVersions): string {
         AND k.convalidated AND (k.conislocal OR c.relispartition)), '')`;
   }
   if (to < 180_000) return `CASE WHEN a.attnotnull THEN ' NOT NULL' ELSE '' END`;
-  // From 18 on it is a constraint with a name, and somebody's own may have that name.
+  // From PostgreSQL 18 on, NOT NULL is a named constraint, and a user constraint may have its default name.
   const usual = `c.relname || '_' || a.attname || '_not_null'`;
   return `CASE WHEN NOT a.attnotnull THEN ''
     WHEN EXISTS (SELECT FROM pg_constraint k WHERE k.conrelid = c.oid AND k.conname = left(${usual}, 63))
@@ -36,7 +36,7 @@ function notNullClause({ from, to }: ServerVersions): string {
     ELSE ' NOT NULL' END`;
 }
 
-/** Of inherited columns: those that only the heir has filled; and what was added without looking at the rows. */
+/** NOT NULL that CREATE TABLE cannot state: of inherited columns where only the child has it, and NOT VALID ones. */
 export function lateNotNullStatements({ from }: ServerVersions): string {
   if (from >= 180_000) {
     return `ARRAY(SELECT format('ALTER TABLE ONLY %I.%I ADD CONSTRAINT %I %s', n.nspname, c.relname, k.conname,
@@ -51,7 +51,7 @@ export function lateNotNullStatements({ from }: ServerVersions): string {
       WHERE i.inhrelid = c.oid) ORDER BY a.attnum)`;
 }
 
-/** Identity columns with their sequence; since 17 partitions have that of their parent. */
+/** Identity columns with their sequence. From PostgreSQL 17 on, partitions share the identity of their parent. */
 export function identityStatements(): string {
   return `ARRAY(SELECT format('ALTER TABLE %I.%I ALTER COLUMN %I ADD GENERATED %s AS IDENTITY (SEQUENCE NAME %I.%I %s)',
       n.nspname, c.relname, a.attname, CASE a.attidentity WHEN 'a' THEN 'ALWAYS' ELSE 'BY DEFAULT' END,
@@ -63,7 +63,7 @@ export function identityStatements(): string {
       AND d.refobjid = c.oid AND a.attidentity <> '' ORDER BY a.attnum)`;
 }
 
-/** Storage, compression, statistics target and options where they are not what the column would have anyway. */
+/** Storage, compression, statistics target and options that differ from the defaults. */
 export function columnSettingStatements({ from }: ServerVersions): string {
   const settings = [
     `CASE WHEN a.attstorage <> t.typstorage THEN 'SET STORAGE ' || CASE a.attstorage

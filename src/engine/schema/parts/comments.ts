@@ -1,12 +1,12 @@
 import type { PartQuery } from '../schema-part.ts';
 import { catalogName, jsonTextArray } from '../sql-fragments.ts';
 
-/** Of every object that is copied; `needs` names the object, and a comment on anything else falls away with it. */
+/** Comments on all objects. `depends_on` names the object; comments on objects that are not copied are dropped with it. */
 export const commentParts: PartQuery = {
   kind: 'comment',
   sql: () => `SELECT concat_ws(':', 'comment', ${catalogName('d.classoid')}, d.objoid, d.objsubid) AS id,
       format('comment on %s %s', o.type, o.identity) AS name,
-      ${jsonTextArray(`${catalogName('d.classoid')} || ':' || d.objoid`)} AS needs,
+      ${jsonTextArray(`${catalogName('d.classoid')} || ':' || d.objoid`)} AS depends_on,
       ${jsonTextArray(`format('COMMENT ON %s %s IS %L', ${objectTypeSql}, ${objectIdentitySql}, d.description)`)} AS statements
     FROM pg_description d CROSS JOIN LATERAL pg_identify_object(d.classoid, d.objoid, d.objsubid) o
     WHERE (d.objoid >= 16384 OR (d.classoid = 'pg_namespace'::regclass AND o.identity IN ('public', '"public"')
@@ -14,7 +14,7 @@ export const commentParts: PartQuery = {
       AND d.classoid <> 'pg_largeobject'::regclass`,
 };
 
-/** What COMMENT ON calls the thing that pg_identify_object calls otherwise. */
+/** The keyword of COMMENT ON for a type of pg_identify_object. */
 const objectTypeSql = `CASE WHEN o.type LIKE '% column' THEN 'COLUMN' WHEN o.type LIKE '% constraint' THEN 'CONSTRAINT'
   WHEN o.type = 'statistics object' THEN 'STATISTICS' WHEN o.type = 'composite type' THEN 'TYPE' ELSE upper(o.type) END`;
 

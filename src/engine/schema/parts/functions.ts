@@ -1,14 +1,14 @@
 import type { PartQuery } from '../schema-part.ts';
 import { jsonTextArray, userObjectCondition, userSchemaCondition } from '../sql-fragments.ts';
 
-/** What people wrote in languages that need no library on the server, as `p` in `n`. */
+/** User functions and procedures, except those in C, which need a library on the server: `p` in `n`. */
 export const functionParts: PartQuery = {
   kind: 'function',
   sql: () => `SELECT 'pg_proc:' || p.oid AS id,
       format('%s %s.%s(%s)', CASE p.prokind WHEN 'p' THEN 'procedure' ELSE 'function' END, n.nspname, p.proname,
         pg_get_function_identity_arguments(p.oid)) AS name,
-      ${jsonTextArray(`'pg_namespace:' || n.oid`)} AS needs,
-      ${jsonTextArray(`CASE WHEN l.oid < 16384 THEN 'language:' || l.lanname END`)} AS wants,
+      ${jsonTextArray(`'pg_namespace:' || n.oid`)} AS depends_on,
+      ${jsonTextArray(`CASE WHEN l.oid < 16384 THEN 'language:' || l.lanname END`)} AS requirements,
       ${jsonTextArray('pg_get_functiondef(p.oid)')} AS statements
     FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace AND ${userSchemaCondition('n')} AND ${userObjectCondition('pg_proc', 'p.oid')}
     JOIN pg_language l ON l.oid = p.prolang
@@ -19,7 +19,7 @@ export const aggregateParts: PartQuery = {
   kind: 'aggregate',
   sql: () => `SELECT 'pg_proc:' || p.oid AS id,
       format('aggregate %s.%s(%s)', n.nspname, p.proname, pg_get_function_identity_arguments(p.oid)) AS name,
-      ${jsonTextArray(`'pg_namespace:' || n.oid`)} AS needs,
+      ${jsonTextArray(`'pg_namespace:' || n.oid`)} AS depends_on,
       ${jsonTextArray(`format('CREATE AGGREGATE %I.%I(%s) (%s)', n.nspname, p.proname,
         CASE WHEN pg_get_function_arguments(p.oid) = '' THEN '*' ELSE pg_get_function_arguments(p.oid) END,
         ${aggregateOptions})`)} AS statements

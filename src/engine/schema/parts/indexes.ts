@@ -1,11 +1,11 @@
 import type { PartQuery } from '../schema-part.ts';
 import { jsonTextArray, jsonTextArrayConcat, userRelations } from '../sql-fragments.ts';
 
-/** Those that belong to no constraint. What was never finished is left out, as pg_dump does; notes.ts says so. */
+/** Indexes without a constraint. Invalid indexes are left out, as pg_dump does, and reported by omissions-query.ts. */
 export const indexParts: PartQuery = {
   kind: 'index',
   sql: () => `SELECT 'pg_class:' || x.oid AS id, format('index %s.%s', n.nspname, x.relname) AS name,
-      ${jsonTextArray(`'pg_class:' || c.oid`)} AS needs,
+      ${jsonTextArray(`'pg_class:' || c.oid`)} AS depends_on,
       ${jsonTextArrayConcat(`ARRAY[pg_get_indexdef(x.oid)]`, statisticsTargetStatements)} AS statements
     FROM ${userRelations('rpm')} JOIN pg_index i ON i.indrelid = c.oid JOIN pg_class x ON x.oid = i.indexrelid
     WHERE (i.indisvalid OR c.relkind = 'p') AND i.indisready
@@ -19,7 +19,7 @@ const statisticsTargetStatements = `ARRAY(SELECT format('ALTER INDEX %I.%I ALTER
 export const indexPartitionParts: PartQuery = {
   kind: 'index partition',
   sql: () => `SELECT 'attach:' || x.oid AS id, format('index %s.%s', xn.nspname, x.relname) AS name,
-      ${jsonTextArray(`'pg_class:' || x.oid`, `'pg_class:' || p.oid`)} AS needs,
+      ${jsonTextArray(`'pg_class:' || x.oid`, `'pg_class:' || p.oid`)} AS depends_on,
       ${jsonTextArray(`format('ALTER INDEX %I.%I ATTACH PARTITION %I.%I', pn.nspname, p.relname, xn.nspname, x.relname)`)}
         AS statements
     FROM ${userRelations('rp')} JOIN pg_index i ON i.indrelid = c.oid
@@ -28,12 +28,12 @@ export const indexPartitionParts: PartQuery = {
     JOIN pg_class p ON p.oid = h.inhparent JOIN pg_namespace pn ON pn.oid = p.relnamespace`,
 };
 
-/** What a table says of its indexes and of its rows: replica identity, the index to cluster on, row-level security. */
+/** Replica identity, clustered index and row-level security of a table. */
 export const tableSettingParts: PartQuery = {
   kind: 'setting',
   sql: () => `SELECT 'settings:' || c.oid AS id, format('settings of %s.%s', n.nspname, c.relname) AS name,
       (SELECT json_agg(need) FROM (SELECT 'pg_class:' || c.oid UNION ALL
-        SELECT 'pg_class:' || i.indexrelid FROM pg_index i WHERE i.indrelid = c.oid) AS x(need)) AS needs,
+        SELECT 'pg_class:' || i.indexrelid FROM pg_index i WHERE i.indrelid = c.oid) AS x(need)) AS depends_on,
       ${jsonTextArrayConcat(`ARRAY[
         CASE c.relreplident WHEN 'f' THEN ${alterTable(`'REPLICA IDENTITY FULL'`)}
           WHEN 'n' THEN ${alterTable(`'REPLICA IDENTITY NOTHING'`)}
@@ -46,7 +46,7 @@ export const tableSettingParts: PartQuery = {
     FROM ${userRelations('rpm')}`,
 };
 
-/** Null when there is nothing to say. */
+/** Null when `what` is null. */
 function alterTable(what: string): string {
   return `format('ALTER %s ', CASE c.relkind WHEN 'm' THEN 'MATERIALIZED VIEW' ELSE 'TABLE ONLY' END)
     || format('%I.%I ', n.nspname, c.relname) || ${what}`;

@@ -8,11 +8,11 @@ export const schemaParts: PartQuery = {
     FROM pg_namespace n WHERE ${userSchemaCondition('n')} AND n.nspname <> 'public' AND ${userObjectCondition('pg_namespace', 'n.oid')}`,
 };
 
-/** Without a version: the target gives the one it has, as it would to pg_dump. */
+/** Without a version: the target installs its default version, as it does for pg_dump. */
 export const extensionParts: PartQuery = {
   kind: 'extension',
   sql: () => `SELECT 'pg_extension:' || e.oid AS id, 'extension ' || e.extname AS name,
-    ${jsonTextArray(`'pg_namespace:' || n.oid`)} AS needs, ${jsonTextArray(`'extension:' || e.extname`)} AS wants,
+    ${jsonTextArray(`'pg_namespace:' || n.oid`)} AS depends_on, ${jsonTextArray(`'extension:' || e.extname`)} AS requirements,
     ${jsonTextArray(`format('CREATE EXTENSION IF NOT EXISTS %I WITH SCHEMA %I', e.extname, n.nspname)`)} AS statements
     FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace
     WHERE e.oid >= 16384 AND e.extname <> 'plpgsql'`,

@@ -1,7 +1,7 @@
 import type { PartQuery } from '../schema-part.ts';
 import { jsonTextArray, sequenceOptionsSql, userRelations } from '../sql-fragments.ts';
 
-/** Those of identity columns come with their table. Where a sequence stands is data. */
+/** Sequences, except those of identity columns. Their values are copied later, as data. */
 export const sequenceParts: PartQuery = {
   kind: 'sequence',
   sql: ({ from }) => `SELECT 'pg_class:' || c.oid AS id, format('sequence %s.%s', n.nspname, c.relname) AS name,
@@ -18,7 +18,7 @@ export const sequenceParts: PartQuery = {
 export const ownedSequenceParts: PartQuery = {
   kind: 'owned sequence',
   sql: () => `SELECT 'owned:' || c.oid AS id, format('owner of sequence %s.%s', n.nspname, c.relname) AS name,
-      ${jsonTextArray(`'pg_class:' || c.oid`, `'pg_class:' || t.oid`)} AS needs,
+      ${jsonTextArray(`'pg_class:' || c.oid`, `'pg_class:' || t.oid`)} AS depends_on,
       ${jsonTextArray(`format('ALTER SEQUENCE %I.%I OWNED BY %I.%I.%I', n.nspname, c.relname, tn.nspname, t.relname, a.attname)`)}
         AS statements
     FROM ${userRelations('S')}

@@ -3,13 +3,13 @@ import { jsonTextArrayConcat, storageOptionsSql, userRelations } from '../sql-fr
 import { columnDefinitionsSql, columnSettingStatements, identityStatements, lateNotNullStatements } from './columns.ts';
 
 /**
- * A table with its columns; a partition is made by itself and then attached, so that its columns keep their own order.
- * Defaults, checks, keys and indexes are parts of their own, because functions in them may need the table.
+ * A table with its columns. A partition is created alone and then attached, so that it keeps its column order. Defaults,
+ * checks, keys and indexes are separate parts, because their functions may need the table.
  */
 export const tableParts: PartQuery = {
   kind: 'table',
   sql: (versions) => `SELECT 'pg_class:' || c.oid AS id, format('table %s.%s', n.nspname, c.relname) AS name,
-      (SELECT json_agg('pg_class:' || i.inhparent) FROM pg_inherits i WHERE i.inhrelid = c.oid) AS needs,
+      (SELECT json_agg('pg_class:' || i.inhparent) FROM pg_inherits i WHERE i.inhrelid = c.oid) AS depends_on,
       ${jsonTextArrayConcat(
         `ARRAY[${createTable(versions)}, ${attachPartition}, ${typedTable}, ${toastOptions}]`,
         identityStatements(),
@@ -18,18 +18,18 @@ export const tableParts: PartQuery = {
     FROM ${userRelations('rp')}`,
 };
 
-/** After all tables, because heirs would take it over from their parents. */
+/** Column settings, after all tables are created, because child tables would inherit them. */
 export const columnSettingParts: PartQuery = {
   kind: 'setting',
   sql: (versions) => `SELECT 'columns:' || c.oid AS id, format('columns of %s.%s', n.nspname, c.relname) AS name,
       (SELECT json_agg(need) FROM (SELECT 'pg_class:' || c.oid UNION ALL
-        SELECT 'pg_class:' || inhrelid FROM pg_inherits WHERE inhparent = c.oid) AS x(need)) AS needs,
+        SELECT 'pg_class:' || inhrelid FROM pg_inherits WHERE inhparent = c.oid) AS x(need)) AS depends_on,
       ${jsonTextArrayConcat(columnSettingStatements(versions))} AS statements
     FROM ${userRelations('rpm')}`,
 };
 
 function createTable(versions: ServerVersions): string {
-  // Since 18 a partitioned table, which holds nothing, cannot be called unlogged.
+  // From PostgreSQL 18 on, a partitioned table cannot be UNLOGGED.
   const unlogged = `c.relpersistence = 'u'${versions.to >= 180_000 ? ` AND c.relkind <> 'p'` : ''}`;
   return `format('CREATE %sTABLE %I.%I (%s)%s%s%s%s', CASE WHEN ${unlogged} THEN 'UNLOGGED ' ELSE '' END,
     n.nspname, c.relname, ${columnDefinitionsSql(versions)}, ${inheritsClause},

@@ -7,30 +7,30 @@ import {
   userSchemaCondition,
 } from '../sql-fragments.ts';
 
-/** Those of partitions come with their parent's. */
+/** Triggers, except those of partitions, which are created with their parent's. */
 export const triggerParts: PartQuery = {
   kind: 'trigger',
   sql: (versions) => `SELECT 'pg_trigger:' || t.oid AS id,
       format('trigger %s of %s.%s', t.tgname, n.nspname, c.relname) AS name,
-      ${jsonTextArray(`'pg_class:' || c.oid`)} AS needs,
+      ${jsonTextArray(`'pg_class:' || c.oid`)} AS depends_on,
       ${jsonTextArrayConcat(`ARRAY[pg_get_triggerdef(t.oid), CASE WHEN t.tgenabled <> 'O' THEN ${triggerState(`t.tgenabled`)} END]`)}
         AS statements
     FROM ${userRelations('rpv')} JOIN pg_trigger t ON t.tgrelid = c.oid
     WHERE NOT t.tgisinternal AND ${isOriginalTrigger(versions)}`,
 };
 
-/** A partition may have a trigger of its parent in a state of its own. */
+/** Triggers of partitions whose enabled state differs from the parent's. */
 export const partitionTriggerParts: PartQuery = {
   kind: 'rule',
   sql: (versions) => `SELECT 'state:' || t.oid AS id,
       format('trigger %s of %s.%s', t.tgname, n.nspname, c.relname) AS name,
-      ${jsonTextArray(`'pg_class:' || c.oid`)} AS needs, ${jsonTextArray(triggerState('t.tgenabled'))} AS statements
+      ${jsonTextArray(`'pg_class:' || c.oid`)} AS depends_on, ${jsonTextArray(triggerState('t.tgenabled'))} AS statements
     FROM ${userRelations('rp')} JOIN pg_trigger t ON t.tgrelid = c.oid
     WHERE c.relispartition AND t.tgconstraint = 0 AND NOT (${isOriginalTrigger(versions)}) AND EXISTS (SELECT FROM pg_trigger other
       WHERE other.tgname = t.tgname AND other.tgfoid = t.tgfoid AND 'O' <> ANY (ARRAY[other.tgenabled, t.tgenabled]))`,
 };
 
-/** Until 12 a copy was known by being internal and on a partition. */
+/** Up to PostgreSQL 12 a cloned trigger is an internal trigger of a partition. */
 function isOriginalTrigger({ from }: ServerVersions): string {
   return from >= 130_000 ? 't.tgparentid = 0' : 'NOT (t.tgisinternal AND c.relispartition)';
 }
@@ -40,18 +40,18 @@ function triggerState(column: string): string {
     WHEN 'D' THEN 'DISABLE' WHEN 'R' THEN 'ENABLE REPLICA' WHEN 'A' THEN 'ENABLE ALWAYS' ELSE 'ENABLE' END, t.tgname)`;
 }
 
-/** But for those that make a view what it is. */
+/** Rewrite rules, except the rule that defines a view. */
 export const ruleParts: PartQuery = {
   kind: 'rule',
   sql: () => `SELECT 'pg_rewrite:' || r.oid AS id, format('rule %s of %s.%s', r.rulename, n.nspname, c.relname) AS name,
-      ${jsonTextArray(`'pg_class:' || c.oid`)} AS needs,
+      ${jsonTextArray(`'pg_class:' || c.oid`)} AS depends_on,
       ${jsonTextArrayConcat(`ARRAY[pg_get_ruledef(r.oid), CASE WHEN r.ev_enabled <> 'O' THEN
         format('ALTER TABLE %I.%I %s RULE %I', n.nspname, c.relname, CASE r.ev_enabled WHEN 'D' THEN 'DISABLE'
           WHEN 'R' THEN 'ENABLE REPLICA' ELSE 'ENABLE ALWAYS' END, r.rulename) END]`)} AS statements
     FROM ${userRelations('rpv')} JOIN pg_rewrite r ON r.ev_class = c.oid AND r.rulename <> '_RETURN'`,
 };
 
-/** Last of all: they would hear of everything made after them. */
+/** Event triggers are created last, because they would fire for all later DDL. */
 export const eventTriggerParts: PartQuery = {
   kind: 'event trigger',
   sql: () => `SELECT 'pg_event_trigger:' || e.oid AS id, 'event trigger ' || e.evtname AS name,
@@ -64,12 +64,12 @@ export const eventTriggerParts: PartQuery = {
     WHERE ${userObjectCondition('pg_event_trigger', 'e.oid')}`,
 };
 
-/** For whom a policy is must be known on the target. */
+/** Row-level security policies. Their roles must exist on the target. */
 export const policyParts: PartQuery = {
   kind: 'policy',
   sql: () => `SELECT 'pg_policy:' || p.oid AS id, format('policy %s of %s.%s', p.polname, n.nspname, c.relname) AS name,
-      ${jsonTextArray(`'pg_class:' || c.oid`)} AS needs,
-      (SELECT json_agg('role:' || rolname) FROM pg_roles WHERE oid = ANY (p.polroles)) AS wants,
+      ${jsonTextArray(`'pg_class:' || c.oid`)} AS depends_on,
+      (SELECT json_agg('role:' || rolname) FROM pg_roles WHERE oid = ANY (p.polroles)) AS requirements,
       ${jsonTextArray(`format('CREATE POLICY %I ON %I.%I AS %s FOR %s TO %s%s%s', p.polname, n.nspname, c.relname,
         CASE WHEN p.polpermissive THEN 'PERMISSIVE' ELSE 'RESTRICTIVE' END,
         CASE p.polcmd WHEN 'r' THEN 'SELECT' WHEN 'a' THEN 'INSERT' WHEN 'w' THEN 'UPDATE' WHEN 'd' THEN 'DELETE' ELSE 'ALL' END,
@@ -84,7 +84,7 @@ export const statisticsParts: PartQuery = {
   sql: ({
     from,
   }) => `SELECT 'pg_statistic_ext:' || s.oid AS id, format('statistics %s.%s', n.nspname, s.stxname) AS name,
-      ${jsonTextArray(`'pg_class:' || s.stxrelid`)} AS needs,
+      ${jsonTextArray(`'pg_class:' || s.stxrelid`)} AS depends_on,
       ${jsonTextArrayConcat(
         `ARRAY[pg_get_statisticsobjdef(s.oid)${
           from >= 130_000

@@ -7,7 +7,7 @@ import {
   userSchemaCondition,
 } from '../sql-fragments.ts';
 
-/** Types that people made, as `t` in `n`. */
+/** User types, as `t` in `n`. */
 const userTypes = `pg_type t JOIN pg_namespace n ON n.oid = t.typnamespace AND ${userSchemaCondition('n')} AND ${userObjectCondition('pg_type', 't.oid')}`;
 const typeColumns = `'pg_type:' || t.oid AS id, format('type %s.%s', n.nspname, t.typname) AS name`;
 
@@ -28,7 +28,7 @@ export const compositeParts: PartQuery = {
     FROM ${userTypes} JOIN pg_class c ON c.oid = t.typrelid AND c.relkind = 'c'`,
 };
 
-/** Checks follow, because their functions may take the domain itself. */
+/** Domains without their checks, which follow, because functions in them may take the domain. */
 export const domainParts: PartQuery = {
   kind: 'type',
   sql: ({
@@ -40,7 +40,7 @@ export const domainParts: PartQuery = {
     FROM ${userTypes} WHERE t.typtype = 'd'`,
 };
 
-/** Since 17 a domain's NOT NULL has a name. */
+/** From PostgreSQL 17 on, NOT NULL of a domain is a named constraint. */
 const namedNotNull = `coalesce((SELECT format(' CONSTRAINT %I NOT NULL', conname) FROM pg_constraint
       WHERE contypid = t.oid AND contype = 'n'), ' NOT NULL')`;
 
@@ -48,7 +48,7 @@ export const domainCheckParts: PartQuery = {
   kind: 'domain constraint',
   sql: () => `SELECT 'pg_constraint:' || k.oid AS id,
       format('constraint %s of domain %s.%s', k.conname, n.nspname, t.typname) AS name,
-      ${jsonTextArray(`'pg_type:' || t.oid`)} AS needs,
+      ${jsonTextArray(`'pg_type:' || t.oid`)} AS depends_on,
       ${jsonTextArray(`format('ALTER DOMAIN %I.%I ADD CONSTRAINT %I %s', n.nspname, t.typname, k.conname,
         pg_get_constraintdef(k.oid))`)} AS statements
     FROM ${userTypes} JOIN pg_constraint k ON k.contypid = t.oid AND k.contype = 'c'`,
@@ -77,7 +77,7 @@ function rangeOptions({ from }: Pick<ServerVersions, 'from'>): string {
     ${from >= 140_000 ? `, ${multirange}` : ''})`;
 }
 
-/** Casts by a function or between types that are made of the same; a range brings its own. */
+/** User casts, except those that a range type creates. */
 export const castParts: PartQuery = {
   kind: 'cast',
   sql: () => `SELECT 'pg_cast:' || k.oid AS id,

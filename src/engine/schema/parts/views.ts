@@ -9,7 +9,7 @@ export const viewParts: PartQuery = {
     FROM ${userRelations('v')}`,
 };
 
-/** Empty: rows come with a REFRESH when those they are made of have arrived. */
+/** Materialized views WITH NO DATA. They are refreshed when the rows of their tables have arrived. */
 export const materializedViewParts: PartQuery = {
   kind: 'view',
   sql: () => `SELECT 'pg_class:' || c.oid AS id, format('materialized view %s.%s', n.nspname, c.relname) AS name,
@@ -20,11 +20,11 @@ export const materializedViewParts: PartQuery = {
     FROM ${userRelations('m')}`,
 };
 
-/** Of tables and of views; computed columns have theirs in the table. */
+/** Column defaults of tables and views. Generated columns have their expression in CREATE TABLE. */
 export const defaultParts: PartQuery = {
   kind: 'default',
   sql: () => `SELECT 'pg_attrdef:' || d.oid AS id, format('default of %s.%s.%s', n.nspname, c.relname, a.attname) AS name,
-      ${jsonTextArray(`'pg_class:' || c.oid`)} AS needs,
+      ${jsonTextArray(`'pg_class:' || c.oid`)} AS depends_on,
       ${jsonTextArray(`format('ALTER TABLE ONLY %I.%I ALTER COLUMN %I SET DEFAULT %s', n.nspname, c.relname, a.attname,
         pg_get_expr(d.adbin, d.adrelid))`)} AS statements
     FROM ${userRelations('rpv')} JOIN pg_attrdef d ON d.adrelid = c.oid

@@ -4,11 +4,11 @@ import { findSlot, type SeenSlot, samplesSince, type WatchRule, type WatchRuleIn
 import type { ServerFacts } from '../server-facts.ts';
 
 /** The target fails on a change again and again, or does not come at all. */
-export const applyRule: WatchRule = (seen) => seen.slots.flatMap((ours) => checkSlot(ours, seen));
+export const applyRule: WatchRule = (input) => input.slots.flatMap((seenSlot) => checkSlot(seenSlot, input));
 
-function checkSlot({ name, database, slot, wasActive }: SeenSlot, seen: WatchRuleInput): readonly Violation[] {
+function checkSlot({ name, database, slot, wasActive }: SeenSlot, input: WatchRuleInput): readonly Violation[] {
   if (slot === undefined || !wasActive || slot.walStatus === 'lost' || slot.invalidated !== undefined) return [];
-  const { window, limits, now } = seen;
+  const { window, limits, now } = input;
   const stuck = samplesSince(window, limits.failingApply);
   if (stuck !== undefined && isFrozen(stuck, name) && attemptsIn(stuck, name) >= limits.failedAttempts) {
     return [
@@ -16,7 +16,7 @@ function checkSlot({ name, database, slot, wasActive }: SeenSlot, seen: WatchRul
         rule: 'apply-failing',
         database,
         observed: `the target fails on the same change again and again: ${formatElapsed((now.at - stuck[0]!.at) / 1000)} without progress on ${name}`,
-        hint: `look for ${likelyCauses(seen.warned).join('; ')}. Cure it on the target, or stop the migration and start it again`,
+        hint: `look for ${likelyCauses(input.warned).join('; ')}. Cure it on the target, or stop the migration and start it again`,
       },
     ];
   }
@@ -49,7 +49,7 @@ function checkSlot({ name, database, slot, wasActive }: SeenSlot, seen: WatchRul
       rule: 'apply-failing-or-disconnected',
       database,
       observed: `${lasted}: the target fails on a change, or cannot connect (this version does not tell which)`,
-      hint: `look for "terminating walsender" or refused logins in the log of the source; else for ${likelyCauses(seen.warned).join('; ')}`,
+      hint: `look for "terminating walsender" or refused logins in the log of the source; else for ${likelyCauses(input.warned).join('; ')}`,
     },
   ];
 }
@@ -59,7 +59,7 @@ function isFrozen(window: readonly ServerFacts[], name: string): boolean {
   const all = window.flatMap((facts) => findSlot(facts, name) ?? []);
   const inactive = all.filter(({ active }) => !active).length;
   const [first] = all;
-  const behind = window.at(-1)?.position ?? 0;
+  const behind = window.at(-1)?.walPosition ?? 0;
   return (
     first !== undefined &&
     all.at(-1)?.active === false &&
@@ -76,8 +76,8 @@ function isApplyBlocked(window: readonly ServerFacts[], name: string): boolean {
   return (
     first?.pid !== undefined &&
     all.every((slot) => slot?.pid === first.pid && slot?.flushed === first.flushed) &&
-    (first.flushed ?? 0) < (window[0]?.position ?? 0) &&
-    (window.at(-1)?.position ?? 0) > (window[0]?.position ?? 0)
+    (first.flushed ?? 0) < (window[0]?.walPosition ?? 0) &&
+    (window.at(-1)?.walPosition ?? 0) > (window[0]?.walPosition ?? 0)
   );
 }
 
@@ -87,12 +87,14 @@ function isApplyBlocked(window: readonly ServerFacts[], name: string): boolean {
  */
 function attemptsIn(window: readonly ServerFacts[], name: string): number {
   return window.slice(1).filter((facts, at) => {
-    const [was, is] = [findSlot(window[at]!, name), findSlot(facts, name)];
-    if (was === undefined || is === undefined) return false;
+    const [before, after] = [findSlot(window[at]!, name), findSlot(facts, name)];
+    if (before === undefined || after === undefined) return false;
     const left =
-      was.inactiveSince !== undefined && is.inactiveSince !== undefined && was.inactiveSince !== is.inactiveSince;
-    const decoded = was.decoded !== undefined && is.decoded !== undefined && is.decoded > was.decoded;
-    return left || decoded || is.active !== was.active;
+      before.inactiveSince !== undefined &&
+      after.inactiveSince !== undefined &&
+      before.inactiveSince !== after.inactiveSince;
+    const decoded = before.decoded !== undefined && after.decoded !== undefined && after.decoded > before.decoded;
+    return left || decoded || after.active !== before.active;
   }).length;
 }
 

@@ -25,16 +25,18 @@ const minRollbacks = 10;
  */
 export const rollbackRule: WatchRule = ({ slots, databases, window, first, limits }) =>
   slots.flatMap(({ name, database }): readonly Violation[] => {
-    const stretch = samplesSince(window, Math.min(limits.failingApply, limits.inactiveSlot)) ?? window;
-    const [from, to] = [stretch[0], stretch.at(-1)];
-    if (from === undefined || to === undefined || from === to || !hasSameWalSender(stretch, name)) return [];
+    const samples = samplesSince(window, Math.min(limits.failingApply, limits.inactiveSlot)) ?? window;
+    const [from, to] = [samples[0], samples.at(-1)];
+    if (from === undefined || to === undefined || from === to || !hasSameWalSender(samples, name)) return [];
     const counted = countTransactions(from, to, database, name);
-    const was = transactionCountsOf(first, database);
-    const usual = was === undefined ? 0 : was.rollbacks / Math.max(1, was.commits + was.rollbacks);
+    const before = transactionCountsOf(first, database);
+    const usual = before === undefined ? 0 : before.rollbacks / Math.max(1, before.commits + before.rollbacks);
     const share = counted.rollbacks / Math.max(1, counted.commits + counted.rollbacks);
     if (counted.rollbacks < minRollbacks || share < Math.max(0.05, 5 * usual)) return [];
     const shapes = databases.find((one) => one.name === database)?.shapes;
-    const keyless = [...(shapes?.now.values() ?? [])].filter(({ keyed }) => !keyed).map((table) => table.name);
+    const keyless = [...(shapes?.now.values() ?? [])]
+      .filter(({ hasReplicaIdentity }) => !hasReplicaIdentity)
+      .map((table) => table.name);
     const suspects = keyless.length === 0 ? '' : `; without a replica identity: ${keyless.slice(0, 5).join(', ')}`;
     return [
       {
@@ -52,11 +54,11 @@ function hasSameWalSender(window: readonly ServerFacts[], name: string): boolean
 }
 
 function countTransactions(from: ServerFacts, to: ServerFacts, database: string, slot: string) {
-  const [was, is] = [transactionCountsOf(from, database), transactionCountsOf(to, database)];
+  const [before, after] = [transactionCountsOf(from, database), transactionCountsOf(to, database)];
   const decoded = (findSlot(to, slot)?.decoded ?? 0) - (findSlot(from, slot)?.decoded ?? 0);
   return {
-    commits: (is?.commits ?? 0) - (was?.commits ?? 0),
-    rollbacks: Math.max(0, (is?.rollbacks ?? 0) - (was?.rollbacks ?? 0) - Math.max(0, decoded)),
+    commits: (after?.commits ?? 0) - (before?.commits ?? 0),
+    rollbacks: Math.max(0, (after?.rollbacks ?? 0) - (before?.rollbacks ?? 0) - Math.max(0, decoded)),
   };
 }
 

@@ -5,18 +5,18 @@ import type { WatchRule } from '../rule-input.ts';
 /** Whatever may keep the target from connecting the next time, though it may still be connected. */
 export const connectionSettingsRule: WatchRule = ({ now, first }) =>
   ['listen_addresses', 'port', 'ssl', 'ssl_cert_file'].flatMap((name): readonly Violation[] => {
-    const [was, is] = [first.settings.get(name)?.value, now.settings.get(name)];
-    if (was === undefined || is === undefined) return [];
-    const next = is.inFile !== undefined && !isSameValue(is.inFile, was) ? is.inFile : undefined;
-    if (is.value === was && next === undefined) return [];
+    const [before, after] = [first.settings.get(name)?.value, now.settings.get(name)];
+    if (before === undefined || after === undefined) return [];
+    const next = after.inFile !== undefined && !isSameValue(after.inFile, before) ? after.inFile : undefined;
+    if (after.value === before && next === undefined) return [];
     return [
       {
         rule: `${name.replaceAll('_', '-')}-changed`,
         observed:
-          next === undefined || is.value !== was
-            ? `${name} was ${displayValue(was)} and is ${displayValue(is.value)}`
-            : `${name} is to become ${displayValue(next)} instead of ${displayValue(was)}`,
-        hint: `the target may not be able to connect again: put ${name} back to ${displayValue(was)}`,
+          next === undefined || after.value !== before
+            ? `${name} was ${displayValue(before)} and is ${displayValue(after.value)}`
+            : `${name} is to become ${displayValue(next)} instead of ${displayValue(before)}`,
+        hint: `the target may not be able to connect again: put ${name} back to ${displayValue(before)}`,
       },
     ];
   });
@@ -33,44 +33,52 @@ export const hostRulesRule: WatchRule = ({ now, first }) =>
       ];
 
 export const roleRule: WatchRule = ({ now, first }) => {
-  const [was, is] = [first.role, now.role];
-  if (was === undefined || is === undefined) return [];
+  const [before, after] = [first.role, now.role];
+  if (before === undefined || after === undefined) return [];
   const lost = [
-    ...(was.superuser && !is.superuser ? ['SUPERUSER'] : []),
-    ...(was.replication && !is.replication ? ['REPLICATION'] : []),
-    ...(was.login && !is.login ? ['LOGIN'] : []),
+    ...(before.superuser && !after.superuser ? ['SUPERUSER'] : []),
+    ...(before.replication && !after.replication ? ['REPLICATION'] : []),
+    ...(before.login && !after.login ? ['LOGIN'] : []),
   ];
-  const told: Violation[] = [];
+  const violations: Violation[] = [];
   if (lost.length > 0) {
-    told.push({
+    violations.push({
       rule: 'role-changed',
-      observed: `the role ${is.name} lost ${lost.join(', ')}`,
-      hint: `give it back: ALTER ROLE "${is.name}" ${lost.join(' ')}`,
+      observed: `the role ${after.name} lost ${lost.join(', ')}`,
+      hint: `give it back: ALTER ROLE "${after.name}" ${lost.join(' ')}`,
     });
   }
   if (
-    is.secondsLeft !== undefined &&
-    is.secondsLeft < 14 * 86_400 &&
-    (is.secondsLeft <= 0 || was.secondsLeft === undefined)
+    after.secondsLeft !== undefined &&
+    after.secondsLeft < 14 * 86_400 &&
+    (after.secondsLeft <= 0 || before.secondsLeft === undefined)
   ) {
-    told.push({
+    violations.push({
       rule: 'password-expires',
       observed:
-        is.secondsLeft <= 0 ? `the password of ${is.name} has expired` : `the password of ${is.name} expires now`,
-      hint: `ALTER ROLE "${is.name}" VALID UNTIL 'infinity': the target logs in with it whenever it connects again`,
+        after.secondsLeft <= 0
+          ? `the password of ${after.name} has expired`
+          : `the password of ${after.name} expires now`,
+      hint: `ALTER ROLE "${after.name}" VALID UNTIL 'infinity': the target logs in with it whenever it connects again`,
     });
   }
-  if (lost.length === 0 && was.revision !== undefined && is.revision !== undefined && was.revision !== is.revision) {
-    told.push({
+  if (
+    lost.length === 0 &&
+    before.revision !== undefined &&
+    after.revision !== undefined &&
+    before.revision !== after.revision
+  ) {
+    violations.push({
       rule: 'role-altered',
-      observed: `the role ${is.name} was altered`,
+      observed: `the role ${after.name} was altered`,
       hint: 'if its password was changed, set it back: the target still uses the old one',
     });
   }
-  return told;
+  return violations;
 };
 
-export const connectionProbeRule: WatchRule = ({ now, first }) => checkConnectionProbe(first.door, now.door);
+export const connectionProbeRule: WatchRule = ({ now, first }) =>
+  checkConnectionProbe(first.connection, now.connection);
 
 function isSameValue(file: string, value: string): boolean {
   const plain = (text: string) =>

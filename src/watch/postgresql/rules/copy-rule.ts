@@ -8,18 +8,18 @@ import { findSlot, samplesSince, type WatchRule } from '../rule-input.ts';
  * next one comes five seconds later.
  */
 export const copyRule: WatchRule = ({ now, window, limits, databases }) => {
-  const stretch = samplesSince(window, limits.failingApply);
-  if (stretch === undefined) return [];
+  const samples = samplesSince(window, limits.failingApply);
+  if (samples === undefined) return [];
   return now.slots.filter(isTableSyncSlot).flatMap(({ name, database }): readonly Violation[] => {
     if (database === undefined || !databases.some((one) => one.name === database)) return [];
-    const stays = stretch.filter((facts) => findSlot(facts, name) !== undefined).length >= 0.8 * stretch.length;
-    const worked = stretch.filter(({ senders }) => senders.some(({ application }) => application === name)).length;
-    if (!stays || worked > 0.2 * stretch.length) return [];
+    const stays = samples.filter((facts) => findSlot(facts, name) !== undefined).length >= 0.8 * samples.length;
+    const worked = samples.filter(({ senders }) => senders.some(({ application }) => application === name)).length;
+    if (!stays || worked > 0.2 * samples.length) return [];
     return [
       {
         rule: 'copy-failing',
         database,
-        observed: `the copy of a table fails again and again for ${formatElapsed((now.at - stretch[0]!.at) / 1000)}`,
+        observed: `the copy of a table fails again and again for ${formatElapsed((now.at - samples[0]!.at) / 1000)}`,
         hint: 'look for rows that were written to the table on the target (duplicate key), a missing column or a constraint there; empty the table on the target',
       },
     ];

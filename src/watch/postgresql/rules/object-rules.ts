@@ -6,10 +6,10 @@ export const pollsUntilDropped = 2;
 
 const startAgainHint = 'what was copied stays on the target; start the migration again to go on from a new copy';
 
-export const slotRule: WatchRule = ({ slots: ours }) =>
-  ours.flatMap(({ name, database, slot, missing }): readonly Violation[] => {
+export const slotRule: WatchRule = ({ slots: seenSlot }) =>
+  seenSlot.flatMap(({ name, database, slot, missedPolls }): readonly Violation[] => {
     if (slot === undefined) {
-      if (missing < pollsUntilDropped) return [];
+      if (missedPolls < pollsUntilDropped) return [];
       return [
         {
           rule: 'slot-dropped',
@@ -36,11 +36,11 @@ export const publicationRule: WatchRule = ({ databases }) =>
     const { now, name, publications: first } = database;
     if (now === undefined) return [];
     return publicationsToCheck(database).flatMap((publication): readonly Violation[] => {
-      const is = now.publications.get(publication);
-      if (is === first.get(publication)) return [];
-      const part = { database: name, rule: is === undefined ? 'publication-dropped' : 'publication-changed' };
+      const after = now.publications.get(publication);
+      if (after === first.get(publication)) return [];
+      const part = { database: name, rule: after === undefined ? 'publication-dropped' : 'publication-changed' };
       return [
-        is === undefined
+        after === undefined
           ? {
               ...part,
               observed: `the publication ${publication} is gone`,
@@ -56,9 +56,9 @@ export const publicationRule: WatchRule = ({ databases }) =>
   });
 
 /** Those the target reads, else those with the names of engines, else all: somebody else's may come and go. */
-function publicationsToCheck({ publications: first, read }: SeenDatabase): readonly string[] {
+function publicationsToCheck({ publications: first, publicationsRead }: SeenDatabase): readonly string[] {
   const names = [...first.keys()];
-  const known = names.filter((name) => read.includes(name));
+  const known = names.filter((name) => publicationsRead.includes(name));
   if (known.length > 0) return known;
   const marked = names.filter((name) => /^(cloudctl_|aiven_db_migrate_)/.test(name));
   return marked.length > 0 ? marked : names;
@@ -70,12 +70,14 @@ export const schemaRule: WatchRule = ({ databases }: WatchRuleInput) =>
     if (shapes === undefined) return [];
     const { first, now } = shapes;
     const fresh = [...now].filter(([oid]) => !first.has(oid)).map(([, shape]) => shape);
-    const both = [...now].flatMap(([oid, is]) => {
-      const was = first.get(oid);
-      return was === undefined ? [] : [{ was, is }];
+    const both = [...now].flatMap(([oid, after]) => {
+      const before = first.get(oid);
+      return before === undefined ? [] : [{ was: before, is: after }];
     });
-    const altered = both.filter(({ was, is }) => was.columns !== is.columns || was.name !== is.name);
-    const identity = both.filter(({ was, is }) => was.identity !== is.identity);
+    const altered = both.filter(
+      ({ was: before, is: after }) => before.columns !== after.columns || before.name !== after.name,
+    );
+    const identity = both.filter(({ was: before, is: after }) => before.identity !== after.identity);
     const dropped = [...first].filter(([oid]) => !now.has(oid)).map(([, shape]) => shape);
     return [
       tableViolation(
@@ -88,16 +90,16 @@ export const schemaRule: WatchRule = ({ databases }: WatchRuleInput) =>
       tableViolation(
         'schema-changed',
         name,
-        altered.map(({ was }) => was),
+        altered.map(({ was: before }) => before),
         'altered',
         'make the same change on the target: rows in another shape stop it',
       ),
       tableViolation(
         'replica-identity-changed',
         name,
-        identity.map(({ is }) => is),
+        identity.map(({ is: after }) => after),
         'given another key or replica identity',
-        identity.every(({ is }) => is.keyed)
+        identity.every(({ is: after }) => after.hasReplicaIdentity)
           ? 'make the same change on the target, or change it back'
           : 'UPDATE and DELETE on it fail in the application now: ALTER TABLE … REPLICA IDENTITY FULL, or put the primary key back',
       ),

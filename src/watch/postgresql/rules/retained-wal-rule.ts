@@ -15,14 +15,16 @@ export const retainedWalRule: WatchRule = ({ slots, window, now, first }) =>
     const kept = `${formatByteCount(slot.retained ?? 0)} of WAL are kept for ${name} (${slot.walStatus})`;
     const growing = rate > 0 ? `, ${formatByteCount(rate)}/s more` : '';
     const lost =
-      slot.safe === undefined || rate <= 0 ? '' : `; it is lost in ${formatElapsed(Math.max(0, slot.safe) / rate)}`;
+      slot.safeWalBytes === undefined || rate <= 0
+        ? ''
+        : `; it is lost in ${formatElapsed(Math.max(0, slot.safeWalBytes) / rate)}`;
     return [
       {
         rule: 'wal-disk',
         database,
         observed: `${kept}${growing}${lost}`,
         hint:
-          slot.safe === undefined
+          slot.safeWalBytes === undefined
             ? 'watch the disk of the source; lower the load, or stop the migration before it is full'
             : 'raise max_slot_wal_keep_size and reload (ALTER SYSTEM SET, SELECT pg_reload_conf()), as far as the disk allows',
       },

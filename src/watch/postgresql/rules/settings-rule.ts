@@ -2,7 +2,7 @@ import type { WatchRule, WatchRuleInput } from '../rule-input.ts';
 import type { ObservedSetting } from '../server-facts.ts';
 
 /** wal_level, max_replication_slots and max_wal_senders, changed or about to be (spec.md §4.6). */
-export const replicationSettingsRule: WatchRule = (seen) => [...checkWalLevel(seen), ...checkCounts(seen)];
+export const replicationSettingsRule: WatchRule = (input) => [...checkWalLevel(input), ...checkCounts(input)];
 
 function checkWalLevel({ now, first, slots }: WatchRuleInput) {
   const setting = now.settings.get('wal_level');
@@ -19,12 +19,12 @@ function checkWalLevel({ now, first, slots }: WatchRuleInput) {
       },
     ];
   }
-  const was = first.settings.get('wal_level')?.value;
-  if (isLogical(setting.value) || was === undefined || !isLogical(was)) return [];
+  const before = first.settings.get('wal_level')?.value;
+  if (isLogical(setting.value) || before === undefined || !isLogical(before)) return [];
   return [
     {
       rule,
-      observed: `wal_level was ${was} and is ${setting.value}`,
+      observed: `wal_level was ${before} and is ${setting.value}`,
       hint: "replication has ended: set wal_level = 'logical' again, restart the source, and start the migration again",
     },
   ];
@@ -37,7 +37,7 @@ function checkCounts({ now, first }: WatchRuleInput) {
     if (setting === undefined) return [];
     const next = valueAfterRestart(setting);
     const rule = `${name.replaceAll('_', '-')}-changed`;
-    const was = Number(first.settings.get(name)?.value ?? setting.value);
+    const before = Number(first.settings.get(name)?.value ?? setting.value);
     if (next !== undefined && Number(next) < Number(setting.value)) {
       const fatal = name === 'max_replication_slots' && Number(next) < used;
       return [
@@ -50,12 +50,12 @@ function checkCounts({ now, first }: WatchRuleInput) {
         },
       ];
     }
-    if (Number(setting.value) >= was) return [];
+    if (Number(setting.value) >= before) return [];
     return [
       {
         rule,
-        observed: `${name} was ${was} and is ${setting.value}`,
-        hint: `put it back: ALTER SYSTEM SET ${name} = ${was}, then restart the source`,
+        observed: `${name} was ${before} and is ${setting.value}`,
+        hint: `put it back: ALTER SYSTEM SET ${name} = ${before}, then restart the source`,
       },
     ];
   });

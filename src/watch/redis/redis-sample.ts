@@ -1,0 +1,96 @@
+import { estimateSecondsLeft, type MovingRate } from '../moving-rate.ts';
+import type { DatabaseSample, StatusSample, WatchPhase } from '../status-sample.ts';
+import type { WatchLimits } from '../watch-limits.ts';
+import type { ConnectedReplica, RedisFacts } from './redis-facts.ts';
+
+/** Numbers of a sample that stay when the source cannot be reached. */
+export type SampleTotals = Pick<StatusSample, 'percent' | 'bytes_done' | 'bytes_total' | 'lag_bytes'>;
+
+export interface RedisPhaseInput {
+  readonly knownReplica: string | undefined;
+  /** A rule that stops replication is broken. */
+  readonly stopped: boolean;
+  /** Milliseconds since the replica was connected. */
+  readonly missingMs: number;
+  /** Bytes. */
+  readonly lag: number;
+  readonly limits: WatchLimits;
+}
+
+export function decideRedisPhase(
+  replica: ConnectedReplica | undefined,
+  { knownReplica, stopped, missingMs, lag, limits }: RedisPhaseInput,
+): WatchPhase {
+  if (replica === undefined) {
+    if (knownReplica === undefined) return 'waiting';
+    return missingMs >= limits.unreachable ? 'gone' : 'stalled';
+  }
+  if (stopped) return 'stalled';
+  if (replica.state !== 'online') return 'copying';
+  return lag <= limits.streamingLag ? 'streaming' : 'catching_up';
+}
+
+/**
+ * How much of the full synchronization is done, from 0 to below 1. The snapshot is written first and sent afterwards; with
+ * repl-diskless-sync both happen at the same time.
+ * @param sentBefore bytes sent to replicas when the transfer of the snapshot began
+ */
+export function copiedFraction(
+  replica: ConnectedReplica | undefined,
+  facts: RedisFacts,
+  sentBefore: number | undefined,
+): number {
+  const { snapshot, sent, dataset } = facts;
+  const written = snapshot === undefined || snapshot.total === 0 ? 0 : snapshot.done / snapshot.total;
+  if (replica?.state === 'send_bulk') {
+    const sentPart =
+      sent === undefined || sentBefore === undefined || dataset === 0 ? 0 : (sent - sentBefore) / dataset;
+    return Math.min(0.99, 0.5 + sentPart / 2);
+  }
+  return facts.config.get('repl-diskless-sync') === 'yes' ? Math.min(0.99, written) : written / 2;
+}
+
+export interface RedisRates {
+  /** Of the full synchronization, 0 to 1. */
+  readonly part: number;
+  readonly bytesLeft: number;
+  readonly lag: number;
+  readonly copyRate: MovingRate;
+  readonly catchUpRate: MovingRate;
+  /** Bytes that the source writes per second. */
+  readonly written: number;
+}
+
+/** Seconds until the replica keeps up; undefined: never at this rate, or not known yet. */
+export function estimateRedisEta(
+  phase: WatchPhase,
+  { part, bytesLeft, lag, copyRate, catchUpRate, written }: RedisRates,
+): number | undefined {
+  if (phase === 'streaming') return 0;
+  if (phase === 'copying') return part === 0 ? undefined : estimateSecondsLeft(bytesLeft, copyRate.perSecond);
+  return phase === 'catching_up' ? estimateSecondsLeft(lag, catchUpRate.perSecond - written) : undefined;
+}
+
+/** A replica copies the whole server, so there is one database in the sample, and its tables are the numbered databases. */
+export function sampleServer(
+  facts: RedisFacts,
+  phase: WatchPhase,
+  totals: SampleTotals,
+  replica: string | undefined,
+): DatabaseSample {
+  const part = totals.bytes_total === 0 ? 0 : totals.bytes_done / totals.bytes_total;
+  return {
+    name: 'all',
+    phase,
+    ...totals,
+    ...(replica === undefined ? {} : { slot: replica }),
+    tables: facts.keyspace.map(({ index, keys }) => ({
+      name: `db${index}`,
+      state: part >= 1 ? 'done' : part > 0 ? 'copying' : 'waiting',
+      bytes_done: 0,
+      bytes_total: 0,
+      rows_done: Math.round(keys * part),
+      rows_total: keys,
+    })),
+  };
+}
