@@ -80,12 +80,12 @@ export async function openDataPlanes({
     start: (migration, plane, source, world) => {
       const order = {
         id: migration.id,
-        plane,
+        dataPlane: plane,
         source,
         ignoreDbs: migration.source.ignoreDbs,
         deadline: getMigrationDeadline(migration),
         finishWhenIdle,
-        after: busy.get(migration.cluster),
+        startAfter: busy.get(migration.cluster),
       };
       const begun = engine.start(order);
       if (typeof begun === 'string') return begun;
