@@ -18,7 +18,15 @@ export function readOnlyMessage(queries: readonly string[], version?: number): s
     'SET LOCAL search_path=pg_catalog,pg_temp',
     ...(version !== undefined && version >= jitSince ? ['SET LOCAL jit=off'] : []),
   ];
-  return [...guards, ...queries, 'COMMIT'].join('; ');
+  return [...guards, ...queries.map(withoutBlankLines), 'COMMIT'].join('; ');
+}
+
+/** Queries are put together from multi-line parts, which leave blank lines and trailing spaces; --show-queries prints the text. */
+function withoutBlankLines(sql: string): string {
+  return sql
+    .replace(/[ \t]+$/gm, '')
+    .replace(/\n{2,}/g, '\n')
+    .trim();
 }
 
 /** The answers of the queries, from those of the whole message. */

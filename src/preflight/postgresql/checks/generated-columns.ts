@@ -2,12 +2,8 @@ import { type CheckOutcome, fail, info, pass, unknown } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
 import { detectVolatility } from '../function-body/volatility.ts';
 import { firstObjects, unlistedNote } from '../object-list.ts';
-import {
-  type FunctionBody,
-  type FunctionUse,
-  functionBodiesQuery,
-  functionUsesQuery,
-} from '../queries/function-uses.ts';
+import { type FunctionBody, functionBodiesQuery } from '../queries/function-bodies.ts';
+import { type FunctionUse, functionUsesQuery } from '../queries/function-uses.ts';
 import { generatedColumnsQuery } from '../queries/generated-columns.ts';
 import { countText } from '../units.ts';
 

@@ -3,11 +3,8 @@ import { databaseCheck } from '../check.ts';
 import { alterOwner, inDoubleQuotes } from '../constraint-text.ts';
 import { firstObjects, unlistedNote } from '../object-list.ts';
 import { type NullableInheritedColumn, nullableInheritedColumnsQuery } from '../queries/constraints.ts';
-import {
-  type RowScanResult,
-  type UnvalidatedConstraint,
-  unvalidatedConstraintsQuery,
-} from '../queries/unvalidated-constraints.ts';
+import type { RowScanResult } from '../queries/row-scan.ts';
+import { type UnvalidatedConstraint, unvalidatedConstraintsQuery } from '../queries/unvalidated-constraints.ts';
 import { countText } from '../units.ts';
 
 export const notValidCheck = databaseCheck({

@@ -3,11 +3,12 @@ import { databaseCheck } from '../check.ts';
 import { addConstraintNotValid, dropConstraint } from '../constraint-text.ts';
 import { createRelationReads, type RelationRead } from '../function-body/relation-reads.ts';
 import { firstObjects, unlistedNote } from '../object-list.ts';
+import { functionBodiesQuery } from '../queries/function-bodies.ts';
 import {
   type FunctionCallingConstraint,
   functionCallingConstraintsQuery,
 } from '../queries/function-calling-constraints.ts';
-import { functionBodiesQuery } from '../queries/function-uses.ts';
+
 import { countText } from '../units.ts';
 
 export const readingChecksCheck = databaseCheck({

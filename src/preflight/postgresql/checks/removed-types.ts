@@ -5,11 +5,9 @@ import { firstObjects, unlistedNote } from '../object-list.ts';
 import { incompatibleCallsQuery } from '../queries/incompatible-calls.ts';
 import { incompatibleDefinitionsQuery } from '../queries/incompatible-definitions.ts';
 import { incompatibleFunctionsQuery } from '../queries/incompatible-functions.ts';
-import {
-  type IncompatibleObject,
-  incompatibleOperatorsQuery,
-  incompatibleViewsQuery,
-} from '../queries/incompatible-views.ts';
+import type { IncompatibleObject } from '../queries/incompatible-object.ts';
+import { incompatibleOperatorsQuery } from '../queries/incompatible-operators.ts';
+import { incompatibleViewsQuery } from '../queries/incompatible-views.ts';
 import { type RemovedTypeUse, removedTypeUsesQuery } from '../queries/removed-type-uses.ts';
 import { countText } from '../units.ts';
 

@@ -3,7 +3,9 @@ import { fail, pass, warn } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
 import { findUnresolvedNames, type UnresolvedName } from '../function-body/unresolved-names.ts';
 import { firstObjects, unlistedNote } from '../object-list.ts';
-import { functionBodiesQuery, functionUsesQuery, namedObjectsQuery } from '../queries/function-uses.ts';
+import { functionBodiesQuery } from '../queries/function-bodies.ts';
+import { functionUsesQuery } from '../queries/function-uses.ts';
+import { namedObjectsQuery } from '../queries/named-objects.ts';
 import { searchPathOperatorsQuery } from '../queries/search-path-operators.ts';
 import { countText } from '../units.ts';
 

@@ -5,12 +5,8 @@ import { addConstraintNotValid, dropConstraint } from '../constraint-text.ts';
 import { effectiveSettings } from '../effective-settings.ts';
 import { dependsOnTimeZone } from '../function-body/time-zone.ts';
 import { firstObjects, unlistedNote } from '../object-list.ts';
-import {
-  type FunctionBody,
-  type FunctionUse,
-  functionBodiesQuery,
-  functionUsesQuery,
-} from '../queries/function-uses.ts';
+import { type FunctionBody, functionBodiesQuery } from '../queries/function-bodies.ts';
+import { type FunctionUse, functionUsesQuery } from '../queries/function-uses.ts';
 import { type RoleSetting, roleSettingsQuery } from '../queries/role-settings.ts';
 import { type ServerSettings, settingsQuery } from '../queries/settings.ts';
 import {

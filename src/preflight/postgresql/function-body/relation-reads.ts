@@ -1,4 +1,4 @@
-import type { FunctionBody } from '../queries/function-uses.ts';
+import type { FunctionBody } from '../queries/function-bodies.ts';
 import { findNameReferences, type NameReference } from './name-references.ts';
 
 /** A relation that a text names; without a schema it may be any of that name. */

@@ -1,4 +1,4 @@
-import type { NamedObject } from '../queries/function-uses.ts';
+import type { NamedObject } from '../queries/named-objects.ts';
 import { isSymbol, isUnquotedWord, type SqlToken } from './tokenize.ts';
 
 /** Where in a statement a name stands, and so what it names. */

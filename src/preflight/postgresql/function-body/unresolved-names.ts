@@ -1,4 +1,6 @@
-import type { FunctionBody, FunctionUse, NamedObject } from '../queries/function-uses.ts';
+import type { FunctionBody } from '../queries/function-bodies.ts';
+import type { FunctionUse } from '../queries/function-uses.ts';
+import type { NamedObject } from '../queries/named-objects.ts';
 import type { SearchPathOperator } from '../queries/search-path-operators.ts';
 import { findNameReferences, type NameReference } from './name-references.ts';
 import type { Operand } from './operands.ts';

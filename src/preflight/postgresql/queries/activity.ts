@@ -14,8 +14,15 @@ export const activityQuery: PostgresqlQuery<readonly UserSessions[]> = {
   id: 'activity',
   scope: 'server',
   // A replication launcher and its like have a user too, and are nobody. Hidden from a bare role, the kind is null.
-  sql: (version) =>
-    `SELECT usename, count(*) AS sessions, extract(epoch FROM max(now() - xact_start))::bigint AS seconds FROM pg_stat_activity WHERE usesysid IS NOT NULL${version < 100_000 ? '' : " AND coalesce(backend_type, 'client backend') IN ('client backend', 'walsender')"} AND pid <> pg_backend_pid() AND application_name <> 'cloudctl-preflight' GROUP BY usename ORDER BY count(*) DESC, usename`,
+  sql: (version) => `
+    SELECT usename, count(*) AS sessions, extract(epoch FROM max(now() - xact_start))::bigint AS seconds
+    FROM pg_stat_activity
+    WHERE usesysid IS NOT NULL${version < 100_000 ? '' : " AND coalesce(backend_type, 'client backend') IN ('client backend', 'walsender')"}
+      AND pid <> pg_backend_pid()
+      AND application_name <> 'cloudctl-preflight'
+    GROUP BY usename
+    ORDER BY count(*) DESC, usename
+  `,
   decode: (rows) =>
     rows.map((row) => ({
       user: decodeText(row, 'usename'),

@@ -1,4 +1,5 @@
 import type { PostgresqlQuery } from '../query.ts';
+import { firstNormalObjectId } from './catalog-oids.ts';
 import { whenPresent } from './database-overview.ts';
 import { decodeOptionalText, decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
@@ -19,7 +20,17 @@ export const collationsQuery: PostgresqlQuery<readonly UserCollation[]> = {
   sql: (version) =>
     version < 100_000
       ? undefined
-      : "SELECT quote_ident(n.nspname) || '.' || quote_ident(c.collname) AS name, c.collprovider AS provider, c.collversion AS version, pg_collation_actual_version(c.oid) AS library_version FROM pg_collation c JOIN pg_namespace n ON n.oid = c.collnamespace WHERE c.oid >= 16384 ORDER BY 1",
+      : `
+        SELECT
+          quote_ident(n.nspname) || '.' || quote_ident(c.collname) AS name,
+          c.collprovider AS provider,
+          c.collversion AS version,
+          pg_collation_actual_version(c.oid) AS library_version
+        FROM pg_collation c
+        JOIN pg_namespace n ON n.oid = c.collnamespace
+        WHERE c.oid >= ${firstNormalObjectId}
+        ORDER BY 1
+      `,
   decode: (rows) =>
     rows.map((row) => ({
       name: decodeText(row, 'name'),

@@ -14,8 +14,16 @@ export interface ConnectionCapacity {
 export const connectionCapacityQuery: PostgresqlQuery<ConnectionCapacity> = {
   id: 'capacity',
   scope: 'server',
-  sql: (version) =>
-    `SELECT current_setting('max_connections') AS max, current_setting('superuser_reserved_connections')::int${version < 160_000 ? '' : " + current_setting('reserved_connections')::int"} AS reserved, (SELECT count(*) FROM pg_stat_activity WHERE usesysid IS NOT NULL${version < 120_000 ? '' : ' AND pid NOT IN (SELECT pid FROM pg_stat_replication)'}) AS used`,
+  sql: (version) => `
+    SELECT
+      current_setting('max_connections') AS max,
+      current_setting('superuser_reserved_connections')::int${version < 160_000 ? '' : " + current_setting('reserved_connections')::int"} AS reserved,
+      (
+        SELECT count(*)
+        FROM pg_stat_activity
+        WHERE usesysid IS NOT NULL${version < 120_000 ? '' : ' AND pid NOT IN (SELECT pid FROM pg_stat_replication)'}
+      ) AS used
+  `,
   decode: ([row = {}]) => ({
     max: decodeNumber(row, 'max'),
     reserved: decodeNumber(row, 'reserved'),

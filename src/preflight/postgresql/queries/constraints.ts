@@ -1,5 +1,6 @@
 import type { PostgresqlQuery } from '../query.ts';
-import { dependsOnClockSql, whenPresent } from './database-overview.ts';
+import { dependsOnClockSql } from './catalog-predicates.ts';
+import { whenPresent } from './database-overview.ts';
 import { decodeBoolean, decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
 import {
@@ -9,7 +10,7 @@ import {
   queryIsTrueSql,
   type RowScanResult,
   rowScanResultOf,
-} from './unvalidated-constraints.ts';
+} from './row-scan.ts';
 
 /** A column with rows that may hold NULL, though the same column of the table it inherits from may not. */
 export interface NullableInheritedColumn {
@@ -28,7 +29,33 @@ export const nullableInheritedColumnsQuery: PostgresqlQuery<readonly NullableInh
   sql: (version) =>
     version < 100_000 || version >= 180_000
       ? undefined
-      : `SELECT o.*, CASE WHEN o.query IS NOT NULL THEN ${queryIsTrueSql('o.query')} END AS violated FROM (SELECT DISTINCT c.oid::regclass AS name, quote_ident(a.attname) AS attname, CASE WHEN ${canScanRowsSql('c')} THEN format('SELECT EXISTS (SELECT 1 FROM ONLY %s WHERE %I IS NULL) AS v', c.oid::regclass, a.attname) END AS query FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid JOIN pg_attribute a ON a.attrelid = c.oid JOIN pg_attribute p ON p.attrelid = i.inhparent AND p.attname = a.attname WHERE c.relkind = 'r' AND NOT c.relispartition AND p.attnotnull AND NOT a.attnotnull AND a.attnum > 0 AND ${hasRowsSql('c')}) o ORDER BY 1, 2`,
+      : `
+        SELECT o.*, CASE WHEN o.query IS NOT NULL THEN ${queryIsTrueSql('o.query')} END AS violated
+        FROM (
+          SELECT DISTINCT
+            c.oid::regclass AS name,
+            quote_ident(a.attname) AS attname,
+            CASE
+              WHEN ${canScanRowsSql('c')}
+                THEN format(
+                  'SELECT EXISTS (SELECT 1 FROM ONLY %s WHERE %I IS NULL) AS v',
+                  c.oid::regclass,
+                  a.attname
+                )
+            END AS query
+          FROM pg_inherits i
+          JOIN pg_class c ON c.oid = i.inhrelid
+          JOIN pg_attribute a ON a.attrelid = c.oid
+          JOIN pg_attribute p ON p.attrelid = i.inhparent AND p.attname = a.attname
+          WHERE c.relkind = 'r'
+            AND NOT c.relispartition
+            AND p.attnotnull
+            AND NOT a.attnotnull
+            AND a.attnum > 0
+            AND ${hasRowsSql('c')}
+        ) o
+        ORDER BY 1, 2
+      `,
   decode: (rows) =>
     rows.map((row) => ({
       table: decodeText(row, 'name'),
@@ -54,8 +81,16 @@ export const timeDependentConstraintsQuery: PostgresqlQuery<readonly TimeDepende
   id: 'clock-checks',
   scope: 'database',
   when: whenPresent('odd-constraints'),
-  sql: (version) =>
-    `SELECT quote_ident(k.conname) AS conname, CASE WHEN k.contypid <> '0' THEN k.contypid::regtype::text ELSE k.conrelid::regclass::text END AS owner, k.contypid <> '0' AS of_domain, pg_get_constraintdef(k.oid) AS definition FROM pg_constraint k WHERE ${dependsOnClockSql} AND ${constraintHasRowsSql(version)} ORDER BY 2, 1`,
+  sql: (version) => `
+    SELECT
+      quote_ident(k.conname) AS conname,
+      CASE WHEN k.contypid <> '0' THEN k.contypid::regtype::text ELSE k.conrelid::regclass::text END AS owner,
+      k.contypid <> '0' AS of_domain,
+      pg_get_constraintdef(k.oid) AS definition
+    FROM pg_constraint k
+    WHERE ${dependsOnClockSql} AND ${constraintHasRowsSql(version)}
+    ORDER BY 2, 1
+  `,
   decode: (rows) =>
     rows.map((row) => ({
       name: decodeText(row, 'conname'),
@@ -81,8 +116,25 @@ export const unloggedReferencesQuery: PostgresqlQuery<readonly UnloggedReference
   id: 'unlogged-references',
   scope: 'database',
   when: whenPresent('relations'),
-  sql: () =>
-    "SELECT k.conrelid::regclass AS from_table, k.confrelid::regclass AS to_table, b.relpersistence = 'p' AS logged, b.relkind = 'r' AND b.relfilenode <> b.oid AND a.relfilenode <> a.oid AND (current_setting('track_counts') <> 'on' OR 2 * pg_stat_get_live_tuples(b.oid) < pg_stat_get_tuples_inserted(b.oid) - pg_stat_get_tuples_deleted(b.oid)) AS truncated FROM pg_constraint k JOIN pg_class a ON a.oid = k.conrelid JOIN pg_class b ON b.oid = k.confrelid WHERE k.contype = 'f' AND a.relpersistence = 'u'",
+  sql: () => `
+    SELECT
+      k.conrelid::regclass AS from_table,
+      k.confrelid::regclass AS to_table,
+      b.relpersistence = 'p' AS logged,
+      b.relkind = 'r'
+        AND b.relfilenode <> b.oid
+        AND a.relfilenode <> a.oid
+        AND (
+          current_setting('track_counts') <> 'on'
+            OR 2 * pg_stat_get_live_tuples(b.oid) < pg_stat_get_tuples_inserted(b.oid) - pg_stat_get_tuples_deleted(
+              b.oid
+            )
+        ) AS truncated
+    FROM pg_constraint k
+    JOIN pg_class a ON a.oid = k.conrelid
+    JOIN pg_class b ON b.oid = k.confrelid
+    WHERE k.contype = 'f' AND a.relpersistence = 'u'
+  `,
   decode: (rows) =>
     rows.map((row) => ({
       from: decodeText(row, 'from_table'),

@@ -1,3 +1,4 @@
+import { firstNormalObjectId } from './catalog-oids.ts';
 /**
  * Types and those that their values stand in: `part` and `whole`. A domain over the part, an array, a composite (every table is
  * one) or a range of it.
@@ -7,7 +8,15 @@ export function containingTypesSql(version: number): string {
   return [
     "SELECT typbasetype AS part, oid AS whole FROM pg_type WHERE typbasetype <> '0'",
     "SELECT typelem, oid FROM pg_type WHERE typelem <> '0'",
-    "SELECT a.atttypid, c.reltype FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid WHERE c.oid >= '16384' AND c.reltype <> '0' AND a.attnum > 0 AND NOT a.attisdropped",
+    `
+      SELECT a.atttypid, c.reltype
+      FROM pg_attribute a
+      JOIN pg_class c ON c.oid = a.attrelid
+      WHERE c.oid >= '${firstNormalObjectId}'
+        AND c.reltype <> '0'
+        AND a.attnum > 0
+        AND NOT a.attisdropped
+    `,
     ...ranges.map((one) => `SELECT rngsubtype, ${one} FROM pg_range`),
   ].join(' UNION ALL ');
 }

@@ -1,4 +1,5 @@
 import type { PostgresqlQuery } from '../query.ts';
+import { firstNormalObjectId } from './catalog-oids.ts';
 import { databasesQuery } from './databases.ts';
 import { decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
@@ -18,32 +19,38 @@ export const danglingReferencesDatabaseLimit = 50;
 export const danglingReferencesQuery: PostgresqlQuery<readonly DanglingReference[] | undefined> = {
   id: 'lost-rows',
   scope: 'database',
-  sql: () =>
-    `SELECT * FROM (${[
-      named(
-        "'schema ' || c.relnamespace",
-        'c.relname',
-        `pg_class c WHERE ${lostClass('c.relnamespace', 'pg_namespace')}`,
-      ),
-      named("'role ' || c.relowner", 'c.relname', `pg_class c WHERE ${lostClass('c.relowner', 'pg_roles')}`),
-      named(
-        "'type ' || a.atttypid",
-        "c.relname || '.' || a.attname",
-        `pg_attribute a JOIN pg_class c ON c.oid = a.attrelid WHERE ${lostType}`,
-      ),
-      named("'columns'", 'c.relname', `pg_class c WHERE ${shortClass}`),
-      named(
-        "'schema ' || p.pronamespace",
-        'p.proname',
-        `pg_proc p WHERE ${lostFunction('p.pronamespace', 'pg_namespace')}`,
-      ),
-      named("'role ' || p.proowner", 'p.proname', `pg_proc p WHERE ${lostFunction('p.proowner', 'pg_roles')}`),
-      named("'function ' || t.tgfoid", 't.tgname', `pg_trigger t WHERE ${lostTrigger}`),
-      named("'index ' || i.indexrelid", 'i.indrelid::regclass', `pg_index i WHERE ${lostIndex}`),
-      named("'role'", "r.polrelid::regclass || ' policy ' || r.polname", `pg_policy r WHERE ${lostPolicy}`),
-      named("'rule'", 'c.relname', `pg_class c WHERE ${lostRule}`),
-      named("'check'", 'c.relname', `pg_class c WHERE ${lostCheck}`),
-    ].join(' UNION ALL ')}) o ORDER BY 1, 2 LIMIT 1000`,
+  sql: () => `
+    SELECT *
+    FROM (
+      ${[
+        named(
+          "'schema ' || c.relnamespace",
+          'c.relname',
+          `pg_class c WHERE ${lostClass('c.relnamespace', 'pg_namespace')}`,
+        ),
+        named("'role ' || c.relowner", 'c.relname', `pg_class c WHERE ${lostClass('c.relowner', 'pg_roles')}`),
+        named(
+          "'type ' || a.atttypid",
+          "c.relname || '.' || a.attname",
+          `pg_attribute a JOIN pg_class c ON c.oid = a.attrelid WHERE ${lostType}`,
+        ),
+        named("'columns'", 'c.relname', `pg_class c WHERE ${shortClass}`),
+        named(
+          "'schema ' || p.pronamespace",
+          'p.proname',
+          `pg_proc p WHERE ${lostFunction('p.pronamespace', 'pg_namespace')}`,
+        ),
+        named("'role ' || p.proowner", 'p.proname', `pg_proc p WHERE ${lostFunction('p.proowner', 'pg_roles')}`),
+        named("'function ' || t.tgfoid", 't.tgname', `pg_trigger t WHERE ${lostTrigger}`),
+        named("'index ' || i.indexrelid", 'i.indrelid::regclass', `pg_index i WHERE ${lostIndex}`),
+        named("'role'", "r.polrelid::regclass || ' policy ' || r.polname", `pg_policy r WHERE ${lostPolicy}`),
+        named("'rule'", 'c.relname', `pg_class c WHERE ${lostRule}`),
+        named("'check'", 'c.relname', `pg_class c WHERE ${lostCheck}`),
+      ].join(' UNION ALL ')}
+    ) o
+    ORDER BY 1, 2
+    LIMIT 1000
+  `,
   when: (known) => (known(databasesQuery)?.length ?? 0) <= danglingReferencesDatabaseLimit,
   decode: (rows) => rows.map((row) => ({ object: decodeText(row, 'object'), lost: decodeText(row, 'lost') })),
   absent: undefined,
@@ -56,26 +63,43 @@ function named(lost: string, object: string, from: string): string {
 
 /** Objects of a person begin at 16384. */
 function lostClass(column: string, table: string): string {
-  return `c.oid >= '16384' AND c.relpersistence <> 't' AND ${notIn(column, table)}`;
+  return `c.oid >= '${firstNormalObjectId}' AND c.relpersistence <> 't' AND ${notIn(column, table)}`;
 }
 
 function lostFunction(column: string, table: string): string {
-  return `p.oid >= '16384' AND ${notIn(column, table)}`;
+  return `p.oid >= '${firstNormalObjectId}' AND ${notIn(column, table)}`;
 }
 
-const lostType = `a.attrelid >= '16384' AND a.atttypid >= '16384' AND ${notIn('a.atttypid', 'pg_type')}`;
-const shortClass =
-  "c.oid >= '16384' AND c.relkind <> 't' AND c.relpersistence <> 't' AND c.relnatts <> (SELECT count(*) FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > '0')";
-const lostTrigger = `t.tgfoid >= '16384' AND ${notIn('t.tgfoid', 'pg_proc')}`;
+const lostType = `
+  a.attrelid >= '${firstNormalObjectId}'
+    AND a.atttypid >= '${firstNormalObjectId}'
+    AND ${notIn('a.atttypid', 'pg_type')}
+`;
+const shortClass = `
+  c.oid >= '${firstNormalObjectId}'
+    AND c.relkind <> 't'
+    AND c.relpersistence <> 't'
+    AND c.relnatts <> (SELECT count(*) FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > '0')
+`;
+const lostTrigger = `t.tgfoid >= '${firstNormalObjectId}' AND ${notIn('t.tgfoid', 'pg_proc')}`;
 /** The table itself is there, and nothing can be written to it. */
-const lostIndex =
-  "i.indrelid >= '16384' AND i.indexrelid NOT IN (SELECT oid FROM pg_class) AND i.indrelid IN (SELECT oid FROM pg_class)";
+const lostIndex = `
+  i.indrelid >= '${firstNormalObjectId}'
+    AND i.indexrelid NOT IN (SELECT oid FROM pg_class)
+    AND i.indrelid IN (SELECT oid FROM pg_class)
+`;
 /** 0 is everybody. */
 const lostPolicy = "EXISTS (SELECT FROM unnest(r.polroles) x WHERE x <> '0' AND x NOT IN (SELECT oid FROM pg_roles))";
-const lostRule =
-  "c.oid >= '16384' AND (c.relkind = 'v' OR c.relkind = 'm') AND c.oid NOT IN (SELECT ev_class FROM pg_rewrite)";
-const lostCheck =
-  "c.oid >= '16384' AND c.relchecks > '0' AND c.relchecks <> (SELECT count(*) FROM pg_constraint k WHERE k.conrelid = c.oid AND k.contype = 'c')";
+const lostRule = `
+  c.oid >= '${firstNormalObjectId}'
+    AND (c.relkind = 'v' OR c.relkind = 'm')
+    AND c.oid NOT IN (SELECT ev_class FROM pg_rewrite)
+`;
+const lostCheck = `
+  c.oid >= '${firstNormalObjectId}'
+    AND c.relchecks > '0'
+    AND c.relchecks <> (SELECT count(*) FROM pg_constraint k WHERE k.conrelid = c.oid AND k.contype = 'c')
+`;
 
 function notIn(column: string, table: string): string {
   return `${column} NOT IN (SELECT oid FROM ${table})`;

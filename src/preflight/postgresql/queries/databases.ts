@@ -30,8 +30,22 @@ export interface PostgresqlDatabase {
 export const databasesQuery: PostgresqlQuery<readonly PostgresqlDatabase[]> = {
   id: 'databases',
   scope: 'server',
-  sql: (version) =>
-    `SELECT datname, datallowconn, datistemplate, datconnlimit, pg_encoding_to_char(encoding) AS encoding, datcollate, datctype, has_database_privilege(oid, 'CONNECT') AS may_connect, octet_length(datname) AS length, datname ~ '^[a-z_][a-z0-9_]*$' AS plain${localeColumns(version)} FROM pg_database WHERE datname NOT IN ('template0', 'template1') ORDER BY datname`,
+  sql: (version) => `
+    SELECT
+      datname,
+      datallowconn,
+      datistemplate,
+      datconnlimit,
+      pg_encoding_to_char(encoding) AS encoding,
+      datcollate,
+      datctype,
+      has_database_privilege(oid, 'CONNECT') AS may_connect,
+      octet_length(datname) AS length,
+      datname ~ '^[a-z_][a-z0-9_]*$' AS plain${localeColumns(version)}
+    FROM pg_database
+    WHERE datname NOT IN ('template0', 'template1')
+    ORDER BY datname
+  `,
   decode: (rows) =>
     rows.map((row) => ({
       name: decodeText(row, 'datname'),

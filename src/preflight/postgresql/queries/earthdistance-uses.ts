@@ -1,7 +1,9 @@
 import type { PostgresqlQuery } from '../query.ts';
+import { catalogOid } from './catalog-oids.ts';
 import { whenPresent } from './database-overview.ts';
 import { decodeBoolean, decodeText } from './decode.ts';
-import { functionDependentsCte, functionUsesSql } from './function-uses.ts';
+import { functionDependentsCte } from './function-dependents.ts';
+import { functionUsesSql } from './function-uses.ts';
 import { grantMonitorRole } from './grants.ts';
 
 /** Something that calls a function of earthdistance for each row. */
@@ -13,15 +15,29 @@ export interface EarthdistanceUse {
 }
 
 /** Of its functions earth() alone calls no other; its domain calls nothing else. */
-const ofEarthdistance =
-  "EXISTS (SELECT FROM pg_depend e JOIN pg_extension x ON x.oid = e.refobjid JOIN pg_proc p ON p.oid = e.objid WHERE e.classid = '1255' AND e.objid = d.refobjid AND e.refclassid = '3079' AND e.deptype = 'e' AND x.extname = 'earthdistance' AND p.proname <> 'earth')";
+const ofEarthdistance = `
+  EXISTS (
+    SELECT FROM pg_depend e
+    JOIN pg_extension x ON x.oid = e.refobjid
+    JOIN pg_proc p ON p.oid = e.objid
+    WHERE e.classid = '${catalogOid.pg_proc}'
+      AND e.objid = d.refobjid
+      AND e.refclassid = '${catalogOid.pg_extension}'
+      AND e.deptype = 'e'
+      AND x.extname = 'earthdistance'
+      AND p.proname <> 'earth'
+  )
+`;
 
 export const earthdistanceUsesQuery: PostgresqlQuery<readonly EarthdistanceUse[]> = {
   id: 'earth-uses',
   scope: 'database',
   when: whenPresent('called-functions'),
-  sql: (version) =>
-    `${functionDependentsCte(ofEarthdistance)} SELECT u.name, u.filled OR u.kind IN ('index', 'unique', 'generated', 'partition') AS needed FROM (${functionUsesSql(version)}) u`,
+  sql: (version) => `
+     ${functionDependentsCte(ofEarthdistance)}
+    SELECT u.name, u.filled OR u.kind IN ('index', 'unique', 'generated', 'partition') AS needed
+    FROM (${functionUsesSql(version)}) u
+  `,
   decode: (rows) => rows.map((row) => ({ name: decodeText(row, 'name'), needed: decodeBoolean(row, 'needed') })),
   absent: [],
   grant: grantMonitorRole,

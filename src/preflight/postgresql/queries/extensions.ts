@@ -1,4 +1,5 @@
 import type { PostgresqlQuery } from '../query.ts';
+import { catalogOid, firstNormalObjectId } from './catalog-oids.ts';
 import { whenPresent } from './database-overview.ts';
 import { decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
@@ -37,8 +38,21 @@ export const extensionTablesQuery: PostgresqlQuery<readonly ExtensionTable[]> = 
   id: 'filled-tables',
   scope: 'database',
   when: whenPresent('extensions'),
-  sql: () =>
-    "SELECT c.oid::regclass AS name, e.extname FROM pg_depend d JOIN pg_extension e ON e.oid = d.refobjid JOIN pg_class c ON c.oid = d.objid WHERE d.refclassid = '3079' AND d.classid = '1259' AND d.deptype = 'e' AND c.relkind = 'r' AND c.relpersistence = 'p' AND c.oid >= '16384' AND coalesce(e.extcondition[array_position(e.extconfig, c.oid)], '-') <> '' AND pg_relation_size(c.oid) > 0 ORDER BY 1",
+  sql: () => `
+    SELECT c.oid::regclass AS name, e.extname
+    FROM pg_depend d
+    JOIN pg_extension e ON e.oid = d.refobjid
+    JOIN pg_class c ON c.oid = d.objid
+    WHERE d.refclassid = '${catalogOid.pg_extension}'
+      AND d.classid = '${catalogOid.pg_class}'
+      AND d.deptype = 'e'
+      AND c.relkind = 'r'
+      AND c.relpersistence = 'p'
+      AND c.oid >= '${firstNormalObjectId}'
+      AND coalesce(e.extcondition[array_position(e.extconfig, c.oid)], '-') <> ''
+      AND pg_relation_size(c.oid) > 0
+    ORDER BY 1
+  `,
   decode: (rows) => rows.map((row) => ({ name: decodeText(row, 'name'), extension: decodeText(row, 'extname') })),
   absent: [],
   grant: grantMonitorRole,

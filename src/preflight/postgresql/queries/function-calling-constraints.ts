@@ -1,7 +1,9 @@
 import type { PostgresqlQuery } from '../query.ts';
+import { catalogOid } from './catalog-oids.ts';
 import { whenPresent } from './database-overview.ts';
 import { decodeText } from './decode.ts';
-import { userFunctionDependentsCte } from './function-uses.ts';
+import { userFunctionDependentsCte } from './function-dependents.ts';
+
 import { grantMonitorRole } from './grants.ts';
 
 /** A CHECK of a table with rows that calls a function of a person, which may read rows. */
@@ -22,8 +24,25 @@ export const functionCallingConstraintsQuery: PostgresqlQuery<readonly FunctionC
   id: 'calling-checks',
   scope: 'database',
   when: whenPresent('called-functions'),
-  sql: (version) =>
-    `${userFunctionDependentsCte} SELECT DISTINCT d.calls, quote_ident(k.conname) AS conname, c.oid::regclass AS name, n.nspname, c.relname, pg_get_constraintdef(k.oid) AS definition FROM d JOIN pg_constraint k ON k.oid = d.objid JOIN pg_class c ON c.oid = k.conrelid JOIN pg_namespace n ON n.oid = c.relnamespace WHERE d.classid = '2606' AND k.contype = 'c' AND c.relkind = 'r' AND c.relpersistence = 'p' AND (c.relpages > 0 OR pg_relation_size(c.oid) > 0)${version < 180_000 ? '' : ' AND k.conenforced'}`,
+  sql: (version) => `
+     ${userFunctionDependentsCte}
+    SELECT DISTINCT
+      d.calls,
+      quote_ident(k.conname) AS conname,
+      c.oid::regclass AS name,
+      n.nspname,
+      c.relname,
+      pg_get_constraintdef(k.oid) AS definition
+    FROM d
+    JOIN pg_constraint k ON k.oid = d.objid
+    JOIN pg_class c ON c.oid = k.conrelid
+    JOIN pg_namespace n ON n.oid = c.relnamespace
+    WHERE d.classid = '${catalogOid.pg_constraint}'
+      AND k.contype = 'c'
+      AND c.relkind = 'r'
+      AND c.relpersistence = 'p'
+      AND (c.relpages > 0 OR pg_relation_size(c.oid) > 0)${version < 180_000 ? '' : ' AND k.conenforced'}
+  `,
   decode: (rows) =>
     rows.map((row) => ({
       calls: decodeText(row, 'calls'),

@@ -1,4 +1,5 @@
 import type { PostgresqlQuery } from '../query.ts';
+import { catalogOid, firstNormalObjectId } from './catalog-oids.ts';
 import { whenPresent } from './database-overview.ts';
 import { decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
@@ -27,12 +28,32 @@ export const generatedColumnsQuery: PostgresqlQuery<GeneratedAndIdentityColumns>
   sql: (version) => {
     if (version < 100_000) return undefined;
     if (version < 120_000)
-      return `${selected('false')} FROM pg_attribute a WHERE a.attidentity <> '' AND a.attrelid >= '16384'`;
+      return `
+         ${selected('false')}
+        FROM pg_attribute a
+        WHERE a.attidentity <> ''
+          AND a.attrelid >= '${firstNormalObjectId}'
+      `;
     const kind = 'a.attgenerated';
     if (version < 150_000) {
-      return `${selected(kind)} FROM pg_attribute a WHERE (a.attgenerated <> '' OR a.attidentity <> '') AND NOT a.attisdropped AND a.attrelid >= '16384'`;
+      return `
+         ${selected(kind)}
+        FROM pg_attribute a
+        WHERE (a.attgenerated <> '' OR a.attidentity <> '')
+          AND NOT a.attisdropped
+          AND a.attrelid >= '${firstNormalObjectId}'
+      `;
     }
-    return `${selected(kind)} FROM pg_depend d JOIN pg_attribute a ON a.attrelid = d.refobjid AND a.attnum = d.refobjsubid WHERE d.refclassid = '1259' AND d.refobjid >= '16384' AND d.deptype = 'i' AND d.refobjsubid > '0' AND (a.attgenerated <> '' OR a.attidentity <> '')`;
+    return `
+       ${selected(kind)}
+      FROM pg_depend d
+      JOIN pg_attribute a ON a.attrelid = d.refobjid AND a.attnum = d.refobjsubid
+      WHERE d.refclassid = '${catalogOid.pg_class}'
+        AND d.refobjid >= '${firstNormalObjectId}'
+        AND d.deptype = 'i'
+        AND d.refobjsubid > '0'
+        AND (a.attgenerated <> '' OR a.attidentity <> '')
+    `;
   },
   decode: (rows) => {
     const isGenerated = (kind: string | null | undefined) => kind === 's' || kind === 'v';

@@ -24,7 +24,20 @@ export const hbaRulesQuery: PostgresqlQuery<readonly HbaRule[]> = {
   sql: (version) =>
     version < 100_000
       ? undefined
-      : `SELECT line_number, type, array_to_json(database) AS databases, array_to_json(user_name) AS users, address, netmask, auth_method, array_to_json(options) AS options, error FROM pg_hba_file_rules ORDER BY ${version < 160_000 ? '' : 'rule_number, '}line_number`,
+      : `
+        SELECT
+          line_number,
+          type,
+          array_to_json(database) AS databases,
+          array_to_json(user_name) AS users,
+          address,
+          netmask,
+          auth_method,
+          array_to_json(options) AS options,
+          error
+        FROM pg_hba_file_rules
+        ORDER BY ${version < 160_000 ? '' : 'rule_number, '}line_number
+      `,
   decode: (rows) =>
     rows.map((row) => ({
       line: decodeNumber(row, 'line_number'),
@@ -38,6 +51,8 @@ export const hbaRulesQuery: PostgresqlQuery<readonly HbaRule[]> = {
       error: decodeOptionalText(row, 'error'),
     })),
   absent: [],
-  grant: (user) =>
-    `GRANT EXECUTE ON FUNCTION pg_hba_file_rules() TO ${quoteIdentifier(user)}; GRANT SELECT ON pg_hba_file_rules TO ${quoteIdentifier(user)}`,
+  grant: (user) => `
+     GRANT EXECUTE ON FUNCTION pg_hba_file_rules() TO ${quoteIdentifier(user)}; GRANT
+    SELECT ON pg_hba_file_rules TO ${quoteIdentifier(user)}
+  `,
 };

@@ -1,7 +1,9 @@
 import type { PostgresqlQuery } from '../query.ts';
+import { firstNormalObjectId, languageOid } from './catalog-oids.ts';
+import { isNotExtensionMemberSql } from './catalog-predicates.ts';
 import { whenPresent } from './database-overview.ts';
 import { grantMonitorRole } from './grants.ts';
-import { decodeIncompatibleObjects, type IncompatibleObject, isNotExtensionMemberSql } from './incompatible-views.ts';
+import { decodeIncompatibleObjects, type IncompatibleObject } from './incompatible-object.ts';
 
 /** Code of the server itself, by the names that functions in the language internal call it; it is looked for when they are made. */
 const removedInternalFunctions: readonly { readonly since: number; readonly names: string }[] = [
@@ -40,21 +42,38 @@ export const incompatibleFunctionsQuery: PostgresqlQuery<readonly IncompatibleOb
   when: whenPresent('functions'),
   sql: (version) => {
     const later = (one: { readonly since: number }) => one.since > version / 10_000;
-    const object = `CASE ${version < 110_000 ? "'f'" : 'p.prokind'} WHEN 'p' THEN 'procedure ' ELSE 'function ' END || p.oid::regprocedure AS object`;
-    const own = `p.oid >= '16384' AND ${isNotExtensionMemberSql('1255', 'p.oid')}`;
+    const object = `
+      CASE ${version < 110_000 ? "'f'" : 'p.prokind'} WHEN 'p' THEN 'procedure ' ELSE 'function ' END || p.oid::regprocedure AS object
+    `;
+    const own = `p.oid >= '${firstNormalObjectId}' AND ${isNotExtensionMemberSql('pg_proc', 'p.oid')}`;
     const parts = [
-      ...removedInternalFunctions
-        .filter(later)
-        .map(
-          ({ since, names }) =>
-            `SELECT ${object}, 'internal function ' || p.prosrc AS needs, format('there is no built-in function named "%s"', p.prosrc) AS says, ${since} AS since FROM pg_proc p WHERE p.prolang = '12' AND p.prosrc ~ '^(${names})$' AND ${own}`,
-        ),
-      ...removedSettings
-        .filter(later)
-        .map(
-          ({ since, settings, says }) =>
-            `SELECT ${object}, 'setting ' || split_part(s.set, '=', 1), ${says === undefined ? `format('unrecognized configuration parameter "%s"', split_part(s.set, '=', 1))` : `'${says}'`}, ${since} FROM pg_proc p CROSS JOIN LATERAL unnest(p.proconfig) s(set) WHERE p.proconfig IS NOT NULL AND s.set ~* '^${settings}$' AND ${own}`,
-        ),
+      ...removedInternalFunctions.filter(later).map(
+        ({ since, names }) => `
+            SELECT
+              ${object},
+              'internal function ' || p.prosrc AS needs,
+              format('there is no built-in function named "%s"', p.prosrc) AS says,
+              ${since} AS since
+            FROM pg_proc p
+            WHERE p.prolang = '${languageOid.internal}'
+              AND p.prosrc ~ '^(${names})$'
+              AND ${own}
+          `,
+      ),
+      ...removedSettings.filter(later).map(
+        ({ since, settings, says }) => `
+            SELECT
+              ${object},
+              'setting ' || split_part(s.set, '=', 1),
+              ${says === undefined ? `format('unrecognized configuration parameter "%s"', split_part(s.set, '=', 1))` : `'${says}'`},
+              ${since}
+            FROM pg_proc p
+            CROSS JOIN LATERAL unnest(p.proconfig) s(set)
+            WHERE p.proconfig IS NOT NULL
+              AND s.set ~* '^${settings}$'
+              AND ${own}
+          `,
+      ),
     ];
     return parts.length === 0 ? undefined : `${parts.join(' UNION ALL ')} ORDER BY 1, 2`;
   },

@@ -1,4 +1,5 @@
 import type { PostgresqlQuery } from '../query.ts';
+import { schemaOid } from './catalog-oids.ts';
 import { whenPresent } from './database-overview.ts';
 import { decodeBoolean, decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
@@ -19,8 +20,29 @@ export const invalidIndexesQuery: PostgresqlQuery<readonly InvalidIndex[]> = {
   id: 'invalid-indexes',
   scope: 'database',
   when: whenPresent('invalid-indexes'),
-  sql: () =>
-    "SELECT i.indexrelid::regclass AS name, i.indrelid::regclass AS on_table, i.indisunique, i.indisexclusion, EXISTS (SELECT FROM pg_locks l WHERE l.mode = 'ShareUpdateExclusiveLock' AND l.granted AND l.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database()) AND (l.relation = i.indexrelid OR l.relation = i.indrelid)) AS busy FROM pg_index i WHERE NOT i.indisvalid AND EXISTS (SELECT FROM pg_class c WHERE c.oid = i.indexrelid AND c.relkind = 'i' AND c.relnamespace <> '99' AND c.relpersistence <> 't')",
+  sql: () => `
+    SELECT
+      i.indexrelid::regclass AS name,
+      i.indrelid::regclass AS on_table,
+      i.indisunique,
+      i.indisexclusion,
+      EXISTS (
+        SELECT FROM pg_locks l
+        WHERE l.mode = 'ShareUpdateExclusiveLock'
+          AND l.granted
+          AND l.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database())
+          AND (l.relation = i.indexrelid OR l.relation = i.indrelid)
+      ) AS busy
+    FROM pg_index i
+    WHERE NOT i.indisvalid
+      AND EXISTS (
+        SELECT FROM pg_class c
+        WHERE c.oid = i.indexrelid
+          AND c.relkind = 'i'
+          AND c.relnamespace <> '${schemaOid.pg_toast}'
+          AND c.relpersistence <> 't'
+      )
+  `,
   decode: (rows) =>
     rows.map((row) => ({
       name: decodeText(row, 'name'),

@@ -1,4 +1,5 @@
 import type { PostgresqlQuery } from '../query.ts';
+import { firstNormalObjectId } from './catalog-oids.ts';
 import { whenPresent } from './database-overview.ts';
 import { decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
@@ -13,25 +14,35 @@ export interface InvalidUtf8Text {
 
 /** What a schema is written with: who reads it as UTF-8 reads all of them. */
 const texts: readonly (readonly [kind: string, query: string])[] = [
-  ['name', "SELECT nspname::text FROM pg_namespace WHERE oid >= '16384'"],
-  ['name', "SELECT relname::text FROM pg_class WHERE oid >= '16384'"],
-  ['name', "SELECT attname::text FROM pg_attribute WHERE attrelid >= '16384' AND NOT attisdropped"],
-  ['name', "SELECT typname::text FROM pg_type WHERE oid >= '16384'"],
-  ['name', "SELECT conname::text FROM pg_constraint WHERE oid >= '16384'"],
-  ['name', "SELECT proname::text FROM pg_proc WHERE oid >= '16384'"],
+  ['name', `SELECT nspname::text FROM pg_namespace WHERE oid >= '${firstNormalObjectId}'`],
+  ['name', `SELECT relname::text FROM pg_class WHERE oid >= '${firstNormalObjectId}'`],
+  [
+    'name',
+    `
+    SELECT attname::text
+    FROM pg_attribute
+    WHERE attrelid >= '${firstNormalObjectId}' AND NOT attisdropped
+  `,
+  ],
+  ['name', `SELECT typname::text FROM pg_type WHERE oid >= '${firstNormalObjectId}'`],
+  ['name', `SELECT conname::text FROM pg_constraint WHERE oid >= '${firstNormalObjectId}'`],
+  ['name', `SELECT proname::text FROM pg_proc WHERE oid >= '${firstNormalObjectId}'`],
   ['name', 'SELECT tgname::text FROM pg_trigger'],
   ['label', 'SELECT enumlabel::text FROM pg_enum'],
   ['comment', 'SELECT description FROM pg_description'],
   ['default', 'SELECT pg_get_expr(adbin, adrelid) FROM pg_attrdef'],
-  ['default', "SELECT typdefault FROM pg_type WHERE oid >= '16384'"],
-  ['constraint', "SELECT pg_get_constraintdef(oid) FROM pg_constraint WHERE oid >= '16384'"],
+  ['default', `SELECT typdefault FROM pg_type WHERE oid >= '${firstNormalObjectId}'`],
+  ['constraint', `SELECT pg_get_constraintdef(oid) FROM pg_constraint WHERE oid >= '${firstNormalObjectId}'`],
   ['index', 'SELECT pg_get_indexdef(indexrelid) FROM pg_index WHERE indexprs IS NOT NULL OR indpred IS NOT NULL'],
-  ['function', "SELECT prosrc FROM pg_proc WHERE oid >= '16384'"],
-  ['view', "SELECT pg_get_ruledef(oid) FROM pg_rewrite WHERE oid >= '16384'"],
+  ['function', `SELECT prosrc FROM pg_proc WHERE oid >= '${firstNormalObjectId}'`],
+  ['view', `SELECT pg_get_ruledef(oid) FROM pg_rewrite WHERE oid >= '${firstNormalObjectId}'`],
   ['trigger', 'SELECT pg_get_triggerdef(oid) FROM pg_trigger WHERE NOT tgisinternal'],
   [
     'policy',
-    'SELECT concat(polname, pg_get_expr(polqual, polrelid), pg_get_expr(polwithcheck, polrelid)) FROM pg_policy',
+    `
+      SELECT concat(polname, pg_get_expr(polqual, polrelid), pg_get_expr(polwithcheck, polrelid))
+      FROM pg_policy
+    `,
   ],
 ];
 
@@ -40,10 +51,13 @@ export const invalidUtf8TextsQuery: PostgresqlQuery<readonly InvalidUtf8Text[]> 
   id: 'raw-texts',
   scope: 'database',
   when: whenPresent('any-bytes'),
-  sql: () =>
-    `SELECT kind, encode(convert_to(written, 'SQL_ASCII'), 'hex') AS bytes FROM (${texts
-      .map(([kind, query]) => `SELECT '${kind}', t FROM (${query}) s(t)`)
-      .join(' UNION ')}) u(kind, written) WHERE translate(written, chr(9) || chr(10) || chr(13), '') ~ '[^ -~]'`,
+  sql: () => `
+    SELECT kind, encode(convert_to(written, 'SQL_ASCII'), 'hex') AS bytes
+    FROM (
+      ${texts.map(([kind, query]) => `SELECT '${kind}', t FROM (${query}) s(t)`).join(' UNION ')}
+    ) u(kind, written)
+    WHERE translate(written, chr(9) || chr(10) || chr(13), '') ~ '[^ -~]'
+  `,
   decode: (rows) =>
     rows.flatMap((row) => {
       const bytes = Buffer.from(decodeText(row, 'bytes'), 'hex');

@@ -10,8 +10,10 @@ export const largeObjectsQuery: PostgresqlQuery<number> = {
   id: 'large-objects',
   scope: 'database',
   when: whenPresent('large-objects'),
-  sql: () =>
-    `SELECT count(*) AS objects FROM (SELECT FROM pg_largeobject_metadata LIMIT ${largeObjectCountLimit + 1}) o`,
+  sql: () => `
+    SELECT count(*) AS objects
+    FROM (SELECT FROM pg_largeobject_metadata LIMIT ${largeObjectCountLimit + 1}) o
+  `,
   decode: ([row = {}]) => decodeNumber(row, 'objects'),
   absent: 0,
   grant: grantMonitorRole,
@@ -25,7 +27,19 @@ export const unreadableLargeObjectsQuery: PostgresqlQuery<readonly string[]> = {
   sql: (_version, { superuser }) =>
     superuser
       ? undefined
-      : `SELECT m.oid FROM pg_largeobject_metadata m WHERE current_setting('lo_compat_privileges') = 'off' AND NOT pg_has_role(m.lomowner, 'USAGE') AND NOT EXISTS (SELECT FROM aclexplode(m.lomacl) p WHERE p.privilege_type = 'SELECT' AND (p.grantee = 0 OR pg_has_role(p.grantee, 'USAGE'))) ORDER BY m.oid LIMIT ${largeObjectCountLimit}`,
+      : `
+        SELECT m.oid
+        FROM pg_largeobject_metadata m
+        WHERE current_setting('lo_compat_privileges') = 'off'
+          AND NOT pg_has_role(m.lomowner, 'USAGE')
+          AND NOT EXISTS (
+            SELECT FROM aclexplode(m.lomacl) p
+            WHERE p.privilege_type = 'SELECT'
+              AND (p.grantee = 0 OR pg_has_role(p.grantee, 'USAGE'))
+          )
+        ORDER BY m.oid
+        LIMIT ${largeObjectCountLimit}
+      `,
   decode: (rows) => rows.map((row) => decodeText(row, 'oid')),
   absent: [],
   grant: grantMonitorRole,

@@ -1,4 +1,5 @@
 import type { PostgresqlQuery } from '../query.ts';
+import { firstNormalObjectId } from './catalog-oids.ts';
 import { decodeBoolean, decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
 
@@ -12,8 +13,12 @@ export interface LoginRole {
 export const loginRolesQuery: PostgresqlQuery<readonly LoginRole[]> = {
   id: 'logins',
   scope: 'server',
-  sql: () =>
-    'SELECT rolname, rolsuper, rolcanlogin FROM pg_roles WHERE oid >= 16384 AND (rolsuper OR rolcanlogin) ORDER BY rolname',
+  sql: () => `
+    SELECT rolname, rolsuper, rolcanlogin
+    FROM pg_roles
+    WHERE oid >= ${firstNormalObjectId} AND (rolsuper OR rolcanlogin)
+    ORDER BY rolname
+  `,
   decode: (rows) =>
     rows.map((row) => ({
       name: decodeText(row, 'rolname'),

@@ -6,8 +6,45 @@ import { grantMonitorRole } from './grants.ts';
 export const managedServiceMarkersQuery: PostgresqlQuery<readonly string[]> = {
   id: 'marks',
   scope: 'server',
-  sql: () =>
-    `SELECT 'role:' || rolname AS mark FROM pg_roles WHERE rolname IN ('rdsadmin','cloudsqladmin','alloydbadmin','azuresu','azure_pg_admin','doadmin','_doadmin','avnadmin','supabase_admin','neon_superuser','cloud_admin') UNION ALL SELECT 'db:' || datname FROM pg_database WHERE datname IN ('rdsadmin','cloudsqladmin','alloydbadmin','azure_maintenance','azure_sys','_dodb','_aiven') UNION ALL SELECT 'guc:' || name FROM pg_settings WHERE name IN ('rds.extensions','cloudsql.iam_authentication','azure.extensions','aiven.pg_security_agent','neon.tenant_id')`,
+  sql: () => `
+    SELECT 'role:' || rolname AS mark
+    FROM pg_roles
+    WHERE rolname IN (
+      'rdsadmin',
+      'cloudsqladmin',
+      'alloydbadmin',
+      'azuresu',
+      'azure_pg_admin',
+      'doadmin',
+      '_doadmin',
+      'avnadmin',
+      'supabase_admin',
+      'neon_superuser',
+      'cloud_admin'
+    )
+    UNION ALL
+    SELECT 'db:' || datname
+    FROM pg_database
+    WHERE datname IN (
+      'rdsadmin',
+      'cloudsqladmin',
+      'alloydbadmin',
+      'azure_maintenance',
+      'azure_sys',
+      '_dodb',
+      '_aiven'
+    )
+    UNION ALL
+    SELECT 'guc:' || name
+    FROM pg_settings
+    WHERE name IN (
+      'rds.extensions',
+      'cloudsql.iam_authentication',
+      'azure.extensions',
+      'aiven.pg_security_agent',
+      'neon.tenant_id'
+    )
+  `,
   decode: (rows) => rows.map((row) => decodeText(row, 'mark')),
   absent: [],
   grant: grantMonitorRole,

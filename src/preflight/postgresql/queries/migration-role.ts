@@ -23,12 +23,32 @@ export interface MigrationRole {
 export const migrationRoleQuery: PostgresqlQuery<MigrationRole> = {
   id: 'role',
   scope: 'server',
-  sql: () =>
-    `WITH RECURSIVE mine(oid) AS (SELECT oid FROM pg_roles WHERE rolname = current_user UNION SELECT m.roleid FROM pg_auth_members m JOIN mine ON m.member = mine.oid)
-SELECT rolname, rolsuper, rolreplication, rolbypassrls, rolinherit, rolconnlimit, rolvaliduntil::text AS valid_until,
- CASE WHEN rolvaliduntil = '-infinity' THEN -1 WHEN isfinite(rolvaliduntil) THEN extract(epoch FROM rolvaliduntil - now())::bigint END AS seconds_left,
- (SELECT array_to_json(array_agg(r.rolname ORDER BY r.rolname)) FROM mine JOIN pg_roles r USING (oid)) AS member_of
-FROM pg_roles WHERE rolname = current_user`,
+  sql: () => `
+    WITH RECURSIVE mine(oid) AS (
+      SELECT oid
+      FROM pg_roles
+      WHERE rolname = current_user
+      UNION
+      SELECT m.roleid
+      FROM pg_auth_members m
+      JOIN mine ON m.member = mine.oid
+    )
+    SELECT
+      rolname,
+      rolsuper,
+      rolreplication,
+      rolbypassrls,
+      rolinherit,
+      rolconnlimit,
+      rolvaliduntil::text AS valid_until,
+      CASE
+        WHEN rolvaliduntil = '-infinity' THEN -1
+        WHEN isfinite(rolvaliduntil) THEN extract(epoch FROM rolvaliduntil - now())::bigint
+      END AS seconds_left,
+      (SELECT array_to_json(array_agg(r.rolname ORDER BY r.rolname)) FROM mine JOIN pg_roles r USING (oid)) AS member_of
+    FROM pg_roles
+    WHERE rolname = current_user
+  `,
   decode: ([row = {}]) => ({
     name: decodeText(row, 'rolname'),
     superuser: decodeBoolean(row, 'rolsuper'),

@@ -1,5 +1,6 @@
 import type { PostgresqlQuery } from '../query.ts';
-import { settingsDependentFunctions, whenPresent } from './database-overview.ts';
+import { catalogOid, firstNormalObjectId, languageOid, nonImmutableFunctions } from './catalog-oids.ts';
+import { whenPresent } from './database-overview.ts';
 import { decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
 
@@ -13,19 +14,27 @@ export interface NonImmutableCall {
   readonly where: 'here' | 'system' | 'extension';
 }
 
-/**
- * Functions of the server that no release calls immutable, beside those that go by the settings of a session: to_char and
- * to_number, now, array_to_string, quote_literal, concat, format, || with anything, those of JSON, to_tsvector without a language.
- */
-const stable = `1181|1284|1285|1290|1299|177[2-7]|2003|2004|384|395|305[89]|315[3-6]|3176|319[89]|320[01]|327[1-4]|3539|3540|3749|375[01]|3787|${settingsDependentFunctions}`;
-
 const trees = [
-  "SELECT 'index ' || i.indexrelid::regclass AS object, concat(i.indexprs::text, i.indpred::text) AS tree FROM pg_index i WHERE i.indexrelid >= '16384' AND (i.indexprs IS NOT NULL OR i.indpred IS NOT NULL)",
-  "SELECT 'partition key of ' || p.partrelid::regclass, p.partexprs::text FROM pg_partitioned_table p WHERE p.partexprs IS NOT NULL",
+  `
+    SELECT 'index ' || i.indexrelid::regclass AS object, concat(i.indexprs::text, i.indpred::text) AS tree
+    FROM pg_index i
+    WHERE i.indexrelid >= '${firstNormalObjectId}'
+      AND (i.indexprs IS NOT NULL OR i.indpred IS NOT NULL)
+  `,
+  `
+    SELECT 'partition key of ' || p.partrelid::regclass, p.partexprs::text
+    FROM pg_partitioned_table p
+    WHERE p.partexprs IS NOT NULL
+  `,
 ];
 
-const generated =
-  "SELECT 'column ' || a.attrelid::regclass || '.' || quote_ident(a.attname), f.adbin::text FROM pg_attrdef f JOIN pg_attribute a ON a.attrelid = f.adrelid AND a.attnum = f.adnum WHERE a.attrelid >= '16384' AND a.attgenerated <> ''";
+const generated = `
+  SELECT 'column ' || a.attrelid::regclass || '.' || quote_ident(a.attname), f.adbin::text
+  FROM pg_attrdef f
+  JOIN pg_attribute a ON a.attrelid = f.adrelid AND a.attnum = f.adnum
+  WHERE a.attrelid >= '${firstNormalObjectId}'
+    AND a.attgenerated <> ''
+`;
 
 /**
  * What is written in SQL (14) may be put into the expression, and counts as what it is made of. The extension unaccent says of its
@@ -38,7 +47,36 @@ export const nonImmutableCallsQuery: PostgresqlQuery<readonly NonImmutableCall[]
   sql: (version) =>
     version < 100_000
       ? undefined
-      : `SELECT DISTINCT o.object, p.oid::regprocedure AS calls, CASE WHEN p.provolatile <> 'i' THEN 'here' WHEN p.oid < '16384' THEN 'system' ELSE 'extension' END AS place FROM (${(version < 120_000 ? trees : [...trees, generated]).join(' UNION ALL ')}) o CROSS JOIN LATERAL regexp_matches(o.tree, 'funcid ([0-9]+) ', 'g') m(found) JOIN pg_proc p ON p.oid = m.found[1]::oid WHERE p.prolang <> '14' AND (p.provolatile <> 'i' OR m.found[1] ~ '^(${stable})$' OR (p.proname = 'unaccent' AND EXISTS (SELECT FROM pg_depend d JOIN pg_extension e ON e.oid = d.refobjid WHERE d.classid = '1255' AND d.objid = p.oid AND d.deptype = 'e' AND e.extname = 'unaccent'))) ORDER BY 1, 2`,
+      : `
+        SELECT DISTINCT
+          o.object,
+          p.oid::regprocedure AS calls,
+          CASE
+            WHEN p.provolatile <> 'i' THEN 'here'
+            WHEN p.oid < '${firstNormalObjectId}' THEN 'system'
+            ELSE 'extension'
+          END AS place
+        FROM (${(version < 120_000 ? trees : [...trees, generated]).join(' UNION ALL ')}) o
+        CROSS JOIN LATERAL regexp_matches(o.tree, 'funcid ([0-9]+) ', 'g') m(found)
+        JOIN pg_proc p ON p.oid = m.found[1]::oid
+        WHERE p.prolang <> '${languageOid.sql}'
+          AND (
+            p.provolatile <> 'i'
+              OR m.found[1] ~ '^(${nonImmutableFunctions})$'
+              OR (
+                p.proname = 'unaccent'
+                  AND EXISTS (
+                    SELECT FROM pg_depend d
+                    JOIN pg_extension e ON e.oid = d.refobjid
+                    WHERE d.classid = '${catalogOid.pg_proc}'
+                      AND d.objid = p.oid
+                      AND d.deptype = 'e'
+                      AND e.extname = 'unaccent'
+                  )
+              )
+          )
+        ORDER BY 1, 2
+      `,
   decode: (rows) =>
     rows.map((row) => ({
       object: decodeText(row, 'object'),

@@ -18,8 +18,26 @@ export interface OpenTransaction {
 export const openTransactionsQuery: PostgresqlQuery<readonly OpenTransaction[]> = {
   id: 'transactions',
   scope: 'server',
-  sql: () =>
-    `SELECT 'session' AS kind, pid::text AS id, datname AS database, usename::text AS owner, state, extract(epoch FROM now() - xact_start)::bigint AS seconds FROM pg_stat_activity WHERE backend_xid IS NOT NULL AND pid <> pg_backend_pid() UNION ALL SELECT 'prepared', gid, database, owner::text, 'prepared', extract(epoch FROM now() - prepared)::bigint FROM pg_prepared_xacts`,
+  sql: () => `
+    SELECT
+      'session' AS kind,
+      pid::text AS id,
+      datname AS database,
+      usename::text AS owner,
+      state,
+      extract(epoch FROM now() - xact_start)::bigint AS seconds
+    FROM pg_stat_activity
+    WHERE backend_xid IS NOT NULL AND pid <> pg_backend_pid()
+    UNION ALL
+    SELECT
+      'prepared',
+      gid,
+      database,
+      owner::text,
+      'prepared',
+      extract(epoch FROM now() - prepared)::bigint
+    FROM pg_prepared_xacts
+  `,
   decode: (rows) =>
     rows.map((row) => ({
       kind: row.kind === 'prepared' ? 'prepared' : 'session',

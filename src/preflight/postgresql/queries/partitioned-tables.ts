@@ -1,8 +1,9 @@
 import type { PostgresqlQuery } from '../query.ts';
+import { firstGenbkiObjectId, typeOid } from './catalog-oids.ts';
 import { whenPresent } from './database-overview.ts';
 import { decodeBoolean, decodeNumber, decodeOptionalText, decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
-import { queryIsTrueSql, type RowScanResult, rowScanSizeLimit } from './unvalidated-constraints.ts';
+import { queryIsTrueSql, type RowScanResult, rowScanSizeLimit } from './row-scan.ts';
 
 /** A partitioned table. */
 export interface PartitionedTable {
@@ -28,7 +29,19 @@ export const partitionedTablesQuery: PostgresqlQuery<readonly PartitionedTable[]
   sql: (version) =>
     version < 100_000
       ? undefined
-      : `SELECT p.partrelid::regclass AS name, p.partstrat AS strategy, (SELECT count(*) FROM pg_inherits i WHERE i.inhparent = p.partrelid) AS partitions, ${version < 110_000 ? 'false' : "p.partdefid <> '0'"} AS has_default, ${hashesEnum} AS enum_hashed, ${numbered} AS numbered, ${overBoolean} AS boolean, ${version < 170_000 ? 'NULL' : excluding} AS excluding FROM pg_partitioned_table p ORDER BY 1`,
+      : `
+        SELECT
+          p.partrelid::regclass AS name,
+          p.partstrat AS strategy,
+          (SELECT count(*) FROM pg_inherits i WHERE i.inhparent = p.partrelid) AS partitions,
+          ${version < 110_000 ? 'false' : "p.partdefid <> '0'"} AS has_default,
+          ${hashesEnum} AS enum_hashed,
+          ${numbered} AS numbered,
+          ${overBoolean} AS boolean,
+          ${version < 170_000 ? 'NULL' : excluding} AS excluding
+        FROM pg_partitioned_table p
+        ORDER BY 1
+      `,
   decode: (rows) =>
     rows.map((row) => ({
       name: decodeText(row, 'name'),
@@ -48,21 +61,131 @@ const scanResults: readonly RowScanResult[] = ['violate', 'unseen'];
 
 const typeOf = "CASE t.typtype WHEN 'd' THEN t.typbasetype ELSE t.oid END";
 
-const keyColumns =
-  'pg_attribute a JOIN pg_type t ON t.oid = a.atttypid WHERE a.attrelid = p.partrelid AND a.attnum = ANY (p.partattrs::int2[])';
+const keyColumns = `
+   pg_attribute a
+  JOIN pg_type t ON t.oid = a.atttypid
+  WHERE a.attrelid = p.partrelid
+    AND a.attnum = ANY (p.partattrs::int2[])
+`;
 
 /** Below 10000 an object has its number from the release, and is the same everywhere. In a LIST the names are understood anew. */
-const numbered = `CASE WHEN p.partstrat <> 'l' THEN (SELECT CASE WHEN s.bytes > ${rowScanSizeLimit} OR NOT has_table_privilege(p.partrelid, 'SELECT') OR row_security_active(p.partrelid) THEN 'unseen' WHEN s.bytes > 0 AND ${queryIsTrueSql('k.query')} THEN 'violate' END FROM (SELECT format('SELECT EXISTS (SELECT 1 FROM %s r WHERE %s) AS v', p.partrelid::regclass, string_agg(format('r.%I::oid >= 10000', a.attname), ' OR ')) AS query FROM ${keyColumns} AND ${typeOf} IN ('24', '2202', '2203', '2204', '2205', '2206', '3734', '3769', '4089', '4096', '4191') HAVING count(*) > 0) k CROSS JOIN (WITH RECURSIVE l AS (SELECT i.inhrelid FROM pg_inherits i WHERE i.inhparent = p.partrelid UNION ALL SELECT i.inhrelid FROM pg_inherits i JOIN l ON i.inhparent = l.inhrelid) SELECT sum(pg_relation_size(inhrelid)) AS bytes FROM l) s) END`;
+const numbered = `
+  CASE
+    WHEN p.partstrat <> 'l'
+      THEN (
+        SELECT CASE
+          WHEN s.bytes > ${rowScanSizeLimit}
+              OR NOT has_table_privilege(p.partrelid, 'SELECT')
+              OR row_security_active(p.partrelid)
+            THEN 'unseen'
+          WHEN s.bytes > 0 AND ${queryIsTrueSql('k.query')} THEN 'violate'
+        END
+        FROM (
+          SELECT format(
+            'SELECT EXISTS (SELECT 1 FROM %s r WHERE %s) AS v',
+            p.partrelid::regclass,
+            string_agg(format('r.%I::oid >= ${firstGenbkiObjectId}', a.attname), ' OR ')
+          ) AS query
+          FROM ${keyColumns}
+            AND ${typeOf} IN (
+              '${typeOid.regproc}',
+              '${typeOid.regprocedure}',
+              '${typeOid.regoper}',
+              '${typeOid.regoperator}',
+              '${typeOid.regclass}',
+              '${typeOid.regtype}',
+              '${typeOid.regconfig}',
+              '${typeOid.regdictionary}',
+              '${typeOid.regnamespace}',
+              '${typeOid.regrole}',
+              '${typeOid.regcollation}'
+            )
+          HAVING count(*) > 0
+        ) k
+        CROSS JOIN (
+          WITH RECURSIVE l AS (
+            SELECT i.inhrelid
+            FROM pg_inherits i
+            WHERE i.inhparent = p.partrelid
+            UNION ALL
+            SELECT i.inhrelid
+            FROM pg_inherits i
+            JOIN l ON i.inhparent = l.inhrelid
+          )
+          SELECT sum(pg_relation_size(inhrelid)) AS bytes
+          FROM l
+        ) s
+      )
+  END
+`;
 
 /** 16 is boolean. */
-const overBoolean = `p.partstrat = 'l' AND EXISTS (SELECT FROM ${keyColumns} AND ${typeOf} = '16')`;
+const overBoolean = `p.partstrat = 'l' AND EXISTS (SELECT FROM ${keyColumns} AND ${typeOf} = '${typeOid.bool}')`;
 
-const excluding =
-  "(SELECT min(quote_ident(k.conname)) FROM pg_constraint k WHERE k.conrelid = p.partrelid AND k.contype = 'x' AND k.conparentid = '0')";
+const excluding = `
+  (
+    SELECT min(quote_ident(k.conname))
+    FROM pg_constraint k
+    WHERE k.conrelid = p.partrelid
+      AND k.contype = 'x'
+      AND k.conparentid = '0'
+  )
+`;
 
 /**
  * 3500 is anyenum: a domain over an enum is hashed as the enum, and arrays, composites and ranges by what they are made of, where
  * their operator class is that of any array, record or range (2277, 2249, 3831, 4537).
  */
-const hashesEnum =
-  "(p.partstrat = 'h' AND EXISTS (WITH RECURSIVE k(type, class) AS (SELECT a.atttypid, o.opcintype FROM unnest(p.partclass::oid[], p.partattrs::int2[]) g(class, number) JOIN pg_opclass o ON o.oid = g.class LEFT JOIN pg_attribute a ON a.attrelid = p.partrelid AND a.attnum = g.number), made(type) AS (SELECT k.type FROM k WHERE k.class IN ('2277', '2249', '3831', '4537') UNION SELECT part.type FROM made JOIN pg_type t ON t.oid = made.type CROSS JOIN LATERAL (SELECT t.typbasetype WHERE t.typtype = 'd' UNION ALL SELECT t.typelem WHERE t.typlen = -1 AND t.typelem <> 0 AND t.typtype = 'b' UNION ALL SELECT r.rngsubtype FROM pg_range r WHERE r.rngtypid = t.oid UNION ALL SELECT a.atttypid FROM pg_attribute a WHERE t.typtype = 'c' AND a.attrelid = t.typrelid AND a.attnum > 0 AND NOT a.attisdropped) part(type)) SELECT FROM k WHERE k.class = '3500' UNION ALL SELECT FROM made JOIN pg_type e ON e.oid = made.type WHERE e.typtype = 'e'))";
+const hashesEnum = `
+  (
+    p.partstrat = 'h'
+      AND EXISTS (
+        WITH RECURSIVE k(type, class) AS (
+          SELECT a.atttypid, o.opcintype
+          FROM unnest(p.partclass::oid[], p.partattrs::int2[]) g(class, number)
+          JOIN pg_opclass o ON o.oid = g.class
+          LEFT JOIN pg_attribute a ON a.attrelid = p.partrelid AND a.attnum = g.number
+        ),
+        made(type) AS (
+          SELECT k.type
+          FROM k
+          WHERE k.class IN (
+            '${typeOid.anyarray}',
+            '${typeOid.record}',
+            '${typeOid.anyrange}',
+            '${typeOid.anymultirange}'
+          )
+          UNION
+          SELECT part.type
+          FROM made
+          JOIN pg_type t ON t.oid = made.type
+          CROSS JOIN LATERAL (
+            SELECT t.typbasetype
+            WHERE t.typtype = 'd'
+            UNION ALL
+            SELECT t.typelem
+            WHERE t.typlen = -1
+              AND t.typelem <> 0
+              AND t.typtype = 'b'
+            UNION ALL
+            SELECT r.rngsubtype
+            FROM pg_range r
+            WHERE r.rngtypid = t.oid
+            UNION ALL
+            SELECT a.atttypid
+            FROM pg_attribute a
+            WHERE t.typtype = 'c'
+              AND a.attrelid = t.typrelid
+              AND a.attnum > 0
+              AND NOT a.attisdropped
+          ) part(type)
+        )
+        SELECT FROM k
+        WHERE k.class = '${typeOid.anyenum}'
+        UNION ALL
+        SELECT FROM made
+        JOIN pg_type e ON e.oid = made.type
+        WHERE e.typtype = 'e'
+      )
+  )
+`;

@@ -14,8 +14,11 @@ export interface PendingConfigLine {
 export const pendingConfigLinesQuery: PostgresqlQuery<readonly PendingConfigLine[]> = {
   id: 'pending',
   scope: 'server',
-  sql: () =>
-    'SELECT name, setting, error, sourcefile, sourceline FROM pg_file_settings WHERE NOT applied AND error IS NOT NULL',
+  sql: () => `
+    SELECT name, setting, error, sourcefile, sourceline
+    FROM pg_file_settings
+    WHERE NOT applied AND error IS NOT NULL
+  `,
   decode: (rows) =>
     rows.map((row) => ({
       name: decodeText(row, 'name'),
@@ -25,6 +28,8 @@ export const pendingConfigLinesQuery: PostgresqlQuery<readonly PendingConfigLine
       line: decodeNumber(row, 'sourceline'),
     })),
   absent: [],
-  grant: (user) =>
-    `GRANT EXECUTE ON FUNCTION pg_show_all_file_settings() TO ${quoteIdentifier(user)}; GRANT SELECT ON pg_file_settings TO ${quoteIdentifier(user)}`,
+  grant: (user) => `
+     GRANT EXECUTE ON FUNCTION pg_show_all_file_settings() TO ${quoteIdentifier(user)}; GRANT
+    SELECT ON pg_file_settings TO ${quoteIdentifier(user)}
+  `,
 };

@@ -1,4 +1,5 @@
 import type { PostgresqlQuery } from '../query.ts';
+import { firstNormalObjectId } from './catalog-oids.ts';
 import { whenPresent } from './database-overview.ts';
 import { decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
@@ -8,8 +9,16 @@ export const recentDdlQuery: PostgresqlQuery<readonly string[]> = {
   id: 'recent-ddl',
   scope: 'database',
   when: whenPresent('commit-times'),
-  sql: () =>
-    "SELECT c.oid::regclass AS name FROM pg_class c WHERE current_setting('track_commit_timestamp') = 'on' AND c.oid >= '16384' AND (c.relkind = 'r' OR c.relkind = 'p') AND c.relpersistence <> 't' AND pg_xact_commit_timestamp(c.xmin) > now() - interval '1 day' LIMIT 100",
+  sql: () => `
+    SELECT c.oid::regclass AS name
+    FROM pg_class c
+    WHERE current_setting('track_commit_timestamp') = 'on'
+      AND c.oid >= '${firstNormalObjectId}'
+      AND (c.relkind = 'r' OR c.relkind = 'p')
+      AND c.relpersistence <> 't'
+      AND pg_xact_commit_timestamp(c.xmin) > now() - interval '1 day'
+    LIMIT 100
+  `,
   decode: (rows) => rows.map((row) => decodeText(row, 'name')),
   absent: [],
   grant: grantMonitorRole,

@@ -1,9 +1,10 @@
 import type { PostgresqlQuery } from '../query.ts';
-import { regprocTypes, whenPresent } from './database-overview.ts';
+import { regprocTypes, typeOid } from './catalog-oids.ts';
+import { whenPresent } from './database-overview.ts';
 import { decodeBoolean, decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
 import { nestedValuesSql } from './nested-values.ts';
-import { canScanRowsSql, queryIsTrueSql, type RowScanResult, rowScanResultOf } from './unvalidated-constraints.ts';
+import { canScanRowsSql, queryIsTrueSql, type RowScanResult, rowScanResultOf } from './row-scan.ts';
 
 /** A column of functions or operators, which are written by their names alone. */
 export interface RegprocColumn {
@@ -26,8 +27,33 @@ export const regprocColumnsQuery: PostgresqlQuery<readonly RegprocColumn[]> = {
   id: 'callable-columns',
   scope: 'database',
   when: whenPresent('callables'),
-  sql: (version) =>
-    `SELECT o.*, CASE WHEN o.query IS NOT NULL THEN ${queryIsTrueSql('o.query')} END AS violated FROM (SELECT v.relid::regclass AS name, quote_ident(v.attname) AS attname, v.type::regtype AS type, v.steps > 0 AS is_inside, CASE WHEN ${canScanRowsSql('c')} THEN format(CASE WHEN v.type IN ('24', '1008') THEN ${ambiguousNameSql('pg_proc', 'proname', 'pronamespace')} ELSE ${ambiguousNameSql('pg_operator', 'oprname', 'oprnamespace')} END, v.relid::regclass, v.sources, v.expr, v.type::regtype) END AS query FROM ${nestedValuesSql(version, regprocTypes)} v JOIN pg_class c ON c.oid = v.relid) o ORDER BY 1, 2`,
+  sql: (version) => `
+    SELECT o.*, CASE WHEN o.query IS NOT NULL THEN ${queryIsTrueSql('o.query')} END AS violated
+    FROM (
+      SELECT
+        v.relid::regclass AS name,
+        quote_ident(v.attname) AS attname,
+        v.type::regtype AS type,
+        v.steps > 0 AS is_inside,
+        CASE
+          WHEN ${canScanRowsSql('c')}
+            THEN format(
+              CASE
+                WHEN v.type IN ('${typeOid.regproc}', '${typeOid.regprocArray}')
+                  THEN ${ambiguousNameSql('pg_proc', 'proname', 'pronamespace')}
+                ELSE ${ambiguousNameSql('pg_operator', 'oprname', 'oprnamespace')}
+              END,
+              v.relid::regclass,
+              v.sources,
+              v.expr,
+              v.type::regtype
+            )
+        END AS query
+      FROM ${nestedValuesSql(version, regprocTypes)} v
+      JOIN pg_class c ON c.oid = v.relid
+    ) o
+    ORDER BY 1, 2
+  `,
   decode: (rows) =>
     rows.map((row) => ({
       table: decodeText(row, 'name'),

@@ -1,6 +1,8 @@
 import type { PostgresqlRow } from '../../../postgresql/connection.ts';
 import type { PostgresqlQuery } from '../query.ts';
-import { isNotPlainTableSql, whenPresent } from './database-overview.ts';
+import { firstNormalObjectId, schemaOid, tablespaceOid } from './catalog-oids.ts';
+import { isNotPlainTableSql } from './catalog-predicates.ts';
+import { whenPresent } from './database-overview.ts';
 import { decodeBoolean, decodeNumber, decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
 
@@ -29,8 +31,20 @@ export const relationsQuery: PostgresqlQuery<NotableRelations> = {
   id: 'relations',
   scope: 'database',
   when: whenPresent('relations'),
-  sql: (_version, { superuser }) =>
-    `SELECT c.relkind AS kind, c.relpersistence AS persistence, c.reltablespace AS tablespace, c.relispopulated AS populated, ${rowSecuritySql(superuser)} AS secured, c.relforcerowsecurity AS forced, c.oid::regclass AS name FROM pg_class c WHERE c.oid >= '16384' AND c.relnamespace <> '99' AND ${isNotPlainTableSql}`,
+  sql: (_version, { superuser }) => `
+    SELECT
+      c.relkind AS kind,
+      c.relpersistence AS persistence,
+      c.reltablespace AS tablespace,
+      c.relispopulated AS populated,
+      ${rowSecuritySql(superuser)} AS secured,
+      c.relforcerowsecurity AS forced,
+      c.oid::regclass AS name
+    FROM pg_class c
+    WHERE c.oid >= '${firstNormalObjectId}'
+      AND c.relnamespace <> '${schemaOid.pg_toast}'
+      AND ${isNotPlainTableSql}
+  `,
   decode: (rows) => {
     const named = (matches: (row: PostgresqlRow) => boolean) =>
       rows.filter(matches).map((row) => decodeText(row, 'name'));
@@ -48,7 +62,7 @@ export const relationsQuery: PostgresqlQuery<NotableRelations> = {
         .filter((row) => decodeBoolean(row, 'secured') && isLasting(row))
         .map((row) => ({ name: decodeText(row, 'name'), forced: decodeBoolean(row, 'forced') })),
       placed: rows
-        .filter((row) => ![0, 1663].includes(decodeNumber(row, 'tablespace')) && isLasting(row))
+        .filter((row) => ![0, tablespaceOid.pg_default].includes(decodeNumber(row, 'tablespace')) && isLasting(row))
         .map((row) => ({ name: decodeText(row, 'name'), tablespace: decodeText(row, 'tablespace') })),
     };
   },
@@ -68,5 +82,7 @@ export const relationsQuery: PostgresqlQuery<NotableRelations> = {
 function rowSecuritySql(superuser: boolean): string {
   return superuser
     ? 'false'
-    : "CASE WHEN c.relrowsecurity AND (c.relkind = 'r' OR c.relkind = 'p') THEN row_security_active(c.oid) END";
+    : `
+      CASE WHEN c.relrowsecurity AND (c.relkind = 'r' OR c.relkind = 'p') THEN row_security_active(c.oid) END
+    `;
 }

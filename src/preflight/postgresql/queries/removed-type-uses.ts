@@ -1,4 +1,5 @@
 import type { PostgresqlQuery } from '../query.ts';
+import { firstNormalObjectId, typeOid } from './catalog-oids.ts';
 import { decodeOptionalText, decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
 
@@ -9,14 +10,39 @@ export interface RemovedTypeUse {
   readonly column: string | undefined;
 }
 
-/** 702 to 704 are abstime, reltime and tinterval, 1023 to 1025 their arrays. */
+const removedTypes = [
+  typeOid.abstime,
+  typeOid.reltime,
+  typeOid.tinterval,
+  typeOid.abstimeArray,
+  typeOid.reltimeArray,
+  typeOid.tintervalArray,
+];
+
 export const removedTypeUsesQuery: PostgresqlQuery<readonly RemovedTypeUse[]> = {
   id: 'removed-types',
   scope: 'database',
   sql: (version) =>
     version >= 120_000
       ? undefined
-      : "SELECT oid::regclass AS name, NULL AS described FROM pg_class WHERE relhasoids AND oid >= 16384 AND relkind IN ('r', 'p') AND relpersistence <> 't' UNION ALL SELECT c.oid::regclass, quote_ident(a.attname) || ' ' || format_type(a.atttypid, a.atttypmod) FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid WHERE a.atttypid IN (702, 703, 704, 1023, 1024, 1025) AND a.attnum > 0 AND NOT a.attisdropped AND c.oid >= 16384 AND c.relkind IN ('r', 'p', 'c', 'f') AND c.relpersistence <> 't'",
+      : `
+        SELECT oid::regclass AS name, NULL AS described
+        FROM pg_class
+        WHERE relhasoids
+          AND oid >= ${firstNormalObjectId}
+          AND relkind IN ('r', 'p')
+          AND relpersistence <> 't'
+        UNION ALL
+        SELECT c.oid::regclass, quote_ident(a.attname) || ' ' || format_type(a.atttypid, a.atttypmod)
+        FROM pg_attribute a
+        JOIN pg_class c ON c.oid = a.attrelid
+        WHERE a.atttypid IN (${removedTypes.join(', ')})
+          AND a.attnum > 0
+          AND NOT a.attisdropped
+          AND c.oid >= ${firstNormalObjectId}
+          AND c.relkind IN ('r', 'p', 'c', 'f')
+          AND c.relpersistence <> 't'
+      `,
   decode: (rows) =>
     rows.map((row) => ({ table: decodeText(row, 'name'), column: decodeOptionalText(row, 'described') })),
   absent: [],

@@ -1,4 +1,5 @@
 import type { PostgresqlQuery } from '../query.ts';
+import { firstNormalObjectId } from './catalog-oids.ts';
 import { whenPresent } from './database-overview.ts';
 import { decodeOptionalNumber, decodeOptionalText, decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
@@ -33,7 +34,14 @@ export const replicaIdentitiesQuery: PostgresqlQuery<readonly TableReplicaIdenti
     const generated = (where: string) =>
       version < 120_000
         ? 'false'
-        : `EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attgenerated <> '' AND NOT a.attisdropped${where})`;
+        : `
+          EXISTS (
+            SELECT FROM pg_attribute a
+            WHERE a.attrelid = c.oid
+              AND a.attgenerated <> ''
+              AND NOT a.attisdropped${where}
+          )
+        `;
     const flags = [
       "CASE WHEN c.relpersistence = 'u' THEN 'u' END",
       "CASE WHEN i.indexrelid IS NOT NULL THEN 'k' END",
@@ -41,7 +49,26 @@ export const replicaIdentitiesQuery: PostgresqlQuery<readonly TableReplicaIdenti
       `CASE WHEN ${generated(` AND a.attnum = ANY (${keyColumns(version, 'i')})`)} THEN 'G' END`,
       `CASE WHEN EXISTS (${usable(version, 'u.indisprimary')}) THEN 'p' END`,
     ];
-    return `SELECT c.oid::regclass AS name, concat(c.relreplident, ${flags.join(', ')}) AS flags, CASE WHEN c.relreplident = 'i' THEN (SELECT quote_ident(n.relname) FROM pg_class n WHERE n.oid = i.indexrelid) END AS identity_index, (${usable(version, 'NOT u.indisprimary')} ORDER BY cardinality(u.indkey::int2[]), n.relname LIMIT 1) AS usable_index, CASE WHEN current_setting('track_counts') = 'on' THEN pg_stat_get_tuples_updated(c.oid) + pg_stat_get_tuples_deleted(c.oid) END AS writes FROM pg_class c LEFT JOIN pg_index i ON ${replicaIdentityIndexSql} WHERE c.oid >= '16384' AND c.relkind = 'r' AND c.relpersistence <> 't' AND (i.indexrelid IS NULL OR c.relreplident IN ('f', 'n') OR ${generated('')})`;
+    return `
+      SELECT
+        c.oid::regclass AS name,
+        concat(c.relreplident, ${flags.join(', ')}) AS flags,
+        CASE
+          WHEN c.relreplident = 'i'
+            THEN (SELECT quote_ident(n.relname) FROM pg_class n WHERE n.oid = i.indexrelid)
+        END AS identity_index,
+        (${usable(version, 'NOT u.indisprimary')} ORDER BY cardinality(u.indkey::int2[]), n.relname LIMIT 1) AS usable_index,
+        CASE
+          WHEN current_setting('track_counts') = 'on'
+            THEN pg_stat_get_tuples_updated(c.oid) + pg_stat_get_tuples_deleted(c.oid)
+        END AS writes
+      FROM pg_class c
+      LEFT JOIN pg_index i ON ${replicaIdentityIndexSql}
+      WHERE c.oid >= '${firstNormalObjectId}'
+        AND c.relkind = 'r'
+        AND c.relpersistence <> 't'
+        AND (i.indexrelid IS NULL OR c.relreplident IN ('f', 'n') OR ${generated('')})
+    `;
   },
   // Flags travel in one column, since a hundred thousand rows of ten would not be small.
   decode: (rows) =>
@@ -79,11 +106,74 @@ export const columnsWithoutEqualityQuery: PostgresqlQuery<readonly ColumnWithout
   id: 'unequal-columns',
   scope: 'database',
   when: whenPresent('relations'),
-  sql: (version) =>
-    `WITH RECURSIVE used AS (SELECT a.attrelid, a.attnum, a.attname, a.atttypid, a.atttypmod FROM pg_class c LEFT JOIN pg_index i ON ${replicaIdentityIndexSql} JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped${version < 120_000 ? '' : " AND a.attgenerated = ''"} WHERE c.oid >= '16384' AND c.relkind = 'r' AND c.relpersistence <> 't' AND (i.indexrelid IS NULL OR c.relreplident = 'n')),
-made(root, type) AS (SELECT DISTINCT atttypid, atttypid FROM used UNION SELECT made.root, part.type FROM made JOIN pg_type t ON t.oid = made.type CROSS JOIN LATERAL (SELECT t.typbasetype WHERE t.typtype = 'd' UNION ALL SELECT t.typelem WHERE t.typlen = -1 AND t.typelem <> 0 AND t.typtype = 'b' UNION ALL SELECT a.atttypid FROM pg_attribute a WHERE t.typtype = 'c' AND a.attrelid = t.typrelid AND a.attnum > 0 AND NOT a.attisdropped) part(type)),
-bare AS (SELECT DISTINCT made.root FROM made JOIN pg_type t ON t.oid = made.type WHERE t.typtype IN ('b', 'p') AND NOT (t.typlen = -1 AND t.typelem <> 0) AND NOT EXISTS (SELECT FROM pg_opclass o JOIN pg_am m ON m.oid = o.opcmethod WHERE m.amname IN ('btree', 'hash') AND o.opcdefault AND (o.opcintype = t.oid OR EXISTS (SELECT FROM pg_cast k WHERE k.castsource = t.oid AND k.casttarget = o.opcintype AND k.castmethod = 'b' AND k.castcontext = 'i'))))
-SELECT used.attrelid::regclass AS name, quote_ident(used.attname) || ' ' || format_type(used.atttypid, used.atttypmod) AS described FROM used JOIN bare ON bare.root = used.atttypid ORDER BY used.attrelid, used.attnum`,
+  sql: (version) => `
+    WITH RECURSIVE used AS (
+      SELECT a.attrelid, a.attnum, a.attname, a.atttypid, a.atttypmod
+      FROM pg_class c
+      LEFT JOIN pg_index i ON ${replicaIdentityIndexSql}
+      JOIN pg_attribute a
+        ON a.attrelid = c.oid
+          AND a.attnum > 0
+          AND NOT a.attisdropped${version < 120_000 ? '' : " AND a.attgenerated = ''"}
+      WHERE c.oid >= '${firstNormalObjectId}'
+        AND c.relkind = 'r'
+        AND c.relpersistence <> 't'
+        AND (i.indexrelid IS NULL OR c.relreplident = 'n')
+    ),
+    made(root, type) AS (
+      SELECT DISTINCT atttypid, atttypid
+      FROM used
+      UNION
+      SELECT made.root, part.type
+      FROM made
+      JOIN pg_type t ON t.oid = made.type
+      CROSS JOIN LATERAL (
+        SELECT t.typbasetype
+        WHERE t.typtype = 'd'
+        UNION ALL
+        SELECT t.typelem
+        WHERE t.typlen = -1
+          AND t.typelem <> 0
+          AND t.typtype = 'b'
+        UNION ALL
+        SELECT a.atttypid
+        FROM pg_attribute a
+        WHERE t.typtype = 'c'
+          AND a.attrelid = t.typrelid
+          AND a.attnum > 0
+          AND NOT a.attisdropped
+      ) part(type)
+    ),
+    bare AS (
+      SELECT DISTINCT made.root
+      FROM made
+      JOIN pg_type t ON t.oid = made.type
+      WHERE t.typtype IN ('b', 'p')
+        AND NOT (t.typlen = -1 AND t.typelem <> 0)
+        AND NOT EXISTS (
+          SELECT FROM pg_opclass o
+          JOIN pg_am m ON m.oid = o.opcmethod
+          WHERE m.amname IN ('btree', 'hash')
+            AND o.opcdefault
+            AND (
+              o.opcintype = t.oid
+                OR EXISTS (
+                  SELECT FROM pg_cast k
+                  WHERE k.castsource = t.oid
+                    AND k.casttarget = o.opcintype
+                    AND k.castmethod = 'b'
+                    AND k.castcontext = 'i'
+                )
+            )
+        )
+    )
+    SELECT
+      used.attrelid::regclass AS name,
+      quote_ident(used.attname) || ' ' || format_type(used.atttypid, used.atttypmod) AS described
+    FROM used
+    JOIN bare ON bare.root = used.atttypid
+    ORDER BY used.attrelid, used.attnum
+  `,
   decode: (rows) => rows.map((row) => ({ table: decodeText(row, 'name'), column: decodeText(row, 'described') })),
   absent: [],
   grant: grantMonitorRole,
@@ -93,13 +183,36 @@ SELECT used.attrelid::regclass AS name, quote_ident(used.attname) || ' ' || form
  * The index that names a row: the primary key, or the one told with USING INDEX; of a table with FULL or NOTHING the primary
  * key. As RelationGetIndexList chooses it: valid, and not deferrable.
  */
-export const replicaIdentityIndexSql =
-  "i.indrelid = c.oid AND i.indisvalid AND i.indislive AND i.indimmediate AND CASE c.relreplident WHEN 'i' THEN i.indisreplident ELSE i.indisprimary END";
+export const replicaIdentityIndexSql = `
+  i.indrelid = c.oid
+    AND i.indisvalid
+    AND i.indislive
+    AND i.indimmediate
+    AND CASE c.relreplident WHEN 'i' THEN i.indisreplident ELSE i.indisprimary END
+`;
 
 /** What ALTER TABLE … REPLICA IDENTITY takes, less generated columns, which are not sent. */
 function usable(version: number, which: string): string {
   const generated = version < 120_000 ? '' : " OR a.attgenerated <> ''";
-  return `SELECT quote_ident(n.relname) FROM pg_index u JOIN pg_class n ON n.oid = u.indexrelid WHERE u.indrelid = c.oid AND ${which} AND u.indisunique AND u.indimmediate AND u.indisvalid AND u.indislive AND u.indpred IS NULL AND u.indexprs IS NULL AND NOT EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attnum = ANY (${keyColumns(version, 'u')}) AND (NOT a.attnotnull${generated}))`;
+  return `
+    SELECT quote_ident(n.relname)
+    FROM pg_index u
+    JOIN pg_class n ON n.oid = u.indexrelid
+    WHERE u.indrelid = c.oid
+      AND ${which}
+      AND u.indisunique
+      AND u.indimmediate
+      AND u.indisvalid
+      AND u.indislive
+      AND u.indpred IS NULL
+      AND u.indexprs IS NULL
+      AND NOT EXISTS (
+        SELECT FROM pg_attribute a
+        WHERE a.attrelid = c.oid
+          AND a.attnum = ANY (${keyColumns(version, 'u')})
+          AND (NOT a.attnotnull${generated})
+      )
+  `;
 }
 
 /** Without what INCLUDE adds; an int2vector counts from 0. */

@@ -18,8 +18,18 @@ export interface ReplicationSlot {
 export const slotsQuery: PostgresqlQuery<readonly ReplicationSlot[]> = {
   id: 'slots',
   scope: 'server',
-  sql: (version, { inRecovery }) =>
-    `SELECT slot_name, slot_type, plugin, database, active, ${version < 100_000 ? 'false AS temporary' : 'temporary'}, ${retained(version, inRecovery)} AS retained${version < 130_000 ? '' : ', wal_status'} FROM pg_replication_slots ORDER BY slot_name`,
+  sql: (version, { inRecovery }) => `
+    SELECT
+      slot_name,
+      slot_type,
+      plugin,
+      database,
+      active,
+      ${version < 100_000 ? 'false AS temporary' : 'temporary'},
+      ${retained(version, inRecovery)} AS retained${version < 130_000 ? '' : ', wal_status'}
+    FROM pg_replication_slots
+    ORDER BY slot_name
+  `,
   decode: (rows) =>
     rows.map((row) => ({
       name: decodeText(row, 'slot_name'),

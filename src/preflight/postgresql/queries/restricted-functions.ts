@@ -1,4 +1,5 @@
 import type { PostgresqlQuery } from '../query.ts';
+import { catalogOid, firstNormalObjectId } from './catalog-oids.ts';
 import { whenPresent } from './database-overview.ts';
 import { decodeBoolean, decodeList, decodeOptionalText, decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
@@ -27,8 +28,27 @@ export const restrictedFunctionsQuery: PostgresqlQuery<readonly RestrictedFuncti
   id: 'functions',
   scope: 'database',
   when: whenPresent('functions'),
-  sql: () =>
-    `SELECT p.oid::regprocedure AS name, pg_get_userbyid(p.proowner) AS owner, p.prosecdef, l.lanpltrusted, l.lanname, CASE WHEN l.lanname = 'c' THEN p.probin END AS library, (SELECT json_agg(s.set) FROM unnest(p.proconfig) s(set) WHERE s.set ~ '${bringsLocale}') AS locales FROM pg_proc p JOIN pg_language l ON l.oid = p.prolang WHERE p.oid >= '16384' AND (p.prosecdef OR NOT l.lanpltrusted OR p.proconfig::text ~ '(lc_|timezone_abb)') AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = '1255' AND d.objid = p.oid AND (d.deptype = 'e' OR d.deptype = 'i')) AND (p.prosecdef OR NOT EXISTS (SELECT FROM pg_aggregate a WHERE a.aggfnoid = p.oid))`,
+  sql: () => `
+    SELECT
+      p.oid::regprocedure AS name,
+      pg_get_userbyid(p.proowner) AS owner,
+      p.prosecdef,
+      l.lanpltrusted,
+      l.lanname,
+      CASE WHEN l.lanname = 'c' THEN p.probin END AS library,
+      (SELECT json_agg(s.set) FROM unnest(p.proconfig) s(set) WHERE s.set ~ '${bringsLocale}') AS locales
+    FROM pg_proc p
+    JOIN pg_language l ON l.oid = p.prolang
+    WHERE p.oid >= '${firstNormalObjectId}'
+      AND (p.prosecdef OR NOT l.lanpltrusted OR p.proconfig::text ~ '(lc_|timezone_abb)')
+      AND NOT EXISTS (
+        SELECT FROM pg_depend d
+        WHERE d.classid = '${catalogOid.pg_proc}'
+          AND d.objid = p.oid
+          AND (d.deptype = 'e' OR d.deptype = 'i')
+      )
+      AND (p.prosecdef OR NOT EXISTS (SELECT FROM pg_aggregate a WHERE a.aggfnoid = p.oid))
+  `,
   decode: (rows) =>
     rows.map((row) => ({
       name: decodeText(row, 'name'),
@@ -55,13 +75,21 @@ export const untrustedLanguagesQuery: PostgresqlQuery<readonly UntrustedLanguage
   scope: 'database',
   // A language comes with an extension, or with a handler.
   when: whenPresent('functions', 'extensions'),
-  sql: () =>
-    `SELECT l.lanname, NOT ${isMember('2612', 'l.oid')} AND (l.lanplcallfoid < '16384' OR ${isMember('1255', 'l.lanplcallfoid')}) AS bare FROM pg_language l WHERE l.lanispl AND NOT l.lanpltrusted`,
+  sql: () => `
+    SELECT
+      l.lanname,
+      NOT ${isMember('pg_language', 'l.oid')}
+        AND (l.lanplcallfoid < '${firstNormalObjectId}' OR ${isMember('pg_proc', 'l.lanplcallfoid')}) AS bare
+    FROM pg_language l
+    WHERE l.lanispl AND NOT l.lanpltrusted
+  `,
   decode: (rows) => rows.map((row) => ({ name: decodeText(row, 'lanname'), bare: decodeBoolean(row, 'bare') })),
   absent: [],
   grant: grantMonitorRole,
 };
 
-function isMember(catalogue: string, oid: string): string {
-  return `EXISTS (SELECT FROM pg_depend d WHERE d.classid = '${catalogue}' AND d.objid = ${oid} AND d.deptype = 'e')`;
+function isMember(catalog: keyof typeof catalogOid, oid: string): string {
+  return `
+    EXISTS (SELECT FROM pg_depend d WHERE d.classid = '${catalogOid[catalog]}' AND d.objid = ${oid} AND d.deptype = 'e')
+  `;
 }

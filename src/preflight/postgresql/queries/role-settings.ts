@@ -13,8 +13,13 @@ export interface RoleSetting {
 export const roleSettingsQuery: PostgresqlQuery<readonly RoleSetting[]> = {
   id: 'role-settings',
   scope: 'server',
-  sql: () =>
-    `SELECT d.datname AS database, r.rolname AS role, unnest(s.setconfig) AS assignment FROM pg_db_role_setting s LEFT JOIN pg_database d ON d.oid = s.setdatabase LEFT JOIN pg_roles r ON r.oid = s.setrole WHERE s.setrole = 0 OR r.rolname = current_user`,
+  sql: () => `
+    SELECT d.datname AS database, r.rolname AS role, unnest(s.setconfig) AS assignment
+    FROM pg_db_role_setting s
+    LEFT JOIN pg_database d ON d.oid = s.setdatabase
+    LEFT JOIN pg_roles r ON r.oid = s.setrole
+    WHERE s.setrole = 0 OR r.rolname = current_user
+  `,
   decode: (rows) =>
     rows.map((row) => {
       const assignment = decodeText(row, 'assignment');

@@ -1,4 +1,5 @@
 import type { PostgresqlQuery } from '../query.ts';
+import { firstNormalObjectId } from './catalog-oids.ts';
 import { decodeNumber, decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
 
@@ -17,8 +18,28 @@ export interface SchemaFingerprint {
 export const schemaFingerprintsQuery: PostgresqlQuery<readonly SchemaFingerprint[]> = {
   id: 'schema-shapes',
   scope: 'database',
-  sql: (version) =>
-    `SELECT n.nspname, count(DISTINCT c.oid) AS tables, count(*) AS columns, sum(${version < 110_000 ? 'hashtext' : 'hashtextextended'}(concat_ws(':', c.relname, c.relkind, c.relreplident, a.attnum, a.attname, a.atttypid, a.atttypmod, a.attnotnull)${version < 110_000 ? ')::numeric' : ', 0)::numeric'}) AS hash FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.relkind IN ('r', 'p') AND c.relpersistence <> 't' AND c.oid >= 16384 AND a.attnum > 0 AND NOT a.attisdropped GROUP BY n.nspname ORDER BY n.nspname`,
+  sql: (version) => {
+    const columnText =
+      "concat_ws(':', c.relname, c.relkind, c.relreplident, a.attnum, a.attname, a.atttypid, a.atttypmod, a.attnotnull)";
+    const hash = version < 110_000 ? `hashtext(${columnText})` : `hashtextextended(${columnText}, 0)`;
+    return `
+      SELECT
+        n.nspname,
+        count(DISTINCT c.oid) AS tables,
+        count(*) AS columns,
+        sum(${hash}::numeric) AS hash
+      FROM pg_attribute a
+      JOIN pg_class c ON c.oid = a.attrelid
+      JOIN pg_namespace n ON n.oid = c.relnamespace
+      WHERE c.relkind IN ('r', 'p')
+        AND c.relpersistence <> 't'
+        AND c.oid >= ${firstNormalObjectId}
+        AND a.attnum > 0
+        AND NOT a.attisdropped
+      GROUP BY n.nspname
+      ORDER BY n.nspname
+    `;
+  },
   decode: (rows) =>
     rows.map((row) => ({
       schema: decodeText(row, 'nspname'),

@@ -1,7 +1,9 @@
 import type { PostgresqlQuery } from '../query.ts';
+import { schemaOid, typeOid } from './catalog-oids.ts';
 import { whenPresent } from './database-overview.ts';
 import { decodeText } from './decode.ts';
-import { isUserFunctionSql, userFunctionDependentsCte } from './function-uses.ts';
+import { isUserFunctionSql, userFunctionDependentsCte } from './function-dependents.ts';
+
 import { grantMonitorRole } from './grants.ts';
 
 /** An operator that a text finds by the search_path alone, told by what stands beside it. */
@@ -21,8 +23,37 @@ export const searchPathOperatorsQuery: PostgresqlQuery<readonly SearchPathOperat
   id: 'lost-operators',
   scope: 'database',
   when: whenPresent('called-functions'),
-  sql: () =>
-    `${userFunctionDependentsCte}, b AS (SELECT p.prosrc, p.proargtypes FROM pg_proc p JOIN pg_language l ON l.oid = p.prolang WHERE ${isUserFunctionSql}), o AS (SELECT n.nspname, o.oprname, o.oprleft, o.oprright FROM pg_operator o JOIN pg_namespace n ON n.oid = o.oprnamespace WHERE o.oprnamespace <> '11' AND EXISTS (SELECT FROM b WHERE strpos(b.prosrc, o.oprname::text) > 0)), t AS (SELECT '0'::oid AS oid, '' AS name, '' AS category, '' AS kind UNION SELECT y.oid, y.typname::text, y.typcategory::text, y.typtype::text FROM (SELECT unnest(proargtypes) AS oid FROM b UNION SELECT oprleft FROM o UNION SELECT oprright FROM o) g JOIN pg_type y ON y.oid = g.oid) SELECT DISTINCT o.nspname, o.oprname, l.name AS l, r.name AS r FROM o JOIN t l ON ${acceptsTypeSql('o.oprleft', 'l')} JOIN t r ON ${acceptsTypeSql('o.oprright', 'r')} WHERE NOT EXISTS (SELECT FROM pg_operator c WHERE c.oprnamespace = '11' AND c.oprname = o.oprname AND ${acceptsTypeSql('c.oprleft', 'l')} AND ${acceptsTypeSql('c.oprright', 'r')})`,
+  sql: () => `
+     ${userFunctionDependentsCte}, b AS (
+      SELECT p.prosrc, p.proargtypes
+      FROM pg_proc p
+      JOIN pg_language l ON l.oid = p.prolang
+      WHERE ${isUserFunctionSql}
+    ), o AS (
+      SELECT n.nspname, o.oprname, o.oprleft, o.oprright
+      FROM pg_operator o
+      JOIN pg_namespace n ON n.oid = o.oprnamespace
+      WHERE o.oprnamespace <> '${schemaOid.pg_catalog}'
+        AND EXISTS (SELECT FROM b WHERE strpos(b.prosrc, o.oprname::text) > 0)
+    ), t AS (
+      SELECT '0'::oid AS oid, '' AS name, '' AS category, '' AS kind
+      UNION
+      SELECT y.oid, y.typname::text, y.typcategory::text, y.typtype::text
+      FROM (SELECT unnest(proargtypes) AS oid FROM b UNION SELECT oprleft FROM o UNION SELECT oprright FROM o) g
+      JOIN pg_type y ON y.oid = g.oid
+    )
+    SELECT DISTINCT o.nspname, o.oprname, l.name AS l, r.name AS r
+    FROM o
+    JOIN t l ON ${acceptsTypeSql('o.oprleft', 'l')}
+    JOIN t r ON ${acceptsTypeSql('o.oprright', 'r')}
+    WHERE NOT EXISTS (
+      SELECT FROM pg_operator c
+      WHERE c.oprnamespace = '${schemaOid.pg_catalog}'
+        AND c.oprname = o.oprname
+        AND ${acceptsTypeSql('c.oprleft', 'l')}
+        AND ${acceptsTypeSql('c.oprright', 'r')}
+    )
+  `,
   decode: (rows) =>
     rows.map((row) => ({
       schema: decodeText(row, 'nspname'),
@@ -36,6 +67,31 @@ export const searchPathOperatorsQuery: PostgresqlQuery<readonly SearchPathOperat
 
 /** Whether an operand can be of a type: of itself, by an implicit cast, or by one of the types that stand for many. */
 function acceptsTypeSql(operand: string, type: string): string {
-  const many = `CASE WHEN ${operand} IN ('2276', '2283', '5077') THEN true WHEN ${operand} IN ('2277', '5078') THEN ${type}.category = 'A' WHEN ${operand} IN ('2776', '5079') THEN ${type}.category <> 'A' WHEN ${operand} = '3500' THEN ${type}.kind = 'e' WHEN ${operand} IN ('3831', '5080') THEN ${type}.kind = 'r' WHEN ${operand} IN ('4537', '4538') THEN ${type}.kind = 'm' WHEN ${operand} = '2249' THEN ${type}.kind = 'c' ELSE ${type}.kind = 'd' END`;
-  return `(${type}.oid = '0' OR ${operand} = ${type}.oid OR (${operand} <> '0' AND ${many}) OR EXISTS (SELECT FROM pg_cast k WHERE k.castsource = ${type}.oid AND k.casttarget = ${operand} AND k.castcontext = 'i'))`;
+  const many = `
+    CASE
+      WHEN ${operand} IN ('${typeOid.any}', '${typeOid.anyelement}', '${typeOid.anycompatible}') THEN true
+      WHEN ${operand} IN ('${typeOid.anyarray}', '${typeOid.anycompatiblearray}') THEN ${type}.category = 'A'
+      WHEN ${operand} IN ('${typeOid.anynonarray}', '${typeOid.anycompatiblenonarray}')
+        THEN ${type}.category <> 'A'
+      WHEN ${operand} = '${typeOid.anyenum}' THEN ${type}.kind = 'e'
+      WHEN ${operand} IN ('${typeOid.anyrange}', '${typeOid.anycompatiblerange}') THEN ${type}.kind = 'r'
+      WHEN ${operand} IN ('${typeOid.anymultirange}', '${typeOid.anycompatiblemultirange}')
+        THEN ${type}.kind = 'm'
+      WHEN ${operand} = '${typeOid.record}' THEN ${type}.kind = 'c'
+      ELSE ${type}.kind = 'd'
+    END
+  `;
+  return `
+    (
+      ${type}.oid = '0'
+        OR ${operand} = ${type}.oid
+        OR (${operand} <> '0' AND ${many})
+        OR EXISTS (
+          SELECT FROM pg_cast k
+          WHERE k.castsource = ${type}.oid
+            AND k.casttarget = ${operand}
+            AND k.castcontext = 'i'
+        )
+    )
+  `;
 }

@@ -14,8 +14,12 @@ export const securityLabelProvidersQuery: PostgresqlQuery<readonly SecurityLabel
   id: 'label-providers',
   scope: 'database',
   when: whenPresent('labels'),
-  sql: () =>
-    'SELECT l.provider, min(pg_describe_object(l.classoid, l.objoid, l.objsubid)) AS object FROM pg_seclabel l GROUP BY 1 ORDER BY 1',
+  sql: () => `
+    SELECT l.provider, min(pg_describe_object(l.classoid, l.objoid, l.objsubid)) AS object
+    FROM pg_seclabel l
+    GROUP BY 1
+    ORDER BY 1
+  `,
   decode: (rows) => rows.map((row) => ({ provider: decodeText(row, 'provider'), object: decodeText(row, 'object') })),
   absent: [],
   grant: grantMonitorRole,

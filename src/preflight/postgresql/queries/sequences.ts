@@ -27,7 +27,30 @@ export const sequencesQuery: PostgresqlQuery<readonly SourceSequence[]> = {
   sql: (version, { inRecovery }) =>
     version < 100_000
       ? undefined
-      : `SELECT q.name, q.start, q.readable, q.last, CASE WHEN q.readable AND q.selectable AND q.last IS NULL THEN query_to_xml(format('SELECT last_value AS v FROM %s', q.name), false, true, '')::text END AS fresh FROM (SELECT c.oid::regclass AS name, s.seqstart AS start, has_sequence_privilege(c.oid, 'USAGE,SELECT') AS readable, has_sequence_privilege(c.oid, 'SELECT') AS selectable, CASE WHEN has_sequence_privilege(c.oid, 'USAGE,SELECT') THEN pg_sequence_last_value(c.oid) END AS last FROM pg_sequence s JOIN pg_class c ON c.oid = s.seqrelid WHERE c.relpersistence <> 't'${inRecovery ? " AND c.relpersistence = 'p'" : ''} OFFSET 0) q ORDER BY q.name::text`,
+      : `
+        SELECT
+          q.name,
+          q.start,
+          q.readable,
+          q.last,
+          CASE
+            WHEN q.readable AND q.selectable AND q.last IS NULL
+              THEN query_to_xml(format('SELECT last_value AS v FROM %s', q.name), false, true, '')::text
+          END AS fresh
+        FROM (
+          SELECT
+            c.oid::regclass AS name,
+            s.seqstart AS start,
+            has_sequence_privilege(c.oid, 'USAGE,SELECT') AS readable,
+            has_sequence_privilege(c.oid, 'SELECT') AS selectable,
+            CASE WHEN has_sequence_privilege(c.oid, 'USAGE,SELECT') THEN pg_sequence_last_value(c.oid) END AS last
+          FROM pg_sequence s
+          JOIN pg_class c ON c.oid = s.seqrelid
+          WHERE c.relpersistence <> 't'${inRecovery ? " AND c.relpersistence = 'p'" : ''}
+          OFFSET 0
+        ) q
+        ORDER BY q.name::text
+      `,
   decode: (rows) =>
     rows.map((row) => {
       const last = decodeOptionalText(row, 'last');

@@ -1,9 +1,10 @@
 import type { PostgresqlQuery } from '../query.ts';
-import { serverSpecificTypes, whenPresent } from './database-overview.ts';
+import { schemaOid, serverSpecificTypes, typeOid } from './catalog-oids.ts';
+import { whenPresent } from './database-overview.ts';
 import { decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
 import { nestedValuesSql } from './nested-values.ts';
-import { canScanRowsSql, queryIsTrueSql, type RowScanResult, rowScanResultOf } from './unvalidated-constraints.ts';
+import { canScanRowsSql, queryIsTrueSql, type RowScanResult, rowScanResultOf } from './row-scan.ts';
 
 /** A column whose values a server writes, and another may not read. */
 export interface ServerSpecificColumn {
@@ -20,7 +21,11 @@ const query = (from: string): string => `'SELECT EXISTS (SELECT 1 FROM ONLY %s r
 
 /** Of roles by number, since they are gone; 0 is everybody. */
 const ofNobody = query(
-  ' CROSS JOIN LATERAL aclexplode(%s) x WHERE NOT EXISTS (SELECT 1 FROM pg_roles o WHERE o.oid = x.grantor) OR (x.grantee <> 0 AND NOT EXISTS (SELECT 1 FROM pg_roles o WHERE o.oid = x.grantee))',
+  `
+    CROSS JOIN LATERAL aclexplode(%s) x
+    WHERE NOT EXISTS (SELECT 1 FROM pg_roles o WHERE o.oid = x.grantor)
+      OR (x.grantee <> 0 AND NOT EXISTS (SELECT 1 FROM pg_roles o WHERE o.oid = x.grantee))
+  `,
 );
 
 /** An empty array, or one with NULL, is no list of rights to the server. */
@@ -29,7 +34,11 @@ const rights = "'CASE WHEN cardinality(%1$s) > 0 THEN %1$s::aclitem[] END'";
 
 /** Of tables that are not copied, or have another number in their name there: TOAST (99), and those of sessions. */
 const notCopied = query(
-  " CROSS JOIN LATERAL unnest(ARRAY[%s::%s]) x(it) JOIN pg_class o ON o.oid = x.it::oid WHERE o.relnamespace = 99 OR o.relpersistence = ''t''",
+  `
+    CROSS JOIN LATERAL unnest(ARRAY[%s::%s]) x(it)
+    JOIN pg_class o ON o.oid = x.it::oid
+    WHERE o.relnamespace = ${schemaOid.pg_toast} OR o.relpersistence = ''t''
+  `,
 );
 
 const there = query(' WHERE %s IS NOT NULL');
@@ -41,8 +50,40 @@ export const serverSpecificColumnsQuery: PostgresqlQuery<readonly ServerSpecific
   id: 'system-values',
   scope: 'database',
   when: whenPresent('callables'),
-  sql: (version) =>
-    `SELECT o.name, o.attname, o.type::text AS type, CASE WHEN o.type IN ('790', '791') THEN NOT (${asUsual}) WHEN o.query IS NOT NULL THEN ${queryIsTrueSql('o.query')} END AS violated FROM (SELECT v.relid::regclass AS name, quote_ident(v.attname) AS attname, v.type::regtype AS type, CASE WHEN ${canScanRowsSql('c')} THEN CASE WHEN v.type IN ('1033', '1034') THEN format(${ofNobody}, v.relid::regclass, v.sources, format(CASE v.type WHEN '1033' THEN ${oneRight} ELSE ${rights} END, v.expr)) WHEN v.type IN ('2205', '2210') THEN format(${notCopied}, v.relid::regclass, v.sources, v.expr, v.type::regtype) ELSE format(${there}, v.relid::regclass, v.sources, v.expr) END END AS query FROM ${nestedValuesSql(version, serverSpecificTypes)} v JOIN pg_class c ON c.oid = v.relid) o ORDER BY 1, 2`,
+  sql: (version) => `
+    SELECT
+      o.name,
+      o.attname,
+      o.type::text AS type,
+      CASE
+        WHEN o.type IN ('${typeOid.money}', '${typeOid.moneyArray}') THEN NOT (${asUsual})
+        WHEN o.query IS NOT NULL THEN ${queryIsTrueSql('o.query')}
+      END AS violated
+    FROM (
+      SELECT
+        v.relid::regclass AS name,
+        quote_ident(v.attname) AS attname,
+        v.type::regtype AS type,
+        CASE
+          WHEN ${canScanRowsSql('c')}
+            THEN CASE
+              WHEN v.type IN ('${typeOid.aclitem}', '${typeOid.aclitemArray}')
+                THEN format(
+                  ${ofNobody},
+                  v.relid::regclass,
+                  v.sources,
+                  format(CASE v.type WHEN '${typeOid.aclitem}' THEN ${oneRight} ELSE ${rights} END, v.expr)
+                )
+              WHEN v.type IN ('${typeOid.regclass}', '${typeOid.regclassArray}')
+                THEN format(${notCopied}, v.relid::regclass, v.sources, v.expr, v.type::regtype)
+              ELSE format(${there}, v.relid::regclass, v.sources, v.expr)
+            END
+        END AS query
+      FROM ${nestedValuesSql(version, serverSpecificTypes)} v
+      JOIN pg_class c ON c.oid = v.relid
+    ) o
+    ORDER BY 1, 2
+  `,
   decode: (rows) =>
     rows.map((row) => ({
       table: decodeText(row, 'name'),

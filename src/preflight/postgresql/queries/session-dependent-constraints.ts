@@ -1,8 +1,10 @@
 import type { PostgresqlQuery } from '../query.ts';
-import { dependsOnSessionSql, nameLookupFunctions, whenPresent } from './database-overview.ts';
+import { firstNormalObjectId, nameLookupFunctions } from './catalog-oids.ts';
+import { dependsOnSessionSql } from './catalog-predicates.ts';
+import { whenPresent } from './database-overview.ts';
 import { decodeBoolean, decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
-import { decodeRowScan, type RowScanResult, rowScanColumns, violatedColumn } from './unvalidated-constraints.ts';
+import { decodeRowScan, type RowScanResult, rowScanColumns, violatedColumn } from './row-scan.ts';
 
 /** A CHECK that asks what the session of whoever writes knows: who it is, what it has set, where it looks for names. */
 export interface SessionDependentConstraint {
@@ -21,8 +23,22 @@ export const sessionDependentConstraintsQuery: PostgresqlQuery<readonly SessionD
   id: 'session-checks',
   scope: 'database',
   when: whenPresent('odd-constraints'),
-  sql: (version) =>
-    `SELECT o.*, ${violatedColumn()} FROM (SELECT quote_ident(k.conname) AS conname, CASE WHEN k.contypid <> '0' THEN k.contypid::regtype::text ELSE k.conrelid::regclass::text END AS owner, k.contypid <> '0' AS of_domain, pg_get_constraintdef(k.oid) AS definition, ${rowScanColumns(version, nameLookupFunctions)} FROM pg_constraint k WHERE k.oid >= '16384' AND ${dependsOnSessionSql}${version < 180_000 ? '' : ' AND k.conenforced'} OFFSET 0) o ORDER BY 2, 1`,
+  sql: (version) => `
+    SELECT o.*, ${violatedColumn()}
+    FROM (
+      SELECT
+        quote_ident(k.conname) AS conname,
+        CASE WHEN k.contypid <> '0' THEN k.contypid::regtype::text ELSE k.conrelid::regclass::text END AS owner,
+        k.contypid <> '0' AS of_domain,
+        pg_get_constraintdef(k.oid) AS definition,
+        ${rowScanColumns(version, nameLookupFunctions)}
+      FROM pg_constraint k
+      WHERE k.oid >= '${firstNormalObjectId}'
+        AND ${dependsOnSessionSql}${version < 180_000 ? '' : ' AND k.conenforced'}
+      OFFSET 0
+    ) o
+    ORDER BY 2, 1
+  `,
   decode: (rows) =>
     rows.map((row) => ({
       name: decodeText(row, 'conname'),

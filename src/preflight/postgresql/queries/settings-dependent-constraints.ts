@@ -1,8 +1,10 @@
 import type { PostgresqlQuery } from '../query.ts';
-import { dependsOnSettingsSql, settingsDependentFunctions, whenPresent } from './database-overview.ts';
+import { dateTimeTypes, settingsDependentFunctions } from './catalog-oids.ts';
+import { dependsOnSettingsSql } from './catalog-predicates.ts';
+import { whenPresent } from './database-overview.ts';
 import { decodeBoolean, decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
-import { decodeRowScan, type RowScanResult, rowScanColumns, violatedColumn } from './unvalidated-constraints.ts';
+import { decodeRowScan, type RowScanResult, rowScanColumns, violatedColumn } from './row-scan.ts';
 
 /** A CHECK that goes by the time zone of a session, or by how it writes dates. */
 export interface SettingsDependentConstraint {
@@ -31,8 +33,24 @@ export const settingsDependentConstraintsQuery: PostgresqlQuery<readonly Setting
   id: 'swayed-checks',
   scope: 'database',
   when: whenPresent('odd-constraints'),
-  sql: (version) =>
-    `SELECT o.*, ${violatedColumn('NOT o.reads_dates')} FROM (SELECT ${settled} AS done OFFSET 0) s CROSS JOIN LATERAL (SELECT quote_ident(k.conname) AS conname, CASE WHEN k.contypid <> '0' THEN k.contypid::regtype::text ELSE k.conrelid::regclass::text END AS owner, k.contypid <> '0' AS of_domain, pg_get_constraintdef(k.oid) AS definition, k.conbin::text ~ 'COERCEVIAIO.* :resulttype (1082|1083|1114|1184|1266) ' AS reads_dates, ${rowScanColumns(version, settingsDependentFunctions)} FROM pg_constraint k WHERE s.done AND ${dependsOnSettingsSql}${version < 180_000 ? '' : ' AND k.conenforced'} OFFSET 0) o ORDER BY 2, 1`,
+  sql: (version) => `
+    SELECT o.*, ${violatedColumn('NOT o.reads_dates')}
+    FROM (SELECT ${settled} AS done OFFSET 0) s
+    CROSS JOIN LATERAL (
+      SELECT
+        quote_ident(k.conname) AS conname,
+        CASE WHEN k.contypid <> '0' THEN k.contypid::regtype::text ELSE k.conrelid::regclass::text END AS owner,
+        k.contypid <> '0' AS of_domain,
+        pg_get_constraintdef(k.oid) AS definition,
+        k.conbin::text ~ 'COERCEVIAIO.* :resulttype (${dateTimeTypes}) ' AS reads_dates,
+        ${rowScanColumns(version, settingsDependentFunctions)}
+      FROM pg_constraint k
+      WHERE s.done
+        AND ${dependsOnSettingsSql}${version < 180_000 ? '' : ' AND k.conenforced'}
+      OFFSET 0
+    ) o
+    ORDER BY 2, 1
+  `,
   decode: (rows) =>
     rows.map((row) => ({
       name: decodeText(row, 'conname'),

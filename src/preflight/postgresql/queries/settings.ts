@@ -71,10 +71,21 @@ const settingNames = [
 export const settingsQuery: PostgresqlQuery<ServerSettings> = {
   id: 'settings',
   scope: 'server',
-  sql: () =>
-    `SELECT name, reset_val AS setting, unit, context, pending_restart, source, sourcefile FROM pg_settings WHERE pending_restart OR name IN (${settingNames
-      .map((name) => `'${name}'`)
-      .join(', ')})`,
+  sql: () => `
+    SELECT
+      name,
+      reset_val AS setting,
+      unit,
+      context,
+      pending_restart,
+      source,
+      sourcefile
+    FROM pg_settings
+    WHERE pending_restart
+      OR name IN (
+        ${settingNames.map((name) => `'${name}'`).join(', ')}
+      )
+  `,
   decode: (rows) => new Map(rows.map((row) => [decodeText(row, 'name'), decodeSetting(row)])),
   absent: new Map(),
   grant: grantMonitorRole,

@@ -15,7 +15,12 @@ export const subscriptionsQuery: PostgresqlQuery<readonly Subscription[]> = {
   sql: (version) =>
     version < 100_000
       ? undefined
-      : 'SELECT d.datname, s.subname, s.subenabled FROM pg_subscription s JOIN pg_database d ON d.oid = s.subdbid ORDER BY s.subname',
+      : `
+        SELECT d.datname, s.subname, s.subenabled
+        FROM pg_subscription s
+        JOIN pg_database d ON d.oid = s.subdbid
+        ORDER BY s.subname
+      `,
   decode: (rows) =>
     rows.map((row) => ({
       database: decodeText(row, 'datname'),

@@ -1,4 +1,5 @@
 import type { PostgresqlQuery } from '../query.ts';
+import { catalogOid, firstNormalObjectId } from './catalog-oids.ts';
 import { whenPresent } from './database-overview.ts';
 import { decodeOptionalText, decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
@@ -11,15 +12,39 @@ export interface SystemSchemaObject {
   readonly user: string | undefined;
 }
 
-const inSystem =
-  "IN (SELECT s.oid FROM pg_namespace s WHERE s.nspname = 'information_schema' OR s.nspname = 'pg_catalog')";
+const inSystem = `
+  IN (SELECT s.oid FROM pg_namespace s WHERE s.nspname = 'information_schema' OR s.nspname = 'pg_catalog')
+`;
 
 /** Types of tables and of arrays go with what they are made of, and collations can be those of the machine. */
 const lost = [
-  `SELECT '1255'::oid AS class, p.oid FROM pg_proc p WHERE p.oid >= '16384' AND p.pronamespace ${inSystem}`,
-  `SELECT '2617', p.oid FROM pg_operator p WHERE p.oid >= '16384' AND p.oprnamespace ${inSystem}`,
-  `SELECT '1247', p.oid FROM pg_type p WHERE p.oid >= '16384' AND p.typnamespace ${inSystem} AND p.typrelid = '0' AND p.typcategory <> 'A'`,
-  `SELECT '1259', p.oid FROM pg_class p WHERE p.oid >= '16384' AND p.relnamespace ${inSystem} AND p.relkind IN ('v', 'm', 'S', 'f')`,
+  `
+    SELECT '${catalogOid.pg_proc}'::oid AS class, p.oid
+    FROM pg_proc p
+    WHERE p.oid >= '${firstNormalObjectId}'
+      AND p.pronamespace ${inSystem}
+  `,
+  `
+    SELECT '${catalogOid.pg_operator}', p.oid
+    FROM pg_operator p
+    WHERE p.oid >= '${firstNormalObjectId}'
+      AND p.oprnamespace ${inSystem}
+  `,
+  `
+    SELECT '${catalogOid.pg_type}', p.oid
+    FROM pg_type p
+    WHERE p.oid >= '${firstNormalObjectId}'
+      AND p.typnamespace ${inSystem}
+      AND p.typrelid = '0'
+      AND p.typcategory <> 'A'
+  `,
+  `
+    SELECT '${catalogOid.pg_class}', p.oid
+    FROM pg_class p
+    WHERE p.oid >= '${firstNormalObjectId}'
+      AND p.relnamespace ${inSystem}
+      AND p.relkind IN ('v', 'm', 'S', 'f')
+  `,
 ].join(' UNION ALL ');
 
 /** 2618 is pg_rewrite, 2604 pg_attrdef: both are parts of a table or a view. */
@@ -27,8 +52,39 @@ export const systemSchemaObjectsQuery: PostgresqlQuery<readonly SystemSchemaObje
   id: 'system-objects',
   scope: 'database',
   when: whenPresent('system-objects'),
-  sql: () =>
-    `WITH a AS (${lost}), l AS (SELECT a.* FROM a WHERE NOT EXISTS (SELECT FROM pg_depend e WHERE e.classid = a.class AND e.objid = a.oid AND (e.deptype = 'e' OR (a.class = '1247' AND e.deptype = 'i')))) SELECT pg_describe_object(l.class, l.oid, 0) AS name, (SELECT min(pg_describe_object(d.classid, d.objid, d.objsubid)) FROM pg_depend d WHERE d.refclassid = l.class AND d.refobjid = l.oid AND d.deptype = 'n' AND NOT EXISTS (SELECT FROM l o WHERE (o.class = d.classid AND o.oid = d.objid) OR (d.classid = '2618' AND o.class = '1259' AND o.oid = (SELECT r.ev_class FROM pg_rewrite r WHERE r.oid = d.objid)))) AS used_by FROM l ORDER BY 1`,
+  sql: () => `
+    WITH a AS (${lost}),
+    l AS (
+      SELECT a.*
+      FROM a
+      WHERE NOT EXISTS (
+        SELECT FROM pg_depend e
+        WHERE e.classid = a.class
+          AND e.objid = a.oid
+          AND (e.deptype = 'e' OR (a.class = '${catalogOid.pg_type}' AND e.deptype = 'i'))
+      )
+    )
+    SELECT
+      pg_describe_object(l.class, l.oid, 0) AS name,
+      (
+        SELECT min(pg_describe_object(d.classid, d.objid, d.objsubid))
+        FROM pg_depend d
+        WHERE d.refclassid = l.class
+          AND d.refobjid = l.oid
+          AND d.deptype = 'n'
+          AND NOT EXISTS (
+            SELECT FROM l o
+            WHERE (o.class = d.classid AND o.oid = d.objid)
+              OR (
+                d.classid = '${catalogOid.pg_rewrite}'
+                  AND o.class = '${catalogOid.pg_class}'
+                  AND o.oid = (SELECT r.ev_class FROM pg_rewrite r WHERE r.oid = d.objid)
+              )
+          )
+      ) AS used_by
+    FROM l
+    ORDER BY 1
+  `,
   decode: (rows) => rows.map((row) => ({ name: decodeText(row, 'name'), user: decodeOptionalText(row, 'used_by') })),
   absent: [],
   grant: grantMonitorRole,

@@ -1,5 +1,7 @@
 import type { PostgresqlQuery } from '../query.ts';
-import { isSystemSchemaTableSql, whenPresent } from './database-overview.ts';
+import { catalogOid } from './catalog-oids.ts';
+import { isSystemSchemaTableSql } from './catalog-predicates.ts';
+import { whenPresent } from './database-overview.ts';
 import { decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
 
@@ -16,8 +18,21 @@ export const systemSchemaTablesQuery: PostgresqlQuery<readonly SystemSchemaTable
   id: 'system-tables',
   scope: 'database',
   when: whenPresent('system-tables'),
-  sql: () =>
-    `SELECT quote_ident(n.nspname) || '.' || quote_ident(c.relname) AS name, quote_ident(n.nspname) AS schema, 'public.' || quote_ident(c.relname) AS moved FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE ${isSystemSchemaTableSql} AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = '1259' AND d.objid = c.oid AND d.deptype = 'e')`,
+  sql: () => `
+    SELECT
+      quote_ident(n.nspname) || '.' || quote_ident(c.relname) AS name,
+      quote_ident(n.nspname) AS schema,
+      'public.' || quote_ident(c.relname) AS moved
+    FROM pg_class c
+    JOIN pg_namespace n ON n.oid = c.relnamespace
+    WHERE ${isSystemSchemaTableSql}
+      AND NOT EXISTS (
+        SELECT FROM pg_depend d
+        WHERE d.classid = '${catalogOid.pg_class}'
+          AND d.objid = c.oid
+          AND d.deptype = 'e'
+      )
+  `,
   decode: (rows) =>
     rows.map((row) => ({
       name: decodeText(row, 'name'),

@@ -1,4 +1,5 @@
 import type { PostgresqlQuery } from '../query.ts';
+import { firstNormalObjectId } from './catalog-oids.ts';
 import { type DatabaseOverview, databaseOverviewQuery } from './database-overview.ts';
 import { decodeNumber, decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
@@ -41,11 +42,49 @@ export const tableSizesQuery: PostgresqlQuery<Pick<DatabaseSizes, 'bytes' | 'lar
     const seen = known(databaseOverviewQuery);
     return seen === undefined || (seen.tables > 0 && seen.bytes > small);
   },
-  sql: () =>
-    `WITH held AS (SELECT relation FROM pg_locks WHERE mode = 'AccessExclusiveLock' AND granted AND relation IS NOT NULL),
-t AS (SELECT c.oid, n.nspname, c.relname, c.reltuples, c.relpages::bigint * current_setting('block_size')::bigint AS told, count(*) OVER () AS tables, row_number() OVER (ORDER BY c.relpages DESC) AS place FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.relkind = 'r' AND c.relpersistence <> 't' AND c.oid >= 16384),
-s AS (SELECT t.*, CASE WHEN (t.tables <= 1000 OR t.place <= 20) AND t.oid NOT IN (SELECT relation FROM held) THEN pg_table_size(t.oid) ELSE t.told END AS bytes FROM t)
-SELECT s.nspname, s.relname, s.reltuples::bigint AS rows, s.bytes, sum(s.bytes) OVER () AS total FROM s ORDER BY s.bytes DESC NULLS LAST, s.nspname, s.relname LIMIT 20`,
+  sql: () => `
+    WITH held AS (
+      SELECT relation
+      FROM pg_locks
+      WHERE mode = 'AccessExclusiveLock'
+        AND granted
+        AND relation IS NOT NULL
+    ),
+    t AS (
+      SELECT
+        c.oid,
+        n.nspname,
+        c.relname,
+        c.reltuples,
+        c.relpages::bigint * current_setting('block_size')::bigint AS told,
+        count(*) OVER () AS tables,
+        row_number() OVER (ORDER BY c.relpages DESC) AS place
+      FROM pg_class c
+      JOIN pg_namespace n ON n.oid = c.relnamespace
+      WHERE c.relkind = 'r'
+        AND c.relpersistence <> 't'
+        AND c.oid >= ${firstNormalObjectId}
+    ),
+    s AS (
+      SELECT
+        t.*,
+        CASE
+          WHEN (t.tables <= 1000 OR t.place <= 20) AND t.oid NOT IN (SELECT relation FROM held)
+            THEN pg_table_size(t.oid)
+          ELSE t.told
+        END AS bytes
+      FROM t
+    )
+    SELECT
+      s.nspname,
+      s.relname,
+      s.reltuples::bigint AS rows,
+      s.bytes,
+      sum(s.bytes) OVER () AS total
+    FROM s
+    ORDER BY s.bytes DESC NULLS LAST, s.nspname, s.relname
+    LIMIT 20
+  `,
   decode: (rows) => ({
     bytes: decodeNumber(rows[0] ?? {}, 'total'),
     largest: rows.map((row) => ({

@@ -1,4 +1,5 @@
 import type { PostgresqlQuery } from '../query.ts';
+import { tablespaceOid } from './catalog-oids.ts';
 import { decodeOptionalText, decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
 
@@ -12,8 +13,11 @@ export interface Tablespaces {
 export const tablespacesQuery: PostgresqlQuery<Tablespaces> = {
   id: 'tablespaces',
   scope: 'server',
-  sql: () =>
-    'SELECT t.oid, t.spcname, d.datname FROM pg_tablespace t LEFT JOIN pg_database d ON d.dattablespace = t.oid AND t.oid <> 1663',
+  sql: () => `
+    SELECT t.oid, t.spcname, d.datname
+    FROM pg_tablespace t
+    LEFT JOIN pg_database d ON d.dattablespace = t.oid AND t.oid <> ${tablespaceOid.pg_default}
+  `,
   decode: (rows) => ({
     names: new Map(rows.map((row) => [decodeText(row, 'oid'), decodeText(row, 'spcname')])),
     databases: new Map(

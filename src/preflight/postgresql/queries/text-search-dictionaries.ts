@@ -1,4 +1,5 @@
 import type { PostgresqlQuery } from '../query.ts';
+import { catalogOid, firstNormalObjectId } from './catalog-oids.ts';
 import { whenPresent } from './database-overview.ts';
 import { decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
@@ -17,8 +18,20 @@ export const textSearchDictionariesQuery: PostgresqlQuery<readonly TextSearchDic
   id: 'dictionaries',
   scope: 'database',
   when: whenPresent('dictionaries'),
-  sql: () =>
-    "SELECT o.oid::regdictionary AS name, t.tmplname, o.dictinitoption FROM pg_ts_dict o JOIN pg_ts_template t ON t.oid = o.dicttemplate WHERE o.oid >= '16384' AND o.dictinitoption IS NOT NULL AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = '3600' AND d.objid = o.oid AND d.deptype = 'e') ORDER BY 1",
+  sql: () => `
+    SELECT o.oid::regdictionary AS name, t.tmplname, o.dictinitoption
+    FROM pg_ts_dict o
+    JOIN pg_ts_template t ON t.oid = o.dicttemplate
+    WHERE o.oid >= '${firstNormalObjectId}'
+      AND o.dictinitoption IS NOT NULL
+      AND NOT EXISTS (
+        SELECT FROM pg_depend d
+        WHERE d.classid = '${catalogOid.pg_ts_dict}'
+          AND d.objid = o.oid
+          AND d.deptype = 'e'
+      )
+    ORDER BY 1
+  `,
   decode: (rows) =>
     rows.map((row) => ({
       name: decodeText(row, 'name'),

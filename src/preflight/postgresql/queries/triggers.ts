@@ -1,4 +1,5 @@
 import type { PostgresqlQuery } from '../query.ts';
+import { catalogOid } from './catalog-oids.ts';
 import { whenPresent } from './database-overview.ts';
 import { decodeBoolean, decodeOptionalText, decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
@@ -24,8 +25,29 @@ export const applyTriggersQuery: PostgresqlQuery<readonly ApplyTrigger[]> = {
   id: 'apply-triggers',
   scope: 'database',
   when: whenPresent('functions'),
-  sql: () =>
-    `SELECT t.tgrelid::regclass AS name, t.tgname, t.tgenabled = 'A' AS always, c.relpersistence = 'u' AS unlogged, (p.prosrc !~* '${givesBack}' OR (t.tgenabled = 'R' AND t.tgtype & 3 = 3 AND ((t.tgtype & 8 <> 0 AND p.prosrc ~* 'new') OR (t.tgtype & 20 <> 0 AND p.prosrc ~* 'old')))) AS acts FROM pg_trigger t JOIN pg_proc p ON p.oid = t.tgfoid JOIN pg_class c ON c.oid = t.tgrelid WHERE (t.tgenabled = 'A' OR t.tgenabled = 'R') AND NOT t.tgisinternal AND (c.relkind = 'r' OR c.relkind = 'p') AND c.relpersistence <> 't' AND (t.tgtype & 1 <> 0 OR t.tgtype & 36 <> 0)`,
+  sql: () => `
+    SELECT
+      t.tgrelid::regclass AS name,
+      t.tgname,
+      t.tgenabled = 'A' AS always,
+      c.relpersistence = 'u' AS unlogged,
+      (
+        p.prosrc !~* '${givesBack}'
+          OR (
+            t.tgenabled = 'R'
+              AND t.tgtype & 3 = 3
+              AND ((t.tgtype & 8 <> 0 AND p.prosrc ~* 'new') OR (t.tgtype & 20 <> 0 AND p.prosrc ~* 'old'))
+          )
+      ) AS acts
+    FROM pg_trigger t
+    JOIN pg_proc p ON p.oid = t.tgfoid
+    JOIN pg_class c ON c.oid = t.tgrelid
+    WHERE (t.tgenabled = 'A' OR t.tgenabled = 'R')
+      AND NOT t.tgisinternal
+      AND (c.relkind = 'r' OR c.relkind = 'p')
+      AND c.relpersistence <> 't'
+      AND (t.tgtype & 1 <> 0 OR t.tgtype & 36 <> 0)
+  `,
   decode: (rows) =>
     rows.map((row) => ({
       table: decodeText(row, 'name'),
@@ -54,8 +76,28 @@ export const eventTriggersQuery: PostgresqlQuery<readonly EventTrigger[]> = {
   id: 'event-triggers',
   scope: 'database',
   when: whenPresent('functions'),
-  sql: () =>
-    "SELECT e.evtname, CASE WHEN e.evtenabled IN ('O', 'A') AND left(e.evtevent::text, 12) = 'ddl_command_' AND (e.evttags IS NULL OR e.evttags && '{CREATE PUBLICATION,CREATE SUBSCRIPTION}') AND l.lanname = 'plpgsql' THEN p.prosrc END AS body, CASE WHEN e.evtenabled IN ('O', 'A') AND e.evtevent = 'login' THEN p.prosrc END AS at_login FROM pg_event_trigger e JOIN pg_proc p ON p.oid = e.evtfoid JOIN pg_language l ON l.oid = p.prolang WHERE NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = '3466' AND d.objid = e.oid AND d.deptype = 'e') ORDER BY 1",
+  sql: () => `
+    SELECT
+      e.evtname,
+      CASE
+        WHEN e.evtenabled IN ('O', 'A')
+            AND left(e.evtevent::text, 12) = 'ddl_command_'
+            AND (e.evttags IS NULL OR e.evttags && '{CREATE PUBLICATION,CREATE SUBSCRIPTION}')
+            AND l.lanname = 'plpgsql'
+          THEN p.prosrc
+      END AS body,
+      CASE WHEN e.evtenabled IN ('O', 'A') AND e.evtevent = 'login' THEN p.prosrc END AS at_login
+    FROM pg_event_trigger e
+    JOIN pg_proc p ON p.oid = e.evtfoid
+    JOIN pg_language l ON l.oid = p.prolang
+    WHERE NOT EXISTS (
+      SELECT FROM pg_depend d
+      WHERE d.classid = '${catalogOid.pg_event_trigger}'
+        AND d.objid = e.oid
+        AND d.deptype = 'e'
+    )
+    ORDER BY 1
+  `,
   decode: (rows) =>
     rows.map((row) => ({
       name: decodeText(row, 'evtname'),

@@ -1,4 +1,5 @@
 import type { PostgresqlQuery } from '../query.ts';
+import { catalogOid, firstNormalObjectId } from './catalog-oids.ts';
 import { decodeBoolean, decodeNumber, decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
 
@@ -31,7 +32,30 @@ export const unreadableObjectsQuery: PostgresqlQuery<UnreadableObjects> = {
   sql: (version, { superuser }) =>
     superuser
       ? undefined
-      : `SELECT c.relkind = 'S' AS sequence, count(*) FILTER (WHERE c.relkind <> 'S') OVER () AS tables, count(*) FILTER (WHERE c.relkind = 'S') OVER () AS sequences, c.oid::regclass AS name, c.relnamespace::regnamespace AS schema, has_schema_privilege(c.relnamespace, 'USAGE') AS usage, ${mayRead} AS "select" FROM pg_class c WHERE c.oid >= '16384' AND c.relkind IN ('r', 'p', 'S') AND c.relpersistence <> 't' AND NOT (${mayRead} AND has_schema_privilege(c.relnamespace, 'USAGE')) AND NOT EXISTS (SELECT FROM pg_depend d JOIN pg_extension e ON e.oid = d.refobjid WHERE d.classid = '1259' AND d.objid = c.oid AND d.refclassid = '3079' AND d.deptype = 'e' AND (e.extconfig IS NULL OR c.oid <> ALL (e.extconfig)))${version < 140_000 ? '' : ' LIMIT 1000'}`,
+      : `
+        SELECT
+          c.relkind = 'S' AS sequence,
+          count(*) FILTER (WHERE c.relkind <> 'S') OVER () AS tables,
+          count(*) FILTER (WHERE c.relkind = 'S') OVER () AS sequences,
+          c.oid::regclass AS name,
+          c.relnamespace::regnamespace AS schema,
+          has_schema_privilege(c.relnamespace, 'USAGE') AS usage,
+          ${mayRead} AS "select"
+        FROM pg_class c
+        WHERE c.oid >= '${firstNormalObjectId}'
+          AND c.relkind IN ('r', 'p', 'S')
+          AND c.relpersistence <> 't'
+          AND NOT (${mayRead} AND has_schema_privilege(c.relnamespace, 'USAGE'))
+          AND NOT EXISTS (
+            SELECT FROM pg_depend d
+            JOIN pg_extension e ON e.oid = d.refobjid
+            WHERE d.classid = '${catalogOid.pg_class}'
+              AND d.objid = c.oid
+              AND d.refclassid = '${catalogOid.pg_extension}'
+              AND d.deptype = 'e'
+              AND (e.extconfig IS NULL OR c.oid <> ALL (e.extconfig))
+          )${version < 140_000 ? '' : ' LIMIT 1000'}
+      `,
   decode: (rows) => ({
     objects: rows.map((row) => ({
       kind: decodeBoolean(row, 'sequence') ? 'sequence' : 'table',
@@ -47,5 +71,9 @@ export const unreadableObjectsQuery: PostgresqlQuery<UnreadableObjects> = {
   grant: grantMonitorRole,
 };
 
-const mayRead =
-  "CASE c.relkind WHEN 'S' THEN has_sequence_privilege(c.oid, 'SELECT') ELSE has_table_privilege(c.oid, 'SELECT') END";
+const mayRead = `
+  CASE c.relkind
+    WHEN 'S' THEN has_sequence_privilege(c.oid, 'SELECT')
+    ELSE has_table_privilege(c.oid, 'SELECT')
+  END
+`;

@@ -1,9 +1,8 @@
-import type { PostgresqlRow } from '../../../postgresql/connection.ts';
 import type { PostgresqlQuery } from '../query.ts';
-import { containingTypesSql } from './containing-types.ts';
 import { whenPresent } from './database-overview.ts';
 import { decodeBoolean, decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
+import { decodeRowScan, domainHasRowsSql, type RowScanResult, rowScanColumns, violatedColumn } from './row-scan.ts';
 
 /** A constraint that was never checked against the rows there are. */
 export interface UnvalidatedConstraint {
@@ -21,76 +20,29 @@ export interface UnvalidatedConstraint {
   readonly rows: RowScanResult;
 }
 
-/** The rows that would be copied: `unseen` where they are too many to look at, or looking would run what a person wrote. */
-export type RowScanResult = 'none' | 'fit' | 'violate' | 'unseen';
-
-/** Tables that are read once by a preflight. */
-export const rowScanSizeLimit = 256 * 1024 * 1024;
-
-export const hasRowsSql = (table: string): string =>
-  `${table}.relpersistence = 'p' AND pg_relation_size(${table}.oid) > 0`;
-
-/** All rows of a table can be read, and in a moment. */
-export const canScanRowsSql = (table: string): string =>
-  `pg_relation_size(${table}.oid) <= ${rowScanSizeLimit} AND has_table_privilege(${table}.oid, 'SELECT') AND NOT row_security_active(${table}.oid)`;
-
-/** Whether a query made of text gives true: the server runs none in the middle of another otherwise. */
-export const queryIsTrueSql = (query: string): string =>
-  `query_to_xml(${query}, false, false, '')::text LIKE '%<v>true</v>%'`;
-
-/**
- * What a constraint asks is immutable, or among `also`, and comes with the server: nothing that another person wrote is run with
- * the rights of the one who asks. Its own table and domain may be named; 1259 and 1247 are relations and types.
- */
-const isSafeToEvaluateSql = (also: string): string =>
-  `(k.conbin IS NULL OR (NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = '2606' AND d.objid = k.oid AND d.refclassid <> '1259' AND NOT (d.refclassid = '1247' AND d.refobjid = k.contypid)) AND NOT EXISTS (SELECT FROM regexp_matches(k.conbin::text, 'funcid ([0-9]+)', 'g') m(found) JOIN pg_proc p ON p.oid = m.found[1]::oid WHERE p.provolatile <> 'i' AND m.found[1] !~ '^(${also})$')))`;
-
-const violation =
-  "CASE k.contype WHEN 'n' THEN (SELECT format('%I IS NULL', a.attname) FROM pg_attribute a WHERE a.attrelid = k.conrelid AND a.attnum = k.conkey[1]) ELSE format('NOT (%s)', pg_get_expr(k.conbin, k.conrelid)) END";
-
-const inTable = (also: string): string =>
-  `(SELECT format('SELECT EXISTS (SELECT 1 FROM ONLY %s WHERE %s) AS v', c.oid::regclass, ${violation}) FROM pg_class c WHERE c.oid = k.conrelid AND ${hasRowsSql('c')} AND ${canScanRowsSql('c')} AND ${isSafeToEvaluateSql(also)})`;
-
-/** A domain over a domain would be judged by both. */
-const inDomain = (also: string): string =>
-  `(SELECT 'SELECT EXISTS (' || string_agg(format('SELECT 1 FROM (SELECT %I::%s AS value FROM ONLY %s) s WHERE NOT (%s)', a.attname, format_type(t.typbasetype, t.typtypmod), c.oid::regclass, pg_get_expr(k.conbin, '0')), ' UNION ALL ') || ') AS v' FROM pg_type t JOIN pg_type b ON b.oid = t.typbasetype AND b.typtype <> 'd' JOIN pg_attribute a ON a.atttypid = t.oid AND NOT a.attisdropped JOIN pg_class c ON c.oid = a.attrelid AND c.relkind = 'r' WHERE t.oid = k.contypid AND ${hasRowsSql('c')} AND ${isSafeToEvaluateSql(also)} HAVING bool_and(${canScanRowsSql('c')}))`;
-
-const ofType = (types: string): string =>
-  `EXISTS (SELECT FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid JOIN pg_type t ON t.oid = k.contypid WHERE ${types} AND NOT a.attisdropped AND c.relkind = 'r' AND ${hasRowsSql('c')})`;
-
-/** Whether there are rows that it holds for. */
-const holds = `CASE WHEN k.contypid <> '0' THEN ${ofType('a.atttypid = t.oid')} ELSE EXISTS (SELECT FROM pg_class c WHERE c.oid = k.conrelid AND ${hasRowsSql('c')}) END`;
-
-/** Whether there are rows with its domain inside another type, where nobody looks. */
-const holdsInside = (version: number): string =>
-  `k.contypid <> '0' AND EXISTS (WITH RECURSIVE h AS (${containingTypesSql(version)}), w AS (SELECT h.whole FROM h WHERE h.part = k.contypid UNION SELECT h.whole FROM w JOIN h ON h.part = w.whole) SELECT FROM w JOIN pg_attribute a ON a.atttypid = w.whole AND NOT a.attisdropped JOIN pg_class c ON c.oid = a.attrelid AND c.relkind = 'r' WHERE ${hasRowsSql('c')})`;
-
-/** Whether there are rows that it holds for, in whatever type they stand. */
-export const constraintHasRowsSql = (version: number): string => `(${holds} OR (${holdsInside(version)}))`;
-
-/** Columns that `violated` and `rowsOf` need. `also`: functions that may be run beside those that are immutable. */
-export const rowScanColumns = (version: number, also: string): string =>
-  `${holds} AS filled, ${holdsInside(version)} AS inside, CASE WHEN k.contype <> 'f' THEN ${violationQuerySql(also)} END AS query`;
-
-/** Of these columns as `o`: what a look at the rows gives; NULL where nobody looks, or where that is not all of them. */
-export const violatedColumn = (where = 'true'): string =>
-  `CASE WHEN o.query IS NOT NULL AND ${where} THEN ${queryIsTrueSql('o.query')} OR CASE WHEN NOT o.inside THEN false END END AS violated`;
-
-export const decodeRowScan = (row: PostgresqlRow): RowScanResult =>
-  rowScanResultOf(decodeText(row, 'violated'), decodeBoolean(row, 'filled') || decodeBoolean(row, 'inside'));
-
-/** The text of a query whether a row violates it; NULL where there is none, or nobody should look. */
-const violationQuerySql = (also: string): string =>
-  `CASE WHEN k.contypid <> '0' THEN ${inDomain(also)} ELSE ${inTable(also)} END`;
-
 /** 18 has others that never will be checked. Those of a partitioned table hold in its partitions, which are named themselves. */
 export const unvalidatedConstraintsQuery: PostgresqlQuery<readonly UnvalidatedConstraint[]> = {
   id: 'unvalidated',
   scope: 'database',
   when: whenPresent('odd-constraints'),
   sql: (version) => {
-    const arrays = ofType("t.typarray <> '0' AND a.atttypid = t.typarray");
-    return `SELECT o.*, ${violatedColumn()} FROM (SELECT quote_ident(k.conname) AS conname, CASE WHEN k.contypid <> '0' THEN k.contypid::regtype::text ELSE k.conrelid::regclass::text END AS owner, pg_get_constraintdef(k.oid) AS definition, k.contypid <> '0' AS of_domain, k.contype = 'f' AS foreign_key, ${arrays} AS in_arrays, ${rowScanColumns(version, '')} FROM pg_constraint k WHERE NOT k.convalidated${version < 180_000 ? '' : ' AND k.conenforced'}) o ORDER BY 2, 1`;
+    const arrays = domainHasRowsSql("t.typarray <> '0' AND a.atttypid = t.typarray");
+    return `
+      SELECT o.*, ${violatedColumn()}
+      FROM (
+        SELECT
+          quote_ident(k.conname) AS conname,
+          CASE WHEN k.contypid <> '0' THEN k.contypid::regtype::text ELSE k.conrelid::regclass::text END AS owner,
+          pg_get_constraintdef(k.oid) AS definition,
+          k.contypid <> '0' AS of_domain,
+          k.contype = 'f' AS foreign_key,
+          ${arrays} AS in_arrays,
+          ${rowScanColumns(version, '')}
+        FROM pg_constraint k
+        WHERE NOT k.convalidated${version < 180_000 ? '' : ' AND k.conenforced'}
+      ) o
+      ORDER BY 2, 1
+    `;
   },
   decode: (rows) =>
     rows.map((row) => {
@@ -108,10 +60,3 @@ export const unvalidatedConstraintsQuery: PostgresqlQuery<readonly UnvalidatedCo
   absent: [],
   grant: grantMonitorRole,
 };
-
-/** From what a look at the rows gave: nothing where nobody looked. */
-export function rowScanResultOf(violated: string, isFilled: boolean): RowScanResult {
-  if (!isFilled) return 'none';
-  if (violated === '') return 'unseen';
-  return violated === 't' ? 'violate' : 'fit';
-}

@@ -16,7 +16,11 @@ export const walPositionQuery: PostgresqlQuery<WalPosition | undefined> = {
   sql: (version, { inRecovery }) =>
     inRecovery
       ? undefined
-      : `SELECT ${version < 100_000 ? 'pg_current_xlog_location()' : 'pg_current_wal_lsn()'} - '0/0'::pg_lsn AS bytes, extract(epoch FROM clock_timestamp()) AS at`,
+      : `
+        SELECT
+          ${version < 100_000 ? 'pg_current_xlog_location()' : 'pg_current_wal_lsn()'} - '0/0'::pg_lsn AS bytes,
+          extract(epoch FROM clock_timestamp()) AS at
+      `,
   decode: ([row]) =>
     row === undefined ? undefined : { bytes: decodeNumber(row, 'bytes'), at: decodeNumber(row, 'at') },
   absent: undefined,

@@ -1,10 +1,8 @@
 import { expect, test } from 'vitest';
 import { searchPathCheck } from '../../../../src/preflight/postgresql/checks/search-path.ts';
-import type {
-  FunctionBody,
-  FunctionUse,
-  NamedObject,
-} from '../../../../src/preflight/postgresql/queries/function-uses.ts';
+import type { FunctionBody } from '../../../../src/preflight/postgresql/queries/function-bodies.ts';
+import type { FunctionUse } from '../../../../src/preflight/postgresql/queries/function-uses.ts';
+import type { NamedObject } from '../../../../src/preflight/postgresql/queries/named-objects.ts';
 import type { SearchPathOperator } from '../../../../src/preflight/postgresql/queries/search-path-operators.ts';
 import { preflightOptions, short, sourceFacts } from '../facts.ts';
 

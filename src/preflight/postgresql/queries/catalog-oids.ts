@@ -1,0 +1,146 @@
+/**
+ * Object ids that every PostgreSQL server shares, because they are assigned in the sources of the server
+ * (src/include/catalog/*.dat and src/include/access/transam.h). Queries interpolate them as quoted literals: a quoted literal
+ * takes the type of the column, while a bare number is an int4 and costs the search for a matching operator.
+ */
+
+/** FirstNormalObjectId: objects with this id or a higher one were created by users or extensions, not by initdb. */
+export const firstNormalObjectId = 16384;
+
+/** FirstGenbkiObjectId: a lower id is assigned by hand in the sources, and is the same in every database of a major version. */
+export const firstGenbkiObjectId = 10000;
+
+/** System catalogs, as pg_depend.classid and refclassid name them. */
+export const catalogOid = {
+  pg_type: 1247,
+  pg_proc: 1255,
+  pg_class: 1259,
+  pg_amproc: 2603,
+  pg_attrdef: 2604,
+  pg_constraint: 2606,
+  pg_language: 2612,
+  pg_operator: 2617,
+  pg_rewrite: 2618,
+  pg_trigger: 2620,
+  pg_extension: 3079,
+  pg_event_trigger: 3466,
+  pg_ts_dict: 3600,
+} as const;
+
+export const schemaOid = { pg_catalog: 11, pg_toast: 99, public: 2200 } as const;
+
+export const tablespaceOid = { pg_default: 1663 } as const;
+
+export const languageOid = { internal: 12, sql: 14 } as const;
+
+export const accessMethodOid = { gist: 783 } as const;
+
+export const typeOid = {
+  bool: 16,
+  regproc: 24,
+  pg_node_tree: 194,
+  abstime: 702,
+  reltime: 703,
+  tinterval: 704,
+  money: 790,
+  moneyArray: 791,
+  regprocArray: 1008,
+  abstimeArray: 1023,
+  reltimeArray: 1024,
+  tintervalArray: 1025,
+  aclitem: 1033,
+  aclitemArray: 1034,
+  date: 1082,
+  time: 1083,
+  timestamp: 1114,
+  timestamptz: 1184,
+  timetz: 1266,
+  regprocedure: 2202,
+  regoper: 2203,
+  regoperator: 2204,
+  regclass: 2205,
+  regtype: 2206,
+  regoperArray: 2208,
+  regclassArray: 2210,
+  record: 2249,
+  any: 2276,
+  anyarray: 2277,
+  trigger: 2279,
+  anyelement: 2283,
+  anynonarray: 2776,
+  pg_ndistinct: 3361,
+  pg_dependencies: 3402,
+  anyenum: 3500,
+  regconfig: 3734,
+  regdictionary: 3769,
+  anyrange: 3831,
+  regnamespace: 4089,
+  regrole: 4096,
+  regcollation: 4191,
+  anymultirange: 4537,
+  anycompatiblemultirange: 4538,
+  pg_brin_bloom_summary: 4600,
+  pg_brin_minmax_multi_summary: 4601,
+  pg_mcv_list: 5017,
+  anycompatible: 5077,
+  anycompatiblearray: 5078,
+  anycompatiblenonarray: 5079,
+  anycompatiblerange: 5080,
+} as const;
+
+export const functionOid = { array_append: 378, array_prepend: 379, array_cat: 383 } as const;
+
+/** Types whose values are written as bare names of functions or operators: a name with several meanings cannot be read back. */
+export const regprocTypes: readonly number[] = [
+  typeOid.regproc,
+  typeOid.regoper,
+  typeOid.regprocArray,
+  typeOid.regoperArray,
+];
+
+/**
+ * Types whose values another server may not accept: money depends on lc_monetary, aclitem on roles, regclass on object ids, and
+ * the other types have no input function at all.
+ */
+export const serverSpecificTypes: readonly number[] = [
+  typeOid.money,
+  typeOid.moneyArray,
+  typeOid.aclitem,
+  typeOid.aclitemArray,
+  typeOid.regclass,
+  typeOid.regclassArray,
+  typeOid.pg_node_tree,
+  typeOid.pg_ndistinct,
+  typeOid.pg_dependencies,
+  typeOid.pg_mcv_list,
+  typeOid.pg_brin_bloom_summary,
+  typeOid.pg_brin_minmax_multi_summary,
+];
+
+/** Types of dates and times, as a pattern over node trees. */
+export const dateTimeTypes = [typeOid.date, typeOid.time, typeOid.timestamp, typeOid.timestamptz, typeOid.timetz].join(
+  '|',
+);
+
+/*
+ * Built-in functions as patterns over node trees (`:funcid 1299 `), in which an expression names functions by object id alone.
+ */
+
+/** Functions that read the clock: now() is 1299; transaction_timestamp, statement_timestamp and clock_timestamp are 2647 to 2649. */
+export const clockFunctions = '1299|264[789]';
+
+/** Functions that resolve a name by the search_path and return NULL when there is none (to_regclass and the like); current_schema. */
+export const nameLookupFunctions = '347[69]|349[2-5]|140[23]';
+
+/** Functions that depend on the session: current_setting (2077), current_user (745), session_user (746), text to regclass (1079). */
+export const sessionFunctions = `${nameLookupFunctions}|2077|74[56]|1079`;
+
+/** Functions whose result depends on TimeZone, DateStyle or IntervalStyle. */
+export const settingsDependentFunctions =
+  '1171|1174|1176|1178|1189|1190|1217|130[5-7]|1386|1388|1768|1770|1778|1780|2019|202[78]|2047|2049|2059|235[1-7]|237[7-9]|238[0-3]|252[0-9]|253[0-3]|2549|3462|4135|6203|622[13]|633[4-6]';
+
+/**
+ * Functions that no release declares IMMUTABLE: to_char, to_number, now, array_to_string, quote_literal, concat, format,
+ * || with any type, JSON functions, to_tsvector without a configuration, and those that depend on settings.
+ */
+export const nonImmutableFunctions = `1181|1284|1285|1290|1299|177[2-7]|2003|2004|384|395|305[89]|315[3-6]|3176|319[89]|320[01]|327[1-4]|3539|3540|3749|375[01]|3787|${settingsDependentFunctions}`;

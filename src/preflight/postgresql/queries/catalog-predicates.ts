@@ -1,0 +1,131 @@
+import {
+  catalogOid,
+  clockFunctions,
+  firstNormalObjectId,
+  sessionFunctions,
+  settingsDependentFunctions,
+  tablespaceOid,
+} from './catalog-oids.ts';
+
+/**
+ * Rows of pg_depend (alias `d`) by which an object calls a function of a user when a row is written or a change is applied:
+ * constraints, indexes and, before PostgreSQL 15, generated columns (pg_class), defaults of generated columns (pg_attrdef),
+ * operators used in any of these, operator classes (pg_amproc) and range types (pg_type) of indexes, triggers that fire where
+ * changes are applied, and event triggers. Members of extensions are not filtered out here.
+ */
+export const dependsOnUserFunctionSql = `
+  d.refclassid = '${catalogOid.pg_proc}'
+    AND d.refobjid >= '${firstNormalObjectId}'
+    AND (
+      d.classid = '${catalogOid.pg_constraint}'
+        OR d.classid = '${catalogOid.pg_class}'
+        OR d.classid = '${catalogOid.pg_attrdef}'
+        OR d.classid = '${catalogOid.pg_operator}'
+        OR d.classid = '${catalogOid.pg_amproc}'
+        OR d.classid = '${catalogOid.pg_type}'
+        OR d.classid = '${catalogOid.pg_event_trigger}'
+        OR (
+          d.classid = '${catalogOid.pg_trigger}'
+            AND EXISTS (
+              SELECT FROM pg_trigger t
+              WHERE t.oid = d.objid
+                AND (t.tgenabled = 'A' OR t.tgenabled = 'R')
+            )
+        )
+    )
+`;
+
+/**
+ * A permanent table (alias `c`) that a user created in a schema of the system: a publication FOR ALL TABLES includes it, a dump does
+ * not. Temporary tables have such a schema too, but another persistence.
+ */
+export const isSystemSchemaTableSql = `
+  c.oid >= '${firstNormalObjectId}'
+    AND (c.relkind = 'r' OR c.relkind = 'p')
+    AND c.relpersistence = 'p'
+    AND c.relnamespace IN (
+      SELECT s.oid
+      FROM pg_namespace s
+      WHERE s.nspname = 'information_schema'
+        OR left(s.nspname::text, 3) = 'pg_'
+    )
+`;
+
+/** CURRENT_DATE and the like are nodes of their own (SQLValueFunction). */
+export const clockPattern = `:funcid (${clockFunctions}) |SQLVALUEFUNCTION`;
+
+/** The numbers of SQLValueFunction are those of CURRENT_USER and the like (enum SQLValueFunctionOp). */
+export const sessionPattern = `funcid (${sessionFunctions}) |SQLVALUEFUNCTION :op (9|1[0-24]) `;
+
+/** COERCEVIAIO converts by the text form of a value, which depends on DateStyle and the like. */
+export const settingsPattern = `funcid (${settingsDependentFunctions}) |COERCEVIAIO`;
+
+/** A CHECK constraint whose expression reads the clock. */
+export const dependsOnClockSql = `contype = 'c' AND conbin::text ~ '${clockPattern}'`;
+
+/** A CHECK constraint (alias `k`) whose expression depends on the session: its role, its settings or its search_path. */
+export const dependsOnSessionSql = `k.contype = 'c' AND k.conbin::text ~ '${sessionPattern}'`;
+
+/** One array constant is parsed once, while each element of an IN list is parsed and compared by itself for every row. */
+export function isOneOfSql(types: readonly number[], column: string): string {
+  return `${column} = ANY ('{${types.join(',')}}')`;
+}
+
+/** A CHECK constraint of a user (alias `k`) that calls one of these functions, or converts a value to or from text. */
+export const dependsOnSettingsSql = `k.oid >= '${firstNormalObjectId}' AND k.contype = 'c' AND k.conbin::text ~ '${settingsPattern}'`;
+
+/** Anything but a permanent table or index without row security in the default tablespace (alias `c`). */
+export const isNotPlainTableSql = `
+  (
+    c.relkind = 'p'
+      OR c.relkind = 'm'
+      OR c.relkind = 'f'
+      OR c.relpersistence <> 'p'
+      OR c.relrowsecurity
+      OR (c.reltablespace <> '0' AND c.reltablespace <> '${tablespaceOid.pg_default}')
+  )
+`;
+
+/** The table `c` has a primary key that serves as replica identity. */
+export const hasPrimaryKeySql = `
+  EXISTS (
+    SELECT FROM pg_index i
+    WHERE i.indrelid = c.oid
+      AND i.indisprimary
+      AND i.indisvalid
+      AND i.indimmediate
+  )
+`;
+
+/**
+ * Since PostgreSQL 15 the default of a generated column depends on its column internally, as the sequence of an identity column
+ * always did, so that one index range of pg_depend finds both. Before 15 every attribute is read.
+ */
+export function hasGeneratedColumnsSql(version: number): string {
+  if (version < 100_000) return 'false';
+  if (version >= 150_000) {
+    return `
+      EXISTS (
+        SELECT FROM pg_depend
+        WHERE refclassid = '${catalogOid.pg_class}'
+          AND refobjid >= '${firstNormalObjectId}'
+          AND deptype = 'i'
+          AND refobjsubid > '0'
+      )
+    `;
+  }
+  const generated = version < 120_000 ? '' : " OR attgenerated <> ''";
+  return `EXISTS (SELECT FROM pg_attribute WHERE attidentity <> ''${generated})`;
+}
+
+/** No extension created the object: an extension creates its members on the target as well. */
+export function isNotExtensionMemberSql(catalog: keyof typeof catalogOid, oid: string): string {
+  return `
+    NOT EXISTS (
+      SELECT FROM pg_depend e
+      WHERE e.classid = '${catalogOid[catalog]}'
+        AND e.objid = ${oid}
+        AND e.deptype = 'e'
+    )
+  `;
+}

@@ -1,0 +1,47 @@
+import { catalogOid, firstNormalObjectId, typeOid } from './catalog-oids.ts';
+import { dependsOnUserFunctionSql } from './catalog-predicates.ts';
+/** What calls the functions that are meant, by itself or through an operator. */
+export const functionDependentsCte = (meant: string): string => `
+  WITH f AS (
+    SELECT d.classid, d.objid, d.objsubid, d.refobjid AS calls
+    FROM pg_depend d
+    WHERE ${dependsOnUserFunctionSql} AND ${meant}
+  ),
+  d AS (
+    SELECT classid, objid, objsubid, calls
+    FROM f
+    WHERE classid <> '${catalogOid.pg_operator}'
+    UNION
+    SELECT u.classid, u.objid, u.objsubid, f.calls
+    FROM f
+    JOIN pg_depend u ON u.refclassid = '${catalogOid.pg_operator}' AND u.refobjid = f.objid
+    WHERE f.classid = '${catalogOid.pg_operator}'
+      AND u.classid <> '${catalogOid.pg_operator}'
+  )
+`;
+
+/** Those that no extension made. Extensions make theirs on the target, too. */
+export const userFunctionDependentsCte = functionDependentsCte(
+  `
+    NOT EXISTS (
+      SELECT FROM pg_depend e
+      WHERE e.classid = '${catalogOid.pg_proc}'
+        AND e.objid = d.refobjid
+        AND e.deptype = 'e'
+    )
+  `,
+);
+
+/** Only where anything depends on one at all. */
+export const isUserFunctionSql = `
+  EXISTS (SELECT FROM d)
+    AND p.oid >= '${firstNormalObjectId}'
+    AND (l.lanname = 'sql' OR l.lanname = 'plpgsql')
+    AND p.prorettype <> '${typeOid.trigger}'
+    AND NOT EXISTS (
+      SELECT FROM pg_depend e
+      WHERE e.classid = '${catalogOid.pg_proc}'
+        AND e.objid = p.oid
+        AND e.deptype = 'e'
+    )
+`;

@@ -1,0 +1,78 @@
+import type { PostgresqlQuery } from '../query.ts';
+import { schemaOid } from './catalog-oids.ts';
+import { whenPresent } from './database-overview.ts';
+import { decodeText } from './decode.ts';
+import { isUserFunctionSql, userFunctionDependentsCte } from './function-dependents.ts';
+import { grantMonitorRole } from './grants.ts';
+/** What words of those texts can mean outside of pg_catalog, which every search_path has. */
+export interface NamedObject {
+  readonly kind: 'relation' | 'function' | 'type' | 'text search configuration' | 'text search dictionary';
+  readonly schema: string;
+  readonly name: string;
+}
+
+/** Names that need quotes may be more than one word, so that all of these are told. */
+export const namedObjectsQuery: PostgresqlQuery<readonly NamedObject[]> = {
+  id: 'name-meanings',
+  scope: 'database',
+  when: whenPresent('called-functions'),
+  sql: () => `
+     ${userFunctionDependentsCte}, w AS (
+      SELECT DISTINCT regexp_split_to_table(lower(p.prosrc), '[^[:alnum:]_$]+') AS word
+      FROM pg_proc p
+      JOIN pg_language l ON l.oid = p.prolang
+      WHERE ${isUserFunctionSql}
+    ), m AS (
+      SELECT 'relation' AS kind, c.relnamespace AS home, c.relname::text AS name
+      FROM pg_class c
+      WHERE EXISTS (SELECT FROM d)
+        AND c.relkind IN ('r', 'p', 'v', 'm', 'f', 'S')
+        AND c.relpersistence <> 't'
+      UNION ALL
+      SELECT 'function', p.pronamespace, p.proname::text
+      FROM pg_proc p
+      WHERE EXISTS (SELECT FROM d)
+      UNION ALL
+      SELECT 'type', t.typnamespace, t.typname::text
+      FROM pg_type t
+      WHERE EXISTS (SELECT FROM d)
+        AND t.typcategory <> 'A'
+        AND (t.typrelid = '0' OR EXISTS (SELECT FROM pg_class c WHERE c.oid = t.typrelid AND c.relkind = 'c'))
+      UNION ALL
+      SELECT 'text search configuration', s.cfgnamespace, s.cfgname::text
+      FROM pg_ts_config s
+      WHERE EXISTS (SELECT FROM d)
+      UNION ALL
+      SELECT 'text search dictionary', s.dictnamespace, s.dictname::text
+      FROM pg_ts_dict s
+      WHERE EXISTS (SELECT FROM d)
+    )
+    SELECT DISTINCT m.kind, n.nspname, m.name
+    FROM m
+    JOIN pg_namespace n ON n.oid = m.home
+    WHERE n.nspname <> 'information_schema'
+      AND left(n.nspname::text, 3) <> 'pg_'
+      AND (m.name IN (SELECT word FROM w) OR (m.name !~ '^[a-z_][a-z0-9_$]*$' AND EXISTS (SELECT FROM w)))
+      AND NOT EXISTS (
+        SELECT FROM m s
+        WHERE s.home = '${schemaOid.pg_catalog}'
+          AND s.kind = m.kind
+          AND s.name = m.name
+      )
+  `,
+  decode: (rows) =>
+    rows.map((row) => ({
+      kind: namedObjectKinds.find((one) => one === row.kind) ?? 'relation',
+      schema: decodeText(row, 'nspname'),
+      name: decodeText(row, 'name'),
+    })),
+  absent: [],
+  grant: grantMonitorRole,
+};
+
+const namedObjectKinds: readonly NamedObject['kind'][] = [
+  'function',
+  'type',
+  'text search configuration',
+  'text search dictionary',
+];

@@ -1,0 +1,57 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import {
+  accessMethodOid,
+  catalogOid,
+  functionOid,
+  languageOid,
+  schemaOid,
+  tablespaceOid,
+  typeOid,
+} from '../../../../src/preflight/postgresql/queries/catalog-oids.ts';
+import { startPostgres } from '../../../fixtures/postgres.ts';
+
+const folder = new URL('../../../../src/preflight/postgresql/queries/', import.meta.url).pathname;
+
+test('no query names an object of the system by a bare number', () => {
+  const found = readdirSync(folder)
+    .filter((file) => file !== 'catalog-oids.ts')
+    .flatMap((file) => [
+      ...readFileSync(join(folder, file), 'utf8').matchAll(
+        /\b\w*(?:oid|classid|namespace|id|type) (?:=|<>|>=|<) '?[1-9]\d+/g,
+      ),
+    ])
+    .map(([text]) => text);
+  expect(found).toEqual([]);
+});
+
+/** Types that PostgreSQL 12 removed. */
+const removed: ReadonlySet<string> = new Set(
+  ['abstime', 'reltime', 'tinterval'].flatMap((name) => [name, `${name}Array`]),
+);
+
+test('the server gives every named object the object id of the constant', async () => {
+  const server = await startPostgres({ version: 14 });
+  const types = Object.entries(typeOid).filter(([name]) => !removed.has(name));
+  const groups: readonly (readonly [string, readonly (readonly [string, number])[]])[] = [
+    ["('pg_catalog.' || name)::regclass::oid", Object.entries(catalogOid)],
+    ['name::regnamespace::oid', Object.entries(schemaOid)],
+    ['(SELECT oid FROM pg_tablespace WHERE spcname = name)', Object.entries(tablespaceOid)],
+    ['(SELECT oid FROM pg_language WHERE lanname = name)', Object.entries(languageOid)],
+    ['(SELECT oid FROM pg_am WHERE amname = name)', Object.entries(accessMethodOid)],
+    ['name::regproc::oid', Object.entries(functionOid)],
+    ["('pg_catalog.' || quote_ident(name))::regtype::oid", types.filter(([name]) => !name.endsWith('Array'))],
+    [
+      "('pg_catalog.' || quote_ident(left(name, -5)) || '[]')::regtype::oid",
+      types.filter(([name]) => name.endsWith('Array')),
+    ],
+  ];
+  for (const [expression, constants] of groups) {
+    const values = constants.map(([name]) => `('${name}')`).join(', ');
+    const rows = await server.query<{ name: string; oid: number }>(
+      `SELECT name, (${expression})::int AS oid FROM (VALUES ${values}) v(name)`,
+    );
+    expect(rows.map(({ name, oid }) => [name, oid])).toEqual(constants.map(([name, oid]) => [name, oid]));
+  }
+}, 60_000);
