@@ -3,7 +3,8 @@ import { catalogOid } from './catalog-oids.ts';
 import { whenPresent } from './database-overview.ts';
 import { decodeBoolean, decodeText } from './decode.ts';
 import { functionDependentsCte } from './function-dependents.ts';
-import { functionUsesSql } from './function-uses.ts';
+import { functionUsesSql } from './function-uses-sql.ts';
+
 import { grantMonitorRole } from './grants.ts';
 
 /** Something that calls a function of earthdistance for each row. */

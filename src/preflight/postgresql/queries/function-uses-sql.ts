@@ -1,0 +1,218 @@
+import { accessMethodOid, catalogOid, firstNormalObjectId } from './catalog-oids.ts';
+import { containingTypesSql } from './containing-types.ts';
+
+/** relpages first: the file is looked at only where the catalogue says nothing. */
+const filled = "c.relkind = 'r' AND c.relpersistence = 'p' AND (c.relpages > 0 OR pg_relation_size(c.oid) > 0)";
+
+/** A partition of the table `c` has rows. */
+const filledBelow = `
+  EXISTS (
+    WITH RECURSIVE t AS (
+      SELECT c.oid
+      UNION ALL
+      SELECT i.inhrelid
+      FROM pg_inherits i
+      JOIN t ON i.inhparent = t.oid
+    )
+    SELECT FROM t
+    JOIN pg_class c ON c.oid = t.oid
+    WHERE ${filled}
+  )
+`;
+
+export function functionUsesSql(version: number): string {
+  const table = "(c.relkind = 'r' OR c.relkind = 'p') AND c.relpersistence <> 't'";
+  const enforced = version < 180_000 ? '' : ' AND k.conenforced';
+  // Materialized views are empty on the target, and their indexes are made all the same.
+  const parts = [
+    `
+      SELECT
+        d.calls,
+        'check' AS kind,
+        k.conname || ' on ' || c.oid::regclass AS name,
+        ${filled} AS filled
+      FROM d
+      JOIN pg_constraint k ON k.oid = d.objid
+      JOIN pg_class c ON c.oid = k.conrelid
+      WHERE d.classid = '${catalogOid.pg_constraint}'
+        AND k.contype = 'c'
+        AND ${table}${enforced}
+    `,
+    `
+      SELECT
+        d.calls,
+        'domain',
+        k.conname || ' on ' || k.contypid::regtype,
+        k.contypid IN (${filledDomains(version)})
+      FROM d
+      JOIN pg_constraint k ON k.oid = d.objid
+      WHERE d.classid = '${catalogOid.pg_constraint}'
+        AND k.contype = 'c'
+        AND k.contypid <> '0'
+    `,
+    `
+      SELECT
+        d.calls,
+        CASE WHEN i.indisunique OR i.indisexclusion THEN 'unique' ELSE 'index' END,
+        'index ' || i.indexrelid::regclass || ' on ' || c.oid::regclass,
+        ${filled}
+      FROM d
+      JOIN pg_index i ON i.indexrelid = d.objid
+      JOIN pg_class c ON c.oid = i.indrelid
+      WHERE d.classid = '${catalogOid.pg_class}'
+        AND d.objsubid = '0'
+        AND (i.indisvalid OR c.relkind = 'p')
+        AND (c.relkind = 'm' OR (${table}))
+    `,
+    `
+      SELECT
+        d.calls,
+        'partition',
+        'partition key of ' || c.oid::regclass,
+        ${filledBelow}
+      FROM d
+      JOIN pg_class c ON c.oid = d.objid
+      WHERE d.classid = '${catalogOid.pg_class}'
+        AND d.objsubid = '0'
+        AND c.relkind = 'p'
+    `,
+    // Of these the function itself is judged elsewhere: here what its WHEN calls.
+    `
+      SELECT
+        d.calls,
+        'trigger',
+        'trigger ' || quote_ident(t.tgname) || ' on ' || c.oid::regclass,
+        ${filled} AND t.tgtype & 4 <> 0
+      FROM d
+      JOIN pg_trigger t ON t.oid = d.objid
+      JOIN pg_class c ON c.oid = t.tgrelid
+      WHERE d.classid = '${catalogOid.pg_trigger}'
+        AND t.tgenabled IN ('A', 'R')
+        AND NOT t.tgisinternal
+        AND ${table}
+    `,
+    `
+      SELECT d.calls, 'event', 'event trigger ' || quote_ident(e.evtname), true
+      FROM d
+      JOIN pg_event_trigger e ON e.oid = d.objid
+      WHERE d.classid = '${catalogOid.pg_event_trigger}'
+        AND e.evtenabled IN ('O', 'A')
+        AND left(e.evtevent::text, 12) = 'ddl_command_'
+        AND (e.evttags IS NULL OR e.evttags && '{CREATE PUBLICATION,CREATE SUBSCRIPTION}')
+    `,
+    ...support(version, table),
+    ...generated(version, table),
+  ];
+  return parts.join(' UNION ALL ');
+}
+
+/**
+ * Domains with rows, of all that are meant, wherever their values stand: in another domain, an array, a composite, a range. In
+ * one query that depends on no row, since nobody wants to read every column once for each of them.
+ */
+function filledDomains(version: number): string {
+  return `
+    WITH RECURSIVE w AS (
+      SELECT k.contypid AS root, k.contypid AS oid
+      FROM d
+      JOIN pg_constraint k ON k.oid = d.objid
+      WHERE d.classid = '${catalogOid.pg_constraint}'
+        AND k.contypid <> '0'
+      UNION
+      SELECT w.root, h.whole
+      FROM w
+      JOIN (${containingTypesSql(version)}) h ON h.part = w.oid
+    )
+    SELECT w.root
+    FROM w
+    JOIN pg_attribute a ON a.atttypid = w.oid
+    JOIN pg_class c ON c.oid = a.attrelid
+    WHERE NOT a.attisdropped AND ${filled}
+  `;
+}
+
+/**
+ * An operator class calls its functions (2603 is pg_amproc) for the entries of its indexes and the keys of its partitions; a range
+ * type the one that tells a difference where a GiST index (783) has more than one page.
+ */
+function support(version: number, table: string): readonly string[] {
+  const ofClass = `
+     d
+    JOIN pg_amproc m ON d.classid = '${catalogOid.pg_amproc}' AND m.oid = d.objid
+    JOIN pg_opclass o ON o.opcfamily = m.amprocfamily
+  `;
+  return [
+    `
+      SELECT
+        d.calls,
+        'support',
+        'index ' || i.indexrelid::regclass || ' on ' || c.oid::regclass,
+        ${filled}
+      FROM ${ofClass}
+      JOIN pg_index i ON o.oid = ANY (i.indclass)
+      JOIN pg_class c ON c.oid = i.indrelid
+      WHERE i.indexrelid >= '${firstNormalObjectId}'
+        AND i.indisvalid
+        AND c.relkind = 'r'
+        AND ${table}
+    `,
+    ...(version < 100_000
+      ? []
+      : [
+          `
+            SELECT
+              d.calls,
+              'support',
+              'partition key of ' || c.oid::regclass,
+              ${filledBelow}
+            FROM ${ofClass}
+            JOIN pg_partitioned_table p ON o.oid = ANY (p.partclass)
+            JOIN pg_class c ON c.oid = p.partrelid
+          `,
+        ]),
+    `
+      SELECT
+        d.calls,
+        'support',
+        'index ' || i.indexrelid::regclass || ' on ' || c.oid::regclass,
+        ${filled} AND pg_relation_size(i.indexrelid) > 8192
+      FROM d
+      JOIN pg_attribute a ON d.classid = '${catalogOid.pg_type}' AND a.atttypid = d.objid
+      JOIN pg_index i ON i.indexrelid = a.attrelid
+      JOIN pg_class x ON x.oid = i.indexrelid AND x.relam = '${accessMethodOid.gist}'
+      JOIN pg_class c ON c.oid = i.indrelid
+      WHERE i.indisvalid
+        AND c.relkind = 'r'
+        AND ${table}
+    `,
+  ];
+}
+
+/** Until 14 the column itself depends, later its default does. */
+function generated(version: number, table: string): readonly string[] {
+  if (version < 120_000) return [];
+  const column =
+    version < 150_000
+      ? `
+        pg_attribute a ON d.classid = '${catalogOid.pg_class}'
+          AND a.attrelid = d.objid
+          AND a.attnum = d.objsubid
+      `
+      : `
+         pg_attrdef f ON d.classid = '${catalogOid.pg_attrdef}' AND f.oid = d.objid
+        JOIN pg_attribute a ON a.attrelid = f.adrelid AND a.attnum = f.adnum
+      `;
+  return [
+    `
+      SELECT
+        d.calls,
+        'generated',
+        'column ' || c.oid::regclass || '.' || quote_ident(a.attname),
+        ${filled}
+      FROM d
+      JOIN ${column}
+      JOIN pg_class c ON c.oid = a.attrelid
+      WHERE a.attgenerated = 's' AND ${table}
+    `,
+  ];
+}
