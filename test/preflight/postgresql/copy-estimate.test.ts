@@ -1,29 +1,23 @@
 import { expect, test } from 'vitest';
 import { fail } from '../../../src/preflight/finding.ts';
-import { dumpQuiescedCheck } from '../../../src/preflight/postgresql/checks/dump-quiesced.ts';
-import { sizeEstimateCheck } from '../../../src/preflight/postgresql/checks/size-estimate.ts';
-import { walRateCheck } from '../../../src/preflight/postgresql/checks/wal-rate.ts';
 import { estimateCopyTime, initialCopySize, largestTables } from '../../../src/preflight/postgresql/copy-estimate.ts';
 import { adviseIgnoringDatabases } from '../../../src/preflight/postgresql/ignore-advice.ts';
 import { walBytesPerSecond } from '../../../src/preflight/postgresql/wal-bytes-per-second.ts';
-import { copy, preflightOptions, short, sourceFacts } from './facts.ts';
 
 const terabyte = 1e12;
+
+const finding = (id: string, database?: string) => ({
+  id,
+  title: id,
+  scope: 'server' as const,
+  ...(database === undefined ? {} : { database }),
+  ...fail(['continuous'], 'no'),
+});
 
 test('one big table bounds the duration, many small ones share two workers', () => {
   const big = { database: 'd', table: 't', bytes: terabyte };
   expect(estimateCopyTime({ bytes: terabyte, largest: big })).toEqual({ low: 20_000, high: 50_000 });
   expect(estimateCopyTime({ bytes: terabyte, largest: undefined })).toEqual({ low: 10_000, high: 25_000 });
-});
-
-test.each([
-  { what: 'a small source', bytes: 1e9, verdict: 'info' },
-  { what: 'two weeks at the slow end', bytes: 30 * terabyte, verdict: 'warn' },
-  { what: 'two weeks at the fast end', bytes: 61 * terabyte, verdict: 'fail continuous+dump' },
-])('$what: $verdict', ({ bytes, verdict }) => {
-  expect(short(sizeEstimateCheck.evaluate({}, sourceFacts({ copy: copy(bytes, ['d1']) }), preflightOptions()))).toBe(
-    verdict,
-  );
 });
 
 test('sizes add up over databases, and those not seen are named', () => {
@@ -41,40 +35,6 @@ test('the rate of WAL is the busier of now and the average', () => {
   expect(walBytesPerSecond({ bytes: 500, seconds: 5 }, { bytes: 7200, seconds: 3600 })).toBe(100);
   expect(walBytesPerSecond({ bytes: 0, seconds: 5 }, { bytes: 7200, seconds: 3600 })).toBe(2);
   expect(walBytesPerSecond({ bytes: 0, seconds: 5 }, { bytes: 7200, seconds: 60 })).toBe(0);
-});
-
-test.each([
-  { what: 'an idle source', rate: 0, free: undefined, verdict: 'pass' },
-  { what: 'a busy one, disk not told', rate: 1e6, free: undefined, verdict: 'info' },
-  { what: 'a busy one with room', rate: 1e6, free: 1e12, verdict: 'pass' },
-  { what: 'a busy one without room', rate: 1e6, free: 1e11, verdict: 'warn' },
-])('WAL of the copy, $what: $verdict', ({ rate, free, verdict }) => {
-  const facts = sourceFacts({ copy: copy(2e12, ['d1']), walRate: { bytes: rate * 5, seconds: 5 } });
-  expect(
-    short(walRateCheck.evaluate({ walHistory: undefined }, facts, preflightOptions({ sourceDiskFree: free }))),
-  ).toBe(verdict);
-});
-
-test('a source that writes is a warning when a dump is asked for', () => {
-  const busy = sourceFacts({ walRate: { bytes: 1e6, seconds: 5 } });
-  expect(short(dumpQuiescedCheck.evaluate({ transactions: [] }, busy, preflightOptions({ method: 'dump' })))).toBe(
-    'warn',
-  );
-  expect(short(dumpQuiescedCheck.evaluate({ transactions: [] }, busy, preflightOptions()))).toBe('info');
-  expect(
-    short(dumpQuiescedCheck.evaluate({ transactions: [] }, sourceFacts(), preflightOptions({ method: 'dump' }))),
-  ).toBe('pass');
-  expect(
-    short(dumpQuiescedCheck.evaluate({ transactions: [] }, sourceFacts({ walRate: undefined }), preflightOptions())),
-  ).toBe('skip');
-});
-
-const finding = (id: string, database?: string) => ({
-  id,
-  title: id,
-  scope: 'server' as const,
-  ...(database === undefined ? {} : { database }),
-  ...fail(['continuous'], 'no'),
 });
 
 test('databases that stand in their own way are the advice', () => {

@@ -21,20 +21,16 @@ const gates = [
   notPostgresCheck,
   poolerDetectedCheck,
 ];
+
 const noRule = 'no pg_hba.conf entry for host "1.2.3.4", user "u", database "d1", no encryption';
 
-test.each([
-  ['57P05', 'idle_session_timeout'],
-  ['57014', 'statement_timeout'],
-  ['58P01', 'session_preload_libraries'],
-])('a login that ends with %s is told the setting %s', (code, setting) => {
-  expect(outcomeOf(tcpConnectCheck, refusedFacts(code)).fix?.text).toContain(setting);
-});
-
-test('a connection that ends while the server is asked promises nothing', () => {
-  const outcome = outcomeOf(tcpConnectCheck, { ...healthyFacts, lost: 'the connection was closed by the other side' });
-  expect(outcome).toMatchObject({ status: 'fail', blocks: ['continuous', 'dump'] });
-});
+function refused(address: PostgresqlSourceFacts['address']): PostgresqlSourceFacts {
+  return {
+    ...healthyFacts,
+    address,
+    connection: { kind: 'unreachable', code: 'ECONNREFUSED', message: 'connection refused' },
+  };
+}
 
 describe('a refusal', () => {
   test.each<[string, PostgresqlSourceFacts, string]>([
@@ -93,11 +89,3 @@ describe('a refusal', () => {
 test('none of them fails on a server that lets in', () => {
   expect(gates.map((check) => outcomeOf(check, healthyFacts).status)).toEqual(gates.map(() => 'pass'));
 });
-
-function refused(address: PostgresqlSourceFacts['address']): PostgresqlSourceFacts {
-  return {
-    ...healthyFacts,
-    address,
-    connection: { kind: 'unreachable', code: 'ECONNREFUSED', message: 'connection refused' },
-  };
-}

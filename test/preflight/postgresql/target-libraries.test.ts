@@ -1,7 +1,5 @@
 import { expect, test } from 'vitest';
-import { untrustedLangCheck } from '../../../src/preflight/postgresql/checks/untrusted-lang.ts';
 import { isLibraryMissing } from '../../../src/preflight/postgresql/target-libraries.ts';
-import { preflightOptions, short, sourceFacts } from './facts.ts';
 
 const offered = ['pgcrypto', 'postgis', 'intarray', 'plperl'];
 
@@ -18,16 +16,4 @@ test.each([
   { library: '/opt/own/code.so', lacking: true },
 ])('$library is lacking on a target with these extensions: $lacking', ({ library, lacking }) => {
   expect(isLibraryMissing(library, offered)).toBe(lacking);
-});
-
-test.each([
-  { library: '$libdir/pgcrypto', told: offered, verdict: 'warn' },
-  { library: '$libdir/adminpack', told: offered, verdict: 'fail continuous+dump' },
-  { library: '$libdir/adminpack', told: undefined, verdict: 'warn' },
-  { library: '/opt/own/code.so', told: undefined, verdict: 'fail continuous+dump' },
-])('a function in C of $library, the target told $told: $verdict', ({ library, told, verdict }) => {
-  const coded = { name: 'public.f()', owner: 'postgres', securityDefiner: false, untrusted: 'c', library, locales: [] };
-  const facts = { untrustedLanguages: [], markedFunctions: [coded] };
-  const outcome = untrustedLangCheck.evaluate(facts, 'd1', sourceFacts(), preflightOptions({ targetExtensions: told }));
-  expect(short(outcome)).toBe(verdict);
 });

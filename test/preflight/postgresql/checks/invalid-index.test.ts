@@ -2,7 +2,8 @@ import pg from 'pg';
 import { expect, test } from 'vitest';
 import { invalidIndexCheck } from '../../../../src/preflight/postgresql/checks/invalid-index.ts';
 import { type Postgres, ready, startPostgres } from '../../../fixtures/postgres.ts';
-import { preflightOptions, sourceFacts } from '../facts.ts';
+import { forBothMethods, testDatabaseCases } from '../database-cases.ts';
+import { connected, preflightOptions, sourceFacts } from '../facts.ts';
 import { found, preflightServer } from '../preflight.ts';
 
 async function session(server: Postgres): Promise<pg.Client> {
@@ -45,4 +46,59 @@ test('the index of a rebuild that runs is dropped by no cure, and that of one th
     await Promise.all([writer.end(), builder.end()]);
   }
   expect(found(await preflightServer(server), 'invalid-index', 'postgres').status).toBe('pass');
+});
+
+const index = { name: 'public.i', table: 'public.t', unique: false, exclusion: false, busy: false };
+
+testDatabaseCases([
+  { what: 'no invalid index', ...forBothMethods(invalidIndexCheck, { invalidIndexes: [] }), verdict: 'pass' },
+  { what: 'an invalid index', ...forBothMethods(invalidIndexCheck, { invalidIndexes: [index] }), verdict: 'warn' },
+]);
+
+test('remains of a rebuild are dropped, and every other index is built again', () => {
+  const invalidIndexes = [
+    index,
+    { ...index, name: 'public.i_ccnew1' },
+    { ...index, name: 'public."I x_ccold"' },
+    { ...index, name: 'public.e', exclusion: true },
+  ];
+  expect(invalidIndexCheck.evaluate({ invalidIndexes }, 'd1', sourceFacts(), preflightOptions()).fix?.sql).toEqual([
+    'REINDEX INDEX CONCURRENTLY public.i',
+    expect.stringMatching(/^DO 'BEGIN IF EXISTS .* THEN DROP INDEX public\.i_ccnew1; END IF; END'$/),
+    expect.stringMatching(/^DO 'BEGIN IF EXISTS .* THEN DROP INDEX public\."I x_ccold"; END IF; END'$/),
+    'REINDEX INDEX public.e',
+  ]);
+  const old = sourceFacts({ connection: connected({ version: 110_022 }) });
+  expect(invalidIndexCheck.evaluate({ invalidIndexes: [index] }, 'd1', old, preflightOptions()).fix?.sql).toEqual([
+    'REINDEX INDEX public.i',
+  ]);
+});
+
+test('an index at which somebody works just now is left alone', () => {
+  const invalidIndexes = [
+    { ...index, busy: true },
+    { ...index, name: 'public.i_ccnew', busy: true },
+  ];
+  const { fix } = invalidIndexCheck.evaluate({ invalidIndexes }, 'd1', sourceFacts(), preflightOptions());
+  expect(fix?.sql).toBeUndefined();
+  expect(fix?.text).toContain('left alone (ask again when it is done): public.i, public.i_ccnew.');
+});
+
+test('a unique index is built by no statement, since duplicates would end the script', () => {
+  const invalidIndexes = [
+    { ...index, name: 'public.u', unique: true },
+    { ...index, name: 'public.u_ccnew', unique: true },
+    index,
+  ];
+  const judged = (only: typeof invalidIndexes) =>
+    invalidIndexCheck.evaluate({ invalidIndexes: only }, 'd1', sourceFacts(), preflightOptions());
+  const { fix, detail } = judged(invalidIndexes);
+  expect(fix?.sql).toEqual([
+    expect.stringContaining('DROP INDEX public.u_ccnew'),
+    'REINDEX INDEX CONCURRENTLY public.i',
+  ]);
+  expect(fix?.text).toContain('remove them and REINDEX, or DROP INDEX (public.u).');
+  expect(detail).toContain('left out on the target');
+  expect(judged(invalidIndexes.slice(0, 1)).fix?.sql).toBeUndefined();
+  expect(judged([index]).fix?.text).not.toContain('unique');
 });

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
-import { unloggedCheck } from '../../../../src/preflight/postgresql/checks/unlogged.ts';
+import { referencedTablesFirst, unloggedCheck } from '../../../../src/preflight/postgresql/checks/unlogged.ts';
 import type { UnloggedReference } from '../../../../src/preflight/postgresql/queries/constraints.ts';
 import { relationsQuery } from '../../../../src/preflight/postgresql/queries/relations.ts';
 import { ready, startPostgres } from '../../../fixtures/postgres.ts';
+import { relations } from '../database-cases.ts';
 import { connected, preflightOptions, short, sourceFacts } from '../facts.ts';
 import { found, preflightServer } from '../preflight.ts';
 
@@ -51,4 +52,56 @@ test('a table that was emptied together with one that refers to it is told from 
   ]);
   for (const statement of found(report, 'unlogged', 'emptied').fix?.sql ?? []) await server.query(statement, 'emptied');
   expect(found(await preflightServer(server), 'unlogged', 'emptied').status).toBe('pass');
+});
+
+test('an unlogged table is made logged after those that it refers to, and given an identity before', () => {
+  const values = {
+    ...relations({ unlogged: ['public.a', 'public.b', 'public.c'] }),
+    unequalColumns: [],
+    unloggedReferences: [
+      { from: 'public.a', to: 'public.b', logged: false, truncated: false },
+      { from: 'public.b', to: 'public.c', logged: false, truncated: false },
+    ],
+    identities: [
+      {
+        name: 'public.a',
+        identity: 'd',
+        unlogged: true,
+        keyed: false,
+        index: undefined,
+        generatedKey: false,
+        generated: false,
+        primaryUsable: false,
+        usableIndex: undefined,
+        writes: 0,
+      },
+    ],
+  };
+  const outcome = unloggedCheck.evaluate(values, 'd1', sourceFacts(), preflightOptions());
+  expect(outcome).toMatchObject({ status: 'warn', dataLoss: 'the rows of 3 unlogged tables' });
+  expect(outcome.fix).toMatchObject({
+    sql: [
+      'ALTER TABLE public.a REPLICA IDENTITY FULL',
+      'ALTER TABLE public.c SET LOGGED',
+      'ALTER TABLE public.b SET LOGGED',
+      'ALTER TABLE public.a SET LOGGED',
+    ],
+    undo: [
+      'ALTER TABLE public.a SET UNLOGGED',
+      'ALTER TABLE public.b SET UNLOGGED',
+      'ALTER TABLE public.c SET UNLOGGED',
+      'ALTER TABLE public.a REPLICA IDENTITY DEFAULT',
+    ],
+  });
+  const dump = unloggedCheck.evaluate(values, 'd1', sourceFacts(), preflightOptions({ method: 'dump' }));
+  expect([dump.status, dump.dataLoss]).toEqual(['info', undefined]);
+});
+
+test('tables that refer to each other in a circle end all the same', () => {
+  const circle = [
+    ['a', 'b'],
+    ['b', 'a'],
+    ['a', 'a'],
+  ].map(([from = '', to = '']) => ({ from, to, logged: false, truncated: false }));
+  expect(referencedTablesFirst(['a', 'b', 'c'], circle).toSorted()).toEqual(['a', 'b', 'c']);
 });

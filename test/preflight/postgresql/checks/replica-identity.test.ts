@@ -1,13 +1,12 @@
 import { expect, test } from 'vitest';
-import { fullWithoutEqCheck } from '../../../src/preflight/postgresql/checks/full-without-eq.ts';
-import { replicaIdentityCheck } from '../../../src/preflight/postgresql/checks/replica-identity.ts';
+import { replicaIdentityCheck } from '../../../../src/preflight/postgresql/checks/replica-identity.ts';
 import type {
   ColumnWithoutEquality,
   TableReplicaIdentity,
-} from '../../../src/preflight/postgresql/queries/replica-identities.ts';
-import { connected, preflightOptions, short, sourceFacts } from './facts.ts';
+} from '../../../../src/preflight/postgresql/queries/replica-identities.ts';
+import { connected, preflightOptions, short, sourceFacts } from '../facts.ts';
 
-function weak(more: Partial<TableReplicaIdentity> = {}): TableReplicaIdentity {
+function identityOf(more: Partial<TableReplicaIdentity> = {}): TableReplicaIdentity {
   return {
     name: 'public.t',
     identity: 'd',
@@ -25,17 +24,14 @@ function weak(more: Partial<TableReplicaIdentity> = {}): TableReplicaIdentity {
 
 const doc: ColumnWithoutEquality = { table: 'public.t', column: 'doc json' };
 
-function judge(
+function evaluate(
   tables: readonly TableReplicaIdentity[],
   version = 170_010,
   unequalColumns: readonly ColumnWithoutEquality[] = [],
 ) {
   const where = sourceFacts({ connection: connected({ version }) });
   const facts = { identities: tables, unequalColumns, hashedNulls: [] };
-  return {
-    identity: replicaIdentityCheck.evaluate(facts, 'd1', where, preflightOptions()),
-    full: fullWithoutEqCheck.evaluate(facts, 'd1', where, preflightOptions()),
-  };
+  return replicaIdentityCheck.evaluate(facts, 'd1', where, preflightOptions());
 }
 
 test.each([
@@ -61,17 +57,17 @@ test.each([
     verdict: 'fail continuous',
   },
 ])('a table, $what: $verdict', ({ is, verdict }) => {
-  expect(short(judge([weak(is)]).identity)).toBe(verdict);
+  expect(short(evaluate([identityOf(is)]))).toBe(verdict);
 });
 
 test('since 18 the source itself refuses, so that the counters tell', () => {
-  const table = weak({ keyed: true, generated: true, generatedKey: true, writes: 0 });
-  expect(short(judge([table], 180_004).identity)).toBe('warn');
+  const table = identityOf({ keyed: true, generated: true, generatedKey: true, writes: 0 });
+  expect(short(evaluate([table], 180_004))).toBe('warn');
 });
 
 test('since 18 FULL with a generated column fails on the source', () => {
-  const table = weak({ identity: 'f', keyed: true, generated: true, primaryUsable: true });
-  const { identity } = judge([table], 180_004);
+  const table = identityOf({ identity: 'f', keyed: true, generated: true, primaryUsable: true });
+  const identity = evaluate([table], 180_004);
   expect(short(identity)).toBe('fail continuous');
   expect(identity.detail).toContain('Replica identity must not contain unpublished generated columns');
   expect(identity.fix).toMatchObject({
@@ -92,7 +88,7 @@ test.each([
     undo: 'USING INDEX old',
   },
 ])('the cure where there is $what', ({ is, sql, undo }) => {
-  expect(judge([weak(is)]).identity.fix).toMatchObject({
+  expect(evaluate([identityOf(is)]).fix).toMatchObject({
     sql: [`ALTER TABLE public.t REPLICA IDENTITY ${sql}`],
     undo: [`ALTER TABLE public.t REPLICA IDENTITY ${undo}`],
     database: 'd1',
@@ -104,20 +100,20 @@ test.each([
   { what: 'a generated column in the key', is: { keyed: true, generatedKey: true }, version: 170_010, unequal: [] },
   { what: 'a generated column on 18', is: { generated: true }, version: 180_004, unequal: [] },
 ])('FULL is no cure for a table with $what', ({ is, version, unequal }) => {
-  const { fix } = judge([weak(is)], version, unequal).identity;
+  const { fix } = evaluate([identityOf(is)], version, unequal);
   expect(fix?.sql).toEqual([]);
   expect(fix?.text).toContain('public.t');
 });
 
 test('the server is quoted with the name as it writes it', () => {
-  const said = (name: string) => judge([weak({ name })]).identity.detail;
+  const said = (name: string) => evaluate([identityOf({ name })]).detail;
   expect(said('public.t')).toContain('cannot update table "t" because');
   expect(said('"My.Schema"."a ""b"')).toContain('cannot update table "a ""b" because');
 });
 
 test('written tables come first, and what does not fit is counted', () => {
-  const quiet = Array.from({ length: 30 }, (_, at) => weak({ name: `public.q${at}`, writes: 0 }));
-  const { identity } = judge([...quiet, weak({ name: 'public.busy', writes: 7 })]);
+  const quiet = Array.from({ length: 30 }, (_, at) => identityOf({ name: `public.q${at}`, writes: 0 }));
+  const identity = evaluate([...quiet, identityOf({ name: 'public.busy', writes: 7 })]);
   expect(identity.objects).toHaveLength(20);
   expect(identity.objects?.[0]).toBe('public.busy (no usable primary key)');
   expect(identity.observed).toBe('31 tables without, 1 of them written to');
@@ -126,22 +122,7 @@ test('written tables come first, and what does not fit is counted', () => {
   expect(identity.fix?.sql).toHaveLength(31);
 });
 
-test.each([
-  { what: 'FULL, without equality', is: { identity: 'f' }, verdict: 'fail continuous' },
-  { what: 'FULL, with a key', is: { identity: 'f', keyed: true }, verdict: 'pass' },
-  { what: 'FULL, unlogged', is: { identity: 'f', unlogged: true }, verdict: 'pass' },
-  { what: 'no FULL', is: {}, verdict: 'pass' },
-])('equality, $what: $verdict', ({ is, verdict }) => {
-  expect(short(judge([weak(is)], 170_010, [doc]).full)).toBe(verdict);
-});
-
-test('the type without equality is named as the server names it', () => {
-  const unequal = [{ table: 'public.t', column: '"the "" doc" json[]' }];
-  const { full } = judge([weak({ identity: 'f' })], 170_010, unequal);
-  expect(full.detail).toContain('"could not identify an equality operator for type json[]"');
-});
-
 test('no statement is spoken of where there is none', () => {
-  expect(judge([weak()], 170_010, [doc]).identity.fix?.text).not.toContain('statement of the script');
-  expect(judge([weak()]).identity.fix?.text).toContain('Each statement of the script');
+  expect(evaluate([identityOf()], 170_010, [doc]).fix?.text).not.toContain('statement of the script');
+  expect(evaluate([identityOf()]).fix?.text).toContain('Each statement of the script');
 });

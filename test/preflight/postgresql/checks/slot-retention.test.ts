@@ -1,33 +1,6 @@
 import { expect, test } from 'vitest';
-import { decodingMemCheck } from '../../../src/preflight/postgresql/checks/decoding-mem.ts';
-import { slotRetentionCheck } from '../../../src/preflight/postgresql/checks/slot-retention.ts';
-import { walLevelCheck } from '../../../src/preflight/postgresql/checks/wal-level.ts';
-import { walSenderTimeoutCheck } from '../../../src/preflight/postgresql/checks/wal-sender-timeout.ts';
-import { connected, copy, preflightOptions, settings, short, sourceFacts } from './facts.ts';
-
-const quiet = { activity: [] };
-
-test.each([
-  { value: 'logical', verdict: 'pass' },
-  { value: 'replica', verdict: 'fail continuous' },
-  { value: 'minimal', verdict: 'fail continuous' },
-])('wal_level $value: $verdict', ({ value, verdict }) => {
-  expect(
-    short(
-      walLevelCheck.evaluate({ settings: settings({ wal_level: value }), ...quiet }, sourceFacts(), preflightOptions()),
-    ),
-  ).toBe(verdict);
-});
-
-test.each([
-  { version: 160_014, words: 'logical decoding requires wal_level >= logical' },
-  { version: 170_010, words: 'logical decoding requires "wal_level" >= "logical"' },
-])('the words are those of version $version', ({ version, words }) => {
-  const facts = { settings: settings({ wal_level: 'replica' }), ...quiet };
-  expect(
-    walLevelCheck.evaluate(facts, sourceFacts({ connection: connected({ version }) }), preflightOptions()).detail,
-  ).toContain(words);
-});
+import { slotRetentionCheck } from '../../../../src/preflight/postgresql/checks/slot-retention.ts';
+import { copy, preflightOptions, settings, short, sourceFacts } from '../facts.ts';
 
 const megabyte = 1024 ** 2;
 
@@ -104,40 +77,4 @@ test('a slot that is dropped for idling warns (18)', () => {
     status: 'warn',
     observed: 'idle_replication_slot_timeout 60 min',
   });
-});
-
-test.each([
-  { value: '0', verdict: 'pass' },
-  { value: '1000', verdict: 'warn' },
-  { value: '29999', verdict: 'warn' },
-  { value: '30000', verdict: 'pass' },
-])('wal_sender_timeout $value ms: $verdict', ({ value, verdict }) => {
-  const facts = {
-    settings: settings({ wal_sender_timeout: { value, unit: 'ms', context: 'user' } }),
-    roleSettings: [],
-  };
-  expect(short(walSenderTimeoutCheck.evaluate(facts, sourceFacts(), preflightOptions()))).toBe(verdict);
-});
-
-test('a wal_sender_timeout of the role counts before the one of the server', () => {
-  const facts = {
-    settings: settings({ wal_sender_timeout: { value: '60000', unit: 'ms', context: 'user' } }),
-    roleSettings: [{ role: 'migrator', database: undefined, name: 'wal_sender_timeout', value: '1s' }],
-  };
-  expect(walSenderTimeoutCheck.evaluate(facts, sourceFacts(), preflightOptions())).toMatchObject({
-    status: 'warn',
-    observed: '1 s',
-  });
-});
-
-test.each([
-  { value: '65536', verdict: 'pass' },
-  { value: '1024', verdict: 'info' },
-])('logical_decoding_work_mem $value kB: $verdict', ({ value, verdict }) => {
-  const facts = { settings: settings({ logical_decoding_work_mem: { value, unit: 'kB', context: 'user' } }) };
-  expect(short(decodingMemCheck.evaluate(facts, sourceFacts(), preflightOptions()))).toBe(verdict);
-});
-
-test('a version without logical_decoding_work_mem is left alone', () => {
-  expect(short(decodingMemCheck.evaluate({ settings: settings({}) }, sourceFacts(), preflightOptions()))).toBe('pass');
 });

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
-import { dbNoconnectCheck } from '../../../src/preflight/postgresql/checks/db-noconnect.ts';
-import { ignoreUnknownCheck } from '../../../src/preflight/postgresql/checks/ignore-unknown.ts';
-import type { DatabaseAccess } from '../../../src/preflight/postgresql/source-facts.ts';
-import { connected, database, preflightOptions, short, sourceFacts } from './facts.ts';
+import { dbNoconnectCheck } from '../../../../src/preflight/postgresql/checks/db-noconnect.ts';
+import type { DatabaseAccess } from '../../../../src/preflight/postgresql/source-facts.ts';
+import { connected, database, preflightOptions, short, sourceFacts } from '../facts.ts';
 
 const both = 'fail continuous+dump';
 
@@ -60,16 +59,6 @@ test('the cures quote the database and the role', () => {
   ).toMatchObject({
     sql: ['GRANT CONNECT ON DATABASE "My-DB" TO "a b"'],
     undo: ['REVOKE CONNECT ON DATABASE "My-DB" FROM "a b"'],
-  });
-});
-
-test('the ignored databases are named', () => {
-  expect(
-    ignoreUnknownCheck.evaluate({ databases: [] }, sourceFacts(), preflightOptions({ ignoreDbs: ['d2'] })),
-  ).toMatchObject({
-    status: 'pass',
-    observed: '1 database ignored',
-    objects: ['d2'],
   });
 });
 

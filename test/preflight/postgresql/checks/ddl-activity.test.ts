@@ -1,0 +1,23 @@
+import { ddlActivityCheck } from '../../../../src/preflight/postgresql/checks/ddl-activity.ts';
+import { forBothMethods, testDatabaseCases } from '../database-cases.ts';
+
+testDatabaseCases([
+  { what: 'a quiet schema', ...forBothMethods(ddlActivityCheck, { extensions: [], recentDdl: [] }), verdict: 'pass' },
+  {
+    what: 'a job that makes tables',
+    ...forBothMethods(ddlActivityCheck, { extensions: [{ name: 'pg_partman', version: '5' }], recentDdl: [] }),
+    verdict: 'warn',
+    dumped: 'info',
+  },
+  {
+    what: 'an extension that makes none',
+    ...forBothMethods(ddlActivityCheck, { extensions: [{ name: 'hstore', version: '1' }], recentDdl: [] }),
+    verdict: 'pass',
+  },
+  {
+    what: 'a table altered today',
+    ...forBothMethods(ddlActivityCheck, { extensions: [], recentDdl: ['public.t'] }),
+    verdict: 'warn',
+    dumped: 'info',
+  },
+]);

@@ -1,0 +1,86 @@
+import { expect, test } from 'vitest';
+import type { CheckOutcome } from '../../../../src/preflight/finding.ts';
+import { dumpPrivsCheck } from '../../../../src/preflight/postgresql/checks/dump-privs.ts';
+import type { MigrationRole } from '../../../../src/preflight/postgresql/queries/migration-role.ts';
+import { connected, preflightOptions, role, sourceFacts } from '../facts.ts';
+
+const closed = [
+  { kind: 'table', name: '"S x".t', schema: '"S x"', usage: false, select: true },
+  { kind: 'table', name: 'public.u', schema: 'public', usage: true, select: false },
+  { kind: 'sequence', name: 'public.s', schema: 'public', usage: true, select: false },
+] as const;
+
+function denied(
+  version: number,
+  closedLargeObjects: readonly string[] = [],
+  more: Partial<MigrationRole> = {},
+): CheckOutcome {
+  const where = sourceFacts({ username: 'a "b', connection: connected({ version, superuser: false }) });
+  const facts = { closed: { objects: closed, tables: 2, sequences: 1 }, closedLargeObjects, role: role(more) };
+  return dumpPrivsCheck.evaluate(facts, 'd1', where, preflightOptions());
+}
+
+test('what the role may not read blocks the dump, in the words that pg_dump will use', () => {
+  expect(denied(170_010)).toMatchObject({
+    status: 'fail',
+    blocks: ['dump'],
+    observed: 'not 2 tables, 1 sequence',
+    objects: ['"S x".t (no USAGE on its schema)', 'public.u', 'sequence public.s'],
+  });
+  expect(denied(170_010).detail).toContain('permission denied for schema "S x"');
+});
+
+test('since 14 one role reads everything but large objects; before it each grant stands by itself', () => {
+  expect(denied(140_023).fix).toMatchObject({
+    sql: ['GRANT pg_read_all_data TO "a ""b"'],
+    undo: ['REVOKE pg_read_all_data FROM "a ""b"'],
+  });
+  expect(denied(140_023).fix?.database).toBeUndefined();
+  expect(denied(140_023, ['55']).fix).toMatchObject({
+    sql: ['GRANT pg_read_all_data TO "a ""b"', 'GRANT SELECT ON LARGE OBJECT 55 TO "a ""b"'],
+    database: 'd1',
+  });
+  expect(denied(130_023).fix).toMatchObject({
+    sql: [
+      'GRANT USAGE ON SCHEMA "S x" TO "a ""b"',
+      'GRANT SELECT ON TABLE public.u TO "a ""b"',
+      'GRANT SELECT ON SEQUENCE public.s TO "a ""b"',
+    ],
+    undo: [
+      'REVOKE USAGE ON SCHEMA "S x" FROM "a ""b"',
+      'REVOKE SELECT ON TABLE public.u FROM "a ""b"',
+      'REVOKE SELECT ON SEQUENCE public.s FROM "a ""b"',
+    ],
+  });
+});
+
+test('a membership that is not inherited counts for nothing: the cure makes it count, and its undo leaves it where it was', () => {
+  const member = { inherits: false, memberOf: ['a "b', 'pg_read_all_data'] };
+  expect(denied(170_010, [], member).fix).toMatchObject({
+    sql: ['GRANT pg_read_all_data TO "a ""b" WITH INHERIT TRUE'],
+    undo: ['GRANT pg_read_all_data TO "a ""b" WITH INHERIT FALSE'],
+  });
+  expect(denied(150_018, [], member).fix).toMatchObject({
+    sql: ['ALTER ROLE "a ""b" INHERIT'],
+    undo: ['ALTER ROLE "a ""b" NOINHERIT'],
+  });
+  expect(denied(150_018, [], { inherits: false }).fix).toMatchObject({
+    sql: ['ALTER ROLE "a ""b" INHERIT', 'GRANT pg_read_all_data TO "a ""b"'],
+    undo: ['REVOKE pg_read_all_data FROM "a ""b"', 'ALTER ROLE "a ""b" NOINHERIT'],
+  });
+});
+
+test('a role that may read everything passes', () => {
+  const nothing = { objects: [], tables: 0, sequences: 0 };
+  expect(
+    dumpPrivsCheck.evaluate(
+      { closed: nothing, closedLargeObjects: [], role: role() },
+      'd1',
+      sourceFacts(),
+      preflightOptions(),
+    ),
+  ).toMatchObject({
+    status: 'pass',
+    observed: 'superuser',
+  });
+});

@@ -1,0 +1,17 @@
+import { expect, test } from 'vitest';
+import { dumpQuiescedCheck } from '../../../../src/preflight/postgresql/checks/dump-quiesced.ts';
+import { preflightOptions, short, sourceFacts } from '../facts.ts';
+
+test('a source that writes is a warning when a dump is asked for', () => {
+  const busy = sourceFacts({ walRate: { bytes: 1e6, seconds: 5 } });
+  expect(short(dumpQuiescedCheck.evaluate({ transactions: [] }, busy, preflightOptions({ method: 'dump' })))).toBe(
+    'warn',
+  );
+  expect(short(dumpQuiescedCheck.evaluate({ transactions: [] }, busy, preflightOptions()))).toBe('info');
+  expect(
+    short(dumpQuiescedCheck.evaluate({ transactions: [] }, sourceFacts(), preflightOptions({ method: 'dump' }))),
+  ).toBe('pass');
+  expect(
+    short(dumpQuiescedCheck.evaluate({ transactions: [] }, sourceFacts({ walRate: undefined }), preflightOptions())),
+  ).toBe('skip');
+});

@@ -1,0 +1,14 @@
+import { extTablesCheck } from '../../../../src/preflight/postgresql/checks/ext-tables.ts';
+import { forBothMethods, testDatabaseCases } from '../database-cases.ts';
+
+const blocked = 'fail continuous';
+
+testDatabaseCases([
+  { what: 'tables of extensions', ...forBothMethods(extTablesCheck, { filledTables: [] }), verdict: 'pass' },
+  {
+    what: 'filled tables of extensions',
+    ...forBothMethods(extTablesCheck, { filledTables: [{ name: 'public.spatial_ref_sys', extension: 'postgis' }] }),
+    verdict: blocked,
+    dumped: 'info',
+  },
+]);

@@ -1,0 +1,13 @@
+import { expect, test } from 'vitest';
+import { ignoreUnknownCheck } from '../../../../src/preflight/postgresql/checks/ignore-unknown.ts';
+import { preflightOptions, sourceFacts } from '../facts.ts';
+
+test('the ignored databases are named', () => {
+  expect(
+    ignoreUnknownCheck.evaluate({ databases: [] }, sourceFacts(), preflightOptions({ ignoreDbs: ['d2'] })),
+  ).toMatchObject({
+    status: 'pass',
+    observed: '1 database ignored',
+    objects: ['d2'],
+  });
+});

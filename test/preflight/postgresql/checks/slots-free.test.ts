@@ -1,0 +1,65 @@
+import { expect, test } from 'vitest';
+import { slotsFreeCheck } from '../../../../src/preflight/postgresql/checks/slots-free.ts';
+import { database, preflightOptions, settings, short, slot, slots, sourceFacts } from '../facts.ts';
+
+const three = sourceFacts({ databases: ['a', 'b', 'c'] });
+
+const databases = ['a', 'b', 'c'].map((name) => database(name));
+
+const quiet = { activity: [] };
+
+function free(max: number, used: number) {
+  const facts = {
+    settings: settings({ max_replication_slots: String(max) }),
+    slots: slots(used),
+    databases,
+    ...quiet,
+  };
+  return slotsFreeCheck.evaluate(facts, three, preflightOptions());
+}
+
+test.each([
+  { max: 3, used: 0, verdict: 'fail continuous' },
+  { max: 4, used: 0, verdict: 'warn' },
+  { max: 10, used: 0, verdict: 'warn' },
+  { max: 11, used: 0, verdict: 'pass' },
+  { max: 10, used: 8, verdict: 'fail continuous' },
+  { max: 0, used: 0, verdict: 'fail continuous' },
+])('three databases with $used of $max slots used: $verdict', ({ max, used, verdict }) => {
+  expect(short(free(max, used))).toBe(verdict);
+});
+
+test('the arithmetic of slots is shown', () => {
+  const { detail, fix } = free(10, 8);
+  expect(detail).toContain(
+    '2 slots free of 10 (8 used); 3 databases + 1 for initial copies = 4 needed; 3x3+2 = 11 for full speed',
+  );
+  expect(fix).toMatchObject({
+    sql: ["ALTER SYSTEM SET max_replication_slots = '19'"],
+    undo: ['ALTER SYSTEM RESET max_replication_slots'],
+    restart: true,
+  });
+});
+
+test('inactive slots are named as a cure without a restart', () => {
+  const facts = {
+    settings: settings({ max_replication_slots: '4' }),
+    slots: [slot({ name: 'old', active: false })],
+    databases,
+    ...quiet,
+  };
+  const { fix, objects } = slotsFreeCheck.evaluate(facts, three, preflightOptions());
+  expect(fix?.text).toContain('1 slot of those in use is inactive');
+  expect(objects).toEqual(['old (logical, d1, inactive)']);
+});
+
+test('a restart tells whom it throws out', () => {
+  const activity = [
+    { user: 'app', sessions: 10, seconds: 180 },
+    { user: 'report', sessions: 2, seconds: undefined },
+  ];
+  const facts = { settings: settings({ max_replication_slots: '1' }), slots: [], databases, activity };
+  expect(slotsFreeCheck.evaluate(facts, three, preflightOptions()).detail).toContain(
+    'A restart would end 12 sessions (app 10, report 2); the longest transaction has run for 3 min.',
+  );
+});

@@ -1,0 +1,17 @@
+import { expect, test } from 'vitest';
+import { supersCheck } from '../../../../src/preflight/postgresql/checks/supers.ts';
+import { preflightOptions, short, sourceFacts } from '../facts.ts';
+
+const logins = [
+  { name: 'migrator', superuser: true, canLogin: true },
+  { name: 'app', superuser: false, canLogin: true },
+  { name: 'root', superuser: true, canLogin: false },
+];
+
+test('superusers other than the migration role are named', () => {
+  expect(supersCheck.evaluate({ logins }, sourceFacts(), preflightOptions())).toMatchObject({
+    status: 'warn',
+    objects: ['root'],
+  });
+  expect(short(supersCheck.evaluate({ logins: logins.slice(0, 2) }, sourceFacts(), preflightOptions()))).toBe('pass');
+});

@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest';
+import { postgresqlHostIpv6OnlyCheck } from '../../../src/preflight/postgresql/checks/host-ipv6-only.ts';
+import { hostParseCheck } from '../../../src/preflight/postgresql/checks/host-parse.ts';
+import { postgresqlHostPublicAddressCheck } from '../../../src/preflight/postgresql/checks/host-public-address.ts';
+import { postgresqlHostSplitHorizonCheck } from '../../../src/preflight/postgresql/checks/host-split-horizon.ts';
+import { portDefaultCheck } from '../../../src/preflight/postgresql/checks/port-default.ts';
+import { selfTargetCheck } from '../../../src/preflight/postgresql/checks/self-target.ts';
+import { tcpConnectCheck } from '../../../src/preflight/postgresql/checks/tcp-connect.ts';
+import { healthyFacts, outcomeOf } from './login-facts.ts';
+
+test('a healthy host leaves every check of the address silent', () => {
+  const checks = [
+    hostParseCheck,
+    postgresqlHostPublicAddressCheck,
+    postgresqlHostSplitHorizonCheck,
+    postgresqlHostIpv6OnlyCheck,
+    tcpConnectCheck,
+    portDefaultCheck,
+    selfTargetCheck,
+  ];
+  expect(checks.map((check) => [check.id, outcomeOf(check, healthyFacts).status])).toEqual(
+    checks.map(({ id }) => [id, id === 'self-target' ? 'skip' : 'pass']),
+  );
+});
