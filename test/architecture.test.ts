@@ -4,8 +4,8 @@ import { expect, test } from 'vitest';
 import { postgresqlChecks } from '../src/preflight/postgresql/checks.ts';
 import { redisChecks } from '../src/preflight/redis/checks.ts';
 import { ROUTES } from '../src/sandbox/routes.ts';
-import * as floors from './architecture/floors.ts';
 import * as graph from './architecture/graph.ts';
+import * as layers from './architecture/layers.ts';
 import * as names from './architecture/names.ts';
 import { type Rule, readProject } from './architecture/project.ts';
 import * as tests from './architecture/tests.ts';
@@ -19,12 +19,12 @@ const checkIds = {
 
 /** docs/architecture.md gives the reason for each rule. */
 const rules: readonly (readonly [name: string, rule: Rule])[] = [
-  ['every folder of src has a layer', floors.everyRoomHasAFloor],
-  ['imports lead to lower layers', floors.importsGoDown],
-  ['the sandbox imports nothing of the program but the engine', floors.sandboxIsClosed],
-  ['the sandbox is imported by its commands and tests alone', floors.sandboxHasOneDoor],
-  ['the entry imports only what its two quick replies need', floors.entryIsSmall],
-  ['the program does not import its tests or scripts', floors.sourcesImportNoTests],
+  ['every folder of src has a layer', layers.everyFolderHasALayer],
+  ['imports lead to lower layers', layers.importsLeadDown],
+  ['the sandbox imports nothing of the program but the engine', layers.sandboxImportsOnlyTheEngine],
+  ['the sandbox is imported by its commands and tests alone', layers.sandboxIsImportedByItsCommands],
+  ['the entry imports only what its two quick replies need', layers.entryImportsLittle],
+  ['the program does not import its tests or scripts', layers.sourcesImportNoTests],
   ['there is no cycle of imports', graph.noCycles],
   ['every file is reachable from an entry', graph.everyFileIsReachable],
   ['every command has its line in the tree', graph.everyCommandIsInTheTree],
@@ -44,7 +44,7 @@ const rules: readonly (readonly [name: string, rule: Rule])[] = [
   ['every command has its test', tests.everyCommandHasItsTest],
   ['every check has its file and its test', tests.everyCheckHasItsTest(checkIds)],
   ['every endpoint has its test', tests.everyEndpointHasItsTest([...ROUTES.auth, ...ROUTES.api])],
-  ['docs/architecture.md lists every folder with its layer', tests.architecturePageIsCurrent(floors.floorNumber)],
+  ['docs/architecture.md lists every folder with its layer', tests.architecturePageIsCurrent(layers.layerNumber)],
 ];
 
 test.each(rules)('%s', (_name, rule) => {

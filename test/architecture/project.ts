@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { type Export, type Import as Found, parse } from 'es-module-lexer';
 
-/** The text of every file a rule may look at, and what the TypeScript among them imports and exports. */
+/** The text of every file that rules read, with the imports and exports of the TypeScript files. */
 export interface Project {
   /** By path from the project's folder, with forward slashes. */
   readonly files: Readonly<Record<string, string>>;
@@ -17,7 +17,7 @@ export interface Import {
   readonly kind: 'value' | 'type' | 'dynamic';
 }
 
-/** A rule tells its breaches, one line each; none is what it wants to see. */
+/** Returns the violations, one line each. */
 export type Rule = (project: Project) => readonly string[];
 
 export function makeProject(files: Readonly<Record<string, string>>): Project {
@@ -33,7 +33,7 @@ export function makeProject(files: Readonly<Record<string, string>>): Project {
   };
 }
 
-/** Reads the checkout: what is under version control, told by name, because git need not be there. */
+/** Reads the checkout. The folders are listed here, because git may not be installed. */
 export function readProject(root: string): Project {
   const folders = ['src', 'test', 'scripts', 'bench', 'bin', 'docs', 'completions', '.ci', '.github'];
   // In a linked work tree .git is a file.
@@ -49,8 +49,8 @@ export function sources(project: Project): readonly string[] {
     .sort();
 }
 
-/** `src/oauth/scope.ts` is in the room `oauth`, `src/errors.ts` is a room of its own; anything else is in none. */
-export function room(path: string): string | undefined {
+/** The part of the program a file belongs to: `oauth` for src/oauth/scope.ts, `errors` for src/errors.ts; undefined outside src. */
+export function folderOf(path: string): string | undefined {
   return /^src\/([^/.]+)/.exec(path)?.[1];
 }
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import * as floors from './floors.ts';
 import * as graph from './graph.ts';
+import * as layers from './layers.ts';
 
 import * as names from './names.ts';
 import { makeProject, type Rule } from './project.ts';
@@ -19,55 +19,55 @@ interface Sample {
   readonly says: readonly string[];
 }
 
-const page = (rows: string): string => `# Plan\n\n| room | floor | for |\n|---|---|---|\n${rows}\n`;
+const page = (rows: string): string => `# Plan\n\n| folder | layer | for |\n|---|---|---|\n${rows}\n`;
 const long = (lines: number): string => 'export const a = 1;\n'.repeat(lines);
 
 const samples: readonly Sample[] = [
   {
-    name: 'a room on no floor',
-    rule: floors.everyRoomHasAFloor,
+    name: 'a folder without a layer',
+    rule: layers.everyFolderHasALayer,
     good: { 'src/oauth/a.ts': '', 'src/errors.ts': '', 'src/sandbox/a.ts': '', 'test/strange/a.ts': '' },
     bad: { 'src/helpers/a.ts': '', 'src/helpers/b.ts': '' },
-    says: ['src/helpers is on no floor'],
+    says: ['src/helpers has no layer'],
   },
   {
     name: 'an import that goes up',
-    rule: floors.importsGoDown,
+    rule: layers.importsLeadDown,
     good: { 'src/session/a.ts': "import { b } from '../oauth/b.ts';", 'src/oauth/b.ts': "import './c.ts';" },
     bad: { 'src/oauth/b.ts': "import { a } from '../session/a.ts';" },
     says: ['src/oauth/b.ts imports src/session/a.ts (oauth is not above session)'],
   },
   {
     name: 'an import that goes sideways, for a type',
-    rule: floors.importsGoDown,
+    rule: layers.importsLeadDown,
     good: { 'src/api/a.ts': "import type { Host } from '../platform/host.ts';" },
     bad: { 'src/api/a.ts': "import type { Grant } from '../oauth/token-grant.ts';" },
     says: ['src/api/a.ts imports src/oauth/token-grant.ts (api is not above oauth)'],
   },
   {
     name: 'an import that goes up, when it runs',
-    rule: floors.importsGoDown,
+    rule: layers.importsLeadDown,
     good: { 'src/main.ts': "export const load = () => import('./commands/index.ts');" },
     bad: { 'src/cli/a.ts': "export const load = () => import('../commands/index.ts');" },
     says: ['src/cli/a.ts imports src/commands/index.ts (cli is not above commands)'],
   },
   {
     name: 'an export that goes up',
-    rule: floors.importsGoDown,
+    rule: layers.importsLeadDown,
     good: { 'src/main.ts': "export { a } from './context.ts';" },
     bad: { 'src/secret.ts': "export * from './platform/files.ts';" },
     says: ['src/secret.ts imports src/platform/files.ts (secret is not above platform)'],
   },
   {
     name: 'a sandbox that uses the client',
-    rule: floors.sandboxIsClosed,
+    rule: layers.sandboxImportsOnlyTheEngine,
     good: { 'src/sandbox/a.ts': "import '../engine/move.ts'; import { Hono } from 'hono'; import './b.ts';" },
     bad: { 'src/sandbox/a.ts': "import type { Secret } from '../secret.ts';" },
     says: ['src/sandbox/a.ts imports src/secret.ts'],
   },
   {
     name: 'a client that uses the sandbox',
-    rule: floors.sandboxHasOneDoor,
+    rule: layers.sandboxIsImportedByItsCommands,
     good: {
       'src/commands/sandbox/start.ts': "import { startSandbox } from '../../sandbox/sandbox.ts';",
       'test/e2e/a.test.ts': "import { startSandbox } from '../../src/sandbox/sandbox.ts';",
@@ -77,7 +77,7 @@ const samples: readonly Sample[] = [
   },
   {
     name: 'an entry that loads the program at once, or more than its answers need',
-    rule: floors.entryIsSmall,
+    rule: layers.entryImportsLittle,
     good: {
       'src/entry.ts':
         "import { readFileSync } from 'node:fs'; import { v } from './version.ts'; import './session/profile-paths.ts'; const load = () => import('./main.ts');",
@@ -93,7 +93,7 @@ const samples: readonly Sample[] = [
   },
   {
     name: 'a program that imports its tests',
-    rule: floors.sourcesImportNoTests,
+    rule: layers.sourcesImportNoTests,
     good: { 'test/a.test.ts': "import '../src/errors.ts';" },
     bad: { 'src/main.ts': "import '../test/fixtures/cli.ts';" },
     says: ['src/main.ts imports test/fixtures/cli.ts'],
@@ -241,7 +241,7 @@ const samples: readonly Sample[] = [
     },
     says: [
       ...['cli/a', 'cli/shared'].map(
-        (path) => `src/${path}.ts has no test: test/${path}.test.ts is missing, and no test of its room imports it`,
+        (path) => `src/${path}.ts has no test: test/${path}.test.ts is missing, and no test of its folder imports it`,
       ),
       'src/cli/c.ts is excused and has a test',
     ],
@@ -260,7 +260,7 @@ const samples: readonly Sample[] = [
       'test/sandbox/routes.test.ts': '',
       'src/sandbox/a.ts': 'export const a = 1;',
     },
-    says: ['src/sandbox/a.ts has no test: test/sandbox/a.test.ts is missing, and no test of its room imports it'],
+    says: ['src/sandbox/a.ts has no test: test/sandbox/a.test.ts is missing, and no test of its folder imports it'],
   },
   {
     name: 'a command without its test',
@@ -339,11 +339,11 @@ const samples: readonly Sample[] = [
   },
   {
     name: 'an architecture page that is out of date',
-    rule: tests.architecturePageIsCurrent(floors.floorNumber),
+    rule: tests.architecturePageIsCurrent(layers.layerNumber),
     good: {
       'src/oauth/a.ts': '',
       'src/sandbox/a.ts': '',
-      'docs/architecture.md': page('| `oauth` | 6 | protocol |\n| `sandbox` | - | apart |'),
+      'docs/architecture.md': page('| `oauth` | 7 | protocol |\n| `sandbox` | - | apart |'),
     },
     bad: {
       'src/oauth/a.ts': '',
@@ -351,10 +351,10 @@ const samples: readonly Sample[] = [
       'docs/architecture.md': page('| `oauth` | 5 | protocol |\n| `gone` | 2 | nothing |'),
     },
     says: [
-      'the page lacks cli on floor 6',
-      'the page lacks oauth on floor 6',
-      'the page has gone on floor 2, which is not so',
-      'the page has oauth on floor 5, which is not so',
+      'the page lacks cli in layer 7',
+      'the page lacks oauth in layer 7',
+      'the page has gone in layer 2, which is not so',
+      'the page has oauth in layer 5, which is not so',
     ],
   },
 ];

@@ -1,5 +1,5 @@
 import { transformSync } from 'esbuild';
-import { type Project, type Rule, room, sources } from './project.ts';
+import { folderOf, type Project, type Rule, sources } from './project.ts';
 import { syntaxOf } from './syntax.ts';
 
 /** Files without a test of their own, each with what tests them instead. A folder ends with a slash. */
@@ -16,8 +16,8 @@ const registries: readonly string[] = [
 ];
 
 /**
- * `src/a/b.ts` is tested by `test/a/b.test.ts`, or by a test of the same room that imports it. A file that no other room
- * uses is tested with those of its room that use it, registries excepted, and a file of types alone has nothing to test.
+ * `src/a/b.ts` is tested by `test/a/b.test.ts`, or by a test of the same folder that imports it. A file that no other folder
+ * uses is tested with those of its folder that use it, registries excepted, and a file of types alone has nothing to test.
  */
 export const everySourceHasItsTest =
   (excused: Readonly<Record<string, string>> = testedElsewhere): Rule =>
@@ -31,7 +31,7 @@ export const everySourceHasItsTest =
     return [
       ...untested
         .filter((path) => !entries.some((entry) => covers(entry, path)))
-        .map((path) => `${path} has no test: ${mirrorOf(path)} is missing, and no test of its room imports it`),
+        .map((path) => `${path} has no test: ${mirrorOf(path)} is missing, and no test of its folder imports it`),
       ...entries
         .filter((entry) => !untested.some((path) => covers(entry, path)))
         .map((entry) => `${entry} is excused and has a test`),
@@ -87,17 +87,17 @@ export const everyEndpointHasItsTest =
       .map(({ method, path }) => `no test of the sandbox requests ${method} ${path}`);
   };
 
-/** docs/architecture.md has one row for each room, with its floor: `| \`oauth\` | 6 | what it is for |`. */
+/** docs/architecture.md has one row for each folder, with its layer: `| \`oauth\` | 6 | what it is for |`. */
 export const architecturePageIsCurrent =
-  (floorNumber: (room: string) => number | undefined): Rule =>
+  (layerNumber: (folder: string) => number | undefined): Rule =>
   (project) => {
     const page = project.files['docs/architecture.md'];
     if (page === undefined) return ['docs/architecture.md is missing'];
-    const rows = [...page.matchAll(/^\|\s*`([\w-]+)\/?`\s*\|\s*(\d+|-)\s*\|/gm)].map(([, name, floor]) =>
-      rowText(name!, floor!),
+    const rows = [...page.matchAll(/^\|\s*`([\w-]+)\/?`\s*\|\s*(\d+|-)\s*\|/gm)].map(([, name, layer]) =>
+      rowText(name!, layer!),
     );
-    const rooms = new Set(sources(project).flatMap((path) => room(path) ?? []));
-    const real = [...rooms].map((name) => rowText(name, String(floorNumber(name) ?? '-')));
+    const folders = new Set(sources(project).flatMap((path) => folderOf(path) ?? []));
+    const real = [...folders].map((name) => rowText(name, String(layerNumber(name) ?? '-')));
     return [
       ...real.filter((row) => !rows.includes(row)).map((row) => `the page lacks ${row}`),
       ...rows.filter((row) => !real.includes(row)).map((row) => `the page has ${row}, which is not so`),
@@ -105,8 +105,8 @@ export const architecturePageIsCurrent =
     ];
   };
 
-function rowText(name: string, floor: string): string {
-  return `${name} on floor ${floor}`;
+function rowText(name: string, layer: string): string {
+  return `${name} in layer ${layer}`;
 }
 
 function isTested(project: Project, path: string, seen: readonly string[] = []): boolean {
@@ -115,9 +115,12 @@ function isTested(project: Project, path: string, seen: readonly string[] = []):
     .filter(({ to, kind }) => to === path && kind !== 'type')
     .map(({ from }) => from)
     .filter((from) => !registries.includes(from));
-  if (users.some((user) => user.startsWith(`test/${room(path)}/`))) return true;
+  if (users.some((user) => user.startsWith(`test/${folderOf(path)}/`))) return true;
   const own = [...new Set(users)].filter((user) => user.startsWith('src/') && !seen.includes(user));
-  return own.every((user) => room(user) === room(path)) && own.some((user) => isTested(project, user, [...seen, path]));
+  return (
+    own.every((user) => folderOf(user) === folderOf(path)) &&
+    own.some((user) => isTested(project, user, [...seen, path]))
+  );
 }
 
 /** Whether the tree of commands loads this file when its words are typed. */
