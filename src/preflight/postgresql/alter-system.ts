@@ -1,13 +1,17 @@
 import { quoteLiteral } from '../../postgresql/quote.ts';
 import type { Fix } from '../finding.ts';
-import type { ServerSetting, ServerSettings } from './queries/settings.ts';
+import { type ServerSetting, type ServerSettings, type SettingName, settingNamesIn } from './queries/settings.ts';
 
 /**
  * Sets server-wide settings and tells how the observed values come back. ALTER SYSTEM cannot run inside a transaction block,
  * and managed services do not allow it: there the cure is in the service's own words.
  */
-export function alterSystemFix(settings: ServerSettings, wanted: Readonly<Record<string, string>>, why = ''): Fix {
-  const names = Object.keys(wanted);
+export function alterSystemFix(
+  settings: ServerSettings,
+  wanted: Readonly<Partial<Record<SettingName, string>>>,
+  why = '',
+): Fix {
+  const names = settingNamesIn(wanted);
   const restart = names.some((name) => (settings.get(name)?.context ?? 'postmaster') === 'postmaster');
   const service = managedServiceOf(settings);
   const after = restart ? { restart } : { reload: true };

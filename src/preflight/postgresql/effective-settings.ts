@@ -1,5 +1,5 @@
 import type { RoleSetting } from './queries/role-settings.ts';
-import type { ServerSettings } from './queries/settings.ts';
+import type { ServerSettings, SettingName } from './queries/settings.ts';
 import type { PostgresqlSourceFacts } from './source-facts.ts';
 
 /** What a new session of the role has in one database. */
@@ -17,7 +17,7 @@ export interface EffectiveSetting {
  * @param usual what a server starts with
  */
 export function effectiveSettings(
-  name: string,
+  name: SettingName,
   settings: ServerSettings,
   glued: readonly RoleSetting[],
   { dbname, databases }: Pick<PostgresqlSourceFacts, 'dbname' | 'databases'>,

@@ -46,6 +46,6 @@ function placesOf(settings: ServerSettings): number {
     'autovacuum_worker_slots',
     numericSettingOf(settings, 'autovacuum_max_workers', 3),
   );
-  const others = ['max_connections', 'max_prepared_transactions', 'max_worker_processes', 'max_wal_senders'];
+  const others = ['max_connections', 'max_prepared_transactions', 'max_worker_processes', 'max_wal_senders'] as const;
   return workers + 1 + others.reduce((sum, name) => sum + numericSettingOf(settings, name), 0);
 }

@@ -2,7 +2,7 @@ import { type Fix, fail, pass, warn } from '../../finding.ts';
 import { serverCheck } from '../check.ts';
 import { activityQuery } from '../queries/activity.ts';
 import { type PendingConfigLine, pendingConfigLinesQuery } from '../queries/pending-config-lines.ts';
-import { type ServerSettings, settingOf, settingsQuery } from '../queries/settings.ts';
+import { namedSettingOf, type ServerSettings, settingOf, settingsQuery } from '../queries/settings.ts';
 import { startTimeQuery } from '../queries/start-time.ts';
 import { restartImpact } from '../restart-impact.ts';
 
@@ -28,7 +28,7 @@ export const restartPendingCheck = serverCheck({
     if (waiting.length === 0) return pass('none', { detail: since });
     const broken = pending.filter(({ error }) => error !== couldNotApply);
     const told = waiting.map(({ name, value }) =>
-      value === undefined ? name : `${name} (${settingOf(settings, name)} in force, ${value} in the file)`,
+      value === undefined ? name : `${name} (${namedSettingOf(settings, name)} in force, ${value} in the file)`,
     );
     const blocks = waiting.some(({ name }) => name === 'wal_level') && settingOf(settings, 'wal_level') !== 'logical';
     const more = {
@@ -82,7 +82,7 @@ function cureOf(waiting: readonly Waiting[], settings: ServerSettings, broken: r
 /** Less than what is in force; of a value in a file that cannot be read nothing is known. */
 function isWorse({ name, value }: Waiting, settings: ServerSettings): boolean {
   if (value === undefined || !decisive.includes(name)) return false;
-  const now = settingOf(settings, name) ?? '';
+  const now = namedSettingOf(settings, name);
   if (name === 'wal_level') return now === 'logical' && value !== 'logical';
   if (name === 'listen_addresses') return now === '*' && value !== '*';
   return Number(value) < Number(now);

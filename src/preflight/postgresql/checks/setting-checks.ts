@@ -8,7 +8,7 @@ import { firstObjects, unlistedNote } from '../object-list.ts';
 import { type FunctionBody, functionBodiesQuery } from '../queries/function-bodies.ts';
 import { type FunctionUse, functionUsesQuery } from '../queries/function-uses.ts';
 import { type RoleSetting, roleSettingsQuery } from '../queries/role-settings.ts';
-import { type ServerSettings, settingsQuery } from '../queries/settings.ts';
+import { type ServerSettings, settingNamesIn, settingsQuery } from '../queries/settings.ts';
 import {
   defaultSessionSettings,
   type SettingsDependentConstraint,
@@ -127,7 +127,7 @@ function ownSettings(
   glued: readonly RoleSetting[],
   facts: PostgresqlSourceFacts,
 ): readonly { readonly name: string; readonly value: string }[] {
-  return Object.keys(defaultSessionSettings).flatMap((name) => {
+  return settingNamesIn(defaultSessionSettings).flatMap((name) => {
     const value = effectiveSettings(name, settings, glued, { ...facts, databases: [database] })[0]?.value;
     return value === undefined || (usual[name] ?? /^$/).test(value) ? [] : [{ name, value }];
   });

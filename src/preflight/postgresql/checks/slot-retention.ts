@@ -2,7 +2,7 @@ import { fail, pass, warn } from '../../finding.ts';
 import { alterSystemFix } from '../alter-system.ts';
 import { serverCheck } from '../check.ts';
 import { copyRates, estimateCopyTime } from '../copy-estimate.ts';
-import { type ServerSettings, settingsQuery } from '../queries/settings.ts';
+import { type ServerSettings, type SettingName, settingsQuery } from '../queries/settings.ts';
 import { walHistoryQuery } from '../queries/wal.ts';
 import { sizeSetting } from '../setting-values.ts';
 import { binarySizeText, parseMilliseconds, sizeSettingText, timeSpanText } from '../units.ts';
@@ -70,7 +70,7 @@ export const slotRetentionCheck = serverCheck({
   },
 });
 
-function spanOf(settings: ServerSettings, name: string): number {
+function spanOf(settings: ServerSettings, name: SettingName): number {
   const found = settings.get(name);
   return found === undefined ? 0 : (parseMilliseconds(found.value, found.unit) ?? 0);
 }

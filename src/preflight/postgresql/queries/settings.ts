@@ -18,9 +18,7 @@ export interface ServerSetting {
   readonly file: string | undefined;
 }
 
-/** By name; what the version does not have, or what this role may not see, is missing. */
-export type ServerSettings = ReadonlyMap<string, ServerSetting>;
-
+/** The settings that checks read. Reading another one does not compile: add it here first. */
 const settingNames = [
   'DateStyle',
   'IntervalStyle',
@@ -66,7 +64,18 @@ const settingNames = [
   'wal_level',
   'wal_sender_timeout',
   'work_mem',
-];
+] as const;
+
+export type SettingName = (typeof settingNames)[number];
+
+/**
+ * Settings by name; one is missing when the version does not have it or the role may not see it. Iterating yields settings
+ * with a pending restart as well, whatever their name.
+ */
+export interface ServerSettings extends Iterable<readonly [name: string, setting: ServerSetting]> {
+  get(name: SettingName): ServerSetting | undefined;
+  has(name: SettingName): boolean;
+}
 
 export const settingsQuery: PostgresqlQuery<ServerSettings> = {
   id: 'settings',
@@ -102,12 +111,27 @@ function decodeSetting(row: PostgresqlRow): ServerSetting {
   };
 }
 
-export function settingOf(all: ServerSettings, name: string): string {
-  return all.get(name)?.value ?? '';
+/** The keys of an object whose keys are names of settings, in its order. */
+export function settingNamesIn(values: Readonly<Partial<Record<SettingName, unknown>>>): readonly SettingName[] {
+  return Object.keys(values).filter(isSettingName);
 }
 
-/** A setting that counts something; `missing` where the version has no such setting. */
-export function numericSettingOf(all: ServerSettings, name: string, missing = 0): number {
-  const found = all.get(name);
-  return found === undefined ? missing : Number(found.value);
+function isSettingName(name: string): name is SettingName {
+  return settingNames.some((one) => one === name);
+}
+
+/** The value of a setting; empty when it is missing. */
+export function settingOf(settings: ServerSettings, name: SettingName): string {
+  return settings.get(name)?.value ?? '';
+}
+
+/** The value of a setting whose name came from the server; empty when it is missing. */
+export function namedSettingOf(settings: ServerSettings, name: string): string {
+  return [...settings].find(([one]) => one === name)?.[1].value ?? '';
+}
+
+/** The value of a numeric setting, in its own unit; `missing` when the version does not have it. */
+export function numericSettingOf(settings: ServerSettings, name: SettingName, missing = 0): number {
+  const setting = settings.get(name);
+  return setting === undefined ? missing : Number(setting.value);
 }
