@@ -7,54 +7,70 @@ import { parseMajorVersion } from '../postgresql/version.ts';
 import type { MigrationMethod } from './finding.ts';
 import type { PreflightOptions } from './preflight-options.ts';
 
-/** The options that say how a source is judged (contract.md §6). */
+/** The options that control a preflight. */
 export const preflightOptionSpecs: readonly OptionSpec[] = [
-  { name: 'target-version', valueName: 'V', description: 'version of the target, as in 17, redis-7.2 or valkey-8' },
+  {
+    name: 'target-version',
+    valueName: 'V',
+    description: 'Version of the target, for example 17, redis-7.2 or valkey-8',
+  },
   {
     name: 'target-extensions',
     valueName: 'a,b',
     multiple: 'list',
-    description: 'extensions, or Redis modules, the target offers',
+    description: 'Extensions, or Redis modules, that the target supports',
   },
   {
     name: 'method',
     valueName: 'METHOD',
-    description: 'the method that must be possible (continuous)',
+    description: 'Migration method that must be possible (default: continuous)',
     choices: ['continuous', 'dump', 'scan'],
   },
-  { name: 'accept', valueName: 'ID,..', multiple: 'list', description: 'waive findings by id; the report records it' },
-  { name: 'strict', description: 'warnings block as well' },
-  { name: 'probe', description: 'allow checks that write or fork on the source; the report says what they did' },
+  {
+    name: 'accept',
+    valueName: 'ID,..',
+    multiple: 'list',
+    description: 'Findings to accept, by id; the report records them',
+  },
+  { name: 'strict', description: 'Treat warnings as blockers' },
+  {
+    name: 'probe',
+    description: 'Allow checks that write to the source or make it fork; the report lists what they did',
+  },
   {
     name: 'source-disk-free',
     valueName: 'BYTES',
-    description: 'free space on the disk of the source, which SQL cannot tell',
+    description: 'Free disk space of the source in bytes, which SQL cannot read',
   },
-  { name: 'target-memory', valueName: 'BYTES', description: 'memory of the target (Redis)' },
-  { name: 'allow-private', description: 'let private and loopback addresses pass' },
-  { name: 'judge-as-public', description: 'judge addresses as the service would see them, whatever base_url is' },
-  { name: 'deadline', valueName: 'DURATION', description: 'the limit of the whole preflight (60s)' },
-  { name: 'show-queries', description: 'print on stderr all that is sent to the source' },
+  { name: 'target-memory', valueName: 'BYTES', description: 'Memory of the target in bytes (Redis)' },
+  { name: 'allow-private', description: 'Accept private and loopback addresses' },
+  { name: 'judge-as-public', description: 'Check addresses as seen from the internet, whatever base_url is' },
+  { name: 'deadline', valueName: 'DURATION', description: 'Time limit of the whole preflight (default: 60s)' },
+  { name: 'show-queries', description: 'Print every statement that is sent to the source on stderr' },
 ];
 
-/** Everything a judge weighs besides the facts. A loopback API counts as a service on this machine. */
+/**
+ * The options of a preflight as typed. Private addresses are accepted when base_url is a loopback address, because the
+ * service then runs on this machine.
+ * @param now milliseconds since the epoch
+ */
 export function readPreflightOptions(
-  words: ParsedArgs,
+  args: ParsedArgs,
   engine: 'postgresql' | 'redis',
   settings: ProfileSettings,
   now: number,
 ): PreflightOptions {
-  const method = readMethod(words.value('method'), engine);
-  const targetVersion = words.value('target-version');
+  const method = readMethod(args.value('method'), engine);
+  const targetVersion = args.value('target-version');
   if (targetVersion !== undefined && !isVersion(targetVersion, engine)) {
     throw usageError(
-      '--target-version is no version',
+      `--target-version is not a version: ${targetVersion}`,
       engine === 'redis' ? 'write it as in `redis-7.2` or `valkey-8`' : 'write it as in `17`',
     );
   }
-  const free = words.value('source-disk-free');
-  const memory = words.value('target-memory');
-  const extensions = words.values('target-extensions');
+  const diskFree = args.value('source-disk-free');
+  const memory = args.value('target-memory');
+  const extensions = args.values('target-extensions');
   const base = settings.values.base_url;
   const isLocal = base !== undefined && isLoopbackHost(new URL(base).hostname);
   return {
@@ -62,14 +78,14 @@ export function readPreflightOptions(
     targetVersion,
     targetExtensions: extensions.length === 0 ? undefined : extensions.map((name) => name.toLowerCase()),
     target: undefined,
-    ignoreDbs: words.values('ignore-dbs'),
-    disableSsl: words.has('disable-ssl'),
-    asPublic: words.has('judge-as-public') || !(isLocal || words.has('allow-private')),
-    sourceDiskFree: free === undefined ? undefined : requireWholeNumber(free, '--source-disk-free'),
+    ignoreDbs: args.values('ignore-dbs'),
+    disableSsl: args.has('disable-ssl'),
+    asPublic: args.has('judge-as-public') || !(isLocal || args.has('allow-private')),
+    sourceDiskFree: diskFree === undefined ? undefined : requireWholeNumber(diskFree, '--source-disk-free'),
     ...(memory === undefined ? {} : { targetMemory: requireWholeNumber(memory, '--target-memory', { min: 1 }) }),
-    accept: words.values('accept'),
-    strict: words.has('strict'),
-    probe: words.has('probe'),
+    accept: args.values('accept'),
+    strict: args.has('strict'),
+    probe: args.has('probe'),
     now,
   };
 }

@@ -26,78 +26,81 @@ import { runRedisPreflight } from './redis/run.ts';
 import { renderFixScript, renderUndoScript } from './render-fix-script.ts';
 import type { PreflightReport } from './report.ts';
 
-/** The options that say where the report goes (contract.md §6). */
+/** The options that name files to write. */
 export const reportOptionSpecs: readonly OptionSpec[] = [
   {
     name: 'report',
     valueName: 'FILE',
     multiple: 'repeat',
-    description: `write the report, by its ending: ${reportFileExtensions.join(' ')}`,
+    description: `Write the report; the file name selects the format: ${reportFileExtensions.join(' ')}`,
     completion: 'file',
   },
   {
     name: 'fix-sql',
     valueName: 'FILE',
-    description: 'write one script that cures what can be cured',
+    description: 'Write one script with every fix that a script can make',
     completion: 'file',
   },
   {
     name: 'undo-sql',
     valueName: 'FILE',
-    description: 'write the script that restores what was observed',
+    description: 'Write a script that restores the settings as they were found',
     completion: 'file',
   },
   {
     name: 'baseline',
     valueName: 'FILE',
-    description: 'save the report there, or compare with the one that is there',
+    description: 'Write the report to FILE, or compare with it if FILE exists',
     completion: 'file',
   },
 ];
 
 export interface PreflightOutcome {
   readonly report: PreflightReport;
-  /** What changed since the baseline; undefined when there was none to compare with. */
+  /** What changed since the baseline; undefined without one. */
   readonly changes?: readonly BaselineChange[];
 }
 
-/** Runs the preflight, shows how far it is, and writes every file that was asked for. File names are checked before the source is touched. */
+/**
+ * Runs the preflight, shows its progress, and writes the files that the options name. File names are checked before the
+ * source is queried. Throws a CliError (exit 2) for a file that cannot be written, and for a baseline of another source.
+ */
 export async function runPreflightWithFiles(
-  context: CommandIo,
-  words: ParsedArgs,
+  io: CommandIo,
+  args: ParsedArgs,
   source: DbSource,
-  wish: PreflightOptions,
+  options: PreflightOptions,
 ): Promise<PreflightOutcome> {
-  const files = words.values('report');
+  const files = args.values('report');
   const odd = files.find((file) => !reportFileExtensions.some((ending) => file.toLowerCase().endsWith(ending)));
   if (odd !== undefined)
     throw usageError(
-      `--report ${odd} has an ending that is no format`,
-      `end it with one of ${reportFileExtensions.join(' ')}`,
+      `the report format of ${odd} is unknown`,
+      `use a file name that ends in one of ${reportFileExtensions.join(' ')}`,
     );
-  const baselineFile = words.value('baseline');
-  for (const file of [...files, words.value('fix-sql'), words.value('undo-sql'), baselineFile]) requireWritable(file);
+  const baselineFile = args.value('baseline');
+  for (const file of [...files, args.value('fix-sql'), args.value('undo-sql'), baselineFile]) requireWritable(file);
   const baseline = baselineFile === undefined ? undefined : readBaseline(baselineFile);
-  const report = await runWithProgress(context, words, source, wish);
+  const report = await runWithProgress(io, args, source, options);
   if (
     baseline !== undefined &&
     (baseline.engine !== report.engine || baseline.source !== `${report.source.host}:${report.source.port}`)
   ) {
-    throw usageError(`the baseline is of ${baseline.source}`, 'name another file with --baseline');
+    throw usageError(`the baseline is of another source: ${baseline.source}`, 'give another file with `--baseline`');
   }
-  const schemas = baselineFile === undefined ? undefined : await readSchemaShapes(context, source, wish, report);
+  const schemas = baselineFile === undefined ? undefined : await readSchemaShapes(io, source, options, report);
   if (baselineFile !== undefined && baseline === undefined) {
     write(baselineFile, `${JSON.stringify({ ...report, schemas }, null, 2)}\n`);
   }
   for (const file of files) write(file, renderReport(file, report, version) ?? '');
-  await writeScript(context, words.value('fix-sql'), renderFixScript(report), 'nothing can be cured by a script');
-  await writeScript(context, words.value('undo-sql'), renderUndoScript(report), 'there is nothing to restore');
+  await writeScript(io, args.value('fix-sql'), renderFixScript(report), 'no finding has a fix that a script can make');
+  await writeScript(io, args.value('undo-sql'), renderUndoScript(report), 'there is nothing to restore');
   return { report, ...(baseline === undefined ? {} : { changes: changesSince(baseline, report, schemas) }) };
 }
 
-/** Exit 3 and what to do, when the method asked for is not possible. */
+/** The error of a preflight whose method is not possible; exit 3. @param fixFile where the fix script was written */
 export function methodNotPossibleError(report: PreflightReport, fixFile: string | undefined): CliError {
-  const reasons = [
+  const blockers = [
     ...new Set(
       report.findings
         .filter(({ blocks, accepted }) => blocks.includes(report.method) && accepted !== true)
@@ -106,40 +109,40 @@ export function methodNotPossibleError(report: PreflightReport, fixFile: string 
   ];
   const hint =
     renderFixScript(report) === undefined
-      ? 'do what the cures say, and run the preflight again'
+      ? 'apply the fixes in the report, and run the preflight again'
       : fixFile === undefined
-        ? 'cures in one script: the same command with `--fix-sql fix.sql`'
-        : `read ${fixFile}, run it section by section, and run the preflight again`;
+        ? 'write the fixes into one script: run the same command with `--fix-sql fix.sql`'
+        : `review ${fixFile}, run it section by section, and run the preflight again`;
   return new CliError('preflight_blocked', `the ${report.method} migration is not possible; nothing was sent`, {
     detail:
-      reasons.length === 0
-        ? 'warnings block with --strict, or something could not be asked'
-        : `because of ${reasons.join(', ')}`,
+      blockers.length === 0
+        ? 'with --strict warnings are blockers, or a query failed'
+        : `blocked by ${blockers.join(', ')}`,
     hint,
   });
 }
 
 async function runWithProgress(
-  context: CommandIo,
-  words: ParsedArgs,
+  io: CommandIo,
+  args: ParsedArgs,
   source: DbSource,
-  wish: PreflightOptions,
+  options: PreflightOptions,
 ): Promise<PreflightReport> {
-  const { host, progress, output } = context;
+  const { host, progress, output } = io;
   const common = {
-    wish,
-    options: wish,
-    deadline: requireDuration(words.value('deadline') ?? '60s', '--deadline', 1000),
+    wish: options,
+    options,
+    deadline: requireDuration(args.value('deadline') ?? '60s', '--deadline', 1000),
     clock: host.clock,
     nearest: nearestWord,
     onProgress: (done: number, total: number) =>
-      void progress.show(`${done} of ${total} ${source.engine === 'redis' ? 'steps' : 'databases judged'}`),
+      void progress.show(`${done} of ${total} ${source.engine === 'redis' ? 'steps done' : 'databases checked'}`),
     onQuery: (where: string, text: string) => {
-      if (words.has('show-queries')) void output.show(`sent to ${where}: ${text}`, maxTextLength);
+      if (args.has('show-queries')) void output.show(`sent to ${where}: ${text}`, maxTextLength);
     },
   };
   try {
-    await progress.show('asking the source');
+    await progress.show('querying the source');
     return await untilSignal(
       host.signals,
       'the preflight was cancelled',
@@ -153,17 +156,28 @@ async function runWithProgress(
   }
 }
 
-/** The shape of every schema, for the baseline alone: it reads every attribute. A source that was not entered has none. */
+/**
+ * Fingerprints of every schema. Only a baseline needs them, because the query reads every column. undefined for a source
+ * that could not be reached.
+ */
 async function readSchemaShapes(
-  context: CommandIo,
+  io: CommandIo,
   source: DbSource,
-  wish: PreflightOptions,
+  options: PreflightOptions,
   report: PreflightReport,
 ): Promise<SchemaFingerprints | undefined> {
   if (source.engine === 'redis' || report.source.server_version === undefined) return undefined;
-  const options = { source: source.source, ignoreDbs: wish.ignoreDbs, clock: context.host.clock, nearest: nearestWord };
-  const told = await queryEachDatabase({ ...options, signal: AbortSignal.timeout(60_000) }, schemaFingerprintsQuery);
-  const entries = told.flatMap((each) => {
+  const queryOptions = {
+    source: source.source,
+    ignoreDbs: options.ignoreDbs,
+    clock: io.host.clock,
+    nearest: nearestWord,
+  };
+  const results = await queryEachDatabase(
+    { ...queryOptions, signal: AbortSignal.timeout(60_000) },
+    schemaFingerprintsQuery,
+  );
+  const entries = results.flatMap((each) => {
     if ('failure' in each) return [];
     return each.value.map(({ schema, tables, columns, hash }) => [
       `${each.database}.${schema}`,
@@ -179,31 +193,32 @@ function readBaseline(file: string): Baseline | undefined {
   const baseline = decodeBaseline(text);
   if (baseline === undefined)
     throw usageError(
-      `the baseline ${file} is no report of a preflight`,
-      'name another file with --baseline; it was left as it is',
+      `the baseline ${file} is not a preflight report`,
+      'give another file with `--baseline`',
+      'the file is unchanged',
     );
   return baseline;
 }
 
 async function writeScript(
-  context: CommandIo,
+  io: CommandIo,
   file: string | undefined,
   text: string | undefined,
-  without: string,
+  reason: string,
 ): Promise<void> {
   if (file === undefined) return;
-  if (text === undefined) await context.output.note(`${file} was not written: ${without}.`);
+  if (text === undefined) await io.output.note(`${file} was not written: ${reason}.`);
   else write(file, text);
 }
 
-/** Known before the source is asked: a verdict of a minute is lost when its file cannot be written in the end. */
+/** Checked first, so that a preflight of a minute does not end with a file that cannot be written. */
 function requireWritable(file: string | undefined): void {
   if (file === undefined) return;
   try {
     if (statSync(file, { throwIfNoEntry: false }) === undefined) accessSync(dirname(file), constants.W_OK);
     else accessSync(file, constants.W_OK);
   } catch (error) {
-    throw cannotWrite(file, error);
+    throw fileWriteError(file, error);
   }
 }
 
@@ -211,11 +226,11 @@ function write(file: string, text: string): void {
   try {
     writeFileSync(file, text);
   } catch (error) {
-    throw cannotWrite(file, error);
+    throw fileWriteError(file, error);
   }
 }
 
-function cannotWrite(file: string, error: unknown): CliError {
+function fileWriteError(file: string, error: unknown): CliError {
   const reason = error instanceof Error ? error.message : String(error);
-  return usageError(`could not write ${file}: ${reason}`, 'name a file in a folder that you may write to');
+  return usageError(`could not write ${file}: ${reason}`, 'give a file in a folder where you have write permission');
 }

@@ -2,6 +2,7 @@ import type { CommandIo } from '../cli/command-io.ts';
 import { maxTextLength } from '../cli/command-io.ts';
 import { quoteShellArg } from '../cli/shell-quote.ts';
 import type { DbSource } from '../db-source/read-source.ts';
+import { sourceUrl } from '../db-source/source-url.ts';
 import { CliError, type ExitCode } from '../errors.ts';
 import { interruptedError } from '../platform/defer-signals.ts';
 import type { SignalName } from '../platform/host.ts';
@@ -19,8 +20,9 @@ import { watchSource } from './watch-source.ts';
 
 export interface WatchMigrationOptions {
   readonly source: DbSource;
-  /** Milliseconds. */
+  /** Milliseconds between two polls. */
   readonly interval: number;
+  /** End when nothing is left to replicate. */
   readonly untilIdle: boolean;
   readonly ignoreDbs: readonly string[];
   readonly slots: readonly string[];
@@ -28,74 +30,78 @@ export interface WatchMigrationOptions {
   readonly caFile: string | undefined;
 }
 
-/** Watches until nothing is left, until nothing can come of it any more, or until the person has seen enough. */
-export async function watchMigration(context: CommandIo, watching: WatchMigrationOptions): Promise<ExitCode> {
-  const { host, output } = context;
-  const { source } = watching;
-  const end = new AbortController();
+/**
+ * Watches a migration and shows its status until the target has caught up (`untilIdle`), the migration is gone, or a signal
+ * arrives. Resolves with the exit code; throws a CliError for a source that was never reached and for an ended migration.
+ */
+export async function watchMigration(io: CommandIo, options: WatchMigrationOptions): Promise<ExitCode> {
+  const { host, output } = io;
+  const { source } = options;
+  const stopping = new AbortController();
   let signal: SignalName | undefined;
-  const stop = host.signals.listen((name) => {
+  const stopListening = host.signals.listen((name) => {
     signal ??= name;
-    end.abort();
+    stopping.abort();
   });
-  // Nobody reads any more: there is nothing left to say.
-  host.stdout.closed?.addEventListener('abort', () => end.abort());
+  // A closed stdout ends the watch: there is no reader left.
+  host.stdout.closed?.addEventListener('abort', () => stopping.abort());
   const path = watchRecordPath(host.folders.state, sourceNameOf(source));
-  const shown = await openWatchScreen(context, formatSourceName(sourceNameOf(source)), watching.showQueries);
-  let ended: PollResult | undefined;
+  const screen = await openWatchScreen(io, formatSourceName(sourceNameOf(source)), options.showQueries);
+  let lastPoll: PollResult | undefined;
   let isIdle = false;
   const record = readWatchRecord(path);
-  let isKnown = record !== undefined;
+  let wasReached = record !== undefined;
   try {
-    const options = {
+    const watchOptions = {
       clock: host.clock,
-      signal: end.signal,
-      ignoreDbs: watching.ignoreDbs,
-      slots: watching.slots,
+      signal: stopping.signal,
+      ignoreDbs: options.ignoreDbs,
+      slots: options.slots,
       record,
       onSent: (place: string, text: string) => {
-        if (watching.showQueries) void output.show(`sent to ${place}: ${text}`, maxTextLength);
+        if (options.showQueries) void output.show(`sent to ${place}: ${text}`, maxTextLength);
       },
     };
-    for await (const result of watchSource(source, watching.interval, options)) {
-      // Nothing was ever seen of this source: what keeps us out is more likely mistyped than broken.
-      if (!isKnown && !result.reached) throw sourceUnreachableError(result);
-      isKnown = true;
+    for await (const result of watchSource(source, options.interval, watchOptions)) {
+      // A source that was never reached more likely has a wrong address than an outage.
+      if (!wasReached && !result.reached) throw sourceUnreachableError(result);
+      wasReached = true;
       tryToSaveRecord(path, source, result);
-      await shown.show(result.sample);
-      if (result.ending !== undefined) ended = result;
-      isIdle = watching.untilIdle && result.idlePolls >= defaultWatchLimits.idlePolls;
+      await screen.show(result.sample);
+      if (result.ending !== undefined) lastPoll = result;
+      isIdle = options.untilIdle && result.idlePolls >= defaultWatchLimits.idlePolls;
       if (isIdle) break;
     }
   } finally {
-    stop();
-    await shown.close();
+    stopListening();
+    await screen.close();
   }
   if (isIdle) {
     await output.note(idleText(source));
     return 0;
   }
-  if (ended?.ending !== undefined) throw new CliError('not_found', ended.ending.message, { hint: ended.ending.hint });
+  if (lastPoll?.ending !== undefined)
+    throw new CliError('not_found', lastPoll.ending.message, { hint: lastPoll.ending.hint });
   if (signal === undefined) return 0;
-  throw new CliError('cancelled', 'the watch was ended; the migration goes on', {
-    hint: `come back with \`${watchAgainCommand(watching)}\``,
+  throw new CliError('cancelled', 'the watch was interrupted; the migration continues', {
+    hint: `watch again with \`${watchAgainCommand(options)}\``,
     exitCode: interruptedError(signal).exitCode,
   });
 }
 
-function sourceUnreachableError({ outage = 'it does not answer' }: PollResult): CliError {
-  return new CliError('source_unreachable', `could not enter the source: ${outage}`, {
-    hint: 'the same options with `cloudctl db preflight` tell what to do',
+function sourceUnreachableError({ outage = 'it does not respond' }: PollResult): CliError {
+  return new CliError('source_unreachable', `could not connect to the source: ${outage}`, {
+    hint: 'run `cloudctl db preflight` with the same options to find the cause',
   });
 }
 
-/** The source as records are named by. */
+/** The identity under which the watch record of a source is stored. */
 export function sourceNameOf({ engine, source }: DbSource): SourceIdentity {
   const { host, port } = source;
   return { engine, host, port, ...('dbname' in source ? { dbname: source.dbname } : {}) };
 }
 
-/** A state folder that cannot be written to ends no watch: the next one then begins without what this one saw. */
+/** A state folder that is not writable does not end the watch; the next watch then has no record of this one. */
 function tryToSaveRecord(path: string, source: DbSource, result: PollResult): void {
   try {
     saveRecord(path, source, result);
@@ -104,7 +110,7 @@ function tryToSaveRecord(path: string, source: DbSource, result: PollResult): vo
   }
 }
 
-/** The next watch knows what this one saw: what is gone then was dropped meanwhile. */
+/** Records the slots of the migration, so that the next watch detects a slot that was dropped between the two. */
 function saveRecord(path: string, source: DbSource, { activeSlots, ending, sample }: PollResult): void {
   const record = readWatchRecord(path) ?? { engine: source.engine, source: formatSourceName(sourceNameOf(source)) };
   if (ending !== undefined) {
@@ -127,29 +133,19 @@ function saveRecord(path: string, source: DbSource, { activeSlots, ending, sampl
 
 function idleText({ engine }: DbSource): string {
   return engine === 'redis'
-    ? 'Nothing is left to replicate. Stop the application, and move it to the target; then stop the migration in the control panel.'
-    : 'Nothing is left to replicate. At the cut-over stop the application, set the sequences of the target (`cloudctl db sequences`), move the application, and stop the migration in the control panel.';
+    ? 'The target has caught up with the source. Stop the application, switch it to the target, and stop the migration in the control panel.'
+    : 'The target has caught up with the source. At the cut-over stop the application, set the sequences of the target (`cloudctl db sequences`), switch the application to the target, and stop the migration in the control panel.';
 }
 
-/** The same words without the password. */
-function watchAgainCommand({
-  source: { engine, source },
-  untilIdle,
-  ignoreDbs,
-  slots,
-  caFile,
-}: WatchMigrationOptions): string {
-  const user = source.username === undefined ? '' : `${encodeURIComponent(source.username)}@`;
-  const host = source.host.includes(':') ? `[${source.host}]` : source.host;
-  const scheme = engine === 'redis' ? (source.ssl === 'disable' ? 'redis' : 'rediss') : 'postgres';
-  const database = 'dbname' in source ? `/${encodeURIComponent(source.dbname)}` : '';
-  const words = [
-    `${scheme}://${user}${host}:${source.port}${database}`,
-    ...(engine === 'postgresql' && source.ssl === 'disable' ? ['--disable-ssl'] : []),
+/** The command of this watch, without the password. */
+function watchAgainCommand({ source, untilIdle, ignoreDbs, slots, caFile }: WatchMigrationOptions): string {
+  const options = [
+    ...['--source', sourceUrl(source)],
+    ...(source.engine === 'postgresql' && source.source.ssl === 'disable' ? ['--disable-ssl'] : []),
     ...(caFile === undefined ? [] : ['--ca-file', caFile]),
     ...(ignoreDbs.length === 0 ? [] : ['--ignore-dbs', ignoreDbs.join(',')]),
     ...slots.flatMap((slot) => ['--slot', slot]),
     ...(untilIdle ? ['--until-idle'] : []),
   ];
-  return `cloudctl db watch --source ${words.map(quoteShellArg).join(' ')}`;
+  return `cloudctl db watch ${options.map(quoteShellArg).join(' ')}`;
 }

@@ -40,83 +40,94 @@ const view = {
 
 export const dbMigrateCommand: CommandSpec<Context> = {
   description:
-    'Runs the preflight first. If the continuous migration is possible it is started, after a question in a terminal; otherwise nothing is sent and the exit code is 3. The service is told host, database, port, user and password of the source, and nothing else is told the password. It replicates until it is stopped, two weeks at most.',
-  arguments: [{ name: 'CLUSTER_UUID', description: 'UUID of the managed cluster that is filled', required: true }],
+    'Runs the preflight first. If the continuous migration is possible, it is started, after a confirmation in a terminal. Otherwise nothing is sent, and the exit code is 3. The service receives host, port, database, user and password of the source; the password is sent nowhere else. The migration replicates until it is stopped, for two weeks at most.',
+  arguments: [
+    { name: 'CLUSTER_UUID', description: 'UUID of the managed cluster that receives the data', required: true },
+  ],
   options: [
     ...sourceOptionSpecs,
     ...preflightOptionSpecs,
     ...reportOptionSpecs,
-    { name: 'skip-preflight', description: 'start without judging the source' },
-    { name: 'watch', description: 'follow the migration once it is accepted, as `db watch` does' },
+    { name: 'skip-preflight', description: 'Start without a preflight' },
+    { name: 'watch', description: 'Watch the migration after it is started, as `db watch` does' },
     ...watchOptionSpecs,
   ],
   examples: [
     {
-      text: 'From the old server into the cluster',
+      text: 'Migrate a database into a cluster',
       command:
         'PGPASSWORD=… cloudctl db migrate 3b643ad7-65aa-4066-b45b-1c64b6db600a --source postgres://mover@db.example.com/shop',
     },
     {
-      text: 'Leave two databases out',
+      text: 'Migrate without two of the databases',
       command:
         'cloudctl db migrate 3b643ad7-65aa-4066-b45b-1c64b6db600a --source postgres://mover@db.example.com/shop --ignore-dbs scratch,old',
     },
   ],
-  run: async (context, words) => {
-    const cluster = readClusterUuid(words);
-    requireWatchFlag(words);
+  run: async (context, args) => {
+    const cluster = readClusterUuid(args);
+    requireWatchFlag(args);
     const settings = context.settings();
-    const source = await readDbSource(context, words);
-    const wish = readPreflightOptions(words, source.engine, settings, context.host.clock.now());
+    const source = await readDbSource(context, args);
+    const options = readPreflightOptions(args, source.engine, settings, context.host.clock.now());
     await requireWrite(context);
-    const judged = words.has('skip-preflight') ? undefined : await runPreflightWithFiles(context, words, source, wish);
-    if (judged !== undefined) await showPreflight(context, judged);
-    if (wish.method !== 'continuous') throw methodNotStartableError(source, wish.method);
-    if (judged !== undefined && !judged.report.ok) throw methodNotPossibleError(judged.report, words.value('fix-sql'));
+    const preflight = args.has('skip-preflight')
+      ? undefined
+      : await runPreflightWithFiles(context, args, source, options);
+    if (preflight !== undefined) await showPreflight(context, preflight);
+    if (options.method !== 'continuous') throw methodNotStartableError(source, options.method);
+    if (preflight !== undefined && !preflight.report.ok)
+      throw methodNotPossibleError(preflight.report, args.value('fix-sql'));
     await confirm(context, source, cluster);
     const api = await context.api(settings);
-    const before = judged === undefined ? undefined : await listExistingSlots(source, 5000);
-    const started = await startOnlineMigration(api, cluster, requestOf(source, words));
-    const begun = Date.parse(started.createdAt) || context.host.clock.now();
-    const deadline = new Date(begun + 14 * 86_400_000).toISOString().replace('.000Z', 'Z');
+    const existingSlots = preflight === undefined ? undefined : await listExistingSlots(source, 5000);
+    const started = await startOnlineMigration(api, cluster, requestOf(source, args));
+    const startedAt = Date.parse(started.createdAt) || context.host.clock.now();
+    const deadline = new Date(startedAt + 14 * 86_400_000).toISOString().replace('.000Z', 'Z');
     const result: Migrated = {
       id: started.id,
       status: started.status,
       created_at: started.createdAt,
       deadline,
-      ...(judged === undefined ? {} : { preflight: judged.report }),
+      ...(preflight === undefined ? {} : { preflight: preflight.report }),
     };
-    await recordMigration(context, source, { at: begun, cluster, id: started.id }, judged?.report, before);
+    await recordMigration(
+      context,
+      source,
+      { at: startedAt, cluster, id: started.id },
+      preflight?.report,
+      existingSlots,
+    );
     await context.output.object(result, view);
     await context.output.note(acceptedText(source.engine, deadline));
-    return words.has('watch') ? watchMigration(context, readWatchArgs(words, source, words.has('show-queries'))) : 0;
+    return args.has('watch') ? watchMigration(context, readWatchArgs(args, source, args.has('show-queries'))) : 0;
   },
 };
 
-function readClusterUuid(words: ParsedArgs): string {
-  const [typed = ''] = words.positionals;
+function readClusterUuid(args: ParsedArgs): string {
+  const [typed = ''] = args.positionals;
   if (/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(typed)) return typed.toLowerCase();
   throw usageError(
     'CLUSTER_UUID is not a UUID',
-    'copy it from the control panel; it looks like 3b643ad7-65aa-4066-b45b-1c64b6db600a',
+    'copy it from the control panel, for example 3b643ad7-65aa-4066-b45b-1c64b6db600a',
   );
 }
 
-/** Words of the watch mean nothing where nobody watches. */
-function requireWatchFlag(words: ParsedArgs): void {
-  if (words.has('watch')) return;
-  const idle = watchOptionSpecs.find(({ name }) => words.values(name).length > 0);
-  if (idle !== undefined) throw usageError(`cannot use --${idle.name} without --watch`, 'add `--watch`');
+/** Options of the watch have no effect without it. */
+function requireWatchFlag(args: ParsedArgs): void {
+  if (args.has('watch')) return;
+  const unused = watchOptionSpecs.find(({ name }) => args.values(name).length > 0);
+  if (unused !== undefined) throw usageError(`cannot use --${unused.name} without --watch`, 'add `--watch`');
 }
 
-/** Known before the source is asked anything: a session that cannot write would only fail in the end. */
+/** Checked before the preflight, which takes long: a session without write scope could not start the migration. */
 async function requireWrite(context: Context): Promise<void> {
   const settings = context.settings();
   if (settings.accessToken !== undefined) return;
   const record = await context.session(settings).record();
   if (canWrite(record.scope)) return;
-  throw new CliError('scope_too_small', "the session's scope does not allow to start a migration", {
-    detail: `its scope is ${record.scope}`,
+  throw new CliError('scope_too_small', 'cannot start a migration: the session has no write scope', {
+    detail: `the scope of the session is ${record.scope}`,
     hint: loginHints(settings, context.host.folders.config).write,
   });
 }
@@ -129,11 +140,11 @@ async function showPreflight(context: Context, { report, changes }: PreflightOut
   );
 }
 
-/** The request has no method (spec.md §4.5): what is sent is a continuous migration, so another one is a person's work. */
+/** The request has no method (spec.md §4.5): the service starts a continuous migration, so the user runs a dump by hand. */
 function methodNotStartableError(source: DbSource, method: 'dump' | 'scan'): CliError {
   return usageError(
-    `cannot start a ${method}: the service's online migration is continuous; nothing was sent`,
-    'run the commands of the detail by hand',
+    `cannot start a ${method}: the service only starts continuous migrations`,
+    'run these commands by hand; nothing was sent to the service',
     manualCopyCommands(source),
   );
 }
@@ -143,12 +154,12 @@ async function confirm(context: Context, { source }: DbSource, cluster: string):
   const message = `Start the online migration of ${source.host}:${source.port} into cluster ${cluster}?`;
   if (await context.prompts.confirm({ message })) return;
   throw new CliError('cancelled', 'the migration was not started', {
-    hint: 'nothing was sent; run the command again to start it',
+    hint: 'run the command again to start it; nothing was sent to the service',
   });
 }
 
-function requestOf({ engine, source }: DbSource, words: ParsedArgs): Parameters<typeof startOnlineMigration>[2] {
-  const ignoreDbs = words.values('ignore-dbs');
+function requestOf({ engine, source }: DbSource, args: ParsedArgs): Parameters<typeof startOnlineMigration>[2] {
+  const ignoreDbs = args.values('ignore-dbs');
   return {
     source: {
       host: source.host,
@@ -162,44 +173,46 @@ function requestOf({ engine, source }: DbSource, words: ParsedArgs): Parameters<
   };
 }
 
-/** For `db watch`: from when the two weeks run, and what of the source is not the migration's. It is accepted whatever happens here. */
+/** Saves for `db watch` when the migration started and which slots existed before. A failure is only a warning: the migration runs. */
 async function recordMigration(
   context: Context,
   source: DbSource,
   started: RecordedStart,
   report: PreflightReport | undefined,
-  before: readonly string[] | undefined,
+  existingSlots: readonly string[] | undefined,
 ): Promise<void> {
   const name = sourceNameOf(source);
-  const warned = report?.findings.filter(({ status }) => status === 'warn' || status === 'fail').map(({ id }) => id);
+  const openFindings = report?.findings
+    .filter(({ status }) => status === 'warn' || status === 'fail')
+    .map(({ id }) => id);
   try {
     writeWatchRecord(watchRecordPath(context.host.folders.state, name), {
       engine: source.engine,
       source: formatSourceName(name),
       started,
-      ...(before === undefined ? {} : { before }),
-      ...(warned === undefined ? {} : { warned: [...new Set(warned)] }),
+      ...(existingSlots === undefined ? {} : { before: existingSlots }),
+      ...(openFindings === undefined ? {} : { warned: [...new Set(openFindings)] }),
     });
   } catch (error) {
     await context.output.warn(
-      `could not write down when it started: ${error instanceof Error ? error.message : error}`,
+      `could not save the start of the migration for \`db watch\`: ${error instanceof Error ? error.message : error}`,
     );
   }
 }
 
-/** spec.md §4.6: what must not be done meanwhile, and what must be undone afterwards. */
+/** The rules of spec.md §4.6 for the time of the migration and after it. */
 function acceptedText(engine: DbSource['engine'], deadline: string): string {
   const rules =
     engine === 'redis'
-      ? ['do not change the replication configuration of the source, nor anything between the two databases']
+      ? ['do not change the replication configuration of the source, or the connection between the two databases']
       : [
-          'do not write to the tables on the target that are being migrated',
+          'do not write to the migrated tables on the target',
           'do not change the replication configuration of the source, wal_level or max_replication_slots',
-          'do not change anything that breaks the connection between the two databases',
+          'do not interrupt the connection between the two databases',
         ];
   return [
-    `The migration is accepted and runs until it is stopped, at the latest until ${deadline}. Accepted does not mean that a row was copied.`,
+    `The service accepted the migration. It runs until it is stopped, until ${deadline} at the latest. To see whether it copies data, run \`cloudctl db watch\`. While it runs:`,
     ...rules.map((rule) => `  ${rule}`),
-    'Afterwards restore the firewall rules and trusted sources that were opened for it.',
+    'After it, restore the firewall rules and trusted sources that were opened for it.',
   ].join('\n');
 }

@@ -14,45 +14,48 @@ import {
 
 export const dbPreflightCommand: CommandSpec<Context> = {
   description:
-    'Judges whether an external PostgreSQL or Redis database can be migrated online into a managed cluster: by continuous replication, only by a dump (scan), or not yet; why; what to change; and how long it will take. Every statement runs inside a read-only transaction; --show-queries prints them. It proves the way from this machine, not from the service. Exit 3 when the method asked for is not possible.',
+    'Checks whether an external PostgreSQL or Redis database can be migrated online into a managed cluster: by continuous replication, only by a dump or scan, or not yet. The report lists every finding with its fix, and estimates how long the migration takes. Every statement runs in a read-only transaction; --show-queries prints them. The preflight tests the connection from this machine, not from the service. Exit code 3: the requested method is not possible.',
   options: [...sourceOptionSpecs, ...preflightOptionSpecs, ...reportOptionSpecs],
   examples: [
     {
-      text: 'Is it ready?',
+      text: 'Check a source for a target version',
       command: 'PGPASSWORD=… cloudctl db preflight --source postgres://mover@db.example.com/shop --target-version 17',
     },
     {
-      text: 'What must be done, as scripts',
+      text: 'Write the fixes, and how to undo them, as scripts',
       command:
         'cloudctl db preflight --source postgres://mover@db.example.com/shop --fix-sql fix.sql --undo-sql undo.sql',
     },
     {
-      text: 'For a change request',
+      text: 'Write reports for a change request',
       command:
         'cloudctl db preflight --source postgres://mover@db.example.com/shop --report preflight.html --report preflight.sarif',
     },
-    { text: 'Redis', command: 'cloudctl db preflight --source rediss://db.example.com:6379 --target-version 7.2' },
+    {
+      text: 'Check a Redis source',
+      command: 'cloudctl db preflight --source rediss://db.example.com:6379 --target-version 7.2',
+    },
   ],
-  run: async (context, words) => {
-    const source = await readDbSource(context, words);
-    const wish = readPreflightOptions(words, source.engine, context.settings(), context.host.clock.now());
-    const judged = await runPreflightWithFiles(context, words, source, wish);
-    await showReport(context, judged);
-    if (!judged.report.ok) throw methodNotPossibleError(judged.report, words.value('fix-sql'));
+  run: async (context, args) => {
+    const source = await readDbSource(context, args);
+    const options = readPreflightOptions(args, source.engine, context.settings(), context.host.clock.now());
+    const outcome = await runPreflightWithFiles(context, args, source, options);
+    await showReport(context, outcome);
+    if (!outcome.report.ok) throw methodNotPossibleError(outcome.report, args.value('fix-sql'));
     return 0;
   },
 };
 
-/** The report as data: as text where a table would be, else by the format; rows are findings where a format has rows. */
+/** Prints the report: as text where the output format is table, as one row per finding in csv and ndjson. */
 async function showReport(context: Context, { report, changes }: PreflightOutcome): Promise<void> {
   const { output, globals, host } = context;
   const asText =
     output.format === 'table' && globals.values('format').length === 0 && globals.value('query') === undefined;
   if (asText) {
-    const ink = await createTerminalStyles(
+    const styles = await createTerminalStyles(
       isColorEnabled({ sink: host.stdout, env: host.env, noColor: globals.has('no-color') }),
     );
-    await output.text(textReport(report, ink, changes));
+    await output.text(textReport(report, styles, changes));
     return;
   }
   if (

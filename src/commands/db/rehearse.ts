@@ -133,7 +133,7 @@ interface RehearseArgs {
 function readRehearseArgs(args: ParsedArgs): RehearseArgs {
   const reportFile = args.value('report');
   if (reportFile !== undefined && !reportFile.toLowerCase().endsWith('.json')) {
-    throw usageError(`cannot write ${reportFile}: the report has no such format`, 'use a file name that ends in .json');
+    throw usageError(`the report format of ${reportFile} is unknown`, 'use a file name that ends in .json');
   }
   return {
     keep: args.has('keep'),

@@ -8,7 +8,7 @@ import { usageError } from '../../errors.ts';
 import { exactNumberField, isRecord, type JsonRecord, stringField } from '../../json.ts';
 import { limitOption, printList } from '../print-list.ts';
 
-/** Columns by the names accustomed tools use. */
+/** The column names are those of `doctl`. */
 const view: ListView<JsonRecord> = {
   columns: [
     { name: 'ID', value: (row) => exactNumberField(row, 'id') },
@@ -28,18 +28,18 @@ const view: ListView<JsonRecord> = {
 
 export const dropletsListCommand: CommandSpec<Context> = {
   description:
-    'Every droplet, all pages. GLOB keeps those whose name matches a shell pattern; quote it, so that the shell does not expand it itself.',
-  arguments: [{ name: 'GLOB', description: 'a pattern for names, as in "web-*"' }],
+    'Lists all droplets of the account. With GLOB, lists only those whose name matches the shell pattern. Quote the pattern, so that the shell does not expand it.',
+  arguments: [{ name: 'GLOB', description: 'Shell pattern for names, for example "web-*"' }],
   options: [
-    { name: 'region', valueName: 'R', description: 'only those in this region' },
-    { name: 'tag', valueName: 'T', description: 'only those with this tag' },
+    { name: 'region', valueName: 'R', description: 'Only droplets in this region' },
+    { name: 'tag', valueName: 'T', description: 'Only droplets with this tag' },
     limitOption,
   ],
   examples: [
-    { text: 'The web servers in one region', command: "cloudctl droplets list 'web-*' --region nyc3" },
-    { text: 'Only ids and addresses', command: 'cloudctl droplets list --format ID,PublicIPv4 --no-header' },
+    { text: 'List the web servers in one region', command: "cloudctl droplets list 'web-*' --region nyc3" },
+    { text: 'Print only ids and addresses', command: 'cloudctl droplets list --format ID,PublicIPv4 --no-header' },
     {
-      text: 'Names of what is not active',
+      text: 'Print the names of droplets that are not active',
       command: 'cloudctl droplets list --query "[?status!=\'active\'].name" -o json',
     },
   ],
@@ -62,13 +62,15 @@ export const dropletsListCommand: CommandSpec<Context> = {
   },
 };
 
-/** A server that does not know the filter gives all droplets, and whoever reads the list may delete them. Tags have no case. */
+/**
+ * A server without the tag filter returns all droplets, and a script may delete what is listed. Tags are case-insensitive.
+ */
 function mayHaveTag({ tags }: JsonRecord, wanted: string): boolean {
   return !Array.isArray(tags) || tags.some((tag) => String(tag).toLowerCase() === wanted.toLowerCase());
 }
 
 function matcherOf(glob: string): (name: string) => boolean {
-  if (glob.trim() === '') throw usageError('GLOB is empty', 'leave it out to list all droplets');
+  if (glob.trim() === '') throw usageError('GLOB is empty', 'remove it to list all droplets');
   try {
     return createGlobMatcher(glob);
   } catch {
@@ -79,15 +81,15 @@ function matcherOf(glob: string): (name: string) => boolean {
 function publicAddress(row: JsonRecord): Cell {
   const networks = isRecord(row.networks) ? row.networks.v4 : undefined;
   if (!Array.isArray(networks)) return undefined;
-  const open = networks.find((network) => isRecord(network) && network.type === 'public');
-  return isRecord(open) ? stringField(open, 'ip_address') : undefined;
+  const publicNetwork = networks.find((network) => isRecord(network) && network.type === 'public');
+  return isRecord(publicNetwork) ? stringField(publicNetwork, 'ip_address') : undefined;
 }
 
 function slugOf(value: unknown): string | undefined {
   return isRecord(value) ? stringField(value, 'slug') : undefined;
 }
 
-/** As a person would say it: distribution and name, else the slug. */
+/** Distribution and name, or the slug without them. */
 function imageOf(value: unknown): Cell {
   if (!isRecord(value)) return undefined;
   const parts = [stringField(value, 'distribution'), stringField(value, 'name')].filter((part) => part !== undefined);

@@ -9,20 +9,20 @@ import type { StatusSample } from '../status-sample.ts';
 import { type LoggedState, nextLogLines } from './log-lines.ts';
 import { drawStatusScreen } from './status-screen.ts';
 
-/** Where a watch shows what it sees. */
+/** Shows the samples of a watch. */
 export interface WatchScreen {
   show(sample: StatusSample): Promise<void>;
   close(): Promise<void>;
 }
 
-/** A picture in a terminal, lines elsewhere, data where a format was asked for. */
-export async function openWatchScreen(context: CommandIo, title: string, showQueries: boolean): Promise<WatchScreen> {
-  const { output, globals, host } = context;
+/** A status screen in a terminal, log lines for other outputs, and data where an output format is given. */
+export async function openWatchScreen(io: CommandIo, title: string, showQueries: boolean): Promise<WatchScreen> {
+  const { output, globals, host } = io;
   const asText =
     output.format === 'table' && globals.values('format').length === 0 && globals.value('query') === undefined;
-  if (!asText) return createDataScreen(context);
-  // What is sent scrolls, which a picture cannot.
-  return host.stdout.isTTY && !showQueries ? createLiveScreen(context, title) : createLineScreen(context);
+  if (!asText) return createDataScreen(io);
+  // Printed queries scroll, and the status screen does not.
+  return host.stdout.isTTY && !showQueries ? createLiveScreen(io, title) : createLineScreen(io);
 }
 
 function createDataScreen({ output }: CommandIo): WatchScreen {
@@ -33,7 +33,7 @@ function createDataScreen({ output }: CommandIo): WatchScreen {
       last = sample;
       if (streams) await output.object(sample, view);
     },
-    // Formats that are one document hold one look: the last.
+    // A format that is one document holds only the last sample.
     async close() {
       if (!streams && last !== undefined) await output.object(last, view);
     },
@@ -55,11 +55,11 @@ const view: ListView<StatusSample> = {
 };
 
 function createLineScreen({ output }: CommandIo): WatchScreen {
-  let said: LoggedState | undefined;
+  let logged: LoggedState | undefined;
   return {
     async show(sample) {
-      const next = nextLogLines(said, sample);
-      said = next.said;
+      const next = nextLogLines(logged, sample);
+      logged = next.said;
       if (next.lines.length > 0) await output.text(sanitizeLines(next.lines.join('\n'), maxTextLength));
     },
     close: async () => {},
@@ -68,37 +68,37 @@ function createLineScreen({ output }: CommandIo): WatchScreen {
 
 async function createLiveScreen({ host, globals }: CommandIo, title: string): Promise<WatchScreen> {
   const { stdout, env } = host;
-  const [ink, rule] = await Promise.all([
+  const [styles, ruler] = await Promise.all([
     createTerminalStyles(isColorEnabled({ sink: stdout, env, noColor: globals.has('no-color') })),
     createTextMeasurer(),
   ]);
-  const live = createTerminalScreen(stdout);
+  const screen = createTerminalScreen(stdout);
   const lags: number[] = [];
   let last: StatusSample | undefined;
-  const picture = (sample: StatusSample): readonly string[] =>
+  const lines = (sample: StatusSample): readonly string[] =>
     drawStatusScreen(sample, {
       columns: stdout.columns ?? 80,
       rows: stdout.rows ?? 24,
       title,
       lags,
-      paint: ink,
-      ruler: rule,
+      paint: styles,
+      ruler,
     });
   const redraw = () => {
-    if (last !== undefined) void live.draw(picture(last));
+    if (last !== undefined) void screen.draw(lines(last));
   };
-  const deaf = stdout.onResize?.(redraw);
+  const stopResizing = stdout.onResize?.(redraw);
   return {
     async show(sample) {
       last = sample;
       lags.push(sample.lag_bytes);
       if (lags.length > 200) lags.shift();
-      await live.draw(picture(sample));
+      await screen.draw(lines(sample));
     },
     async close() {
-      deaf?.();
-      // The last picture without its foot stays where the person can scroll back to it.
-      await live.end(last === undefined ? [] : picture(last).slice(0, -2));
+      stopResizing?.();
+      // The last status, without its footer, stays in the scroll-back of the terminal.
+      await screen.end(last === undefined ? [] : lines(last).slice(0, -2));
     },
   };
 }
