@@ -6,61 +6,62 @@ import { readTlsSession, type TlsSession } from '../platform/tls-session.ts';
 import { type CopyIn, type CopyOut, copyIn, copyOut } from './copy.ts';
 import type { Client, Stream } from './pg.ts';
 import { toConnectError, toQueryError } from './query-error.ts';
+import { sendStatement } from './send-statement.ts';
 import type { PostgresqlSource } from './source.ts';
 import { postgresqlTlsOptions } from './tls.ts';
 
-/** A row of the simple protocol: every value as the server wrote it. */
+/** A row of the simple query protocol: every value as the server wrote it. */
 export type PostgresqlRow = Readonly<Record<string, string | null>>;
 
 export interface ConnectOptions {
   readonly dbname: string;
-  /** Milliseconds until the server must be ready for a query. */
+  /** Milliseconds until the server must be ready for a statement. */
   readonly limit: number;
   readonly signal?: AbortSignal | undefined;
-  /** A walsender of the logical kind: `replication=database`. */
+  /** A connection of the replication protocol (`replication=database`) instead of a session for SQL. */
   readonly replication?: boolean;
-  /** As the server shows the session to others; `cloudctl-preflight` unless told. */
+  /** application_name, as pg_stat_activity shows it (default: `cloudctl-preflight`). */
   readonly applicationName?: string;
 }
 
 export interface PostgresqlSession {
-  /** What the other side told as its process (BackendKeyData); a pooler tells anything, or nothing. */
+  /** The process id that the server reported at login (BackendKeyData); a pooler reports an arbitrary one, or none. */
   readonly processId: number | undefined;
   /** undefined: not encrypted. */
   readonly tls: TlsSession | undefined;
-  /** The server wanted the password; where a host rule says `trust` nobody knows whether it is right. */
+  /** The server requested the password. When a line of pg_hba.conf has the method `trust`, the password is not verified. */
   readonly passwordAsked: boolean;
   /**
-   * Sends one message of the simple protocol: one entry a statement, in order; values are text or null.
-   * Throws a QueryError; after one that is not `lost` the session goes on.
-   * @param limit milliseconds, 30 s unless told; after them the session is given up
+   * Sends one message of the simple query protocol. Returns the rows of each statement, in order.
+   * @param limit milliseconds (default: 30 s), after which the session is closed
+   * @throws QueryError; unless it is `lost`, the session can be used again
    */
   query(text: string, limit?: number): Promise<readonly (readonly PostgresqlRow[])[]>;
-  /** Says goodbye and closes, in a second at most; never fails. */
+  /** Closes the session within a second; never throws. */
   end(): Promise<void>;
 }
 
-/** A session that can carry whole tables. */
+/** A session that can also copy whole tables (https://www.postgresql.org/docs/current/sql-copy.html). */
 export interface CopySession extends PostgresqlSession {
-  /** `COPY … TO STDOUT`. Throws a QueryError; one that was not read to its end costs the session. */
+  /** Runs `COPY … TO STDOUT`. When it is not read to its end, the session is closed. Throws a QueryError. */
   copyOut: CopyOut;
-  /** `COPY … FROM STDIN`. */
+  /** Runs `COPY … FROM STDIN`. Throws a QueryError. */
   copyIn: CopyIn;
 }
 
-/** Opens a session. Throws a ConnectError, and leaves nothing open behind it. */
+/** Opens a session. Throws a ConnectError; no socket stays open then. */
 export async function connectPostgresql(source: PostgresqlSource, options: ConnectOptions): Promise<CopySession> {
-  const { Client: Made } = await import('./pg.ts');
+  const { Client: PgClient } = await import('./pg.ts');
   refuseNul('user name', source.username);
   refuseNul('database name', options.dbname);
   const socket = new Socket();
   let passwordAsked = false;
-  const client = new Made({
+  const client = new PgClient({
     host: source.address ?? source.host,
     port: source.port,
     user: source.username,
     database: options.dbname,
-    // A function that never gives an empty text: otherwise pg looks in the environment and in .pgpass itself.
+    // When the function returned an empty text, pg would look in the environment and in .pgpass itself.
     password: () => {
       passwordAsked = true;
       return passwordOf(source);
@@ -71,64 +72,61 @@ export async function connectPostgresql(source: PostgresqlSource, options: Conne
     keepAlive: true,
     scramMaxIterations: 5_000_000,
   });
-  // pg adds what it finds in PGOPTIONS and its like; a pooler refuses such parameters, or hands the settings on.
+  // pg would add PGOPTIONS and the like; a pooler rejects such parameters or keeps the settings for other clients.
   client.getStartupConf = () => ({
     user: source.username,
     database: options.dbname,
     application_name: options.applicationName ?? 'cloudctl-preflight',
     ...(options.replication === true ? { replication: 'database' } : {}),
   });
-  const line = watchConnection(client, socket, source.ssl === 'require');
+  const connection = watchConnection(client, socket, source.ssl === 'require');
   try {
     await withTimeout(client.connect(), options.limit, options.signal);
   } catch (error) {
-    line.drop();
-    throw toConnectError(error, line.phase(), options.limit, line.tls());
+    connection.drop();
+    throw toConnectError(error, connection.phase(), options.limit, connection.tls());
   }
-  return { ...createPostgresqlSession(client, line, options.signal), passwordAsked };
+  return { ...createPostgresqlSession(client, connection, options.signal), passwordAsked };
 }
 
 function createPostgresqlSession(
   client: Client,
-  line: ConnectionState,
+  connection: ConnectionState,
   signal: AbortSignal | undefined,
 ): Omit<CopySession, 'passwordAsked'> {
-  const copying = {
+  const transport = {
     signal,
-    drop: line.drop,
-    toError: (error: unknown) => toQueryError(line.failure() ?? error, 0),
+    drop: connection.drop,
+    toError: (error: unknown) => toQueryError(connection.failure() ?? error, 0),
   };
   return {
-    // pg reads it as a signed number, and poolers make up any of 32 bits.
+    // pg reads it as a signed number, and poolers use all 32 bits.
     processId: client.processID === null ? undefined : client.processID >>> 0,
-    tls: line.tls(),
+    tls: connection.tls(),
     async query(text, limit = 30_000) {
       try {
-        const answer = await withTimeout(client.query({ text, types: asText }), limit, signal);
-        return 'rows' in answer ? [answer.rows] : answer.map((set) => set.rows);
+        return await withTimeout(sendStatement(client, text), limit, signal);
       } catch (error) {
-        const failure = toQueryError(line.failure() ?? error, limit);
-        if (failure.lost) line.drop();
+        const failure = toQueryError(connection.failure() ?? error, limit);
+        if (failure.lost) connection.drop();
         throw failure;
       }
     },
-    copyOut: (text, take) => copyOut(client, copying, text, take),
-    copyIn: (text) => copyIn(client, copying, text),
+    copyOut: (text, take) => copyOut(client, transport, text, take),
+    copyIn: (text) => copyIn(client, transport, text),
     async end() {
-      // The server closes its side on a goodbye; one that hangs is left.
+      // The server closes the connection after Terminate; when it hangs, the socket is destroyed.
       await withTimeout(client.end(), 1000, signal).catch(() => {});
-      line.drop();
+      connection.drop();
     },
   };
 }
 
-const asText = { getTypeParser: () => (value: string) => value };
-
-/** What becomes of the connection below the client. */
+/** State of the network connection that pg does not expose. */
 interface ConnectionState {
   phase(): ConnectPhase;
   tls(): TlsSession | undefined;
-  /** Why it broke when nobody was asking. */
+  /** The error that ended the connection while no statement was running. */
   failure(): Error | undefined;
   drop(): void;
 }
@@ -163,16 +161,16 @@ function watchConnection(client: Client, socket: Socket, encrypted: boolean): Co
   };
 }
 
-/** pg reads messages in a listener and throws on some, such as a request for Kerberos: nobody could catch that. */
+/** pg parses messages in a listener and throws on some, such as a request for Kerberos; no caller could catch that. */
 function catchListenerErrors(stream: Stream): Stream {
   let begun = false;
   return {
     on: (event, listener) =>
-      stream.on(event, (...words) => {
+      stream.on(event, (...values) => {
         try {
-          if (event === 'data' && !begun) refuseOtherProtocol(words[0]);
+          if (event === 'data' && !begun) refuseOtherProtocol(values[0]);
           begun ||= event === 'data';
-          listener(...words);
+          listener(...values);
         } catch (error) {
           stream.destroy(new Error(sanitizeRemoteText(String(error))));
         }
@@ -181,19 +179,22 @@ function catchListenerErrors(stream: Stream): Stream {
   };
 }
 
-/** The first message asks for authentication, negotiates the protocol, or is an error; pg would wait for the rest of anything. */
+/** The first message is an authentication request, a protocol negotiation or an error; pg would wait for the rest of any other. */
 function refuseOtherProtocol(bytes: unknown): void {
   const first = Buffer.isBuffer(bytes) ? bytes[0] : undefined;
   if (first === undefined || !'REvN'.includes(String.fromCharCode(first))) {
-    throw new Error('what answers does not speak the protocol of PostgreSQL');
+    throw new Error('the response is not of the PostgreSQL protocol');
   }
 }
 
-/** The work, or a DOMException: TimeoutError after the limit, AbortError when the signal comes first. */
+/** Rejects with a DOMException: `TimeoutError` after the limit (milliseconds), `AbortError` when the signal comes first. */
 function withTimeout<T>(work: Promise<T>, limit: number, signal: AbortSignal | undefined): Promise<T> {
   return new Promise((resolve, reject) => {
-    const stop = () => finish(() => reject(new DOMException('no longer wanted', 'AbortError')));
-    const timer = setTimeout(() => finish(() => reject(new DOMException('no answer', 'TimeoutError'))), limit);
+    const stop = () => finish(() => reject(new DOMException('the operation was aborted', 'AbortError')));
+    const timer = setTimeout(
+      () => finish(() => reject(new DOMException('the time limit has passed', 'TimeoutError'))),
+      limit,
+    );
     const finish = (settle: () => void) => {
       clearTimeout(timer);
       signal?.removeEventListener('abort', stop);
@@ -211,12 +212,12 @@ function withTimeout<T>(work: Promise<T>, limit: number, signal: AbortSignal | u
 function passwordOf(source: PostgresqlSource): string {
   const password = source.password?.reveal() ?? '';
   if (password === '')
-    throw new ConnectError('startup', connectErrorCodes.noPassword, 'the server asks for a password');
+    throw new ConnectError('startup', connectErrorCodes.noPassword, 'the server requires a password');
   return password;
 }
 
-/** A NUL ends a text of the startup message, so that the rest of it would be read as another parameter. */
+/** A NUL ends a text of the startup message: the server would read the rest as another parameter. */
 function refuseNul(what: string, text: string): void {
   if (text.includes('\0'))
-    throw new ConnectError('startup', connectErrorCodes.protocol, `the ${what} holds a NUL character`);
+    throw new ConnectError('startup', connectErrorCodes.protocol, `the ${what} contains a NUL character`);
 }

@@ -1,24 +1,25 @@
-import type { Client, Submittable } from './pg.ts';
+import type { Client } from './pg.ts';
 import type { QueryError } from './query-error.ts';
+import { type CopyMessages, sendStatement } from './send-statement.ts';
 
 /**
- * Hands on what the server sends, row by row: a promise that `take` returns holds the server back until it settles. The
- * bytes are good until `take` returns. Resolves with the number of rows.
+ * Passes the rows of the server to `take`, one by one. While a promise returned by `take` is pending, no more rows are read.
+ * The bytes are valid until `take` returns. Resolves with the number of rows.
  */
 export type CopyOut = (text: string, take: (bytes: Uint8Array) => Promise<void> | undefined) => Promise<number>;
 
 export type CopyIn = (text: string) => Promise<CopySink>;
 
 export interface CopySink {
-  /** Takes a copy of the bytes. A promise: the server is behind, and more should wait for it. */
+  /** Copies the bytes. When it returns a promise, the caller waits for it before the next write: the server is slower. */
   write(bytes: Uint8Array): Promise<void> | undefined;
-  /** Resolves with the number of rows the server has taken. */
+  /** Ends the COPY. Resolves with the number of rows that the server stored. */
   finish(): Promise<number>;
-  /** Nothing of it stays on the server. */
+  /** Cancels the COPY: the server stores no row of it. */
   abandon(): Promise<void>;
 }
 
-/** The session below: how to hear of its end, and how to end it. */
+/** What a COPY needs of its session. */
 export interface CopyTransport {
   readonly signal: AbortSignal | undefined;
   readonly drop: () => void;
@@ -27,13 +28,12 @@ export interface CopyTransport {
 
 export async function copyOut(
   client: Client,
-  carrier: CopyTransport,
+  transport: CopyTransport,
   ...[text, take]: Parameters<CopyOut>
 ): Promise<number> {
-  const answer = createCopyHandlers(carrier);
-  client.query({
-    ...answer.handlers,
-    submit: (connection) => connection.query(text),
+  const copy = createCopyHandlers(transport);
+  await sendStatement(client, text, {
+    ...copy.handlers,
     handleCopyData({ chunk }, { stream }) {
       const wait = take(chunk);
       if (wait === undefined) return;
@@ -41,21 +41,21 @@ export async function copyOut(
       wait.then(
         () => stream.resume(),
         (error: unknown) => {
-          // The rest of the table is on its way, and nobody wants it.
-          answer.fail(error);
-          carrier.drop();
+          // The server would go on sending the rest of the table.
+          copy.fail(error);
+          transport.drop();
         },
       );
     },
   });
-  return answer.rows;
+  return copy.rows;
 }
 
-/** As much as is sent in one piece: a message for each row would cost a system call for each row. */
+/** Bytes that are sent in one message: a message for each row would cost a system call for each row. */
 const chunkSize = 65_536;
 
-export async function copyIn(client: Client, carrier: CopyTransport, text: string): Promise<CopySink> {
-  const answer = createCopyHandlers(carrier);
+export async function copyIn(client: Client, transport: CopyTransport, text: string): Promise<CopySink> {
+  const copy = createCopyHandlers(transport);
   const buffer = Buffer.allocUnsafe(chunkSize);
   let filled = 0;
   const { connection } = client;
@@ -64,20 +64,16 @@ export async function copyIn(client: Client, carrier: CopyTransport, text: strin
     if (!connection.stream.writableNeedDrain) return undefined;
     return Promise.race([
       new Promise<void>((resolve) => connection.stream.once('drain', resolve)),
-      answer.rows.then(() => {}),
+      copy.rows.then(() => {}),
     ]);
   };
   await new Promise<void>((resolve, reject) => {
-    answer.rows.catch(reject);
-    client.query({
-      ...answer.handlers,
-      submit: () => connection.query(text),
-      handleCopyInResponse: () => resolve(),
-    });
+    copy.rows.catch(reject);
+    sendStatement(client, text, { ...copy.handlers, handleCopyInResponse: () => resolve() }).catch(reject);
   });
   return {
     write(bytes) {
-      if (answer.failed()) return answer.rows.then(() => {});
+      if (copy.failed()) return copy.rows.then(() => {});
       let wait: Promise<void> | undefined;
       if (filled + bytes.length > chunkSize) {
         wait = flush(buffer.subarray(0, filled));
@@ -89,27 +85,27 @@ export async function copyIn(client: Client, carrier: CopyTransport, text: strin
       return wait;
     },
     finish() {
-      if (!answer.failed()) {
+      if (!copy.failed()) {
         if (filled > 0) connection.sendCopyFromChunk(buffer.subarray(0, filled));
         connection.endCopyFrom();
       }
-      return answer.rows;
+      return copy.rows;
     },
     async abandon() {
-      if (!answer.failed()) connection.sendCopyFail('abandoned');
-      await answer.rows.catch(() => {});
+      if (!copy.failed()) connection.sendCopyFail('abandoned');
+      await copy.rows.catch(() => {});
     },
   };
 }
 
 interface CopyHandlers {
-  readonly handlers: Submittable;
+  readonly handlers: CopyMessages;
   readonly rows: Promise<number>;
   readonly fail: (error: unknown) => void;
   readonly failed: () => boolean;
 }
 
-/** What every copy does with the server's other answers. */
+/** Handles the messages that both directions have in common. */
 function createCopyHandlers({ signal, drop, toError }: CopyTransport): CopyHandlers {
   let count = 0;
   let failed = false;
@@ -119,10 +115,10 @@ function createCopyHandlers({ signal, drop, toError }: CopyTransport): CopyHandl
     settle = resolve;
     refuse = reject;
   });
-  // Whoever waits for the rows hears it; nobody may be waiting yet.
+  // The caller may not wait for the rows yet; an unhandled rejection would end the process.
   rows.catch(() => {});
   const stop = () => {
-    fail(new DOMException('no longer wanted', 'AbortError'));
+    fail(new DOMException('the operation was aborted', 'AbortError'));
     drop();
   };
   const end = () => signal?.removeEventListener('abort', stop);
@@ -138,7 +134,6 @@ function createCopyHandlers({ signal, drop, toError }: CopyTransport): CopyHandl
     fail,
     failed: () => failed,
     handlers: {
-      submit() {},
       handleRowDescription() {},
       handleDataRow() {},
       handleCopyInResponse() {},

@@ -184,6 +184,17 @@ const samples: readonly Sample[] = [
     says: ['src/entry.ts:1: process.exit(1);'],
   },
   {
+    name: 'a statement that is sent to PostgreSQL beside the one function',
+    rule: text.postgresqlStatementsHaveOnePlace,
+    good: {
+      'src/postgresql/send-statement.ts': 'await client.query(text);',
+      'src/engine/a.ts': 'await session.query(text);',
+      'src/postgresql/pg.ts': "export { default as Client } from 'pg/lib/client.js';",
+    },
+    bad: { 'src/postgresql/b.ts': 'await client.query(text);', 'src/watch/c.ts': "import pg from 'pg';" },
+    says: ['src/postgresql/b.ts:1: await client.query(text);', "src/watch/c.ts:1: import pg from 'pg';"],
+  },
+  {
     name: 'a type cast away',
     rule: text.typesAreTight,
     good: { 'src/a.ts': `// as good as ${'any'}; the same as ${'any'} other`, 'test/a.test.ts': 'const a = b as Any;' },

@@ -70,6 +70,16 @@ export const secretsStayInside =
 export const processExitIsNotCalled: Rule = (project) =>
   lines(project.files, /^src\/(?!platform\/system-host\.ts$)/, /\bprocess\.exit\s*\(/);
 
+/** A later rule about statements, such as a fixed search_path, has one place then. */
+export const postgresqlStatementsHaveOnePlace: Rule = (project) => [
+  ...lines(project.files, /^src\/(?!postgresql\/send-statement\.ts$)/, /\b(?:client|connection)\.query\s*\(/),
+  ...lines(
+    project.files,
+    /^src\/(?!postgresql\/)/,
+    /from 'pg(?:\/[^']*)?'|import\('pg(?:\/[^']*)?'\)|postgresql\/pg\.ts'/,
+  ),
+];
+
 export const typesAreTight: Rule = (project) =>
   lines(project.files, /^(src|test)\/.*\.ts$/, looseType).filter((line) => !/:\d+: (\/\/|\*|\/\*)/.test(line));
 

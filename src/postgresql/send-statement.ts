@@ -1,0 +1,27 @@
+import type { PostgresqlRow } from './connection.ts';
+import type { Client, Submittable } from './pg.ts';
+
+/** The messages of a COPY, which pg hands over one by one. */
+export type CopyMessages = Omit<Submittable, 'submit'>;
+
+/**
+ * Sends statements in one message of the simple query protocol
+ * (https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-SIMPLE-QUERY). Every statement of the program
+ * passes here, so that a rule about statements has one place.
+ * @param copy receives the messages of a COPY statement; the result is then empty
+ * @returns the rows of each statement, in order; values are text or null, as the server wrote them
+ */
+export async function sendStatement(
+  client: Client,
+  text: string,
+  copy?: CopyMessages,
+): Promise<readonly (readonly PostgresqlRow[])[]> {
+  if (copy !== undefined) {
+    client.query({ ...copy, submit: (connection) => connection.query(text) });
+    return [];
+  }
+  const response = await client.query({ text, types: asText });
+  return 'rows' in response ? [response.rows] : response.map(({ rows }) => rows);
+}
+
+const asText = { getTypeParser: () => (value: string) => value };
