@@ -1,14 +1,12 @@
-import { sanitizeLine } from '../cli/sanitize.ts';
 import { sameScope } from '../oauth/scope.ts';
-import { tryAcquireLock } from '../platform/file-lock.ts';
 import { detectRuntimeEnvironment } from '../platform/runtime-environment.ts';
-import { type Account, readAccount, writeAccount } from '../session/account.ts';
+import { type Account, readAccount } from '../session/account.ts';
 import type { CredentialRecord } from '../session/credential-record.ts';
 import { performLogin } from '../session/login.ts';
-import { canOpenBrowser, loginInstructions } from '../session/login-instructions.ts';
+import { canOpenBrowser, showLoginInstructions } from '../session/login-instructions.ts';
 import type { LoginRequest } from '../session/login-request.ts';
 import { accountHint, loadStoredSession } from '../session/stored-session.ts';
-import { loginCommands } from '../session/suggested-commands.ts';
+import { createLoginDeps } from './login-deps.ts';
 import type { Reauthenticate } from './stored-session.ts';
 
 /** Milliseconds the browser gets: nobody has to type anything. */
@@ -19,7 +17,7 @@ const loginLimitMs = 120_000;
  * Asks first; false when the person declines, or when nothing tells which account it has to be.
  */
 export const reauthenticate: Reauthenticate = async (parts, settings, binding) => {
-  const { host, output, prompts, place, store } = parts;
+  const { host, output, prompts, store } = parts;
   const { profileName, values } = settings;
   const stored = await loadStoredSession(store, binding);
   const record = stored.kind === 'found' ? stored.record : undefined;
@@ -29,41 +27,23 @@ export const reauthenticate: Reauthenticate = async (parts, settings, binding) =
   if (request === undefined || isPublic || (values.callback_urls ?? []).length === 0) return false;
   const message = `The session of profile "${profileName}" has ended. Log in again through the browser, as the same account and with the same scope?`;
   if (!(await prompts.confirm({ message, default: true }))) return false;
-  const around = detectRuntimeEnvironment(host.env, host.platform);
+  const runtimeEnvironment = detectRuntimeEnvironment(host.env, host.platform);
+  const canOpen = canOpenBrowser(runtimeEnvironment, true, host.env.BROWSER);
   await performLogin(
     {
-      profile: profileName,
-      binding,
-      client,
-      callbackUrls: values.callback_urls ?? [],
-      issuer: values.issuer,
-      store,
-      createSender: () => parts.send({ fresh: true }),
-      lock: () => parts.lock(place.lock),
-      tryLoginLock: () => tryAcquireLock(place.loginLock),
-      clock: host.clock,
-      random: host.random,
-      signals: host.signals,
-      requireSafe: parts.requireSafe,
-      sanitize: (text) => sanitizeLine(text, 300),
-      // Only such a one knows the silent way.
+      ...createLoginDeps(parts, { settings, binding, client, request, profileFlow: values.flow }),
+      // Only a server of spec.md supports `prompt=none`.
       isSpecServer: () => true,
-      loginCommands: loginCommands(profileName, request, values.flow),
       onOtherScope: 'refuse',
-      writeAccount: (account) => writeAccount(host.folders.config, profileName, account),
-      showInstructions: async (way) => {
-        const open = way.startUrl !== undefined && canOpenBrowser(around, true, host.env.BROWSER);
-        const opened = open && way.startUrl !== undefined && (await host.browser.open(way.startUrl));
-        const words = {
+      showInstructions: (addresses) =>
+        showLoginInstructions(host, addresses, {
           profile: profileName,
-          ...way,
-          runtimeEnvironment: around,
-          opened,
+          runtimeEnvironment,
+          canOpen,
           listening: true,
           pasting: false,
-        };
-        await host.stderr.write(`${loginInstructions({ ...words, limit: '2m' })}\n`);
-      },
+          limit: '2m',
+        }),
       pastedLines: () => noPastedLines(),
       reportRejectedPaste: async () => undefined,
       report: async ({ account }) => output.note(`Logged in again as ${account.email ?? account.name ?? 'before'}.`),

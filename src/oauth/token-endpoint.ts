@@ -20,12 +20,14 @@ export interface OAuthClient {
  */
 export type TokenParams = 'query' | 'body' | 'basic';
 
-export type TokenResult =
-  | { readonly kind: 'granted'; readonly grant: TokenGrant }
+export type TokenResult = { readonly kind: 'granted'; readonly grant: TokenGrant } | TokenFailure;
+
+/** A response that is not a grant. `reason` quotes no value of the response. */
+export type TokenFailure =
   | { readonly kind: 'refused'; readonly error: string; readonly description?: string; readonly status: number }
   | { readonly kind: 'malformed'; readonly reason: string; readonly status: number };
 
-/** What the server answered, read to its last byte but not yet understood: the refresh protocol seals it in this shape. */
+/** A response of the token endpoint that was read completely and is not decoded yet. A refresh saves the body before it decodes it. */
 export interface TokenResponse {
   readonly status: number;
   readonly contentType: string;
@@ -109,14 +111,14 @@ function errorInSuccess(json: unknown): string | undefined {
 export function processTokenResponse(raw: TokenResponse): TokenResult {
   const { status } = raw;
   if (status >= 300 && status < 400)
-    return { kind: 'malformed', status, reason: `it redirected (status ${status}), which a token endpoint never does` };
-  if (raw.body === undefined) return { kind: 'malformed', status, reason: 'it is longer than 1 MiB' };
+    return { kind: 'malformed', status, reason: `the response is a redirect (status ${status})` };
+  if (raw.body === undefined) return { kind: 'malformed', status, reason: 'the response is longer than 1 MiB' };
   const json = parseJson(raw.body);
   if (!json.ok)
     return {
       kind: 'malformed',
       status,
-      reason: `it is ${raw.contentType || 'without a content type'}, status ${status}, not JSON`,
+      reason: `the response is not JSON (content type ${raw.contentType || 'missing'}, status ${status})`,
     };
   if (status >= 200 && status < 300) {
     const refusal = errorInSuccess(json.value);
@@ -127,20 +129,18 @@ export function processTokenResponse(raw: TokenResponse): TokenResult {
   }
   const error = isRecord(json.value) ? stringField(json.value, 'error') : undefined;
   if (error === undefined)
-    return { kind: 'malformed', status, reason: `it is an error without a code, status ${status}` };
+    return { kind: 'malformed', status, reason: `the response has no error code (status ${status})` };
   const description = isRecord(json.value) ? stringField(json.value, 'error_description') : undefined;
   return { kind: 'refused', status, error, ...(description === undefined ? {} : { description }) };
 }
 
-/** undefined: revoked (spec.md §4.4; https://www.rfc-editor.org/rfc/rfc7009#section-2.2); otherwise what was answered instead. */
-export function processRevocationResponse(raw: TokenResponse): string | undefined {
-  // Some servers have nothing to say beside it, and say so by 204.
+/** undefined: revoked (spec.md §4.4; https://www.rfc-editor.org/rfc/rfc7009#section-2.2). */
+export function processRevocationResponse(raw: TokenResponse): TokenFailure | undefined {
+  // RFC 7009 §2.2 names 200 only, but some servers answer 204 because the body is empty.
   if (raw.status === 200 || raw.status === 204) return undefined;
   const result = processTokenResponse(raw);
-  if (result.kind === 'refused') return `the authorization server answered ${result.error}`;
-  return result.kind === 'malformed'
-    ? `the answer is not understood: ${result.reason}`
-    : `the answer has status ${raw.status}`;
+  if (result.kind !== 'granted') return result;
+  return { kind: 'malformed', status: raw.status, reason: `the status is ${raw.status}` };
 }
 
 /** As parameters; a client without a secret names itself, whatever the way. */

@@ -30,8 +30,8 @@ export type DecodeResult<T> =
 
 /** Decodes a successful answer of the token endpoint (https://www.rfc-editor.org/rfc/rfc6749#section-5.1). The reason never quotes a value. */
 export function decodeGrant(json: unknown): DecodeResult<TokenGrant> {
-  if (!isRecord(json)) return { ok: false, reason: 'it is not a JSON object' };
-  if (json.error !== undefined) return { ok: false, reason: 'it carries an error beside a success status' };
+  if (!isRecord(json)) return { ok: false, reason: 'the response is not a JSON object' };
+  if (json.error !== undefined) return { ok: false, reason: 'the response has a success status and an error' };
   const accessToken = stringField(json, 'access_token');
   if (accessToken === undefined || !isTokenText(accessToken))
     return { ok: false, reason: 'access_token is missing or not visible ASCII' };

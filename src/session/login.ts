@@ -1,248 +1,226 @@
 import { CliError } from '../errors.ts';
-import { type LoopbackServer, startLoopbackServer } from '../loopback/loopback-server.ts';
 import type { LoginOutcome } from '../loopback/outcome-page.ts';
 import { evaluatePaste } from '../loopback/pasted-response.ts';
 import { type AuthorizationResult, validateAuthorizationResponse } from '../oauth/authorization-response.ts';
 import { authorizationUrl, createOAuthState } from '../oauth/authorization-url.ts';
-import { createPkce } from '../oauth/pkce.ts';
-import { interruptedError } from '../platform/defer-signals.ts';
+import { createPkce, type Pkce } from '../oauth/pkce.ts';
+import type { TokenGrant } from '../oauth/token-grant.ts';
 import type { HeldLock } from '../platform/file-lock.ts';
-import type { Clock, SignalName, Signals } from '../platform/host.ts';
-import { type CompleteLoginDeps, completeLogin, type LoginCompletion, type LoginResult } from './complete-login.ts';
+import type { Signals } from '../platform/host.ts';
+import { requireAuthorization } from './authorization-errors.ts';
+import { confirmScope, requireRequestedAccount, type ScopeMismatchPolicy } from './confirm-grant.ts';
 import { requireAvailable } from './credential-store.ts';
+import { type CodeExchange, type ExchangeDeps, exchangeCode } from './exchange-code.ts';
+import { interruptionOf, type LoginInterruption } from './login-interruption.ts';
 import type { LoginRequest } from './login-request.ts';
-import { waitForLogin } from './wait-for-login.ts';
+import {
+  bindReceiver,
+  createPasteReceiver,
+  type LoginAddresses,
+  type ReceiverOptions,
+  type ResponseReceiver,
+} from './response-receiver.ts';
+import { revokeAndThrow } from './revoke-grant.ts';
+import { type LoginResult, type StoreLoginDeps, storeLogin } from './store-login.ts';
 
-export interface LoginDeps extends Omit<CompleteLoginDeps, 'pkce' | 'request' | 'abandon'> {
+export interface LoginDeps extends ExchangeDeps, StoreLoginDeps {
   readonly callbackUrls: readonly string[];
   readonly issuer: string | undefined;
-  readonly clock: Clock;
-  readonly random: (bytes: number) => Uint8Array;
   readonly signals: Signals;
   /** Held for the whole login; undefined when another login of this profile is running. */
   readonly tryLoginLock: () => HeldLock | undefined;
+  /** Throws when the environment would print or expose the requests. */
   readonly requireSafe: () => void;
-  /** Says where to go and opens the browser if it may; called once the listener stands. */
-  readonly showInstructions: (invitation: LoginAddresses) => Promise<void>;
-  /** Lines a person pastes; ends with the signal. */
+  readonly onOtherScope: ScopeMismatchPolicy;
+  /** Prints the authorization URL and opens the browser; called once the listener is bound. */
+  readonly showInstructions: (addresses: LoginAddresses) => Promise<void>;
+  /** Lines that a person pastes, until `signal` is aborted. */
   readonly pastedLines: (signal: AbortSignal) => AsyncIterable<string>;
-  /** Tells the person how it ended, before the tab was told as well. */
-  readonly report: (result: LoginResult) => Promise<void>;
   readonly reportRejectedPaste: (kind: 'incomplete' | 'unreadable') => Promise<void>;
+  /** Reports the stored session in the terminal. */
+  readonly report: (result: LoginResult) => Promise<void>;
 }
 
-export interface LoginAddresses {
-  readonly authorizationUrl: string;
-  /** One-time address for the opener, whose arguments others can see; absent without a listener. */
-  readonly startUrl: string | undefined;
-  readonly callbackUrl: string;
-}
-
-/** Logs in by the browser (docs/login.md): one login, one state, one exchange, one stored session. */
+/**
+ * Logs in through the browser (https://www.rfc-editor.org/rfc/rfc8252): one login has one state, one code exchange and one
+ * stored session. Throws a CliError; nothing is stored then.
+ */
 export async function performLogin(deps: LoginDeps, request: LoginRequest): Promise<LoginResult> {
   deps.requireSafe();
-  const lock = deps.tryLoginLock();
-  if (lock === undefined) {
-    throw new CliError('busy', `another login of profile "${deps.profile}" is running`, {
-      hint: 'finish or interrupt that one first',
-    });
-  }
+  const lock = requireLoginLock(deps);
+  const ended = new AbortController();
+  let receiver: ResponseReceiver | undefined;
+  let interruption: LoginInterruption | undefined;
   try {
-    // A keychain that is locked or missing must be known before a person goes through the browser.
-    requireAvailable(await deps.store.withItems((items) => items.read('credential')), deps.profile);
-    return await performLockedLogin(deps, request);
+    await requireUsableStore(deps);
+    const authorization = createAuthorization(deps, request);
+    receiver = request.listen ? await bindReceiver(authorization) : createPasteReceiver(authorization);
+    // Before the URL is shown: whoever sees it may send a signal.
+    interruption = interruptionOf(deps);
+    const { signal } = interruption;
+
+    const response = receiveResponse(deps, request, receiver, authorization, ended.signal);
+    const result = await interruption.orInterrupt(response, request.limit, () => loginTimeoutError(deps));
+    const authorized = requireAuthorization(result, { request, loginCommands: deps.loginCommands });
+
+    const { callbackUrl: redirectUri, showOutcome } = receiver;
+    const exchange = { redirectUri, pkce: authorization.pkce, signal: ended.signal };
+    const grant = await interruption.withGrace(obtainGrant(deps, authorized, exchange));
+
+    const revoke = (error: unknown): Promise<never> => revokeAndThrow(deps, grant, error);
+    const scope = await confirmGrant(deps, request, grant, signal, showOutcome).catch(revoke);
+    const stored = await interruption.withGrace(storeLogin(deps, grant, { scope, flow: request.flow }).catch(revoke));
+
+    showOutcome(signedInOutcome(grant));
+    await deps.report(stored);
+    interruption.throwIfInterrupted();
+    await receiver.closed;
+    return stored;
+  } catch (error) {
+    receiver?.showOutcome(failureOutcome(error));
+    interruption?.throwIfInterrupted();
+    // Only a tab that brought a response waits for its page.
+    const isCancelled = error instanceof CliError && error.code === 'cancelled';
+    if (receiver?.isAccepted() === true && !isCancelled) await receiver.closed;
+    throw error;
   } finally {
+    // A request in progress would keep the process alive until its own deadline.
+    ended.abort();
+    interruption?.close();
+    await receiver?.close();
     lock.release();
   }
 }
 
-async function performLockedLogin(deps: LoginDeps, request: LoginRequest): Promise<LoginResult> {
-  const state = createOAuthState(deps.random);
-  const pkce = request.pkce && request.flow === 'code' ? createPkce(deps.random) : undefined;
-  const abandon = new AbortController();
-  const settle: CompleteLoginDeps = { ...deps, pkce, request, abandon: abandon.signal };
-  const settlement = deferred<LoginCompletion>();
-  const judge = (
-    parameters: ReadonlyMap<string, string>,
-    place: 'query' | 'fragment',
-  ): AuthorizationResult | undefined =>
-    validateAuthorizationResponse(parameters, place, { state, flow: request.flow, issuer: deps.issuer });
-  const target = (redirectUri: string): string =>
-    authorizationUrl({
-      authOrigin: deps.client.authOrigin,
-      clientId: deps.client.clientId,
-      redirectUri,
-      flow: request.flow,
-      scope: request.scope,
-      state,
-      prompt: request.prompt,
-      accountHint: request.accountHint,
-      challenge: pkce?.challenge,
-    });
-  const finish =
-    (redirectUri: () => string) =>
-    async (judgement: AuthorizationResult): Promise<LoginOutcome> => {
-      const settled = completeLogin(settle, judgement, redirectUri());
-      settlement.resolve(settled);
-      return settled.then((done) => done.page, failureOutcome);
-    };
-  let receiver: ResponseReceiver;
-  if (request.listen) {
-    const loopback: LoopbackServer<AuthorizationResult> = await startLoopbackServer<AuthorizationResult>({
-      callbackUrls: deps.callbackUrls,
-      flow: request.flow,
-      authorizationOrigin: deps.client.authOrigin,
-      validate: judge,
-      authorizationUrl: target,
-      finish: (judgement) => finish(() => loopback.callbackUrl)(judgement),
-      random: deps.random,
-      clock: deps.clock,
-    });
-    receiver = loopback;
-  } else {
-    receiver = createPasteReceiver(deps.callbackUrls, target, finish);
-  }
-  const pasting = new AbortController();
-  let taken = false;
-  void receiver.taken.then(() => {
-    taken = true;
+function requireLoginLock({ tryLoginLock, profile }: LoginDeps): HeldLock {
+  const lock = tryLoginLock();
+  if (lock !== undefined) return lock;
+  throw new CliError('busy', `another login of profile "${profile}" is in progress`, {
+    hint: 'finish or interrupt the other login first',
   });
-  try {
-    const invited = deferred<void>();
-    const finished = invited.promise.then(() => {
-      const pasted = readPastedResponses(deps, receiver, judge, pasting.signal);
-      pasted.catch(() => undefined);
-      // Without a listener nothing else can come; with one, a terminal that cannot be read stops nobody.
-      return request.listen ? settlement.promise : Promise.race([settlement.promise, pasted.then(failUnlessTaken)]);
-    });
-    const race = waitForLogin(
-      { clock: deps.clock, signals: deps.signals, limit: request.limit, timeoutError: () => loginTimeoutError(deps) },
-      receiver.taken,
-      finished,
-    );
-    // Only now: whoever can see the address may send a signal, and it must be heard.
-    invited.resolve(deps.showInstructions(receiver));
-    const { value: settled, signal } = await race;
-    pasting.abort();
-    const result = await runInterruptibly(deps.signals, signal, settled.conclude);
-    await deps.report(result);
-    if (signal !== undefined) throw interruptedError(signal);
-    // The tab is still to be told: the port stays until its page was fetched.
-    await receiver.closed;
-    return result;
-  } catch (error) {
-    // Only a tab that brought a response waits to be told; nobody waits at a login that was never taken.
-    if (taken && !(error instanceof CliError && error.code === 'cancelled')) await receiver.closed;
-    throw error;
-  } finally {
-    pasting.abort();
-    // An exchange that is still under way would keep the process alive for as long as its own deadline allows.
-    abandon.abort();
-    await receiver.close();
-  }
 }
 
-/** What a login needs of its receiver; the loopback helper is one, pasting alone another. */
-type ResponseReceiver = Pick<
-  LoopbackServer<AuthorizationResult>,
-  'callbackUrl' | 'authorizationUrl' | 'taken' | 'take' | 'closed' | 'close'
-> & { readonly startUrl: string | undefined };
+/** A locked or missing keychain is reported before a person goes through the browser. */
+async function requireUsableStore({ store, profile }: LoginDeps): Promise<void> {
+  requireAvailable(await store.withItems((items) => items.read('credential')), profile);
+}
 
-function createPasteReceiver(
-  callbackUrls: readonly string[],
-  target: (redirectUri: string) => string,
-  finish: (redirectUri: () => string) => (judgement: AuthorizationResult) => Promise<LoginOutcome>,
-): ResponseReceiver {
-  const callbackUrl = callbackUrls[0];
-  if (callbackUrl === undefined)
-    throw new CliError('usage', 'callback_urls is missing', { hint: '`cloudctl auth setup`' });
-  const taken = deferred<AuthorizationResult>();
-  let done = false;
+interface Authorization extends ReceiverOptions {
+  readonly pkce: Pkce | undefined;
+}
+
+/** The authorization request of this login, and the validation of its response by the same state. */
+function createAuthorization(deps: LoginDeps, request: LoginRequest): Authorization {
+  const state = createOAuthState(deps.random);
+  const pkce = request.pkce && request.flow === 'code' ? createPkce(deps.random) : undefined;
+  const { authOrigin, clientId } = deps.client;
+  const { flow, scope, prompt, accountHint } = request;
   return {
-    callbackUrl,
-    authorizationUrl: target(callbackUrl),
-    startUrl: undefined,
-    taken: taken.promise,
-    take: (judgement) => {
-      if (done) return false;
-      done = true;
-      taken.resolve(judgement);
-      void finish(() => callbackUrl)(judgement);
-      return true;
-    },
-    closed: Promise.resolve(),
-    close: async () => undefined,
+    callbackUrls: deps.callbackUrls,
+    flow,
+    authorizationOrigin: authOrigin,
+    random: deps.random,
+    clock: deps.clock,
+    pkce,
+    authorizationUrl: (redirectUri) =>
+      authorizationUrl({
+        authOrigin,
+        clientId,
+        redirectUri,
+        flow,
+        scope,
+        state,
+        prompt,
+        accountHint,
+        challenge: pkce?.challenge,
+      }),
+    validate: (parameters, location) =>
+      validateAuthorizationResponse(parameters, location, { state, flow, issuer: deps.issuer }),
   };
 }
 
-/** True when a pasted response was taken; false when the input ended. */
+/** Shows the instructions, then waits for the redirect or a pasted response, whichever is accepted first. */
+async function receiveResponse(
+  deps: LoginDeps,
+  request: LoginRequest,
+  receiver: ResponseReceiver,
+  authorization: Authorization,
+  signal: AbortSignal,
+): Promise<AuthorizationResult> {
+  await deps.showInstructions(receiver);
+  const reading = new AbortController();
+  const pasted = readPastedResponses(deps, receiver, authorization, AbortSignal.any([signal, reading.signal]));
+  // With a listener, a terminal that cannot be read does not end the login.
+  pasted.catch(() => undefined);
+  try {
+    if (request.listen) return await receiver.response;
+    return await Promise.race([receiver.response, pasted.then(() => failUnlessAccepted(receiver))]);
+  } finally {
+    reading.abort();
+  }
+}
+
+/** Returns when a pasted response was accepted, or the input has ended. */
 async function readPastedResponses(
   deps: LoginDeps,
   receiver: ResponseReceiver,
-  judge: (parameters: ReadonlyMap<string, string>, place: 'query' | 'fragment') => AuthorizationResult | undefined,
+  { validate }: Authorization,
   signal: AbortSignal,
-): Promise<boolean> {
+): Promise<void> {
   for await (const line of deps.pastedLines(signal)) {
     if (line.trim() === '') continue;
-    const pasted = evaluatePaste(line, judge);
+    const pasted = evaluatePaste(line, validate);
     if (pasted.kind === 'accepted') {
-      return receiver.take(pasted.accepted);
+      receiver.accept(pasted.accepted);
+      return;
     }
     await deps.reportRejectedPaste(pasted.kind);
   }
-  return false;
 }
 
-function failUnlessTaken(taken: boolean): Promise<never> {
-  if (taken) return new Promise<never>(() => {});
-  throw new CliError('usage', 'no address was pasted: the input has ended', {
-    hint: 'run the command again and paste the whole address of the page you end on',
+function failUnlessAccepted(receiver: ResponseReceiver): Promise<never> {
+  if (receiver.isAccepted()) return new Promise<never>(() => {});
+  throw new CliError('usage', 'no redirect URL was pasted before the input ended', {
+    hint: 'run the command again and paste the whole address of the last page',
   });
 }
 
-/** A signal ends a question that is being asked; what hangs on the answer is undone before the program ends. */
-async function runInterruptibly<T>(
-  signals: Signals,
-  before: SignalName | undefined,
-  work: (signal: AbortSignal) => Promise<T>,
-): Promise<T> {
-  const leaving = new AbortController();
-  let caught = before;
-  if (before !== undefined) leaving.abort();
-  const stop = signals.listen((signal) => {
-    caught ??= signal;
-    leaving.abort();
-  });
-  try {
-    return await work(leaving.signal);
-  } catch (error) {
-    throw caught === undefined ? error : interruptedError(caught);
-  } finally {
-    stop();
-  }
+async function obtainGrant(
+  deps: LoginDeps,
+  authorized: ReturnType<typeof requireAuthorization>,
+  exchange: Omit<CodeExchange, 'code'>,
+): Promise<TokenGrant> {
+  return 'grant' in authorized ? authorized.grant : exchangeCode(deps, { ...authorized, ...exchange });
+}
+
+async function confirmGrant(
+  { loginCommands, onOtherScope }: LoginDeps,
+  request: LoginRequest,
+  grant: TokenGrant,
+  signal: AbortSignal,
+  showOutcome: (outcome: LoginOutcome) => void,
+): Promise<string> {
+  requireRequestedAccount(grant, request, loginCommands);
+  const onQuestion = (): void => showOutcome({ kind: 'unfinished' });
+  return confirmScope(grant, { request, loginCommands, onOtherScope, onQuestion, signal });
+}
+
+function signedInOutcome({ info }: TokenGrant): LoginOutcome {
+  return { kind: 'signed_in', name: info?.name, email: info?.email, team: info?.teamName };
 }
 
 function failureOutcome(error: unknown): LoginOutcome {
-  if (!(error instanceof CliError)) return { kind: 'failed', reason: 'The program failed; the terminal says how' };
+  if (!(error instanceof CliError))
+    return { kind: 'failed', reason: 'The program failed; the terminal shows the error' };
   if (error.code === 'access_denied') return { kind: 'access_denied' };
   if (error.code === 'state_mismatch') return { kind: 'state_mismatch' };
   return { kind: 'failed', reason: `${error.message.charAt(0).toUpperCase()}${error.message.slice(1)}` };
 }
 
-function loginTimeoutError(deps: LoginDeps): CliError {
-  return new CliError('login_timeout', 'no answer came from the browser in time', {
+function loginTimeoutError({ loginCommands }: LoginDeps): CliError {
+  return new CliError('login_timeout', 'could not log in: no response from the browser in time', {
     detail:
-      'if the page complained of the redirect uri or the scope, compare client_id, callback_urls and scope with the registered application',
-    hint: `start again with ${deps.loginCommands.sameRequest}, or allow more time with --login-timeout 15m`,
+      'if the page shows an error about the redirect URI or the scope, compare client_id, callback_urls and scope with the registered application',
+    hint: `start again with ${loginCommands.sameRequest}, or allow more time with --login-timeout 15m`,
   });
-}
-
-function deferred<T>(): { readonly promise: Promise<T>; readonly resolve: (value: T | Promise<T>) => void } {
-  let resolve: (value: T | Promise<T>) => void = () => {};
-  const promise = new Promise<T>((take) => {
-    resolve = take;
-  });
-  // Awaited in a race; a failure that comes after the race was decided is not a failure of the program.
-  promise.catch(() => undefined);
-  return { promise, resolve };
 }

@@ -6,10 +6,13 @@ import {
   sendTokenRequest,
 } from '../oauth/token-endpoint.ts';
 import type { HeldLock } from '../platform/file-lock.ts';
-import { type HttpSender, SendError, sendErrorCode } from '../platform/http-sender.ts';
+import { type HttpSender, SendError } from '../platform/http-sender.ts';
+import type { Secret } from '../secret.ts';
 import { type CredentialRecord, decodeRecord } from './credential-record.ts';
 import { type CredentialItems, type CredentialStore, requireAvailable } from './credential-store.ts';
 import type { TokenAcceptance } from './probe-token.ts';
+import { profileCommand } from './suggested-commands.ts';
+import { revokeInPanel, tokenError, tokenRequestError } from './token-errors.ts';
 
 export interface LogoutDeps {
   readonly store: CredentialStore;
@@ -73,57 +76,74 @@ async function deleteSession({ journal, profile }: CredentialStore, items: Crede
 
 async function revoke(deps: LogoutDeps, record: CredentialRecord): Promise<LogoutOutcome> {
   const client = await deps.client(record);
-  // spec.md §4.4 allows the token itself as bearer; a server of the other kind authenticates the client instead.
-  const isOwn = client.tokenParams === 'query';
-  const headers = isOwn ? { authorization: `Bearer ${record.accessToken.reveal()}` } : {};
-  // Elsewhere the refresh token may outlive the access token that came with it, and is the one that every server has to revoke (RFC 7009 §2).
-  const apart = isOwn ? undefined : record.refreshToken;
-  const ofRefresh =
-    apart && (await revokeToken(deps, revokeRequest(client, apart), 'refresh token', remainingTokens(record)));
-  const left = remainingTokens(record, apart === undefined ? undefined : ofRefresh !== undefined);
-  const ofAccess = await revokeToken(deps, revokeRequest(client, record.accessToken), 'access token', left, headers);
-  const failed = ofRefresh ?? (apart === undefined ? ofAccess : undefined);
-  if (failed !== undefined) return { kind: 'unproven', error: failed };
-  const fate = await deps.probe(record);
-  if (fate === 'refused') return { kind: 'revoked' };
-  if (ofAccess !== undefined) return { kind: 'unproven', error: ofAccess };
-  const but = fate === 'accepted' ? 'still accepts it' : 'did not say whether it still accepts it';
-  const message = `the access token was revoked, but the resource API ${but}`;
-  return { kind: 'unproven', error: new CliError('api_error', message, left) };
+  // spec.md §4.4 takes the token itself as bearer; other servers authenticate the client.
+  const isBearer = client.tokenParams === 'query';
+  const headers = isBearer ? { authorization: `Bearer ${record.accessToken.reveal()}` } : {};
+  // Elsewhere the refresh token may outlive the access token, and only its revocation is required (RFC 7009 §2).
+  const refreshToken = isBearer ? undefined : record.refreshToken;
+  const refreshError =
+    refreshToken && (await revokeToken(deps, client, record, { operation: 'revokeRefreshToken', token: refreshToken }));
+  const isRefreshTokenLeft = refreshToken === undefined ? undefined : refreshError !== undefined;
+  const accessError = await revokeToken(deps, client, record, {
+    operation: 'revokeAccessToken',
+    token: record.accessToken,
+    headers,
+    isRefreshTokenLeft,
+  });
+  const error = refreshError ?? (refreshToken === undefined ? accessError : undefined);
+  if (error !== undefined) return { kind: 'unproven', error };
+  const acceptance = await deps.probe(record);
+  if (acceptance === 'refused') return { kind: 'revoked' };
+  if (accessError !== undefined) return { kind: 'unproven', error: accessError };
+  const detail = remainingTokens(record, isRefreshTokenLeft);
+  const message =
+    acceptance === 'accepted'
+      ? 'the access token was revoked, but the resource API still accepts it'
+      : 'the access token was revoked, but it is not known whether the resource API still accepts it';
+  return { kind: 'unproven', error: new CliError('api_error', message, { detail, hint: revokeInPanel }) };
+}
+
+interface Revocation {
+  readonly operation: 'revokeAccessToken' | 'revokeRefreshToken';
+  readonly token: Secret;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Whether the refresh token may still be valid; by default when there is one. */
+  readonly isRefreshTokenLeft?: boolean | undefined;
 }
 
 /** Revokes one token; the error when the server does not. */
 async function revokeToken(
   deps: LogoutDeps,
-  request: ReturnType<typeof revokeRequest>,
-  what: string,
-  left: ReturnType<typeof remainingTokens>,
-  headers: Readonly<Record<string, string>> = {},
+  client: OAuthClient,
+  record: CredentialRecord,
+  { operation, token, headers = {}, isRefreshTokenLeft }: Revocation,
 ): Promise<CliError | undefined> {
-  const answer = await sendTokenRequest(await deps.createSender(), request, AbortSignal.timeout(30_000), headers);
-  const refusal = processRevocationResponse(answer);
-  if (refusal === undefined) return undefined;
-  return new CliError('api_error', `could not revoke the ${what}: ${refusal}`, { ...left, status: answer.status });
+  const request = revokeRequest(client, token);
+  const response = await sendTokenRequest(await deps.createSender(), request, AbortSignal.timeout(30_000), headers);
+  const failure = processRevocationResponse(response);
+  if (failure === undefined) return undefined;
+  return tokenError(failure, {
+    operation,
+    origin: record.authOrigin,
+    profile: deps.store.profile,
+    tokenParams: client.tokenParams,
+    isSpecServer: record.accountUuid !== undefined,
+    loginCommand: profileCommand(deps.store.profile, 'auth login'),
+    consequence: remainingTokens(record, isRefreshTokenLeft),
+  });
 }
 
 function revocationError(record: CredentialRecord, error: SendError | CliError): CliError {
-  if (error instanceof CliError)
-    return new CliError(error.code, error.message, { ...remainingTokens(record), cause: error });
-  const code = sendErrorCode(error);
-  return new CliError(code, `could not revoke the access token: ${error.message}`, remainingTokens(record));
+  const detail = remainingTokens(record);
+  if (error instanceof SendError) return tokenRequestError(error, 'revokeAccessToken', { detail });
+  return new CliError(error.code, error.message, { detail, hint: revokeInPanel, cause: error });
 }
 
-/** `refreshToken`: whether it may be alive, too; nobody says how long one lives. */
-function remainingTokens(
-  record: CredentialRecord,
-  refreshToken = record.refreshToken !== undefined,
-): { readonly detail: string; readonly hint: string } {
+/** For the detail: what may still be valid at the server. The lifetime of a refresh token is not known. */
+function remainingTokens(record: CredentialRecord, hasRefreshToken = record.refreshToken !== undefined): string {
   const end = new Date(record.expiresAt * 1000).toISOString();
-  const alive = refreshToken
-    ? `its access token lives until ${end}, and its refresh token may live longer, unless they are revoked`
-    : `its access token lives until ${end} unless it is revoked`;
-  return {
-    detail: `the session was deleted here; at ${record.authOrigin} ${alive}`,
-    hint: "revoke the application in the control panel's list of applications",
-  };
+  const remaining = hasRefreshToken
+    ? `the access token is valid until ${end}, and the refresh token may be valid longer`
+    : `the access token is valid until ${end}`;
+  return `the session was deleted on this machine; at ${record.authOrigin} ${remaining}`;
 }

@@ -12,15 +12,15 @@ import type { TokenAcceptance } from './probe-token.ts';
 import { type RecoveryDeps, recoverSession } from './recover-session.ts';
 import type { JournalReservation } from './refresh-journal.ts';
 import { isRefreshDue, type RefreshCause, renewedRecord, withoutRefreshToken } from './renewed-record.ts';
+import { isSuccessStatus, type SendRefreshDeps, sendRefresh, sessionKept } from './send-refresh.ts';
 import {
-  isSuccessStatus,
-  refreshError,
-  type SendRefreshDeps,
-  sendRefresh,
-  type TokenErrorContext,
-} from './send-refresh.ts';
-import { type FoundSession, loginCommand, needsLoginError, writeCredentialRecord } from './stored-session.ts';
-import { otherTokenParamsCommand } from './suggested-commands.ts';
+  type FoundSession,
+  loginCommand,
+  needsLoginError,
+  reauthenticateCommand,
+  writeCredentialRecord,
+} from './stored-session.ts';
+import { type TokenErrorContext, tokenError } from './token-errors.ts';
 
 export interface RefreshDeps extends RecoveryDeps, SendRefreshDeps {
   /** Carries the client secret only where the server wants it at refresh. */
@@ -79,14 +79,14 @@ async function refreshIfDue(deps: RefreshDeps, items: CredentialItems, cause: Re
   }
   const client = await deps.client();
   const { authOrigin: origin, tokenParams } = client;
-  const isOfSpec = record.accountUuid !== undefined;
-  const login = loginCommand(deps.profile, record.scope, deps.flowOption(record.sid));
-  const server: TokenErrorContext = {
+  const errorContext: TokenErrorContext = {
+    operation: 'refresh',
     origin,
     profile: deps.profile,
     tokenParams,
-    isSpecServer: isOfSpec,
-    loginCommand: login,
+    isSpecServer: record.accountUuid !== undefined,
+    loginCommand: loginCommand(deps.profile, record.scope, deps.flowOption(record.sid)),
+    consequence: sessionKept,
   };
   const request = refreshRequest(client, refreshToken);
   const sentAt = Math.floor(deps.clock.now() / 1000);
@@ -94,17 +94,17 @@ async function refreshIfDue(deps: RefreshDeps, items: CredentialItems, cause: Re
   reachFailpoint(deps, 'K2-reserved');
   return deferSignals(deps.signals, async () => {
     let isKept = false;
-    const keep = (body: string): void => {
+    const persistResponse = (body: string): void => {
       reachFailpoint(deps, 'K7-read');
       isKept = room.persistResponse(body);
     };
-    const sent = await sendRefresh(deps, request, { server, deadline, inDoubt: found.inDoubt, persistResponse: keep });
+    const sent = await sendRefresh(deps, request, { errorContext, deadline, inDoubt: found.inDoubt, persistResponse });
     if (sent.kind === 'failed') {
       if (sent.inDoubt) room.close();
       else room.discard();
       throw sent.error;
     }
-    return processRefreshResponse({ deps, items, cause, server, found, room, sentAt, isKept }, sent.raw);
+    return processRefreshResponse({ deps, items, cause, errorContext, found, room, sentAt, isKept }, sent.raw);
   });
 }
 
@@ -125,7 +125,7 @@ interface RefreshInProgress {
   readonly deps: RefreshDeps;
   readonly items: CredentialItems;
   readonly cause: RefreshCause;
-  readonly server: TokenErrorContext;
+  readonly errorContext: TokenErrorContext;
   readonly found: FoundSession;
   readonly room: JournalReservation;
   readonly sentAt: number;
@@ -135,7 +135,7 @@ interface RefreshInProgress {
 
 /** From a whole answer to the commit, or to the end of the session. */
 async function processRefreshResponse(ongoing: RefreshInProgress, raw: TokenResponse): Promise<RefreshResult> {
-  const { deps, items, cause, server, found, room } = ongoing;
+  const { deps, items, cause, errorContext, found, room } = ongoing;
   const result = processTokenResponse(raw);
   if (result.kind === 'granted') {
     return {
@@ -146,10 +146,10 @@ async function processRefreshResponse(ongoing: RefreshInProgress, raw: TokenResp
   // A success that is not understood may have been a grant, and an earlier doubt is only ended by a terminal answer.
   if (found.inDoubt || isSuccessStatus(raw)) room.close();
   else room.discard();
-  if (result.kind !== 'refused' || result.error !== 'invalid_grant') throw refreshError(server, result);
+  if (result.kind !== 'refused' || result.error !== 'invalid_grant') throw tokenError(result, errorContext);
   const ended = withoutRefreshToken(found.record, cause, deps.clock.now());
   await storeEndedSession(deps, items, ended);
-  throw refreshTokenRefusedError(deps, ended, server);
+  throw tokenError(result, sessionEndedContext(deps, ended, errorContext));
 }
 
 async function storeEndedSession(
@@ -161,23 +161,21 @@ async function storeEndedSession(
   if (!isUnavailable(written)) store.journal.removeCommitted({ ...ended, gen: ended.gen + 1 });
 }
 
-/**
- * A server whose grants do not say who logged in is none of spec.md §2. Such a one may bind a refresh token to the client's
- * credentials (RFC 6749 §6), which the way `query` does not send, and call the token invalid without them.
- */
-function refreshTokenRefusedError(
-  { profile, flowOption: flowAgain }: RefreshDeps,
+/** For the error that ends a session: the command that logs in to the same account, and a possible reason. */
+function sessionEndedContext(
+  { profile, flowOption }: RefreshDeps,
   ended: CredentialRecord,
-  server: TokenErrorContext,
-): CliError {
-  const detail = 'the authorization server no longer accepts its refresh token';
-  const error = needsLoginError(profile, detail, ended, flowAgain(ended.sid));
-  const { tokenParams, isSpecServer: isOfSpec } = server;
-  if (tokenParams !== 'query' || isOfSpec) return error;
-  return new CliError('needs_login', error.message, {
-    detail: `${detail}; it may want the client's credentials with it, which token_params query does not send`,
-    hint: `${otherTokenParamsCommand(profile, tokenParams)}, then ${error.hint}`,
-  });
+  context: TokenErrorContext,
+): TokenErrorContext {
+  const { consequence: _kept, ...rest } = context;
+  const mayMissCredentials = context.tokenParams === 'query' && !context.isSpecServer;
+  return {
+    ...rest,
+    loginCommand: reauthenticateCommand(profile, ended, flowOption(ended.sid)),
+    ...(mayMissCredentials
+      ? { consequence: 'token_params query sends no client credentials with it, and some servers require them' }
+      : {}),
+  };
 }
 
 /** A session that cannot be renewed. It has ended when its access token is refused a second time as well: then `auth status` says so. */

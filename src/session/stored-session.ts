@@ -140,10 +140,14 @@ export function needsLoginError(
   session?: EndedSession,
   flow: readonly string[] = [],
 ): CliError {
-  return new CliError('needs_login', `the session of profile "${profile}" has ended`, {
+  return new CliError('needs_login', sessionEnded(profile), {
     detail,
     hint: reauthenticateCommand(profile, session, flow),
   });
+}
+
+export function sessionEnded(profile: string): string {
+  return `the session of profile "${profile}" has ended`;
 }
 
 /** What is known of a session that has ended. */
@@ -153,7 +157,11 @@ export interface EndedSession {
 }
 
 /** The command that logs in again, with the same scope. Only the code flow names its account, and only there a login without a page exists (spec.md §4.1). */
-function reauthenticateCommand(profile: string, session: EndedSession | undefined, flow: readonly string[]): string {
+export function reauthenticateCommand(
+  profile: string,
+  session: EndedSession | undefined,
+  flow: readonly string[],
+): string {
   const hint = accountHint(session?.accountUuid);
   if (session === undefined || hint === undefined) return loginCommand(profile, session?.scope, flow);
   const words = ['auth login', ...flow, '--prompt none', `--account-hint ${hint}`, ...scopeOption(session.scope)];

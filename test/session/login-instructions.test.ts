@@ -1,10 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { RuntimeEnvironment } from '../../src/platform/runtime-environment.ts';
-import {
-  canOpenBrowser,
-  type LoginInstructionsOptions,
-  loginInstructions,
-} from '../../src/session/login-instructions.ts';
+import { canOpenBrowser, loginInstructions, showLoginInstructions } from '../../src/session/login-instructions.ts';
+import { expectGolden } from '../fixtures/golden.ts';
+import { testHost } from '../fixtures/host.ts';
 
 const nowhere: RuntimeEnvironment = {
   wsl: false,
@@ -15,10 +13,12 @@ const nowhere: RuntimeEnvironment = {
   display: false,
 };
 
-function said(changes: Partial<LoginInstructionsOptions> = {}): string {
+const authorizationUrl = 'https://cloud.example/v1/oauth/authorize?client_id=c&state=S';
+
+function textWith(changes: Partial<Parameters<typeof loginInstructions>[0]> = {}): string {
   return loginInstructions({
     profile: 'work',
-    authorizationUrl: 'https://cloud.example/v1/oauth/authorize?client_id=c&state=S',
+    authorizationUrl,
     callbackUrl: 'http://127.0.0.1:8765/callback',
     runtimeEnvironment: nowhere,
     opened: false,
@@ -29,56 +29,54 @@ function said(changes: Partial<LoginInstructionsOptions> = {}): string {
   });
 }
 
-describe('the invitation to log in', () => {
-  it('has the authorization URL whole and alone on its line, however it is said', () => {
-    for (const changes of [{}, { opened: true }, { listening: false }, { pasting: false }]) {
-      expect(said(changes).split('\n')).toContain('https://cloud.example/v1/oauth/authorize?client_id=c&state=S');
-    }
+describe('the login instructions', () => {
+  it.each([
+    ['after the browser was opened', { opened: true }],
+    ['for a listener and paste', {}],
+    ['for a listener alone', { pasting: false }],
+    ['for paste alone', { listening: false }],
+  ])('%s have the complete authorization URL alone on its line, and lines of at most 80 columns', (_when, changes) => {
+    const lines = textWith(changes).split('\n');
+    expect(lines).toContain(authorizationUrl);
+    expect(lines.filter((line) => line.length > 80 && line !== authorizationUrl)).toEqual([]);
+    expectGolden('auth', lines.join('\n'));
   });
 
-  it('says how long it waits, and what to look at when the page complains', () => {
-    expect(said()).toMatch(/5m at most/);
-    expect(said()).toMatch(
-      /complains of the redirect uri or the scope[^\n]*\n[^\n]*client_id, callback_urls and scope/,
-    );
-    expect(said()).toContain('cloudctl config list --profile work');
+  it.each<[string, Partial<RuntimeEnvironment>, RegExp]>([
+    ['SSH', { ssh: { server: '10.0.0.5', port: 22 } }, /`ssh -L 8765:127\.0\.0\.1:8765 10\.0\.0\.5`/],
+    ['SSH on another port', { ssh: { server: '10.0.0.5', port: 2222 } }, /`ssh -p 2222 -L 8765:127\.0\.0\.1:8765 10/],
+    ['SSH without an address', { ssh: { server: undefined, port: 22 } }, /`ssh -L 8765:127\.0\.0\.1:8765 THIS-SERVER`/],
+    ['a container', { container: true }, /`cloudctl auth login --paste --profile work`/],
+    ['WSL', { wsl: true }, /`cloudctl auth login --paste --profile work`/],
+    ['a codespace', { codespaces: true, container: true }, /`cloudctl auth login --paste --profile work`/],
+  ])('in %s name the command that reaches this machine, but not for paste alone', (_where, environment, command) => {
+    const runtimeEnvironment = { ...nowhere, ...environment };
+    const added = textWith({ runtimeEnvironment })
+      .split('\n')
+      .filter((line) => !textWith().includes(line));
+    expect(added.join('\n')).toMatch(command);
+    expect(textWith({ runtimeEnvironment, listening: false })).toBe(textWith({ listening: false }));
+    expectGolden('auth', added.join('\n'));
   });
 
-  it('breaks no word on a terminal of 80 columns, the addresses apart', () => {
-    for (const changes of [{}, { opened: true }, { pasting: true }, { listening: false, pasting: true }]) {
-      const long = said(changes)
-        .split('\n')
-        .filter((line) => line.length > 80 && !line.startsWith('http'));
-      expect(long).toEqual([]);
-    }
+  it('forward the port to the address of the listener', () => {
+    const runtimeEnvironment = { ...nowhere, ssh: { server: 'host', port: 22 } };
+    const forward = (callbackUrl: string) => /-L (\S+) host/.exec(textWith({ runtimeEnvironment, callbackUrl }))?.[1];
+    expect(forward('http://[::1]:8765/cb')).toBe('8765:[::1]:8765');
+    expect(forward('http://localhost/cb')).toBe('80:127.0.0.1:80');
   });
 
-  it('asks for a paste only where one is read', () => {
-    expect(said()).toMatch(/paste the whole address/);
-    expect(said({ pasting: false })).not.toMatch(/paste/);
-    expect(said({ listening: false })).toMatch(/paste the whole address/);
-  });
-
-  it.each<[Partial<RuntimeEnvironment>, RegExp]>([
-    [{ ssh: { server: '10.0.0.5', port: 22 } }, /`ssh -L 8765:127\.0\.0\.1:8765 10\.0\.0\.5`/],
-    [{ ssh: { server: '10.0.0.5', port: 2222 } }, /`ssh -p 2222 -L 8765:127\.0\.0\.1:8765 10\.0\.0\.5`/],
-    [{ ssh: { server: '', port: 22 } }, /`ssh -L 8765:127\.0\.0\.1:8765 THIS-SERVER`/],
-    [{ container: true }, /container[^\n]*auth login --paste/],
-    [{ wsl: true }, /WSL[^\n]*auth login --paste/],
-    [{ codespaces: true, container: true }, /codespace[^\n]*auth login --paste/],
-  ])('knows the way back from %j', (around, words) => {
-    expect(said({ runtimeEnvironment: { ...nowhere, ...around } })).toMatch(words);
-    expect(said({ runtimeEnvironment: { ...nowhere, ...around }, listening: false })).not.toMatch(words);
-  });
-
-  it('forwards to the address that is listened on', () => {
-    const surroundings = { ...nowhere, ssh: { server: 'host', port: 22 } };
-    expect(said({ runtimeEnvironment: surroundings, callbackUrl: 'http://[::1]:8765/cb' })).toContain(
-      '-L 8765:[::1]:8765 host',
-    );
-    expect(said({ runtimeEnvironment: surroundings, callbackUrl: 'http://localhost/cb' })).toContain(
-      '-L 80:127.0.0.1:80 host',
-    );
+  it.each([
+    [true, 'http://127.0.0.1:8765/start/x', true],
+    [true, undefined, false],
+    [false, 'http://127.0.0.1:8765/start/x', false],
+  ])('open the browser (%s) at the one-time address %s: %s', async (canOpen, startUrl, isOpened) => {
+    const host = testHost({ browse: () => undefined });
+    const options = { profile: 'work', runtimeEnvironment: nowhere, listening: true, pasting: false, limit: '5m' };
+    const addresses = { authorizationUrl, callbackUrl: 'http://127.0.0.1:8765/callback', startUrl };
+    await showLoginInstructions(host, addresses, { ...options, canOpen });
+    expect(host.opened).toEqual(isOpened ? [startUrl] : []);
+    expect(host.err()).toBe(`${textWith({ pasting: false, opened: isOpened })}\n`);
   });
 });
 

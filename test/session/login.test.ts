@@ -4,19 +4,16 @@ import { SendError } from '../../src/platform/http-sender.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { Secret } from '../../src/secret.ts';
 import type { Account } from '../../src/session/account.ts';
-import { completeLogin } from '../../src/session/complete-login.ts';
 import { encodeRecord } from '../../src/session/credential-record.ts';
-import { revokeGrant } from '../../src/session/exchange-code.ts';
 import { createFileStore } from '../../src/session/file-store.ts';
 import { type LoginDeps, performLogin } from '../../src/session/login.ts';
 import type { LoginRequest } from '../../src/session/login-request.ts';
 import { profilePaths } from '../../src/session/profile-paths.ts';
 import { loginCommands } from '../../src/session/suggested-commands.ts';
-import { closedOrigin, reply, serverFor } from '../fixtures/broken-server.ts';
 import { type TestHost, testHost } from '../fixtures/host.ts';
 import { visit } from '../fixtures/login.ts';
 import { bindingTo, keychainStoreOf, refreshDeps, seedSession, storedRecord } from '../fixtures/session.ts';
-import { codeFor, sandboxFor, tokenFor } from '../sandbox/requests.ts';
+import { callApi, codeFor, sandboxFor, tokenFor } from '../sandbox/requests.ts';
 
 const request: LoginRequest = {
   flow: 'code',
@@ -61,7 +58,6 @@ function ground(host: TestHost, sandbox: Sandbox, changes: Partial<LoginDeps> = 
       clock: host.clock,
       random: host.random,
       signals: host.signals,
-      sanitize: (text) => text,
       isSpecServer: () => false,
       loginCommands: loginCommands('default', request, undefined),
       onOtherScope: 'refuse',
@@ -113,110 +109,27 @@ describe('a login by paste', () => {
     await performLogin(again.deps, request);
   });
 
-  it.each([
-    ['code', 'unsupported_response_type', '`cloudctl auth login --flow implicit`'],
-    ['code', 'unauthorized_client', '`cloudctl auth login --flow implicit`'],
-    ['implicit', 'unsupported_response_type', '`cloudctl auth login`'],
-    ['implicit', 'unauthorized_client', '`cloudctl auth login`'],
-  ] as const)('in the flow %s that is answered with %s names the other flow', async (flow, error, command) => {
+  it('with an error ends with the code of the error', async () => {
     const [host, sandbox] = [testHost(), await sandboxFor()];
-    const asked = { ...request, flow };
-    const { deps, paste } = ground(host, sandbox, { loginCommands: loginCommands('default', asked, undefined) });
-    paste(`${sandbox.ready.callback_url}${flow === 'code' ? '?' : '#'}error=${error}&state=STATE`);
-    const hint = `log in with the other flow: ${command}`;
-    await expect(performLogin(deps, asked)).rejects.toMatchObject({ code: 'api_error', hint });
+    const { deps, paste } = ground(host, sandbox);
+    paste(`${sandbox.ready.callback_url}?error=consent_required&state=STATE`);
+    await expect(performLogin(deps, request)).rejects.toMatchObject({ code: 'consent_required', exitCode: 4 });
   });
 
-  it.each([
-    [true, 'query', '`cloudctl auth setup` sets them'],
-    [
-      false,
-      'query',
-      '`cloudctl auth setup` sets them; if they are right, the server may look for them elsewhere: `cloudctl config set token_params body`',
-    ],
-    [
-      false,
-      'body',
-      '`cloudctl auth setup` sets them; if they are right, the server may look for them elsewhere: `cloudctl config set token_params basic`',
-    ],
-  ] as const)(
-    'with a wrong secret, at a server that is of spec.md for certain (%s), in the way %s, says what may help',
-    async (isOurs, tokenParams, hint) => {
-      const [host, sandbox] = [testHost(), await sandboxFor()];
-      const { authOrigin, clientId } = bindingTo(sandbox);
-      const client = { authOrigin, clientId, clientSecret: new Secret('wrong'), tokenParams };
-      const { deps, paste } = ground(host, sandbox, { client, isSpecServer: () => isOurs });
-      paste(`${sandbox.ready.callback_url}?code=${await codeFor(sandbox)}&state=STATE`);
-      await expect(performLogin(deps, request)).rejects.toMatchObject({ code: 'invalid_client', hint });
-    },
-  );
+  it('with a wrong client secret ends with invalid_client', async () => {
+    const [host, sandbox] = [testHost(), await sandboxFor()];
+    const { authOrigin, clientId } = bindingTo(sandbox);
+    const client = { authOrigin, clientId, clientSecret: new Secret('wrong'), tokenParams: 'query' } as const;
+    const { deps, paste } = ground(host, sandbox, { client });
+    paste(`${sandbox.ready.callback_url}?code=${await codeFor(sandbox)}&state=STATE`);
+    await expect(performLogin(deps, request)).rejects.toMatchObject({ code: 'invalid_client', exitCode: 4 });
+  });
 
-  it.each([
-    ['an access token in the query', '?access_token=at&token_type=bearer'],
-    ['a grant without its type', '#access_token=at'],
-  ])(
-    'in the flow implicit that is answered with %s, as some servers always do, names the other flow',
-    async (_what, answer) => {
-      const [host, sandbox] = [testHost(), await sandboxFor()];
-      const asked = { ...request, flow: 'implicit' } as const;
-      const { deps, paste } = ground(host, sandbox, { loginCommands: loginCommands('default', asked, undefined) });
-      paste(`${sandbox.ready.callback_url}${answer}&state=STATE`);
-      await expect(performLogin(deps, asked)).rejects.toMatchObject({
-        code: 'malformed_response',
-        hint: 'start again with `cloudctl auth login --flow implicit`; if it stays so, log in with the other flow: `cloudctl auth login`',
-      });
-    },
-  );
-
-  it.each([
-    [
-      'query',
-      415,
-      '{"message":"no"}',
-      /^check auth_url .*; .*`cloudctl config set token_params body`, then `cloudctl auth login`$/,
-    ],
-    ['query', 200, '{}', /^check auth_url with `cloudctl config list`$/],
-    ['body', 400, '', /^check auth_url with `cloudctl config list`$/],
-    [
-      'body',
-      403,
-      '{"error":"unauthorized_client"}',
-      /registration .* `cloudctl auth setup` .*`cloudctl config set token_params basic`$/,
-    ],
-  ] as const)(
-    'in the way %s, whose exchange is answered with %d %s, says what may help',
-    async (tokenParams, status, body, hint) => {
-      const [host, sandbox] = [testHost(), await sandboxFor()];
-      const { origin } = await serverFor((_, response) => reply(response, status, body));
-      const client = { authOrigin: origin, clientId: 'c', clientSecret: new Secret('s'), tokenParams };
-      const { deps, paste } = ground(host, sandbox, { client });
-      paste('a-code STATE');
-      await expect(performLogin(deps, request)).rejects.toMatchObject({
-        code: 'api_error',
-        message: expect.stringMatching(/^could not exchange the authorization code: /),
-        hint: expect.stringMatching(hint),
-      });
-    },
-  );
-
-  it.each([
-    ['none', 'consent_required', /^log in without --prompt none: `cloudctl auth login`$/],
-    ['none', 'login_required', /^log in without --prompt none: `cloudctl auth login`$/],
-    [undefined, 'consent_required', /^start again with `cloudctl auth login`, sign in and agree /],
-    [undefined, 'login_required', /^start again with `cloudctl auth login`, sign in and agree /],
-  ] as const)(
-    'with the prompt %s that is answered with %s does not blame a prompt nobody asked for',
-    async (prompt, code, hint) => {
-      const [host, sandbox] = [testHost(), await sandboxFor()];
-      const { deps, paste } = ground(host, sandbox);
-      paste(`${sandbox.ready.callback_url}?error=${code}&state=STATE`);
-      await expect(performLogin(deps, { ...request, prompt })).rejects.toMatchObject({
-        code,
-        message: expect.not.stringContaining(prompt === undefined ? 'expected account' : 'nothing'),
-        hint: expect.stringMatching(hint),
-      });
-    },
-  );
+  it('whose input ends before a response was pasted is a usage error', async () => {
+    const [host, sandbox] = [testHost(), await sandboxFor()];
+    const { deps } = ground(host, sandbox, { pastedLines: async function* () {} });
+    await expect(performLogin(deps, request)).rejects.toMatchObject({ code: 'usage' });
+  });
 
   it('asks the store before the person, and the lock before both', async () => {
     const [host, sandbox] = [testHost(), await sandboxFor()];
@@ -294,26 +207,6 @@ describe('a login by the redirect', () => {
   });
 });
 
-describe('the exchange of a code', () => {
-  it.each([
-    ['that never left this machine is tried three times', 'refused', false, 3, 'unreachable'],
-    ['that may have arrived is tried once', 'connection', true, 1, 'unreachable'],
-    ['that nobody trusts is tried once', 'tls', false, 1, 'tls'],
-  ] as const)('%s', async (_what, kind, sent, tries, code) => {
-    const [host, sandbox] = [testHost(), await sandboxFor()];
-    let asked = 0;
-    const { deps, paste } = ground(host, sandbox, {
-      createSender: async () => () => {
-        asked += 1;
-        return Promise.reject(new SendError(kind, sent, 'no'));
-      },
-    });
-    paste('a-code STATE');
-    await expect(performLogin(deps, request)).rejects.toMatchObject({ code, exitCode: 6 });
-    expect(asked).toBe(tries);
-  });
-});
-
 describe('a login that is interrupted', () => {
   it('while the exchange hangs ends its request: nothing keeps the program, and nothing was stored', async () => {
     const [host, sandbox] = [testHost(), await sandboxFor()];
@@ -337,86 +230,97 @@ describe('a login that is interrupted', () => {
   });
 });
 
-describe('a grant that is not kept', () => {
-  async function settled(host: TestHost, sandbox: Sandbox, changes: Partial<LoginDeps>) {
-    const { deps } = ground(host, sandbox, changes);
+describe('a grant with another scope than the requested one', () => {
+  interface Narrowed {
+    readonly host: TestHost;
+    readonly login: ReturnType<typeof performLogin>;
+    readonly stored: () => ReturnType<typeof storedRecord>;
+    readonly isAlive: () => Promise<boolean>;
+  }
+
+  /** The implicit flow with a token of the scope `read`, where `read write` was requested. */
+  async function narrowed(changes: Partial<LoginDeps>): Promise<Narrowed> {
+    const [host, sandbox] = [testHost(), await sandboxFor()];
+    const { deps, paste } = ground(host, sandbox, changes);
     const { access_token: token } = await tokenFor(sandbox, { scope: 'read' });
-    const params = new Map(
-      Object.entries({ access_token: token, token_type: 'bearer', expires_in: '60', scope: 'read', state: 'S' }),
-    );
-    const { validateAuthorizationResponse } = await import('../../src/oauth/authorization-response.ts');
-    const judgement = validateAuthorizationResponse(params, 'fragment', { state: 'S', flow: 'implicit' });
-    if (judgement === undefined) throw new Error('no response');
-    const wish = { ...request, scope: 'read write' };
+    paste(`http://x#access_token=${token}&token_type=bearer&expires_in=60&scope=read&state=STATE`);
+    const login = performLogin(deps, { ...request, flow: 'implicit', scope: 'read write' });
+    login.catch(() => undefined);
+    const stored = (): ReturnType<typeof storedRecord> => storedRecord(profilePaths(host.folders.state, 'default'));
     return {
-      token,
-      settlement: completeLogin(
-        { ...deps, pkce: undefined, request: wish, abandon: new AbortController().signal },
-        judgement,
-        'http://x',
-      ),
+      host,
+      login,
+      stored,
+      isAlive: async (): Promise<boolean> => (await callApi(sandbox, token, 'GET', '/v2/actions')).status === 200,
     };
   }
 
-  async function works(sandbox: Sandbox, token: string): Promise<boolean> {
-    const { callApi } = await import('../sandbox/requests.ts');
-    return (await callApi(sandbox, token, 'GET', '/v2/actions')).status === 200;
-  }
-
-  it('because of its scope is revoked at once', async () => {
-    const [host, sandbox] = [testHost(), await sandboxFor()];
-    const { token, settlement } = await settled(host, sandbox, {});
-    await expect(settlement).rejects.toMatchObject({ code: 'scope_mismatch' });
-    expect(await works(sandbox, token)).toBe(false);
+  it('is refused and revoked', async () => {
+    const { login, isAlive, stored } = await narrowed({});
+    await expect(login).rejects.toMatchObject({ code: 'scope_mismatch', exitCode: 4 });
+    expect(await isAlive()).toBe(false);
+    expect(stored()).toBeUndefined();
   });
 
   it.each([
     ['no', async () => false, 'scope_mismatch'],
     ['Ctrl-C', () => Promise.reject(new CliError('cancelled', 'cancelled')), 'cancelled'],
-  ])('because a person said %s is revoked', async (_said, onOtherScope, code) => {
-    const [host, sandbox] = [testHost(), await sandboxFor()];
-    const { token, settlement } = await settled(host, sandbox, { onOtherScope });
-    const { page, conclude } = await settlement;
-    expect(page).toEqual({ kind: 'unfinished' });
-    await expect(conclude(AbortSignal.timeout(5_000))).rejects.toMatchObject({ code });
-    expect(await works(sandbox, token)).toBe(false);
-    expect(storedRecord(profilePaths(host.folders.state, 'default'))).toBeUndefined();
+  ])('is revoked when a person answers %s', async (_said, onOtherScope, code) => {
+    const { login, isAlive, stored } = await narrowed({ onOtherScope });
+    await expect(login).rejects.toMatchObject({ code });
+    expect(await isAlive()).toBe(false);
+    expect(stored()).toBeUndefined();
   });
 
-  it('is kept when the person says yes', async () => {
-    const [host, sandbox] = [testHost(), await sandboxFor()];
-    const { token, settlement } = await settled(host, sandbox, { onOtherScope: async () => true });
-    expect((await (await settlement).conclude(AbortSignal.timeout(5_000))).record.scope).toBe('read');
-    expect(await works(sandbox, token)).toBe(true);
+  it('is revoked when a signal ends the question, and the signal decides the exit code', async () => {
+    let onAsked: () => void = () => undefined;
+    const asked = new Promise<void>((resolve) => {
+      onAsked = resolve;
+    });
+    const { host, login, isAlive } = await narrowed({
+      onOtherScope: (_requested, _granted, signal) =>
+        new Promise((_resolve, reject) => {
+          signal.addEventListener('abort', () => reject(new CliError('cancelled', 'cancelled')));
+          onAsked();
+        }),
+    });
+    await asked;
+    host.signal('SIGTERM');
+    await expect(login).rejects.toMatchObject({ code: 'cancelled', exitCode: 143 });
+    expect(await isAlive()).toBe(false);
   });
 
-  it('because it could not be stored is revoked', async () => {
-    const [host, sandbox] = [testHost(), await sandboxFor()];
+  it('is stored when a person answers yes', async () => {
+    const { login, isAlive } = await narrowed({ onOtherScope: async () => true });
+    expect((await login).record.scope).toBe('read');
+    expect(await isAlive()).toBe(true);
+  });
+
+  it('is revoked when it could not be stored', async () => {
     const lock = () => Promise.reject(new CliError('busy', 'busy'));
-    const { token, settlement } = await settled(host, sandbox, { onOtherScope: 'accept', lock });
-    await expect(settlement).rejects.toMatchObject({ code: 'busy' });
-    expect(await works(sandbox, token)).toBe(false);
+    const { login, isAlive } = await narrowed({ onOtherScope: 'accept', lock });
+    await expect(login).rejects.toMatchObject({ code: 'busy' });
+    expect(await isAlive()).toBe(false);
   });
 
-  it('at a server that wants a form is revoked with its refresh token, and 204 is an answer as good as 200', async () => {
-    const [host] = [testHost()];
-    const { origin, seen } = await serverFor((_, response) => reply(response, 204, ''));
-    const client = { authOrigin: origin, clientId: 'c', tokenParams: 'body' } as const;
-    const grant = { accessToken: new Secret('at-1'), refreshToken: new Secret('rt-1') };
-    expect(await revokeGrant({ client, createSender: () => host.createSender({ env: {}, fresh: true }) }, grant)).toBe(
-      true,
-    );
-    expect(seen.map(({ body }) => body)).toEqual(['token=rt-1&client_id=c', 'token=at-1&client_id=c']);
-  });
-
-  it('and whose server cannot be told is abandoned without an error of its own', async () => {
-    const [host] = [testHost()];
-    const client = { authOrigin: await closedOrigin(), clientId: 'c', tokenParams: 'query' } as const;
-    expect(
-      await revokeGrant(
-        { client, createSender: () => host.createSender({ env: {}, fresh: true }) },
-        { accessToken: new Secret('x') },
-      ),
-    ).toBe(false);
+  it('gives the tab its page before the question is answered', async () => {
+    const [host, sandbox] = [testHost(), await sandboxFor()];
+    const code = await codeFor(sandbox);
+    let page: string | undefined;
+    const { deps } = ground(host, sandbox, {
+      showInstructions: async ({ authorizationUrl, callbackUrl }) => {
+        const state = new URL(authorizationUrl).searchParams.get('state') ?? '';
+        setTimeout(
+          () => void visit(`${callbackUrl}?code=${code}&state=${state}`).then(({ body }) => (page = body)),
+          20,
+        );
+      },
+      onOtherScope: async () => {
+        while (page === undefined) await new Promise((resolve) => setTimeout(resolve, 10));
+        return true;
+      },
+    });
+    await performLogin(deps, { ...request, listen: true, scope: 'read write' });
+    expect(page).toContain('<main class="waiting">');
   });
 });

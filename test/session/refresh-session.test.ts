@@ -10,6 +10,8 @@ import { createFileJournal, type PrepareFileReplacement } from '../../src/sessio
 import { type ProfilePaths, profilePaths } from '../../src/session/profile-paths.ts';
 import { type RefreshDeps, refreshSession } from '../../src/session/refresh-session.ts';
 import { type RequestHandler, closedOrigin, reply, serverFor } from '../fixtures/broken-server.ts';
+import { errorText } from '../fixtures/error-text.ts';
+import { expectGolden } from '../fixtures/golden.ts';
 import { type TestHost, testHost } from '../fixtures/host.ts';
 import { recordOf, refreshDeps, storedRecord } from '../fixtures/session.ts';
 
@@ -193,28 +195,24 @@ describe('a refresh token that is refused', () => {
 });
 
 describe('a server that is not of spec.md, asked in the way of spec.md', () => {
-  const body = '`cloudctl config set token_params body`';
-  const again = 'run the command again; if it stays so: `cloudctl auth login`';
-
   it.each([
-    ['invalid_grant', undefined, { code: 'needs_login', hint: `${body}, then \`cloudctl auth login\`` }],
-    // Its grants say who logged in: it is of spec.md's kind, where no credentials belong to a refresh.
-    ['invalid_grant', 'not-hexadecimal', { code: 'needs_login', hint: '`cloudctl auth login`' }],
-    [
-      'invalid_client',
-      'not-hexadecimal',
-      { code: 'invalid_client', hint: '`cloudctl auth setup` sets the client id and secret' },
-    ],
-    ['invalid_client', undefined, { code: 'invalid_client', hint: `${body}, then ${again}` }],
-    ['invalid_request', undefined, { code: 'api_error', hint: `${body}, then ${again}` }],
-    ['unsupported_grant_type', undefined, { code: 'api_error', hint: `${body}, then ${again}` }],
-    ['invalid_scope', undefined, { code: 'api_error', hint: again }],
-  ])(
-    'that answers %s, for an account %s, is told how it may want to be asked',
-    async (error, accountUuid, expected) => {
+    ['invalid_grant', undefined, 'needs_login', true],
+    // A grant of spec.md names the account, and its refresh takes no client credentials.
+    ['invalid_grant', 'not-hexadecimal', 'needs_login', false],
+    ['invalid_client', 'not-hexadecimal', 'invalid_client', false],
+    ['invalid_client', undefined, 'invalid_client', true],
+    ['invalid_request', undefined, 'api_error', true],
+    ['unsupported_grant_type', undefined, 'api_error', true],
+    ['invalid_scope', undefined, 'api_error', false],
+  ] as const)(
+    'that answers %s, for an account %s, is %s, and another way to send the credentials is suggested: %s',
+    async (error, accountUuid, code, isSuggested) => {
       const { origin } = await serverFor((_, response) => reply(response, 400, { error }));
       const { deps } = await ground(origin, accountUuid === undefined ? {} : { accountUuid });
-      await expect(refreshSession(deps, due)).rejects.toMatchObject(expected);
+      const failure = await refreshSession(deps, due).catch((caught) => caught);
+      expect(failure).toMatchObject({ code });
+      expect(failure.hint.includes('`cloudctl config set token_params body`')).toBe(isSuggested);
+      expectGolden('auth', errorText(failure));
     },
   );
 
@@ -222,9 +220,8 @@ describe('a server that is not of spec.md, asked in the way of spec.md', () => {
     const { origin } = await serverFor((_, response) => reply(response, 401, { error: 'invalid_client' }));
     const { deps } = await ground(origin);
     const client = { authOrigin: origin, clientId: 'c', tokenParams: 'body' } as const;
-    await expect(refreshSession({ ...deps, client: async () => client }, due)).rejects.toMatchObject({
-      hint: expect.stringMatching(/^`cloudctl auth setup` .*: `cloudctl config set token_params basic`/),
-    });
+    const failure = await refreshSession({ ...deps, client: async () => client }, due).catch((caught) => caught);
+    expect(failure.hint).toContain('`cloudctl config set token_params basic`');
   });
 });
 

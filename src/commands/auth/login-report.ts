@@ -1,8 +1,8 @@
 import { writeProfile } from '../../config/config-file.ts';
 import type { ProfileSettings, SettingOverrides } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
-import type { LoginResult } from '../../session/complete-login.ts';
 import { sessionReport } from '../../session/session-report.ts';
+import type { LoginResult } from '../../session/store-login.ts';
 import { sessionView } from './session-view.ts';
 
 /** What later commands need to find and renew the session is kept with the profile. */

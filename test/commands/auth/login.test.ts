@@ -106,7 +106,7 @@ describe('auth login', () => {
     const pasted = await pasting.ended;
     expect(pasted.json()).toMatchObject({ flow: 'implicit', scope: 'read', scope_verified: false });
     expect(pasted.json()).not.toHaveProperty('email');
-    expect(pasted.err).toMatch(/warning: the implicit flow gives no refresh token/);
+    expect(pasted.err).toMatch(/^warning: .*implicit/m);
     expect(storedRecord(profilePaths(host.folders.state, 'default'))).not.toHaveProperty('refreshToken');
   });
 });
@@ -138,7 +138,7 @@ describe('a login that is not to be', () => {
       visit: (url) => answerWith(url, { code: 'x', state: 'foreign', error_description: 'hunter2' }),
     });
     expect(ran.code).toBe(4);
-    expect(ran.err).toMatch(/error: the answer does not belong to this login/);
+    expect(ran.err).toMatch(/^error: /m);
     expect(ran.err).not.toContain('hunter2');
     expect(await recordedRequests(sandbox)).not.toContain('POST /v1/oauth/token');
   });
@@ -223,7 +223,7 @@ describe('a scope that differs from the one asked for', () => {
     expect(ran).toMatchObject({ code: 4, out: '' });
     expect(ran.error()).toMatchObject({
       code: 'scope_mismatch',
-      hint: 'keep what is granted with `cloudctl auth login --scope "read write" --accept-scope`',
+      hint: expect.stringContaining('`cloudctl auth login --scope "read write" --accept-scope`'),
     });
     expect(storedRecord(profilePaths(host.folders.state, 'default'))).toBeUndefined();
     expect(await recordedRequests(sandbox)).toContain('POST /v1/oauth/revoke');
@@ -351,7 +351,7 @@ describe('a server of the other kind', () => {
       env: { ...sandboxEnvironment(sandbox), CLOUDCTL_AUTH_URL: origin },
     });
     const ran = await runLogin(host, ['-o', 'json'], { visit: (url) => answerWith(url, { code: 'c-1' }) });
-    expect(ran.error()).toMatchObject({ code: 'api_error', message: expect.stringContaining('not understood') });
+    expect(ran.error()).toMatchObject({ code: 'api_error', status: 200 });
     expect(storedRecord(profilePaths(host.folders.state, 'default'))).toBeUndefined();
   });
 

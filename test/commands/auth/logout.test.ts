@@ -43,8 +43,8 @@ describe('auth logout', () => {
 
   it.each([
     [403, { code: 0 }],
-    [200, { code: 1, err: expect.stringContaining('still accepts it') }],
-    [503, { code: 1, err: expect.stringContaining('did not say whether it still accepts it') }],
+    [200, { code: 1 }],
+    [503, { code: 1 }],
   ])('proves the end at a resource API that answers %i to a revoked token', async (status, expected) => {
     const [host, sandbox] = [testHost(), await sandboxFor()];
     const { origin } = await serverFor((_, response) => reply(response, status, 'no', { 'retry-after': '0' }));

@@ -1,0 +1,51 @@
+import type { ProfileSettings } from '../config/settings.ts';
+import type { OAuthClient } from '../oauth/token-endpoint.ts';
+import { tryAcquireLock } from '../platform/file-lock.ts';
+import { writeAccount } from '../session/account.ts';
+import type { SessionBinding } from '../session/credential-record.ts';
+import type { LoginDeps } from '../session/login.ts';
+import type { LoginRequest } from '../session/login-request.ts';
+import { isSpecServer } from '../session/session-binding.ts';
+import { loginCommands } from '../session/suggested-commands.ts';
+import type { SessionDependencies } from './stored-session.ts';
+
+/** What a login needs besides the person: everything but questions, instructions and reports. */
+export type UnattendedLoginDeps = Omit<
+  LoginDeps,
+  'onOtherScope' | 'showInstructions' | 'pastedLines' | 'reportRejectedPaste' | 'report'
+>;
+
+export interface LoginTarget {
+  readonly settings: ProfileSettings;
+  readonly binding: SessionBinding;
+  readonly client: OAuthClient;
+  readonly request: LoginRequest;
+  /** The flow of a login that names none: it need not be repeated in a suggested command. */
+  readonly profileFlow: LoginRequest['flow'] | undefined;
+}
+
+export function createLoginDeps(
+  parts: Omit<SessionDependencies, 'client' | 'output' | 'prompts'>,
+  { settings, binding, client, request, profileFlow }: LoginTarget,
+): UnattendedLoginDeps {
+  const { host, place, store } = parts;
+  const { profileName, values } = settings;
+  return {
+    profile: profileName,
+    binding,
+    client,
+    callbackUrls: values.callback_urls ?? [],
+    issuer: values.issuer,
+    store,
+    createSender: () => parts.send({ fresh: true }),
+    lock: () => parts.lock(place.lock),
+    tryLoginLock: () => tryAcquireLock(place.loginLock),
+    clock: host.clock,
+    random: host.random,
+    signals: host.signals,
+    requireSafe: parts.requireSafe,
+    isSpecServer: () => isSpecServer(host.folders, profileName, binding.authOrigin),
+    loginCommands: loginCommands(profileName, request, profileFlow),
+    writeAccount: (account) => writeAccount(host.folders.config, profileName, account),
+  };
+}

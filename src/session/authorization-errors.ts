@@ -1,0 +1,97 @@
+import { CliError, type ErrorCode } from '../errors.ts';
+import type { AuthorizationErrorCode, AuthorizationResult, ValidatedCode } from '../oauth/authorization-response.ts';
+import type { TokenGrant } from '../oauth/token-grant.ts';
+import { sanitizeRemoteText } from '../platform/sanitize-remote-text.ts';
+import type { LoginRequest } from './login-request.ts';
+import type { LoginCommands } from './suggested-commands.ts';
+
+export interface AuthorizationErrorContext {
+  readonly request: Pick<LoginRequest, 'prompt'>;
+  readonly loginCommands: LoginCommands;
+}
+
+/** The code or the grant of a response whose state was validated. Throws the CliError for every other response. */
+export function requireAuthorization(
+  result: AuthorizationResult,
+  context: AuthorizationErrorContext,
+): { readonly code: ValidatedCode } | { readonly grant: TokenGrant } {
+  const { sameRequest } = context.loginCommands;
+  switch (result.kind) {
+    case 'code':
+      return { code: result.code };
+    case 'implicit_grant':
+      return { grant: result.grant.grant };
+    case 'state_mismatch':
+      throw new CliError('state_mismatch', 'the authorization response does not belong to this login', {
+        detail: 'its state is missing or different from the state of this login; no code was exchanged',
+        hint: `start again with ${sameRequest} and use only the page that it opens`,
+      });
+    case 'malformed':
+      throw new CliError('malformed_response', `the authorization response ${result.reason}`, {
+        hint: malformedHint(context.loginCommands),
+      });
+    case 'error':
+      throw authorizationError(result.error, result.description, context);
+    default:
+      return result satisfies never;
+  }
+}
+
+/** Error codes of the redirect (RFC 6749 §4.1.2.1) and the error that a user sees. */
+const authorizationErrors: Readonly<
+  Record<AuthorizationErrorCode, { readonly code: ErrorCode; readonly message: string }>
+> = {
+  access_denied: { code: 'access_denied', message: 'the authorization was denied' },
+  consent_required: { code: 'consent_required', message: 'this account has not authorized the application' },
+  login_required: { code: 'login_required', message: 'the browser is not signed in to the expected account' },
+  invalid_scope: { code: 'invalid_scope', message: 'the authorization server rejected the requested scope' },
+  server_error: { code: 'server_error', message: 'the authorization server failed' },
+  temporarily_unavailable: {
+    code: 'temporarily_unavailable',
+    message: 'the authorization server is temporarily unavailable',
+  },
+  unsupported_response_type: { code: 'api_error', message: 'the authorization server does not support this flow' },
+  unauthorized_client: { code: 'api_error', message: 'the application is not allowed to use this flow' },
+  unknown: { code: 'api_error', message: 'the authorization server returned an error' },
+};
+
+function authorizationError(
+  error: AuthorizationErrorCode,
+  description: string | undefined,
+  context: AuthorizationErrorContext,
+): CliError {
+  const { code, message } = authorizationErrors[error];
+  // Without --prompt none, no account was expected.
+  const isUnexpected = error === 'login_required' && context.request.prompt !== 'none';
+  return new CliError(code, isUnexpected ? 'the browser is not signed in' : message, {
+    detail: description === undefined ? undefined : sanitizeRemoteText(description),
+    hint: authorizationHint(error, context),
+  });
+}
+
+function authorizationHint(
+  error: AuthorizationErrorCode,
+  { loginCommands, request }: AuthorizationErrorContext,
+): string {
+  const { sameRequest, otherFlow } = loginCommands;
+  switch (error) {
+    // Some servers answer this when a person refused or did not sign in.
+    case 'consent_required':
+    case 'login_required':
+      return request.prompt === 'none'
+        ? `log in without --prompt none: ${sameRequest}`
+        : `start again with ${sameRequest}, then sign in and agree on the page that it opens`;
+    // Each flow is allowed by itself (RFC 6749 §4.1.2.1 and §4.2.2.1).
+    case 'unsupported_response_type':
+    case 'unauthorized_client':
+      return `log in with the other flow: ${otherFlow}`;
+    default:
+      return `start again with ${sameRequest}`;
+  }
+}
+
+/** A server that puts the access token elsewhere, or writes the fragment differently, does so in every login. */
+function malformedHint({ flow, sameRequest, otherFlow }: LoginCommands): string {
+  const again = `start again with ${sameRequest}`;
+  return flow === 'code' ? again : `${again}; if the error persists, log in with the other flow: ${otherFlow}`;
+}

@@ -1,0 +1,53 @@
+import { CliError } from '../errors.ts';
+import { sameScope } from '../oauth/scope.ts';
+import type { TokenGrant } from '../oauth/token-grant.ts';
+import { sanitizeRemoteText } from '../platform/sanitize-remote-text.ts';
+import type { LoginRequest } from './login-request.ts';
+import type { LoginCommands } from './suggested-commands.ts';
+
+/** What to do when the granted scope differs: store it, refuse it, or ask (rejects when `signal` is aborted). */
+export type ScopeMismatchPolicy =
+  | 'accept'
+  | 'refuse'
+  | ((requested: string, granted: string, signal: AbortSignal) => Promise<boolean>);
+
+export interface ConfirmGrantOptions {
+  readonly request: LoginRequest;
+  readonly loginCommands: LoginCommands;
+  readonly onOtherScope: ScopeMismatchPolicy;
+  /** Called before a question: the tab gets its page now, because a person may take long to answer. */
+  readonly onQuestion: () => void;
+  /** Ends the question. */
+  readonly signal: AbortSignal;
+}
+
+/** Throws `login_required` when the grant belongs to another account than the requested one. */
+export function requireRequestedAccount(grant: TokenGrant, request: LoginRequest, loginCommands: LoginCommands): void {
+  const hint = request.accountHint?.toLowerCase();
+  const expected = request.accountUuid?.toLowerCase();
+  const uuid = grant.info?.uuid?.toLowerCase();
+  const matchesHint = hint === undefined || uuid === undefined || uuid.startsWith(hint);
+  if (matchesHint && (expected === undefined || expected === uuid)) return;
+  throw new CliError('login_required', 'the browser is signed in to another account than the expected one', {
+    detail: `the UUID of the expected account begins with ${hint}`,
+    hint: `log in without --prompt none: ${loginCommands.sameRequest}`,
+  });
+}
+
+/**
+ * The scope to store. A grant without a scope has the requested one (RFC 6749 §5.1). Throws `scope_mismatch` when the scope
+ * differs and is not accepted.
+ */
+export async function confirmScope(grant: TokenGrant, options: ConfirmGrantOptions): Promise<string> {
+  const { request, loginCommands, onOtherScope, onQuestion, signal } = options;
+  const requested = request.scope ?? 'read';
+  const granted = grant.scope ?? requested;
+  if (sameScope(requested, granted) || onOtherScope === 'accept') return granted;
+  if (onOtherScope !== 'refuse') {
+    onQuestion();
+    if (await onOtherScope(requested, granted, signal)) return granted;
+  }
+  throw new CliError('scope_mismatch', `the granted scope is "${sanitizeRemoteText(granted)}", not "${requested}"`, {
+    hint: `accept the granted scope with ${loginCommands.acceptAnyScope}`,
+  });
+}

@@ -1,0 +1,91 @@
+import { CliError } from '../errors.ts';
+import { interruptedError } from '../platform/defer-signals.ts';
+import type { Clock, Signals } from '../platform/host.ts';
+
+/** What a signal (SIGINT, SIGTERM, SIGHUP) does to a login; listens from its creation until `close`. */
+export interface LoginInterruption {
+  /** Aborted by the first signal. */
+  readonly signal: AbortSignal;
+  /** Waits for `work`; rejects at once when a signal comes, and with `timeoutError()` after `limit` milliseconds. */
+  orInterrupt<T>(work: Promise<T>, limit: number, timeoutError: () => CliError): Promise<T>;
+  /** Waits for `work`; after a signal at most 5 s more (login.md rule 6). */
+  withGrace<T>(work: Promise<T>): Promise<T>;
+  /** Throws `cancelled` (exit 130, or 143 after SIGTERM) when a signal came: it decides how the program ends. */
+  throwIfInterrupted(): void;
+  close(): void;
+}
+
+/** Milliseconds that a request in progress gets after a signal. */
+const graceMs = 5_000;
+
+export function interruptionOf({
+  clock,
+  signals,
+}: {
+  readonly clock: Clock;
+  readonly signals: Signals;
+}): LoginInterruption {
+  let ending: CliError | undefined;
+  const controller = new AbortController();
+  const stop = signals.listen((signal) => {
+    ending ??= interruptedError(signal);
+    controller.abort();
+  });
+  const { signal } = controller;
+  const throwIfInterrupted = (): void => {
+    if (ending !== undefined) throw ending;
+  };
+  const interrupted = onceAborted(signal).then(throwIfInterrupted);
+  interrupted.catch(() => undefined);
+  return {
+    signal,
+    throwIfInterrupted,
+    close: stop,
+    async orInterrupt(work, limit, timeoutError) {
+      const done = new AbortController();
+      const timeout = sleepOrNever(clock, limit, done.signal).then(() => Promise.reject(timeoutError()));
+      const never = interrupted.then(() => new Promise<never>(() => {}));
+      try {
+        return await Promise.race([work, timeout, never]);
+      } finally {
+        done.abort();
+      }
+    },
+    async withGrace(work) {
+      const done = new AbortController();
+      const abandoned = onceAborted(signal)
+        .then(() => sleepOrNever(clock, graceMs, done.signal))
+        .then(() => {
+          if (ending !== undefined) ending = abandonedError(ending);
+          throwIfInterrupted();
+        })
+        .then(() => new Promise<never>(() => {}));
+      try {
+        return await Promise.race([work, abandoned]);
+      } finally {
+        done.abort();
+      }
+    },
+  };
+}
+
+function onceAborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
+
+/** Never settles when `signal` ends the sleep. */
+function sleepOrNever(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return new Promise(() => {});
+  return clock.sleep(ms, signal).catch(() => new Promise<void>(() => {}));
+}
+
+function abandonedError({ message, exitCode }: CliError): CliError {
+  return new CliError('cancelled', message, {
+    exitCode,
+    detail: 'the login was abandoned while a request was in progress',
+    hint: 'start again with `cloudctl auth login`',
+  });
+}

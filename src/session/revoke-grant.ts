@@ -1,0 +1,50 @@
+import { CliError } from '../errors.ts';
+import {
+  type OAuthClient,
+  processRevocationResponse,
+  revokeRequest,
+  sendTokenRequest,
+} from '../oauth/token-endpoint.ts';
+import type { TokenGrant } from '../oauth/token-grant.ts';
+import { type HttpSender, SendError } from '../platform/http-sender.ts';
+
+export interface RevokeGrantDeps {
+  readonly client: OAuthClient;
+  readonly createSender: () => Promise<HttpSender>;
+}
+
+/** Revokes a grant that was not stored, then throws `error` with a detail that says whether the revocation succeeded. */
+export async function revokeAndThrow(deps: RevokeGrantDeps, grant: TokenGrant, error: unknown): Promise<never> {
+  const isRevoked = await revokeGrant(deps, grant);
+  if (!(error instanceof CliError)) throw error;
+  const outcome = isRevoked
+    ? 'the grant was revoked and nothing was stored'
+    : 'nothing was stored, but the grant could not be revoked; revoke the application in the control panel';
+  const detail = error.detail === undefined ? outcome : `${error.detail}; ${outcome}`;
+  throw new CliError(error.code, error.message, { ...error, detail, cause: error });
+}
+
+/** Revokes the tokens of a grant within 5 s (https://www.rfc-editor.org/rfc/rfc7009); false when that failed. */
+export async function revokeGrant(
+  deps: RevokeGrantDeps,
+  { accessToken, refreshToken }: Pick<TokenGrant, 'accessToken' | 'refreshToken'>,
+): Promise<boolean> {
+  // spec.md §4.4: the token is its own bearer, and takes the refresh token with it.
+  const isSpecForm = deps.client.tokenParams === 'query';
+  // Elsewhere the refresh token may outlive the access token that came with it (RFC 7009 §2.1).
+  const tokens = isSpecForm || refreshToken === undefined ? [accessToken] : [refreshToken, accessToken];
+  const headers = isSpecForm ? { authorization: `Bearer ${accessToken.reveal()}` } : {};
+  const signal = AbortSignal.timeout(5_000);
+  try {
+    let isRevoked = true;
+    for (const token of tokens) {
+      const request = revokeRequest(deps.client, token);
+      const response = await sendTokenRequest(await deps.createSender(), request, signal, headers);
+      isRevoked &&= processRevocationResponse(response) === undefined;
+    }
+    return isRevoked;
+  } catch (error) {
+    if (error instanceof SendError) return false;
+    throw error;
+  }
+}

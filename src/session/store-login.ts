@@ -1,0 +1,83 @@
+import { scopeWords } from '../oauth/scope.ts';
+import { assumedLifetimeSeconds, type TokenGrant } from '../oauth/token-grant.ts';
+import type { HeldLock } from '../platform/file-lock.ts';
+import type { Clock } from '../platform/host.ts';
+import { Secret } from '../secret.ts';
+import { type Account, accountFromGrant } from './account.ts';
+import { type CredentialRecord, decodeRecord, type SessionBinding } from './credential-record.ts';
+import { type CredentialItems, type CredentialStore, requireAvailable } from './credential-store.ts';
+import type { LoginRequest } from './login-request.ts';
+import { requireRecordFits, writeCredentialRecord } from './stored-session.ts';
+
+export interface StoreLoginDeps {
+  readonly binding: SessionBinding;
+  readonly store: CredentialStore;
+  /** The session lock of the profile: held only while the record is written. */
+  readonly lock: () => Promise<HeldLock>;
+  readonly clock: Clock;
+  readonly random: (bytes: number) => Uint8Array;
+  readonly writeAccount: (account: Account) => void;
+}
+
+export interface LoginResult {
+  readonly record: CredentialRecord;
+  readonly account: Account;
+  /** The grant named no scope, so the requested one is assumed. */
+  readonly isScopeAssumed: boolean;
+  /** The grant named no lifetime, so that of spec.md §8 is assumed. */
+  readonly isLifetimeAssumed: boolean;
+  readonly isAccountKnown: boolean;
+}
+
+/** Stores a grant as a new session in place of the one that was stored before. Throws `keychain_unavailable` or `busy`. */
+export async function storeLogin(
+  deps: StoreLoginDeps,
+  grant: TokenGrant,
+  { scope, flow }: { readonly scope: string; readonly flow: LoginRequest['flow'] },
+): Promise<LoginResult> {
+  const record = newRecord(deps, grant, scope);
+  requireRecordFits(deps.store, record);
+  const account = accountFromGrant(record.sid, grant.info, record.scope, flow);
+  const lock = await deps.lock();
+  try {
+    await deps.store.withItems((items) => replaceStoredRecord(deps, items, record), lock);
+    deps.writeAccount(account);
+  } finally {
+    lock.release();
+  }
+  return {
+    record,
+    account,
+    isScopeAssumed: grant.scope === undefined,
+    isLifetimeAssumed: grant.expiresIn === undefined,
+    isAccountKnown: grant.info !== undefined,
+  };
+}
+
+function newRecord({ clock, random, binding }: StoreLoginDeps, grant: TokenGrant, scope: string): CredentialRecord {
+  const now = Math.floor(clock.now() / 1000);
+  return {
+    sid: Buffer.from(random(8)).toString('hex'),
+    gen: 1,
+    journalKey: new Secret(Buffer.from(random(32)).toString('base64url')),
+    accessToken: grant.accessToken,
+    ...(grant.refreshToken === undefined ? {} : { refreshToken: grant.refreshToken }),
+    expiresAt: now + (grant.expiresIn ?? assumedLifetimeSeconds),
+    obtainedAt: now,
+    scope: scopeWords(scope).join(' '),
+    ...(grant.info?.uuid === undefined ? {} : { accountUuid: grant.info.uuid }),
+    ...binding,
+  };
+}
+
+/** With the item of the previous session goes the key of its journal, so its journal files are removed as well. */
+async function replaceStoredRecord(
+  { store }: StoreLoginDeps,
+  items: CredentialItems,
+  record: CredentialRecord,
+): Promise<void> {
+  const before = await items.read('credential');
+  requireAvailable(await writeCredentialRecord(store, items, record), store.profile);
+  const old = before.kind === 'found' ? decodeRecord(before.value.reveal()) : undefined;
+  if (old !== undefined) store.journal.removeSession(old.sid);
+}

@@ -1,0 +1,226 @@
+import { tlsHintFor } from '../api/client.ts';
+import { CliError, type ErrorCode } from '../errors.ts';
+import type { TokenFailure, TokenParams } from '../oauth/token-endpoint.ts';
+import { type SendError, sendErrorCode } from '../platform/http-sender.ts';
+import { sanitizeRemoteText } from '../platform/sanitize-remote-text.ts';
+import { sessionEnded } from './stored-session.ts';
+import { otherTokenParamsCommand, profileCommand } from './suggested-commands.ts';
+
+/** What the token endpoint or the revocation endpoint was asked to do. */
+export type TokenOperation = 'exchange' | 'refresh' | 'revokeAccessToken' | 'revokeRefreshToken';
+
+export interface TokenErrorContext {
+  readonly operation: TokenOperation;
+  /** Origin of the authorization server. */
+  readonly origin: string;
+  readonly profile: string;
+  readonly tokenParams: TokenParams;
+  /** The server certainly follows spec.md, which puts the parameters into the query (spec.md §4.2). */
+  readonly isSpecServer: boolean;
+  /** The command that logs in again, in backquotes. */
+  readonly loginCommand: string;
+  /** What became of the session, for the detail. */
+  readonly consequence?: string;
+}
+
+interface TokenErrorRow {
+  readonly code: ErrorCode;
+  /** Completes the sentence "could not <operation>: <reason>". */
+  readonly reason: string;
+  readonly hint: keyof typeof hints;
+}
+
+/**
+ * The one table of errors of the token and revocation endpoints: error code (RFC 6749 §5.2, RFC 7009 §2.2.1) to the error
+ * that a user sees. An entry for one operation replaces that of the error in general.
+ */
+const tokenErrors: Readonly<Record<string, TokenErrorRow & Partial<Record<TokenOperation, TokenErrorRow>>>> = {
+  invalid_client: {
+    code: 'invalid_client',
+    reason: 'the authorization server rejected the client ID or the client secret',
+    hint: 'checkClient',
+  },
+  invalid_grant: {
+    code: 'invalid_grant',
+    reason: 'the authorization server rejected the grant',
+    hint: 'retry',
+    exchange: {
+      code: 'invalid_grant',
+      reason: 'the authorization server rejected the authorization code',
+      hint: 'retry',
+    },
+    refresh: {
+      code: 'needs_login',
+      reason: 'the authorization server rejected the refresh token',
+      hint: 'sendCredentials',
+    },
+  },
+  // Some servers answer this for credentials that they do not find or know, where RFC 6749 §5.2 has invalid_client.
+  unauthorized_client: {
+    code: 'api_error',
+    reason: 'the authorization server does not allow this application to use this grant type',
+    hint: 'checkClient',
+  },
+  // A server that expects a form and finds an empty one answers one of these two (RFC 6749 §4.1.3).
+  invalid_request: {
+    code: 'api_error',
+    reason: 'the authorization server rejected the parameters of the request',
+    hint: 'sendForm',
+  },
+  unsupported_grant_type: {
+    code: 'api_error',
+    reason: 'the authorization server does not support this grant type',
+    hint: 'sendForm',
+  },
+  invalid_scope: {
+    code: 'api_error',
+    reason: 'the authorization server rejected the scope',
+    hint: 'retry',
+  },
+};
+
+const otherError: TokenErrorRow = {
+  code: 'api_error',
+  reason: 'the authorization server returned an error',
+  hint: 'retry',
+};
+
+/** Responses without an error code of the protocol. */
+const serverFailure: TokenErrorRow = {
+  code: 'api_error',
+  reason: 'the authorization server failed',
+  hint: 'retryLater',
+};
+const rateLimited: TokenErrorRow = {
+  code: 'api_error',
+  reason: 'the authorization server limits the number of requests',
+  hint: 'retryLater',
+};
+const malformedResponse: TokenErrorRow = {
+  code: 'api_error',
+  reason: 'the response of the authorization server is not a token response',
+  hint: 'checkAuthUrl',
+};
+const errorWithoutCode: TokenErrorRow = {
+  code: 'api_error',
+  reason: 'the authorization server returned an error without an error code',
+  hint: 'checkAuthUrlAndForm',
+};
+
+/** After a logout that could not revoke: the session is deleted here, so no command can try again. */
+export const revokeInPanel = 'revoke the application in the control panel';
+
+const operations: Readonly<Record<TokenOperation, { readonly failed: string; readonly unreachableHint: string }>> = {
+  exchange: {
+    failed: 'could not exchange the authorization code',
+    unreachableHint: 'log in again when the server can be reached',
+  },
+  refresh: {
+    failed: 'could not refresh the session',
+    unreachableHint: 'run the command again when the server can be reached',
+  },
+  revokeAccessToken: { failed: 'could not revoke the access token', unreachableHint: revokeInPanel },
+  revokeRefreshToken: { failed: 'could not revoke the refresh token', unreachableHint: revokeInPanel },
+};
+
+/** The error for a response of the token endpoint that is not a grant. */
+export function tokenError(failure: TokenFailure, context: TokenErrorContext): CliError {
+  const { operation, consequence } = context;
+  const row = rowOf(failure, operation);
+  const facts = factsOf(failure, context.origin);
+  if (row.code === 'needs_login') {
+    const detail = [row.reason, consequence].filter((part) => part !== undefined).join('; ');
+    return new CliError('needs_login', sessionEnded(context.profile), { detail, hint: hints[row.hint](context) });
+  }
+  const isRevocation = operation !== 'exchange' && operation !== 'refresh';
+  return new CliError(isRevocation ? 'api_error' : row.code, `${operations[operation].failed}: ${row.reason}`, {
+    detail: consequence === undefined ? facts : `${facts}; ${consequence}`,
+    hint: isRevocation ? revokeInPanel : hints[row.hint](context),
+    status: failure.status,
+  });
+}
+
+/** The error for a request that got no complete response. */
+export function tokenRequestError(
+  error: SendError,
+  operation: TokenOperation,
+  parts: { readonly detail?: string; readonly loginCommand?: string } = {},
+): CliError {
+  const code = sendErrorCode(error);
+  const { failed, unreachableHint } = operations[operation];
+  const login = operation === 'exchange' && parts.loginCommand !== undefined ? `: ${parts.loginCommand}` : '';
+  return new CliError(code, `${failed}: ${error.message}`, {
+    detail: parts.detail,
+    hint: code === 'tls' && unreachableHint !== revokeInPanel ? tlsHintFor(error) : `${unreachableHint}${login}`,
+    cause: error,
+  });
+}
+
+/** A 5xx status, or 408: the request was not received in full, but a proxy may send 408 for one that it has forwarded. */
+export function isServerFailure(status: number): boolean {
+  return status >= 500 || status === 408;
+}
+
+function rowOf(failure: TokenFailure, operation: TokenOperation): TokenErrorRow {
+  if (failure.kind === 'malformed') {
+    if (isServerFailure(failure.status)) return serverFailure;
+    if (failure.status === 429) return rateLimited;
+    return failure.status < 400 ? malformedResponse : errorWithoutCode;
+  }
+  const row = Object.hasOwn(tokenErrors, failure.error) ? tokenErrors[failure.error] : undefined;
+  return row?.[operation] ?? row ?? otherError;
+}
+
+function factsOf(failure: TokenFailure, origin: string): string {
+  if (failure.kind === 'malformed')
+    return isServerFailure(failure.status)
+      ? `${origin} answered with status ${failure.status}`
+      : `${origin}: ${failure.reason}`;
+  const { error, description, status } = failure;
+  const text = description === undefined ? error : `${error}: ${description.replace(/\.$/, '')}`;
+  return `${sanitizeRemoteText(text)} (status ${status})`;
+}
+
+const hints = {
+  retry: (context: TokenErrorContext): string => retry(context),
+  retryLater: ({ operation, loginCommand }: TokenErrorContext): string =>
+    operation === 'exchange' ? `log in again later: ${loginCommand}` : 'run the command again later',
+  /** After a refresh with the parameters in the query, which carries no credentials (spec.md §5.3), other credentials do not help. */
+  checkClient: (context: TokenErrorContext): string => {
+    const { operation, profile } = context;
+    if (operation === 'refresh' && mayExpectForm(context)) return sendForm(context);
+    const setup = `set the client ID and secret with ${profileCommand(profile, 'auth setup')}`;
+    // Some servers read the credentials from one place only (RFC 6749 §2.3.1), and report no more than that there are none.
+    const isOnlyWay = context.tokenParams === 'query' && (context.isSpecServer || operation === 'refresh');
+    return isOnlyWay ? setup : `${setup}; if they are correct, ${sendForm(context)}`;
+  },
+  sendForm: (context: TokenErrorContext): string => (mayExpectForm(context) ? sendForm(context) : retry(context)),
+  /** Some servers bind a refresh token to the client's credentials (RFC 6749 §6), which the query does not carry. */
+  sendCredentials: (context: TokenErrorContext): string =>
+    mayExpectForm(context) ? `run ${formCommand(context)}, then ${context.loginCommand}` : context.loginCommand,
+  checkAuthUrl: (context: TokenErrorContext): string => `${checkAuthUrl}, then ${retry(context)}`,
+  checkAuthUrlAndForm: (context: TokenErrorContext): string => {
+    const check = `${checkAuthUrl}, then ${retry(context)}`;
+    return mayExpectForm(context) ? `${check}; if the URL is correct, ${sendForm(context)}` : check;
+  },
+} as const;
+
+const checkAuthUrl = 'check auth_url with `cloudctl config list`';
+
+function retry({ operation, loginCommand }: TokenErrorContext): string {
+  return operation === 'exchange'
+    ? loginCommand
+    : `run the command again; if the error persists, log in: ${loginCommand}`;
+}
+
+function sendForm(context: TokenErrorContext): string {
+  return `run ${formCommand(context)}, then ${retry(context)}`;
+}
+
+function formCommand({ profile, tokenParams }: TokenErrorContext): string {
+  return otherTokenParamsCommand(profile, tokenParams);
+}
+
+function mayExpectForm({ tokenParams, isSpecServer }: TokenErrorContext): boolean {
+  return tokenParams === 'query' && !isSpecServer;
+}
