@@ -1,4 +1,4 @@
-// `npm run build`: the sources become dist/; with `--test`, dist-test/. `tsc` only checks types and is a stage of its own.
+// `npm run build` builds dist/ from the sources; with `--test`, dist-test/. `tsc` only checks types and is a separate stage.
 import {
   chmodSync,
   copyFileSync,
@@ -17,16 +17,16 @@ import { notices } from './notices.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
-/** Where the description of the last build is kept for the tests; it is no part of the package. */
+/** Where the metafile of the last build is kept for the tests; it is not part of the package. */
 export const metafilePath = join(root, 'node_modules', '.cache', 'cloudctl', 'metafile.json');
 
-/** Native modules find their binaries beside themselves, so they cannot be moved into a bundle. */
+/** Native modules load their binaries from their own folder, so they cannot be bundled. */
 const external = ['@napi-rs/keyring', 'fs-native-extensions'];
 
 /**
  * Builds `entries` of the project at `from` into `dist`. The new folder is finished before it takes the old one's
- * place, so a program that is started during a build meets one of the two, never a mixture. `forTests` puts in the hook
- * that interrupts a refresh (src/session/failpoints.ts), of which the product has nothing.
+ * place, so a program that is started during a build loads one of the two, never a mixture. `forTests` includes the hook
+ * that interrupts a refresh (src/session/failpoints.ts); the product does not contain it.
  */
 export async function build({
   from = root,
@@ -61,7 +61,7 @@ export function buildForTests() {
   return build({ dist: folder, metafile: join(dirname(metafilePath), 'metafile-test.json'), forTests: true });
 }
 
-/** What entry.ts loads when it cannot answer by itself: main.js exports all of it. */
+/** What entry.ts loads unless it answers itself: main.js exports all of it. */
 const program = { './main.ts': './src/main.ts', './platform/system-host.ts': './src/platform/system-host.ts' };
 
 /** A file that starts fast: one CommonJS bundle. */
@@ -77,13 +77,13 @@ async function commonjs(options) {
   return [metafile];
 }
 
-/** CommonJS packages inside an ES module ask for node's own modules by require, which such a module does not have. */
+/** CommonJS packages inside an ES module load built-in modules by require, which an ES module lacks. */
 const requireOfModule =
   "import{createRequire as createRequireOfBundle}from'node:module';const require=createRequireOfBundle(import.meta.url);";
 
 const asModules = { format: 'esm', chunkNames: '[name]-[hash]', banner: { js: requireOfModule } };
 
-/** The program stays outside the entry; what else is imported lazily is in the bundle, but only run when it is wanted. */
+/** The program stays outside the entry; other lazy imports are in the bundle and run when they are needed. */
 const outside = {
   name: 'outside',
   setup(build) {
@@ -102,13 +102,13 @@ function common(from, forTests) {
     target: 'node20.18',
     external,
     alias: {
-      // Its main file loads its parts by a require of its own, which a bundler does not see.
+      // Its main file uses its own require function, which a bundler cannot follow.
       'jsonc-parser': 'jsonc-parser/lib/esm/main.js',
       '@inquirer/editor': join(root, 'scripts/no-editor-prompt.mjs'),
     },
     define: { __VERSION__: JSON.stringify(version), __TEST_BUILD__: String(forTests) },
     metafile: true,
-    // Identifiers stay as they are written, so a stack trace names functions of the sources.
+    // Identifiers are not shortened, so a stack trace names functions of the sources.
     minifySyntax: true,
     minifyWhitespace: true,
     legalComments: 'none',
@@ -128,7 +128,7 @@ function merge(metafiles) {
   };
 }
 
-/** What every start reads asks for nothing by require, and would be half a millisecond slower a file for having it. */
+/** Files that do not use require get no definition of it: it costs half a millisecond each at the start. */
 function withoutNeedlessRequire(folder) {
   for (const name of readdirSync(folder).filter((name) => name.endsWith('.js'))) {
     const text = readFileSync(join(folder, name), 'utf8');
@@ -137,7 +137,7 @@ function withoutNeedlessRequire(folder) {
   }
 }
 
-/** The `open` package runs a script that it expects beside its own file. */
+/** The `open` package runs a script that it expects in its own folder. */
 function beside(fresh, meta) {
   const bundlesOpen = Object.keys(meta.inputs).some((path) => path.includes('node_modules/open/'));
   if (!bundlesOpen) return;
@@ -167,7 +167,7 @@ if (import.meta.url === pathToFileURL(process.argv[1]).href) {
       `${forTests ? 'dist-test' : 'dist'}: ${files} files, ${Math.round(bytes / 1024)} KiB, ${Math.round(performance.now() - started)} ms`,
     );
   } catch (error) {
-    // esbuild has already told what it found in the sources.
+    // esbuild has already printed the errors.
     if (!('errors' in error)) throw error;
     process.exitCode = 1;
   }

@@ -1,4 +1,5 @@
-// `npm run demo`: two stories, for real, on the embedded sandbox: droplets, and the migration of a database from its first verdict to its end. Nothing is left behind in the person's own folders.
+// `npm run demo`: a session with the embedded sandbox: login, droplets, and the migration of a database from the first
+// preflight to its end. Nothing is written to the user's own folders.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -30,7 +31,7 @@ let servers;
 let sandbox;
 try {
   servers = await startServers(tell);
-  tell('Starting the sandbox: an authorization server, a resource API and a control panel, on this machine.');
+  tell('Starting the sandbox: an authorization server, a resource API and a control panel on this machine.');
   sandbox = await startSandbox({ ...sandboxEnv, ...servers?.environment });
   await story(sandbox.ready);
 } finally {
@@ -41,7 +42,7 @@ try {
 
 async function story({ auth_url: authUrl, base_url: baseUrl, users, clusters }) {
   const person = users.find(({ teams }) => teams.length > 0) ?? users[0];
-  tell(`It listens on ${authUrl} and ${baseUrl}. Now what a person would type:`);
+  tell(`It listens on ${authUrl} and ${baseUrl}. The commands that a user would type:`);
   await login(person);
   await command(['auth', 'status']);
   await command(['actions', 'list']);
@@ -61,16 +62,16 @@ async function story({ auth_url: authUrl, base_url: baseUrl, users, clusters }) 
   if (servers !== undefined) await databaseStory({ ...servers, clusters, folder, tell, command });
   await command(['auth', 'logout']);
   tell(`
-That was the whole story, in ${((Date.now() - begun) / 1000).toFixed(1)} s; all servers are stopped and their folders removed.
-To go on by yourself:
+Done in ${((Date.now() - begun) / 1000).toFixed(1)} s; All servers are stopped and their folders are removed.
+To continue on your own:
   npm link                                             # puts cloudctl on your path
-  cloudctl sandbox start                               # leave it running; it prints whom to sign in as
+  cloudctl sandbox start                               # keep it running; it prints the accounts to sign in with
   cloudctl --profile sandbox auth login --scope "read write"
   cloudctl --profile sandbox droplets list
   cloudctl --help`);
 }
 
-/** The real pages, by a browser without scripts; with --browser by the person's own. */
+/** Logs in through the pages with a minimal browser; with --browser in the user's own. */
 async function login(person) {
   const words = ['auth', 'login', '--scope', 'read write'];
   if (ownBrowser) {
@@ -96,7 +97,7 @@ async function login(person) {
   check(await ended, words);
 }
 
-/** Passes everything on and resolves with the authorization URL, which stands alone on its line. */
+/** Forwards everything and resolves with the authorization URL, which is alone on its line. */
 function addressOn(stream) {
   let text = '';
   return new Promise((resolve, reject) => {
@@ -106,7 +107,7 @@ function addressOn(stream) {
       const found = /^(http\S+)\n/m.exec(text);
       if (found !== null) resolve(found[1]);
     });
-    stream.on('end', () => reject(new Error('the login ended without an address')));
+    stream.on('end', () => reject(new Error('the login ended without printing a URL')));
   });
 }
 

@@ -1,4 +1,4 @@
-// `npm run docs`: writes the pages of docs/ that are made from the sources. A test fails when they are stale.
+// `npm run docs`: generates pages of docs/ from the sources. A test fails when they are out of date.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';

@@ -7,8 +7,8 @@ import { formatMessage } from 'publint/utils';
 import { setup } from './build-before-tests.mjs';
 import { root } from './run-vitest.mjs';
 
-/** What the tarball must hold, and nothing of a developer's. */
-const wanted = [
+/** Files that the package must contain. */
+const required = [
   'package.json',
   'LICENSE',
   'README.md',
@@ -21,8 +21,8 @@ const wanted = [
 const allowed = /^(package\.json|LICENSE|README\.md|CHANGELOG\.md|SECURITY\.md|(bin|dist|completions|docs)\/.+)$/;
 
 /**
- * Checks the package as others get it: publint's rules, the list of its files, and an installation from the tarball that
- * runs on `oldest`, the lowest node that package.json allows.
+ * Checks the package that is published: publint's rules, the list of its files, and an installation from the tarball that
+ * runs on `oldest`, the lowest version of Node that package.json allows.
  */
 export async function checkPackage(oldest, ci) {
   await setup();
@@ -32,37 +32,37 @@ export async function checkPackage(oldest, ci) {
   try {
     const [tarball] = JSON.parse(npm(['pack', '--ignore-scripts', '--json', '--pack-destination', folder]));
     const files = tarball.files.map((file) => file.path);
-    const lacking = wanted.filter((path) => !files.includes(path));
-    const foreign = files.filter((path) => !allowed.test(path));
+    const lacking = required.filter((path) => !files.includes(path));
+    const unexpected = files.filter((path) => !allowed.test(path));
     if (lacking.length > 0) throw new Error(`the tarball lacks ${lacking.join(', ')}`);
-    if (foreign.length > 0) throw new Error(`the tarball holds ${foreign.join(', ')}`);
+    if (unexpected.length > 0) throw new Error(`the tarball contains unexpected files: ${unexpected.join(', ')}`);
     console.log(`${tarball.filename}: ${files.length} files, ${Math.round(tarball.size / 1024)} KiB`);
-    return installed(folder, tarball, oldest, ci);
+    return checkInstallation(folder, tarball, oldest, ci);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-function installed(folder, tarball, oldest, ci) {
+function checkInstallation(folder, tarball, oldest, ci) {
   const prefix = join(folder, 'prefix');
   npm(['install', '--global', '--prefix', prefix, '--no-audit', '--no-fund', join(folder, tarball.filename)]);
   const program = join(prefix, 'bin', 'cloudctl');
-  answers(program, []);
+  checkRuns(program, []);
   if (oldest === undefined) {
     if (ci) throw new Error('the lowest supported node could not be installed from the registry');
     console.log('the lowest supported node could not be installed from the registry: the package was not run on it');
     return { skipped: 1 };
   }
-  answers(oldest, [program]);
+  checkRuns(oldest, [program]);
   return {};
 }
 
-function answers(file, before) {
+function checkRuns(file, before) {
   for (const word of ['--version', '--help']) {
     const { status, stdout, stderr } = spawnSync(file, [...before, word], { encoding: 'utf8', timeout: 30_000 });
     if (status !== 0 || stdout === '') throw new Error(`the installed package fails ${word} on ${file}: ${stderr}`);
   }
-  console.log(`the installed package answers on ${file}`);
+  console.log(`the installed package runs with ${file}`);
 }
 
 function npm(words) {

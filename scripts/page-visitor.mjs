@@ -1,9 +1,9 @@
-// A browser without scripts, windows or cache: enough for pages that work without any. It keeps cookies a host and port.
-// It speaks through node:http, because the built-in fetch calls its requests `cors`, and a page's address is not asked for so.
-import { request as ask } from 'node:http';
+// A minimal browser without scripts, windows or cache, for pages that work without them. Cookies are kept for each host and
+// port. It uses node:http, because the built-in fetch marks its requests as `cors`, not as navigations.
+import { request as sendRequest } from 'node:http';
 import { text } from 'node:stream/consumers';
 
-/** Follows `url` to a page, fills in and sends its forms as `fill` says, and ends on the first page `fill` has nothing for. */
+/** Opens `url`, fills in and submits forms with what `fill` returns, and ends on the first page for which it returns undefined. */
 export async function visit(url, fill) {
   const cookies = new Map();
   let page = await open(cookies, url, {});
@@ -12,7 +12,7 @@ export async function visit(url, fill) {
     if (values === undefined) return page;
     page = await submit(cookies, page, values);
   }
-  throw new Error(`the pages of ${new URL(page.url).origin} did not come to an end`);
+  throw new Error(`too many pages on ${new URL(page.url).origin}`);
 }
 
 async function submit(cookies, page, values) {
@@ -52,16 +52,16 @@ async function open(cookies, start, init) {
         title: decoded(/<title>([\s\S]*?)<\/title>/i.exec(html)?.[1] ?? ''),
       };
     }
-    // After a form every browser asks for the next page with GET.
+    // After a form, browsers request the next page with GET.
     url = new URL(location, url);
     request = {};
   }
-  throw new Error(`${new URL(start).origin} redirects without end`);
+  throw new Error(`${new URL(start).origin} redirects too often`);
 }
 
 function exchange(url, { body, ...init }) {
   return new Promise((resolve, reject) => {
-    const sent = ask(url, { ...init, agent: false }, async (answer) => {
+    const sent = sendRequest(url, { ...init, agent: false }, async (answer) => {
       resolve({ status: answer.statusCode, headers: answer.headers, body: await text(answer) });
     });
     sent.on('error', reject).end(body);

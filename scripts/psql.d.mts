@@ -6,7 +6,7 @@ export interface ScriptSection {
 }
 
 export function sectionsOf(script: string): readonly ScriptSection[];
-export function toldIn(section: ScriptSection): readonly string[];
+export function manualStepsOf(section: ScriptSection): readonly string[];
 export function runSql(
   server: Pick<PostgresServer, 'folder' | 'port'>,
   lines: readonly string[],

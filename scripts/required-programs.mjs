@@ -2,10 +2,10 @@ import { spawnSync } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import { join } from 'node:path';
 
-/** The lowest node that develops cloudctl; the program itself runs on older ones (package.json "engines"). */
+/** The lowest version of Node for development; the program itself runs on older ones (package.json "engines"). */
 export const lowest = [20, 19];
 
-/** Programs the tests drive, with the Debian package each comes from. */
+/** Programs that tests start, each with its Debian package. */
 const programs = {
   chromium: 'chromium',
   'gnome-keyring-daemon': 'gnome-keyring',
@@ -36,12 +36,12 @@ export function missingPrograms() {
   return Object.keys(programs).filter((program) => !onPath(program));
 }
 
-/** The one command that brings what is missing. */
+/** The command that installs the missing programs. */
 export function installCommand(missing) {
   return `sh scripts/install-debian.sh ${packagesOf(missing).join(' ')}`;
 }
 
-/** Installs Debian packages where this user may do so without being asked; tells whether everything is there afterwards. */
+/** Installs Debian packages if that needs no password; returns whether all programs exist afterwards. */
 export function installPrograms(missing) {
   const before = privilege();
   if (before === undefined || !onPath('apt-get')) return false;
@@ -55,7 +55,7 @@ function packagesOf(missing) {
   return [...new Set(missing.map((name) => programs[name]))];
 }
 
-/** What stands before a command to run it as root; undefined when that needs a password. */
+/** The prefix that runs a command as root; undefined when that needs a password. */
 function privilege() {
   if (process.getuid?.() === 0) return [];
   const sudo = spawnSync('sudo', ['-n', 'true'], { stdio: 'ignore' });

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { runSql, type ScriptSection, sectionsOf, toldIn } from '../../../scripts/psql.mjs';
+import { runSql, type ScriptSection, sectionsOf, manualStepsOf } from '../../../scripts/psql.mjs';
 import type { PreflightReport } from '../../../src/preflight/report.ts';
 import type { Ran } from '../../fixtures/cli.ts';
 import { type Folders, makeFolders } from '../../fixtures/folders.ts';
@@ -153,7 +153,7 @@ async function apply(name: string): Promise<number> {
   let restarts = 0;
   for (const section of sectionsOf(readFileSync(file(name), 'utf8'))) {
     await runSql(server, section.lines, { username: 'the mover', database: 'd1' });
-    const orders = toldIn(section);
+    const orders = manualStepsOf(section);
     changeRules(section, orders);
     if (orders.some((order) => order.startsWith('pg_ctl restart'))) {
       await server.restart();
