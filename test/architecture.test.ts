@@ -10,6 +10,7 @@ import * as names from './architecture/names.ts';
 import { type Rule, readProject } from './architecture/project.ts';
 import * as tests from './architecture/tests.ts';
 import * as text from './architecture/text.ts';
+import { wordingIsInGoldenFiles } from './architecture/wording.ts';
 
 const project = readProject(dirname(dirname(fileURLToPath(import.meta.url))));
 const checkIds = {
@@ -41,6 +42,7 @@ const rules: readonly (readonly [name: string, rule: Rule])[] = [
   ['every export has a name', text.exportsAreNamed],
   ['the only classes are errors, Secret and World', text.classesAreFew],
   ['an exported name is declared in one file', names.exportedNamesAreUnique()],
+  ['wording is asserted in golden files only', wordingIsInGoldenFiles],
   ['every source has its test', tests.everySourceHasItsTest()],
   ['every command has its test', tests.everyCommandHasItsTest],
   ['every check has its file and its test', tests.everyCheckHasItsTest(checkIds)],
