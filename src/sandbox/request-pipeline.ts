@@ -10,107 +10,126 @@ import type { LogFields, LoggedRequest, LoginTrace } from './request-log.ts';
 import type { Route } from './routes.ts';
 import type { SandboxService } from './service.ts';
 
-/** One of the two origins: what it serves, and how it words what goes wrong before a handler is reached. */
+/** One of the two origins. */
 export interface OriginServer<R extends Route> {
   readonly router: Router<R>;
+  /** Also replies when no route matches. */
   readonly respond: (
     match: RouteMatch<R>,
     request: HttpRequest,
     service: SandboxService,
   ) => HttpReply | Promise<HttpReply>;
-  readonly errorReply: (status: 413 | 415 | 421 | 500, request: HttpRequest, service: SandboxService) => HttpReply;
-  /** What the request log may say of a request, known before it is answered. */
+  /** A reply in the error format of the origin. */
+  readonly errorReply: (
+    status: PipelineErrorStatus,
+    message: string,
+    request: HttpRequest,
+    service: SandboxService,
+  ) => HttpReply;
   readonly logFields: (match: RouteMatch<R>, request: HttpRequest) => LogFields;
-  /** Which application and login the request belongs to. */
   readonly trace: (match: RouteMatch<R>, request: HttpRequest, service: SandboxService) => LoginTrace | undefined;
-  /** The other origin. */
+  /** URL of the other origin. */
   readonly otherOrigin: (service: SandboxService) => string;
 }
 
+export type PipelineErrorStatus = keyof typeof ERRORS;
+
+const ERRORS = {
+  413: 'The request is too large.',
+  415: 'The request body must not be compressed.',
+  421: 'The server answers requests for its loopback address only.',
+  500: 'The sandbox failed. The request was not carried out.',
+} as const;
+
 /**
- * The one way of every request: known host, route, fault, handler, log. A handler changes the world in one synchronous
- * step, so the reply it returns marks the moment between the commit and the socket.
+ * Handles every request in one order: Host header, route, size and encoding, fault, handler, log. A handler changes the world
+ * in one synchronous step, so its reply marks the moment between the commit and the delivery.
  */
 export function handleRequest<R extends Route>(
-  side: OriginServer<R>,
+  server: OriginServer<R>,
   service: SandboxService,
   port: number,
   message: IncomingMessage,
   body: Buffer | undefined,
 ): HttpReply | Promise<HttpReply> {
   const request = readRequest(message, body ?? Buffer.alloc(0));
-  if (!hasLoopbackHost(message, port))
-    return logReply(service, { request, subject: {} }, side.errorReply(421, request, service));
-  const match = side.router(request.method, request.path);
-  if (body === undefined) {
-    return logReply(service, { request, subject: {}, match }, side.errorReply(413, request, service));
-  }
-  // Nothing is unpacked here, and what is packed must not be read as it is (RFC 9110 §15.5.16).
-  if (request.header('content-encoding').some((coding) => coding.trim().toLowerCase() !== 'identity')) {
-    return logReply(service, { request, subject: {}, match }, side.errorReply(415, request, service));
-  }
-  const placed = match.found === 'route' ? { ...request, captures: match.captures } : request;
-  const subject = side.logFields(match, placed);
-  const trace = side.trace(match, placed, service);
-  const arrival: ReceivedRequest = { request: placed, subject, match, ...(trace === undefined ? {} : { trace }) };
-  const commit = (): HttpReply | Promise<HttpReply> => callHandler(side, match, placed, service);
-  const fault = faultOf(arrival, service);
+  const reject = (status: PipelineErrorStatus, match?: RouteMatch<R>): HttpReply => {
+    const received = { request, logFields: {}, ...(match === undefined ? {} : { match }) };
+    return logReply(service, received, server.errorReply(status, ERRORS[status], request, service));
+  };
+  if (!hasLoopbackHost(message, port)) return reject(421);
+  const match = server.router(request.method, request.path);
+  if (body === undefined) return reject(413, match);
+  // Bodies are not decompressed, and a compressed body must not be read as plain text (RFC 9110 §15.5.16).
+  const isEncoded = request.header('content-encoding').some((coding) => coding.trim().toLowerCase() !== 'identity');
+  if (isEncoded) return reject(415, match);
+
+  const routed = match.found === 'route' ? { ...request, captures: match.captures } : request;
+  const trace = server.trace(match, routed, service);
+  const received: ReceivedRequest = {
+    request: routed,
+    logFields: server.logFields(match, routed),
+    match,
+    ...(trace === undefined ? {} : { trace }),
+  };
+  const commit = (): HttpReply | Promise<HttpReply> => callHandler(server, match, routed, service);
+  const fault = takeFault(received, service);
   if (fault !== undefined) {
     return applyFault(fault, {
       commit,
-      log: (reply, note) => logReply(service, arrival, reply, note),
-      context: () => ({ path: placed.path, otherOrigin: side.otherOrigin(service), now: service.world.now() }),
+      log: (reply, outcome) => logReply(service, received, reply, outcome),
+      context: () => ({ path: routed.path, otherOrigin: server.otherOrigin(service), now: service.world.now() }),
       closing: service.closing,
     });
   }
   const reply = commit();
   return reply instanceof Promise
-    ? reply.then((late) => logReply(service, arrival, late))
-    : logReply(service, arrival, reply);
+    ? reply.then((settled) => logReply(service, received, settled))
+    : logReply(service, received, reply);
 }
 
-/** A request as the log needs it. */
 interface ReceivedRequest {
   readonly request: HttpRequest;
-  readonly subject: LogFields;
+  readonly logFields: LogFields;
   readonly match?: RouteMatch<Route>;
   readonly trace?: LoginTrace;
 }
 
-/** The admin API meets none, because faults are cleared there. */
-function faultOf(
-  { request: { method, path }, subject, match }: ReceivedRequest,
+/** Faults never apply to the admin API, which clears them. */
+function takeFault(
+  { request: { method, path }, logFields, match }: ReceivedRequest,
   { faults }: SandboxService,
 ): Fault | undefined {
   if (path.startsWith(ADMIN_PREFIX)) return undefined;
   const routePath = match?.found === 'route' ? match.route.path : undefined;
-  return faults.takeFault({ method, path, routePath, grantType: subject.grant_type });
+  return faults.takeFault({ method, path, routePath, grantType: logFields.grant_type });
 }
 
-/** What breaks in a handler ends one request, never the process. */
+/** An exception in a handler is a 500 for its request and does not end the process. */
 function callHandler<R extends Route>(
-  side: OriginServer<R>,
+  server: OriginServer<R>,
   match: RouteMatch<R>,
   request: HttpRequest,
   service: SandboxService,
 ): HttpReply | Promise<HttpReply> {
+  const failed = (): HttpReply => server.errorReply(500, ERRORS[500], request, service);
   try {
-    const reply = side.respond(match, request, service);
-    return reply instanceof Promise ? reply.catch(() => side.errorReply(500, request, service)) : reply;
+    const reply = server.respond(match, request, service);
+    return reply instanceof Promise ? reply.catch(failed) : reply;
   } catch {
-    return side.errorReply(500, request, service);
+    return failed();
   }
 }
 
 function logReply(
   service: SandboxService,
-  { request, subject, match, trace }: ReceivedRequest,
+  { request, logFields, match, trace }: ReceivedRequest,
   reply: HttpReply,
-  note?: FaultOutcome,
+  outcome?: FaultOutcome,
 ): HttpReply {
   const now = new Date(service.world.now());
   const { method, path } = request;
-  // The Date header tells the virtual time, because clients reckon deadlines by it.
+  // The Date header has the virtual time, because clients compute deadlines from it.
   const dated: HttpReply = { ...reply, headers: { date: now.toUTCString(), ...reply.headers } };
   if (path.startsWith(ADMIN_PREFIX)) return dated;
   const entry: LoggedRequest = {
@@ -118,13 +137,13 @@ function logReply(
     method,
     path,
     status: reply.status,
-    ...subject,
-    ...(note === undefined ? {} : { ...note, delivered: false }),
+    ...logFields,
+    ...(outcome === undefined ? {} : { ...outcome, delivered: false }),
   };
-  const endpoint = match?.found === 'route' ? `${method} ${match.route.path}` : `${method} ${UNKNOWN}`;
-  const sent = service.log.add(entry, endpoint, note?.committed === false ? trace : addRedirect(trace, reply));
-  return note === undefined ? dated : { ...dated, sent };
+  const endpoint = match?.found === 'route' ? `${method} ${match.route.path}` : `${method} ${NO_ENDPOINT}`;
+  const sent = service.log.add(entry, endpoint, outcome?.committed === false ? trace : addRedirect(trace, reply));
+  return outcome === undefined ? dated : { ...dated, sent };
 }
 
 const ADMIN_PREFIX = '/_sandbox/';
-const UNKNOWN = '(no endpoint)';
+const NO_ENDPOINT = '(no endpoint)';

@@ -15,11 +15,11 @@ import { submitConsent } from './oauth/consent-form.ts';
 import { handleRevocation, revocationLogFields, traceRevocation } from './oauth/revocation-endpoint.ts';
 import { handleTokenRequest, tokenRequestLogFields, traceTokenRequest } from './oauth/token-endpoint.ts';
 import { revokeApplication, showApplicationsPage } from './panel/applications.ts';
-import { showDropletsPage as droplets } from './panel/droplets.ts';
+import { showDropletsPage } from './panel/droplets.ts';
 import { redirectToPanel, showHomePage } from './panel/home.ts';
 import { showMigrationsPage, submitStopMigration } from './panel/migrations.ts';
 import type { PanelSession } from './panel/panel-session.ts';
-import { showRequestLogPage as requestLog } from './panel/request-log.ts';
+import { showRequestLogPage } from './panel/request-log.ts';
 import { showSignInPage, submitSignIn, submitSignOut, traceSignIn } from './panel/sign-in.ts';
 import { showTimelinePage } from './panel/timeline.ts';
 import type { Scope } from './records.ts';
@@ -33,25 +33,25 @@ import { deleteMigration, getMigration, putMigration } from './v2/migrations.ts'
 
 interface Endpoint {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  /** `{…}` stands for one segment. */
+  /** `{…}` matches one segment. */
   readonly path: string;
 }
 
-/** The scope says who may come in, and with that what the handler is given. */
+/** The scope defines who may send the request, and so the arguments of the handler. */
 export type AuthRoute = Endpoint &
   (
     | {
         readonly scope: 'public' | 'admin';
         readonly handle: (request: HttpRequest, service: SandboxService) => HttpReply | Promise<HttpReply>;
-        /** What the request log may say of a request, known before it is answered. */
-        readonly subject?: (request: HttpRequest) => LogFields;
-        /** Which application and login a request belongs to. */
+        /** Fields for the request log that are known before the reply. */
+        readonly logFields?: (request: HttpRequest) => LogFields;
+        /** The application and login that the request belongs to. */
         readonly trace?: (request: HttpRequest, service: SandboxService) => LoginTrace | undefined;
       }
     | {
         readonly scope: 'session';
-        readonly handle: (request: HttpRequest, service: SandboxService, visit: PanelSession) => HttpReply;
-        readonly subject?: undefined;
+        readonly handle: (request: HttpRequest, service: SandboxService, session: PanelSession) => HttpReply;
+        readonly logFields?: undefined;
         readonly trace?: undefined;
       }
   );
@@ -63,10 +63,10 @@ export type ApiRoute = Endpoint & {
 
 export type Route = AuthRoute | ApiRoute;
 
-const AUTHORIZATION_LOGGING = { subject: authorizeLogFields, trace: traceAuthorize };
+const AUTHORIZATION_LOGGING = { logFields: authorizeLogFields, trace: traceAuthorize };
 const MIGRATION = '/v2/databases/{uuid}/online-migration';
 
-/** Every endpoint of the sandbox, by origin. HEAD is answered wherever GET is. */
+/** Every endpoint of the sandbox, by origin. A GET route also replies to HEAD. */
 export const ROUTES: { readonly auth: readonly AuthRoute[]; readonly api: readonly ApiRoute[] } = {
   auth: [
     { method: 'GET', path: '/v1/oauth/authorize', scope: 'public', handle: handleAuthorize, ...AUTHORIZATION_LOGGING },
@@ -76,7 +76,7 @@ export const ROUTES: { readonly auth: readonly AuthRoute[]; readonly api: readon
       path: '/v1/oauth/token',
       scope: 'public',
       handle: handleTokenRequest,
-      subject: tokenRequestLogFields,
+      logFields: tokenRequestLogFields,
       trace: traceTokenRequest,
     },
     {
@@ -84,7 +84,7 @@ export const ROUTES: { readonly auth: readonly AuthRoute[]; readonly api: readon
       path: '/v1/oauth/revoke',
       scope: 'public',
       handle: handleRevocation,
-      subject: revocationLogFields,
+      logFields: revocationLogFields,
       trace: traceRevocation,
     },
 
@@ -95,10 +95,10 @@ export const ROUTES: { readonly auth: readonly AuthRoute[]; readonly api: readon
     { method: 'POST', path: '/panel/sign-out', scope: 'session', handle: submitSignOut },
     { method: 'GET', path: '/panel/applications', scope: 'session', handle: showApplicationsPage },
     { method: 'POST', path: '/panel/applications/revoke', scope: 'session', handle: revokeApplication },
-    { method: 'GET', path: '/panel/droplets', scope: 'session', handle: droplets },
+    { method: 'GET', path: '/panel/droplets', scope: 'session', handle: showDropletsPage },
     { method: 'GET', path: '/panel/migrations', scope: 'session', handle: showMigrationsPage },
     { method: 'POST', path: '/panel/migrations/stop', scope: 'session', handle: submitStopMigration },
-    { method: 'GET', path: '/panel/requests', scope: 'session', handle: requestLog },
+    { method: 'GET', path: '/panel/requests', scope: 'session', handle: showRequestLogPage },
     { method: 'GET', path: '/panel/timeline', scope: 'session', handle: showTimelinePage },
 
     { method: 'GET', path: '/_sandbox/choices', scope: 'admin', handle: showSpecGaps },

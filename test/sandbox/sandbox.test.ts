@@ -75,7 +75,7 @@ describe('the door of the sandbox', () => {
   });
 
   it.each(['0.0.0.0', '::', '192.168.1.1', 'example.com', '127.0.0.2', ''])('refuses to listen on %j', async (host) => {
-    await expect(startSandbox({ host })).rejects.toThrow('is not a loopback host');
+    await expect(startSandbox({ host })).rejects.toThrow(/loopback/);
   });
 
   it('refuses a rate limit it does not understand', async () => {

@@ -8,10 +8,10 @@ import { parseDurationMs } from './duration.ts';
 import { readJsonBody } from './json-body.ts';
 
 export function showClock(_request: HttpRequest, { world }: SandboxService): HttpReply {
-  return jsonReply(200, view(world));
+  return jsonReply(200, clockView(world));
 }
 
-/** `{freeze?: true, advance?: "10m", resume?: true}`, carried out in this order. */
+/** Body: `{freeze?: true, advance?: "10m", resume?: true}`, applied in this order. */
 export function changeClock(request: HttpRequest, { world }: SandboxService): HttpReply {
   const body = readJsonBody(request);
   if (body === undefined) return adminError(400, 'The body must be a JSON object.');
@@ -19,18 +19,18 @@ export function changeClock(request: HttpRequest, { world }: SandboxService): Ht
   if (step === undefined) {
     return adminError(
       422,
-      'advance must be a duration such as 30s, 10m, 2h or 30d, or a number of milliseconds, at most 100 years.',
+      'advance must be a duration such as 30s, 10m, 2h or 30d, or a number of milliseconds; the maximum is 36525d.',
     );
   }
-  const odd = ['freeze', 'resume'].find((name) => body.has(name) && body.get(name) !== true);
-  if (odd !== undefined) return adminError(422, `${odd} must be true.`);
+  const invalid = ['freeze', 'resume'].find((name) => body.has(name) && body.get(name) !== true);
+  if (invalid !== undefined) return adminError(422, `${invalid} must be true.`);
   if (body.has('freeze')) world.setClock(freezeClock);
   world.setClock((clock) => advanceClock(clock, step));
   if (body.has('resume')) world.setClock(resumeClock);
-  return jsonReply(200, view(world));
+  return jsonReply(200, clockView(world));
 }
 
-function view(world: World): object {
+function clockView(world: World): object {
   const { offset, frozenAt } = world.clock;
   return { now: new Date(world.now()).toISOString(), frozen: frozenAt !== null, offset_ms: offset };
 }

@@ -1,11 +1,11 @@
-/** Milliseconds of `30s` or `+10m` or of a number; undefined for anything that is not a step forward, of 100 years at most. */
+/** Milliseconds of a text such as `30s` or `+10m`, or of a number; undefined when it is neither, negative or more than 100 years. */
 export function parseDurationMs(value: unknown): number | undefined {
   const [, amount, unit = ''] = typeof value === 'string' ? (/^\+?(\d{1,12})(ms|s|m|h|d)$/.exec(value) ?? []) : [];
-  const step = typeof value === 'number' ? value : Number(amount) * (UNITS.get(unit) ?? Number.NaN);
-  return Number.isSafeInteger(step) && step >= 0 && step <= HUNDRED_YEARS ? step : undefined;
+  const duration = typeof value === 'number' ? value : Number(amount) * (UNITS.get(unit) ?? Number.NaN);
+  return Number.isSafeInteger(duration) && duration >= 0 && duration <= MAX_DURATION_MS ? duration : undefined;
 }
 
-const HUNDRED_YEARS = 36_525 * 86_400_000;
+const MAX_DURATION_MS = 36_525 * 86_400_000;
 const UNITS: ReadonlyMap<string, number> = new Map([
   ['ms', 1],
   ['s', 1_000],

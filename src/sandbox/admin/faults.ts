@@ -9,7 +9,7 @@ export function listFaults(_request: HttpRequest, { faults }: SandboxService): H
   return jsonReply(200, { faults: faults.list() });
 }
 
-/** `{match: {method?, path?, grant_type?}, action, nth?, times?, delay?, status?}`; answers the fault with its counters. */
+/** Body: `{match: {method?, path?, grant_type?}, action, nth?, times?, delay?, status?}`; replies with the fault and its counters. */
 export function addFault(request: HttpRequest, { faults }: SandboxService): HttpReply {
   const body = readJsonBody(request);
   if (body === undefined) return adminError(400, 'The body must be a JSON object.');

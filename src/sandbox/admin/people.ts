@@ -1,12 +1,26 @@
 import type { Person } from '../records.ts';
 import type { World } from '../world.ts';
+import { textMember } from './json-body.ts';
 
-/** A person by e-mail address or UUID. */
-export function findPerson(world: World, text: string | undefined): Person | undefined {
-  return text === undefined ? undefined : (world.registry.personByEmail(text) ?? world.registry.person(text));
+export interface PersonInTeam {
+  /** UUID. */
+  readonly person: string;
+  /** UUID of a team of the person; absent for the person's own account. */
+  readonly team?: string;
 }
 
-/** UUID of one of the person's teams, by UUID or name. */
-export function findTeam(world: World, person: Person, text: string): string | undefined {
+/** Decodes the members `user` and `team?` of a request body; a string is the error message. */
+export function decodePersonInTeam(body: ReadonlyMap<string, unknown>, world: World): PersonInTeam | string {
+  const user = textMember(body, 'user') ?? '';
+  const person = world.registry.personByEmail(user) ?? world.registry.person(user);
+  if (person === undefined) return 'user must be the e-mail address or UUID of a person of this sandbox.';
+  const text = textMember(body, 'team');
+  if (text === undefined) return { person: person.uuid };
+  const team = findTeam(world, person, text);
+  if (team === undefined) return 'team must be the UUID or name of a team of the user.';
+  return { person: person.uuid, team };
+}
+
+function findTeam(world: World, person: Person, text: string): string | undefined {
   return person.teams.find((uuid) => uuid === text || world.registry.team(uuid)?.name === text);
 }

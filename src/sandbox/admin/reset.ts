@@ -2,7 +2,7 @@ import { emptyReply, type HttpReply } from '../http/http-reply.ts';
 import type { HttpRequest } from '../http/http-request.ts';
 import type { SandboxService } from '../service.ts';
 
-/** Everything as it was at the start: tokens, sessions, droplets, clock, consent script, request log and faults. Ids and secrets stay. */
+/** Restores the initial state: tokens, sessions, droplets, clock, consent script, request log, faults. People, applications and secrets stay. */
 export function resetSandbox(
   _request: HttpRequest,
   { world, log, limiter, faults, planes }: SandboxService,

@@ -5,11 +5,11 @@ import { parseWorldSnapshot } from '../state/snapshot.ts';
 import { adminError } from './access.ts';
 
 /**
- * Takes a snapshot and becomes as it was when that was taken, virtual time included, or says why not and changes nothing.
- * Faults and the request log belong to the run and stay. Answers who is registered now.
+ * Replaces the state with a snapshot, virtual time included; changes nothing when the snapshot is not valid. Keeps faults and
+ * the request log. Replies with the ready line, because people and applications may have changed.
  */
 export function restoreSnapshot(request: HttpRequest, service: SandboxService): HttpReply {
-  const snapshot = parseWorldSnapshot(parsed(request.body));
+  const snapshot = parseWorldSnapshot(parseOrUndefined(request.body));
   if (typeof snapshot === 'string') return adminError(422, snapshot);
   service.planes.stopAll();
   service.world.restore(snapshot.seed, snapshot.world, snapshot.now);
@@ -17,7 +17,7 @@ export function restoreSnapshot(request: HttpRequest, service: SandboxService): 
   return jsonReply(200, service.ready);
 }
 
-function parsed(text: string): unknown {
+function parseOrUndefined(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

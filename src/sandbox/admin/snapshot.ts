@@ -3,7 +3,7 @@ import type { HttpRequest } from '../http/http-request.ts';
 import type { SandboxService } from '../service.ts';
 import { takeSnapshot } from '../state/snapshot.ts';
 
-/** The whole state, secrets included. */
+/** Replies with the whole state, secrets included. */
 export function showSnapshot(_request: HttpRequest, { world }: SandboxService): HttpReply {
   return jsonReply(200, takeSnapshot(world));
 }

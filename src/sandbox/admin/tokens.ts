@@ -1,75 +1,62 @@
 import { emptyReply, type HttpReply } from '../http/http-reply.ts';
 import type { HttpRequest } from '../http/http-request.ts';
 import { grantUnder } from '../oauth/authorization-response.ts';
+import { parseScope } from '../oauth/rules/scope.ts';
 import { renderTokenResponse } from '../oauth/token-response.ts';
-import type { Scope, TokenPair } from '../records.ts';
+import type { TokenPair } from '../records.ts';
 import type { SandboxService } from '../service.ts';
 import type { World } from '../world.ts';
 import { adminError } from './access.ts';
 import { readJsonBody, textMember } from './json-body.ts';
-import { findPerson, findTeam } from './people.ts';
+import { decodePersonInTeam } from './people.ts';
 
-/** `{user, scope?, team?, client_id?}`: a grant as the token endpoint gives it. It counts as the person's approval. */
+/** Body: `{user, scope?, team?, client_id?}`. Replies as the token endpoint does; it counts as an approval by the person. */
 export function issueTokenPair(request: HttpRequest, { world }: SandboxService): HttpReply {
   const body = readJsonBody(request);
   if (body === undefined) return adminError(400, 'The body must be a JSON object.');
-  const person = findPerson(world, textMember(body, 'user'));
-  if (person === undefined)
-    return adminError(422, 'user must be the e-mail address or UUID of a person of this sandbox.');
-  const scope = readScope(body.get('scope'));
+  const personInTeam = decodePersonInTeam(body, world);
+  if (typeof personInTeam === 'string') return adminError(422, personInTeam);
+  const scopeText = body.has('scope') ? body.get('scope') : '';
+  const scope = typeof scopeText === 'string' ? parseScope(scopeText) : undefined;
   if (scope === undefined) return adminError(422, 'scope must be read or read write.');
-  const wanted = textMember(body, 'team');
-  const team = wanted === undefined ? undefined : findTeam(world, person, wanted);
-  if (wanted !== undefined && team === undefined)
-    return adminError(422, 'team must be the UUID or name of a team of the user.');
-  const application = world.registry.application(
-    textMember(body, 'client_id') ?? world.seed.applications[0]?.clientId ?? '',
-  );
-  if (application === undefined) return adminError(422, 'client_id must be the client id of a registered application.');
-  const authorization = world.authorize({
-    person: person.uuid,
-    clientId: application.clientId,
-    scope,
-    ...(team === undefined ? {} : { team }),
-  });
+  const clientId = textMember(body, 'client_id') ?? world.seed.applications[0]?.clientId ?? '';
+  if (world.registry.application(clientId) === undefined) {
+    return adminError(422, 'client_id must be the client ID of a registered application.');
+  }
+  const authorization = world.authorize({ ...personInTeam, clientId, scope });
   return renderTokenResponse(world.issuePair(grantUnder(authorization, scope), true), world);
 }
 
-/** `{token}`: its access token expires now, its refresh token stays. */
+/** Body: `{token}`. The access token expires now; the refresh token stays valid. */
 export function expireAccessToken(request: HttpRequest, { world }: SandboxService): HttpReply {
-  return withPair(request, world, (pair) => {
+  return withTokenPair(request, world, (pair) => {
     world.expire(pair);
     return emptyReply(204);
   });
 }
 
-/** `{token}`: the pair dies. */
+/** Body: `{token}`. Revokes access token and refresh token. */
 export function revokeTokenPair(request: HttpRequest, { world }: SandboxService): HttpReply {
-  return withPair(request, world, (pair) => {
+  return withTokenPair(request, world, (pair) => {
     world.revoke(pair);
     return emptyReply(204);
   });
 }
 
-/** `{token}`: as if somebody else had refreshed the pair; answers the new grant. */
+/** Body: `{token}`. Refreshes the pair as another client with the same tokens would; replies with the new pair. */
 export function refreshTokenPair(request: HttpRequest, { world }: SandboxService): HttpReply {
-  return withPair(request, world, (pair) => {
-    const fate = world.pairState(pair);
-    if (pair.refreshToken === undefined) return adminError(409, 'There is no refresh token in the implicit flow.');
-    if (fate === 'refreshed' || fate === 'revoked') return adminError(409, `The pair is ${fate}.`);
+  return withTokenPair(request, world, (pair) => {
+    const state = world.pairState(pair);
+    if (pair.refreshToken === undefined) return adminError(409, 'The implicit flow issues no refresh token.');
+    if (state === 'refreshed' || state === 'revoked') return adminError(409, `The token pair is ${state}.`);
     return renderTokenResponse(world.refresh(pair), world);
   });
 }
 
-function withPair(request: HttpRequest, world: World, act: (pair: TokenPair) => HttpReply): HttpReply {
+function withTokenPair(request: HttpRequest, world: World, act: (pair: TokenPair) => HttpReply): HttpReply {
   const body = readJsonBody(request);
   const value = body === undefined ? undefined : textMember(body, 'token');
   if (value === undefined) return adminError(422, 'token must be an access token or a refresh token.');
   const pair = world.pair(value) ?? world.pairByRefreshToken(value);
-  return pair === undefined ? adminError(404, 'The token is not known.') : act(pair);
-}
-
-function readScope(value: unknown): Scope | undefined {
-  if (value === undefined || value === '' || value === 'read') return 'read';
-  return value === 'read write' || value === 'write read' ? 'read write' : undefined;
+  return pair === undefined ? adminError(404, 'The token is unknown.') : act(pair);
 }

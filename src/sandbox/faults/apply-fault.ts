@@ -3,27 +3,28 @@ import type { HttpReply } from '../http/http-reply.ts';
 import type { Fault, FaultOutcome } from './fault.ts';
 import { FAULT_ACTIONS, type FaultContext } from './fault-actions.ts';
 
-/** A request on its way, as far as a fault has to do with it. */
+/** A request with a fault. */
 export interface FaultedRequest {
+  /** Runs the handler. */
   readonly commit: () => HttpReply | Promise<HttpReply>;
-  /** Enters the request into the log with what became of it. */
+  /** Adds the request to the request log. */
   readonly log: (reply: HttpReply, note: FaultOutcome) => HttpReply;
   readonly context: () => FaultContext;
   readonly closing: AbortSignal;
 }
 
-/** Logged as soon as its fate is known, so that who waits for the log learns of a commit before the answer is cut. */
-export async function applyFault(fault: Fault, passage: FaultedRequest): Promise<HttpReply> {
-  const deed = FAULT_ACTIONS[fault.action];
-  // A sandbox that closes cuts its connections; what waited until then is not carried out any more.
-  if (deed.pauses === 'before' && !(await pause(fault, passage.closing))) return CUT;
-  const reply = deed.commits ? deed.spoil(await passage.commit(), fault) : deed.answer(fault, passage.context());
-  const settled = passage.log(reply, { fault: fault.action, committed: deed.commits });
-  if (deed.pauses === 'after') await pause(fault, passage.closing);
-  return settled;
+/** Logs the request before the final delay, so that a client of the request log sees the commit before the reply is lost. */
+export async function applyFault(fault: Fault, request: FaultedRequest): Promise<HttpReply> {
+  const action = FAULT_ACTIONS[fault.action];
+  // A sandbox that closes does not handle the requests that are still delayed.
+  if (action.pauses === 'before' && !(await pause(fault, request.closing))) return DROPPED;
+  const reply = action.commits ? action.change(await request.commit(), fault) : action.reply(fault, request.context());
+  const logged = request.log(reply, { fault: fault.action, committed: action.commits });
+  if (action.pauses === 'after') await pause(fault, request.closing);
+  return logged;
 }
 
-/** In real time, because a client waits in real time; false when the sandbox closed meanwhile. */
+/** In real time, because clients wait in real time; false when the sandbox closed before the end. */
 async function pause({ delay }: Fault, signal: AbortSignal): Promise<boolean> {
   if (delay === undefined) return true;
   try {
@@ -34,4 +35,4 @@ async function pause({ delay }: Fault, signal: AbortSignal): Promise<boolean> {
   }
 }
 
-const CUT: HttpReply = { status: 0, headers: {}, body: '', deliveryFault: { kind: 'drop' } };
+const DROPPED: HttpReply = { status: 0, headers: {}, body: '', deliveryFault: { kind: 'drop' } };

@@ -2,7 +2,7 @@ import type { HttpReply } from '../http/http-reply.ts';
 import { apiErrorId } from '../v2/api-errors.ts';
 import type { Fault, FaultActionName } from './fault.ts';
 
-/** Where a fault strikes, as far as its answer tells of it. */
+/** The request data that the reply of a fault contains. */
 export interface FaultContext {
   readonly path: string;
   /** The other origin of the sandbox. */
@@ -11,53 +11,53 @@ export interface FaultContext {
   readonly now: number;
 }
 
-/** What an action does: it spoils the true answer of a request that was carried out, or stands in for it. */
+/** What an action does: it changes the reply of the handler, or it replaces the handler. */
 export type FaultAction =
   | {
       readonly commits: true;
       readonly pauses: 'before' | 'after' | 'never';
-      readonly spoil: (answer: HttpReply, fault: Fault) => HttpReply;
+      readonly change: (reply: HttpReply, fault: Fault) => HttpReply;
     }
   | {
       readonly commits: false;
       readonly pauses: 'after';
-      readonly answer: (fault: Fault, ground: FaultContext) => HttpReply;
+      readonly reply: (fault: Fault, context: FaultContext) => HttpReply;
     };
 
 export const FAULT_ACTIONS: Readonly<Record<FaultActionName, FaultAction>> = {
-  delay: { commits: true, pauses: 'before', spoil: (answer) => answer },
-  status: replaceReply((fault, ground) => failure(fault.status ?? 500, ground)),
+  delay: { commits: true, pauses: 'before', change: (reply) => reply },
+  status: replaceReply((fault, context) => failure(fault.status ?? 500, context)),
   drop_before_commit: replaceReply(() => ({ ...NO_REPLY, deliveryFault: { kind: 'drop' } })),
-  commit_then_drop: alterReply((answer) => ({ ...answer, deliveryFault: { kind: 'drop' } })),
-  half_body: alterReply((answer) => ({ ...answer, deliveryFault: { kind: 'half' } })),
+  commit_then_drop: alterReply((reply) => ({ ...reply, deliveryFault: { kind: 'drop' } })),
+  half_body: alterReply((reply) => ({ ...reply, deliveryFault: { kind: 'half' } })),
   bad_json: alterReply(truncateJson),
   html_502: replaceReply(() => ({ status: 502, headers: { 'content-type': 'text/html' }, body: GATEWAY_PAGE })),
-  redirect_307: replaceReply((_fault, { otherOrigin: elsewhere, path }) => {
-    return { status: 307, headers: { location: `${elsewhere}${path}` }, body: '' };
+  redirect_307: replaceReply((_fault, { otherOrigin, path }) => {
+    return { status: 307, headers: { location: `${otherOrigin}${path}` }, body: '' };
   }),
   reset: replaceReply(() => ({ ...NO_REPLY, deliveryFault: { kind: 'reset' } })),
   slow_drip: {
     commits: true,
     pauses: 'never',
-    spoil: (answer, { delay = DRIP_MS }) => ({ ...answer, deliveryFault: { kind: 'drip', pauseMs: delay } }),
+    change: (reply, { delay = DRIP_MS }) => ({ ...reply, deliveryFault: { kind: 'drip', pauseMs: delay } }),
   },
-  rate_limit: replaceReply((_fault, ground) => {
-    const answer = failure(429, ground);
-    return { ...answer, headers: { ...answer.headers, ...exhausted(ground.now) } };
+  rate_limit: replaceReply((_fault, context) => {
+    const reply = failure(429, context);
+    return { ...reply, headers: { ...reply.headers, ...rateLimitHeaders(context.now) } };
   }),
 };
 
-function replaceReply(answer: (fault: Fault, ground: FaultContext) => HttpReply): FaultAction {
-  return { commits: false, pauses: 'after', answer };
+function replaceReply(reply: (fault: Fault, context: FaultContext) => HttpReply): FaultAction {
+  return { commits: false, pauses: 'after', reply };
 }
 
-function alterReply(spoil: (answer: HttpReply) => HttpReply): FaultAction {
-  return { commits: true, pauses: 'after', spoil };
+function alterReply(change: (reply: HttpReply) => HttpReply): FaultAction {
+  return { commits: true, pauses: 'after', change };
 }
 
-/** In the words of the server that would have answered. */
+/** An error in the format of the origin of the path. */
 function failure(status: number, { path }: FaultContext): HttpReply {
-  const message = `A fault of the sandbox: ${status}.`;
+  const message = `Injected fault: status ${status}.`;
   const value = path.startsWith('/v1/')
     ? {
         error: OAUTH_ERRORS.get(status) ?? (status < 500 ? 'invalid_request' : 'server_error'),
@@ -72,18 +72,18 @@ function failure(status: number, { path }: FaultContext): HttpReply {
   };
 }
 
-/** A prefix of a JSON object or list is never JSON. */
-function truncateJson(answer: HttpReply): HttpReply {
-  const isJson = /^[{[]/.test(answer.body);
+/** A proper prefix of a JSON object or array is never valid JSON. */
+function truncateJson(reply: HttpReply): HttpReply {
+  const isJson = /^[{[]/.test(reply.body);
   return {
-    ...answer,
-    status: answer.status === 204 ? 200 : answer.status,
-    headers: { ...answer.headers, 'content-type': 'application/json' },
-    body: isJson ? answer.body.slice(0, Math.ceil(answer.body.length / 2)) : '{"',
+    ...reply,
+    status: reply.status === 204 ? 200 : reply.status,
+    headers: { ...reply.headers, 'content-type': 'application/json' },
+    body: isJson ? reply.body.slice(0, Math.ceil(reply.body.length / 2)) : '{"',
   };
 }
 
-function exhausted(now: number): Readonly<Record<string, string>> {
+function rateLimitHeaders(now: number): Readonly<Record<string, string>> {
   return {
     'retry-after': '1',
     'ratelimit-limit': '5000',
@@ -92,7 +92,7 @@ function exhausted(now: number): Readonly<Record<string, string>> {
   };
 }
 
-/** No answer at all; the request log shows the status 0. */
+/** No response; the request log shows the status 0. */
 const NO_REPLY: HttpReply = { status: 0, headers: {}, body: '' };
 const DRIP_MS = 10;
 const GATEWAY_PAGE =

@@ -1,17 +1,17 @@
 import { type Fault, type FaultRecord, type FaultSpec, isFaultMatch, type RequestFacts } from './fault.ts';
 
-/** The faults that were asked for, in the order in which they were. */
+/** The faults of a sandbox, in the order in which they were added. */
 export interface FaultList {
   readonly add: (spec: FaultSpec) => FaultRecord;
   readonly list: () => readonly FaultRecord[];
   readonly clear: () => void;
-  /** Counts a request in one step and says which fault, if any, it meets; of two requests at once only one meets the last. */
-  readonly takeFault: (sign: RequestFacts) => Fault | undefined;
+  /** Counts the request for every fault that matches it, and returns the fault that applies to it. */
+  readonly takeFault: (request: RequestFacts) => Fault | undefined;
 }
 
 /**
- * Each fault counts every request that fits it, whether or not another applied. It is due from its nth match on until it
- * has applied so many times; the first that is due applies, and one behind it waits for the next request.
+ * A fault counts every request that matches it, whether or not another fault applies. It is due from its nth match until it
+ * has applied `times` times. The first fault that is due applies; a later one waits for the next matching request.
  */
 export function createFaultList(): FaultList {
   let entries: Entry[] = [];
@@ -27,11 +27,11 @@ export function createFaultList(): FaultList {
     clear: () => {
       entries = [];
     },
-    takeFault: (sign) => {
+    takeFault: (request) => {
       if (entries.length === 0) return undefined;
-      const fitting = entries.filter(({ fault }) => isFaultMatch(fault.match, sign));
-      for (const entry of fitting) entry.matched += 1;
-      const due = fitting.find(({ fault, matched, applied }) => matched >= fault.nth && applied < fault.times);
+      const matching = entries.filter(({ fault }) => isFaultMatch(fault.match, request));
+      for (const entry of matching) entry.matched += 1;
+      const due = matching.find(({ fault, matched, applied }) => matched >= fault.nth && applied < fault.times);
       if (due !== undefined) due.applied += 1;
       return due?.fault;
     },

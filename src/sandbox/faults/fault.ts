@@ -1,4 +1,4 @@
-/** What can be made to happen to a request instead of, or after, its being carried out. */
+/** What a fault can do to a request. Some actions replace the handler; the others change the reply after it. */
 export const FAULT_ACTION_NAMES = [
   'delay',
   'status',
@@ -15,10 +15,10 @@ export const FAULT_ACTION_NAMES = [
 
 export type FaultActionName = (typeof FAULT_ACTION_NAMES)[number];
 
-/** Which requests a fault is for; what is absent fits every one. */
+/** The requests a fault applies to. An absent member matches every request. */
 export interface FaultMatch {
   readonly method?: string;
-  /** As it is sent, or as the route writes it (`/v2/droplets/{id}`); with `*` at its end, everything that begins so. */
+  /** The path as sent, or of the route (`/v2/droplets/{id}`). With `*` at its end it is a prefix. */
   readonly path?: string;
   readonly grant_type?: string;
 }
@@ -26,13 +26,13 @@ export interface FaultMatch {
 export interface FaultSpec {
   readonly match: FaultMatch;
   readonly action: FaultActionName;
-  /** The first match it applies to, counted from 1 (1). */
+  /** The first matching request it applies to, counted from 1 (default: 1). */
   readonly nth?: number;
-  /** How many matches it applies to (1). */
+  /** The number of matching requests it applies to (default: 1). */
   readonly times?: number;
-  /** Milliseconds of real time before the answer; between two bytes of a slow_drip. */
+  /** Milliseconds of real time before the reply; for slow_drip, between two bytes. */
   readonly delay?: number;
-  /** Of the action `status` (500). */
+  /** For the action `status` (default: 500). */
   readonly status?: number;
 }
 
@@ -42,39 +42,39 @@ export interface Fault extends FaultSpec {
   readonly times: number;
 }
 
-/** A fault and what became of it so far. */
+/** A fault with its counters. */
 export interface FaultRecord extends Fault {
-  /** Requests that fitted since it was added. */
+  /** Matching requests since it was added. */
   readonly matched: number;
   readonly applied: number;
-  /** How often it will still apply. */
+  /** Requests it will still apply to. */
   readonly remaining: number;
 }
 
-/** What the request log says of a request that met a fault. */
+/** What the request log adds for a request with a fault. */
 export interface FaultOutcome {
   readonly fault: FaultActionName;
-  /** Whether the request was carried out. */
+  /** Whether the handler ran. */
   readonly committed: boolean;
 }
 
-/** What of a request a fault looks at. */
+/** The properties of a request that a fault can match. */
 export interface RequestFacts {
   readonly method: string;
   readonly path: string;
-  /** The path as the route writes it. */
+  /** The path of the route, with `{…}`. */
   readonly routePath?: string | undefined;
   readonly grantType?: string | undefined;
 }
 
-export function isFaultMatch({ method, path, grant_type }: FaultMatch, sign: RequestFacts): boolean {
+export function isFaultMatch({ method, path, grant_type }: FaultMatch, request: RequestFacts): boolean {
   return (
-    (method === undefined || method === sign.method) &&
-    (path === undefined || path === sign.routePath || fitsPath(path, sign.path)) &&
-    (grant_type === undefined || grant_type === sign.grantType)
+    (method === undefined || method === request.method) &&
+    (path === undefined || path === request.routePath || isPathMatch(path, request.path)) &&
+    (grant_type === undefined || grant_type === request.grantType)
   );
 }
 
-function fitsPath(wanted: string, path: string): boolean {
-  return wanted.endsWith('*') ? path.startsWith(wanted.slice(0, -1)) : path === wanted;
+function isPathMatch(pattern: string, path: string): boolean {
+  return pattern.endsWith('*') ? path.startsWith(pattern.slice(0, -1)) : path === pattern;
 }

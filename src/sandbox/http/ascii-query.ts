@@ -1,7 +1,7 @@
 /**
- * A raw query as it can stand in a Location header or a form's action: what a browser would encode is encoded, and nothing is
- * decoded, so a second pass changes nothing. Bytes beyond ASCII never come here, because node refuses such a target.
+ * Percent-encodes the characters that a browser would encode in a query, so that the query can stand in a Location header or
+ * a form's action. Decodes nothing, so a second call changes nothing. Node rejects targets with bytes beyond ASCII before.
  */
-export function toAsciiQuery(raw: string): string {
-  return raw.replace(/["#<>\\^`{|}]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);
+export function toAsciiQuery(query: string): string {
+  return query.replace(/["#<>\\^`{|}]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);
 }

@@ -3,15 +3,16 @@ import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DeliveryFault, HttpReply } from './http-reply.ts';
 
-/** Lets an answer come to harm on its way, after the answers before it on the connection; resolves when nothing more will leave. */
+/** Sends the reply with the fault, after earlier responses of the connection. Resolves when no more bytes will be sent. */
 export async function deliverWithFault(
   response: ServerResponse,
   reply: HttpReply,
-  damage: DeliveryFault,
+  fault: DeliveryFault,
 ): Promise<void> {
   const socket = await waitForSocket(response);
   if (socket === undefined || socket.destroyed) return;
-  switch (damage.kind) {
+  const isHead = response.req.method === 'HEAD';
+  switch (fault.kind) {
     case 'drop':
       socket.destroySoon();
       return;
@@ -19,32 +20,32 @@ export async function deliverWithFault(
       socket.resetAndDestroy();
       return;
     case 'half':
-      socket.write(firstHalf(reply, response.req.method === 'HEAD'));
+      socket.write(firstHalf(reply, isHead));
       socket.destroySoon();
       return;
     case 'drip':
-      await drip(socket, reply, response.req.method === 'HEAD', damage.pauseMs);
+      await drip(socket, reply, isHead, fault.pauseMs);
       return;
     default:
-      damage satisfies never;
+      fault satisfies never;
   }
 }
 
-/** An answer behind others of its connection has no socket yet; undefined when the connection ends before that. */
+/** Node assigns the socket when the earlier responses of the connection are sent; undefined when the connection closes first. */
 function waitForSocket(response: ServerResponse): Promise<Socket | undefined> {
   const { socket: connection } = response.req;
   if (response.socket !== null || connection.destroyed) return Promise.resolve(response.socket ?? undefined);
   return new Promise((resolve) => {
-    const lost = (): void => resolve(undefined);
-    connection.once('close', lost);
+    const onClose = (): void => resolve(undefined);
+    connection.once('close', onClose);
     response.once('socket', (socket: Socket) => {
-      connection.off('close', lost);
+      connection.off('close', onClose);
       resolve(socket);
     });
   });
 }
 
-/** The whole head and half of the body it announces; of an answer without a body, half of the head. */
+/** The whole head and half of the body; of a reply without a body, half of the head. */
 function firstHalf(reply: HttpReply, isHead: boolean): Buffer {
   const body = Buffer.from(isHead ? '' : reply.body);
   const head = headOf(reply, {});
@@ -52,25 +53,25 @@ function firstHalf(reply: HttpReply, isHead: boolean): Buffer {
   return Buffer.concat([head, body]).subarray(0, length);
 }
 
-/** Byte by byte; ended by whoever hangs up first. */
+/** Sends one byte at a time until the reply is complete or the client disconnects. */
 async function drip(socket: Socket, reply: HttpReply, isHead: boolean, pauseMs: number): Promise<void> {
   const bytes = Buffer.concat([headOf(reply, { connection: 'close' }), Buffer.from(isHead ? '' : reply.body)]);
-  const gone = new AbortController();
-  const hangUp = (): void => gone.abort();
-  socket.once('close', hangUp);
-  // Without it the kernel would hold small writes back and hand them over together.
+  const closed = new AbortController();
+  const onClose = (): void => closed.abort();
+  socket.once('close', onClose);
+  // Otherwise the kernel would collect small writes and send them together.
   socket.setNoDelay(true);
   try {
     for (let at = 0; at < bytes.length; at += 1) {
-      if (at > 0) await sleep(pauseMs, undefined, { signal: gone.signal });
+      if (at > 0) await sleep(pauseMs, undefined, { signal: closed.signal });
       socket.write(bytes.subarray(at, at + 1));
     }
     socket.end(() => reply.sent?.());
     socket.destroySoon();
   } catch {
-    // The pause was cut short: the other side has gone, and there is nobody to send the rest to.
+    // The client disconnected during a pause.
   } finally {
-    socket.off('close', hangUp);
+    socket.off('close', onClose);
   }
 }
 

@@ -3,9 +3,9 @@ import type { IncomingMessage } from 'node:http';
 type Framing = Pick<IncomingMessage, 'headers' | 'httpVersionMajor' | 'httpVersionMinor'>;
 
 /**
- * The status for a message of which a proxy may see another end than we do (https://www.rfc-editor.org/rfc/rfc9112#section-6.1):
- * its coding is not chunked in the end, or it is of HTTP/1.0, which has none; and for one that is coded in yet another way,
- * which nobody here undoes. After either the connection is over.
+ * The error status for a message whose end a proxy could place differently (https://www.rfc-editor.org/rfc/rfc9112#section-6.1):
+ * 400 when the last transfer coding is not chunked or the version is HTTP/1.0, 501 for any further coding. The connection
+ * must be closed after it. undefined for valid framing.
  */
 export function checkFraming({ headers, httpVersionMajor, httpVersionMinor }: Framing): 400 | 501 | undefined {
   const codings = headers['transfer-encoding'];

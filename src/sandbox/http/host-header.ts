@@ -1,16 +1,16 @@
 import type { IncomingMessage } from 'node:http';
 
 /**
- * Whether there is exactly one Host header and it names a loopback address: a name that was rebound to this machine does not.
- * Reads the distinct headers, because node keeps the first of two Host headers and says nothing.
+ * Whether the request has exactly one Host header and it names a loopback address; this refuses DNS rebinding. Reads the
+ * distinct headers, because Node silently keeps the first of two Host headers.
  */
 export function hasLoopbackHost(message: IncomingMessage, port: number): boolean {
   const [host = '', ...more] = message.headersDistinct.host ?? [];
-  const meant = (parseRequestTarget(message).authority ?? host).toLowerCase();
-  return more.length === 0 && host !== '' && LOOPBACK_NAMES.some((name) => isAuthority(meant, name, port));
+  const authority = (parseRequestTarget(message).authority ?? host).toLowerCase();
+  return more.length === 0 && host !== '' && LOOPBACK_NAMES.some((name) => isAuthority(authority, name, port));
 }
 
-/** Path and query as they came; of a target in absolute form, which a server must take as well (RFC 9112 §3.2.2), the authority too. */
+/** Path and query as they were sent. A target in absolute form, which a server must accept (RFC 9112 §3.2.2), has an authority as well. */
 export function parseRequestTarget({ url = '/' }: IncomingMessage): {
   readonly target: string;
   readonly authority?: string;

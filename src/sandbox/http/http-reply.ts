@@ -1,17 +1,17 @@
 import type { HtmlEscapedString } from 'hono/utils/html';
 
-/** An answer before it is written: a fault can still be put between it and the socket. */
+/** A response before it is written to the socket. */
 export interface HttpReply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** What a fault does to it on its way; absent, it arrives whole. */
+  /** How the delivery is disturbed; absent for a complete delivery. */
   readonly deliveryFault?: DeliveryFault;
-  /** Called when its last byte has left. */
+  /** Called when its last byte has been sent. */
   readonly sent?: () => void;
 }
 
-/** The connection ends with each: without a byte, with a reset, in the middle of the body, or after every byte came alone. */
+/** Each closes the connection: without a byte, with a TCP reset, in the middle of the body, or after sending byte by byte. */
 export type DeliveryFault =
   | { readonly kind: 'drop' | 'reset' | 'half' }
   | { readonly kind: 'drip'; readonly pauseMs: number };
@@ -32,7 +32,7 @@ export function emptyReply(status: number, headers: Readonly<Record<string, stri
   return { status, headers, body: '' };
 }
 
-/** A template of hono/html; one without promises in it is a string already. */
+/** A template of hono/html. Templates without promises are strings. */
 export type Markup = HtmlEscapedString | Promise<HtmlEscapedString>;
 
 export function htmlReply(status: number, markup: Markup, headers: Readonly<Record<string, string>>): HttpReply {

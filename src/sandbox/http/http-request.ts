@@ -2,22 +2,22 @@ import type { IncomingMessage } from 'node:http';
 import { parseRequestTarget } from './host-header.ts';
 import { type RequestParameters, readParameters } from './request-parameters.ts';
 
-/** One request, read whole. Path and query are the raw bytes of the target: nothing is decoded or folded away. */
+/** A request with its body. Path and query are the raw target: nothing is decoded or normalized. */
 export interface HttpRequest {
   readonly method: string;
   readonly path: string;
-  /** Without the question mark; empty when there is none. */
+  /** Without the question mark; empty when absent. */
   readonly query: string;
-  /** Every value of a header, however often it came. */
+  /** All values of a header, by its lower-case name. */
   readonly header: (name: string) => readonly string[];
   readonly body: string;
-  /** The Host header, or what the target names in its place. */
+  /** The Host header, or the authority of a target in absolute form. */
   readonly authority: string;
-  /** Of query and body together, decoded once. */
+  /** Parameters of query and body together. */
   readonly parameters: () => RequestParameters;
-  /** What stood in the place of `{…}` in the route's path. */
+  /** The path segments that match `{…}` in the path of the route. */
   readonly captures: readonly string[];
-  /** Fires when the other side hangs up. */
+  /** Aborts when the client disconnects. */
   readonly disconnected: () => AbortSignal;
 }
 

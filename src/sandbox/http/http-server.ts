@@ -7,15 +7,15 @@ import type { HttpReply } from './http-reply.ts';
 
 export const DEFAULT_BODY_LIMIT = 1024 * 1024;
 
-/** Answers a request that was read whole; the body is undefined when it was larger than the limit. It does not throw. */
+/** Replies to a request whose body has been read; the body is undefined when it exceeded the limit. Must not throw. */
 export type HttpHandler = (message: IncomingMessage, body: Buffer | undefined) => HttpReply | Promise<HttpReply>;
 
-/** How large the body of a request may be, in bytes. */
+/** The maximum size of a request body in bytes. */
 export type BodyLimitOf = (message: IncomingMessage) => number;
 
-/** A server whose limits end half requests and floods; nothing that comes in over a socket can end the process. */
-export function createHttpServer(answerer: HttpHandler, limitOf: BodyLimitOf = () => DEFAULT_BODY_LIMIT): Server {
-  const busy: PendingBySocket = new WeakMap();
+/** A server with limits on size and time. No input can end the process. */
+export function createHttpServer(handler: HttpHandler, limitOf: BodyLimitOf = () => DEFAULT_BODY_LIMIT): Server {
+  const pending: PendingBySocket = new WeakMap();
   const server = createServer(
     {
       maxHeaderSize: 64 * 1024,
@@ -25,13 +25,13 @@ export function createHttpServer(answerer: HttpHandler, limitOf: BodyLimitOf = (
       keepAliveTimeout: 60_000,
       highWaterMark: 64 * 1024,
     },
-    (message, response) => serve(answerer, message, response, busy, limitOf(message)),
+    (message, response) => receive(handler, message, response, pending, limitOf(message)),
   );
-  server.on('clientError', refuse);
+  server.on('clientError', rejectBadMessage);
   return server;
 }
 
-/** Resolves with the port; rejects with a sentence that names it. */
+/** Resolves with the port. Rejects with an Error that has the `code` of the system and the `port`. */
 export function startListening(server: Server, host: string, port: number): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once('error', (cause: NodeJS.ErrnoException) => reject(listenError(cause, host, port)));
@@ -49,90 +49,94 @@ export function closeHttpServer(server: Server): Promise<void> {
   });
 }
 
-/** What is still under way on a connection. */
+/** The request of each connection that is being handled. */
 type PendingBySocket = WeakMap<Socket, Promise<void>>;
 
-function serve(
-  answerer: HttpHandler,
+function receive(
+  handler: HttpHandler,
   message: IncomingMessage,
   response: ServerResponse,
-  busy: PendingBySocket,
+  pending: PendingBySocket,
   limit: number,
 ): void {
-  const fault = checkFraming(message);
-  if (fault !== undefined) {
+  const framingStatus = checkFraming(message);
+  if (framingStatus !== undefined) {
     message.on('error', () => response.destroy()).resume();
-    inTurn(busy, message.socket, () => hangUp(response, fault));
+    inOrder(pending, message.socket, () => rejectFraming(response, framingStatus));
     return;
   }
   const chunks: Buffer[] = [];
   let size = 0;
-  const answer = (body: Buffer | undefined): void =>
-    inTurn(busy, message.socket, () => respond(answerer, message, body, response));
+  const handle = (body: Buffer | undefined): void =>
+    inOrder(pending, message.socket, () => respond(handler, message, body, response));
   message.on('error', () => response.destroy());
   message.on('data', (chunk: Buffer) => {
-    const fitted = size <= limit;
+    const wasWithinLimit = size <= limit;
     size += chunk.length;
     if (size <= limit) chunks.push(chunk);
-    else if (fitted) answer(undefined);
+    else if (wasWithinLimit) handle(undefined);
   });
   message.on('end', () => {
-    if (size <= limit) answer(Buffer.concat(chunks));
+    if (size <= limit) handle(Buffer.concat(chunks));
   });
 }
 
-/** Pipelined requests are carried out one after the other, so that one behind a cut is never carried out. */
-function inTurn(busy: PendingBySocket, socket: Socket, act: () => Promise<void> | undefined): void {
-  const before = busy.get(socket);
-  const actIfHeard = (): Promise<void> | undefined => (socket.writable ? act() : undefined);
-  const done = before === undefined ? actIfHeard() : before.then(actIfHeard);
+/** Handles pipelined requests one after the other, so that none is handled after its connection was closed. */
+function inOrder(pending: PendingBySocket, socket: Socket, handle: () => Promise<void> | undefined): void {
+  const previous = pending.get(socket);
+  const handleIfOpen = (): Promise<void> | undefined => (socket.writable ? handle() : undefined);
+  const done = previous === undefined ? handleIfOpen() : previous.then(handleIfOpen);
   if (done === undefined) return;
-  busy.set(socket, done);
+  pending.set(socket, done);
   void done.then(() => {
-    if (busy.get(socket) === done) busy.delete(socket);
+    if (pending.get(socket) === done) pending.delete(socket);
   });
 }
 
-/** A promise only where there is something to wait for. */
+/** Synchronous when the handler is, which keeps a simple request fast. */
 function respond(
-  answerer: HttpHandler,
+  handler: HttpHandler,
   message: IncomingMessage,
   body: Buffer | undefined,
   response: ServerResponse,
 ): Promise<void> | undefined {
-  const reply = answerer(message, body);
-  if (reply instanceof Promise) return reply.then((late) => deliver(response, late, body === undefined));
+  const reply = handler(message, body);
+  if (reply instanceof Promise) return reply.then((settled) => deliver(response, settled, body === undefined));
   return deliver(response, reply, body === undefined);
 }
 
-function deliver(response: ServerResponse, reply: HttpReply, hangUp: boolean): Promise<void> | undefined {
+function deliver(response: ServerResponse, reply: HttpReply, closesConnection: boolean): Promise<void> | undefined {
   if (reply.deliveryFault !== undefined) return deliverWithFault(response, reply, reply.deliveryFault);
   const size = Buffer.byteLength(reply.body);
   const length = reply.status === 204 ? {} : { 'content-length': String(size) };
-  response.writeHead(reply.status, { ...reply.headers, ...length, ...(hangUp ? { connection: 'close' } : {}) });
-  // ASCII, which is as long in bytes as in characters, is copied faster than it is encoded.
+  response.writeHead(reply.status, {
+    ...reply.headers,
+    ...length,
+    ...(closesConnection ? { connection: 'close' } : {}),
+  });
+  // Only ASCII is as long in bytes as in characters, and copying it is faster than encoding it.
   response.end(reply.body, size === reply.body.length ? 'latin1' : 'utf8', reply.sent);
   return undefined;
 }
 
-/** Nothing that stands behind such a message is carried out, whatever it looks like. */
-async function hangUp(response: ServerResponse, status: number): Promise<void> {
-  // Of some of them the parser says so itself, a moment later.
+/** Closes the connection, so that nothing after the message is read as a request. */
+async function rejectFraming(response: ServerResponse, status: number): Promise<void> {
+  // The parser rejects some of these messages itself, one turn later.
   await new Promise(setImmediate);
   if (response.socket?.writable !== true) return;
   response.writeHead(status, { connection: 'close', 'content-length': '0' }).end();
   await new Promise((resolve) => response.once('close', resolve));
 }
 
-/** What came too late is no bad request: who is told so may ask again (RFC 9110, 15.5.9). */
-function refuse(error: NodeJS.ErrnoException, socket: Duplex): void {
+/** 408 for a request that timed out, which the client may repeat (RFC 9110 §15.5.9); else 400. */
+function rejectBadMessage(error: NodeJS.ErrnoException, socket: Duplex): void {
   const status = error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? '408 Request Timeout' : '400 Bad Request';
   if (!socket.writable) socket.destroy();
   else socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`, () => socket.destroy());
 }
 
 function listenError(cause: NodeJS.ErrnoException, host: string, port: number): Error {
-  const reason = cause.code === 'EADDRINUSE' ? 'it is in use' : cause.message;
+  const reason = cause.code === 'EADDRINUSE' ? 'the port is in use' : cause.message;
   return Object.assign(new Error(`could not listen on ${host} port ${port}: ${reason}`, { cause }), {
     code: cause.code,
     port,

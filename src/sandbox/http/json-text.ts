@@ -1,11 +1,11 @@
-/** A member that stood more than once in the outermost object. */
+/** A member that occurs several times in the outermost object. */
 export interface DuplicateKey {
   readonly name: string;
-  /** Whether every occurrence had the same value. */
+  /** Whether every occurrence has the same value. */
   readonly equal: boolean;
 }
 
-/** JSON text as a value, with the repeated keys that JSON.parse passes over; undefined when it is not JSON. */
+/** Parses JSON and finds the repeated keys of the outermost object, which JSON.parse ignores; undefined when it is not JSON. */
 export function parseJsonText(
   text: string,
 ): { readonly value: unknown; readonly repeated: readonly DuplicateKey[] } | undefined {
@@ -16,6 +16,14 @@ export function parseJsonText(
     return undefined;
   }
   return { value, repeated: repeatedKeys(text) };
+}
+
+export function isJsonObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+export function isStringArray(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((one) => typeof one === 'string');
 }
 
 function repeatedKeys(text: string): readonly DuplicateKey[] {
@@ -30,7 +38,7 @@ function repeatedKeys(text: string): readonly DuplicateKey[] {
     .map(([name, values]) => ({ name, equal: new Set(values).size === 1 }));
 }
 
-/** The members of the outermost object of a text that is known to be JSON, values in canonical text. */
+/** The members of the outermost object of valid JSON; values as canonical JSON. */
 function members(text: string): readonly { readonly name: string; readonly value: string }[] {
   const found: { readonly name: string; readonly value: string }[] = [];
   if (!text.trimStart().startsWith('{')) return found;

@@ -2,7 +2,7 @@ import type { IncomingMessage, Server } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { closeHttpServer, createHttpServer, type HttpHandler, startListening } from './http-server.ts';
 
-/** One origin: its port, and the server or two that listen there. */
+/** An origin, served by one HTTP server for each loopback address. */
 export interface ListeningOrigin {
   readonly port: number;
   readonly origin: string;
@@ -11,22 +11,25 @@ export interface ListeningOrigin {
 
 export const LOOPBACK_HOSTS: readonly string[] = ['127.0.0.1', '::1', 'localhost'];
 
-/** `localhost` means both loopback addresses, so that no stranger can sit on the one a browser tries first. */
+/**
+ * Listens on the host and port; 0 is any free port. `localhost` means both loopback addresses, so that no other program can
+ * listen on the one that a browser tries first. Rejects as `startListening` does.
+ */
 export async function openListeningOrigin(
   host: string,
   port: number,
-  answerer: (port: number) => HttpHandler,
+  handlerOf: (port: number) => HttpHandler,
   limitOf?: (message: IncomingMessage) => number,
 ): Promise<ListeningOrigin> {
-  let number = port;
-  const make = (): Server => createHttpServer((message, body) => answerer(number)(message, body), limitOf);
-  const first = make();
-  number = await startListening(first, host === 'localhost' ? '127.0.0.1' : host, port);
+  let actualPort = port;
+  const create = (): Server => createHttpServer((message, body) => handlerOf(actualPort)(message, body), limitOf);
+  const first = create();
+  actualPort = await startListening(first, host === 'localhost' ? '127.0.0.1' : host, port);
   const servers = [first];
   if (host === 'localhost') {
-    const second = make();
+    const second = create();
     try {
-      await startListening(second, '::1', number);
+      await startListening(second, '::1', actualPort);
       servers.push(second);
     } catch (error) {
       if (!isMissingAddress(error)) {
@@ -36,20 +39,20 @@ export async function openListeningOrigin(
     }
   }
   return {
-    port: number,
-    origin: formatOrigin(host, number),
+    port: actualPort,
+    origin: formatOrigin(host, actualPort),
     close: async () => {
       await Promise.all(servers.map(closeHttpServer));
     },
   };
 }
 
-/** As clients compare origins: without the port that http has anyway (RFC 6454 §6.2). */
+/** The serialization by which clients compare origins: without the default port (RFC 6454 §6.2). */
 export function formatOrigin(host: string, port: number): string {
   return new URL(`http://${host === '::1' ? '[::1]' : host}:${port}`).origin;
 }
 
-/** Ports nobody listens on at the moment, all different; held together until the last is found. */
+/** Different free ports. All of them are bound until the last one is found. */
 export async function findFreePorts(count: number): Promise<readonly number[]> {
   const probes = Array.from({ length: count }, () => createServer());
   try {
@@ -71,7 +74,7 @@ function portOf(address: AddressInfo | string | null): number {
   return address !== null && typeof address === 'object' ? address.port : 0;
 }
 
-/** A machine without IPv6 has no ::1 for anybody to sit on. */
+/** A machine without IPv6 has no ::1. */
 function isMissingAddress(error: unknown): boolean {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   return code === 'EADDRNOTAVAIL' || code === 'EAFNOSUPPORT';

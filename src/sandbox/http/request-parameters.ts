@@ -1,15 +1,15 @@
-import { parseJsonText } from './json-text.ts';
+import { isJsonObject, parseJsonText } from './json-text.ts';
 import { parseMediaType } from './media-type.ts';
 
-/** The parameters of a request; one without a value counts as left out (RFC 6749 §3.1). */
+/** The parameters of a request. One without a value counts as absent (RFC 6749 §3.1). */
 export interface RequestParameters {
   readonly get: (name: string) => string | undefined;
   readonly isRepeated: (name: string) => boolean;
-  /** Why the body could not be read. */
+  /** Why the body cannot be read. */
   readonly problem?: string;
 }
 
-/** Reads query and body as one bag, so that a parameter sent in both counts as repeated. */
+/** Reads query and body together, so that a parameter sent in both counts as repeated. */
 export function readParameters(query: string, body: string, contentType: string): RequestParameters {
   const read: BodyPairs = body === '' ? { pairs: [] } : bodyPairs(body, parseMediaType(contentType));
   const values = new Map<string, string>();
@@ -25,7 +25,7 @@ export function readParameters(query: string, body: string, contentType: string)
   };
 }
 
-/** The value of a parameter as it was sent, still encoded; undefined when it was not sent at all. */
+/** The encoded value of a parameter as it was sent; undefined when it was not sent. */
 export function readRawParameter(query: string, name: string): string | undefined {
   for (const pair of query.split('&')) {
     const [rawName = '', ...rawValue] = pair.split('=');
@@ -48,7 +48,7 @@ function bodyPairs(body: string, type: string): BodyPairs {
 function jsonPairs(body: string): BodyPairs {
   const read = parseJsonText(body);
   if (read === undefined) return { pairs: [], problem: 'The request body is not valid JSON.' };
-  if (typeof read.value !== 'object' || read.value === null || Array.isArray(read.value)) {
+  if (!isJsonObject(read.value)) {
     return { pairs: [], problem: 'The request body is not a JSON object.' };
   }
   const pairs: (readonly [string, string])[] = [];

@@ -1,4 +1,4 @@
-/** The route that answers, the methods the path has instead, or nothing at that path. */
+/** The matching route; or the methods allowed at the path; or no route at the path. */
 export type RouteMatch<Route> =
   | { readonly found: 'route'; readonly route: Route; readonly captures: readonly string[] }
   | { readonly found: 'path'; readonly allow: string }
@@ -6,7 +6,7 @@ export type RouteMatch<Route> =
 
 export type Router<Route> = (method: string, path: string) => RouteMatch<Route>;
 
-/** Compares the raw path byte for byte. Paths without a `{…}` are looked up, the few with one are tried in turn. */
+/** Compares the raw path byte for byte. A path without `{…}` is looked up in a map; the others are tried in order. */
 export function createRouter<Route extends { readonly method: string; readonly path: string }>(
   routes: readonly Route[],
 ): Router<Route> {
@@ -17,22 +17,22 @@ export function createRouter<Route extends { readonly method: string; readonly p
     .map(([path, own]) => ({ pattern: patternOf(path), own }));
   return (method, path) => {
     const literal = paths.get(path);
-    if (literal !== undefined) return pick(literal, method, []);
+    if (literal !== undefined) return selectByMethod(literal, method, []);
     for (const { pattern, own } of patterns) {
       const match = pattern.exec(path);
-      if (match !== null) return pick(own, method, match.slice(1));
+      if (match !== null) return selectByMethod(own, method, match.slice(1));
     }
     return { found: 'nothing' };
   };
 }
 
-function pick<Route extends { readonly method: string }>(
+function selectByMethod<Route extends { readonly method: string }>(
   routes: readonly Route[],
   method: string,
   captures: readonly string[],
 ): RouteMatch<Route> {
-  const wanted = method === 'HEAD' ? 'GET' : method;
-  const route = routes.find((one) => one.method === wanted);
+  const routedMethod = method === 'HEAD' ? 'GET' : method;
+  const route = routes.find((one) => one.method === routedMethod);
   if (route !== undefined) return { found: 'route', route, captures };
   const allow = routes.flatMap((one) => (one.method === 'GET' ? ['GET', 'HEAD'] : [one.method]));
   return { found: 'path', allow: allow.join(', ') };

@@ -12,14 +12,14 @@ import { redirectWithError } from './authorization-redirects.ts';
 import { type SandboxAuthorizationRequest, validateAuthorizationRequest } from './authorization-request.ts';
 import { approveRequest, denyRequest, grantUnder, respondWithGrant } from './authorization-response.ts';
 
-/** The authorization endpoint (RFC 6749 §3.1): the request is judged first, then the person at the browser is. */
+/** The authorization endpoint (RFC 6749 §3.1): validates the request, then identifies the person at the browser. */
 export function handleAuthorize(request: HttpRequest, service: SandboxService): HttpReply {
-  const wish = validateAuthorizationRequest(request, service, 302);
-  if ('status' in wish) return wish;
-  const visit = scriptedSession(request, service) ?? findPanelSession(request, service);
-  const situation: AuthorizeContext = { wish, visit, request, service };
-  const reply = wish.prompt === 'none' ? respondWithoutPage(situation) : respondToPerson(situation);
-  return visit === undefined ? reply : addSessionCookie(reply, visit, service);
+  const authorizationRequest = validateAuthorizationRequest(request, service, 302);
+  if ('status' in authorizationRequest) return authorizationRequest;
+  const session = scriptedSession(request, service) ?? findPanelSession(request, service);
+  const context: AuthorizeContext = { authorizationRequest, session, request, service };
+  const reply = authorizationRequest.prompt === 'none' ? respondWithoutPage(context) : respondToPerson(context);
+  return session === undefined ? reply : addSessionCookie(reply, session, service);
 }
 
 export function authorizeLogFields(request: HttpRequest): LogFields {
@@ -32,46 +32,51 @@ export function traceAuthorize(request: HttpRequest, service: SandboxService): L
 }
 
 interface AuthorizeContext {
-  readonly wish: SandboxAuthorizationRequest;
-  readonly visit: PanelSession | undefined;
+  readonly authorizationRequest: SandboxAuthorizationRequest;
+  readonly session: PanelSession | undefined;
   readonly request: HttpRequest;
   readonly service: SandboxService;
 }
 
 /** prompt=none never shows a page (OpenID Connect Core §3.1.2.1 has the same errors). */
-function respondWithoutPage({ wish, visit, service }: AuthorizeContext): HttpReply {
-  if (visit === undefined) return redirectWithError(wish.redirectTo, 'login_required', 'The user is not signed in.');
-  const { person } = visit;
-  if (wish.hint !== undefined && wish.hint.toLowerCase() !== person.uuid.slice(0, 6)) {
-    return redirectWithError(wish.redirectTo, 'login_required', 'The user who is signed in is not the one expected.');
-  }
-  const authorization = service.world.authorization(person.uuid, wish.application.clientId);
-  const covers = authorization?.scope === 'read write' || wish.scope === 'read';
-  if (authorization === undefined || !covers) {
+function respondWithoutPage({ authorizationRequest, session, service }: AuthorizeContext): HttpReply {
+  if (session === undefined)
+    return redirectWithError(authorizationRequest.redirectTo, 'login_required', 'The user is not signed in.');
+  const { person } = session;
+  if (authorizationRequest.hint !== undefined && authorizationRequest.hint.toLowerCase() !== person.uuid.slice(0, 6)) {
     return redirectWithError(
-      wish.redirectTo,
+      authorizationRequest.redirectTo,
+      'login_required',
+      'The signed-in user is not the expected one.',
+    );
+  }
+  const authorization = service.world.authorization(person.uuid, authorizationRequest.application.clientId);
+  const isCovered = authorization?.scope === 'read write' || authorizationRequest.scope === 'read';
+  if (authorization === undefined || !isCovered) {
+    return redirectWithError(
+      authorizationRequest.redirectTo,
       'consent_required',
       'The user has not authorized the application for this scope.',
     );
   }
-  return respondWithGrant(wish, grantUnder(authorization, wish.scope), service.world);
+  return respondWithGrant(authorizationRequest, grantUnder(authorization, authorizationRequest.scope), service.world);
 }
 
-function respondToPerson({ wish, visit, request, service }: AuthorizeContext): HttpReply {
+function respondToPerson({ authorizationRequest, session, request, service }: AuthorizeContext): HttpReply {
   const script = service.world.consent;
-  if (script.mode === 'deny') return denyRequest(wish);
-  if (visit === undefined)
-    return renderSignInPage(200, { next: returnPath(request), application: wish.application.name });
-  if (script.mode === 'approve') return approveRequest(wish, visit.person, script.team, service);
-  return renderConsentPage(wish, visit, request, service);
+  if (script.mode === 'deny') return denyRequest(authorizationRequest);
+  if (session === undefined)
+    return renderSignInPage(200, { next: returnPath(request), application: authorizationRequest.application.name });
+  if (script.mode === 'approve') return approveRequest(authorizationRequest, session.person, script.team, service);
+  return renderConsentPage(authorizationRequest, session, request, service);
 }
 
-/** The consent script signs its person in, whoever the browser belongs to. */
+/** A session of the person named by the consent script, regardless of the cookie. */
 function scriptedSession(request: HttpRequest, service: SandboxService): PanelSession | undefined {
   const script = service.world.consent;
   if (script.mode !== 'approve') return undefined;
-  const visit = findPanelSession(request, service);
-  return visit?.person.uuid === script.person ? visit : startPanelSession(script.person, service);
+  const session = findPanelSession(request, service);
+  return session?.person.uuid === script.person ? session : startPanelSession(script.person, service);
 }
 
 function returnPath(request: HttpRequest): string {

@@ -1,33 +1,33 @@
 import { toAsciiQuery } from '../http/ascii-query.ts';
 import { type HttpReply, redirectReply } from '../http/http-reply.ts';
 
-/** Where and how an authorization response goes. */
+/** The destination of an authorization response. */
 export interface RedirectTarget {
   readonly redirectUri: string;
-  /** The state as it was sent, still encoded; absent when none was sent. */
+  /** The state as it was sent, still encoded; absent when it was not sent. */
   readonly rawState?: string;
-  /** 303 answers a form, so that the browser turns to GET; 302 a GET. */
+  /** 303 after a form, so that the browser uses GET; 302 after a GET. */
   readonly status: 302 | 303;
 }
 
-/** Adds parameters to the query of the redirect URI and keeps the query it has (RFC 6749 §3.1.2). */
-export function redirectWithQuery(to: RedirectTarget, parameters: Readonly<Record<string, string>>): HttpReply {
-  const uri = to.redirectUri;
-  const joint = !uri.includes('?') ? '?' : uri.endsWith('?') || uri.endsWith('&') ? '' : '&';
-  return redirectReply(to.status, `${uri}${joint}${encoded(to, parameters)}`);
+/** Adds parameters to the query of the redirect URI, whose own query is kept (RFC 6749 §3.1.2). */
+export function redirectWithQuery(target: RedirectTarget, parameters: Readonly<Record<string, string>>): HttpReply {
+  const uri = target.redirectUri;
+  const separator = !uri.includes('?') ? '?' : uri.endsWith('?') || uri.endsWith('&') ? '' : '&';
+  return redirectReply(target.status, `${uri}${separator}${encodeParameters(target, parameters)}`);
 }
 
-/** Puts parameters into the fragment, where the implicit flow wants them (RFC 6749 §4.2.2). */
-export function redirectWithFragment(to: RedirectTarget, parameters: Readonly<Record<string, string>>): HttpReply {
-  return redirectReply(to.status, `${to.redirectUri}#${encoded(to, parameters)}`);
+/** Puts parameters into the fragment, as the implicit flow requires (RFC 6749 §4.2.2). */
+export function redirectWithFragment(target: RedirectTarget, parameters: Readonly<Record<string, string>>): HttpReply {
+  return redirectReply(target.status, `${target.redirectUri}#${encodeParameters(target, parameters)}`);
 }
 
-export function redirectWithError(to: RedirectTarget, error: string, description: string): HttpReply {
-  return redirectWithQuery(to, { error, error_description: description });
+export function redirectWithError(target: RedirectTarget, error: string, description: string): HttpReply {
+  return redirectWithQuery(target, { error, error_description: description });
 }
 
-/** The state goes back in the very bytes it came in, so that no reader of `+` or `%` can see a difference. */
-function encoded(to: RedirectTarget, parameters: Readonly<Record<string, string>>): string {
+/** Returns the state byte for byte, so that differences in decoding `+` or `%` have no effect. */
+function encodeParameters(target: RedirectTarget, parameters: Readonly<Record<string, string>>): string {
   const query = new URLSearchParams(parameters).toString();
-  return to.rawState === undefined ? query : `${query}&state=${toAsciiQuery(to.rawState)}`;
+  return target.rawState === undefined ? query : `${query}&state=${toAsciiQuery(target.rawState)}`;
 }

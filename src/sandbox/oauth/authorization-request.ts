@@ -14,14 +14,14 @@ import { checkRepeatedParameters } from './rules/repeated-parameters.ts';
 import { checkResponseType, readResponseType } from './rules/response-type.ts';
 import { checkScope, readScope } from './rules/scope.ts';
 
-/** An authorization request whose every parameter was judged. */
+/** A validated authorization request (RFC 6749 §4.1.1). */
 export interface SandboxAuthorizationRequest {
   readonly application: Application;
   readonly redirectTo: RedirectTarget;
   readonly responseType: 'code' | 'token';
   readonly scope: Scope;
   readonly prompt: 'none' | 'select_account';
-  /** First six characters of the account UUID that is expected. */
+  /** The first six characters of the expected account UUID. */
   readonly hint?: string;
   readonly challenge?: string;
 }
@@ -35,7 +35,7 @@ const RULES: readonly AuthorizationRule[] = [
   checkAccountHint,
 ];
 
-/** Judges an authorization request rule by rule; the first that finds something wrong answers (RFC 6749 §4.1.2.1). */
+/** Applies the rules in order; the first one that fails provides the reply (RFC 6749 §4.1.2.1). */
 export function validateAuthorizationRequest(
   request: HttpRequest,
   service: SandboxService,
@@ -48,9 +48,9 @@ export function validateAuthorizationRequest(
   if (typeof redirectUri !== 'string') return redirectUri;
 
   const rawState = parameters.isRepeated('state') ? undefined : readRawParameter(request.query, 'state');
-  const to: RedirectTarget = { redirectUri, status, ...(rawState === undefined ? {} : { rawState }) };
+  const redirectTo: RedirectTarget = { redirectUri, status, ...(rawState === undefined ? {} : { rawState }) };
   for (const rule of RULES) {
-    const reply = rule({ parameters, application, to });
+    const reply = rule({ parameters, application, redirectTo });
     if (reply !== undefined) return reply;
   }
   const responseType = readResponseType(parameters) ?? 'code';
@@ -58,7 +58,7 @@ export function validateAuthorizationRequest(
   const challenge = parameters.get('code_challenge');
   return {
     application,
-    redirectTo: to,
+    redirectTo,
     responseType,
     scope: readScope(parameters) ?? 'read',
     prompt: responseType === 'token' ? 'select_account' : (readPrompt(parameters) ?? 'select_account'),

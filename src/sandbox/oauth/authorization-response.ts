@@ -4,43 +4,43 @@ import type { SandboxService } from '../service.ts';
 import { redirectWithError, redirectWithFragment, redirectWithQuery } from './authorization-redirects.ts';
 import type { SandboxAuthorizationRequest } from './authorization-request.ts';
 
-/** The person said yes: the approval is remembered and the application gets its code or token. */
+/** Stores the approval and redirects with a code or token. */
 export function approveRequest(
-  wish: SandboxAuthorizationRequest,
+  request: SandboxAuthorizationRequest,
   person: Person,
   team: string | undefined,
   { world }: SandboxService,
 ): HttpReply {
   const authorization = world.authorize({
     person: person.uuid,
-    clientId: wish.application.clientId,
-    scope: wish.scope,
+    clientId: request.application.clientId,
+    scope: request.scope,
     ...(team === undefined ? {} : { team }),
   });
-  return respondWithGrant(wish, grantUnder(authorization, wish.scope), world);
+  return respondWithGrant(request, grantUnder(authorization, request.scope), world);
 }
 
-/** What was approved before is given again, in the context it was approved in. */
+/** Redirects with a code or token under an existing approval. */
 export function respondWithGrant(
-  wish: SandboxAuthorizationRequest,
-  mandate: SandboxGrant,
+  request: SandboxAuthorizationRequest,
+  grant: SandboxGrant,
   world: SandboxService['world'],
 ): HttpReply {
-  if (wish.responseType === 'code') {
-    const { code } = world.issueCode(mandate, wish.redirectTo.redirectUri, wish.challenge);
-    return redirectWithQuery(wish.redirectTo, { code });
+  if (request.responseType === 'code') {
+    const { code } = world.issueCode(grant, request.redirectTo.redirectUri, request.challenge);
+    return redirectWithQuery(request.redirectTo, { code });
   }
-  const pair = world.issuePair(mandate, false);
-  return redirectWithFragment(wish.redirectTo, {
+  const pair = world.issuePair(grant, false);
+  return redirectWithFragment(request.redirectTo, {
     access_token: pair.accessToken,
     token_type: 'bearer',
     expires_in: String((pair.expiresAt - pair.issuedAt) / 1000),
   });
 }
 
-/** Reported in the query in both flows (spec §7). */
-export function denyRequest(wish: SandboxAuthorizationRequest): HttpReply {
-  return redirectWithError(wish.redirectTo, 'access_denied', 'The resource owner denied the request.');
+/** The error is in the query in both flows (spec §7). */
+export function denyRequest(request: SandboxAuthorizationRequest): HttpReply {
+  return redirectWithError(request.redirectTo, 'access_denied', 'The resource owner denied the request.');
 }
 
 export function grantUnder(authorization: Authorization, scope: Scope): SandboxGrant {

@@ -3,12 +3,12 @@ import type { RequestParameters } from '../http/request-parameters.ts';
 import type { Application } from '../records.ts';
 import type { RedirectTarget } from './authorization-redirects.ts';
 
-/** A request whose client and redirect URI are known, so that what is wrong with it may be sent back there. */
+/** A request with valid client and redirect URI, so that errors may be sent to the redirect URI. */
 export interface RuleInput {
   readonly parameters: RequestParameters;
   readonly application: Application;
-  readonly to: RedirectTarget;
+  readonly redirectTo: RedirectTarget;
 }
 
-/** Judges one thing: a reply ends the request, undefined lets it go on. */
-export type AuthorizationRule = (asked: RuleInput) => HttpReply | undefined;
+/** Checks one thing. A reply rejects the request; undefined continues with the next rule. */
+export type AuthorizationRule = (input: RuleInput) => HttpReply | undefined;

@@ -5,52 +5,56 @@ import type { Application } from '../records.ts';
 import type { World } from '../world.ts';
 import { invalidRequest, oauthError } from './oauth-errors.ts';
 
-/** Whether the request says which application sends it, and whether it proves it with the client secret. */
+/** The client of a request: not named, named without a secret, authenticated by its secret, or rejected. */
 export type ClientAuthentication =
-  | { readonly kind: 'nobody' }
-  | { readonly kind: 'named'; readonly application: Application }
-  | { readonly kind: 'proven'; readonly application: Application }
-  | { readonly kind: 'refused'; readonly reply: HttpReply };
+  | { readonly kind: 'none' }
+  | { readonly kind: 'identified'; readonly application: Application }
+  | { readonly kind: 'authenticated'; readonly application: Application }
+  | { readonly kind: 'rejected'; readonly reply: HttpReply };
 
-/** Reads client credentials from the parameters or from Basic (RFC 6749 §2.3.1), never from both. */
+/** Reads client credentials from the parameters or the Basic header (RFC 6749 §2.3.1); both together are rejected. */
 export function authenticateClient(request: HttpRequest, world: World): ClientAuthentication {
   const parameters = request.parameters();
   const clientId = parameters.get('client_id');
   const clientSecret = parameters.get('client_secret');
   const headers = request.header('authorization').filter((header) => /^basic\b/i.test(header));
   const [header] = headers;
-  if (headers.length > 1 || (header !== undefined && clientSecret !== undefined)) return TWICE;
+  if (headers.length > 1 || (header !== undefined && clientSecret !== undefined)) return REPEATED;
 
   if (header !== undefined) {
     const application = basicApplication(header, world);
-    if (application === undefined) return refused(request);
-    return clientId === undefined || clientId === application.clientId ? { kind: 'proven', application } : TWICE;
+    if (application === undefined) return rejected(request);
+    return clientId === undefined || clientId === application.clientId
+      ? { kind: 'authenticated', application }
+      : REPEATED;
   }
-  if (clientId === undefined) return clientSecret === undefined ? { kind: 'nobody' } : refused(request);
+  if (clientId === undefined) return clientSecret === undefined ? { kind: 'none' } : rejected(request);
   const application = world.registry.application(clientId);
-  if (application === undefined) return refused(request);
-  if (clientSecret === undefined) return { kind: 'named', application };
-  return equalSecrets(clientSecret, application.clientSecret) ? { kind: 'proven', application } : refused(request);
+  if (application === undefined) return rejected(request);
+  if (clientSecret === undefined) return { kind: 'identified', application };
+  return equalSecrets(clientSecret, application.clientSecret)
+    ? { kind: 'authenticated', application }
+    : rejected(request);
 }
 
-/** The challenge is added only for a client that tried the Authorization header (RFC 6749 §5.2). */
+/** Sends a challenge only if the request has an Authorization header (RFC 6749 §5.2). */
 export function invalidClient(request: HttpRequest): HttpReply {
   const challenge = request.header('authorization').length > 0 ? { 'www-authenticate': 'Basic realm="sandbox"' } : {};
   return oauthError(
     401,
     'invalid_client',
-    'Client authentication failed: unknown client or wrong or missing secret.',
+    'Client authentication failed: the client is unknown, or the client secret is wrong or missing.',
     challenge,
   );
 }
 
-/** Who the request says it comes from, for the log. */
+/** The client ID in the request, not verified; for the request log. */
 export function claimedClientId(request: HttpRequest): string | undefined {
   const [header = ''] = request.header('authorization');
   return request.parameters().get('client_id') ?? basicPairs(header)[0]?.[0];
 }
 
-/** Many clients do not form-encode what they put into Basic, so it is tried as it stands first. */
+/** Tries the credentials without form-decoding first, because many clients do not form-encode them. */
 function basicApplication(header: string, world: World): Application | undefined {
   for (const [clientId, clientSecret] of basicPairs(header)) {
     const application = world.registry.application(clientId);
@@ -73,11 +77,11 @@ function formDecoded(text: string): string {
   return new URLSearchParams(`v=${text.replaceAll('&', '%26')}`).get('v') ?? '';
 }
 
-function refused(request: HttpRequest): ClientAuthentication {
-  return { kind: 'refused', reply: invalidClient(request) };
+function rejected(request: HttpRequest): ClientAuthentication {
+  return { kind: 'rejected', reply: invalidClient(request) };
 }
 
-const TWICE: ClientAuthentication = {
-  kind: 'refused',
+const REPEATED: ClientAuthentication = {
+  kind: 'rejected',
   reply: invalidRequest('The client credentials are included more than once.'),
 };

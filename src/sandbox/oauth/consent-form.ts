@@ -9,24 +9,24 @@ import type { SandboxService } from '../service.ts';
 import { validateAuthorizationRequest } from './authorization-request.ts';
 import { approveRequest, denyRequest } from './authorization-response.ts';
 
-/** The answer of the consent page. Its address carries the authorization request, which is judged again as if it were new. */
+/** Handles the form of the consent page. Its URL contains the authorization request, which is validated again. */
 export function submitConsent(request: HttpRequest, service: SandboxService): HttpReply {
-  const wish = validateAuthorizationRequest(request, service, 303);
-  if ('status' in wish) return wish;
-  const visit = findPanelSession(request, service);
-  const answers = readForm(request);
-  const again = `${request.path}?${toAsciiQuery(request.query)}`;
-  if (visit === undefined || isCrossOriginForm(request)) return renderErrorPage(403, STALE, [], again);
-  if (!service.world.consumeCsrfToken(visit.session, consentFormId(request), answers.csrf))
-    return renderErrorPage(403, STALE, [], again);
+  const authorizationRequest = validateAuthorizationRequest(request, service, 303);
+  if ('status' in authorizationRequest) return authorizationRequest;
+  const session = findPanelSession(request, service);
+  const fields = readForm(request);
+  const restartPath = `${request.path}?${toAsciiQuery(request.query)}`;
+  if (session === undefined || isCrossOriginForm(request)) return renderErrorPage(403, INVALID_FORM, [], restartPath);
+  if (!service.world.consumeCsrfToken(session.session, consentFormId(request), fields.csrf))
+    return renderErrorPage(403, INVALID_FORM, [], restartPath);
 
-  if (answers.decision === 'deny') return denyRequest(wish);
-  if (answers.decision === 'switch') return endPanelSession(redirectReply(303, again), visit, service);
-  const isOwnTeam = visit.person.teams.includes(answers.account);
-  if (answers.decision !== 'approve' || (answers.account !== PERSONAL && !isOwnTeam)) {
-    return renderErrorPage(400, 'The form was not filled in as it was shown.', [], again);
+  if (fields.decision === 'deny') return denyRequest(authorizationRequest);
+  if (fields.decision === 'switch') return endPanelSession(redirectReply(303, restartPath), session, service);
+  const isOwnTeam = session.person.teams.includes(fields.account);
+  if (fields.decision !== 'approve' || (fields.account !== PERSONAL && !isOwnTeam)) {
+    return renderErrorPage(400, 'The form contains a value that it does not offer.', [], restartPath);
   }
-  return approveRequest(wish, visit.person, isOwnTeam ? answers.account : undefined, service);
+  return approveRequest(authorizationRequest, session.person, isOwnTeam ? fields.account : undefined, service);
 }
 
 interface ConsentFields {
@@ -46,4 +46,4 @@ function readForm(request: HttpRequest): ConsentFields {
 }
 
 const PERSONAL = 'personal';
-const STALE = 'This form was already used, or you are no longer signed in.';
+const INVALID_FORM = 'This form was already used, or you are signed out.';

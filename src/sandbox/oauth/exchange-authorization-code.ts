@@ -8,13 +8,13 @@ import { type ClientAuthentication, invalidClient } from './client-authenticatio
 import { invalidGrant, invalidRequest } from './oauth-errors.ts';
 import { renderTokenResponse } from './token-response.ts';
 
-/** Authorization code for tokens (RFC 6749 §4.1.3). A failed exchange leaves the code as it was. */
+/** Exchanges an authorization code for tokens (RFC 6749 §4.1.3). A failed exchange does not use up the code. */
 export function exchangeAuthorizationCode(
   request: HttpRequest,
   { world, settings }: SandboxService,
   client: ClientAuthentication,
 ): HttpReply {
-  if (client.kind !== 'proven') return invalidClient(request);
+  if (client.kind !== 'authenticated') return invalidClient(request);
   const parameters = request.parameters();
   const value = parameters.get('code');
   const redirectUri = parameters.get('redirect_uri');
@@ -22,24 +22,24 @@ export function exchangeAuthorizationCode(
   if (redirectUri === undefined) return invalidRequest('The parameter redirect_uri is missing.');
 
   const code = world.code(value);
-  if (code === undefined) return invalidGrant('The authorization code is not known.');
+  if (code === undefined) return invalidGrant('The authorization code is unknown.');
   if (code.clientId !== client.application.clientId) {
     return invalidGrant('The authorization code was issued to another client.');
   }
-  const fate = world.codeState(code);
+  const state = world.codeState(code);
   if (code.usedFor !== undefined && settings.revokeOnReplay) world.revokeSuccessors(code.usedFor);
-  if (fate !== 'valid') return invalidGrant(`The authorization code is ${fate}.`);
+  if (state !== 'valid') return invalidGrant(`The authorization code is ${state}.`);
   if (code.redirectUri !== redirectUri) {
-    return invalidGrant('The redirect URI is not the one the authorization code was sent to.');
+    return invalidGrant('The redirect URI differs from the one in the authorization request.');
   }
-  if (!verifies(code, parameters.get('code_verifier'))) {
+  if (!isVerifierValid(code, parameters.get('code_verifier'))) {
     return invalidGrant('The code verifier does not match the code challenge.');
   }
   return renderTokenResponse(world.exchange(code), world);
 }
 
-/** PKCE (RFC 7636 §4.6); a verifier for a code without a challenge is a downgrade in progress (RFC 9700 §4.8.2). */
-function verifies({ challenge }: AuthorizationCode, verifier: string | undefined): boolean {
+/** PKCE (RFC 7636 §4.6). A verifier for a code without a challenge indicates a downgrade attack (RFC 9700 §4.8.2). */
+function isVerifierValid({ challenge }: AuthorizationCode, verifier: string | undefined): boolean {
   if (challenge === undefined || verifier === undefined) return challenge === verifier;
   if (!/^[A-Za-z0-9\-._~]{43,128}$/.test(verifier)) return false;
   return equalSecrets(createHash('sha256').update(verifier).digest('base64url'), challenge);

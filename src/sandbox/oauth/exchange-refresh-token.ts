@@ -5,7 +5,7 @@ import type { ClientAuthentication } from './client-authentication.ts';
 import { invalidGrant, invalidRequest } from './oauth-errors.ts';
 import { renderTokenResponse } from './token-response.ts';
 
-/** A refresh token, once, for a new pair of the same scope, person and team (RFC 6749 §6). It outlives its access token. */
+/** Exchanges a refresh token for a new token pair (RFC 6749 §6). A refresh token is valid once, also after its access token expires. */
 export function exchangeRefreshToken(
   request: HttpRequest,
   { world }: SandboxService,
@@ -14,12 +14,12 @@ export function exchangeRefreshToken(
   const value = request.parameters().get('refresh_token');
   if (value === undefined) return invalidRequest('The parameter refresh_token is missing.');
   const pair = world.pairByRefreshToken(value);
-  if (pair === undefined) return invalidGrant('The refresh token is not known.');
+  if (pair === undefined) return invalidGrant('The refresh token is unknown.');
   if ('application' in client && client.application.clientId !== pair.clientId) {
     return invalidGrant('The refresh token was issued to another client.');
   }
-  const fate = world.pairState(pair);
-  if (fate === 'refreshed') return invalidGrant('The refresh token is used.');
-  if (fate === 'revoked') return invalidGrant('The refresh token is revoked.');
+  const state = world.pairState(pair);
+  if (state === 'refreshed') return invalidGrant('The refresh token was used already.');
+  if (state === 'revoked') return invalidGrant('The refresh token is revoked.');
   return renderTokenResponse(world.refresh(pair), world);
 }

@@ -2,7 +2,7 @@ import type { HttpReply } from '../http/http-reply.ts';
 import type { HttpRequest } from '../http/http-request.ts';
 import { invalidRequest } from './oauth-errors.ts';
 
-/** What is wrong with a request before its parameters mean anything: a broken body, or one of them sent twice (RFC 6749 §3.2). */
+/** Rejects a body that cannot be read and repeated parameters (RFC 6749 §3.2). */
 export function rejectInvalidParameters(request: HttpRequest, names: readonly string[]): HttpReply | undefined {
   const parameters = request.parameters();
   if (parameters.problem !== undefined) return invalidRequest(parameters.problem);

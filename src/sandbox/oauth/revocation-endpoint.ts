@@ -7,15 +7,15 @@ import { claimedClientId } from './client-authentication.ts';
 import { invalidRequest } from './oauth-errors.ts';
 import { rejectInvalidParameters } from './reject-invalid-parameters.ts';
 
-/** Revocation (RFC 7009 §2). Whoever holds a token may end it; the access token and the refresh token die together. */
+/** The revocation endpoint (RFC 7009 §2). Revokes access token and refresh token together; client credentials are not required. */
 export function handleRevocation(request: HttpRequest, { world }: SandboxService): HttpReply {
-  const problem = rejectInvalidParameters(request, PARAMETERS);
-  if (problem !== undefined) return problem;
+  const rejection = rejectInvalidParameters(request, PARAMETERS);
+  if (rejection !== undefined) return rejection;
   const value = request.parameters().get('token');
   if (value === undefined) return invalidRequest('The parameter token is missing.');
   const bearers = request.header('authorization').filter((header) => /^bearer\b/i.test(header));
   if (bearers.some((header) => header.replace(/^bearer +/i, '') !== value)) {
-    return invalidRequest('The bearer token is not the token to revoke.');
+    return invalidRequest('The bearer token differs from the parameter token.');
   }
   const pair = world.pair(value) ?? world.pairByRefreshToken(value);
   if (pair !== undefined) world.revoke(pair);

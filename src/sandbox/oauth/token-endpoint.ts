@@ -9,19 +9,19 @@ import { exchangeRefreshToken } from './exchange-refresh-token.ts';
 import { invalidRequest, oauthError } from './oauth-errors.ts';
 import { rejectInvalidParameters } from './reject-invalid-parameters.ts';
 
-/** The token endpoint (RFC 6749 §3.2). Credentials, where they are sent, are judged before anything else they come with. */
+/** The token endpoint (RFC 6749 §3.2). Checks client credentials before the other parameters. */
 export function handleTokenRequest(request: HttpRequest, service: SandboxService): HttpReply {
-  const problem = rejectInvalidParameters(request, PARAMETERS);
-  if (problem !== undefined) return problem;
+  const rejection = rejectInvalidParameters(request, PARAMETERS);
+  if (rejection !== undefined) return rejection;
   const client = authenticateClient(request, service.world);
-  if (client.kind === 'refused') return client.reply;
+  if (client.kind === 'rejected') return client.reply;
   const type = request.parameters().get('grant_type');
-  if (type === undefined) return invalidRequest(`The parameter grant_type is missing.${bodyRemark(request)}`);
-  const grant = GRANT_HANDLERS.get(type);
-  if (grant === undefined) {
+  if (type === undefined) return invalidRequest(`The parameter grant_type is missing.${bodyTypeNote(request)}`);
+  const exchange = GRANT_HANDLERS.get(type);
+  if (exchange === undefined) {
     return oauthError(400, 'unsupported_grant_type', 'The grant type must be authorization_code or refresh_token.');
   }
-  return grant(request, service, client);
+  return exchange(request, service, client);
 }
 
 export function tokenRequestLogFields(request: HttpRequest): LogFields {
@@ -46,7 +46,7 @@ export function traceTokenRequest(request: HttpRequest, { world }: SandboxServic
 type GrantHandler = (
   request: HttpRequest,
   service: SandboxService,
-  client: Exclude<ClientAuthentication, { kind: 'refused' }>,
+  client: Exclude<ClientAuthentication, { kind: 'rejected' }>,
 ) => HttpReply;
 
 const GRANT_HANDLERS: ReadonlyMap<string, GrantHandler> = new Map<string, GrantHandler>([
@@ -64,6 +64,6 @@ const PARAMETERS = [
   'code_verifier',
 ];
 
-function bodyRemark(request: HttpRequest): string {
-  return request.body === '' ? '' : ' A body is read only as application/x-www-form-urlencoded or application/json.';
+function bodyTypeNote(request: HttpRequest): string {
+  return request.body === '' ? '' : ' The body must be application/x-www-form-urlencoded or application/json.';
 }

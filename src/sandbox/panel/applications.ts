@@ -6,33 +6,33 @@ import type { SandboxService } from '../service.ts';
 import { describeScope } from './consent-page.ts';
 import { renderErrorPage } from './error-page.ts';
 import { renderPanelPage } from './panel-page.ts';
-import { isCrossOriginForm, type PanelSession } from './panel-session.ts';
+import { consumeFormToken, type PanelSession } from './panel-session.ts';
 
-/** What the person has authorized, each with a button that takes it back. */
-export function showApplicationsPage(_request: HttpRequest, service: SandboxService, visit: PanelSession): HttpReply {
-  const authorizations = service.world.authorizationsOf(visit.person.uuid);
+/** The applications that the person has authorized, each with a button that revokes the authorization. */
+export function showApplicationsPage(_request: HttpRequest, service: SandboxService, session: PanelSession): HttpReply {
+  const authorizations = service.world.authorizationsOf(session.person.uuid);
   const content = html`<h1>My applications</h1>
-<p>Applications you have authorized. Revoking one ends its codes and tokens at once.</p>
-${authorizations.length === 0 ? html`<p class="soft">You have authorized no application.</p>` : ''}
-${authorizations.map((authorization) => entry(authorization, service, visit))}`;
-  return renderPanelPage(200, { title: 'My applications', content, visitor: visit.person.name, isWide: true });
+<p>Applications that you have authorized. Revoking an authorization invalidates its codes and tokens immediately.</p>
+${authorizations.length === 0 ? html`<p class="soft">You have not authorized any application.</p>` : ''}
+${authorizations.map((authorization) => entry(authorization, service, session))}`;
+  return renderPanelPage(200, { title: 'My applications', content, signedInAs: session.person.name, isWide: true });
 }
 
-export function revokeApplication(request: HttpRequest, { world }: SandboxService, visit: PanelSession): HttpReply {
-  const form = new URLSearchParams(request.body);
-  const clientId = form.get('client_id') ?? '';
-  const isGenuine =
-    !isCrossOriginForm(request) && world.consumeCsrfToken(visit.session, revokeForm(clientId), form.get('csrf') ?? '');
-  if (!isGenuine) return renderErrorPage(403, 'This form was already used.', [], '/panel/applications');
-  const authorization = world.authorization(visit.person.uuid, clientId);
+export function revokeApplication(request: HttpRequest, service: SandboxService, session: PanelSession): HttpReply {
+  const clientId = new URLSearchParams(request.body).get('client_id') ?? '';
+  if (!consumeFormToken(request, session, service, revokeFormId(clientId))) {
+    return renderErrorPage(403, 'This form was already used.', [], '/panel/applications');
+  }
+  const { world } = service;
+  const authorization = world.authorization(session.person.uuid, clientId);
   if (authorization !== undefined) world.revokeAuthorization(authorization);
   return redirectReply(303, '/panel/applications');
 }
 
-function entry(authorization: Authorization, { world }: SandboxService, visit: PanelSession): Markup {
+function entry(authorization: Authorization, { world }: SandboxService, session: PanelSession): Markup {
   const { clientId, scope, team, since } = authorization;
   const name = world.registry.application(clientId)?.name ?? clientId;
-  const csrf = world.issueCsrfToken(visit.session, revokeForm(clientId));
+  const csrf = world.issueCsrfToken(session.session, revokeFormId(clientId));
   const account = team === undefined ? 'your own account' : `the team ${world.registry.team(team)?.name ?? team}`;
   return html`<section class="application" aria-label="${name}">
 <div>
@@ -48,6 +48,6 @@ function entry(authorization: Authorization, { world }: SandboxService, visit: P
 </section>`;
 }
 
-function revokeForm(clientId: string): string {
+function revokeFormId(clientId: string): string {
   return `revoke ${clientId}`;
 }

@@ -8,33 +8,33 @@ import type { SandboxService } from '../service.ts';
 import { renderPanelPage } from './panel-page.ts';
 import type { PanelSession } from './panel-session.ts';
 
-/** Names the application, the scope in words and the account, and asks. */
+/** Names the application, the scope and the account, with buttons to authorize or deny. */
 export function renderConsentPage(
-  wish: SandboxAuthorizationRequest,
-  visit: PanelSession,
+  authorizationRequest: SandboxAuthorizationRequest,
+  session: PanelSession,
   request: HttpRequest,
   service: SandboxService,
 ): HttpReply {
-  const csrf = service.world.issueCsrfToken(visit.session, consentFormId(request));
-  const { application, scope, redirectTo: to } = wish;
+  const csrf = service.world.issueCsrfToken(session.session, consentFormId(request));
+  const { application, scope, redirectTo } = authorizationRequest;
   const content = html`<h1>Authorize ${application.name}?</h1>
-<p class="soft">You are signed in as ${visit.person.name} (${visit.person.email}).</p>
+<p class="soft">You are signed in as ${session.person.name} (${session.person.email}).</p>
 <h2>It will be able to</h2>
-<ul class="plain">${describeScope(scope).map((sentence) => html`<li>${sentence}</li>`)}</ul>
+<ul class="plain">${describeScope(scope).map((line) => html`<li>${line}</li>`)}</ul>
 <form method="post" action="${request.path}?${toAsciiQuery(request.query)}">
 <input type="hidden" name="csrf" value="${csrf}">
-${accountChoice(visit.person, service)}
+${accountChoice(session.person, service)}
 <div class="actions">
 <button class="main" type="submit" name="decision" value="approve">Authorize application</button>
 <button type="submit" name="decision" value="deny">Deny</button>
 </div>
-<p class="soft">You will be sent to ${new URL(to.redirectUri).host || to.redirectUri}. You can take the access back at any time under My applications.</p>
+<p class="soft">You will be sent to ${new URL(redirectTo.redirectUri).host || redirectTo.redirectUri}. You can revoke the access at any time under My applications.</p>
 <button class="quiet" type="submit" name="decision" value="switch">Use another account</button>
 </form>`;
   return renderPanelPage(200, { title: `Authorize ${application.name}`, content, leavesOrigin: true });
 }
 
-/** What a CSRF token of this page is good for: this very authorization request. */
+/** The CSRF token of the page is valid for this authorization request only. */
 export function consentFormId(request: HttpRequest): string {
   return `consent ${toAsciiQuery(request.query)}`;
 }

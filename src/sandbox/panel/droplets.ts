@@ -8,18 +8,18 @@ import { computePageWindow, formatUtcSecond, ROWS_PER_PAGE, renderPageLinks, ren
 import { renderPanelPage } from './panel-page.ts';
 import type { PanelSession } from './panel-session.ts';
 
-/** The droplets of the person's own account, or of one of the person's teams. */
+/** The droplets of the person, or of one of the person's teams. */
 export function showDropletsPage(request: HttpRequest, { world }: SandboxService, { person }: PanelSession): HttpReply {
   const teams = person.teams.flatMap((uuid) => world.registry.team(uuid) ?? []);
-  const asked = new URLSearchParams(request.query).get('account');
-  const team = teams.find(({ uuid }) => uuid === asked);
+  const selected = new URLSearchParams(request.query).get('account');
+  const team = teams.find(({ uuid }) => uuid === selected);
   const droplets = world.droplets(team?.uuid ?? person.uuid);
   const window = computePageWindow(request, droplets.length);
   const shown = droplets.slice(window.start, window.start + ROWS_PER_PAGE);
   const now = world.now();
   const content = html`<h1>Droplets</h1>
-${teams.length === 0 ? '' : accounts(teams, team?.uuid)}
-<p>${count(droplets.length)} in ${team === undefined ? 'your own account' : `the team ${team.name}`}. Applications create and delete them through the API.</p>
+${teams.length === 0 ? '' : accountLinks(teams, team?.uuid)}
+<p>${count(droplets.length)} in ${team === undefined ? 'your own account' : `the team ${team.name}`}. Applications create and delete droplets through the API.</p>
 ${
   shown.length === 0
     ? ''
@@ -30,16 +30,16 @@ ${
       )
 }
 ${renderPageLinks(request, window, 'droplets')}`;
-  return renderPanelPage(200, { title: 'Droplets', content, visitor: person.name, isWide: true });
+  return renderPanelPage(200, { title: 'Droplets', content, signedInAs: person.name, isWide: true });
 }
 
-function accounts(
+function accountLinks(
   teams: readonly { readonly uuid: string; readonly name: string }[],
-  chosen: string | undefined,
+  current: string | undefined,
 ): Markup {
   const link = (uuid: string | undefined, name: string): Markup => {
     const href = uuid === undefined ? '/panel/droplets' : `/panel/droplets?account=${uuid}`;
-    return html`<a href="${href}"${uuid === chosen ? html` aria-current="true"` : ''}>${name}</a>`;
+    return html`<a href="${href}"${uuid === current ? html` aria-current="true"` : ''}>${name}</a>`;
   };
   return html`<nav class="tabs" aria-label="Account">${link(undefined, 'My own account')}${teams.map(({ uuid, name }) => link(uuid, name))}</nav>`;
 }

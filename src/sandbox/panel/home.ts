@@ -19,11 +19,11 @@ export function showHomePage(_request: HttpRequest, { world }: SandboxService, {
 ${teams.map((team) => html`<dt>Team</dt><dd>${team.name} (${team.uuid})</dd>`)}
 </dl>
 <ul class="plain">
-<li><a href="/panel/applications">My applications</a>: ${authorized === 0 ? 'you have authorized none yet.' : `you have authorized ${authorized} of the registered ones.`}</li>
-<li><a href="/panel/droplets">Droplets</a>: of your own account${teams.length === 0 ? '' : ' and your teams'}.</li>
-<li><a href="/panel/migrations">Migrations</a>: into the database clusters, and how to stop one.</li>
-<li><a href="/panel/requests">Request log</a>: what the sandbox was asked, by anybody.</li>
-<li><a href="/panel/timeline">Timeline of a login</a>: what an application did, step by step.</li>
+<li><a href="/panel/applications">My applications</a>: ${authorized === 0 ? 'you have not authorized any.' : `you have authorized ${authorized}.`}</li>
+<li><a href="/panel/droplets">Droplets</a>: in your own account${teams.length === 0 ? '' : ' and your teams'}.</li>
+<li><a href="/panel/migrations">Migrations</a>: status of online migrations, and a button to stop them.</li>
+<li><a href="/panel/requests">Request log</a>: all requests to the sandbox, from any client.</li>
+<li><a href="/panel/timeline">Timeline of a login</a>: the steps of an application, in order.</li>
 </ul>`;
-  return renderPanelPage(200, { title: 'Home', content, visitor: person.name, isWide: true });
+  return renderPanelPage(200, { title: 'Home', content, signedInAs: person.name, isWide: true });
 }

@@ -2,25 +2,25 @@ import { html } from 'hono/html';
 import type { Markup } from '../http/http-reply.ts';
 import type { HttpRequest } from '../http/http-request.ts';
 
-/** How many rows a page of the panel shows. */
+/** The number of rows on one page. */
 export const ROWS_PER_PAGE = 50;
 
 export interface PageWindow {
   readonly page: number;
   readonly last: number;
-  /** Of the first row, counted from 0. */
+  /** Index of the first row, from 0. */
   readonly start: number;
 }
 
-/** The part of a list that `?page=` asks for; a number that is none is the first or the last page. */
+/** The page of a list selected by `?page=`: the first page if the number is not valid, the last page if it is too large. */
 export function computePageWindow(request: HttpRequest, total: number): PageWindow {
   const last = Math.max(1, Math.ceil(total / ROWS_PER_PAGE));
-  const asked = new URLSearchParams(request.query).get('page') ?? '';
-  const page = /^\d{1,9}$/.test(asked) ? Math.min(last, Math.max(1, Number(asked))) : 1;
+  const text = new URLSearchParams(request.query).get('page') ?? '';
+  const page = /^\d{1,9}$/.test(text) ? Math.min(last, Math.max(1, Number(text))) : 1;
   return { page, last, start: (page - 1) * ROWS_PER_PAGE };
 }
 
-/** Links to the pages before and after, which keep the other parameters; nothing for a single page. */
+/** Links to the previous and next page that keep the other parameters; empty for a single page. */
 export function renderPageLinks(request: HttpRequest, { page, last }: PageWindow, label: string): Markup | string {
   if (last === 1) return '';
   const link = (number: number): string => {
@@ -35,11 +35,11 @@ ${page < last ? html`<a rel="next" href="${link(page + 1)}">Next page</a>` : ''}
 </nav>`;
 }
 
-/** A table that scrolls by itself on a narrow screen, also with the keyboard. */
+/** A table that scrolls horizontally on a narrow screen, also with the keyboard. */
 export function renderTable(caption: string, heads: readonly string[], rows: readonly Markup[]): Markup {
   return html`<div class="scroll" role="region" aria-label="${caption}" tabindex="0">
 <table>
-<caption class="unseen">${caption}</caption>
+<caption class="visually-hidden">${caption}</caption>
 <thead><tr>${heads.map((head) => html`<th scope="col">${head}</th>`)}</tr></thead>
 <tbody>
 ${rows}
@@ -49,6 +49,6 @@ ${rows}
 }
 
 /** `2026-03-01 12:00:00`, in UTC. */
-export function formatUtcSecond(at: number): string {
-  return new Date(at).toISOString().slice(0, 19).replace('T', ' ');
+export function formatUtcSecond(milliseconds: number): string {
+  return new Date(milliseconds).toISOString().slice(0, 19).replace('T', ' ');
 }

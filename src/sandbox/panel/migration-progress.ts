@@ -8,15 +8,15 @@ import type {
 import type { Markup } from '../http/http-reply.ts';
 import { renderTable } from './listing.ts';
 
-/** Every database with its tables, what should be known about them, and what could not be removed. */
+/** The state of every database and table, warnings, and objects that could not be removed. */
 export function renderMigrationProgress({ databases, warnings, leftovers }: MigrationState): Markup {
-  return html`${databases.map(database)}
-${list('What was left out', warnings)}
-${leftovers.length === 0 ? '' : html`<p class="alert">Not everything could be removed. These statements do it:</p>`}
-${list('To be removed', leftovers.map(leftover))}`;
+  return html`${databases.map(renderDatabase)}
+${list('Warnings', warnings)}
+${leftovers.length === 0 ? '' : html`<p class="alert">Some objects could not be removed. Run these statements:</p>`}
+${list('Statements to run', leftovers.map(describeLeftover))}`;
 }
 
-function database({ name, phase, method, tables, lagBytes, error, warnings }: DatabaseMigrationState): Markup {
+function renderDatabase({ name, phase, method, tables, lagBytes, error, warnings }: DatabaseMigrationState): Markup {
   const ready = tables.filter(({ stage }) => stage === 'r').length;
   const rows = tables.reduce((sum, one) => sum + one.rows, 0);
   const facts = [
@@ -29,7 +29,7 @@ function database({ name, phase, method, tables, lagBytes, error, warnings }: Da
   return html`<details>
 <summary><strong>${name}</strong>: ${facts.join(', ')}</summary>
 ${error === undefined ? '' : html`<p class="alert">${error}</p>`}
-${list(`Notes on ${name}`, warnings)}
+${list(`Warnings about ${name}`, warnings)}
 ${tables.length === 0 ? '' : renderTable(`Tables of ${name}`, ['Table', 'State', 'Rows'], tables.map(tableRow))}
 </details>`;
 }
@@ -46,7 +46,7 @@ const STAGES: Readonly<Record<TableProgress['stage'], string>> = {
   r: 'ready',
 };
 
-function leftover({ side, database: where, object, statement, reason }: LeftoverObject): string {
+function describeLeftover({ side, database: where, object, statement, reason }: LeftoverObject): string {
   return `${object} on the ${side}${where === '' ? '' : `, database ${where}`}: ${statement} (${reason})`;
 }
 

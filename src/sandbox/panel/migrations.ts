@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import { type HttpReply, type Markup, redirectReply } from '../http/http-reply.ts';
 import type { HttpRequest } from '../http/http-request.ts';
-import { markMigrationStopped as end, getMigrationDeadline, latestMigration } from '../migration-store.ts';
+import { getMigrationDeadline, latestMigration, markMigrationStopped } from '../migration-store.ts';
 import { formatPlaneAddress } from '../ready-line.ts';
 import type { SandboxCluster, SandboxMigration } from '../records.ts';
 import type { SandboxService } from '../service.ts';
@@ -9,77 +9,75 @@ import { type CurrentMigrationState, getCurrentMigrationState } from '../v2/migr
 import { renderErrorPage } from './error-page.ts';
 import { renderMigrationProgress } from './migration-progress.ts';
 import { renderPanelPage } from './panel-page.ts';
-import { isCrossOriginForm, type PanelSession } from './panel-session.ts';
+import { consumeFormToken, type PanelSession } from './panel-session.ts';
 
-/** The online migrations of every cluster, with a button that stops the one that runs. */
-export function showMigrationsPage(_request: HttpRequest, service: SandboxService, visit: PanelSession): HttpReply {
+/** The latest online migration of every cluster, with a button that stops it. */
+export function showMigrationsPage(_request: HttpRequest, service: SandboxService, session: PanelSession): HttpReply {
   const { world } = service;
   const content = html`<h1>Migrations</h1>
-<p>Stopping a migration keeps what has been migrated. It stops by itself after two weeks.</p>
-${world.seed.clusters.map((cluster) => clusterEntry(cluster, service, visit))}`;
-  return renderPanelPage(200, { title: 'Migrations', content, visitor: visit.person.name, isWide: true });
+<p>Stopping a migration keeps the migrated data. A migration stops automatically after two weeks.</p>
+${world.seed.clusters.map((cluster) => clusterEntry(cluster, service, session))}`;
+  return renderPanelPage(200, { title: 'Migrations', content, signedInAs: session.person.name, isWide: true });
 }
 
-export function submitStopMigration(
-  request: HttpRequest,
-  { world, planes }: SandboxService,
-  visit: PanelSession,
-): HttpReply {
-  const form = new URLSearchParams(request.body);
-  const id = form.get('migration') ?? '';
-  const isGenuine =
-    !isCrossOriginForm(request) && world.consumeCsrfToken(visit.session, stopForm(id), form.get('csrf') ?? '');
-  if (!isGenuine) return renderErrorPage(403, 'This form was already used.', [], '/panel/migrations');
+export function submitStopMigration(request: HttpRequest, service: SandboxService, session: PanelSession): HttpReply {
+  const id = new URLSearchParams(request.body).get('migration') ?? '';
+  if (!consumeFormToken(request, session, service, stopFormId(id))) {
+    return renderErrorPage(403, 'This form was already used.', [], '/panel/migrations');
+  }
+  const { world, planes } = service;
   const migration = world.seed.clusters
     .map(({ uuid }) => latestMigration(world.state.migrationStore, uuid))
     .find((one) => one?.id === id);
   if (migration !== undefined) {
-    end(world.state.migrationStore, migration, world.now());
+    markMigrationStopped(world.state.migrationStore, migration, world.now());
     planes.stop(migration);
   }
   return redirectReply(303, '/panel/migrations');
 }
 
-function clusterEntry(cluster: SandboxCluster, service: SandboxService, visit: PanelSession): Markup {
+function clusterEntry(cluster: SandboxCluster, service: SandboxService, session: PanelSession): Markup {
   const migration = latestMigration(service.world.state.migrationStore, cluster.uuid);
   const engine = cluster.engine === 'postgresql' ? 'PostgreSQL' : 'Redis';
   const plane = service.planes.planeOf(cluster);
-  const standing = migration === undefined ? undefined : getCurrentMigrationState(migration, service);
+  const state = migration === undefined ? undefined : getCurrentMigrationState(migration, service);
   return html`<section class="application" aria-label="${cluster.name}">
 <div>
 <h2>${cluster.name}</h2>
 <p class="soft">${engine} ${plane?.version ?? cluster.version}, ${cluster.uuid}</p>
-${migration === undefined || standing === undefined ? html`<p>No migration yet.</p>` : story(migration, standing)}
-${plane === undefined ? html`<p class="soft">This cluster has no data plane: the state is real, no rows are moved.</p>` : html`<p class="soft">Rows go to ${formatPlaneAddress(plane)}.</p>`}
-${standing?.live === undefined ? '' : renderMigrationProgress(standing.live)}
+${migration === undefined || state === undefined ? html`<p>No migration yet.</p>` : summary(migration, state)}
+${plane === undefined ? html`<p class="soft">This cluster has no data plane: the migration has a status, but no rows are copied.</p>` : html`<p class="soft">Rows are copied to ${formatPlaneAddress(plane)}.</p>`}
+${state?.live === undefined ? '' : renderMigrationProgress(state.live)}
 </div>
-${migration === undefined || standing === undefined ? '' : stopButton(migration, standing, cluster, service, visit)}
+${migration === undefined || state === undefined ? '' : stopButton(migration, state, cluster, service, session)}
 </section>`;
 }
 
-function story(migration: SandboxMigration, standing: CurrentMigrationState): Markup {
+function summary(migration: SandboxMigration, state: CurrentMigrationState): Markup {
   const { host, port, dbname } = migration.source;
   const from = `${host}${port === undefined ? '' : `:${port}`}${dbname === undefined ? '' : `/${dbname}`}`;
-  const end = isUnderWay(standing) ? `until ${minute(getMigrationDeadline(migration))} at the latest` : why(standing);
-  return html`<p><strong>${standing.status}</strong>: from ${from}, since ${minute(migration.startedAt)}${end === '' ? '' : `, ${end}`}</p>`;
+  const end = isUnderWay(state)
+    ? `stops automatically at ${formatUtcMinute(getMigrationDeadline(migration))}`
+    : reasonOf(state);
+  return html`<p><strong>${state.status}</strong>: from ${from}, since ${formatUtcMinute(migration.startedAt)}${end === '' ? '' : `, ${end}`}</p>`;
 }
 
-function why({ status, reason, endedAt }: CurrentMigrationState): string {
-  const at = endedAt === undefined ? '' : ` ${minute(endedAt)}`;
+function reasonOf({ status, reason, endedAt }: CurrentMigrationState): string {
+  const at = endedAt === undefined ? '' : ` ${formatUtcMinute(endedAt)}`;
   if (status === 'done') return `finished${at}`;
   if (status === 'error') return reason === undefined ? `failed${at}` : `failed${at}: ${reason}`;
-  return reason === 'max_duration' ? `stopped by itself after two weeks,${at}` : `stopped${at}`;
+  return reason === 'max_duration' ? `stopped automatically after two weeks,${at}` : `stopped${at}`;
 }
 
 function stopButton(
   migration: SandboxMigration,
-  standing: CurrentMigrationState,
+  state: CurrentMigrationState,
   cluster: SandboxCluster,
   { world }: SandboxService,
-  visit: PanelSession,
+  session: PanelSession,
 ): Markup | string {
-  if (!isUnderWay(standing)) return '';
-  const csrf = world.issueCsrfToken(visit.session, stopForm(migration.id));
+  if (!isUnderWay(state)) return '';
+  const csrf = world.issueCsrfToken(session.session, stopFormId(migration.id));
   return html`<form method="post" action="/panel/migrations/stop">
 <input type="hidden" name="csrf" value="${csrf}">
 <input type="hidden" name="migration" value="${migration.id}">
@@ -91,10 +89,10 @@ function isUnderWay({ status }: CurrentMigrationState): boolean {
   return status === 'running' || status === 'syncing';
 }
 
-function minute(at: number): string {
-  return `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+function formatUtcMinute(milliseconds: number): string {
+  return `${new Date(milliseconds).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 }
 
-function stopForm(id: string): string {
+function stopFormId(id: string): string {
   return `stop ${id}`;
 }

@@ -5,19 +5,19 @@ import { STYLE, STYLE_SOURCE } from './style.ts';
 export interface PanelPageOptions {
   readonly title: string;
   readonly content: Markup;
-  /** Shown with the navigation of the panel and a button that signs out. */
-  readonly visitor?: string;
+  /** Name of the signed-in person. Adds the navigation and a sign-out button. */
+  readonly signedInAs?: string;
   readonly isWide?: boolean;
   /**
-   * Set where a form's answer is a redirect to another origin: Chromium holds form-action against every address of such a
-   * chain, and an application may send the browser on to anywhere.
+   * Whether a form of the page may redirect to another origin. Chromium applies form-action to every redirect after a form,
+   * and an application may redirect anywhere, so the policy is omitted then.
    */
   readonly leavesOrigin?: boolean;
 }
 
-/** One page without script, readable in any order of eyes, ears and keys. */
+/** A page without scripts, accessible by keyboard and screen reader. */
 export function renderPanelPage(status: number, options: PanelPageOptions): HttpReply {
-  const { title, content, visitor, isWide = false, leavesOrigin = false } = options;
+  const { title, content, signedInAs, isWide = false, leavesOrigin = false } = options;
   const markup = html`<!doctype html>
 <html lang="en">
 <head>
@@ -32,7 +32,7 @@ export function renderPanelPage(status: number, options: PanelPageOptions): Http
 <a class="skip" href="#content">Skip to content</a>
 <header>
 <strong>Cloud sandbox</strong>
-${visitor === undefined ? '' : navigation(visitor, title)}
+${signedInAs === undefined ? '' : navigation(signedInAs, title)}
 </header>
 <main id="content"${isWide ? raw(' class="wide"') : ''}>
 <div class="card">
@@ -45,11 +45,11 @@ ${content}
   return htmlReply(status, markup, { ...PAGE_HEADERS, 'content-security-policy': policy(leavesOrigin) });
 }
 
-function navigation(visitor: string, current: string): Markup {
+function navigation(signedInAs: string, current: string): Markup {
   const link = ([path, title]: readonly [string, string]): Markup =>
     html`<a href="${path}"${title === current ? html` aria-current="page"` : ''}>${title}</a>`;
   return html`<nav aria-label="Control panel">${PAGES.map(link)}</nav>
-<p>Signed in as ${visitor}</p>
+<p>Signed in as ${signedInAs}</p>
 <form method="post" action="/panel/sign-out"><button class="quiet" type="submit">Sign out</button></form>`;
 }
 

@@ -5,11 +5,11 @@ import type { HttpRequest } from '../http/http-request.ts';
 import type { BrowserSession, Person } from '../records.ts';
 import type { SandboxService } from '../service.ts';
 
-/** A browser whose session cookie is known. */
+/** A browser that is signed in. */
 export interface PanelSession {
   readonly session: BrowserSession;
   readonly person: Person;
-  /** Set while the browser has not been told its cookie yet. */
+  /** Whether the session is new, so that the reply must set its cookie. */
   readonly needsCookie: boolean;
 }
 
@@ -25,31 +25,46 @@ export function startPanelSession(uuid: string, { world }: SandboxService): Pane
   return person === undefined ? undefined : { session: world.signIn(uuid), person, needsCookie: true };
 }
 
-/** Sends the cookie along with the first reply of a visit. */
-export function addSessionCookie(reply: HttpReply, visit: PanelSession, { settings }: SandboxService): HttpReply {
-  if (!visit.needsCookie) return reply;
-  return { ...reply, headers: { ...reply.headers, 'set-cookie': cookie(settings.cookieName, visit.session.id) } };
+/** Adds the session cookie to the first reply of a session. */
+export function addSessionCookie(reply: HttpReply, session: PanelSession, { settings }: SandboxService): HttpReply {
+  if (!session.needsCookie) return reply;
+  return { ...reply, headers: { ...reply.headers, 'set-cookie': cookie(settings.cookieName, session.session.id) } };
 }
 
-export function endPanelSession(reply: HttpReply, visit: PanelSession, { world, settings }: SandboxService): HttpReply {
-  world.signOut(visit.session.id);
+export function endPanelSession(
+  reply: HttpReply,
+  session: PanelSession,
+  { world, settings }: SandboxService,
+): HttpReply {
+  world.signOut(session.session.id);
   return { ...reply, headers: { ...reply.headers, 'set-cookie': cookie(settings.cookieName, '', 0) } };
 }
 
-/** Pages of the panel lead through the sign-in page and back. */
+/** Redirects to the sign-in page, which returns to the requested page. */
 export function redirectToSignIn(request: HttpRequest): HttpReply {
   const isPage = request.method === 'GET' || request.method === 'HEAD';
   const next = isPage ? `${request.path}${request.query === '' ? '' : `?${toAsciiQuery(request.query)}`}` : '/panel';
   return redirectReply(303, `/panel/sign-in?${new URLSearchParams({ next })}`);
 }
 
-/** Whether a browser says that the form was shown by another site. */
+/** Whether the Origin header names another site as the origin of the form. */
 export function isCrossOriginForm(request: HttpRequest): boolean {
   const own = `http://${request.authority}`;
   return request.header('origin').some((origin) => origin.toLowerCase() !== own.toLowerCase());
 }
 
-/** SameSite=Lax, because the browser comes from the application's site; no Secure, because loopback is plain http. */
+/** Whether the form was submitted from its own page, with its unused CSRF token. Uses the token up. */
+export function consumeFormToken(
+  request: HttpRequest,
+  session: PanelSession,
+  { world }: Pick<SandboxService, 'world'>,
+  formId: string,
+): boolean {
+  const token = new URLSearchParams(request.body).get('csrf') ?? '';
+  return !isCrossOriginForm(request) && world.consumeCsrfToken(session.session, formId, token);
+}
+
+/** SameSite=Lax, because applications link to the authorization endpoint; not Secure, because loopback uses plain HTTP. */
 function cookie(name: string, value: string, maxAge?: number): string {
   return serialize(name, value, {
     path: '/',

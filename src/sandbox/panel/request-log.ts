@@ -7,7 +7,7 @@ import { computePageWindow, formatUtcSecond, ROWS_PER_PAGE, renderPageLinks, ren
 import { renderPanelPage } from './panel-page.ts';
 import type { PanelSession } from './panel-session.ts';
 
-/** Every request the sandbox answered, newest first, without a secret. */
+/** The requests to the sandbox, newest first, without secrets. */
 export function showRequestLogPage(
   request: HttpRequest,
   { log, world }: SandboxService,
@@ -21,11 +21,11 @@ export function showRequestLogPage(
   const nameOf = (clientId: string | undefined): string =>
     clientId === undefined ? '' : (world.registry.application(clientId)?.name ?? clientId);
   const content = html`<h1>Request log</h1>
-<p>What the sandbox answered, newest first. Queries, bodies and secrets are left out; of a token the last four characters are shown.</p>
-${filter(log.counts(), endpoint)}
+<p>Requests to the sandbox, newest first. Queries, bodies and secrets are not shown; of a token, only the last four characters.</p>
+${endpointFilter(log.counts(), endpoint)}
 ${
   shown.length === 0
-    ? html`<p class="soft">No such request.</p>`
+    ? html`<p class="soft">No matching requests.</p>`
     : renderTable(
         'Requests, newest first',
         HEADS,
@@ -33,22 +33,22 @@ ${
       )
 }
 ${renderPageLinks(request, window, 'the request log')}`;
-  return renderPanelPage(200, { title: 'Request log', content, visitor: person.name, isWide: true });
+  return renderPanelPage(200, { title: 'Request log', content, signedInAs: person.name, isWide: true });
 }
 
-/** What a fault did to a request, in words; empty for a request that met none. */
+/** What a fault did to a request; empty for a request without a fault. */
 export function describeFault({ fault, committed, delivered }: LoggedRequest): string {
   if (fault === undefined) return '';
-  return `fault ${fault}: ${committed ? 'carried out' : 'not carried out'}, answer ${delivered ? 'delivered' : 'not delivered'}`;
+  return `fault ${fault}: request ${committed ? 'carried out' : 'not carried out'}, response ${delivered ? 'delivered' : 'not delivered'}`;
 }
 
-function filter(counts: Readonly<Record<string, number>>, chosen: string | undefined): Markup {
+function endpointFilter(counts: Readonly<Record<string, number>>, selected: string | undefined): Markup {
   const known = Object.entries(counts).sort(([one], [other]) => (one < other ? -1 : 1));
   return html`<form class="filter" method="get" action="/panel/requests">
 <label for="endpoint">Endpoint</label>
 <select id="endpoint" name="endpoint">
 <option value="">All</option>
-${known.map(([name, count]) => html`<option value="${name}"${name === chosen ? html` selected` : ''}>${name} (${count})</option>`)}
+${known.map(([name, count]) => html`<option value="${name}"${name === selected ? html` selected` : ''}>${name} (${count})</option>`)}
 </select>
 <button type="submit">Show</button>
 </form>`;
@@ -57,15 +57,15 @@ ${known.map(([name, count]) => html`<option value="${name}"${name === chosen ? h
 function row(entry: LoggedRequest, application: string): Markup {
   const { at, method, path, status, grant_type, token_hint } = entry;
   const hint = token_hint === undefined ? undefined : `token …${token_hint}`;
-  const remarks = [grant_type, hint, describeFault(entry)].filter((part) => part !== undefined && part !== '');
+  const details = [grant_type, hint, describeFault(entry)].filter((part) => part !== undefined && part !== '');
   return html`<tr>
 <td class="number">${formatUtcSecond(Date.parse(at))}</td>
 <td class="code">${method} ${path}</td>
 <td class="number">${status === 0 ? 'none' : status}</td>
 <td>${application}</td>
-<td>${remarks.join(', ')}</td>
+<td>${details.join(', ')}</td>
 </tr>
 `;
 }
 
-const HEADS = ['Time (UTC)', 'Request', 'Status', 'Application', 'Remarks'];
+const HEADS = ['Time (UTC)', 'Request', 'Status', 'Application', 'Details'];

@@ -17,11 +17,11 @@ import {
 } from './panel-session.ts';
 
 export interface SignInOptions {
-  /** Where to go afterwards; a path of this origin. */
+  /** The path of this origin to open after signing in. */
   readonly next: string;
-  /** The application that asks for access. */
+  /** The application that requests access. */
   readonly application?: string;
-  /** What was entered before and did not fit. */
+  /** The e-mail address of a failed attempt. */
   readonly rejectedEmail?: string;
 }
 
@@ -31,35 +31,35 @@ export function showSignInPage(request: HttpRequest, service: SandboxService): H
 }
 
 export function submitSignIn(request: HttpRequest, service: SandboxService): HttpReply {
-  if (isCrossOriginForm(request)) return renderErrorPage(403, 'The form was shown by another site.');
+  if (isCrossOriginForm(request)) return renderErrorPage(403, 'The form was submitted from another site.');
   const form = new URLSearchParams(request.body);
   const next = localPath(form.get('next'));
   const email = form.get('email') ?? '';
   const person = service.world.registry.personByEmail(email);
-  // An unknown person costs the same comparison as a known one.
-  const isRight = equalSecrets(form.get('password') ?? '', person?.password ?? '') && person !== undefined;
-  const visit = isRight ? startPanelSession(person.uuid, service) : undefined;
-  if (visit === undefined)
+  // Compares also for an unknown person, so that the time does not reveal who is registered.
+  const isPasswordRight = equalSecrets(form.get('password') ?? '', person?.password ?? '') && person !== undefined;
+  const session = isPasswordRight ? startPanelSession(person.uuid, service) : undefined;
+  if (session === undefined)
     return renderSignInPage(403, { next, rejectedEmail: email, ...applicationOf(next, service) });
-  return addSessionCookie(redirectReply(303, next), visit, service);
+  return addSessionCookie(redirectReply(303, next), session, service);
 }
 
-/** The sign-in page of an authorization request keeps it as the address to go back to. */
+/** When the sign-in belongs to an authorization request, `next` contains it. */
 export function traceSignIn(request: HttpRequest, service: SandboxService): LoginTrace | undefined {
   const query = authorizationQuery(localPath(new URLSearchParams(request.body).get('next')));
   return query === undefined ? undefined : traceAuthorizationRequest(request, query, service);
 }
 
-export function submitSignOut(request: HttpRequest, service: SandboxService, visit: PanelSession): HttpReply {
-  if (isCrossOriginForm(request)) return renderErrorPage(403, 'The form was shown by another site.');
-  return endPanelSession(redirectReply(303, '/panel/sign-in'), visit, service);
+export function submitSignOut(request: HttpRequest, service: SandboxService, session: PanelSession): HttpReply {
+  if (isCrossOriginForm(request)) return renderErrorPage(403, 'The form was submitted from another site.');
+  return endPanelSession(redirectReply(303, '/panel/sign-in'), session, service);
 }
 
 export function renderSignInPage(status: number, { next, application, rejectedEmail }: SignInOptions): HttpReply {
   const wasRejected = rejectedEmail !== undefined;
   const content = html`<h1>Sign in</h1>
-${application === undefined ? '' : html`<p><strong>${application}</strong> asks for access to your account. Sign in to see what it asks for.</p>`}
-${wasRejected ? html`<p class="alert" role="alert" id="problem">The e-mail address or the password is not right.</p>` : ''}
+${application === undefined ? '' : html`<p><strong>${application}</strong> requests access to your account. Sign in to see the requested scope.</p>`}
+${wasRejected ? html`<p class="alert" role="alert" id="problem">The e-mail address or the password is wrong.</p>` : ''}
 <form method="post" action="/panel/sign-in">
 <input type="hidden" name="next" value="${next}">
 <label for="email">E-mail address</label>
@@ -68,25 +68,25 @@ ${wasRejected ? html`<p class="alert" role="alert" id="problem">The e-mail addre
 <input id="password" name="password" type="password" autocomplete="current-password" required>
 <div class="actions"><button class="main" type="submit">Sign in</button></div>
 </form>
-<p class="soft">The people of this sandbox and their passwords were printed when it started.</p>`;
+<p class="soft">The sandbox printed its users and their passwords when it started.</p>`;
   return renderPanelPage(status, { title: 'Sign in', content, leavesOrigin: true });
 }
 
-/** The application whose authorization request waits behind the sign-in. */
+/** The application of the authorization request in `next`. */
 function applicationOf(next: string, { world }: SandboxService): Pick<SignInOptions, 'application'> {
   const clientId = new URLSearchParams(authorizationQuery(next)).get('client_id');
   const application = world.registry.application(clientId ?? '')?.name;
   return application === undefined ? {} : { application };
 }
 
-/** The query of an authorization request; undefined for any other address. */
+/** The query of an authorization request; undefined for any other path. */
 function authorizationQuery(next: string): string | undefined {
   return next.startsWith(AUTHORIZE) ? next.slice(AUTHORIZE.length) : undefined;
 }
 
 const AUTHORIZE = '/v1/oauth/authorize?';
 
-/** Only a path of this origin: `//host` and a backslash lead elsewhere. */
+/** Accepts only a path of this origin: `//host` and backslashes lead to other hosts. */
 function localPath(next: string | null): string {
   if (next === null || !/^\/(?![/\\])[\x21-\x7e]*$/.test(next) || next.includes('\\')) return '/panel';
   return toAsciiQuery(next);

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 
-/** The one style of every page. Contrast holds at AA in both colour schemes. */
+/** The style sheet of every page. Contrast meets WCAG AA in both colour schemes. */
 export const STYLE = `
-:root{color-scheme:light dark;--ground:#f4f6f8;--card:#fff;--ink:#1c2733;--soft:#526070;--line:#d5dce3;--accent:#0b5cad;--on-accent:#fff;--bad:#a4161a;--wash:#eef3f8}
-@media (prefers-color-scheme:dark){:root{--ground:#12181f;--card:#1a222b;--ink:#e6ebf0;--soft:#a3b0bd;--line:#33404d;--accent:#7cb8f5;--on-accent:#0c1620;--bad:#ff9a9a;--wash:#212c37}}
+:root{color-scheme:light dark;--background:#f4f6f8;--card:#fff;--ink:#1c2733;--soft:#526070;--line:#d5dce3;--accent:#0b5cad;--on-accent:#fff;--bad:#a4161a;--wash:#eef3f8}
+@media (prefers-color-scheme:dark){:root{--background:#12181f;--card:#1a222b;--ink:#e6ebf0;--soft:#a3b0bd;--line:#33404d;--accent:#7cb8f5;--on-accent:#0c1620;--bad:#ff9a9a;--wash:#212c37}}
 *{box-sizing:border-box}
-body{margin:0;min-height:100vh;background:var(--ground);color:var(--ink);font:16px/1.55 system-ui,-apple-system,"Segoe UI",Roboto,sans-serif}
+body{margin:0;min-height:100vh;background:var(--background);color:var(--ink);font:16px/1.55 system-ui,-apple-system,"Segoe UI",Roboto,sans-serif}
 .skip{position:absolute;left:-999px}
 .skip:focus{left:1rem;top:1rem;background:var(--card);padding:.5rem 1rem}
 header{display:flex;flex-wrap:wrap;gap:.5rem 1.5rem;align-items:center;padding:1rem 1.5rem;border-bottom:1px solid var(--line);background:var(--card)}
@@ -51,7 +51,7 @@ select{font:inherit;color:inherit;background:var(--card);border:1px solid var(--
 .filter label{margin:0}
 .tabs,.pager{display:flex;flex-wrap:wrap;gap:.25rem 1.25rem;margin:0 0 1rem}
 .scroll{overflow-x:auto;border:1px solid var(--line);border-radius:8px;margin:0 0 1.25rem}
-.unseen{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
+.visually-hidden{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
 table{border-collapse:collapse;width:100%;font-size:.92rem}
 th,td{text-align:left;vertical-align:top;padding:.5rem .75rem;font-weight:400}
 thead th{font-weight:600;background:var(--wash);white-space:nowrap}

@@ -8,47 +8,47 @@ import { renderPanelPage } from './panel-page.ts';
 import type { PanelSession } from './panel-session.ts';
 import { describeFault } from './request-log.ts';
 
-/** The logins of one application, step by step, with times and status. */
+/** The logins of one application with their steps, times and status. */
 export function showTimelinePage(
   request: HttpRequest,
   { log, world }: SandboxService,
   { person }: PanelSession,
 ): HttpReply {
   const { applications } = world.seed;
-  const asked = new URLSearchParams(request.query).get('client_id');
-  const chosen = applications.find(({ clientId }) => clientId === asked) ?? applications[0];
-  const { logins, others } = buildTimeline(log.traced(), chosen?.clientId ?? '');
+  const requested = new URLSearchParams(request.query).get('client_id');
+  const selected = applications.find(({ clientId }) => clientId === requested) ?? applications[0];
+  const { logins, others } = buildTimeline(log.traced(), selected?.clientId ?? '');
   const nameOf = (uuid: string | undefined): string | undefined => world.registry.person(uuid ?? '')?.name;
   const content = html`<h1>Timeline of a login</h1>
-<p>What an application asked for and what it was answered, from the authorization request to its API calls, newest login first. Codes, tokens and secrets are left out.</p>
+<p>The requests of an application and their results, from the authorization request to the API calls, newest login first. Codes, tokens and secrets are not shown.</p>
 <form class="filter" method="get" action="/panel/timeline">
 <label for="client_id">Application</label>
 <select id="client_id" name="client_id">
-${applications.map(({ clientId, name }) => html`<option value="${clientId}"${clientId === chosen?.clientId ? html` selected` : ''}>${name}</option>`)}
+${applications.map(({ clientId, name }) => html`<option value="${clientId}"${clientId === selected?.clientId ? html` selected` : ''}>${name}</option>`)}
 </select>
 <button type="submit">Show</button>
 </form>
-${logins.length === 0 && others.length === 0 ? html`<p class="soft">${chosen?.name ?? 'This application'} has asked for nothing yet.</p>` : ''}
-${logins.slice(0, LOGINS_SHOWN).map((login) => story(login, nameOf(login.person)))}
+${logins.length === 0 && others.length === 0 ? html`<p class="soft">${selected?.name ?? 'This application'} has sent no requests.</p>` : ''}
+${logins.slice(0, LOGINS_SHOWN).map((login) => loginSection(login, nameOf(login.person)))}
 ${logins.length > LOGINS_SHOWN ? html`<p class="soft">${logins.length - LOGINS_SHOWN} earlier logins are not shown.</p>` : ''}
 ${
   others.length === 0
     ? ''
     : html`<h2>Without a login</h2>
-<p class="soft">Requests with tokens whose login was not seen, such as those issued by hand.</p>
-${steps('Requests without a login', others, others[0]?.at ?? '')}`
+<p class="soft">Requests with tokens that no logged login issued, for instance tokens issued by the admin API.</p>
+${stepTable('Requests without a login', others, others[0]?.at ?? '')}`
 }`;
-  return renderPanelPage(200, { title: 'Timeline of a login', content, visitor: person.name, isWide: true });
+  return renderPanelPage(200, { title: 'Timeline of a login', content, signedInAs: person.name, isWide: true });
 }
 
-function story(login: LoginTimeline, name: string | undefined): Markup {
+function loginSection(login: LoginTimeline, name: string | undefined): Markup {
   const title = `${formatUtcSecond(Date.parse(login.at))} UTC${name === undefined ? '' : `, ${name}`}`;
   return html`<h2>${title}</h2>
-${steps(`Login of ${title}`, login.steps, login.at)}`;
+${stepTable(`Login of ${title}`, login.steps, login.at)}`;
 }
 
-/** The newest of a long story, because old ones tell less. */
-function steps(caption: string, all: readonly TimelineStep[], start: string): Markup {
+/** The newest steps of a long list. */
+function stepTable(caption: string, all: readonly TimelineStep[], start: string): Markup {
   const shown = all.slice(-STEPS_SHOWN);
   const left = all.length - shown.length;
   return html`${left === 0 ? '' : html`<p class="soft">${left} earlier steps are not shown.</p>`}
@@ -63,7 +63,7 @@ function row({ at, description: what, entry, count }: TimelineStep, start: numbe
   const fault = entry === undefined ? '' : describeFault(entry);
   const request = entry === undefined ? '' : `${entry.method} ${entry.path}`;
   return html`<tr>
-<td class="number">${after(Date.parse(at) - start)}</td>
+<td class="number">${formatElapsed(Date.parse(at) - start)}</td>
 <td class="number">${entry === undefined ? '' : entry.status === 0 ? 'none' : entry.status}</td>
 <th scope="row">${what}${count === 1 ? '' : `, ${count} times`}${fault === '' ? '' : ` (${fault})`}</th>
 <td class="code">${request}</td>
@@ -71,8 +71,8 @@ function row({ at, description: what, entry, count }: TimelineStep, start: numbe
 `;
 }
 
-/** Time since the first step: `+0.25 s`, `+3 min 20 s`, `+29 d 3 h`. */
-function after(ms: number): string {
+/** Time since the first step, such as `+0.25 s`, `+3 min 20 s`, `+29 d 3 h`. */
+function formatElapsed(ms: number): string {
   const seconds = Math.floor(ms / 1000);
   const [days, hours, minutes] = [
     Math.floor(seconds / 86_400),
@@ -86,4 +86,4 @@ function after(ms: number): string {
 
 const LOGINS_SHOWN = 20;
 const STEPS_SHOWN = 200;
-const HEADS = ['Time', 'Status', 'What happened', 'Request'];
+const HEADS = ['Time', 'Status', 'Step', 'Request'];

@@ -12,25 +12,22 @@ import { apiErrorReply, forbiddenReply, notFoundReply } from '../v2/api-errors.t
 import type { ApiReply } from '../v2/api-reply.ts';
 import { type RateLimitUsage, renderRateLimitHeaders } from '../v2/rate-limit.ts';
 
-/** Older clients of the API write `/v2/droplets/` wherever they write `/v2/droplets`. */
-const routed = createRouter(ROUTES.api);
+/** Older clients of the API add a slash to every path. */
+const routeWithoutSlash = createRouter(ROUTES.api);
 
-/** The origin of the resource API. The caller is judged before the path, so that a refused one learns nothing by probing. */
+/** The origin of the resource API. Authenticates the caller before it looks at the path, so that only callers learn which paths exist. */
 export const apiServer: OriginServer<ApiRoute> = {
-  router: (method, path) => routed(method, path.replace(/(?<=[^/])\/$/, '')),
+  router: (method, path) => routeWithoutSlash(method, path.replace(/(?<=[^/])\/$/, '')),
   respond: (match, request, service) => {
-    const identity = authenticateCaller(request, service);
-    const known = identity.known ? identity.caller.accessToken : 'anonymous';
-    const ticket = service.limiter.countRequest(known, service.world.now());
-    if (ticket.retryAfterMs !== undefined) return written(apiErrorReply(429, 'API rate limit exceeded.'), ticket);
-    if (!identity.known) return written(identity.refusal, ticket);
-    return written(respond(match, request, service, identity.caller), ticket);
+    const result = authenticateCaller(request, service);
+    const rateLimitKey = result.isKnown ? result.caller.accessToken : 'anonymous';
+    const usage = service.limiter.countRequest(rateLimitKey, service.world.now());
+    if (usage.retryAfterMs !== undefined) return toHttpReply(apiErrorReply(429, 'API rate limit exceeded.'), usage);
+    if (!result.isKnown) return toHttpReply(result.refusal, usage);
+    return toHttpReply(respond(match, request, service, result.caller), usage);
   },
-  errorReply: (status, _request, service) => {
-    return written(
-      apiErrorReply(status, FAILURES[status]),
-      service.limiter.countRequest('anonymous', service.world.now()),
-    );
+  errorReply: (status, message, _request, service) => {
+    return toHttpReply(apiErrorReply(status, message), service.limiter.countRequest('anonymous', service.world.now()));
   },
   trace: (_match, request, { world }) => traceGrant(world.pair(readBearerToken(request) ?? '')),
   otherOrigin: ({ ready }) => ready.auth_url,
@@ -46,33 +43,26 @@ function respond(
   service: SandboxService,
   caller: ApiCaller,
 ): ApiReply {
-  const needed = match.found === 'route' ? match.route.scope : requiredScope(request.method);
-  if (needed === 'read write' && caller.scope === 'read') return forbiddenReply();
+  const scope = match.found === 'route' ? match.route.scope : requiredScope(request.method);
+  if (scope === 'read write' && caller.scope === 'read') return forbiddenReply();
   if (match.found === 'nothing') return notFoundReply();
-  if (match.found === 'path') return apiErrorReply(405, `This path takes ${match.allow}.`, { allow: match.allow });
+  if (match.found === 'path') return apiErrorReply(405, `The path allows ${match.allow}.`, { allow: match.allow });
   return match.route.handle(request, service, caller);
 }
 
-function written(answer: ApiReply, ticket: RateLimitUsage): HttpReply {
+function toHttpReply(reply: ApiReply, usage: RateLimitUsage): HttpReply {
   const id = randomUUID();
-  const value = answer.status >= 400 ? { ...answer.value, request_id: id } : answer.value;
+  const value = reply.status >= 400 ? { ...reply.value, request_id: id } : reply.value;
   return {
-    status: answer.status,
+    status: reply.status,
     headers: {
       'content-type': 'application/json; charset=utf-8',
       'cache-control': 'no-store',
       'x-content-type-options': 'nosniff',
       'x-request-id': id,
-      ...renderRateLimitHeaders(ticket),
-      ...answer.headers,
+      ...renderRateLimitHeaders(usage),
+      ...reply.headers,
     },
-    body: answer.json ?? (value === undefined ? '' : JSON.stringify(value)),
+    body: reply.json ?? (value === undefined ? '' : JSON.stringify(value)),
   };
 }
-
-const FAILURES = {
-  413: 'The request is too large.',
-  415: 'The request body must not be compressed.',
-  421: 'This server answers to its loopback address only.',
-  500: 'The sandbox has a fault; the request was not carried out.',
-};

@@ -2,7 +2,7 @@ import type { ApiReply } from './api-reply.ts';
 
 type ProblemStatus = keyof typeof IDS;
 
-/** An error of the resource API: `{id, message}`, with the request id added where it is written. */
+/** An error of the resource API: `{id, message}`. The server adds `request_id`. */
 export function apiErrorReply(
   status: ProblemStatus,
   message: string,
@@ -11,7 +11,7 @@ export function apiErrorReply(
   return { status, value: { id: IDS[status], message }, headers };
 }
 
-/** Also the answer to an unknown access token (spec §7). */
+/** Also for an unknown access token (spec §7). */
 export function notFoundReply(): ApiReply {
   return apiErrorReply(404, 'The resource you were accessing could not be found.');
 }
@@ -22,12 +22,12 @@ export function forbiddenReply(): ApiReply {
   return apiErrorReply(403, message, { 'www-authenticate': 'Bearer error="insufficient_scope", scope="read write"' });
 }
 
-/** A value that cannot be taken; the message names the field. */
+/** For an invalid value; the message names the field. */
 export function unprocessableReply(message: string): ApiReply {
   return apiErrorReply(422, message);
 }
 
-/** The id that goes with a status, of which a fault may choose any. */
+/** The error id of a status; `error` for a status that only a fault uses. */
 export function apiErrorId(status: number): string {
   return new Map<number, string>(Object.entries(IDS).map(([code, id]) => [Number(code), id])).get(status) ?? 'error';
 }

@@ -1,8 +1,8 @@
-/** An answer of the resource API before it is written as JSON; without a value the body is empty. */
+/** A reply of the resource API before it is serialized. Without `value` and `json` the body is empty. */
 export interface ApiReply {
   readonly status: number;
   readonly value: object | undefined;
-  /** The same where it has been written already. */
+  /** The body when it is serialized already. */
   readonly json?: string;
   readonly headers: Readonly<Record<string, string>>;
 }
@@ -11,7 +11,7 @@ export function apiReply(status: number, value: object | undefined): ApiReply {
   return { status, value, headers: {} };
 }
 
-/** Of text that is JSON: what never changes of a long list is written once and not for each answer. */
+/** For a body that is JSON text: the constant parts of a long list are serialized once, not for each reply. */
 export function apiReplyOfJson(status: number, json: string): ApiReply {
   return { status, value: undefined, json, headers: {} };
 }

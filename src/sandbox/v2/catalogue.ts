@@ -123,7 +123,7 @@ function basic(kind: string, rows: readonly Row[]): readonly Size[] {
   });
 }
 
-/** Families whose memory, disk and price grow with their processors. */
+/** Sizes whose memory, disk and price are proportional to their number of vCPUs. */
 function dedicated(
   letter: string,
   description: string,

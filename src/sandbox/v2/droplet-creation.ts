@@ -1,41 +1,42 @@
 import type { DropletSpec } from '../droplet-store.ts';
+import { isJsonObject, isStringArray } from '../http/json-text.ts';
 import { DEFAULT_REGION, IMAGES, IMAGES_BY_ID, REGIONS, SIZES } from './catalogue.ts';
 
 export interface DropletCreation {
   readonly names: readonly string[];
-  /** Asked for with `name`, and so to be answered with `droplet`. */
+  /** The request has `name` rather than `names`, so the response has `droplet`. */
   readonly isSingle: boolean;
-  readonly blueprint: DropletSpec;
+  readonly spec: DropletSpec;
 }
 
-const NAMES_AT_MOST = 10;
+const MAX_NAMES = 10;
 
-/** Decodes a creation payload; a string is a sentence about the field that cannot be taken. Unknown attributes are passed over. */
+/** Decodes the body of a creation request; a string is the error message for one field. Unknown attributes are ignored. */
 export function decodeDropletCreation(value: unknown): DropletCreation | string {
-  if (!isObject(value)) return 'The request body must be a JSON object.';
+  if (!isJsonObject(value)) return 'The request body must be a JSON object.';
   const given = new Map(
     Object.entries(value).filter(([, one]) => one !== null && !(Array.isArray(one) && one.length === 0)),
   );
-  const naming = decodeNames(given.get('name'), given.get('names'));
-  if (typeof naming === 'string') return naming;
+  const decodedNames = decodeNames(given.get('name'), given.get('names'));
+  if (typeof decodedNames === 'string') return decodedNames;
   const size = given.get('size');
   if (size === undefined) return 'size is required.';
-  if (typeof size !== 'string' || !SIZES.has(size)) return `size ${shown(size)} is not the slug of a size.`;
+  if (typeof size !== 'string' || !SIZES.has(size)) return `size ${shown(size)} is not a size slug.`;
   const image = decodeImage(given.get('image'));
   if (typeof image === 'string') return image;
   const region = given.get('region') ?? DEFAULT_REGION;
-  if (typeof region !== 'string' || !REGIONS.has(region)) return `region ${shown(region)} is not the slug of a region.`;
-  const odd = [...TYPES].find(([field, fits]) => given.has(field) && !fits(given.get(field)));
-  if (odd !== undefined) return `${odd[0]} ${shown(given.get(odd[0]))} is of the wrong type.`;
+  if (typeof region !== 'string' || !REGIONS.has(region)) return `region ${shown(region)} is not a region slug.`;
+  const invalid = [...TYPES].find(([field, isValid]) => given.has(field) && !isValid(given.get(field)));
+  if (invalid !== undefined) return `${invalid[0]} ${shown(given.get(invalid[0]))} has the wrong type.`;
   const tags = given.get('tags') ?? [];
   const vpc = given.get('vpc_uuid');
   return {
-    ...naming,
-    blueprint: {
+    ...decodedNames,
+    spec: {
       region,
       size,
       image,
-      tags: isTexts(tags) ? [...new Set(tags)] : [],
+      tags: isStringArray(tags) ? [...new Set(tags)] : [],
       features: FEATURES.filter((feature) => given.get(feature) === true),
       ...(typeof vpc === 'string' ? { vpc } : {}),
     },
@@ -43,11 +44,11 @@ export function decodeDropletCreation(value: unknown): DropletCreation | string 
 }
 
 function decodeNames(name: unknown, names: unknown): Pick<DropletCreation, 'names' | 'isSingle'> | string {
-  if (name !== undefined && names !== undefined) return 'name and names cannot be given together.';
+  if (name !== undefined && names !== undefined) return 'name and names cannot be combined.';
   if (name === undefined && names === undefined) return 'name or names is required.';
   const list = names ?? [name];
   if (!Array.isArray(list)) return `names ${shown(names)} is not an array of strings.`;
-  if (list.length > NAMES_AT_MOST) return `names has ${list.length} entries; at most ${NAMES_AT_MOST} are allowed.`;
+  if (list.length > MAX_NAMES) return `names has ${list.length} entries; the maximum is ${MAX_NAMES}.`;
   const texts = list.filter((one): one is string => typeof one === 'string' && one.length <= 255 && NAME.test(one));
   const field = names === undefined ? 'name' : 'names';
   const wrong = list.find((one) => !texts.includes(one));
@@ -61,22 +62,14 @@ function decodeImage(image: unknown): number | string {
   if (image === undefined) return 'image is required.';
   const known =
     typeof image === 'number' ? IMAGES_BY_ID.get(image) : IMAGES.get(typeof image === 'string' ? image : '');
-  return known?.id ?? `image ${shown(image)} is neither the slug nor the id of an image.`;
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function isTexts(value: unknown): value is readonly string[] {
-  return Array.isArray(value) && value.every((one) => typeof one === 'string');
+  return known?.id ?? `image ${shown(image)} is not an image slug or image id.`;
 }
 
 function isTags(value: unknown): boolean {
-  return isTexts(value) && value.every((tag) => TAG.test(tag));
+  return isStringArray(value) && value.every((tag) => TAG.test(tag));
 }
 
-/** The value as JSON, cut so that a message stays a line. */
+/** The value as JSON, truncated to 80 characters. */
 function shown(value: unknown): string {
   const text = JSON.stringify(value) ?? 'null';
   return text.length > 80 ? `${text.slice(0, 79)}…` : text;
@@ -94,7 +87,7 @@ const TYPES: ReadonlyMap<string, (value: unknown) => boolean> = new Map([
   ['private_networking', isBoolean],
   ['with_droplet_agent', isBoolean],
   ['ssh_keys', Array.isArray],
-  ['volumes', isTexts],
+  ['volumes', isStringArray],
   ['tags', isTags],
   ['user_data', isText],
   ['vpc_uuid', isText],

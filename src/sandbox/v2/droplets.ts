@@ -1,17 +1,16 @@
 import type { HttpRequest } from '../http/http-request.ts';
-import { parseJsonText } from '../http/json-text.ts';
-import { parseMediaType } from '../http/media-type.ts';
 import type { SandboxDroplet } from '../records.ts';
 import type { SandboxService } from '../service.ts';
 import type { ApiCaller } from './api-caller.ts';
-import { apiErrorReply, notFoundReply, unprocessableReply } from './api-errors.ts';
+import { notFoundReply, unprocessableReply } from './api-errors.ts';
 import { type ApiReply, apiReply, apiReplyOfJson } from './api-reply.ts';
 import { decodeDropletCreation } from './droplet-creation.ts';
 import { readIdInPath } from './id-in-path.ts';
+import { readJsonRequest } from './json-request.ts';
 import { listReply, readPageRequest, sliceMatchingPage, slicePage } from './paging.ts';
 import { serializeDroplet } from './resource-json.ts';
 
-/** Oldest first: a droplet created during a walk through the pages lands on the last one and moves no other. */
+/** Oldest first: a droplet created while a client reads the pages appears on the last page and moves no other. */
 export function getDroplets(request: HttpRequest, { world }: SandboxService, caller: ApiCaller): ApiReply {
   const page = readPageRequest(request);
   if ('status' in page) return page;
@@ -36,26 +35,22 @@ export function getDroplet(request: HttpRequest, { world }: SandboxService, call
     : apiReplyOfJson(200, `{"droplet":${serializeDroplet(droplet, world.now())}}`);
 }
 
-/** All the names of a request become droplets, or none does. */
+/** Creates a droplet for every name of the request, or for none. */
 export function postDroplets(request: HttpRequest, { world, settings }: SandboxService, caller: ApiCaller): ApiReply {
-  if (parseMediaType(request.header('content-type')[0]) !== 'application/json') {
-    return apiErrorReply(415, 'The Content-Type of the request must be application/json.');
-  }
-  const body = parseJsonText(request.body);
-  if (body === undefined) return apiErrorReply(400, 'The request body is not valid JSON.');
+  const body = readJsonRequest(request);
+  if ('status' in body) return body;
   const unequal = body.repeated.find((key) => !key.equal);
-  if (unequal !== undefined)
-    return unprocessableReply(`${unequal.name} is given more than once, with different values.`);
+  if (unequal !== undefined) return unprocessableReply(`${unequal.name} is repeated with different values.`);
   const creation = decodeDropletCreation(body.value);
   if (typeof creation === 'string') return unprocessableReply(creation);
 
-  const { names, isSingle, blueprint } = creation;
+  const { names, isSingle, spec } = creation;
   if (world.droplets(caller.account).length + names.length > settings.dropletLimit)
-    return overLimit(settings.dropletLimit);
-  const births = world.createDroplets(caller.account, names, blueprint);
+    return dropletLimitReply(settings.dropletLimit);
+  const created = world.createDroplets(caller.account, names, spec);
   const now = world.now();
-  const views = births.map(({ droplet }) => serializeDroplet(droplet, now));
-  const actions = births.map(({ action }) => {
+  const views = created.map(({ droplet }) => serializeDroplet(droplet, now));
+  const actions = created.map(({ action }) => {
     return { id: action.id, rel: 'create', href: `http://${request.authority}/v2/actions/${action.id}` };
   });
   const droplets = isSingle ? `"droplet":${views[0]}` : `"droplets":[${views.join(',')}]`;
@@ -69,7 +64,7 @@ export function deleteDroplet(request: HttpRequest, { world }: SandboxService, c
   return apiReply(204, undefined);
 }
 
-/** Another account's droplet is not there at all. */
+/** undefined for a droplet of another account. */
 function ownDroplet(
   request: HttpRequest,
   world: SandboxService['world'],
@@ -79,7 +74,7 @@ function ownDroplet(
   return droplet?.account === caller.account ? droplet : undefined;
 }
 
-function overLimit(limit: number): ApiReply {
+function dropletLimitReply(limit: number): ApiReply {
   const message = `Creating this many droplets would exceed the droplet limit of the account, which is ${limit}.`;
   return { ...unprocessableReply(message), value: { id: 'droplet_limit', message } };
 }

@@ -7,14 +7,14 @@ import { formatTimestamp } from './resource-json.ts';
 
 export interface CurrentMigrationState {
   readonly status: string;
-  /** When it ended, and why. */
+  /** Milliseconds of the virtual clock; undefined while it runs. */
   readonly endedAt: number | undefined;
   readonly reason: string | undefined;
-  /** undefined: no rows are moved, or they were moved by an earlier process. */
+  /** undefined when the cluster has no data plane, or an earlier process ran the migration. */
   readonly live: MigrationState | undefined;
 }
 
-/** What the records say has ended; until then what the engine says. */
+/** The recorded status once the migration has ended; before that, the status of the engine. */
 export function getCurrentMigrationState(
   migration: SandboxMigration,
   { world, planes }: Pick<SandboxService, 'world' | 'planes'>,

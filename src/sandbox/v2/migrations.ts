@@ -1,52 +1,41 @@
 import type { HttpRequest } from '../http/http-request.ts';
-import { parseJsonText } from '../http/json-text.ts';
-import { parseMediaType } from '../http/media-type.ts';
-import {
-  addMigration as begin,
-  isMigrationRunning,
-  latestMigration,
-  markMigrationStopped,
-} from '../migration-store.ts';
+import { addMigration, isMigrationRunning, latestMigration, markMigrationStopped } from '../migration-store.ts';
 import type { SandboxCluster } from '../records.ts';
 import type { SandboxService } from '../service.ts';
 import { apiErrorReply, notFoundReply, unprocessableReply } from './api-errors.ts';
 import { type ApiReply, apiReply } from './api-reply.ts';
+import { readJsonRequest } from './json-request.ts';
 import { decodeMigrationRequest, readRequestedSource } from './migration-request.ts';
 import { renderMigration } from './migration-view.ts';
 import { formatTimestamp } from './resource-json.ts';
 
-/** Starts an online migration into a cluster (spec §4.5): accepted means running, not yet that anything was read. */
+/** Starts an online migration into a cluster (spec §4.5). The response does not mean that the source was reached. */
 export function putMigration(request: HttpRequest, { world, planes }: SandboxService): ApiReply {
   const cluster = clusterOf(request, world);
   if (cluster === undefined) return notFoundReply();
-  if (parseMediaType(request.header('content-type')[0]) !== 'application/json') {
-    return apiErrorReply(415, 'The Content-Type of the request must be application/json.');
-  }
-  const body = parseJsonText(request.body);
-  if (body === undefined) return apiErrorReply(400, 'The request body is not valid JSON.');
+  const body = readJsonRequest(request);
+  if ('status' in body) return body;
   const source = decodeMigrationRequest(body.value, cluster.engine);
   if (typeof source === 'string') return unprocessableReply(source);
   if (isManaged(source.host)) {
-    return unprocessableReply(
-      'source.host is a managed cluster; migrating from one managed cluster to another is unsupported.',
-    );
+    return unprocessableReply('source.host is a managed cluster; a managed cluster cannot be migrated to another one.');
   }
   const plane = planes.planeOf(cluster);
-  const wanted = {
+  const migration = {
     id: world.newId(),
     cluster: cluster.uuid,
     source,
     startedAt: world.now(),
     ...(plane === undefined ? {} : { isReal: true }),
   };
-  if (isMigrationRunning(world.state.migrationStore, cluster.uuid, wanted.startedAt))
+  if (isMigrationRunning(world.state.migrationStore, cluster.uuid, migration.startedAt))
     return apiErrorReply(409, 'An online migration into this cluster is already running.');
   if (plane !== undefined) {
-    const refusal = planes.start(wanted, plane, readRequestedSource(body.value, source), world);
+    const refusal = planes.start(migration, plane, readRequestedSource(body.value, source), world);
     if (refusal !== undefined) return unprocessableReply(refusal);
   }
-  begin(world.state.migrationStore, wanted);
-  return apiReply(200, { id: wanted.id, status: 'running', created_at: formatTimestamp(wanted.startedAt) });
+  addMigration(world.state.migrationStore, migration);
+  return apiReply(200, { id: migration.id, status: 'running', created_at: formatTimestamp(migration.startedAt) });
 }
 
 export function getMigration(request: HttpRequest, service: SandboxService): ApiReply {
@@ -57,7 +46,7 @@ export function getMigration(request: HttpRequest, service: SandboxService): Api
   return apiReply(200, renderMigration(migration, cluster, service));
 }
 
-/** Stops the migration that runs, or the one that is named; what was migrated stays (spec §3). */
+/** Stops the latest migration; an id in the path must be its id. Migrated data remains (spec §3). */
 export function deleteMigration(request: HttpRequest, { world, planes }: SandboxService): ApiReply {
   const cluster = clusterOf(request, world);
   const [, id] = request.captures;
@@ -72,7 +61,7 @@ function clusterOf(request: HttpRequest, world: SandboxService['world']): Sandbo
   return world.registry.cluster((request.captures[0] ?? '').toLowerCase());
 }
 
-/** Names of managed clusters, in the host field or in a connection string there. */
+/** Whether the host field, which may be a connection string, names a managed cluster. */
 function isManaged(host: string): boolean {
   return /(^|[/@.])[^/@]*\.db\.(ondigitalocean\.com|cloud-sandbox\.invalid)(:|$)/i.test(host);
 }

@@ -7,22 +7,22 @@ export interface PageRequest {
   readonly perPage: number;
 }
 
-/** A window on a longer list: only the items on the page are ever looked at together. */
+/** The items of one page, and the length of the whole list. */
 export interface PageSlice<Item> {
   readonly items: readonly Item[];
   readonly total: number;
 }
 
-/** `page` from 1, `per_page` from 1 to 200; what is wrong with them otherwise. */
+/** Reads `page` (1 or greater, default: 1) and `per_page` (1 to 200, default: 20); an ApiReply when a value is not valid. */
 export function readPageRequest(request: HttpRequest): PageRequest | ApiReply {
   const page = readNumber(request, 'page', 1, Number.MAX_SAFE_INTEGER);
   const perPage = readNumber(request, 'per_page', 20, 200);
-  if (page === undefined) return unprocessableReply('page must be a number from 1 on, given once.');
-  if (perPage === undefined) return unprocessableReply('per_page must be a number from 1 to 200, given once.');
+  if (page === undefined) return unprocessableReply('page must be one integer, 1 or greater.');
+  if (perPage === undefined) return unprocessableReply('per_page must be one integer from 1 to 200.');
   return { page, perPage };
 }
 
-/** One page of a list that stands in memory in the order asked for, or in the reverse of it. */
+/** One page of a list, in its order or reversed. */
 export function slicePage<Item>(
   items: readonly Item[],
   { page, perPage }: PageRequest,
@@ -34,7 +34,7 @@ export function slicePage<Item>(
   return { items: end <= 0 ? [] : items.slice(Math.max(0, end - perPage), end).reverse(), total: items.length };
 }
 
-/** One page of the items that match, in a single pass that keeps nothing but the page. */
+/** One page of the matching items, found in one pass that keeps only the page. */
 export function sliceMatchingPage<Item>(
   items: readonly Item[],
   page: PageRequest,
@@ -51,7 +51,7 @@ export function sliceMatchingPage<Item>(
   return { items: kept, total };
 }
 
-/** `{<key>: […], links, meta}`; links are absolute on the origin the client itself used, and keep its filters. */
+/** `{<key>: […], links, meta}`. Links are absolute, on the origin that the client used, and keep its filters. */
 export function listReply(
   request: HttpRequest,
   key: string,

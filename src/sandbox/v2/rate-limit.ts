@@ -1,10 +1,10 @@
-/** How much of its allowance a caller has left. */
+/** The rate limit of a caller after a request. */
 export interface RateLimitUsage {
   readonly limit: number;
   readonly remaining: number;
   /** Milliseconds of the virtual clock. */
   readonly resetAt: number;
-  /** Set when the request is over the limit. */
+  /** Set when the request exceeds the limit. */
   readonly retryAfterMs?: number;
 }
 
@@ -13,9 +13,9 @@ export interface RateLimiter {
   readonly reset: () => void;
 }
 
-/** Fixed windows for each caller; without a rule the public hourly limit is counted down but never enforced. */
+/** Counts requests in fixed windows for each caller. Without rules the public hourly limit is reported and not enforced. */
 export function createRateLimiter(rules: readonly Rule[] | undefined): RateLimiter {
-  const enforced = rules !== undefined;
+  const isEnforced = rules !== undefined;
   const applied = rules ?? [PUBLIC_RULE];
   const callers = new Map<string, readonly Window[]>();
   return {
@@ -24,9 +24,9 @@ export function createRateLimiter(rules: readonly Rule[] | undefined): RateLimit
       const windows = (callers.get(caller) ?? applied.map(() => FRESH)).map((window, index) => {
         return now < window.endsAt ? window : { used: 0, endsAt: now + (applied[index]?.windowMs ?? 0) };
       });
-      const full = windows.filter((window, index) => enforced && window.used >= (applied[index]?.limit ?? 0));
-      const refused = full.length > 0;
-      const counted = refused ? windows : windows.map(({ used, endsAt }) => ({ used: used + 1, endsAt }));
+      const full = windows.filter((window, index) => isEnforced && window.used >= (applied[index]?.limit ?? 0));
+      const isRefused = full.length > 0;
+      const counted = isRefused ? windows : windows.map(({ used, endsAt }) => ({ used: used + 1, endsAt }));
       callers.set(caller, counted);
       const tightest = counted
         .map(({ used, endsAt }, index) => ({ limit: applied[index]?.limit ?? 0, used, endsAt }))
@@ -35,32 +35,34 @@ export function createRateLimiter(rules: readonly Rule[] | undefined): RateLimit
         limit: tightest.limit,
         remaining: Math.max(0, tightest.limit - tightest.used),
         resetAt: tightest.endsAt,
-        ...(refused ? { retryAfterMs: Math.max(...full.map(({ endsAt }) => endsAt)) - now } : {}),
+        ...(isRefused ? { retryAfterMs: Math.max(...full.map(({ endsAt }) => endsAt)) - now } : {}),
       };
     },
   };
 }
 
-/** Reads `5000/h,250/m`; throws with the part it does not understand. */
+/** Parses a text such as `5000/h,250/m`; throws an Error that names the invalid part. */
 export function parseRateLimit(text: string): readonly Rule[] {
   return text.split(',').map((part) => {
     const [, limit, unit] = /^\s*(\d{1,9})\/([smhd])\s*$/.exec(part) ?? [];
     const windowMs = UNITS.get(unit ?? '');
     if (limit === undefined || windowMs === undefined || Number(limit) === 0) {
-      throw new Error(`rate limit ${JSON.stringify(part)} is not of the form 250/m (s, m, h or d)`);
+      throw new Error(
+        `rate limit ${JSON.stringify(part)} is not valid: write it as NUMBER/UNIT, such as 250/m; the units are s, m, h, d`,
+      );
     }
     return { limit: Number(limit), windowMs };
   });
 }
 
-export function renderRateLimitHeaders(ticket: RateLimitUsage): Readonly<Record<string, string>> {
+export function renderRateLimitHeaders(usage: RateLimitUsage): Readonly<Record<string, string>> {
   return {
-    'ratelimit-limit': String(ticket.limit),
-    'ratelimit-remaining': String(ticket.remaining),
-    'ratelimit-reset': String(Math.ceil(ticket.resetAt / 1000)),
-    ...(ticket.retryAfterMs === undefined
+    'ratelimit-limit': String(usage.limit),
+    'ratelimit-remaining': String(usage.remaining),
+    'ratelimit-reset': String(Math.ceil(usage.resetAt / 1000)),
+    ...(usage.retryAfterMs === undefined
       ? {}
-      : { 'retry-after': String(Math.max(1, Math.ceil(ticket.retryAfterMs / 1000))) }),
+      : { 'retry-after': String(Math.max(1, Math.ceil(usage.retryAfterMs / 1000))) }),
   };
 }
 

@@ -1,11 +1,11 @@
 import type { SandboxAction, SandboxDroplet } from '../records.ts';
 import { IMAGES_BY_ID, type Image, REGIONS, type Region, SIZES, type Size } from './catalogue.ts';
 
-/** A droplet as the API shows it at an instant of the virtual clock, in JSON. */
+/** The droplet as JSON, at an instant of the virtual clock. */
 export function serializeDroplet(droplet: SandboxDroplet, now: number): string {
   const size = SIZES.get(droplet.size);
   const isActive = now >= droplet.activeAt;
-  const own = {
+  const members = {
     id: droplet.id,
     name: droplet.name,
     memory: size?.memory,
@@ -27,12 +27,12 @@ export function serializeDroplet(droplet: SandboxDroplet, now: number): string {
   };
   const image = IMAGE_JSON.get(droplet.image) ?? 'null';
   const region = REGION_JSON.get(droplet.region) ?? 'null';
-  return `${open(own)},"image":${image},"size":${SIZE_JSON.get(droplet.size) ?? 'null'},"region":${region}}`;
+  return `${openObject(members)},"image":${image},"size":${SIZE_JSON.get(droplet.size) ?? 'null'},"region":${region}}`;
 }
 
 export function serializeAction(action: SandboxAction, now: number): string {
   const isCompleted = now >= action.completedAt;
-  const own = {
+  const members = {
     id: action.id,
     status: isCompleted ? 'completed' : 'in-progress',
     type: action.type,
@@ -42,17 +42,17 @@ export function serializeAction(action: SandboxAction, now: number): string {
     resource_type: 'droplet',
     region_slug: action.region,
   };
-  return `${open(own)},"region":${REGION_JSON.get(action.region) ?? 'null'}}`;
+  return `${openObject(members)},"region":${REGION_JSON.get(action.region) ?? 'null'}}`;
 }
 
-/** Whole seconds, as the API writes times. */
+/** ISO 8601 with whole seconds, as in `2026-03-01T12:00:00Z`. */
 export function formatTimestamp(milliseconds: number): string {
   return `${new Date(milliseconds).toISOString().slice(0, -5)}Z`;
 }
 
-/** The JSON of an object but for its closing brace, so that members written already can follow. */
-function open(own: object): string {
-  return JSON.stringify(own).slice(0, -1);
+/** The JSON of an object without its closing brace, so that serialized members can be appended. */
+function openObject(members: object): string {
+  return JSON.stringify(members).slice(0, -1);
 }
 
 function regionView({ slug, name }: Region): object {
@@ -68,7 +68,7 @@ function sizeView(size: Size): object {
     disk,
     transfer,
     price_monthly: priceMonthly,
-    price_hourly: Math.round((priceMonthly / HOURS_OF_A_MONTH) * 100_000) / 100_000,
+    price_hourly: Math.round((priceMonthly / HOURS_PER_MONTH) * 100_000) / 100_000,
     regions: REGION_SLUGS,
     available: true,
     description,
@@ -93,7 +93,7 @@ function imageView({ id, slug, distribution, name }: Image): object {
   };
 }
 
-/** Addresses from the blocks that are kept for documentation (RFC 5737), so that nobody connects to a stranger. */
+/** Addresses from the blocks reserved for documentation (RFC 5737), which belong to no host. */
 function networks({ id, features }: SandboxDroplet): object {
   const host = (id % 254) + 1;
   const net = Math.floor(id / 254) % 256;
@@ -107,16 +107,19 @@ function networks({ id, features }: SandboxDroplet): object {
   return { v4, v6: features.includes('ipv6') ? v6 : [] };
 }
 
-const HOURS_OF_A_MONTH = 672;
+const HOURS_PER_MONTH = 672;
 const REGION_FEATURES = ['backups', 'ipv6', 'metadata', 'install_agent', 'storage', 'image_transfer'];
 const REGION_SLUGS = [...REGIONS.keys()];
 const SIZE_SLUGS = [...SIZES.keys()];
 
-// The catalogue makes up most of every answer and never changes.
-const REGION_JSON = writtenOnce(REGIONS, regionView);
-const SIZE_JSON = writtenOnce(SIZES, sizeView);
-const IMAGE_JSON = writtenOnce(IMAGES_BY_ID, imageView);
+// The catalogue never changes and is the largest part of every response.
+const REGION_JSON = serializeAll(REGIONS, regionView);
+const SIZE_JSON = serializeAll(SIZES, sizeView);
+const IMAGE_JSON = serializeAll(IMAGES_BY_ID, imageView);
 
-function writtenOnce<Key, Item>(items: ReadonlyMap<Key, Item>, view: (item: Item) => object): ReadonlyMap<Key, string> {
+function serializeAll<Key, Item>(
+  items: ReadonlyMap<Key, Item>,
+  view: (item: Item) => object,
+): ReadonlyMap<Key, string> {
   return new Map([...items].map(([key, item]) => [key, JSON.stringify(view(item))]));
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { expectGolden } from '../../fixtures/golden.ts';
 import {
   admin,
   answerConsentPage,
@@ -20,6 +21,7 @@ import {
   TOMAS,
   tokenFor,
 } from '../requests.ts';
+import { pageText } from './page-text.ts';
 
 describe('POST /panel/applications/revoke', () => {
   it('ends codes, access tokens and refresh tokens, and the next prompt=none is consent_required', async () => {
@@ -28,6 +30,7 @@ describe('POST /panel/applications/revoke', () => {
     const grant = await grantFor(sandbox);
     const code = await codeFor(sandbox);
     const page = await send(sandbox.ready.auth_url, '/panel/applications', { headers: { cookie } });
+    expectGolden('sandbox', pageText(page.body), 'before');
     expect(page.body).toContain('Sandbox CLI');
     const answer = await submit(sandbox, page, cookie, {});
     expect([answer.status, answer.headers.location]).toEqual([303, '/panel/applications']);
@@ -38,7 +41,8 @@ describe('POST /panel/applications/revoke', () => {
     const silent = locationOf(await authorize(sandbox, authorizationQuery(sandbox, { prompt: 'none' }), cookie));
     expect(silent.searchParams.get('error')).toBe('consent_required');
     const after = await send(sandbox.ready.auth_url, '/panel/applications', { headers: { cookie } });
-    expect(after.body).toContain('You have authorized no application.');
+    expect(after.body).not.toContain('Sandbox CLI');
+    expectGolden('sandbox', pageText(after.body));
   });
 
   it('leaves other people and other applications alone, and a new approval brings nothing back', async () => {

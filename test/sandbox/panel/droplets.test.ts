@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { expectGolden } from '../../fixtures/golden.ts';
 import { callApi, sandboxFor, send, signIn, TOMAS, tokenFor, userOf } from '../requests.ts';
+import { pageText } from './page-text.ts';
 
 async function scene() {
   const sandbox = await sandboxFor();
@@ -14,27 +16,27 @@ describe('the droplets of the control panel', () => {
   it('are those of the own account, and of a team when it is chosen', async () => {
     const { team, show } = await scene();
     const own = await show();
-    expect(own).toContain('1 droplet in your own account');
+    expectGolden('sandbox', pageText(own), 'own');
     expect(own).toMatch(/<th scope="row">scratch<\/th>/);
     expect(own).not.toContain('build-01');
     const shared = await show(`?account=${team}`);
-    expect(shared).toContain('2 droplets in the team Harbour Works');
+    expectGolden('sandbox', pageText(shared), 'team');
     expect(shared).toMatch(/aria-current="true">Harbour Works</);
     expect(shared).toMatch(/build-01[\s\S]*build-02/);
   });
 
   it('are never those of an account the person does not belong to', async () => {
     const { sandbox, show } = await scene();
-    const stranger = sandbox.ready.users[0]?.uuid;
-    const page = await show(`?account=${stranger}`);
-    expect(page).toContain('in your own account');
+    const other = sandbox.ready.users[0]?.uuid;
+    const page = await show(`?account=${other}`);
+    expect(page).toContain('scratch');
     expect(page).not.toContain('web-01');
   });
 
   it('are new, then active, by the virtual clock', async () => {
     const { sandbox, show } = await scene();
     const { access_token } = await tokenFor(sandbox, { user: TOMAS });
-    sandbox.world.setClock((clock, machine) => ({ ...clock, frozenAt: machine }));
+    sandbox.world.setClock((clock, systemTime) => ({ ...clock, frozenAt: systemTime }));
     await callApi(sandbox, access_token, 'POST', '/v2/droplets', {
       name: 'fresh',
       size: '1gb',
@@ -48,8 +50,8 @@ describe('the droplets of the control panel', () => {
   it('come in pages of 50 with links that keep the account', async () => {
     const { sandbox, team, show } = await scene();
     const names = Array.from({ length: 120 }, (_, at) => `n${at + 1}`);
-    const blueprint = { region: 'fra1', size: '1gb', image: 1, tags: [], features: [] };
-    sandbox.world.createDroplets(team, names, blueprint);
+    const spec = { region: 'fra1', size: '1gb', image: 1, tags: [], features: [] };
+    sandbox.world.createDroplets(team, names, spec);
     const second = await show(`?account=${team}&page=2`);
     expect(second.match(/<th scope="row">/g)).toHaveLength(50);
     expect(second).toContain('Page 2 of 3');

@@ -1,5 +1,7 @@
 import { expect, it } from 'vitest';
+import { expectGolden } from '../../fixtures/golden.ts';
 import { sandboxFor, send, signIn, TOMAS, userOf } from '../requests.ts';
+import { pageText } from './page-text.ts';
 
 it('the home page names the person, the account and the teams', async () => {
   const sandbox = await sandboxFor();
@@ -9,4 +11,5 @@ it('the home page names the person, the account and the teams', async () => {
   const page = await send(sandbox.ready.auth_url, '/panel', { headers: { cookie } });
   for (const part of ['Tomás Okafor', TOMAS, userOf(sandbox, TOMAS).uuid, 'Harbour Works'])
     expect(page.body).toContain(part);
+  expectGolden('sandbox', pageText(page.body));
 });

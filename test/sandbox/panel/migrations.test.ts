@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { expectGolden } from '../../fixtures/golden.ts';
 import { callApi, MAYA, sandboxFor, send, signIn, submit, tokenFor } from '../requests.ts';
+import { pageText } from './page-text.ts';
 
 describe('POST /panel/migrations/stop', () => {
   it('stops the migration, once for each form', async () => {
@@ -10,6 +12,7 @@ describe('POST /panel/migrations/stop', () => {
     const cookie = await signIn(sandbox, MAYA);
     const page = await send(sandbox.ready.auth_url, '/panel/migrations', { headers: { cookie } });
     expect(page.body).toContain('from db.example.com/&lt;b&gt;shop&lt;/b&gt;');
+    expectGolden('sandbox', pageText(page.body));
     const answer = await submit(sandbox, page, cookie, {});
     expect([answer.status, answer.headers.location]).toEqual([303, '/panel/migrations']);
     expect(JSON.parse((await callApi(sandbox, access_token, 'GET', path)).body)).toMatchObject({

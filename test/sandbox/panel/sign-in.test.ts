@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { expectGolden } from '../../fixtures/golden.ts';
 import { authorizationQuery, authorize, FORM, MAYA, sandboxFor, send, signIn, submit, userOf } from '../requests.ts';
+import { pageText } from './page-text.ts';
 
 describe('signing in and out', () => {
   it.each(['https://evil.example/', '//evil.example/', '/\\evil.example', '/a\\b', 'panel', '', '/a b', '/\r\nx'])(
@@ -46,17 +48,19 @@ describe('signing in and out', () => {
     expect((await send(sandbox.ready.auth_url, '/panel', { headers: { cookie } })).status).toBe(303);
   });
 
-  it('a wrong password keeps the application that asks, and where to go afterwards', async () => {
+  it('a wrong password keeps the application and the page to open after signing in', async () => {
     const sandbox = await sandboxFor();
     const query = authorizationQuery(sandbox, { state: 'a b' });
     const page = await authorize(sandbox, query);
     for (let turn = 0; turn < 2; turn += 1) {
       const answer = await submit(sandbox, page, '', { email: MAYA, password: 'wrong' });
       expect(answer.status).toBe(403);
-      expect(answer.body).toContain('<strong>Sandbox CLI</strong> asks for access to your account.');
+      expect(answer.body).toContain('<strong>Sandbox CLI</strong>');
+      expectGolden('sandbox', pageText(answer.body));
       expect(answer.body).toContain(`name="next" value="/v1/oauth/authorize?${query.replaceAll('&', '&amp;')}"`);
     }
     const plain = await send(sandbox.ready.auth_url, '/panel/sign-in');
-    expect(plain.body).not.toContain('asks for access');
+    expect(plain.body).not.toContain('Sandbox CLI');
+    expectGolden('sandbox', pageText(plain.body), 'without an application');
   });
 });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { expectGolden } from '../../fixtures/golden.ts';
 import { callApi, sandboxFor, send, tokenFor } from '../requests.ts';
 
 describe('a bearer token opens the resource API', () => {
@@ -27,11 +28,9 @@ describe('a bearer token opens the resource API', () => {
       const sandbox = await sandboxFor({ unknownTokenStatus });
       const answer = await callApi(sandbox, 'sandbox_unknown', 'GET', '/v2/droplets');
       expect(answer.status).toBe(unknownTokenStatus);
-      expect(JSON.parse(answer.body)).toEqual({
-        id: 'not_found',
-        message: 'The resource you were accessing could not be found.',
-        request_id: answer.headers['x-request-id'],
-      });
+      const { message, ...rest } = JSON.parse(answer.body);
+      expect(rest).toEqual({ id: 'not_found', request_id: answer.headers['x-request-id'] });
+      expectGolden('sandbox', message, String(unknownTokenStatus));
     }
   });
 

@@ -131,7 +131,7 @@ test('a request whose source cannot be meant is 422, and starts nothing', async 
 test('a data plane that cannot be entered keeps the sandbox from starting, and its password is not told', async () => {
   const url = `postgres://postgres:Wr0ngWord@127.0.0.1:${target.port}/postgres`;
   const start = sandboxFor({ clusters: [{ name: 'pg', url }] });
-  await expect(start).rejects.toThrow('the data plane of the cluster pg cannot be used');
+  await expect(start).rejects.toThrow(/\bpg\b/);
   await expect(start).rejects.not.toThrow('Wr0ngWord');
 });
 

@@ -3,11 +3,15 @@ import type { AuthorizationRule } from '../authorization-rule.ts';
 import { readPrompt } from './prompt.ts';
 import { readResponseType } from './response-type.ts';
 
-/** Only prompt=none looks at the hint (spec §4.1). */
-export const checkAccountHint: AuthorizationRule = ({ parameters, to }) => {
+/** The hint is used with prompt=none only (spec §4.1). */
+export const checkAccountHint: AuthorizationRule = ({ parameters, redirectTo }) => {
   const hint = parameters.get('i');
   if (hint === undefined || readResponseType(parameters) !== 'code' || readPrompt(parameters) !== 'none')
     return undefined;
   if (/^[0-9a-f]{6}$/i.test(hint)) return undefined;
-  return redirectWithError(to, 'invalid_request', 'The hint i must be the first 6 characters of an account UUID.');
+  return redirectWithError(
+    redirectTo,
+    'invalid_request',
+    'The hint i must be the first 6 characters of an account UUID.',
+  );
 };

@@ -3,13 +3,17 @@ import { redirectWithError } from '../authorization-redirects.ts';
 import type { AuthorizationRule } from '../authorization-rule.ts';
 import { readResponseType } from './response-type.ts';
 
-/** A list of words, of which `none` must stand alone; the implicit flow knows no prompt (spec §4.1). */
-export const checkPrompt: AuthorizationRule = ({ parameters, to }) => {
+/** The prompt is a list of words; `none` excludes other words. The implicit flow ignores it (spec §4.1). */
+export const checkPrompt: AuthorizationRule = ({ parameters, redirectTo }) => {
   if (readResponseType(parameters) === 'token' || readPrompt(parameters) !== undefined) return undefined;
-  return redirectWithError(to, 'invalid_request', 'The prompt must be none or select_account, and none stands alone.');
+  return redirectWithError(
+    redirectTo,
+    'invalid_request',
+    'The prompt must be none or select_account; none cannot be combined.',
+  );
 };
 
-/** Absent is the same as select_account; undefined when there is anything else in it. */
+/** select_account when absent; undefined when not valid. */
 export function readPrompt(parameters: RequestParameters): 'none' | 'select_account' | undefined {
   const words = new Set((parameters.get('prompt') ?? 'select_account').split(' '));
   if (words.size !== 1) return undefined;

@@ -1,11 +1,11 @@
 import { redirectWithError } from '../authorization-redirects.ts';
 import type { AuthorizationRule } from '../authorization-rule.ts';
 
-/** A parameter must not come twice (RFC 6749 §3.1); unknown ones are ignored, however often they come. */
-export const checkRepeatedParameters: AuthorizationRule = ({ parameters, to }) => {
+/** A known parameter must not be repeated (RFC 6749 §3.1). Unknown parameters are ignored. */
+export const checkRepeatedParameters: AuthorizationRule = ({ parameters, redirectTo }) => {
   const repeated = PARAMETERS.find((name) => parameters.isRepeated(name));
   if (repeated === undefined) return undefined;
-  return redirectWithError(to, 'invalid_request', `The parameter ${repeated} is included more than once.`);
+  return redirectWithError(redirectTo, 'invalid_request', `The parameter ${repeated} is included more than once.`);
 };
 
 const PARAMETERS = [

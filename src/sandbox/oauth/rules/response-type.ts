@@ -2,13 +2,13 @@ import type { RequestParameters } from '../../http/request-parameters.ts';
 import { redirectWithError } from '../authorization-redirects.ts';
 import type { AuthorizationRule } from '../authorization-rule.ts';
 
-/** RFC 6749 §4.1.2.1: missing and unknown are two different errors. */
-export const checkResponseType: AuthorizationRule = ({ parameters, to }) => {
+/** A missing and an unknown response type are different errors (RFC 6749 §4.1.2.1). */
+export const checkResponseType: AuthorizationRule = ({ parameters, redirectTo }) => {
   if (readResponseType(parameters) !== undefined) return undefined;
   if (parameters.get('response_type') === undefined) {
-    return redirectWithError(to, 'invalid_request', 'The response type is missing.');
+    return redirectWithError(redirectTo, 'invalid_request', 'The response type is missing.');
   }
-  return redirectWithError(to, 'unsupported_response_type', 'The response type must be code or token.');
+  return redirectWithError(redirectTo, 'unsupported_response_type', 'The response type must be code or token.');
 };
 
 export function readResponseType(parameters: RequestParameters): 'code' | 'token' | undefined {

@@ -3,7 +3,7 @@ import { renderErrorPage } from '../../panel/error-page.ts';
 import type { Scope } from '../../records.ts';
 import type { AuthorizationRule } from '../authorization-rule.ts';
 
-/** Shown as a page and never redirected (spec §7). */
+/** Shows an invalid scope as a page and never redirects (spec §7). */
 export const checkScope: AuthorizationRule = ({ parameters }) => {
   if (readScope(parameters) !== undefined) return undefined;
   const received: readonly [string, string] = ['Received', parameters.get('scope') ?? ''];
@@ -14,9 +14,13 @@ export const checkScope: AuthorizationRule = ({ parameters }) => {
   ]);
 };
 
-/** The words in either order, each once, parted by one space; undefined when they are anything else. */
 export function readScope(parameters: RequestParameters): Scope | undefined {
-  return SCOPES.get(parameters.get('scope') ?? '');
+  return parseScope(parameters.get('scope') ?? '');
+}
+
+/** Accepts `read` and `write` in either order, separated by one space. Empty is `read`; undefined for anything else. */
+export function parseScope(text: string): Scope | undefined {
+  return SCOPES.get(text);
 }
 
 const SCOPES: ReadonlyMap<string, Scope> = new Map([

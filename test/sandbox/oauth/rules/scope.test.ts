@@ -48,7 +48,7 @@ describe('rule 4: scope is read, read write, or a page', () => {
       const answer = await authorize(sandbox, authorizationQuery(sandbox, { scope, response_type, state: 's' }));
       expect(answer.status).toBe(400);
       expect(answer.headers.location).toBeUndefined();
-      expect(answer.body).toContain('The requested scope is invalid, unknown, or malformed.');
+      expect(answer.body).toContain('<dt>Valid</dt><dd>read write</dd>');
       expect(answer.body).not.toContain('<b>');
     }
   });

@@ -1,0 +1,18 @@
+import type { HttpRequest } from '../http/http-request.ts';
+import { type DuplicateKey, parseJsonText } from '../http/json-text.ts';
+import { parseMediaType } from '../http/media-type.ts';
+import { apiErrorReply } from './api-errors.ts';
+import type { ApiReply } from './api-reply.ts';
+
+export interface JsonRequestBody {
+  readonly value: unknown;
+  readonly repeated: readonly DuplicateKey[];
+}
+
+/** The JSON body of a request; an ApiReply with 415 or 400 when the type is not JSON or the text is not valid. */
+export function readJsonRequest(request: HttpRequest): JsonRequestBody | ApiReply {
+  if (parseMediaType(request.header('content-type')[0]) !== 'application/json') {
+    return apiErrorReply(415, 'The Content-Type of the request must be application/json.');
+  }
+  return parseJsonText(request.body) ?? apiErrorReply(400, 'The request body is not valid JSON.');
+}
