@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { bin, node, run } from '../../fixtures/cli.ts';
 import { type Environment, type Folders, makeFolders } from '../../fixtures/folders.ts';
+import { expectGolden } from '../../fixtures/golden.ts';
 import { logIn } from '../../fixtures/login.ts';
 import { lacks } from '../../fixtures/needs.ts';
 import { type Sandbox, startSandbox } from '../../fixtures/sandbox.ts';
@@ -38,9 +39,9 @@ describe.skipIf(lacks('tmux'))('what is printed on a terminal', () => {
     expect(piped.stderr).toBe('');
     const screen = await open(['auth', 'token'], 150);
     expect(await screen.ended()).toBe(0);
-    expect(await screen.screen()).toBe(
-      `warning: this is a live access token: whoever sees it can act for you\n${piped.stdout.trim()}`,
-    );
+    const [warning, ...rest] = (await screen.screen()).split('\n');
+    expectGolden('auth', warning ?? '');
+    expect(rest.join('\n')).toBe(piped.stdout.trim());
   });
 
   test.for([

