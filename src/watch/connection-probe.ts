@@ -1,12 +1,15 @@
 import type { Violation } from './status-sample.ts';
 
-/** What a stranger met who came as the target would: a session that is open notices nothing of what is new. */
+/**
+ * The result of a new connection with the target's settings. A session that is already open does not notice changed passwords,
+ * host rules or certificates.
+ */
 export interface ConnectionProbe {
-  /** Sorted addresses of the name; undefined: an address was given, or nothing was found. */
+  /** Sorted IP addresses of the host name; undefined: the host is an IP address, or the name was not resolved. */
   readonly addresses: string | undefined;
-  /** Who signed the certificate for whom, until when; undefined: no TLS. */
+  /** Subject, issuer and expiry of the server certificate; undefined: no TLS. */
   readonly certificate: string | undefined;
-  /** Why nobody new is let in. */
+  /** Why the connection was refused; undefined: it succeeded. */
   readonly refused: { readonly code: string; readonly message: string } | undefined;
 }
 

@@ -8,9 +8,9 @@ import { parseRedisFacts } from './redis/redis-facts.ts';
 import type { WatchedSource } from './watch-source.ts';
 
 /**
- * Slots, or replicas, that are there before a migration is started: they are somebody else's. undefined: the source did not
- * tell, which is no reason not to start.
+ * Names of the slots or replicas that exist before a migration starts, so they belong to other consumers.
  * @param limit milliseconds
+ * @returns undefined when the source could not be read, which does not prevent the migration
  */
 export async function listExistingSlots(
   watched: WatchedSource,

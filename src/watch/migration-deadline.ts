@@ -2,10 +2,10 @@ import type { StatusSample, Violation } from './status-sample.ts';
 
 const dayMs = 86_400_000;
 
-/** A migration is stopped two weeks after it started (spec.md §8). */
+/** Milliseconds after which the service stops a migration (spec.md §8). */
 export const migrationTimeLimit = 14 * dayMs;
 
-/** Warned of from here on. */
+/** Milliseconds after which the deadline is a violation. */
 const warnAfter = 10 * dayMs;
 
 export interface MigrationStart {
@@ -22,7 +22,10 @@ export function deadlineFields(start: MigrationStart | undefined): Pick<StatusSa
   };
 }
 
-/** Time that runs out, seen from the pace and from the calendar. */
+/**
+ * Reports a deadline that has passed, is near, or comes before the estimated end of the migration.
+ * @param now milliseconds since the epoch
+ */
 export function checkDeadline(
   start: MigrationStart | undefined,
   now: number,

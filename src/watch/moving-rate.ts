@@ -1,29 +1,29 @@
-/** A rate that forgets: the last seconds count most (exponentially weighted moving average). */
+/** An exponentially weighted moving average of a rate. */
 export interface MovingRate {
-  /** Units a second. */
+  /** Units per second. */
   readonly perSecond: number;
-  /** The total it was last told. */
+  /** Total of the last sample. */
   readonly total: number;
   /** Milliseconds. */
   readonly at: number;
 }
 
-/** After so many seconds a change of pace is seen to two thirds. */
+/** Time constant in seconds: after this time, 63 % of a change of the rate is visible. */
 const averagingSeconds = 15;
 
-/** @param before undefined: the first sample, which has no rate yet */
+/** @param before undefined: there is no earlier sample */
 export function updateRate(before: MovingRate | undefined, total: number, at: number): MovingRate {
   if (before === undefined || total < before.total) return { perSecond: 0, total, at };
   const seconds = (at - before.at) / 1000;
-  // A clock that was set back measures nothing until it is back, unless one begins again from there.
+  // When the clock was set back, the rate stays as it was.
   if (seconds <= 0) return seconds === 0 ? before : { ...before, total, at };
   const now = (total - before.total) / seconds;
-  // The first rate is taken as it is: nothing is known before it.
+  // The first measured rate counts fully.
   const weight = before.perSecond === 0 ? 1 : 1 - Math.exp(-seconds / averagingSeconds);
   return { perSecond: before.perSecond + weight * (now - before.perSecond), total, at };
 }
 
-/** Seconds until so much is done; undefined: never at this pace. */
+/** Seconds until `left` units are done; undefined: never at this rate. */
 export function estimateSecondsLeft(left: number, perSecond: number): number | undefined {
   if (left <= 0) return 0;
   return perSecond > 0 ? Math.ceil(left / perSecond) : undefined;

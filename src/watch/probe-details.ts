@@ -2,7 +2,10 @@ import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import type { TlsSession } from '../platform/tls-session.ts';
 
-/** Sorted, because answers come in any order; undefined: an address, or a name that is not answered just now. */
+/**
+ * IP addresses of a host name, sorted, because DNS returns them in any order; undefined: an IP address was given, or the name
+ * was not resolved.
+ */
 export async function resolveAddresses(host: string): Promise<string | undefined> {
   if (isIP(host) !== 0) return undefined;
   const found = await lookup(host, { all: true }).catch(() => []);
@@ -10,7 +13,7 @@ export async function resolveAddresses(host: string): Promise<string | undefined
   return addresses.length === 0 ? undefined : addresses.join(', ');
 }
 
-/** What a new certificate would say differently; undefined: no TLS. */
+/** Subject, issuer and expiry of the certificate; undefined: no TLS. */
 export function describeCertificate(tls: TlsSession | undefined): string | undefined {
   const certificate = tls?.certificate;
   if (certificate === undefined) return undefined;

@@ -1,6 +1,9 @@
 import type { WatchPhase } from './status-sample.ts';
 
-/** The copy is the first 90 of a hundred, catching up the rest. */
+/**
+ * Percentage of the migration: the initial copy is 0 to 90, catching up 90 to 100.
+ * @param before the last value, which stays while the migration does not run
+ */
 export function progressPercent(phase: WatchPhase, copied: number, caughtUp: number, before: number): number {
   switch (phase) {
     case 'waiting':

@@ -7,15 +7,15 @@ import type { RecordedSlot, WatchRecord } from './watch-record.ts';
 export interface WatchOptions {
   readonly limits: WatchLimits;
   readonly clock: Clock;
-  /** Ends the watch; nothing is thrown then. */
+  /** Ends the watch without an error. */
   readonly signal: AbortSignal;
   /** Databases that are not migrated (PostgreSQL). */
   readonly ignoreDbs?: readonly string[];
-  /** Slots, or `ADDRESS:PORT` of replicas, that are the migration's whatever their names. */
+  /** Slots, or `ADDRESS:PORT` of replicas, that belong to the migration whatever their names. */
   readonly slots?: readonly string[];
-  /** What is remembered of the migration. */
+  /** What earlier commands recorded about the migration. */
   readonly record?: WatchRecord | undefined;
-  /** Hears every message before it is sent. */
+  /** Called with every message before it is sent. */
   readonly onSent?: (place: string, text: string) => void;
 }
 
@@ -26,14 +26,14 @@ export interface SourceWatcher {
 
 export interface PollResult {
   readonly sample: StatusSample;
-  /** Looks in a row with nothing left to replicate. */
+  /** Consecutive polls with nothing left to replicate. */
   readonly idlePolls: number;
-  /** The source answered. */
+  /** The source could be read. */
   readonly reached: boolean;
-  /** Why it did not. */
+  /** Why it could not be read. */
   readonly outage?: string;
-  /** Slots, or replicas, that carry the migration now. */
+  /** Slots, or replicas, of the migration that exist now. */
   readonly activeSlots: readonly RecordedSlot[];
-  /** Nothing will ever come of the migration again: the last look. */
+  /** Present when the migration cannot continue; this is the last poll. */
   readonly ending?: MigrationEnd;
 }

@@ -1,23 +1,23 @@
-/** `gone`: what is watched does not exist any more, or the source has not answered for a while. */
+/** `stalled`: nothing is replicated. `gone`: the slots no longer exist, or the source has not answered for a minute. */
 export type WatchPhase = 'waiting' | 'copying' | 'catching_up' | 'streaming' | 'stalled' | 'gone';
 
-/** A rule of spec.md §4.6 that is broken, or about to be: what was seen, and one thing to do. */
+/** A broken rule of spec.md §4.6: what was observed, and one action. */
 export interface Violation {
   readonly rule: string;
   readonly observed: string;
   readonly hint: string;
-  /** undefined: it is about the whole source. */
+  /** undefined: the violation concerns the whole source. */
   readonly database?: string;
 }
 
 export interface TableSample {
-  /** Qualified. */
+  /** `schema.table`. */
   readonly name: string;
   readonly state: 'waiting' | 'copying' | 'done';
   readonly bytes_done: number;
   readonly bytes_total: number;
   readonly rows_done: number;
-  /** As the server last counted. */
+  /** Estimated rows. */
   readonly rows_total: number;
 }
 
@@ -28,30 +28,30 @@ export interface DatabaseSample {
   readonly bytes_done: number;
   readonly bytes_total: number;
   readonly lag_bytes: number;
-  /** The replication slot, or for Redis the replica, that carries it. */
+  /** The replication slot, or for Redis the replica. */
   readonly slot?: string;
-  /** The biggest and those that are being copied; fifty at most. */
+  /** At most 50 tables: those being copied, then the largest. */
   readonly tables: readonly TableSample[];
 }
 
-/** One look at a migration, as `-o ndjson` prints it (contract.md §7). */
+/** The state of a migration at one moment, as `-o ndjson` prints it (contract.md §7). */
 export interface StatusSample {
   /** ISO 8601. */
   readonly at: string;
   readonly phase: WatchPhase;
-  /** The copy is the first 90, catching up the rest. */
+  /** The initial copy is 0 to 90, catching up 90 to 100. */
   readonly percent: number;
   readonly bytes_done: number;
   readonly bytes_total: number;
   readonly lag_bytes: number;
-  /** Absent: never at this pace, or not known yet. */
+  /** Seconds until streaming; absent: never at this rate, or not known yet. */
   readonly eta_seconds?: number;
-  /** When the service stops it; null as long as its beginning is not known. */
+  /** When the service stops the migration (ISO 8601); null: the start is not known. */
   readonly deadline: string | null;
-  /** `first_sighting`: no migration of ours is on record, so the clock runs from when it was first seen. */
+  /** `first_sighting`: no start is recorded, so the time counts from the first poll that saw the migration. */
   readonly deadline_from: 'migrate' | 'first_sighting' | 'unknown';
   readonly databases: readonly DatabaseSample[];
   readonly violations: readonly Violation[];
-  /** What a reader should know about how this was found out. */
+  /** Limits of this sample, for example facts that the role may not read. */
   readonly notes?: readonly string[];
 }

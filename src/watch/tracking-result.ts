@@ -1,12 +1,12 @@
 import type { StatusSample } from './status-sample.ts';
 
-/** What one look leads to. */
+/** The result of tracking one poll. */
 export interface TrackingResult<M> {
   readonly state: M;
   readonly sample: StatusSample;
-  /** Looks in a row with nothing left to replicate. */
+  /** Consecutive polls with nothing left to replicate. */
   readonly idlePolls: number;
-  /** Nothing will ever come of the migration again. */
+  /** Present when the migration cannot continue. */
   readonly ending?: MigrationEnd;
 }
 

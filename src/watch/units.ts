@@ -1,4 +1,4 @@
-/** `1.4 GB`, in steps of 1024 as PostgreSQL counts. */
+/** `1.4 GB`: units of 1024, as pg_size_pretty uses them. */
 export function formatByteCount(bytes: number): string {
   let value = Math.max(0, bytes);
   for (const unit of ['B', 'kB', 'MB', 'GB']) {

@@ -1,28 +1,28 @@
-/** How long, in milliseconds unless told, and how much something must be seen before it is called by its name. */
+/** Thresholds of the watch: milliseconds, unless stated otherwise. */
 export interface WatchLimits {
-  /** An inactive slot of a target that cannot connect. */
+  /** How long a slot is inactive before the target counts as disconnected. */
   readonly inactiveSlot: number;
-  /** An apply that fails again and again; the service names it within 75 s. */
+  /** How long apply makes no progress before it counts as failing; it must be reported within 75 s (spec.md). */
   readonly failingApply: number;
-  /** Attempts of a target that fail on the same change. */
+  /** Number of failed attempts of the target that count as failing. */
   readonly failedAttempts: number;
-  /** Without any copy between the tables; workers of a target start five seconds apart. */
+  /** Longest pause between the copies of two tables; workers of a target start five seconds apart. */
   readonly copyPause: number;
-  /** Without an answer of the source, until it counts as gone. */
+  /** How long the source does not answer before it counts as gone. */
   readonly unreachable: number;
-  /** Between two looks at the door: a new connection, the name, the certificate. */
+  /** Interval between two new connections, which test login, DNS and certificate. */
   readonly probeInterval: number;
-  /** How long a restart of the source is told. */
+  /** How long a restart of the source is reported. */
   readonly restartNotice: number;
-  /** Between two measurings of tables. */
+  /** Interval between two measurements of table sizes. */
   readonly sizeInterval: number;
-  /** What one look may take. */
+  /** Time limit of one poll. */
   readonly pollTimeout: number;
-  /** Samples in a row with nothing left to replicate. */
+  /** Number of consecutive polls with nothing left to replicate that count as idle. */
   readonly idlePolls: number;
-  /** Bytes that count as keeping up. */
+  /** Largest lag in bytes that counts as streaming. */
   readonly streamingLag: number;
-  /** The longest pause between attempts to reach the source. */
+  /** Longest pause between attempts to reach the source. */
   readonly maxBackoff: number;
 }
 
@@ -41,7 +41,7 @@ export const defaultWatchLimits: WatchLimits = {
   maxBackoff: 30_000,
 };
 
-/** Milliseconds of samples that judges may look back on. */
+/** Milliseconds of samples that the rules need. */
 export function sampleRetention({ inactiveSlot, failingApply }: WatchLimits): number {
   return Math.max(inactiveSlot, 3 * failingApply) * 1.5;
 }

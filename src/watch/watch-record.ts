@@ -4,35 +4,35 @@ import { isRecord, type JsonRecord, numberField, parseJson, stringField } from '
 import { ensureFolder, readTextIfReadable, writeAtomically } from '../platform/files.ts';
 import { type MigrationStart, migrationTimeLimit } from './migration-deadline.ts';
 
-/** What is remembered of a migration between two commands. It holds no secret. */
+/** What is stored about a migration between two commands. It holds no secret. */
 export interface WatchRecord {
   readonly engine: 'postgresql' | 'redis';
-  /** `HOST:PORT/DBNAME`, of Redis `HOST:PORT`. */
+  /** `HOST:PORT/DBNAME`; for Redis `HOST:PORT`. */
   readonly source: string;
-  /** Written by `db migrate` when the service had accepted; absent in what `db watch` saw first. */
+  /** Written by `db migrate` after the service has accepted the migration. */
   readonly started?: RecordedStart;
-  /** Milliseconds since the epoch: when a slot or a replica of it was first seen. */
+  /** Milliseconds since the epoch when a slot or a replica of the migration was first seen. */
   readonly firstSeen?: number;
-  /** Slots, or replicas, that were there before: they are somebody else's. */
+  /** Slots, or replicas, of other consumers: they existed before the migration. */
   readonly before?: readonly string[];
-  /** Those of the migration, as far as they were seen. */
+  /** Slots, or replicas, of the migration that were seen. */
   readonly slots?: readonly RecordedSlot[];
-  /** Findings of the preflight that were not good, by id; they rank what may be wrong later. */
+  /** Ids of preflight checks that did not pass; they rank likely causes later. */
   readonly warned?: readonly string[];
 }
 
 export interface RecordedSlot {
   readonly name: string;
-  /** Of a Redis replica empty. */
+  /** Empty for a Redis replica. */
   readonly database: string;
 }
 
 export interface RecordedStart {
   /** Milliseconds since the epoch. */
   readonly at: number;
-  /** UUID of the cluster that is filled. */
+  /** UUID of the target cluster. */
   readonly cluster: string;
-  /** The service's name for the migration. */
+  /** Id of the migration at the service. */
   readonly id: string;
 }
 
@@ -40,7 +40,7 @@ export interface SourceIdentity {
   readonly engine: 'postgresql' | 'redis';
   readonly host: string;
   readonly port: number;
-  /** undefined: Redis, which is migrated whole. */
+  /** undefined: Redis, where all databases are migrated. */
   readonly dbname?: string | undefined;
 }
 
@@ -58,7 +58,7 @@ export function watchRecordPath(stateFolder: string, source: SourceIdentity): st
   return join(stateFolder, 'migrations', `${fingerprint}.json`);
 }
 
-/** undefined: there is none, or it is damaged or not to be read; what it would tell is then found out again. */
+/** Reads a record; undefined: it does not exist, is damaged or unreadable. Its facts are then observed again. */
 export function readWatchRecord(path: string): WatchRecord | undefined {
   const json = parseJson(readTextIfReadable(path) ?? '');
   return json.ok && isRecord(json.value) ? decodeRecord(json.value) : undefined;
@@ -74,12 +74,12 @@ export function writeWatchRecord(path: string, record: WatchRecord): void {
   writeAtomically(path, `${JSON.stringify({ version: 1, ...rest, ...dates }, null, 2)}\n`);
 }
 
-/** From when the two weeks run. */
+/** When the migration started: as recorded, else when it was first seen. */
 export function migrationStartOf(
   record: { readonly started?: RecordedStart | undefined; readonly firstSeen?: number | undefined },
   now: number,
 ): MigrationStart | undefined {
-  // A start so long ago was another migration: what is seen now was begun by somebody else.
+  // A recorded start that is older than twice the time limit belongs to an earlier migration.
   if (record.started !== undefined && now - record.started.at < 2 * migrationTimeLimit) {
     return { startedAt: record.started.at, from: 'migrate' };
   }

@@ -10,9 +10,9 @@ export type WatchedSource =
   | { readonly engine: 'redis'; readonly source: RedisSource };
 
 /**
- * Looks at a migration from its source, which is only read, until the signal, or until nothing will ever come of it again.
- * A source that does not answer is waited for, with growing pauses. Never throws for what the source does.
- * @param interval milliseconds between two looks
+ * Polls the source of a migration, without writing to it, until the signal is aborted or the migration cannot continue. While
+ * the source cannot be reached, the pauses grow. Never throws for failures of the source.
+ * @param interval milliseconds between two polls
  */
 export async function* watchSource(
   { engine, source }: WatchedSource,
@@ -21,7 +21,7 @@ export async function* watchSource(
 ): AsyncGenerator<PollResult> {
   const { clock, signal } = options;
   const given = { ...defaultWatchLimits, ...options.limits };
-  // Who looks seldom has seen little of what is missing.
+  // With a long interval, two polls must fail before the source counts as gone.
   const limits = { ...given, gone: Math.max(given.unreachable, 2 * interval) };
   const all = { ...options, limits };
   const watcher = engine === 'redis' ? createRedisWatcher(source, all) : createPostgresWatcher(source, all);
@@ -34,7 +34,7 @@ export async function* watchSource(
       if (result.ending !== undefined) return;
       failures = result.reached ? 0 : failures + 1;
       const pause = Math.min(interval * 2 ** Math.max(0, failures - 1), Math.max(interval, limits.maxBackoff));
-      // The clock may have been set, either way, while it looked.
+      // The clock may have been set, forwards or backwards, during the poll.
       const left = Math.min(pause, Math.max(0, startedAt + pause - clock.now()));
       await clock.sleep(left, signal).catch(() => {});
     }

@@ -1,25 +1,28 @@
 import type { ObservedSlot, ObservedWalSender } from './server-facts.ts';
 
-/** What is known of the migration's slots besides what the server lists. */
+/** What identifies the slots of the migration. */
 export interface SlotHints {
-  /** `--slot`. */
+  /** Names given with `--slot`. */
   readonly named: readonly string[];
-  /** Seen to be the migration's in an earlier look, or an earlier run. */
+  /** Slots of the migration in earlier polls or earlier runs. */
   readonly known: readonly string[];
-  /** There before the migration was started, or before the first look that found none of ours; undefined: not known. */
+  /**
+   * Slots that existed before the migration started, or at the first poll without a slot of the migration; undefined: not
+   * known.
+   */
   readonly otherSlots: readonly string[] | undefined;
 }
 
 export interface SlotChoice {
   readonly slots: readonly ObservedSlot[];
-  /** Several that could be it, and nothing tells them apart. */
+  /** Slots of which several are in one database, so that it is not certain which one belongs to the migration. */
   readonly ambiguous: readonly string[];
 }
 
 /**
- * Which of the logical slots are the migration's; others belong to somebody else's replication. In this order: those that
- * were named; those known from before and those with a name that engines of migrations give; those that appeared after the
- * migration was started; else all that speak pgoutput, which is told where there are several in one database.
+ * Chooses the logical slots of the migration; others belong to other consumers. In this order: slots given by name; known slots
+ * and slots named by a migration engine; pgoutput slots that appeared after the migration started; else all pgoutput slots,
+ * which are ambiguous where one database has several.
  */
 export function chooseMigrationSlots(slots: readonly ObservedSlot[], hints: SlotHints): SlotChoice {
   const main = slots.filter((slot) => slot.database !== undefined && !isTableSyncSlot(slot) && !slot.temporary);
@@ -36,12 +39,15 @@ export function chooseMigrationSlots(slots: readonly ObservedSlot[], hints: Slot
   return { slots: pgoutput, ambiguous: ambiguous.map(({ name }) => name) };
 }
 
-/** Slots of initial copies: `pg_16397_sync_16385_7710259631094951408`, and up to 13 `sub_16397_sync_16385`. */
+/**
+ * Slots of table synchronization workers: `pg_16397_sync_16385_7710259631094951408`, up to PostgreSQL 13
+ * `sub_16397_sync_16385`.
+ */
 export function isTableSyncSlot({ name, temporary }: Pick<ObservedSlot, 'name' | 'temporary'>): boolean {
   return isTableSyncName(name) || (temporary && /_\d+_sync_\d+$/.test(name));
 }
 
-/** Workers that copy a table: their name is that of their slot. */
+/** WAL senders of table synchronization workers, whose application_name is the name of their slot. */
 export function isTableSyncSender({ application, state }: Pick<ObservedWalSender, 'application' | 'state'>): boolean {
   return isTableSyncName(application) || (state === 'startup' && /_\d+_sync_\d+$/.test(application));
 }
@@ -54,7 +60,7 @@ function isEngineName(name: string): boolean {
   return /^(cloudctl_|aiven_db_migrate_)/.test(name);
 }
 
-/** The walsender of a slot: the one whose process holds it. */
+/** The WAL sender of a slot, found by process id or by its command. */
 export function walSenderOf(
   slot: Pick<ObservedSlot, 'name' | 'pid'>,
   senders: readonly ObservedWalSender[],
@@ -65,12 +71,12 @@ export function walSenderOf(
   );
 }
 
-/** `"s"` of `START_REPLICATION SLOT "s" LOGICAL 0/0 (proto_version '4', publication_names '"p","q"')`. */
+/** The slot name in `START_REPLICATION SLOT "s" LOGICAL 0/0 (proto_version '4', publication_names '"p","q"')`. */
 function slotInCommand(command: string): string | undefined {
   return /^START_REPLICATION SLOT "((?:[^"]|"")+)"/.exec(command)?.[1]?.replaceAll('""', '"');
 }
 
-/** The publications a walsender reads, as its command says. */
+/** The publications in the replication command of a WAL sender. */
 export function publicationsInCommand(command: string): readonly string[] {
   const list = /publication_names '((?:[^']|'')*)'/.exec(command)?.[1]?.replaceAll("''", "'") ?? '';
   return [...list.matchAll(/"((?:[^"]|"")*)"/g)].map(([, name]) => name!.replaceAll('""', '"'));

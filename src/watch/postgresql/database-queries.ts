@@ -2,7 +2,7 @@ import { rowBoolean, rowInteger, rowText } from './row-values.ts';
 import type { ObservedTable, TableShape } from './server-facts.ts';
 import type { WatchQuery } from './watch-query.ts';
 
-/** Permanent tables that hold rows; partitions, not what they are partitions of. */
+/** Statistics of permanent tables. Partitioned tables hold no rows, so only their partitions count. */
 export const tableStatsQuery: WatchQuery<readonly ObservedTable[]> = {
   id: 'tables',
   sql: () =>
@@ -19,7 +19,7 @@ export const tableStatsQuery: WatchQuery<readonly ObservedTable[]> = {
   fallback: [],
 };
 
-/** What each publication publishes, in words that are only compared. */
+/** The content of each publication as one text, which is only compared with later ones. */
 export const publicationContentQuery: WatchQuery<ReadonlyMap<string, string>> = {
   id: 'publications',
   sql: (version) => {
@@ -31,7 +31,7 @@ export const publicationContentQuery: WatchQuery<ReadonlyMap<string, string>> = 
   fallback: new Map(),
 };
 
-/** The sum of hashes does not depend on an order, so nothing is sorted. */
+/** Columns and replica identity of all user tables. A sum of hashes does not depend on the order, so no sort is needed. */
 export const tableShapesQuery: WatchQuery<ReadonlyMap<number, TableShape>> = {
   id: 'shapes',
   sql: (version) => {
@@ -54,7 +54,10 @@ export const tableShapesQuery: WatchQuery<ReadonlyMap<number, TableShape>> = {
   fallback: new Map(),
 };
 
-/** On disk, of the thousand biggest; the catalogue's word for the others and for those that somebody holds exclusively. */
+/**
+ * Bytes on disk of the 1,000 largest tables. Other tables, and tables under an AccessExclusiveLock, have the estimate of
+ * pg_class.
+ */
 export const watchedTableSizesQuery: WatchQuery<ReadonlyMap<number, number>> = {
   id: 'sizes',
   sql: () =>

@@ -1,22 +1,22 @@
 import type { WatchPhase } from '../status-sample.ts';
 
-/** What the phase of one database is decided by. */
+/** Facts that decide the phase of one database. */
 export interface PhaseInput {
-  /** undefined: there is none. */
+  /** undefined: the slot does not exist. */
   readonly slot: { readonly active: boolean; readonly lag: number } | undefined;
-  /** A slot of the migration was seen in this database before. */
+  /** A slot of the migration existed in this database before. */
   readonly hadSlot: boolean;
-  /** The target was connected to the slot at some time. */
+  /** The target was connected to the slot before. */
   readonly wasActive: boolean;
-  /** Tables are read by the migration now, or were a moment ago. */
+  /** The initial copy is running. */
   readonly copying: boolean;
-  /** Somebody reads it with pg_dump. */
+  /** pg_dump is reading the database. */
   readonly dumped: boolean;
-  /** As pg_stat_replication has it; undefined: nobody is connected. */
+  /** `pg_stat_replication.state`; undefined: no WAL sender. */
   readonly sender: string | undefined;
-  /** A rule is broken that stops replication. */
+  /** A rule that stops replication is broken. */
   readonly stopped: boolean;
-  /** Bytes that count as keeping up. */
+  /** Largest lag in bytes that counts as streaming. */
   readonly streamingLag: number;
 }
 
@@ -26,15 +26,18 @@ export function decidePhase(input: PhaseInput): WatchPhase {
   if (input.stopped) return 'stalled';
   if (!input.wasActive && !input.copying) return 'waiting';
   if (input.copying) return 'copying';
-  // A consumer that is away with something left to confirm follows nothing.
+  // A disconnected consumer with unconfirmed changes is not streaming.
   const follows = slot.active || slot.lag === 0;
   return follows && slot.lag <= input.streamingLag && input.sender !== 'catchup' ? 'streaming' : 'catching_up';
 }
 
-/** Of all databases: what is worst is told, and what is least far; those with nothing to do do not count. */
+/**
+ * The phase of all databases together: the worst one, then the least advanced one. Waiting databases count only when others are
+ * streaming.
+ */
 export function overallPhase(phases: readonly WatchPhase[]): WatchPhase {
   const order: readonly WatchPhase[] = ['stalled', 'copying', 'catching_up', 'streaming', 'waiting', 'gone'];
   const found = order.find((phase) => phases.includes(phase)) ?? 'waiting';
-  // One that has not begun is behind those that stream.
+  // A database that has not started is still to be copied.
   return found === 'streaming' && phases.includes('waiting') ? 'copying' : found;
 }

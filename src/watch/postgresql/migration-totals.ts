@@ -8,13 +8,13 @@ import { isInitialCopyRunning, slotLagBytes } from './track-database.ts';
 import { sampleTables, sumCopiedBytes } from './track-tables.ts';
 import type { DatabaseTrackingState, PostgresTrackingState } from './tracking-state.ts';
 
-/** One database after a look. */
+/** One database after a poll. */
 export interface TrackedDatabase {
   readonly state: DatabaseTrackingState;
   readonly phase: WatchPhase;
 }
 
-/** A database without a slot counts only as long as none has one, or while it holds something to be copied. */
+/** Databases that count in the totals. A database without a slot counts while none has one, or when it holds rows. */
 export function databasesWithWork(tracked: readonly TrackedDatabase[]): readonly TrackedDatabase[] {
   const begun = tracked.filter(({ phase }) => phase !== 'waiting');
   if (begun.length === 0) return tracked;
@@ -47,7 +47,7 @@ export function estimateEta(
     : undefined;
 }
 
-/** By their bytes, and of databases without any by their number. */
+/** Average percentage, weighted by bytes; a database without data counts as one byte. */
 export function overallPercent(phase: WatchPhase, tracked: readonly TrackedDatabase[], before: number): number {
   if (phase === 'streaming') return 100;
   if (phase === 'gone' || phase === 'stalled' || tracked.length === 0) return before;
@@ -56,7 +56,7 @@ export function overallPercent(phase: WatchPhase, tracked: readonly TrackedDatab
   return Math.floor((sumNumbers(weighted) / sumNumbers(weights)) * 10) / 10;
 }
 
-/** Everybody is there, and was looked at long enough that a target between two tables would have begun the next one. */
+/** True when every slot is active and no table copy can start any more: workers start within `copyPause`. */
 export function isMigrationSettled(
   tracked: readonly TrackedDatabase[],
   { first, now }: { readonly first: ServerFacts; readonly now: ServerFacts },
@@ -84,7 +84,7 @@ export function sampleDatabase({ state, phase }: TrackedDatabase, server: Server
   };
 }
 
-/** Every slot gone or lost: nothing will ever come of it again. */
+/** The end of a migration whose slots are all dropped or lost, which cannot continue. */
 export function detectMigrationEnd(
   { databases }: PostgresTrackingState,
   violations: readonly Violation[],

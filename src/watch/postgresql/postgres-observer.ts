@@ -17,20 +17,20 @@ export interface PostgresObserverOptions {
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   readonly signal: AbortSignal;
-  /** Hears every message before it is sent. */
+  /** Called with every message before it is sent. */
   readonly onSent: (database: string, text: string) => void;
 }
 
 export interface PostgresObserver {
-  /** Looks once, within the limit; a source that does not answer is an outage, never an error. */
+  /** Reads the source once, within `pollTimeout`. An unreachable source is an outage, never an error. */
   poll(): Promise<PostgresPoll>;
   close(): Promise<void>;
 }
 
-/** So many databases keep a session; of more, so many are visited in each look, in turn. */
+/** Databases that keep a session. With more databases, this many are read in each poll, in turn. */
 const maxSessions = 8;
 
-/** Milliseconds after which a look into a catalogue counts as dear; then it may take this part of the time only. */
+/** Milliseconds after which catalog queries count as slow; they then run for at most this share of the time. */
 const slowQueryMs = 500;
 const slowQueryShare = 0.2;
 
@@ -154,7 +154,7 @@ const versionQuery = "SELECT current_setting('server_version_num') AS version";
 
 async function readServerFacts(querySession: WatchQuerySession, at: number): Promise<Omit<ServerFacts, 'connection'>> {
   const { read, failure } = await runWatchQueries(Object.values<WatchQuery<unknown>>(ofServer), querySession);
-  // Without them a slot would seem to be dropped.
+  // Without this result a slot would appear to be dropped.
   const missing = failure(ofServer.slotStatusQuery) ?? failure(ofServer.serverStatusQuery);
   if (missing !== undefined) throw missing;
   const inFile = read(ofServer.fileSettingsQuery);
@@ -194,7 +194,7 @@ async function readDatabaseFacts(
     [ofDatabase.tableStatsQuery, ofDatabase.publicationContentQuery, ...schedules],
     querySession,
   );
-  // Without them tables and publications would seem to be dropped.
+  // Without these results tables and publications would appear to be dropped.
   const missing = failure(ofDatabase.tableStatsQuery) ?? failure(ofDatabase.publicationContentQuery);
   if (missing !== undefined) throw missing;
   const results = <T>(wanted: boolean, query: WatchQuery<T>): T | undefined =>

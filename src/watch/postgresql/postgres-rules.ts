@@ -8,7 +8,7 @@ import { retainedWalRule } from './rules/retained-wal-rule.ts';
 import { serverRule } from './rules/server-rule.ts';
 import { replicationSettingsRule } from './rules/settings-rule.ts';
 
-/** What must not be done while a migration runs (spec.md §4.6), and what else stops it; what is worst comes first. */
+/** Rules for a running migration (spec.md §4.6) and other causes that stop it, most severe first. */
 export const postgresRules: readonly WatchRule[] = [
   replicationSettingsRule,
   slotRule,
@@ -26,7 +26,7 @@ export const postgresRules: readonly WatchRule[] = [
   connectionSettingsRule,
 ];
 
-/** Those that mean that nothing is replicated. */
+/** Violations during which nothing is replicated. */
 export const postgresStoppingRules: ReadonlySet<string> = new Set([
   'apply-failing',
   'apply-failing-or-disconnected',

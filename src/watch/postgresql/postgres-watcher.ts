@@ -5,7 +5,7 @@ import { createPostgresObserver } from './postgres-observer.ts';
 import { trackPostgresPoll } from './track-postgres-poll.ts';
 import { initialPostgresState } from './tracking-state.ts';
 
-/** Looks at a PostgreSQL source; reads only. */
+/** Watches a PostgreSQL source without writing to it. */
 export function createPostgresWatcher(source: PostgresqlSource, options: WatchOptions): SourceWatcher {
   const { record, limits, clock, signal, onSent = () => {} } = options;
   const now = () => clock.now();

@@ -11,7 +11,7 @@ export interface PostgresProbeOptions {
   readonly signal: AbortSignal;
 }
 
-/** Connects anew and leaves; says nothing inside. */
+/** Opens a connection and closes it without a statement. */
 export async function probePostgresConnection({
   source,
   limits,

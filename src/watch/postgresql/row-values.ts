@@ -1,6 +1,6 @@
 import type { PostgresqlRow } from '../../postgresql/connection.ts';
 
-/** Readers of one value of a row; a column that a version lacks is as good as a null. */
+/** A value of a row. A column that the version does not have counts as null. */
 export function rowText(row: PostgresqlRow | undefined, column: string): string {
   return row?.[column] ?? '';
 }

@@ -2,36 +2,36 @@ import type { Violation } from '../status-sample.ts';
 import type { WatchLimits } from '../watch-limits.ts';
 import type { DatabaseFacts, ObservedSlot, ServerFacts, TableShape } from './server-facts.ts';
 
-/** Everything the rules judge: what is, what was at first, and the samples in between. */
+/** Input of all rules: the current facts, the first ones, and the samples in between. */
 export interface WatchRuleInput {
   readonly now: ServerFacts;
   readonly first: ServerFacts;
-  /** Oldest first; the last is `now`. */
+  /** Oldest first; the last one is `now`. */
   readonly window: readonly ServerFacts[];
   readonly slots: readonly SeenSlot[];
   readonly databases: readonly SeenDatabase[];
   readonly limits: WatchLimits;
-  /** Findings of the preflight that were not good, by id. */
+  /** Ids of preflight checks that did not pass. */
   readonly warned: readonly string[];
 }
 
 export interface SeenSlot {
   readonly name: string;
   readonly database: string;
-  /** undefined: it is not there any more. */
+  /** undefined: the slot no longer exists. */
   readonly slot: ObservedSlot | undefined;
-  /** Looks in a row without it. */
+  /** Consecutive polls without it. */
   readonly missedPolls: number;
-  /** The target was connected to it at some time. */
+  /** The target was connected to it before. */
   readonly wasActive: boolean;
 }
 
 export interface SeenDatabase {
   readonly name: string;
   readonly now: DatabaseFacts | undefined;
-  /** As they were when they were first seen. */
+  /** Content of the publications at the first poll. */
   readonly publications: ReadonlyMap<string, string>;
-  /** Publications that the target reads; empty: not known. */
+  /** Publications that the target subscribes to; empty: not known. */
   readonly publicationsRead: readonly string[];
   readonly shapes: TableShapeChange | undefined;
 }
@@ -41,10 +41,10 @@ export interface TableShapeChange {
   readonly now: ReadonlyMap<number, TableShape>;
 }
 
-/** A rule looks, and tells what is broken; nothing is what it wants to see. */
+/** A rule returns the violations that it finds; an empty list when there are none. */
 export type WatchRule = (seen: WatchRuleInput) => readonly Violation[];
 
-/** The samples of the last so many milliseconds; undefined: they do not go back that far. */
+/** The samples of the last `ms` milliseconds; undefined: the window does not reach back that far. */
 export function samplesSince(window: readonly ServerFacts[], ms: number): readonly ServerFacts[] | undefined {
   const now = window.at(-1)?.at ?? 0;
   const begin = window.findLastIndex(({ at }) => at <= now - ms);

@@ -1,30 +1,30 @@
 import type { ConnectionProbe } from '../connection-probe.ts';
 
-/** What the server as a whole tells in one look. */
+/** What one poll reads about the whole server. */
 export interface ServerFacts {
-  /** Milliseconds since the epoch, by our clock. */
+  /** Milliseconds since the epoch, by the clock of this machine. */
   readonly at: number;
   readonly version: number;
-  /** When the postmaster started, as the server writes it. */
+  /** Start of the postmaster, as a text of the server. */
   readonly startedAt: string;
   readonly inRecovery: boolean;
-  /** Bytes of WAL ever written; undefined in recovery. */
+  /** Current WAL position in bytes; undefined in recovery. */
   readonly walPosition: number | undefined;
   readonly slots: readonly ObservedSlot[];
   readonly senders: readonly ObservedWalSender[];
   readonly copies: readonly ObservedCopy[];
-  /** Databases that somebody reads with pg_dump. */
+  /** Databases that pg_dump is reading. */
   readonly dumps: readonly string[];
   readonly settings: ReadonlyMap<string, ObservedSetting>;
-  /** Host rules as one hash; undefined: not to be seen. */
+  /** Hash of pg_hba_file_rules; undefined: the role may not read it. */
   readonly hostRules: string | undefined;
   readonly role: ObservedRole | undefined;
   readonly databases: readonly TransactionCounts[];
-  /** Commits that wait for a synchronous standby, and for how many seconds the oldest does. */
+  /** Commits that wait for a synchronous standby, and the longest wait in seconds. */
   readonly blocked: { readonly commits: number; readonly seconds: number };
-  /** Questions that the server did not answer: this role may not ask them, or they took too long. */
+  /** Ids of queries that failed: the role may not run them, or they timed out. */
   readonly denied: readonly string[];
-  /** The last look at the door; undefined: none yet. */
+  /** Result of the last new connection; undefined: none yet. */
   readonly connection: ConnectionProbe | undefined;
 }
 
@@ -35,49 +35,49 @@ export interface ObservedSlot {
   readonly temporary: boolean;
   readonly active: boolean;
   readonly pid: number | undefined;
-  /** Bytes of WAL that the target has confirmed; undefined: a physical slot. */
+  /** WAL position in bytes that the target has confirmed; undefined: a physical slot. */
   readonly flushed: number | undefined;
-  /** Bytes of WAL the slot keeps on the disk. */
+  /** Bytes of WAL that the slot retains. */
   readonly retained: number | undefined;
-  /** `reserved`, `extended`, `unreserved`, `lost` (13 and newer). */
+  /** `reserved`, `extended`, `unreserved`, `lost` (13 and later). */
   readonly walStatus: string | undefined;
-  /** Bytes until it is lost; undefined: no limit is set, or the version does not tell. */
+  /** Bytes of WAL until the slot is lost; undefined: there is no limit, or the version does not report it. */
   readonly safeWalBytes: number | undefined;
-  /** As the server writes it (17 and newer): moves with every attempt of a target that fails. */
+  /** As a text of the server (17 and later); changes with every failed attempt of the target. */
   readonly inactiveSince: string | undefined;
-  /** Why it can never be used again (17 and newer). */
+  /** invalidation_reason: why the slot cannot be used any more (17 and later). */
   readonly invalidated: string | undefined;
-  /** Transactions decoded for it, failed attempts included (14 and newer). */
+  /** Transactions decoded for the slot, including failed attempts (14 and later). */
   readonly decoded: number | undefined;
 }
 
 export interface ObservedWalSender {
   readonly pid: number;
   readonly database: string | undefined;
-  /** Of a subscription its name. */
+  /** application_name; a subscription uses its name. */
   readonly application: string;
-  /** `startup` while a table is copied, then `catchup`, `streaming`. */
+  /** `startup` while a table is copied, then `catchup` and `streaming`. */
   readonly state: string;
   readonly address: string | undefined;
-  /** The replication command it runs. */
+  /** The running replication command. */
   readonly command: string;
 }
 
 export interface ObservedCopy {
   readonly pid: number;
   readonly database: string;
-  /** The table's OID (14 and newer), else its name as the statement has it. */
+  /** Oid of the table (14 and later), else its name in the statement. */
   readonly table: number | string;
   readonly rows: number;
   readonly bytes: number;
-  /** Of pg_dump. */
+  /** The COPY belongs to pg_dump. */
   readonly dump: boolean;
 }
 
 export interface ObservedSetting {
   readonly value: string;
   readonly pendingRestart: boolean;
-  /** What the files say, read or not; undefined: nothing, or not to be seen. */
+  /** Value in the configuration files; undefined: not set there, or the role may not read them. */
   readonly inFile: string | undefined;
 }
 
@@ -86,9 +86,9 @@ export interface ObservedRole {
   readonly superuser: boolean;
   readonly replication: boolean;
   readonly login: boolean;
-  /** Until the password expires; undefined: never. */
+  /** Seconds until the password expires; undefined: never. */
   readonly secondsLeft: number | undefined;
-  /** Changes whenever the role is altered, its password included; undefined: not to be seen. */
+  /** Changes when the role or its password is altered; undefined: the role may not read it. */
   readonly revision: string | undefined;
 }
 
@@ -98,12 +98,12 @@ export interface TransactionCounts {
   readonly rollbacks: number;
 }
 
-/** What one database tells in one look. */
+/** What one poll reads about one database. */
 export interface DatabaseFacts {
   readonly name: string;
   readonly tables: readonly ObservedTable[];
   readonly publications: ReadonlyMap<string, string>;
-  /** Undefined: not asked this time. */
+  /** undefined: not read in this poll. */
   readonly shapes: ReadonlyMap<number, TableShape> | undefined;
   readonly sizes: ReadonlyMap<number, number> | undefined;
   readonly denied: readonly string[];
@@ -111,29 +111,29 @@ export interface DatabaseFacts {
 
 export interface ObservedTable {
   readonly oid: number;
-  /** Qualified. */
+  /** `schema.table`. */
   readonly name: string;
   readonly seqScans: number;
   readonly seqRows: number;
-  /** As counted: live rows, or what ANALYZE knew. */
+  /** Estimated live rows. */
   readonly rows: number;
   readonly changed: number;
 }
 
 export interface TableShape {
   readonly name: string;
-  /** Of its columns. */
+  /** Hash of the columns. */
   readonly columns: string;
-  /** Its replica identity, with the indexes that may serve. */
+  /** Replica identity and the indexes that can serve as one. */
   readonly identity: string;
-  /** UPDATE and DELETE can be told apart on the target. */
+  /** UPDATE and DELETE can be replicated. */
   readonly hasReplicaIdentity: boolean;
 }
 
-/** Nobody could be asked. */
+/** The source could not be reached. */
 export interface SourceOutage {
   readonly at: number;
-  /** An SQLSTATE, a code of the operating system, or one of the connection's own. */
+  /** An SQLSTATE, an error code of the operating system, or a code of ConnectError. */
   readonly code: string;
   readonly reason: string;
 }

@@ -68,7 +68,7 @@ export const walSenderStatusQuery: WatchQuery<readonly ObservedWalSender[]> = {
   fallback: [],
 };
 
-/** A view of its own tells how far a COPY is since 14; before it only the statement is to be seen. */
+/** Running COPY statements. pg_stat_progress_copy exists from PostgreSQL 14 on; before it only the statement is visible. */
 export const copyProgressQuery: WatchQuery<readonly ObservedCopy[]> = {
   id: 'copies',
   sql: (version) =>
@@ -122,7 +122,7 @@ export const watchedSettingsQuery: WatchQuery<ReadonlyMap<string, ObservedSettin
   fallback: new Map(),
 };
 
-/** The files as they are now: ALTER SYSTEM shows here before anybody reloads. */
+/** Settings in the configuration files. ALTER SYSTEM is visible here before a reload. */
 export const fileSettingsQuery: WatchQuery<ReadonlyMap<string, string>> = {
   id: 'files',
   sql: () =>
@@ -156,7 +156,7 @@ export const currentRoleQuery: WatchQuery<
   fallback: undefined,
 };
 
-/** The version of the role's row: it tells that a password was changed without telling anything of the password. */
+/** xmin of the role's row, which changes with the password without revealing it. */
 export const roleRevisionQuery: WatchQuery<string | undefined> = {
   id: 'revision',
   sql: () => 'SELECT xmin::text AS revision FROM pg_authid WHERE rolname = current_user',

@@ -9,16 +9,16 @@ import type { DatabaseTrackingState } from './tracking-state.ts';
 
 export interface DatabasePoll {
   readonly server: ServerFacts;
-  /** undefined: it was not this one's turn. */
+  /** undefined: this database was not read in this poll. */
   readonly facts: DatabaseFacts | undefined;
-  /** Its slot, if there is one. */
+  /** The slot of the migration in this database. */
   readonly slot: ObservedSlot | undefined;
-  /** The source was looked at before, and this slot was not there. */
+  /** An earlier poll did not find this slot. */
   readonly isNewSlot: boolean;
   readonly limits: WatchLimits;
 }
 
-/** What is remembered of one database after a look. */
+/** The tracking state of one database after a poll. */
 export function trackDatabase(previous: DatabaseTrackingState, poll: DatabasePoll): DatabaseTrackingState {
   const { server, slot, limits } = poll;
   const { at } = server;
@@ -63,7 +63,10 @@ export function trackDatabase(previous: DatabaseTrackingState, poll: DatabasePol
   return { ...next, copyFinished: true, tables: markAllDone(tables), peakLag: Math.max(next.peakLag, lag) };
 }
 
-/** Of a database after a look: `stopped` when a rule that stops replication is broken in it. */
+/**
+ * The phase of one database after a poll.
+ * @param stopped a rule that stops replication is broken in it
+ */
 export function databasePhase(
   state: DatabaseTrackingState,
   server: ServerFacts,
@@ -93,7 +96,7 @@ export function databasePercent(state: DatabaseTrackingState, phase: WatchPhase,
   );
 }
 
-/** Nothing was copied for a while, and everything that is there was read, or there was time enough to begin. */
+/** True while tables are copied, shortly after that, and after a new slot became active until its copy had time to start. */
 export function isInitialCopyRunning(
   { lastCopyAt, firstActiveAt, slotAppeared, copyFinished, tables }: DatabaseTrackingState,
   at: number,
@@ -105,7 +108,7 @@ export function isInitialCopyRunning(
   return slotAppeared && !copyFinished && left && isRecent(firstActiveAt);
 }
 
-/** Bytes of WAL that are written and not confirmed. */
+/** Bytes of WAL that the target has not confirmed. */
 export function slotLagBytes(slot: ObservedSlot, { walPosition }: ServerFacts): number {
   return walPosition === undefined || slot.flushed === undefined ? 0 : Math.max(0, walPosition - slot.flushed);
 }
@@ -118,7 +121,7 @@ function isCopySeen(database: string, server: ServerFacts): boolean {
   );
 }
 
-/** A COPY of the application itself is nobody's copy of ours. */
+/** COPY statements of the migration and of pg_dump, without those of the application. */
 function copiesOf(database: string, { copies, senders }: ServerFacts) {
   const pids = new Set(senders.map(({ pid }) => pid));
   return copies.filter((copy) => copy.database === database && (copy.dump || pids.has(copy.pid)));

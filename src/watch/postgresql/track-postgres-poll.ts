@@ -27,14 +27,14 @@ export interface PostgresTrackingOptions {
   readonly limits: WatchLimits;
   /** Databases that are not migrated. */
   readonly ignoreDbs: readonly string[];
-  /** `--slot`. */
+  /** Names given with `--slot`. */
   readonly namedSlots: readonly string[];
   readonly preflightWarnings: readonly string[];
-  /** From when the two weeks run, if the record tells. */
+  /** When the migration started; undefined: not known. */
   readonly migrationStart: (firstSeen: number | undefined) => MigrationStart | undefined;
 }
 
-/** One look more: what is remembered after it, and what is to be said of it. */
+/** Combines a poll with the state of earlier polls. */
 export function trackPostgresPoll(
   state: PostgresTrackingState,
   poll: PostgresPoll,
@@ -130,7 +130,7 @@ function trackFacts(
   };
 }
 
-/** Nothing new is known: the last numbers stay, and the phase tells that they are old. */
+/** Keeps the last numbers while the source cannot be reached; the phase shows that they are old. */
 function trackOutage(
   previous: PostgresTrackingState,
   outage: SourceOutage,
@@ -180,7 +180,7 @@ function seenSlots(databases: ReadonlyMap<string, DatabaseTrackingState>, server
   );
 }
 
-/** Those the migration was met in: what happens in others is not its business. */
+/** Databases of the migration; the rules ignore others. */
 function seenDatabases(databases: ReadonlyMap<string, DatabaseTrackingState>): WatchRuleInput['databases'] {
   return [...databases.values()].flatMap(({ name, slot, facts, publications, publicationsRead, shapes }) =>
     slot === undefined || publications === undefined
@@ -189,7 +189,7 @@ function seenDatabases(databases: ReadonlyMap<string, DatabaseTrackingState>): W
   );
 }
 
-/** The first look that finds none of ours tells which slots are somebody else's. */
+/** The first poll without a slot of the migration shows which slots belong to other consumers. */
 function otherSlotsOf(ours: SlotChoice['slots'], { slots }: ServerFacts): readonly string[] | undefined {
   if (ours.length > 0) return undefined;
   return slots.filter((slot) => !isTableSyncSlot(slot)).map(({ name }) => name);

@@ -1,10 +1,10 @@
 import type { TableSample } from '../status-sample.ts';
 import type { ObservedCopy, ObservedTable } from './server-facts.ts';
 
-/** What is remembered of one table from look to look. */
+/** What is kept of one table between two polls. */
 export interface TableTrackingState {
   readonly state: TableSample['state'];
-  /** Counters when it was first seen. */
+  /** Statistics counters at the first poll. */
   readonly scans: number;
   readonly rowsRead: number;
   readonly rowsDone: number;
@@ -15,17 +15,17 @@ export type TrackedTables = ReadonlyMap<number, TableTrackingState>;
 
 export interface TablePoll {
   readonly tables: readonly ObservedTable[];
-  /** Undefined: not measured this time. */
+  /** undefined: not measured in this poll. */
   readonly sizes: ReadonlyMap<number, number> | undefined;
-  /** Of this database, by the migration or by pg_dump. */
+  /** COPY statements of the migration or of pg_dump in this database. */
   readonly copies: readonly ObservedCopy[];
-  /** A copy was seen in this database now or before: without one, a whole scan is the application's. */
+  /** A COPY was seen in this database. Before that, a full scan of a table belongs to the application. */
   readonly copying: boolean;
 }
 
 /**
- * A table is being copied while its COPY runs; it is done when that has ended, or when it was read as a whole once more than
- * before: COPY counts as one sequential scan, and small tables are over before anybody looks.
+ * A table is `copying` while its COPY runs. It is `done` when that has ended, or when one more sequential scan has read the
+ * whole table: COPY counts as one, and the copy of a small table ends between two polls.
  */
 export function trackTables(before: TrackedTables, { tables, sizes, copies, copying }: TablePoll): TrackedTables {
   return new Map(
@@ -50,7 +50,7 @@ export function trackTables(before: TrackedTables, { tables, sizes, copies, copy
 
 const waitingState = { state: 'waiting', rowsDone: 0 } as const;
 
-/** Replication is past the copy: every table was. */
+/** Marks all tables as copied, once replication is past the initial copy. */
 export function markAllDone(tables: TrackedTables): TrackedTables {
   return new Map([...tables].map(([oid, table]) => [oid, { ...table, state: 'done' }]));
 }
@@ -68,7 +68,7 @@ export function sumCopiedBytes(tables: TrackedTables, now: readonly ObservedTabl
   };
 }
 
-/** Those being copied first, then the biggest; fifty at most. */
+/** At most 50 tables: those being copied, then the largest. */
 export function sampleTables(tables: TrackedTables, now: readonly ObservedTable[]): readonly TableSample[] {
   return now
     .flatMap((table) => sampleTable(table, tables.get(table.oid)))
@@ -80,7 +80,7 @@ function sampleTable(table: ObservedTable, tracked: TableTrackingState | undefin
   if (tracked === undefined) return [];
   const { state, bytes, rowsDone } = tracked;
   const isDone = state === 'done';
-  // The count may be old, so a copy that goes on is never whole.
+  // The number of rows is an estimate, so a running copy never shows as complete.
   const part = isDone ? 1 : table.rows === 0 ? 0 : Math.min(0.99, rowsDone / table.rows);
   return [
     {

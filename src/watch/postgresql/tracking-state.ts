@@ -2,23 +2,23 @@ import type { MovingRate } from '../moving-rate.ts';
 import type { DatabaseFacts, ServerFacts, SourceOutage, TableShape } from './server-facts.ts';
 import type { TrackedTables } from './track-tables.ts';
 
-/** What a watch remembers between two looks. */
+/** What is kept between two polls of a PostgreSQL source. */
 export interface PostgresTrackingState {
   readonly first: ServerFacts | undefined;
   /** Oldest first. */
   readonly window: readonly ServerFacts[];
   readonly databases: ReadonlyMap<string, DatabaseTrackingState>;
-  /** Slots of the migration that were seen, now or in an earlier run. */
+  /** Slots of the migration, from this run and earlier ones. */
   readonly knownSlots: readonly string[];
-  /** Slots of somebody else: there when none of ours was. */
+  /** Slots of other consumers. */
   readonly otherSlots: readonly string[] | undefined;
-  /** When a slot of it was first seen, in milliseconds since the epoch. */
+  /** When a slot of the migration was first seen, in milliseconds since the epoch. */
   readonly firstSeen: number | undefined;
-  /** Of the copy, in bytes; of WAL written; of WAL confirmed. */
+  /** Rates in bytes per second: of the copy, of WAL written, of WAL confirmed. */
   readonly copyRate: MovingRate | undefined;
   readonly writtenRate: MovingRate | undefined;
   readonly confirmedRate: MovingRate | undefined;
-  /** Looks in a row with nothing left to replicate. */
+  /** Consecutive polls with nothing left to replicate. */
   readonly idlePolls: number;
   readonly outage: { readonly since: number; readonly last: SourceOutage } | undefined;
   readonly percent: number;
@@ -26,7 +26,7 @@ export interface PostgresTrackingState {
 
 export interface DatabaseTrackingState {
   readonly name: string;
-  /** The last time it was visited. */
+  /** Facts of the last poll that read this database. */
   readonly facts: DatabaseFacts | undefined;
   readonly publications: ReadonlyMap<string, string> | undefined;
   readonly publicationsRead: readonly string[];
@@ -34,30 +34,30 @@ export interface DatabaseTrackingState {
     | { readonly first: ReadonlyMap<number, TableShape>; readonly now: ReadonlyMap<number, TableShape> }
     | undefined;
   readonly tables: TrackedTables;
-  /** Its slot, by name; undefined: none was seen. */
+  /** Name of its slot; undefined: none was seen. */
   readonly slot: string | undefined;
   readonly missedPolls: number;
-  /** When the target was first connected to the slot, and when a table was last being copied. */
+  /** Milliseconds since the epoch: first connection of the target to the slot, and last COPY of a table. */
   readonly firstActiveAt: number | undefined;
   readonly lastCopyAt: number | undefined;
-  /** The slot came while it was watched, so its copy lies ahead. */
+  /** The slot was created during the watch, so its initial copy is still to come. */
   readonly slotAppeared: boolean;
-  /** The copy was over at some time. */
+  /** The initial copy has ended. */
   readonly copyFinished: boolean;
-  /** The most bytes it was behind after the copy. */
+  /** Largest lag in bytes after the copy. */
   readonly peakLag: number;
   readonly percent: number;
 }
 
 export interface RecordedSlots {
-  /** Slots of the migration that an earlier run saw. */
+  /** Slots of the migration from earlier runs. */
   readonly slots: readonly { readonly name: string; readonly database: string }[];
   readonly otherSlots: readonly string[] | undefined;
   readonly firstSeen: number | undefined;
 }
 
 export function initialPostgresState({ slots, otherSlots, firstSeen }: RecordedSlots): PostgresTrackingState {
-  // They were in use then, so one that is not now was dropped, or its target is gone.
+  // Slots of earlier runs were active, so an inactive one was dropped or lost its target.
   const known = slots.map(({ name, database }) => ({ ...initialDatabaseState(database), slot: name, activeAt: 0 }));
   return {
     first: undefined,

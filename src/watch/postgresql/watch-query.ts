@@ -1,10 +1,10 @@
 import type { PostgresqlRow, PostgresqlSession } from '../../postgresql/connection.ts';
 import { QueryError } from '../../postgresql/query-error.ts';
 
-/** One SELECT without a parameter; all questions of a look travel in one message, inside a read-only transaction. */
+/** One SELECT without parameters. All queries of a poll are sent in one message, in a read-only transaction. */
 export interface WatchQuery<T> {
   readonly id: string;
-  /** undefined: this version (server_version_num) has no such thing, and `absent` is the answer. */
+  /** undefined: this version (`server_version_num`) cannot answer, and the result is `fallback`. */
   readonly sql: (version: number) => string | undefined;
   readonly decode: (rows: readonly PostgresqlRow[]) => T;
   readonly fallback: T;
@@ -13,24 +13,24 @@ export interface WatchQuery<T> {
 export interface WatchQuerySession {
   readonly session: PostgresqlSession;
   readonly version: number;
-  /** Milliseconds for each message. */
+  /** Milliseconds per message. */
   readonly limit: number;
-  /** Hears every message before it is sent. */
+  /** Called with every message before it is sent. */
   readonly onSent: (text: string) => void;
-  /** What this server denied once is not asked again. */
+  /** Ids of queries that the server has denied; they are not sent again. */
   readonly deniedIds: Set<string>;
 }
 
 export interface WatchQueryResults {
-  /** What was answered; `absent` where there is no answer. */
+  /** The result of a query; its `fallback` when it has none. */
   readonly read: <T>(query: WatchQuery<T>) => T;
-  /** Why a question has no answer this time; undefined: it has one, or this version has no such thing. */
+  /** Why a query failed; undefined: it succeeded, or this version cannot answer it. */
   readonly failure: (query: WatchQuery<unknown>) => QueryError | undefined;
 }
 
 /**
- * Throws a QueryError when the session is lost. When the server refuses the message each question goes alone, so that exactly
- * the one that is denied or too slow has no answer.
+ * Runs several queries. When the server rejects the message, each query is sent alone, so that only the denied or slow one
+ * fails. Throws a QueryError when the session is lost.
  */
 export async function runWatchQueries(
   queries: readonly WatchQuery<unknown>[],
@@ -64,12 +64,12 @@ export async function runWatchQueries(
   };
 }
 
-/** Denied, or not known to this server; what was only too slow is asked again. */
+/** The query was denied or is not supported. A query that timed out is tried again. */
 function isPermanent({ code }: QueryError): boolean {
   return code.startsWith('42') || code.startsWith('0A');
 }
 
-/** Rows of each question, or why the server refused the message. */
+/** Rows of each query, or the error of the whole message. */
 async function send(
   queries: readonly string[],
   querySession: WatchQuerySession,
@@ -94,15 +94,15 @@ function readOnlyTransaction(queries: readonly string[], version: number): strin
   return [...transactionPrelude(version), ...queries, 'COMMIT'].join('; ');
 }
 
-/** A look never writes, waits for no lock and runs nobody's function but the server's own. */
+/** The transaction cannot write, waits at most 500 ms for locks, and calls only functions of pg_catalog. */
 function transactionPrelude(version: number): readonly string[] {
   return [
     'BEGIN READ ONLY',
-    // A short one of the role would end the session in the middle of a look.
+    // A short transaction_timeout of the role would end the session during a poll.
     ...(version < 170_000 ? [] : ["SET LOCAL transaction_timeout='0'"]),
     "SET LOCAL statement_timeout='5s'",
     "SET LOCAL lock_timeout='500ms'",
-    // Unless it is named, pg_temp comes first, with whatever a login trigger or a pooled session left there.
+    // pg_temp is named last: otherwise it comes first, with objects of a login trigger or a pooled session.
     'SET LOCAL search_path=pg_catalog,pg_temp',
     ...(version < 110_000 ? [] : ['SET LOCAL jit=off']),
   ];

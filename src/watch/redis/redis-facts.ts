@@ -1,28 +1,31 @@
 import { infoNumber, type KeyspaceEntry, parseInfoFields, parseKeyspace, type RedisInfo } from '../../redis/info.ts';
 import type { ConnectionProbe } from '../connection-probe.ts';
 
-/** What the server tells in one look. */
+/** What one poll reads from the server. */
 export interface RedisFacts {
-  /** Milliseconds since the epoch, by our clock. */
+  /** Milliseconds since the epoch, by the clock of this machine. */
   readonly at: number;
   readonly runId: string;
   readonly isPrimary: boolean;
   /** Changes with a failover. */
   readonly replicationId: string;
-  /** Bytes of the replication stream ever written. */
+  /** Offset of the replication stream in bytes. */
   readonly offset: number;
   readonly replicas: readonly ConnectedReplica[];
-  /** Keys written by the snapshot that runs (7.0 and newer), and all of them; undefined: none runs, or it is not told. */
+  /**
+   * Keys that the running snapshot has written, and their total (7.0 and later); undefined: no snapshot is running, or the
+   * version does not report it.
+   */
   readonly snapshot: { readonly done: number; readonly total: number } | undefined;
   readonly fullSyncs: number;
-  /** Bytes of data in memory, and bytes ever sent to replicas (7.0 and newer). */
+  /** Bytes of the dataset in memory, and bytes sent to replicas in total (7.0 and later). */
   readonly dataset: number;
   readonly sent: number | undefined;
   readonly keyspace: readonly KeyspaceEntry[];
   readonly evicted: number;
-  /** Logins that were refused (7.0 and newer). */
+  /** Refused logins in total (7.0 and later). */
   readonly deniedLogins: number | undefined;
-  /** What is configured, as far as it may be asked. */
+  /** Settings of the server, as far as the user may read them. */
   readonly config: ReadonlyMap<string, string>;
   readonly connection: ConnectionProbe | undefined;
 }
@@ -33,7 +36,7 @@ export interface ConnectedReplica {
   /** `wait_bgsave`, `send_bulk`, `online`. */
   readonly state: string;
   readonly offset: number;
-  /** Seconds since it was last heard of. */
+  /** Seconds since its last acknowledgement. */
   readonly lag: number;
 }
 

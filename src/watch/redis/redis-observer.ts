@@ -15,17 +15,17 @@ export interface RedisObserverOptions {
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   readonly signal: AbortSignal;
-  /** Hears every command before it is sent. */
+  /** Called with every command before it is sent. */
   readonly onSent: (place: string, text: string) => void;
 }
 
 export interface RedisObserver {
-  /** Looks once; a source that does not answer is an outage, never an error. */
+  /** Reads the source once. An unreachable source is an outage, never an error. */
   poll(): Promise<RedisPoll>;
   close(): Promise<void>;
 }
 
-/** What a replica depends on. Nothing with a secret in it. */
+/** Settings that replication depends on; none of them holds a secret. */
 const watchedConfigNames = [
   'client-output-buffer-limit',
   'repl-timeout',
@@ -60,7 +60,7 @@ export function createRedisObserver(options: RedisObserverOptions): RedisObserve
   };
 
   const facts = async (at: number): Promise<RedisFacts> => {
-    // One section at a time is not worth it: all of them are a few kilobytes.
+    // All sections of INFO together are a few kilobytes.
     const info = parseInfo(String(await send(['INFO', 'everything'])));
     const config: [string, string][] = [];
     for (const name of watchedConfigNames) config.push(...(await setting(name)));
@@ -89,7 +89,7 @@ export function createRedisObserver(options: RedisObserverOptions): RedisObserve
   };
 }
 
-/** Connects anew and leaves. */
+/** Opens a connection and closes it without a command. */
 async function probeRedisConnection({ source, limits, signal }: RedisObserverOptions): Promise<ConnectionProbe> {
   const addresses = await resolveAddresses(source.host);
   try {

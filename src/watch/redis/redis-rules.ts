@@ -8,12 +8,12 @@ import type { ConnectedReplica, RedisFacts, RedisOutage } from './redis-facts.ts
 export interface RedisRuleInput {
   readonly now: RedisFacts;
   readonly first: RedisFacts;
-  /** Oldest first; the last is `now`. */
+  /** Oldest first; the last one is `now`. */
   readonly window: readonly RedisFacts[];
   readonly replica: ConnectedReplica | undefined;
-  /** The one that was there; undefined: none was. */
+  /** The replica of earlier polls; undefined: none was seen. */
   readonly knownReplica: string | undefined;
-  /** Milliseconds since it was last there. */
+  /** Milliseconds since it was last connected. */
   readonly missingMs: number;
   readonly fullSyncs: FullSyncCount;
   readonly limits: WatchLimits;
@@ -25,7 +25,7 @@ export function runRedisRules(input: RedisRuleInput): readonly Violation[] {
   return redisRules.flatMap((rule) => rule(input));
 }
 
-/** Those that mean that nothing is replicated. */
+/** Violations during which nothing is replicated. */
 export const redisStoppingRules: ReadonlySet<string> = new Set([
   'full-sync-loop',
   'replica-timeout',
@@ -76,7 +76,7 @@ const replicaTimeoutRule: RedisRule = ({ replica, now }) => {
       ];
 };
 
-/** Each full copy fails and the next one begins. */
+/** Each full synchronization fails and the next one starts. */
 const fullSyncLoopRule: RedisRule = ({ now, replica, fullSyncs, limits }) => {
   const { started, since = now.at } = fullSyncs;
   if (started < limits.failedAttempts || replica?.state === 'online') return [];
@@ -132,7 +132,7 @@ const deniedLoginsRule: RedisRule = ({ now, window }) => {
       ];
 };
 
-/** Keys that disappear by the half while they are copied are an accident, or FLUSHALL. */
+/** A loss of half of the keys during a migration points to FLUSHALL or a mistake. */
 const droppedKeysRule: RedisRule = ({ now, window }) => {
   const count = (facts: RedisFacts | undefined) => (facts?.keyspace ?? []).reduce((sum, { keys }) => sum + keys, 0);
   const [before, after] = [count(window[0]), count(now)];

@@ -4,7 +4,7 @@ import { migrationStartOf } from '../watch-record.ts';
 import { createRedisObserver } from './redis-observer.ts';
 import { initialRedisState, trackRedisPoll } from './track-redis-poll.ts';
 
-/** Looks at a Redis source; reads only. */
+/** Watches a Redis source without writing to it. */
 export function createRedisWatcher(source: RedisSource, options: WatchOptions): SourceWatcher {
   const { record, limits, clock, signal, onSent = () => {} } = options;
   const now = () => clock.now();

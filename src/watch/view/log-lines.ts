@@ -1,10 +1,10 @@
 import type { StatusSample, Violation } from '../status-sample.ts';
 import { statusSummaryLine, violationLogLine } from './status-text.ts';
 
-/** What was said last; a reader without a terminal hears of changes, and at least once a minute. */
+/** What was logged last. Without a terminal, lines are written for changes and at least once a minute. */
 export interface LoggedState {
   readonly sample: StatusSample;
-  /** Rules that are broken, as of the last look. */
+  /** Violations of the last poll. */
   readonly broken: readonly Violation[];
 }
 

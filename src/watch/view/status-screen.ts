@@ -7,25 +7,25 @@ import { formatByteCount, formatElapsed } from '../units.ts';
 import { phaseLabels, timeLeftText } from './status-text.ts';
 
 export interface StatusScreenOptions {
-  /** Cells and lines of the terminal. */
+  /** Width and height of the terminal in characters. */
   readonly columns: number;
   readonly rows: number;
-  /** What is watched, as `HOST:PORT/DBNAME`. */
+  /** The source, as `HOST:PORT/DBNAME`. */
   readonly title: string;
-  /** Bytes behind at each look, oldest first. */
+  /** Lag in bytes of each poll, oldest first. */
   readonly lags: readonly number[];
   readonly paint: TerminalStyles;
   readonly ruler: TextMeasurer;
-  /** What Ctrl-C does, where it is not the watch alone that ends. */
+  /** Effect of Ctrl-C; absent: it ends only the watch. */
   readonly footer?: string;
-  /** Instead of the line that tells when the service stops it. */
+  /** Replaces the line with the deadline of the service. */
   readonly deadlineText?: string;
 }
 
-/** The picture of one look: what is broken comes before what goes well, and all of it fits. */
+/** Draws one sample: violations first, then databases, within the size of the terminal. */
 export function drawStatusScreen(sample: StatusSample, options: StatusScreenOptions): readonly string[] {
   if (options.columns >= minColumns) return drawLines(sample, options);
-  // What cannot be laid out any more is cut, and colour cannot be cut.
+  // In a very narrow terminal lines are truncated, which is possible only without colours.
   const lines = drawLines(sample, { ...options, paint: noColor });
   return lines.map((line) => options.ruler.truncate(line, Math.max(1, options.columns - 1)));
 }
@@ -42,7 +42,7 @@ function drawLines(sample: StatusSample, options: StatusScreenOptions): readonly
   const bottom = options.footer ?? 'Ctrl-C ends the watch; the migration goes on';
   const footerLines = [options.paint.dim(options.ruler.truncate(bottom, width))];
   const available = Math.max(0, rows - header.length - footerLines.length - 2);
-  // At least a third is for the databases: a flood of violations must not hide them.
+  // Violations take at most two thirds of the screen, so that databases stay visible.
   const shown = cutLines(violations, Math.max(4, Math.ceil((available * 2) / 3)), options.paint);
   const databases = databaseLines(
     withoutEmptyDatabases(sample.databases),
@@ -117,7 +117,7 @@ function databaseLines(
   const { paint, ruler } = options;
   if (room < Math.min(2, databases.length))
     return room < 1 ? [] : [paint.dim(ruler.truncate(phaseCounts(databases), width))];
-  // Tables of databases that are done tell nothing.
+  // Tables are shown only for databases that are being copied or are stalled.
   const expanded = databases.filter(({ phase }) => phase === 'copying' || phase === 'stalled');
   const spare = Math.max(0, room - databases.length);
   const each = expanded.length === 0 ? 0 : Math.max(0, Math.floor(spare / expanded.length));
@@ -131,7 +131,7 @@ function databaseLines(
   return cutLines(lines, room, paint);
 }
 
-/** An empty database that nobody migrates says nothing. */
+/** Leaves out databases that are empty and not migrated. */
 function withoutEmptyDatabases(databases: readonly DatabaseSample[]): readonly DatabaseSample[] {
   const found = databases.filter(({ phase, tables }) => phase !== 'waiting' || tables.length > 0);
   return found.length === 0 ? databases : found;
@@ -183,7 +183,7 @@ function cutLines(lines: readonly string[], room: number, paint: TerminalStyles)
   return [...lines.slice(0, room - 1), paint.dim(`… ${lines.length - room + 1} lines more`)];
 }
 
-/** At blanks, as far as they go. */
+/** Breaks a text at spaces. */
 function wrapWords(text: string, cells: number, ruler: TextMeasurer): readonly string[] {
   const lines: string[] = [];
   let line = '';

@@ -10,7 +10,7 @@ export const phaseLabels: Readonly<Record<WatchPhase, string>> = {
   gone: 'GONE',
 };
 
-/** `3 min left`; never, when it gets no nearer; nothing where that is no question. */
+/** `3 min left`; empty when there is no estimate, or nothing left. */
 export function timeLeftText({ phase, eta_seconds: eta }: StatusSample): string {
   if (phase !== 'copying' && phase !== 'catching_up') return '';
   if (eta !== undefined) return `${formatElapsed(eta)} left`;

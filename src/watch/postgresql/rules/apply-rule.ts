@@ -3,7 +3,7 @@ import { formatElapsed } from '../../units.ts';
 import { findSlot, type SeenSlot, samplesSince, type WatchRule, type WatchRuleInput } from '../rule-input.ts';
 import type { ServerFacts } from '../server-facts.ts';
 
-/** The target fails on a change again and again, or does not come at all. */
+/** The target repeatedly fails to apply a change, does not apply, or is not connected. */
 export const applyRule: WatchRule = (input) => input.slots.flatMap((seenSlot) => checkSlot(seenSlot, input));
 
 function checkSlot({ name, database, slot, wasActive }: SeenSlot, input: WatchRuleInput): readonly Violation[] {
@@ -54,7 +54,7 @@ function checkSlot({ name, database, slot, wasActive }: SeenSlot, input: WatchRu
   ];
 }
 
-/** Nobody at nearly every look, and nothing confirmed while there is something to confirm. */
+/** The slot was inactive in at least 80 % of the samples, and the target confirmed nothing although there are changes. */
 function isFrozen(window: readonly ServerFacts[], name: string): boolean {
   const all = window.flatMap((facts) => findSlot(facts, name) ?? []);
   const inactive = all.filter(({ active }) => !active).length;
@@ -69,7 +69,7 @@ function isFrozen(window: readonly ServerFacts[], name: string): boolean {
   );
 }
 
-/** One consumer all the time, nothing confirmed, and more to confirm at the end than at the beginning. */
+/** One consumer was connected all the time and confirmed nothing, while the WAL grew. */
 function isApplyBlocked(window: readonly ServerFacts[], name: string): boolean {
   const all = window.map((facts) => findSlot(facts, name));
   const [first] = all;
@@ -82,8 +82,8 @@ function isApplyBlocked(window: readonly ServerFacts[], name: string): boolean {
 }
 
 /**
- * How often the target came and failed. An attempt lasts milliseconds and is hardly ever met, but it leaves traces: since 17
- * the time of the last one, since 14 the transactions that were decoded for it once more.
+ * Number of failed attempts of the target. An attempt lasts milliseconds, so a poll rarely meets it, but it leaves traces:
+ * inactive_since changes (17 and later), transactions are decoded again (14 and later).
  */
 function attemptsIn(window: readonly ServerFacts[], name: string): number {
   return window.slice(1).filter((facts, at) => {
@@ -98,7 +98,7 @@ function attemptsIn(window: readonly ServerFacts[], name: string): number {
   }).length;
 }
 
-/** What the preflight warned of comes first. */
+/** Likely causes; those of preflight warnings come first. */
 function likelyCauses(warned: readonly string[]): readonly string[] {
   const known: readonly (readonly [readonly string[], string])[] = [
     [['replica-identity', 'full-without-eq'], 'rows without a replica identity, or with columns that have no equality'],

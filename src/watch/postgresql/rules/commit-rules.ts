@@ -3,7 +3,7 @@ import { formatElapsed } from '../../units.ts';
 import { findSlot, samplesSince, type WatchRule } from '../rule-input.ts';
 import type { ServerFacts } from '../server-facts.ts';
 
-/** Commits of the application that wait for the target. */
+/** Commits of the application that wait for a synchronous standby. */
 export const blockedCommitsRule: WatchRule = ({ now, window }) => {
   const before = window.at(-2);
   if (now.blocked.commits === 0 || before === undefined || before.blocked.commits === 0) return [];
@@ -16,12 +16,12 @@ export const blockedCommitsRule: WatchRule = ({ now, window }) => {
   ];
 };
 
-/** Fewer are no jump. */
+/** Rollbacks below this number are not reported. */
 const minRollbacks = 10;
 
 /**
- * Statements of the application that begin to fail. What a walsender decodes counts as rolled back too, in a lump when it
- * ends: so only stretches with one and the same walsender are judged, less what was decoded.
+ * A rising share of rollbacks, which shows that statements of the application fail. A WAL sender counts all transactions that
+ * it decoded as rollbacks when it ends, so only samples with the same WAL sender are compared, less the decoded transactions.
  */
 export const rollbackRule: WatchRule = ({ slots, databases, window, first, limits }) =>
   slots.flatMap(({ name, database }): readonly Violation[] => {

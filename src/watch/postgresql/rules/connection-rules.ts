@@ -2,7 +2,7 @@ import { checkConnectionProbe } from '../../connection-probe.ts';
 import type { Violation } from '../../status-sample.ts';
 import type { WatchRule } from '../rule-input.ts';
 
-/** Whatever may keep the target from connecting the next time, though it may still be connected. */
+/** Settings that may prevent the next connection of the target, although it is connected now. */
 export const connectionSettingsRule: WatchRule = ({ now, first }) =>
   ['listen_addresses', 'port', 'ssl', 'ssl_cert_file'].flatMap((name): readonly Violation[] => {
     const [before, after] = [first.settings.get(name)?.value, now.settings.get(name)];

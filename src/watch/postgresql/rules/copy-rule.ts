@@ -4,8 +4,8 @@ import { isTableSyncSlot } from '../choose-slots.ts';
 import { findSlot, samplesSince, type WatchRule } from '../rule-input.ts';
 
 /**
- * A table whose copy fails: its slot stays while its worker is hardly ever met, because each attempt dies at once and the
- * next one comes five seconds later.
+ * A table whose initial copy fails: its slot stays, but its worker is rarely seen, because each attempt fails at once and the
+ * next one starts five seconds later.
  */
 export const copyRule: WatchRule = ({ now, window, limits, databases }) => {
   const samples = samplesSince(window, limits.failingApply);

@@ -1,7 +1,7 @@
 import type { Violation } from '../../status-sample.ts';
 import type { SeenDatabase, WatchRule, WatchRuleInput } from '../rule-input.ts';
 
-/** Looks without a slot before it counts as dropped. */
+/** Consecutive polls without a slot after which it counts as dropped. */
 export const pollsUntilDropped = 2;
 
 const startAgainHint = 'what was copied stays on the target; start the migration again to go on from a new copy';
@@ -55,7 +55,7 @@ export const publicationRule: WatchRule = ({ databases }) =>
     });
   });
 
-/** Those the target reads, else those with the names of engines, else all: somebody else's may come and go. */
+/** Publications of the migration: those that the target subscribes to, else those named by a migration engine, else all. */
 function publicationsToCheck({ publications: first, publicationsRead }: SeenDatabase): readonly string[] {
   const names = [...first.keys()];
   const known = names.filter((name) => publicationsRead.includes(name));
@@ -64,7 +64,7 @@ function publicationsToCheck({ publications: first, publicationsRead }: SeenData
   return marked.length > 0 ? marked : names;
 }
 
-/** DDL is not replicated: the target stalls on the first row that needs it. */
+/** DDL is not replicated, so the target fails on the first row that needs it. */
 export const schemaRule: WatchRule = ({ databases }: WatchRuleInput) =>
   databases.flatMap(({ name, shapes }) => {
     if (shapes === undefined) return [];

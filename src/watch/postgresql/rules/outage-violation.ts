@@ -2,7 +2,10 @@ import type { Violation } from '../../status-sample.ts';
 import { formatElapsed } from '../../units.ts';
 import type { ServerFacts, SourceOutage } from '../server-facts.ts';
 
-/** Why nobody answers, as far as the code tells; the watch goes on and tries again. */
+/**
+ * Violations while the source cannot be reached; the error code decides the rule.
+ * @param since milliseconds since the epoch
+ */
 export function postgresOutageViolations(
   outage: SourceOutage,
   since: number,

@@ -1,7 +1,7 @@
 import type { WatchRule, WatchRuleInput } from '../rule-input.ts';
 import type { ObservedSetting } from '../server-facts.ts';
 
-/** wal_level, max_replication_slots and max_wal_senders, changed or about to be (spec.md §4.6). */
+/** Changes of wal_level, max_replication_slots and max_wal_senders, now or at the next restart (spec.md §4.6). */
 export const replicationSettingsRule: WatchRule = (input) => [...checkWalLevel(input), ...checkCounts(input)];
 
 function checkWalLevel({ now, first, slots }: WatchRuleInput) {
@@ -61,10 +61,10 @@ function checkCounts({ now, first }: WatchRuleInput) {
   });
 }
 
-/** What the next restart brings, if it is not what is. */
+/** The value after the next restart; undefined: it stays. */
 function valueAfterRestart({ value, inFile, pendingRestart }: ObservedSetting): string | undefined {
   if (inFile !== undefined) return inFile.toLowerCase() === value.toLowerCase() ? undefined : inFile;
-  // The files cannot be read by this role: only that there is another value is known.
+  // This role cannot read the files, so only the fact of another value is known.
   return pendingRestart ? 'another value' : undefined;
 }
 
