@@ -21,8 +21,8 @@ interface ServerAddress {
 /** The server behind a database cluster of the sandbox: migrations into the cluster write to it. */
 export type DataPlane = ServerAddress &
   (
-    | { readonly engine: 'postgresql'; readonly door: PostgresqlSource }
-    | { readonly engine: 'redis'; readonly door: RedisSource }
+    | { readonly engine: 'postgresql'; readonly endpoint: PostgresqlSource }
+    | { readonly engine: 'redis'; readonly endpoint: RedisSource }
   );
 
 /**
@@ -34,17 +34,17 @@ export async function connectDataPlane(url: string, deps: EngineDependencies): P
     const endpoint = parseAddress(() => readRedis({ url }).source);
     return {
       engine: 'redis',
-      door: endpoint,
+      endpoint,
       ...addressOf(endpoint),
       version: await withAddressInError(endpoint, () => readRedisVersion(endpoint, deps)),
     };
   }
   const requested = parseAddress(() => readPostgres({ source: url }, () => undefined).source);
   const hasTlsOption = /[?&\s](sslmode|ssl)=/.test(url);
-  const { door: endpoint, version } = await withAddressInError(requested, () =>
+  const { endpoint, version } = await withAddressInError(requested, () =>
     probePostgres(requested, hasTlsOption, deps),
   );
-  return { engine: 'postgresql', door: endpoint, ...addressOf(endpoint), version };
+  return { engine: 'postgresql', endpoint, ...addressOf(endpoint), version };
 }
 
 function addressOf({ host, port }: PostgresqlSource | RedisSource): Omit<ServerAddress, 'version'> {
@@ -57,7 +57,7 @@ function parseAddress<T>(read: () => T): T {
     return read();
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
-    throw new MigrationError(error.message.replaceAll('--source', 'it').replaceAll('the source', 'it'));
+    throw new MigrationError(error.message.replaceAll('--source', 'the URL').replaceAll('the source', 'the URL'));
   }
 }
 
@@ -76,10 +76,10 @@ async function probePostgres(
   endpoint: PostgresqlSource,
   hasTlsOption: boolean,
   deps: EngineDependencies,
-): Promise<{ readonly door: PostgresqlSource; readonly version: string }> {
+): Promise<{ readonly endpoint: PostgresqlSource; readonly version: string }> {
   try {
     const { version } = await withEngineSession(endpoint, deps, { name: engineApplicationName }, readServerIdentity);
-    return { door: endpoint, version: formatServerVersion(version) };
+    return { endpoint, version: formatServerVersion(version) };
   } catch (error) {
     if (hasTlsOption || !(error instanceof ConnectError) || error.code !== connectErrorCodes.noTls) throw error;
     return probePostgres({ ...endpoint, ssl: 'disable' }, true, deps);

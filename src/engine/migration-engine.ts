@@ -68,12 +68,12 @@ export function createMigrationEngine({
       if (dataPlane.engine === 'postgresql') {
         const read = parseRequestedPostgresSource(requested);
         return read.ok
-          ? startJob({ ...order, engine: 'postgresql', source: read.source, target: dataPlane.door }, startAfter)
+          ? startJob({ ...order, engine: 'postgresql', source: read.source, target: dataPlane.endpoint }, startAfter)
           : read.message;
       }
       const read = parseRequestedRedisSource(requested);
       return read.ok
-        ? startJob({ ...order, engine: 'redis', source: read.source, target: dataPlane.door }, startAfter)
+        ? startJob({ ...order, engine: 'redis', source: read.source, target: dataPlane.endpoint }, startAfter)
         : read.message;
     },
     cleanUp: () =>

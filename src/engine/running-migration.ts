@@ -66,7 +66,7 @@ async function runJob(
   progress.isOver = true;
 }
 
-/** spec §8, told by the virtual clock, which may jump: so it is looked at again and again. */
+/** Stops the migration at its deadline (spec.md §8). The virtual clock may jump, so it is read in every interval. */
 async function enforceDeadline(
   job: MigrationJob,
   deps: EngineDependencies,

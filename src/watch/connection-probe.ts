@@ -23,21 +23,21 @@ export function checkConnectionProbe(
     violations.push({
       rule: 'login-refused',
       observed: `a new connection is refused: ${after.refused.message}`,
-      hint: 'the target will be refused as well when it connects again: put back what was changed (password, host rules, TLS, connections)',
+      hint: 'undo the change (password, pg_hba.conf, TLS, connection limit): the target would be refused when it reconnects',
     });
   }
   if (before.addresses !== undefined && after.addresses !== undefined && before.addresses !== after.addresses) {
     violations.push({
       rule: 'dns-changed',
-      observed: `the name of the source was ${before.addresses} and is ${after.addresses}`,
-      hint: 'if that is another server, the migration cannot go on there: put the name back',
+      observed: `the host name of the source changed from ${before.addresses} to ${after.addresses}`,
+      hint: 'if this is another server, restore the DNS record: the migration cannot continue there',
     });
   }
   if (before.certificate !== undefined && after.certificate !== undefined && before.certificate !== after.certificate) {
     violations.push({
       rule: 'certificate-replaced',
-      observed: `the certificate is another: ${after.certificate}`,
-      hint: 'a target that verifies it must trust the new one',
+      observed: `the server certificate was replaced: ${after.certificate}`,
+      hint: 'make sure that the target trusts the new certificate, if it verifies certificates',
     });
   }
   return violations;

@@ -33,21 +33,21 @@ export function checkDeadline(
 ): readonly Violation[] {
   if (start === undefined) return [];
   const left = start.startedAt + migrationTimeLimit - now;
-  const suffix = start.from === 'migrate' ? '' : ', counted from when it was first seen';
-  const hint = 'move the application to the target before that, or stop the migration and start it again';
-  if (left <= 0) return [{ rule: 'deadline', observed: `the two weeks are over${suffix}`, hint }];
+  const suffix = start.from === 'migrate' ? '' : ', counted from the first poll that saw it';
+  const hint = 'move the application to the target before the deadline, or stop the migration and start it again';
+  if (left <= 0) return [{ rule: 'deadline', observed: `the migration has run for more than two weeks${suffix}`, hint }];
   if (etaSeconds !== undefined && etaSeconds * 1000 > left) {
-    const needed = `${formatTimeLeft(etaSeconds * 1000)} are needed and ${formatTimeLeft(left)} are left`;
+    const needed = `${formatTimeLeft(etaSeconds * 1000)} needed, ${formatTimeLeft(left)} left`;
     return [
       {
         rule: 'deadline',
-        observed: `at this pace it will not be done in time: ${needed}${suffix}`,
-        hint: 'lower the load on the source, leave big tables out, or migrate by dump',
+        observed: `at the current rate the migration does not end before the deadline: ${needed}${suffix}`,
+        hint: 'lower the load on the source, leave out large tables, or migrate by dump',
       },
     ];
   }
   if (now - start.startedAt < warnAfter) return [];
-  return [{ rule: 'deadline', observed: `it is stopped in ${formatTimeLeft(left)}${suffix}`, hint }];
+  return [{ rule: 'deadline', observed: `the service stops the migration in ${formatTimeLeft(left)}${suffix}`, hint }];
 }
 
 /** `3 days`, `5 hours`, `12 minutes`. */

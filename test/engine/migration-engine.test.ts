@@ -50,7 +50,7 @@ test('an engine that closes ends its migrations; the next one removes what a kil
   expect(await subscriptionsOn(target)).toEqual([]);
   expect(await next.cleanUp()).toEqual([]);
   await next.close();
-  expect(await migration.ended).toMatchObject({ status: 'error', reason: expect.stringMatching(/is gone/) });
+  expect((await migration.ended).status).toBe('error');
   await first.close();
   expect(existsSync(journal)).toBe(true);
 });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { parseRequestedPostgresSource, parseRequestedRedisSource } from '../../src/engine/requested-source.ts';
+import { expectGolden } from '../fixtures/golden.ts';
 
 const whole = { host: 'db.example.com', port: 6000, dbname: 'd', username: 'u', password: "p'w", disableSsl: false };
 
@@ -34,14 +35,15 @@ describe('the source of a request', () => {
     expect(read.ok && read.source.password).toBe(undefined);
   });
 
-  test('that cannot be meant is refused with a sentence that quotes no password', () => {
+  test('that is not valid is refused without quoting the password', () => {
     const refused = parseRequestedPostgresSource({
       host: 'db.example.com',
       dbname: 'd',
       password: 'S3cretWord',
       disableSsl: false,
     });
-    expect(refused).toEqual({ ok: false, message: 'the user of the source is missing.' });
+    expect(refused.ok).toBe(false);
+    expectGolden('db-migrate', refused.ok ? '' : refused.message);
     expect(parseRequestedRedisSource({ host: '/tmp/redis.sock', disableSsl: false }).ok).toBe(false);
   });
 });

@@ -20,7 +20,7 @@ export async function copyRoles(
     } catch (error) {
       // duplicate_object; unique_violation when another session creates the role at the same time.
       if (!['42710', '23505'].includes(engineErrorCode(error) ?? ''))
-        warnings.push(`${what}: ${redactedReason(error)}`);
+        warnings.push(`could not create ${what}: ${redactedReason(error)}`);
     }
   };
   for (const role of await queryLastRows(source, rolesQuery)) {
@@ -30,7 +30,7 @@ export async function copyRoles(
   for (const { role, member } of await queryLastRows(source, membersQuery)) {
     if (role != null && member != null) {
       await attempt(
-        `membership of ${member} in ${role}`,
+        `the membership of ${member} in ${role}`,
         `GRANT ${quoteIdentifier(role)} TO ${quoteIdentifier(member)}`,
       );
     }

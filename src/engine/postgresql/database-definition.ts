@@ -73,7 +73,7 @@ export async function createTargetDatabase(
     if (!unknownLocaleCodes.has(engineErrorCode(error) ?? '')) throw error;
   }
   await session.query(`${command} LC_COLLATE 'C' LC_CTYPE 'C'${libcProviderClause(release)}`, createDatabaseTimeout);
-  return [`the target does not know the locale ${database.locale ?? database.collate}: texts are sorted by C`];
+  return [`the target does not have the locale ${database.locale ?? database.collate}: the database uses the locale C`];
 }
 
 const createDatabaseTimeout = 300_000;

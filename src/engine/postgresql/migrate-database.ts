@@ -100,12 +100,12 @@ async function copyDatabaseSchema(
   const existing = await withEngineSession(endpoints.target, deps, options, listUserTables);
   if (existing.length > 0) {
     throw new MigrationError(
-      `the database is not empty on the target, which holds ${existing.join(', ')}: drop it there`,
+      `the target database is not empty: it contains ${existing.join(', ')}; drop the database on the target and start again`,
     );
   }
   const copied = await deps.schemaCopy(endpoints.source, endpoints.target, stop);
   if (copied.kind === 'refused') {
-    throw new MigrationError(`the schema holds what cannot be copied: ${copied.objects.join(', ')}`);
+    throw new MigrationError(`cannot copy the schema: ${copied.objects.join(', ')}`);
   }
   progress.warnings.push(...copied.warnings);
 }
@@ -125,7 +125,7 @@ async function startReplication(
   } catch (error) {
     if (!(error instanceof QueryError) || error.code !== '42501') throw error;
     progress.warnings.push(
-      `dumped, because replication is not allowed: ${redactedReason(error, entry.source.password)}`,
+      `copied by dump, because the source does not allow replication: ${redactedReason(error, entry.source.password)}`,
     );
     return 'dump';
   }
@@ -149,6 +149,6 @@ async function finalizeDatabase(
     );
     progress.warnings.push(...warnings);
   } catch (error) {
-    progress.warnings.push(`sequences and views were left: ${redactedReason(error, source.password, target.password)}`);
+    progress.warnings.push(`could not copy sequences, materialized views and large objects: ${redactedReason(error, source.password, target.password)}`);
   }
 }

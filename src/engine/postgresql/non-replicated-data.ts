@@ -44,7 +44,7 @@ async function setSequences(source: CopySession, target: CopySession): Promise<r
         `SELECT setval(${quoteLiteral(quotedName)}, ${quoteLiteral(row.last_value)}::bigint, ${isCalled})`,
       );
     } catch (error) {
-      warnings.push(`sequence ${displayName} was not set: ${redactedReason(error)}`);
+      warnings.push(`could not set the sequence ${displayName}: ${redactedReason(error)}`);
     }
   }
   return warnings;
@@ -64,7 +64,7 @@ async function refreshViews(source: CopySession, target: CopySession): Promise<r
     }
     if (failed.length === 0 || failed.length === pending.length) {
       return failed.map(
-        ({ view, error }) => `materialized view ${view.displayName} was not refreshed: ${redactedReason(error)}`,
+        ({ view, error }) => `could not refresh the materialized view ${view.displayName}: ${redactedReason(error)}`,
       );
     }
     pending = failed.map(({ view }) => view);
@@ -77,7 +77,7 @@ async function copyLargeObjects(source: CopySession, target: CopySession): Promi
     try {
       await copyLargeObject(source, target, Number(oid));
     } catch (error) {
-      warnings.push(`large object ${oid} was not copied: ${redactedReason(error)}`);
+      warnings.push(`could not copy the large object ${oid}: ${redactedReason(error)}`);
     }
   }
   return warnings;

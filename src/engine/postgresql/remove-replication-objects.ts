@@ -164,5 +164,5 @@ async function terminateSessions(session: CopySession, name: string): Promise<vo
     session,
     `SELECT pg_sleep(0.05); SELECT count(*) FROM pg_stat_activity WHERE ${condition}`,
   );
-  if (left !== '0') throw new Error('a session of the migration has not ended yet');
+  if (left !== '0') throw new Error('a session of the migration is still running');
 }

@@ -35,7 +35,7 @@ export async function replicateDatabase(
       const status = await target.run((session) => readTargetStatus(session, entry.name, targetVersion));
       const slot = source?.slots.get(entry.name);
       if (source !== undefined && (slot === undefined || slot.lost)) {
-        throw new MigrationError(`the replication slot ${entry.name} is ${slot === undefined ? 'gone' : 'lost'}`);
+        throw new MigrationError(`the replication slot ${entry.name} ${slot === undefined ? 'does not exist any more' : 'is lost'}`);
       }
       if (source !== undefined && slot !== undefined && status !== undefined) recordPoll(source, slot, status);
       await deps.sleep(deps.limits.pollInterval, signal);
@@ -79,7 +79,7 @@ function createPollRecorder({ now, limits }: EngineDependencies, progress: Datab
 }
 
 function warnOfFailures(progress: DatabaseProgress, failures: number): void {
-  const note = 'the workers of the target fail and try again; its log says why';
+  const note = 'replication workers of the target fail and retry: see the log of the target';
   if (failures > 0 && !progress.warnings.includes(note)) progress.warnings.push(note);
 }
 

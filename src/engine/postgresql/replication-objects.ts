@@ -52,13 +52,13 @@ async function assertEnoughWorkers(session: CopySession): Promise<void> {
   const [copies, origins] = [Number(row?.copies), Number(row?.origins)];
   if (enabled + 2 > workers) {
     throw new MigrationError(
-      `the target has no worker left: max_logical_replication_workers is ${workers}, ${enabled} subscriptions have one each, and one copies tables`,
+      `the target has no free logical replication worker: max_logical_replication_workers is ${workers}, and ${enabled} subscriptions are enabled; a new one needs 2 workers`,
     );
   }
   const needed = Math.min(workers, (enabled + 1) * (1 + copies));
   if (needed > origins) {
     throw new MigrationError(
-      `the target has too few replication origins: ${needed} workers may want one each, and max_active_replication_origins (before PostgreSQL 18 max_replication_slots) allows ${origins}`,
+      `the target has too few replication origins: up to ${needed} workers need one each, and max_active_replication_origins (before PostgreSQL 18 max_replication_slots) allows ${origins}`,
     );
   }
 }

@@ -30,7 +30,7 @@ export async function readTargetStatus(
       ELSE (SELECT sum(n_tup_ins + n_tup_upd + n_tup_del)::text FROM pg_stat_user_tables) END AS position,
       ${version >= 150_000 ? '(SELECT apply_error_count + sync_error_count FROM pg_stat_subscription_stats f WHERE f.subid = s.oid)' : 'NULL'} AS failures
     FROM pg_subscription s WHERE ${own}`);
-  if (row === undefined) throw new MigrationError('the subscription is gone from the target');
+  if (row === undefined) throw new MigrationError('the subscription does not exist on the target any more');
   return {
     tables: tables.map((one) => ({
       name: one.name ?? '',

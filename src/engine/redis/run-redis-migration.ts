@@ -84,17 +84,17 @@ function assertRedisCompatible(source: RedisInfo, target: RedisInfo, databases: 
   const [sourceInfo, targetInfo] = [parseServerVersion(source), parseServerVersion(target)];
   if (sourceInfo !== undefined && targetInfo !== undefined && isNewer(sourceInfo.redis, targetInfo.redis)) {
     throw new MigrationError(
-      `the source is ${sourceInfo.product} ${sourceInfo.version}, newer than the target's ${targetInfo.version}`,
+      `the source is ${sourceInfo.product} ${sourceInfo.version}, but the target is ${targetInfo.version}`,
     );
   }
   const keyCount = parseKeyspace(target).reduce((sum, one) => sum + one.keys, 0);
   if (keyCount > 0)
-    throw new MigrationError(`the target is not empty: it holds ${keyCount} keys, and following a source loses them`);
+    throw new MigrationError(`the target is not empty: it contains ${keyCount} keys, which a replica would delete`);
   const outOfRange = parseKeyspace(source).find(({ index }) => index >= databases);
   if (outOfRange !== undefined) {
     // Redis exits when it loads a snapshot with a database number that is out of range.
     throw new MigrationError(
-      `the source holds keys in database ${outOfRange.index}, and the target has ${databases} (its setting databases)`,
+      `the source has keys in database ${outOfRange.index}, and the target has ${databases} (setting: databases)`,
     );
   }
 }
@@ -152,7 +152,7 @@ async function replicateUntilStopped({
         downSince = status.isUp || status.isCopying ? undefined : (downSince ?? performance.now());
         if (downSince !== undefined && performance.now() - downSince > limits.outageTimeout) {
           throw new MigrationError(
-            'the target cannot follow the source: its link is down; the log of the target says why',
+            'the replication link of the target is down: see the log of the target',
           );
         }
         // Pings advance the same offset as writes, so the comparison is with the previous poll.

@@ -34,7 +34,7 @@ export async function copySchemaBetween(
   if (obstacles.length > 0) return { kind: 'refused', objects: obstacles };
   const failed = await createParts(target.session, plan.parts);
   if (failed !== undefined) return { kind: 'refused', objects: [failed] };
-  return { kind: 'copied', by: `the catalogue of ${from.host}`, warnings: schema.omissions };
+  return { kind: 'copied', by: `the system catalogs of ${from.host}`, warnings: schema.omissions };
 }
 
 interface CopyPlan {
@@ -58,8 +58,8 @@ export function planParts({
   return {
     parts: result.parts,
     obstacles: [
-      ...(result.kind === 'circle' ? result.parts.map(({ name }) => `${name} (in a circle of dependencies)`) : []),
-      ...misencoded.map(({ name }) => `${name} (its text is not in the encoding of the database)`),
+      ...(result.kind === 'circle' ? result.parts.map(({ name }) => `${name} (part of a dependency cycle)`) : []),
+      ...misencoded.map(({ name }) => `${name} (its text is not valid in the encoding of the database)`),
     ],
   };
 }

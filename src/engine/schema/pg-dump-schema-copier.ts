@@ -38,7 +38,7 @@ export async function copySchemaByPgDump(
   const error =
     (await tryStatement(target.session, `BEGIN;\n${withoutPsqlCommands(text, target.version)}`)) ??
     (await tryStatement(target.session, 'COMMIT'));
-  if (error !== undefined) return { kind: 'refused', objects: [`what pg_dump wrote (${error})`] };
+  if (error !== undefined) return { kind: 'refused', objects: [`the script of pg_dump (${error})`] };
   return { kind: 'copied', by: `pg_dump ${program.major}`, warnings };
 }
 
@@ -78,7 +78,7 @@ async function readSchemaScript(
       maxOutputBytes: maxScriptCharacters,
     });
     if (status === 0) return stdout;
-    const reason = stderr.trim() === '' ? `it ended with ${status ?? 'a signal'}` : stderr;
+    const reason = stderr.trim() === '' ? `exit status ${status ?? 'unknown (ended by a signal)'}` : stderr;
     throw new MigrationError(
       `could not read the schema with pg_dump: ${redactedReason(new Error(reason), from.password)}`,
     );

@@ -81,14 +81,14 @@ export function unquoteName(name: string): string {
 export function parseTextArray(json: string | null | undefined): readonly string[] {
   if (json === null || json === undefined) return [];
   const read = parseJson(json);
-  if (!read.ok || !Array.isArray(read.value)) throw new TypeError('the source wrote no list');
+  if (!read.ok || !Array.isArray(read.value)) throw new TypeError('the source did not return a JSON array');
   return read.value.filter((entry): entry is string => typeof entry === 'string');
 }
 
 /** Parses a JSON array of pairs, `[{"from": "…", "to": "…"}]`. */
 export function parsePairs(json: string | null | undefined): readonly (readonly [from: string, to: string])[] {
   const read = parseJson(json ?? '[]');
-  if (!read.ok || !Array.isArray(read.value)) throw new TypeError('the source wrote no list');
+  if (!read.ok || !Array.isArray(read.value)) throw new TypeError('the source did not return a JSON array');
   return read.value.flatMap((entry) => {
     const [from, to] = isRecord(entry) ? [stringField(entry, 'from'), stringField(entry, 'to')] : [];
     return from === undefined || to === undefined ? [] : [[from, to] as const];

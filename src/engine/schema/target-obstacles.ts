@@ -8,11 +8,11 @@ import { userObjectCondition, userSchemaCondition } from './sql-fragments.ts';
 export function versionObstacles({ from, to }: ServerVersions): readonly string[] {
   if (from < oldestReadableVersion) {
     return [
-      `PostgreSQL ${formatMajorVersion(from)} is older than ${formatMajorVersion(oldestReadableVersion)}, the oldest that can be read`,
+      `PostgreSQL ${formatMajorVersion(from)} is not supported: the source must be PostgreSQL ${formatMajorVersion(oldestReadableVersion)} or later`,
     ];
   }
   if (majorVersionOf(from) <= majorVersionOf(to)) return [];
-  return [`PostgreSQL ${formatMajorVersion(from)} is newer than the target, which is ${formatMajorVersion(to)}`];
+  return [`PostgreSQL ${formatMajorVersion(from)} is newer than the target, PostgreSQL ${formatMajorVersion(to)}`];
 }
 
 /** The catalog queries work from this version on. */
@@ -26,9 +26,9 @@ export async function targetObstacles(
   const [from, to] = [await queryValueColumn(source, encodingQuery), await queryValueColumn(target, encodingQuery)];
   return [
     ...(from === 'SQL_ASCII' && to !== from
-      ? [`the source says nothing of its encoding (SQL_ASCII), and the target is ${to}`]
+      ? [`the source has the encoding SQL_ASCII, and the target has ${to}`]
       : []),
-    ...(await listExistingObjects(target)).map((name) => `${name} (already in the target)`),
+    ...(await listExistingObjects(target)).map((name) => `${name} (exists on the target)`),
   ];
 }
 
@@ -64,7 +64,7 @@ export async function missingRequirements(
       .map((requirement) => {
         const [what, ...rest] = requirement.split(':');
         const thing = `${what} ${rest.join(':')}`;
-        return thing === name ? `${name} (not on the target)` : `${name} (the target has no ${thing})`;
+        return thing === name ? `${name} (not available on the target)` : `${name} (the target does not have the ${thing})`;
       }),
   );
 }

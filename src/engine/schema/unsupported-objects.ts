@@ -77,9 +77,9 @@ const systemSchemaQueries = [
     WHERE n.nspname IN ('pg_catalog', 'information_schema') AND ${userObjectCondition(catalogue!, 'o.oid')} AND ${condition}`,
 );
 
-const detachingPartitionsQuery = `SELECT format('partition %s.%s, which is being detached', n.nspname, c.relname)
+const detachingPartitionsQuery = `SELECT format('partition %s.%s that is being detached', n.nspname, c.relname)
   FROM ${userRelations('rp')} JOIN pg_inherits i ON i.inhrelid = c.oid AND i.inhdetachpending`;
 
 /** From PostgreSQL 17 on, partitions share the identity of their parent, so one with its own cannot be attached. */
-const partitionIdentityQuery = `SELECT format('identity of its own in partition %s.%s', n.nspname, c.relname)
+const partitionIdentityQuery = `SELECT format('separate identity column in partition %s.%s', n.nspname, c.relname)
   FROM ${userRelations('rp')} JOIN pg_attribute a ON a.attrelid = c.oid AND a.attidentity <> '' WHERE c.relispartition`;

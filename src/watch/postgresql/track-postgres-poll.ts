@@ -203,9 +203,9 @@ function notesOf(
   const notes = [
     ...(ambiguous.length === 0
       ? []
-      : [`several slots could be the migration's: ${ambiguous.join(', ')}; name it with --slot`]),
-    ...(denied.length === 0 ? [] : [`not seen, because the source did not answer: ${denied.join(', ')}`]),
-    ...(phase === 'waiting' ? ['no replication slot of a migration is there yet'] : []),
+      : [`several slots may belong to the migration: ${ambiguous.join(', ')}; choose with --slot`]),
+    ...(denied.length === 0 ? [] : [`not readable for this role: ${denied.join(', ')}`]),
+    ...(phase === 'waiting' ? ['there is no replication slot of a migration yet'] : []),
   ];
   return notes.length === 0 ? {} : { notes };
 }

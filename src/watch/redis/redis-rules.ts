@@ -37,8 +37,8 @@ const failoverRule: RedisRule = ({ now, first }) => {
     return [
       {
         rule: 'source-is-replica',
-        observed: 'the source is a replica now: it was failed over',
-        hint: 'make it the primary again, or stop the migration and start it from the new primary',
+        observed: 'the source is a replica now, after a failover',
+        hint: 'promote the source again, or stop the migration and start it from the new primary',
       },
     ];
   }
@@ -46,8 +46,8 @@ const failoverRule: RedisRule = ({ now, first }) => {
   return [
     {
       rule: 'replication-id-changed',
-      observed: now.runId === first.runId ? 'the replication id is another: a failover' : 'the source was restarted',
-      hint: 'the target copies everything again from the beginning; what was written meanwhile is in that copy',
+      observed: now.runId === first.runId ? 'the replication id changed: a failover' : 'the source was restarted',
+      hint: 'wait: the target copies everything again, including the writes since then',
     },
   ];
 };
@@ -59,7 +59,7 @@ const replicaGoneRule: RedisRule = ({ replica, knownReplica, missingMs }) =>
         {
           rule: 'replica-gone',
           observed: `the replica ${knownReplica} has not been connected for ${formatElapsed(missingMs / 1000)}`,
-          hint: 'the migration was stopped, or the target cannot connect: look in the control panel, then at firewalls and the password',
+          hint: 'check in the control panel whether the migration was stopped, then check the firewalls and the password',
         },
       ];
 
@@ -70,8 +70,8 @@ const replicaTimeoutRule: RedisRule = ({ replica, now }) => {
     : [
         {
           rule: 'replica-timeout',
-          observed: `the replica ${replica.name} was last heard of ${replica.lag} s ago (repl-timeout is ${timeout} s)`,
-          hint: 'look at the network between the two and at the load of the target',
+          observed: `the replica ${replica.name} has not responded for ${replica.lag} s (repl-timeout is ${timeout} s)`,
+          hint: 'check the network between source and target, and the load of the target',
         },
       ];
 };
@@ -83,8 +83,8 @@ const fullSyncLoopRule: RedisRule = ({ now, replica, fullSyncs, limits }) => {
   return [
     {
       rule: 'full-sync-loop',
-      observed: `${started} full copies were begun in ${formatElapsed((now.at - since) / 1000)}`,
-      hint: `raise client-output-buffer-limit for replicas (it is ${now.config.get('client-output-buffer-limit') ?? 'not known'}) and repl-timeout: CONFIG SET client-output-buffer-limit "replica 0 0 0"`,
+      observed: `${started} full synchronizations were started in ${formatElapsed((now.at - since) / 1000)}`,
+      hint: `raise repl-timeout and the client-output-buffer-limit of replicas (now: ${now.config.get('client-output-buffer-limit') ?? 'not readable'}): CONFIG SET client-output-buffer-limit "replica 0 0 0"`,
     },
   ];
 };
@@ -97,7 +97,7 @@ const evictionRule: RedisRule = ({ now, window }) => {
         {
           rule: 'evicting',
           observed: `${evicted} keys were evicted in ${formatElapsed((now.at - (window[0]?.at ?? now.at)) / 1000)}`,
-          hint: 'memory is full: raise maxmemory, since keys that are evicted are missing on the target as well',
+          hint: 'raise maxmemory: evicted keys are missing on the target as well',
         },
       ];
 };
@@ -110,8 +110,8 @@ const configRule: RedisRule = ({ now, first }) =>
       return [
         {
           rule: `${name}-changed`,
-          observed: `${name} was ${before === '' ? "''" : before} and is ${after === '' ? "''" : after}`,
-          hint: `put it back: CONFIG SET ${name} "${before}"`,
+          observed: `${name} changed from ${before === '' ? "''" : before} to ${after === '' ? "''" : after}`,
+          hint: `undo the change: CONFIG SET ${name} "${before}"`,
         },
       ];
     },
@@ -127,7 +127,7 @@ const deniedLoginsRule: RedisRule = ({ now, window }) => {
         {
           rule: 'login-refused',
           observed: `${denied} logins were refused in ${formatElapsed((now.at - before.at) / 1000)}`,
-          hint: 'if the password or the ACL of the migration user was changed, put it back: ACL LOG tells who was refused',
+          hint: 'run ACL LOG to see who was refused; restore the password or the ACL of the migration user if it was changed',
         },
       ];
 };
@@ -141,8 +141,8 @@ const droppedKeysRule: RedisRule = ({ now, window }) => {
     : [
         {
           rule: 'keys-dropped',
-          observed: `${before} keys became ${after} in ${formatElapsed((now.at - (window[0]?.at ?? now.at)) / 1000)}`,
-          hint: 'the target follows: if it was not meant, stop the migration before the target loses them too',
+          observed: `${before} keys decreased to ${after} in ${formatElapsed((now.at - (window[0]?.at ?? now.at)) / 1000)}`,
+          hint: 'if this was a mistake, stop the migration before the target loses the keys too',
         },
       ];
 };
@@ -168,8 +168,8 @@ export function redisOutageViolations(outage: RedisOutage, since: number): reado
       rule: refused ? 'login-refused' : 'source-unreachable',
       observed: `the source has not answered for ${formatElapsed((outage.at - since) / 1000)}: ${outage.reason}`,
       hint: refused
-        ? 'the target logs in with the same words: put back the password and the ACL of the user'
-        : 'start the source, or look at the network: the target connects again by itself; the watch goes on trying',
+        ? 'restore the password and the ACL of the user: the target logs in with the same credentials'
+        : 'start the source, or check the network: the target reconnects by itself, and the watch keeps retrying',
     },
   ];
 }

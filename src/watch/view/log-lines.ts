@@ -23,7 +23,7 @@ export function nextLogLines(
   const events = [
     ...violations.filter(isNew).map((violation) => violationLogLine(violation, at)),
     ...resolved.map(
-      ({ rule, database }) => `${at.slice(0, 19)}Z over: ${rule}${database === undefined ? '' : ` in ${database}`}`,
+      ({ rule, database }) => `${at.slice(0, 19)}Z resolved: ${rule}${database === undefined ? '' : ` in ${database}`}`,
     ),
   ];
   const isDue = events.length > 0 || isWorthLogging(logged?.sample, sample);

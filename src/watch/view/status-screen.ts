@@ -39,7 +39,7 @@ function drawLines(sample: StatusSample, options: StatusScreenOptions): readonly
   const width = Math.max(10, columns - 1);
   const header = headerLines(sample, options, width);
   const violations = violationLines(sample, options, width);
-  const bottom = options.footer ?? 'Ctrl-C ends the watch; the migration goes on';
+  const bottom = options.footer ?? 'Ctrl-C ends the watch; the migration continues';
   const footerLines = [options.paint.dim(options.ruler.truncate(bottom, width))];
   const available = Math.max(0, rows - header.length - footerLines.length - 2);
   // Violations take at most two thirds of the screen, so that databases stay visible.
@@ -86,10 +86,10 @@ function headerLines(
 }
 
 function formatDeadline({ deadline, deadline_from: from, at }: StatusSample): string {
-  if (deadline === null) return 'when the service stops it is not known yet';
+  if (deadline === null) return 'deadline: not known yet';
   const available = (Date.parse(deadline) - Date.parse(at)) / 1000;
-  const since = from === 'first_sighting' ? ', counted from when it was first seen' : '';
-  return `stops ${deadline.slice(0, 16).replace('T', ' ')} UTC, ${available <= 0 ? 'now' : `in ${formatElapsed(available)}`}${since}`;
+  const since = from === 'first_sighting' ? ', counted from the first poll that saw it' : '';
+  return `deadline ${deadline.slice(0, 16).replace('T', ' ')} UTC, ${available <= 0 ? 'now' : `in ${formatElapsed(available)}`}${since}`;
 }
 
 function violationLines(
@@ -180,7 +180,7 @@ function nameWidth(width: number): number {
 function cutLines(lines: readonly string[], room: number, paint: TerminalStyles): readonly string[] {
   if (lines.length <= room) return lines;
   if (room <= 0) return [];
-  return [...lines.slice(0, room - 1), paint.dim(`… ${lines.length - room + 1} lines more`)];
+  return [...lines.slice(0, room - 1), paint.dim(`… ${lines.length - room + 1} more lines`)];
 }
 
 /** Breaks a text at spaces. */

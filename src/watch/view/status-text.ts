@@ -14,7 +14,7 @@ export const phaseLabels: Readonly<Record<WatchPhase, string>> = {
 export function timeLeftText({ phase, eta_seconds: eta }: StatusSample): string {
   if (phase !== 'copying' && phase !== 'catching_up') return '';
   if (eta !== undefined) return `${formatElapsed(eta)} left`;
-  return phase === 'catching_up' ? 'not getting nearer' : '';
+  return phase === 'catching_up' ? 'not catching up' : '';
 }
 
 export function statusSummaryLine(sample: StatusSample): string {

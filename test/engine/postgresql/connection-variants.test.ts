@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { Secret } from '../../../src/secret.ts';
+import { expectGolden } from '../../fixtures/golden.ts';
 import {
   beginMigration,
   makePostgresJob,
@@ -39,15 +40,13 @@ test('17 to 18 over TLS on IPv6, where the source lets nobody in without', async
   expect(await plain.ended).toMatchObject({ status: 'error', reason: expect.stringContaining('no encryption') });
 });
 
-test('a source that is newer than the target, or is the target, is refused before anything is made', async () => {
+test('a source that is newer than the target, or the same server, is refused before anything is created', async () => {
   const [older, newer] = await Promise.all([startTarget({ version: 16 }), startSource({ version: 17 })]);
   const down = await beginMigration(makePostgresJob(postgresEndpointOf(newer), postgresEndpointOf(older))).ended;
-  expect(down).toMatchObject({
-    status: 'error',
-    reason: expect.stringMatching(/^the source is PostgreSQL 17\..*newer/),
-  });
+  expect(down.status).toBe('error');
   const self = await beginMigration(makePostgresJob(postgresEndpointOf(newer), postgresEndpointOf(newer))).ended;
-  expect(self).toMatchObject({ status: 'error', reason: 'source and target are the same server' });
+  expect(self.status).toBe('error');
+  expectGolden('db-migrate', `${down.reason?.replace(/\d+\.\d+/g, 'N.N')}\n${self.reason}`);
   expect(await objectsOn(newer)).toEqual([]);
 });
 

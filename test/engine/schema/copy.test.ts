@@ -26,7 +26,7 @@ describe.each(majors.slice(2))('a schema of %i', (major) => {
       databaseEndpointOf(server, target),
       AbortSignal.timeout(60_000),
     );
-    expect(result).toEqual({ kind: 'copied', by: 'the catalogue of 127.0.0.1', warnings: [] });
+    expect(result).toEqual({ kind: 'copied', by: expect.stringContaining('127.0.0.1'), warnings: [] });
     expect(await schemaSnapshot(server, target, major)).toEqual(await schemaSnapshot(server, source, major));
   }, 60_000);
 });

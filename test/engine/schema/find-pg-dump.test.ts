@@ -145,7 +145,7 @@ describe.skipIf(lacks('pg_dump'))('copying by pg_dump', () => {
     expect(
       await nowhere(databaseEndpointOf(server, source), databaseEndpointOf(server, target), signal()),
     ).toMatchObject({
-      by: 'the catalogue of 127.0.0.1',
+      by: expect.stringContaining('127.0.0.1'),
     });
     const [before, after] = [await dumped(source), await dumped(target)];
     expect(after).toEqual(before);
@@ -162,7 +162,7 @@ describe.skipIf(lacks('pg_dump'))('copying by pg_dump', () => {
     expect(await younger.query(`SELECT relname FROM pg_class WHERE relname = 't'`, target)).toHaveLength(1);
   });
 
-  test('tells what the target would not make, and leaves nothing', async () => {
+  test('reports what the target rejects, and leaves nothing', async () => {
     const [source, target] = [await createEmptyDatabase(server), await createEmptyDatabase(younger)];
     await runStatements(server, source, [
       'CREATE TABLE t (a int)',
@@ -171,19 +171,19 @@ describe.skipIf(lacks('pg_dump'))('copying by pg_dump', () => {
     const copy = chooseSchemaCopier({ env: process.env });
     expect(await copy(databaseEndpointOf(server, source), databaseEndpointOf(younger, target), signal())).toEqual({
       kind: 'refused',
-      objects: [expect.stringMatching(/^what pg_dump wrote \(.*buffers_backend does not exist\)$/)],
+      objects: [expect.stringMatching(/buffers_backend does not exist\)$/)],
     });
     expect(await younger.query(`SELECT relname FROM pg_class WHERE relname = 't'`, target)).toEqual([]);
   });
 
-  test('tells in the words of pg_dump why the source could not be read', async () => {
+  test('reports the error of pg_dump when the source could not be read', async () => {
     const [source, target] = [await createEmptyDatabase(server), await createEmptyDatabase(younger)];
     await server.query(`CREATE ROLE poor LOGIN PASSWORD 'poor-password'`);
     await runStatements(server, source, ['CREATE TABLE t (a int)']);
     const door = { ...databaseEndpointOf(server, source), username: 'poor', password: new Secret('poor-password') };
     const copy = chooseSchemaCopier({ env: process.env });
     await expect(copy(door, databaseEndpointOf(younger, target), signal())).rejects.toThrow(
-      /^could not read the schema with pg_dump: .*permission denied for table t/,
+      /permission denied for table t/,
     );
   });
 

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { copySchemaFromCatalog } from '../../../src/engine/schema/catalog-schema-copier.ts';
+import type { SchemaCopyResult } from '../../../src/engine/schema-copier.ts';
+import { expectGolden } from '../../fixtures/golden.ts';
 import { type Postgres, startPostgres } from '../../fixtures/postgres.ts';
 import { createEmptyDatabase, databaseEndpointOf, runStatements } from './schema-databases.ts';
 
@@ -71,7 +73,7 @@ const kinds: readonly (readonly [name: string, ...statements: string[]])[] = [
   ],
 ];
 
-test.each(kinds)('%s is named, and nothing is made', async (name, ...statements) => {
+test.each(kinds)('%s is reported, and nothing is created', async (name, ...statements) => {
   const [source, target] = [await createEmptyDatabase(server), await createEmptyDatabase(server)];
   await runStatements(server, source, [...statements, 'CREATE TABLE beside (a int)']);
   const result = await copySchemaFromCatalog(
@@ -83,7 +85,7 @@ test.each(kinds)('%s is named, and nothing is made', async (name, ...statements)
   expect(await tables(server, target)).toEqual([]);
 });
 
-test('a partition with an identity of its own cannot come to a release where partitions share it', async () => {
+test('a partition with a separate identity column is refused for a target where partitions share it', async () => {
   const [source, target] = [await createEmptyDatabase(older), await createEmptyDatabase(server)];
   await runStatements(older, source, [
     `CREATE TABLE p (a int, b int) PARTITION BY LIST (b)`,
@@ -95,10 +97,10 @@ test('a partition with an identity of its own cannot come to a release where par
     databaseEndpointOf(server, target),
     AbortSignal.timeout(30_000),
   );
-  expect(result).toEqual({ kind: 'refused', objects: ['identity of its own in partition public.p1'] });
+  expectRefused(result, ['public.p1']);
 });
 
-test('a role and an extension that the target lacks are named before anything is made', async () => {
+test('roles and extensions that the target does not have are reported before anything is created', async () => {
   const [source, target] = [await createEmptyDatabase(older), await createEmptyDatabase(server)];
   await older.query(`CREATE ROLE "some auditor"`);
   await runStatements(older, source, [
@@ -111,17 +113,11 @@ test('a role and an extension that the target lacks are named before anything is
     databaseEndpointOf(server, target),
     AbortSignal.timeout(30_000),
   );
-  expect(result).toEqual({
-    kind: 'refused',
-    objects: [
-      'extension old_snapshot (not on the target)',
-      'policy his of public.t (the target has no role some auditor)',
-    ],
-  });
+  expectRefused(result, ['extension old_snapshot', 'policy his of public.t']);
   expect(await tables(server, target)).toEqual([]);
 });
 
-test('objects that need each other are named, because none of them can be the first', async () => {
+test('objects of a dependency cycle are reported', async () => {
   const [source, target] = [await createEmptyDatabase(server), await createEmptyDatabase(server)];
   await runStatements(server, source, [
     `CREATE TABLE t (a int)`,
@@ -133,10 +129,7 @@ test('objects that need each other are named, because none of them can be the fi
     databaseEndpointOf(server, target),
     AbortSignal.timeout(30_000),
   );
-  expect(result).toEqual({
-    kind: 'refused',
-    objects: ['function public.f() (in a circle of dependencies)', 'table public.t (in a circle of dependencies)'],
-  });
+  expectRefused(result, ['function public.f()', 'table public.t']);
 });
 
 test('a newer source is refused', async () => {
@@ -146,10 +139,10 @@ test('a newer source is refused', async () => {
     databaseEndpointOf(older, target),
     AbortSignal.timeout(30_000),
   );
-  expect(result).toEqual({ kind: 'refused', objects: ['PostgreSQL 18 is newer than the target, which is 16'] });
+  expectRefused(result, ['PostgreSQL 18']);
 });
 
-test('a target that holds something is refused, and keeps it', async () => {
+test('a target that is not empty is refused and not changed', async () => {
   const [source, target] = [await createEmptyDatabase(server), await createEmptyDatabase(server)];
   await runStatements(server, target, ['CREATE TABLE "My own" (a int)', 'CREATE EXTENSION citext']);
   const result = await copySchemaFromCatalog(
@@ -157,23 +150,20 @@ test('a target that holds something is refused, and keeps it', async () => {
     databaseEndpointOf(server, target),
     AbortSignal.timeout(30_000),
   );
-  expect(result).toEqual({ kind: 'refused', objects: ['public.My own (already in the target)'] });
+  expectRefused(result, ['public.My own']);
   expect(await tables(server, target)).toEqual(['My own']);
 });
 
-test('a source without an encoding does not go into one that has it', async () => {
+test('a source with SQL_ASCII is refused for a target with another encoding', async () => {
   const [source, target] = [await createEmptyDatabase(server), await createEmptyDatabase(server)];
   await server.query(
     `CREATE DATABASE ${source}_raw TEMPLATE template0 ENCODING 'SQL_ASCII' LC_COLLATE 'C' LC_CTYPE 'C'`,
   );
-  const doors = [databaseEndpointOf(server, `${source}_raw`), databaseEndpointOf(server, target)] as const;
-  expect(await copySchemaFromCatalog(...doors, AbortSignal.timeout(30_000))).toEqual({
-    kind: 'refused',
-    objects: ['the source says nothing of its encoding (SQL_ASCII), and the target is UTF8'],
-  });
+  const endpoints = [databaseEndpointOf(server, `${source}_raw`), databaseEndpointOf(server, target)] as const;
+  expectRefused(await copySchemaFromCatalog(...endpoints, AbortSignal.timeout(30_000)), ['SQL_ASCII']);
 });
 
-test('what the target itself will not make is named with its words, and nothing of the rest stays', async () => {
+test('an object that the target rejects is reported with its error, and nothing is created', async () => {
   const [source, target] = [await createEmptyDatabase(older), await createEmptyDatabase(server)];
   // PostgreSQL 17 has no such column any more.
   await runStatements(older, source, [
@@ -185,12 +175,15 @@ test('what the target itself will not make is named with its words, and nothing 
     databaseEndpointOf(server, target),
     AbortSignal.timeout(30_000),
   );
-  expect(result).toEqual({
-    kind: 'refused',
-    objects: ['view public.v (column "buffers_backend" does not exist)'],
-  });
+  expectRefused(result, ['view public.v']);
   expect(await tables(server, target)).toEqual([]);
 });
+
+/** Refused for these objects, in this order, and with the texts of the golden file. */
+function expectRefused(result: SchemaCopyResult, objects: readonly string[]): void {
+  expect(result).toEqual({ kind: 'refused', objects: objects.map((name) => expect.stringContaining(name)) });
+  expectGolden('db-migrate', result.kind === 'refused' ? result.objects.join('\n') : '');
+}
 
 async function tables(postgres: Postgres, database: string): Promise<readonly string[]> {
   const rows = await postgres.query(`SELECT relname FROM pg_class WHERE oid >= 16384 AND relkind = 'r'`, database);

@@ -3,6 +3,8 @@ import { postgresRules } from '../../../src/watch/postgresql/postgres-rules.ts';
 import type { WatchRuleInput } from '../../../src/watch/postgresql/rule-input.ts';
 import { postgresOutageViolations } from '../../../src/watch/postgresql/rules/outage-violation.ts';
 import type { ServerFacts, TableShape } from '../../../src/watch/postgresql/server-facts.ts';
+import { expectGolden } from '../../fixtures/golden.ts';
+import { describeViolations } from '../describe-violations.ts';
 import {
   makeDatabaseFacts,
   makeRuleInput,
@@ -31,95 +33,70 @@ it('a healthy migration breaks no rule, however long it is watched', () => {
 
 describe('what is altered on the server', () => {
   const role = makeServerFacts().role!;
-  it.each<[string, Partial<ServerFacts>, string, RegExp]>([
+  it.each<[string, Partial<ServerFacts>, string]>([
     [
       'a file that lowers wal_level',
       { settings: settingsWith('wal_level', makeSetting('logical', { inFile: 'replica' })) },
       'wal-level-changed',
-      /^DO NOT RESTART.*slot s .*wal_level < logical/,
     ],
     [
       'a pending restart whose files are hidden',
       { settings: settingsWith('wal_level', makeSetting('logical', { pendingRestart: true })) },
       'wal-level-changed',
-      /^DO NOT RESTART/,
     ],
-    [
-      'wal_level after a restart',
-      { settings: settingsWith('wal_level', makeSetting('replica')) },
-      'wal-level-changed',
-      /start the migration again/,
-    ],
+    ['wal_level after a restart', { settings: settingsWith('wal_level', makeSetting('replica')) }, 'wal-level-changed'],
     [
       'fewer slots than there are',
       { settings: settingsWith('max_replication_slots', makeSetting('10', { inFile: '0' })) },
       'max-replication-slots-changed',
-      /^DO NOT RESTART.*too many replication slots/,
     ],
     [
       'fewer slots, still enough',
       { settings: settingsWith('max_replication_slots', makeSetting('10', { inFile: '5' })) },
       'max-replication-slots-changed',
-      /^put it back before/,
     ],
     [
       'fewer slots after a restart',
       { settings: settingsWith('max_replication_slots', makeSetting('5')) },
       'max-replication-slots-changed',
-      /= 10, then restart/,
     ],
     [
       'fewer senders',
       { settings: settingsWith('max_wal_senders', makeSetting('10', { inFile: '2' })) },
       'max-wal-senders-changed',
-      /put it back/,
     ],
     [
       'another address to listen on',
       { settings: settingsWith('listen_addresses', makeSetting('localhost')) },
       'listen-addresses-changed',
-      /back to \*/,
     ],
     [
       'TLS switched off in the file',
       { settings: settingsWith('ssl', makeSetting('on', { inFile: 'false' })) },
       'ssl-changed',
-      /back to on/,
     ],
-    ['a restart', { startedAt: 'Tuesday' }, 'source-restarted', /connects again/],
-    ['a failover', { inRecovery: true }, 'source-in-recovery', /new primary/],
-    ['other host rules', { hostRules: 'other' }, 'pg-hba-changed', /put it back/],
-    [
-      'a role without SUPERUSER',
-      { role: { ...role, superuser: false } },
-      'role-changed',
-      /ALTER ROLE "mover" SUPERUSER/,
-    ],
-    ['a password that ends', { role: { ...role, secondsLeft: 3600 } }, 'password-expires', /infinity/],
-    ['a password that has ended', { role: { ...role, secondsLeft: -1 } }, 'password-expires', /infinity/],
-    ['another password', { role: { ...role, revision: '2' } }, 'role-altered', /set it back/],
+    ['a restart', { startedAt: 'Tuesday' }, 'source-restarted'],
+    ['a failover', { inRecovery: true }, 'source-in-recovery'],
+    ['other host rules', { hostRules: 'other' }, 'pg-hba-changed'],
+    ['a role without SUPERUSER', { role: { ...role, superuser: false } }, 'role-changed'],
+    ['a password that ends', { role: { ...role, secondsLeft: 3600 } }, 'password-expires'],
+    ['a password that has ended', { role: { ...role, secondsLeft: -1 } }, 'password-expires'],
+    ['another password', { role: { ...role, revision: '2' } }, 'role-altered'],
     [
       'a closed door',
       { connection: { addresses: '10.0.0.1', certificate: undefined, refused: { code: '28P01', message: 'no' } } },
       'login-refused',
-      /put back/,
     ],
-    [
-      'another address',
-      { connection: { addresses: '10.0.0.2', certificate: 'a', refused: undefined } },
-      'dns-changed',
-      /name back/,
-    ],
+    ['another address', { connection: { addresses: '10.0.0.2', certificate: 'a', refused: undefined } }, 'dns-changed'],
     [
       'another certificate',
       { connection: { addresses: '10.0.0.1', certificate: 'b', refused: undefined } },
       'certificate-replaced',
-      /trust/,
     ],
-  ])('%s is named', (_what, more, rule, hint) => {
-    const [found, ...others] = judge(makeRuleInput(then(more)));
-    expect(found).toMatchObject({ rule, hint: expect.stringMatching(hint) });
-    expect(others).toEqual([]);
+  ])('%s is named', (_what, more, rule) => {
+    const violations = judge(makeRuleInput(then(more)));
+    expect(violations.map((one) => one.rule)).toEqual([rule]);
+    expectGolden('db-watch', describeViolations(violations));
   });
 
   it('more slots, an on for a true, and what this role may not see are no violations', () => {
@@ -148,13 +125,14 @@ describe('slots, publications and tables', () => {
     expect(named(makeRuleInput(window, { ours: { slot: undefined, missedPolls: 2 } }))).toEqual(['slot-dropped']);
   });
 
-  it.each([
-    [{ walStatus: 'lost' }, /WAL it needs was removed/],
-    [{ invalidated: 'idle_timeout' }, /idle_timeout/],
-  ])('a slot that can never be used again is lost: %j', (more, observed) => {
-    const [found] = judge(makeRuleInput(then({ slots: [makeSlot({ ...more, active: false })] })));
-    expect(found).toMatchObject({ rule: 'slot-lost', database: 'shop', observed: expect.stringMatching(observed) });
-  });
+  it.each([[{ walStatus: 'lost' }], [{ invalidated: 'idle_timeout' }]])(
+    'a slot that can never be used again is lost: %j',
+    (more) => {
+      const violations = judge(makeRuleInput(then({ slots: [makeSlot({ ...more, active: false })] })));
+      expect(violations[0]).toMatchObject({ rule: 'slot-lost', database: 'shop' });
+      expectGolden('db-watch', describeViolations(violations));
+    },
+  );
 
   it.each([
     ['dropped', new Map<string, string>(), 'publication-dropped'],
@@ -179,7 +157,7 @@ describe('slots, publications and tables', () => {
     hasReplicaIdentity: true,
     ...more,
   });
-  it.each<[string, ReadonlyMap<number, TableShape>, string, RegExp]>([
+  it.each<[string, ReadonlyMap<number, TableShape>, string]>([
     [
       'a new table',
       new Map([
@@ -187,23 +165,21 @@ describe('slots, publications and tables', () => {
         [2, shape({ name: 'public.newt' })],
       ]),
       'table-new',
-      /public\.newt was created/,
     ],
-    ['another column', new Map([[1, shape({ columns: '2' })]]), 'schema-changed', /public\.t was altered/],
-    ['another name', new Map([[1, shape({ name: 'public.u' })]]), 'schema-changed', /public\.t was altered/],
-    ['another key', new Map([[1, shape({ identity: 'd2' })]]), 'replica-identity-changed', /public\.t was given/],
+    ['another column', new Map([[1, shape({ columns: '2' })]]), 'schema-changed'],
+    ['another name', new Map([[1, shape({ name: 'public.u' })]]), 'schema-changed'],
+    ['another key', new Map([[1, shape({ identity: 'd2' })]]), 'replica-identity-changed'],
     [
       'no key any more',
       new Map([[1, shape({ identity: 'd', hasReplicaIdentity: false })]]),
       'replica-identity-changed',
-      /public\.t was given/,
     ],
-    ['a dropped table', new Map(), 'table-dropped', /public\.t was dropped/],
-  ])('%s is named', (_what, now, rule, observed) => {
+    ['a dropped table', new Map(), 'table-dropped'],
+  ])('%s is named', (_what, now, rule) => {
     const shapes = { first: new Map([[1, shape()]]), now };
-    const [found, ...others] = judge(makeRuleInput(then({}), { databases: [makeSeenDatabase({ shapes })] }));
-    expect(found).toMatchObject({ rule, database: 'shop', observed: expect.stringMatching(observed) });
-    expect(others).toEqual([]);
+    const violations = judge(makeRuleInput(then({}), { databases: [makeSeenDatabase({ shapes })] }));
+    expect(violations).toMatchObject([{ rule, database: 'shop' }]);
+    expectGolden('db-watch', describeViolations(violations));
   });
 });
 
@@ -223,6 +199,7 @@ describe('a target that does not follow', () => {
   ])('an apply that fails again and again is named within 75 s on %s', (_version, more) => {
     const window = makeWindow(75, frozen(more));
     expect(named(makeRuleInput(window))).toEqual(['apply-failing']);
+    expectGolden('db-watch', describeViolations(judge(makeRuleInput(window))));
     expect(named(makeRuleInput(window.slice(0, 30)))).toEqual([]);
   });
 
@@ -236,6 +213,7 @@ describe('a target that does not follow', () => {
       frozen(() => more),
     );
     expect(named(makeRuleInput(window))).toEqual([rule]);
+    expectGolden('db-watch', describeViolations(judge(makeRuleInput(window))));
     expect(named(makeRuleInput(window.slice(0, 55)))).toEqual([]);
   });
 
@@ -253,6 +231,7 @@ describe('a target that does not follow', () => {
   it('a connected target that confirms nothing for two minutes waits for something', () => {
     const window = makeWindow(125, (at) => ({ walPosition: 2000 + at, slots: [makeSlot({ flushed: 1000 })] }));
     expect(named(makeRuleInput(window))).toEqual(['apply-blocked']);
+    expectGolden('db-watch', describeViolations(judge(makeRuleInput(window))));
     expect(named(makeRuleInput(window.slice(0, 110)))).toEqual([]);
   });
 
@@ -261,9 +240,10 @@ describe('a target that does not follow', () => {
       75,
       frozen((at) => ({ decoded: attempt(at) })),
     );
-    const [found] = judge(makeRuleInput(window, { warned: ['ext-tables'] }));
-    expect(found?.hint).toMatch(/^look for tables of extensions.*preflight warned of ext-tables/);
-    expect(judge(makeRuleInput(window))[0]?.hint).toMatch(/^look for rows/);
+    const warned = judge(makeRuleInput(window, { warned: ['ext-tables'] }));
+    const notWarned = judge(makeRuleInput(window));
+    expect(warned[0]?.hint).not.toBe(notWarned[0]?.hint);
+    expectGolden('db-watch', describeViolations([...warned, ...notWarned]));
   });
 
   it('a table whose copy fails again and again is named', () => {
@@ -279,19 +259,14 @@ describe('a target that does not follow', () => {
 
 describe('WAL and commits', () => {
   it.each([
-    [
-      'extended and growing',
-      { walStatus: 'extended', safeWalBytes: 10_000 },
-      100,
-      /100 B\/s more; it is lost in 1 min/,
-    ],
-    ['unreserved', { walStatus: 'unreserved', safeWalBytes: -5 }, 0, /unreserved/],
-    ['extended without a limit', { walStatus: 'extended' }, 100, /more$/],
-  ])('WAL that is %s is named', (_what, more, rate, observed) => {
+    ['extended and growing', { walStatus: 'extended', safeWalBytes: 10_000 }, 100],
+    ['unreserved', { walStatus: 'unreserved', safeWalBytes: -5 }, 0],
+    ['extended without a limit', { walStatus: 'extended' }, 100],
+  ])('WAL that is %s is named', (_what, more, rate) => {
     const window = makeWindow(11, (at) => ({ slots: [makeSlot({ ...more, retained: 1000 + at * rate })] }));
-    expect(judge(makeRuleInput(window))).toMatchObject([
-      { rule: 'wal-disk', observed: expect.stringMatching(observed) },
-    ]);
+    const violations = judge(makeRuleInput(window));
+    expect(violations).toMatchObject([{ rule: 'wal-disk' }]);
+    expectGolden('db-watch', describeViolations(violations));
   });
 
   it('WAL that is extended and shrinks is on its way back', () => {
@@ -316,11 +291,11 @@ describe('WAL and commits', () => {
   it('statements that begin to fail are a jump, and suspects are tables without an identity', () => {
     const shapes = new Map([[1, { name: 'public.log', columns: '', identity: 'd', hasReplicaIdentity: false }]]);
     const window = makeWindow(45, (at) => ({ databases: traffic(1000 + at, 1 + at) }));
-    const [found, ...others] = judge(
+    const violations = judge(
       makeRuleInput(window, { databases: [makeSeenDatabase({ shapes: { first: shapes, now: shapes } })] }),
     );
-    expect(found).toMatchObject({ rule: 'rollbacks', observed: expect.stringMatching(/50 % of all.*public\.log/) });
-    expect(others).toEqual([]);
+    expect(violations).toMatchObject([{ rule: 'rollbacks' }]);
+    expectGolden('db-watch', describeViolations(violations));
   });
 
   it.each([
@@ -352,15 +327,17 @@ describe('a source that does not answer', () => {
     ['ENOTFOUND', 'dns-changed'],
     ['ETIMEDOUT', 'source-unreachable'],
   ])('%s is told as %s', (code, rule) => {
-    const [found] = postgresOutageViolations({ at: 9000, code, reason: 'no' }, 0, undefined);
-    expect(found).toMatchObject({ rule, observed: 'the source has not answered for 9 s: no' });
+    const violations = postgresOutageViolations({ at: 9000, code, reason: 'no' }, 0, undefined);
+    expect(violations).toMatchObject([{ rule }]);
+    expectGolden('db-watch', describeViolations(violations));
   });
 
   it('after wal_level was lowered it is said why the server does not start', () => {
     const last = makeServerFacts({
       settings: settingsWith('wal_level', makeSetting('logical', { inFile: 'replica' })),
     });
-    const [found] = postgresOutageViolations({ at: 0, code: 'ECONNREFUSED', reason: 'no' }, 0, last);
-    expect(found?.hint).toMatch(/wal_level < logical.*postgresql\.auto\.conf/);
+    const violations = postgresOutageViolations({ at: 0, code: 'ECONNREFUSED', reason: 'no' }, 0, last);
+    expect(violations).toMatchObject([{ rule: 'source-unreachable' }]);
+    expectGolden('db-watch', describeViolations(violations));
   });
 });

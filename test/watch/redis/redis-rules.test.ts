@@ -5,6 +5,8 @@ import { parseRedisFacts, type RedisFacts } from '../../../src/watch/redis/redis
 import { redisOutageViolations, runRedisRules } from '../../../src/watch/redis/redis-rules.ts';
 import { chooseReplica, initialRedisState, trackRedisPoll } from '../../../src/watch/redis/track-redis-poll.ts';
 import { defaultWatchLimits } from '../../../src/watch/watch-limits.ts';
+import { expectGolden } from '../../fixtures/golden.ts';
+import { describeViolations } from '../describe-violations.ts';
 
 const door = { addresses: '10.0.0.1', certificate: undefined, refused: undefined };
 const replica = { name: '10.0.0.9:6379', state: 'online', offset: 1000, lag: 0 };
@@ -61,15 +63,17 @@ it.each<[string, Partial<RedisFacts>, string]>([
   ['a closed door', { connection: { ...door, refused: { code: 'WRONGPASS', message: 'no' } } }, 'login-refused'],
   ['half of the keys gone', { keyspace: [] }, 'keys-dropped'],
 ])('%s is named', (_what, more, rule) => {
-  expect(judge(more).map((one) => one.rule)).toEqual([rule]);
+  const violations = judge(more);
+  expect(violations.map((one) => one.rule)).toEqual([rule]);
+  expectGolden('db-watch', describeViolations(violations));
 });
 
 it('full copies one after the other are named, unless the last has held', () => {
   const copies = { started: 3, since: -3_598_000, online: undefined };
   const copying = { replicas: [{ ...replica, state: 'wait_bgsave' }] };
-  const [found, ...others] = judge(copying, 0, copies);
-  expect(found).toMatchObject({ rule: 'full-sync-loop', observed: '3 full copies were begun in 1 h' });
-  expect(others).toEqual([]);
+  const violations = judge(copying, 0, copies);
+  expect(violations).toMatchObject([{ rule: 'full-sync-loop' }]);
+  expectGolden('db-watch', describeViolations(violations));
   expect(judge({}, 0, copies)).toEqual([]);
 });
 

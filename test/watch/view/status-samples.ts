@@ -38,7 +38,7 @@ export function makeDatabaseSample(more: Partial<DatabaseSample> = {}): Database
 
 export const exampleViolation = {
   rule: 'wal-level-changed',
-  observed: 'wal_level is to become replica at the next restart',
-  hint: 'DO NOT RESTART THE SOURCE: it will not start',
+  observed: 'wal_level will change to replica at the next restart',
+  hint: 'DO NOT RESTART THE SOURCE: the server does not start',
   database: 'shop',
 };

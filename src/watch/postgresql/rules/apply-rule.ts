@@ -15,8 +15,8 @@ function checkSlot({ name, database, slot, wasActive }: SeenSlot, input: WatchRu
       {
         rule: 'apply-failing',
         database,
-        observed: `the target fails on the same change again and again: ${formatElapsed((now.at - stuck[0]!.at) / 1000)} without progress on ${name}`,
-        hint: `look for ${likelyCauses(input.warned).join('; ')}. Cure it on the target, or stop the migration and start it again`,
+        observed: `the target repeatedly fails on the same change: ${formatElapsed((now.at - stuck[0]!.at) / 1000)} without progress of slot ${name}`,
+        hint: `check for ${likelyCauses(input.warned).join('; ')}; fix it on the target, or stop the migration and start it again`,
       },
     ];
   }
@@ -26,8 +26,8 @@ function checkSlot({ name, database, slot, wasActive }: SeenSlot, input: WatchRu
       {
         rule: 'apply-blocked',
         database,
-        observed: `the target is connected and has confirmed nothing on ${name} for ${formatElapsed((now.at - idle[0]!.at) / 1000)}`,
-        hint: 'it applies one big transaction, or waits for a lock on the target: end what holds the lock there',
+        observed: `the target is connected but has not confirmed anything of slot ${name} for ${formatElapsed((now.at - idle[0]!.at) / 1000)}`,
+        hint: 'wait for a large transaction to be applied, or end the session that holds a lock on the target',
       },
     ];
   }
@@ -40,7 +40,7 @@ function checkSlot({ name, database, slot, wasActive }: SeenSlot, input: WatchRu
         rule: 'target-disconnected',
         database,
         observed: lasted,
-        hint: 'the target is stopped or cannot connect: look at firewalls, trusted sources, pg_hba.conf, listen_addresses and the password; WAL piles up on the source until it comes back',
+        hint: 'check that the target is running, and the firewalls, trusted sources, pg_hba.conf, listen_addresses and the password; the source retains WAL until the target reconnects',
       },
     ];
   }
@@ -48,8 +48,8 @@ function checkSlot({ name, database, slot, wasActive }: SeenSlot, input: WatchRu
     {
       rule: 'apply-failing-or-disconnected',
       database,
-      observed: `${lasted}: the target fails on a change, or cannot connect (this version does not tell which)`,
-      hint: `look for "terminating walsender" or refused logins in the log of the source; else for ${likelyCauses(input.warned).join('; ')}`,
+      observed: `${lasted}: the target fails on a change or cannot connect (this version does not report which)`,
+      hint: `search the log of the source for "terminating walsender" and refused logins; else check for ${likelyCauses(input.warned).join('; ')}`,
     },
   ];
 }
@@ -102,15 +102,15 @@ function attemptsIn(window: readonly ServerFacts[], name: string): number {
 function likelyCauses(warned: readonly string[]): readonly string[] {
   const known: readonly (readonly [readonly string[], string])[] = [
     [['replica-identity', 'full-without-eq'], 'rows without a replica identity, or with columns that have no equality'],
-    [['ext-tables', 'extensions'], 'tables of extensions that are published'],
+    [['ext-tables', 'extensions'], 'published tables of extensions'],
     [['ddl-activity', 'partitions', 'unlogged'], 'tables created or altered since the start'],
     [['always-triggers', 'generated-columns'], 'triggers and generated columns on the target'],
-    [[], 'rows written on the target that conflict (duplicate key)'],
-    [[], 'a schema that differs'],
+    [[], 'conflicting rows written on the target (duplicate key)'],
+    [[], 'a different schema on the target'],
   ];
   const ranked = known.toSorted(([a], [b]) => Number(hit(b)) - Number(hit(a)));
   return ranked
-    .map(([ids, words]) => (hit(ids) ? `${words} (the preflight warned of ${ids.find(isWarned)})` : words))
+    .map(([ids, words]) => (hit(ids) ? `${words} (preflight warning ${ids.find(isWarned)})` : words))
     .slice(0, 4);
 
   function hit(ids: readonly string[]): boolean {

@@ -11,7 +11,7 @@ export const blockedCommitsRule: WatchRule = ({ now, window }) => {
     {
       rule: 'commits-blocked',
       observed: `${now.blocked.commits} commits wait for a synchronous standby, the oldest for ${formatElapsed(now.blocked.seconds)}`,
-      hint: "synchronous_standby_names takes the target for a standby: name the real ones, or ALTER SYSTEM SET synchronous_standby_names = '' and reload",
+      hint: "synchronous_standby_names includes the target: list only the real standbys, or ALTER SYSTEM SET synchronous_standby_names = '' and reload",
     },
   ];
 };
@@ -43,7 +43,7 @@ export const rollbackRule: WatchRule = ({ slots, databases, window, first, limit
         rule: 'rollbacks',
         database,
         observed: `${counted.rollbacks} transactions failed in ${formatElapsed((to.at - from.at) / 1000)}, ${Math.round(100 * share)} % of all${suspects}`,
-        hint: 'look in the log of the source for "does not have a replica identity and publishes updates": ALTER TABLE … REPLICA IDENTITY FULL cures it',
+        hint: 'search the log of the source for "does not have a replica identity and publishes updates" and run ALTER TABLE … REPLICA IDENTITY FULL',
       },
     ];
   });

@@ -14,9 +14,9 @@ export const connectionSettingsRule: WatchRule = ({ now, first }) =>
         rule: `${name.replaceAll('_', '-')}-changed`,
         observed:
           next === undefined || after.value !== before
-            ? `${name} was ${displayValue(before)} and is ${displayValue(after.value)}`
-            : `${name} is to become ${displayValue(next)} instead of ${displayValue(before)}`,
-        hint: `the target may not be able to connect again: put ${name} back to ${displayValue(before)}`,
+            ? `${name} changed from ${displayValue(before)} to ${displayValue(after.value)}`
+            : `${name} will change from ${displayValue(before)} to ${displayValue(next)}`,
+        hint: `set ${name} back to ${displayValue(before)}: the target may not be able to reconnect`,
       },
     ];
   });
@@ -27,8 +27,8 @@ export const hostRulesRule: WatchRule = ({ now, first }) =>
     : [
         {
           rule: 'pg-hba-changed',
-          observed: 'pg_hba.conf is not what it was when the watch began',
-          hint: 'the target must still be let in with host rules for its address, for every database: compare it, and put it back',
+          observed: 'pg_hba.conf has changed since the watch started',
+          hint: 'check that pg_hba.conf still allows the address of the target for every database',
         },
       ];
 
@@ -45,7 +45,7 @@ export const roleRule: WatchRule = ({ now, first }) => {
     violations.push({
       rule: 'role-changed',
       observed: `the role ${after.name} lost ${lost.join(', ')}`,
-      hint: `give it back: ALTER ROLE "${after.name}" ${lost.join(' ')}`,
+      hint: `run ALTER ROLE "${after.name}" ${lost.join(' ')}`,
     });
   }
   if (
@@ -58,8 +58,8 @@ export const roleRule: WatchRule = ({ now, first }) => {
       observed:
         after.secondsLeft <= 0
           ? `the password of ${after.name} has expired`
-          : `the password of ${after.name} expires now`,
-      hint: `ALTER ROLE "${after.name}" VALID UNTIL 'infinity': the target logs in with it whenever it connects again`,
+          : `the password of ${after.name} expires within two weeks`,
+      hint: `run ALTER ROLE "${after.name}" VALID UNTIL 'infinity': the target logs in with it when it reconnects`,
     });
   }
   if (
@@ -71,7 +71,7 @@ export const roleRule: WatchRule = ({ now, first }) => {
     violations.push({
       rule: 'role-altered',
       observed: `the role ${after.name} was altered`,
-      hint: 'if its password was changed, set it back: the target still uses the old one',
+      hint: 'if the password was changed, restore it: the target still uses the old one',
     });
   }
   return violations;

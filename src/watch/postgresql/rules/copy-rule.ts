@@ -19,8 +19,8 @@ export const copyRule: WatchRule = ({ now, window, limits, databases }) => {
       {
         rule: 'copy-failing',
         database,
-        observed: `the copy of a table fails again and again for ${formatElapsed((now.at - samples[0]!.at) / 1000)}`,
-        hint: 'look for rows that were written to the table on the target (duplicate key), a missing column or a constraint there; empty the table on the target',
+        observed: `the initial copy of a table has failed repeatedly for ${formatElapsed((now.at - samples[0]!.at) / 1000)}`,
+        hint: 'empty the table on the target, and check it for missing columns and constraints (rows written there cause duplicate keys)',
       },
     ];
   });

@@ -4,7 +4,7 @@ import type { SeenDatabase, WatchRule, WatchRuleInput } from '../rule-input.ts';
 /** Consecutive polls without a slot after which it counts as dropped. */
 export const pollsUntilDropped = 2;
 
-const startAgainHint = 'what was copied stays on the target; start the migration again to go on from a new copy';
+const startAgainHint = 'start the migration again, which copies all rows again; the copied rows stay on the target';
 
 export const slotRule: WatchRule = ({ slots: seenSlot }) =>
   seenSlot.flatMap(({ name, database, slot, missedPolls }): readonly Violation[] => {
@@ -14,13 +14,13 @@ export const slotRule: WatchRule = ({ slots: seenSlot }) =>
         {
           rule: 'slot-dropped',
           database,
-          observed: `the replication slot ${name} is gone`,
-          hint: `the migration was stopped or is over, or somebody dropped it: look in the control panel; ${startAgainHint}`,
+          observed: `the replication slot ${name} does not exist any more`,
+          hint: `check in the control panel whether the migration was stopped; else ${startAgainHint}`,
         },
       ];
     }
     if (slot.walStatus !== 'lost' && slot.invalidated === undefined) return [];
-    const why = slot.invalidated === undefined ? 'the WAL it needs was removed' : `invalidated: ${slot.invalidated}`;
+    const why = slot.invalidated === undefined ? 'the required WAL was removed' : `invalidated: ${slot.invalidated}`;
     return [
       {
         rule: 'slot-lost',
@@ -43,13 +43,13 @@ export const publicationRule: WatchRule = ({ databases }) =>
         after === undefined
           ? {
               ...part,
-              observed: `the publication ${publication} is gone`,
-              hint: `changes can no longer be decoded, and one made again now does not help: stop the migration; ${startAgainHint}`,
+              observed: `the publication ${publication} does not exist any more`,
+              hint: `stop the migration (creating the publication again does not help); ${startAgainHint}`,
             }
           : {
               ...part,
-              observed: `the publication ${publication} publishes something else than before`,
-              hint: 'change it back; tables that were left out meanwhile lack rows on the target',
+              observed: `the content of the publication ${publication} has changed`,
+              hint: 'undo the change; rows that were not published in between are missing on the target',
             },
       ];
     });
@@ -85,14 +85,14 @@ export const schemaRule: WatchRule = ({ databases }: WatchRuleInput) =>
         name,
         fresh,
         'created',
-        'create it on the target in the same shape: the target stalls on its first row',
+        'create the table on the target with the same columns: replication fails on its first row',
       ),
       tableViolation(
         'schema-changed',
         name,
         altered.map(({ was: before }) => before),
         'altered',
-        'make the same change on the target: rows in another shape stop it',
+        'make the same change on the target: replication fails on rows with other columns',
       ),
       tableViolation(
         'replica-identity-changed',
@@ -100,10 +100,10 @@ export const schemaRule: WatchRule = ({ databases }: WatchRuleInput) =>
         identity.map(({ is: after }) => after),
         'given another key or replica identity',
         identity.every(({ is: after }) => after.hasReplicaIdentity)
-          ? 'make the same change on the target, or change it back'
-          : 'UPDATE and DELETE on it fail in the application now: ALTER TABLE … REPLICA IDENTITY FULL, or put the primary key back',
+          ? 'make the same change on the target, or undo it'
+          : 'run ALTER TABLE … REPLICA IDENTITY FULL or restore the primary key: UPDATE and DELETE of the application fail now',
       ),
-      tableViolation('table-dropped', name, dropped, 'dropped', 'drop it on the target as well, after the migration'),
+      tableViolation('table-dropped', name, dropped, 'dropped', 'drop the table on the target after the migration'),
     ].flat();
   });
 
@@ -118,5 +118,5 @@ function tableViolation(
   const names = tables.slice(0, 5).map(({ name }) => name);
   const more = tables.length > names.length ? ` and ${tables.length - names.length} more` : '';
   const were = tables.length === 1 ? 'was' : 'were';
-  return [{ rule, database, observed: `${names.join(', ')}${more} ${were} ${what} since the watch began`, hint }];
+  return [{ rule, database, observed: `${names.join(', ')}${more} ${were} ${what} since the watch started`, hint }];
 }

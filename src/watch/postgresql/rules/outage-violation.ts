@@ -21,7 +21,7 @@ export function postgresOutageViolations(
       observed: `the source has not answered for ${lasted}: ${outage.reason}`,
       hint:
         refuses && rule === 'source-unreachable'
-          ? `the file says wal_level = ${level.inFile}: with a slot the source does not start (FATAL: logical replication slot exists, but wal_level < logical). Set it to logical in postgresql.auto.conf and start the source`
+          ? `set wal_level to logical in postgresql.auto.conf and start the source: with wal_level = ${level.inFile} and a logical slot it does not start (FATAL: logical replication slot exists, but wal_level < logical)`
           : hint,
     },
   ];
@@ -29,15 +29,15 @@ export function postgresOutageViolations(
 
 function ruleAndHintOf(code: string): readonly [string, string] {
   if (code === '28P01' || code === '28000' || code === 'NO_PASSWORD') {
-    return ['login-refused', 'the target logs in with the same words: put back the password, the role and pg_hba.conf'];
+    return ['login-refused', 'restore the password, the role and pg_hba.conf: the target logs in with the same credentials'];
   }
-  if (code === 'NO_TLS' || code === 'TLS') return ['tls-changed', 'put TLS back as it was: ssl, certificate and key'];
-  if (code === '53300') return ['connections-exhausted', 'free connections, or raise max_connections'];
+  if (code === 'NO_TLS' || code === 'TLS') return ['tls-changed', 'restore the TLS settings: ssl, certificate and key'];
+  if (code === '53300') return ['connections-exhausted', 'close connections, or raise max_connections'];
   if (code === '3D000')
-    return ['database-dropped', 'the database is not there any more: restore it, or stop the migration'];
-  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return ['dns-changed', 'put the name of the source back'];
+    return ['database-dropped', 'restore the database, or stop the migration'];
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return ['dns-changed', 'restore the DNS record of the source'];
   if (code === '57P03' || code === '57P01' || code === '57P02' || code === 'ECONNREFUSED' || code === 'ECONNRESET') {
-    return ['source-unreachable', 'start the source: the migration goes on from its slot as soon as it is there'];
+    return ['source-unreachable', 'start the source: the migration then continues from its slot'];
   }
-  return ['source-unreachable', 'look at the network, the firewall and listen_addresses; the watch goes on trying'];
+  return ['source-unreachable', 'check the network, the firewall and listen_addresses; the watch keeps retrying'];
 }

@@ -12,12 +12,12 @@ export const retainedWalRule: WatchRule = ({ slots, window, now, first }) =>
     const grown = (slot.retained ?? 0) - (findSlot(before, name)?.retained ?? slot.retained ?? 0);
     const rate = seconds > 0 ? grown / seconds : 0;
     if (slot.walStatus === 'extended' && rate <= 0) return [];
-    const kept = `${formatByteCount(slot.retained ?? 0)} of WAL are kept for ${name} (${slot.walStatus})`;
-    const growing = rate > 0 ? `, ${formatByteCount(rate)}/s more` : '';
+    const kept = `${formatByteCount(slot.retained ?? 0)} of WAL are retained for the slot ${name} (${slot.walStatus})`;
+    const growing = rate > 0 ? `, growing by ${formatByteCount(rate)}/s` : '';
     const lost =
       slot.safeWalBytes === undefined || rate <= 0
         ? ''
-        : `; it is lost in ${formatElapsed(Math.max(0, slot.safeWalBytes) / rate)}`;
+        : `; the slot is lost in ${formatElapsed(Math.max(0, slot.safeWalBytes) / rate)}`;
     return [
       {
         rule: 'wal-disk',
@@ -25,8 +25,8 @@ export const retainedWalRule: WatchRule = ({ slots, window, now, first }) =>
         observed: `${kept}${growing}${lost}`,
         hint:
           slot.safeWalBytes === undefined
-            ? 'watch the disk of the source; lower the load, or stop the migration before it is full'
-            : 'raise max_slot_wal_keep_size and reload (ALTER SYSTEM SET, SELECT pg_reload_conf()), as far as the disk allows',
+            ? 'lower the load on the source, or stop the migration before the disk is full'
+            : 'raise max_slot_wal_keep_size as far as the disk allows and run SELECT pg_reload_conf()',
       },
     ];
   });

@@ -7,8 +7,8 @@ export const serverRule: WatchRule = ({ now, first, window, limits }) => {
       ? [
           {
             rule: 'source-in-recovery',
-            observed: 'the source is a standby now: it was failed over or demoted',
-            hint: 'point the migration to the new primary, which has no slot of it: stop it and start it again',
+            observed: 'the source is in recovery: it was demoted to a standby',
+            hint: 'stop the migration and start it again from the new primary, which does not have its slot',
           },
         ]
       : [];
@@ -20,7 +20,7 @@ export const serverRule: WatchRule = ({ now, first, window, limits }) => {
     {
       rule: 'source-restarted',
       observed: `the source was restarted at ${now.startedAt}`,
-      hint: 'the target connects again by itself within seconds; if it does not, look at the log of the source',
+      hint: 'check the log of the source if the target does not reconnect within seconds',
     },
   ];
 };

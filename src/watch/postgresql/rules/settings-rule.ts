@@ -14,8 +14,8 @@ function checkWalLevel({ now, first, slots }: WatchRuleInput) {
     return [
       {
         rule,
-        observed: `wal_level is to become ${next} at the next restart`,
-        hint: `DO NOT RESTART THE SOURCE: with ${named === undefined ? 'a replication slot' : `the slot ${named}`} it will not start (FATAL: logical replication slot exists, but wal_level < logical). Put it back first: ALTER SYSTEM SET wal_level = 'logical'`,
+        observed: `wal_level will change to ${next} at the next restart`,
+        hint: `DO NOT RESTART THE SOURCE: with ${named === undefined ? 'a replication slot' : `the slot ${named}`} the server does not start (FATAL: logical replication slot exists, but wal_level < logical). First run ALTER SYSTEM SET wal_level = 'logical'`,
       },
     ];
   }
@@ -24,8 +24,8 @@ function checkWalLevel({ now, first, slots }: WatchRuleInput) {
   return [
     {
       rule,
-      observed: `wal_level was ${before} and is ${setting.value}`,
-      hint: "replication has ended: set wal_level = 'logical' again, restart the source, and start the migration again",
+      observed: `wal_level changed from ${before} to ${setting.value}`,
+      hint: "set wal_level = 'logical', restart the source, and start the migration again: replication has ended",
     },
   ];
 }
@@ -43,10 +43,10 @@ function checkCounts({ now, first }: WatchRuleInput) {
       return [
         {
           rule,
-          observed: `${name} is to become ${next} instead of ${setting.value} at the next restart; ${used} slots exist`,
+          observed: `${name} will change from ${setting.value} to ${next} at the next restart; ${used} slots exist`,
           hint: fatal
-            ? `DO NOT RESTART THE SOURCE: with more slots than that it will not start (FATAL: too many replication slots active before shutdown). Put it back first: ALTER SYSTEM SET ${name} = ${setting.value}`
-            : `put it back before the source is restarted: ALTER SYSTEM SET ${name} = ${setting.value}`,
+            ? `DO NOT RESTART THE SOURCE: with more slots than this the server does not start (FATAL: too many replication slots active before shutdown). First run ALTER SYSTEM SET ${name} = ${setting.value}`
+            : `before the next restart run ALTER SYSTEM SET ${name} = ${setting.value}`,
         },
       ];
     }
@@ -54,8 +54,8 @@ function checkCounts({ now, first }: WatchRuleInput) {
     return [
       {
         rule,
-        observed: `${name} was ${before} and is ${setting.value}`,
-        hint: `put it back: ALTER SYSTEM SET ${name} = ${before}, then restart the source`,
+        observed: `${name} changed from ${before} to ${setting.value}`,
+        hint: `run ALTER SYSTEM SET ${name} = ${before}, then restart the source`,
       },
     ];
   });
