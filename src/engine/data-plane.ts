@@ -41,9 +41,7 @@ export async function connectDataPlane(url: string, deps: EngineDependencies): P
   }
   const requested = parseAddress(() => readPostgres({ source: url }, () => undefined).source);
   const hasTlsOption = /[?&\s](sslmode|ssl)=/.test(url);
-  const { endpoint, version } = await withAddressInError(requested, () =>
-    probePostgres(requested, hasTlsOption, deps),
-  );
+  const { endpoint, version } = await withAddressInError(requested, () => probePostgres(requested, hasTlsOption, deps));
   return { engine: 'postgresql', endpoint, ...addressOf(endpoint), version };
 }
 

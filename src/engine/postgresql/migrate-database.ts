@@ -149,6 +149,8 @@ async function finalizeDatabase(
     );
     progress.warnings.push(...warnings);
   } catch (error) {
-    progress.warnings.push(`could not copy sequences, materialized views and large objects: ${redactedReason(error, source.password, target.password)}`);
+    progress.warnings.push(
+      `could not copy sequences, materialized views and large objects: ${redactedReason(error, source.password, target.password)}`,
+    );
   }
 }

@@ -35,7 +35,9 @@ export async function replicateDatabase(
       const status = await target.run((session) => readTargetStatus(session, entry.name, targetVersion));
       const slot = source?.slots.get(entry.name);
       if (source !== undefined && (slot === undefined || slot.lost)) {
-        throw new MigrationError(`the replication slot ${entry.name} ${slot === undefined ? 'does not exist any more' : 'is lost'}`);
+        throw new MigrationError(
+          `the replication slot ${entry.name} ${slot === undefined ? 'does not exist any more' : 'is lost'}`,
+        );
       }
       if (source !== undefined && slot !== undefined && status !== undefined) recordPoll(source, slot, status);
       await deps.sleep(deps.limits.pollInterval, signal);

@@ -61,7 +61,8 @@ async function prepareMigration(
       const [source, target] = [await readServerIdentity(from), await readServerIdentity(to)];
       assertPostgresCompatible(source, target);
       const databases = await listSourceDatabases(from, job.ignoreDbs);
-      if (databases.length === 0) throw new MigrationError('no database to migrate: all databases of the source are ignored');
+      if (databases.length === 0)
+        throw new MigrationError('no database to migrate: all databases of the source are ignored');
       migrationProgress.warnings.push(...(await copyRoles(from, to, deps.random)));
       return { source, target, databases };
     }),

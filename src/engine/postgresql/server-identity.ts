@@ -26,11 +26,13 @@ export function assertPostgresCompatible(source: ServerIdentity, target: ServerI
     throw new MigrationError('source and target are the same server');
   }
   if (source.version < 100_000) {
-    throw new MigrationError(`PostgreSQL ${formatMajorVersion(source.version)} has no logical replication: PostgreSQL 10 or later is required`);
+    throw new MigrationError(
+      `PostgreSQL ${formatMajorVersion(source.version)} has no logical replication: PostgreSQL 10 or later is required`,
+    );
   }
   if (majorVersionOf(source.version) > majorVersionOf(target.version)) {
     throw new MigrationError(
-      `the source is PostgreSQL ${formatServerVersion(source.version)}, but the target is PostgreSQL ${formatServerVersion(target.version)}`,
+      `the source (PostgreSQL ${formatServerVersion(source.version)}) is newer than the target (PostgreSQL ${formatServerVersion(target.version)})`,
     );
   }
 }

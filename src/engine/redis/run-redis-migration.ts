@@ -84,7 +84,7 @@ function assertRedisCompatible(source: RedisInfo, target: RedisInfo, databases: 
   const [sourceInfo, targetInfo] = [parseServerVersion(source), parseServerVersion(target)];
   if (sourceInfo !== undefined && targetInfo !== undefined && isNewer(sourceInfo.redis, targetInfo.redis)) {
     throw new MigrationError(
-      `the source is ${sourceInfo.product} ${sourceInfo.version}, but the target is ${targetInfo.version}`,
+      `the source (${sourceInfo.product} ${sourceInfo.version}) is newer than the target (${targetInfo.version})`,
     );
   }
   const keyCount = parseKeyspace(target).reduce((sum, one) => sum + one.keys, 0);
@@ -151,9 +151,7 @@ async function replicateUntilStopped({
         updateProgress(migrationProgress, status);
         downSince = status.isUp || status.isCopying ? undefined : (downSince ?? performance.now());
         if (downSince !== undefined && performance.now() - downSince > limits.outageTimeout) {
-          throw new MigrationError(
-            'the replication link of the target is down: see the log of the target',
-          );
+          throw new MigrationError('the replication link of the target is down: see the log of the target');
         }
         // Pings advance the same offset as writes, so the comparison is with the previous poll.
         const isQuiet =

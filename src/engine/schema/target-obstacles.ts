@@ -25,9 +25,7 @@ export async function targetObstacles(
 ): Promise<readonly string[]> {
   const [from, to] = [await queryValueColumn(source, encodingQuery), await queryValueColumn(target, encodingQuery)];
   return [
-    ...(from === 'SQL_ASCII' && to !== from
-      ? [`the source has the encoding SQL_ASCII, and the target has ${to}`]
-      : []),
+    ...(from === 'SQL_ASCII' && to !== from ? [`the source has the encoding SQL_ASCII, and the target has ${to}`] : []),
     ...(await listExistingObjects(target)).map((name) => `${name} (exists on the target)`),
   ];
 }
@@ -64,7 +62,9 @@ export async function missingRequirements(
       .map((requirement) => {
         const [what, ...rest] = requirement.split(':');
         const thing = `${what} ${rest.join(':')}`;
-        return thing === name ? `${name} (not available on the target)` : `${name} (the target does not have the ${thing})`;
+        return thing === name
+          ? `${name} (not available on the target)`
+          : `${name} (the target does not have the ${thing})`;
       }),
   );
 }
