@@ -1,25 +1,28 @@
-/** What ends the requests of a lane. There is one at a time, so one controller serves many of them: making one costs as much as a small request. */
+/**
+ * Aborts the request of one worker. A worker has one request at a time, so one controller serves many requests: creating a
+ * controller costs as much as a small request.
+ */
 export interface AbortScope {
-  /** Of the request that is sent next. */
+  /** The signal of the request that is sent next. */
   readonly signal: () => AbortSignal;
-  /** Ends the one that is on its way. */
+  /** Aborts the request in flight. */
   readonly abort: () => void;
-  /** It follows `ended` no longer. */
+  /** Removes the listener from `ended`. */
   readonly close: () => void;
 }
 
-/** `ended` cuts it for good. */
+/** @param ended aborts this request and every later one */
 export function createAbortScope(ended: AbortSignal): AbortScope {
   let current = new AbortController();
-  const cut = (): void => current.abort();
-  if (ended.aborted) cut();
-  ended.addEventListener('abort', cut);
+  const abort = (): void => current.abort();
+  if (ended.aborted) abort();
+  ended.addEventListener('abort', abort);
   return {
     signal() {
       if (current.signal.aborted && !ended.aborted) current = new AbortController();
       return current.signal;
     },
-    abort: cut,
-    close: () => ended.removeEventListener('abort', cut),
+    abort,
+    close: () => ended.removeEventListener('abort', abort),
   };
 }

@@ -3,9 +3,10 @@ import { type CreatedRow, ledgerTimestamp } from './ledger-event.ts';
 import type { ResolveUncertainDeps } from './resolve-uncertain.ts';
 
 /**
- * A ledger may be behind: a copy of it went on with the batch, or a backup was put in its place. Of the names it takes to be
- * missing those are adopted that a droplet with the tag of `--mark` bears; resolves with them. Where it is not sure they are in
- * doubt. Without the tag nothing tells a droplet of ours from one that somebody else made since: a name that was not sent has none.
+ * A ledger can be behind the server: a copy of it continued the batch, or it was restored from a backup. Missing names are
+ * adopted when one droplet with the tag of `--mark` has them; resolves with the adopted names. When several droplets match,
+ * or the lookup was inconclusive, the name becomes uncertain. Without the tag nothing is adopted, because the droplet may
+ * have been created by another user.
  */
 export async function adoptMarkedDroplets({
   ledger,
@@ -13,19 +14,19 @@ export async function adoptMarkedDroplets({
   clock,
   ending,
 }: Pick<ResolveUncertainDeps, 'ledger' | 'lookup' | 'clock' | 'ending'>): Promise<readonly string[]> {
-  const { state: roster } = ledger;
-  const names = roster.batch.mark ? roster.missing() : [];
+  const { state } = ledger;
+  const names = state.batch.mark ? state.missing() : [];
   if (names.length === 0) return [];
-  const among = new Set(names);
-  const { conclusive, droplets } = await lookups.find({ names, has: (name) => among.has(name) }, ending);
-  const wanted = candidateCriteria(roster, undefined);
+  const wantedNames = new Set(names);
+  const { conclusive, droplets } = await lookups.find({ names, has: (name) => wantedNames.has(name) }, ending);
+  const criteria = candidateCriteria(state, undefined);
   const rows: CreatedRow[] = [];
   for (const name of names) {
-    const [one, ...others] = findCandidates(name, droplets.get(name) ?? [], wanted);
+    const [one, ...others] = findCandidates(name, droplets.get(name) ?? [], criteria);
     if (one === undefined) continue;
     if (conclusive && others.length === 0) rows.push({ name, id: one.id });
     else {
-      const group = roster.nextGroup();
+      const group = state.nextGroup();
       ledger.record({
         event: 'unknown',
         at: ledgerTimestamp(clock),
@@ -37,8 +38,8 @@ export async function adoptMarkedDroplets({
     }
   }
   if (rows.length > 0)
-    ledger.record({ event: 'created', at: ledgerTimestamp(clock), group: roster.nextGroup(), adopted: true, rows });
+    ledger.record({ event: 'created', at: ledgerTimestamp(clock), group: state.nextGroup(), adopted: true, rows });
   return rows.map(({ name }) => name);
 }
 
-const unknownOrigin = 'a droplet of the name is there, and this ledger knows of no request that made it';
+const unknownOrigin = 'a droplet with this name exists, and the ledger has no request that created it';

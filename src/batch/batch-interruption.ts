@@ -1,44 +1,48 @@
 import { setMaxListeners } from 'node:events';
 import type { Host, SignalName } from '../platform/host.ts';
 
-/** How a person ends a batch. */
+/** How the user ends a batch before it is complete. */
 export interface BatchInterruption {
-  /** Nothing more is to be sent. */
+  /** Aborted: no further request is sent. */
   readonly ending: AbortSignal;
-  /** What is in flight is not awaited any longer. */
+  /** Aborted: responses of requests in flight are no longer awaited. */
   readonly ended: AbortSignal;
   readonly receivedSignal: () => SignalName | undefined;
   stop(): void;
 }
 
-/** The first signal lets requests in flight end for so long; a second one does not. */
-export function listenForInterruption({ signals, clock, stdout }: Host, patience: number): BatchInterruption {
+/**
+ * Listens for signals and for a closed stdout. After the first signal, responses are awaited for a limited time; a second
+ * signal ends that time.
+ * @param limit milliseconds
+ */
+export function listenForInterruption({ signals, clock, stdout }: Host, limit: number): BatchInterruption {
   const ending = new AbortController();
   const ended = new AbortController();
   const over = new AbortController();
-  // Each lane listens to them, and Node calls more than ten a leak.
+  // Every worker adds a listener, and Node warns of a leak after ten.
   setMaxListeners(0, ending.signal, ended.signal);
-  let heard: SignalName | undefined;
+  let received: SignalName | undefined;
   const end = (): void => {
     ending.abort();
-    clock.sleep(patience, over.signal).then(
+    clock.sleep(limit, over.signal).then(
       () => ended.abort(),
       () => {},
     );
   };
   const stopListening = signals.listen((name) => {
-    if (heard !== undefined) return ended.abort();
-    heard = name;
+    if (received !== undefined) return ended.abort();
+    received = name;
     end();
   });
-  // Nobody reads the rows any more: what is left can be resumed.
+  // stdout has no reader any more. The rest of the batch can be resumed.
   stdout.closed?.addEventListener('abort', end);
   return {
     ending: ending.signal,
     ended: ended.signal,
-    receivedSignal: () => heard,
+    receivedSignal: () => received,
     stop() {
-      // Where nobody reads any more the program ends, quietly, once nobody listens: what is left to say has to be said first.
+      // Without a listener a closed stdout ends the program at once, before the summary is printed on stderr.
       if (stdout.closed?.aborted !== true) stopListening();
       stdout.closed?.removeEventListener('abort', end);
       over.abort();

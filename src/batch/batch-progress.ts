@@ -1,20 +1,21 @@
 import { formatDuration } from '../cli/duration.ts';
 
-/** How far a run is; times in milliseconds. */
+/** The progress of a run. */
 export interface BatchProgress {
   readonly created: number;
   readonly total: number;
-  /** Created by this run, in so long. */
+  /** Created by this run. */
   readonly fresh: number;
+  /** Milliseconds since the run started. */
   readonly elapsed: number;
 }
 
 const barWidth = 20;
 
 /** One line for a terminal: a bar, created/total, rate and time left. */
-export function progressBarLine(standing: BatchProgress): string {
-  const filled = standing.total === 0 ? 0 : Math.floor((barWidth * standing.created) / standing.total);
-  return `${'█'.repeat(filled)}${'░'.repeat(barWidth - filled)} ${progressText(standing)}`;
+export function progressBarLine(progress: BatchProgress): string {
+  const filled = progress.total === 0 ? 0 : Math.floor((barWidth * progress.created) / progress.total);
+  return `${'█'.repeat(filled)}${'░'.repeat(barWidth - filled)} ${progressText(progress)}`;
 }
 
 export function progressText({ created, total, fresh, elapsed }: BatchProgress): string {
@@ -25,7 +26,7 @@ export function progressText({ created, total, fresh, elapsed }: BatchProgress):
   return parts.join(', ');
 }
 
-/** Whether a tenth of the whole was passed on the way from one number to the other. */
+/** Whether a multiple of a tenth of `total` lies between the two numbers. */
 export function crossesTenth(before: number, after: number, total: number): boolean {
   return Math.floor((10 * before) / total) < Math.floor((10 * after) / total);
 }

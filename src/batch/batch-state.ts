@@ -1,24 +1,25 @@
 import type { AnnouncedEvent, BaselineEvent, BatchEvent, LedgerEvent, SendingEvent } from './ledger-event.ts';
 import { indexNames } from './name-index.ts';
 
-/** What is printed for a name (contract.md §7). */
+/** The row that is printed for a name. */
 export type NameResult =
   | { readonly name: string; readonly status: 'created'; readonly id: number; readonly action_id?: number }
   | { readonly name: string; readonly status: 'skipped'; readonly id?: number }
   | { readonly name: string; readonly status: 'failed' | 'unknown'; readonly error: string };
 
-/** Names of one request whose fate is not known. */
+/** Names of one request whose result is not known. */
 export interface UncertainGroup {
   readonly group: number;
   readonly names: readonly string[];
-  /** The server's time, in milliseconds, before the first of the requests that may have created them. */
+  /** The server's time in milliseconds before the first request that may have created them. */
   readonly sentAfter: number | undefined;
+  /** They may be sent again once no droplet has them. */
   readonly resend: boolean;
-  /** What an earlier run said of them, if one did. */
+  /** The error that an earlier run recorded. */
   readonly error?: string;
 }
 
-/** What would be recorded if it were sent, and the start of the machine that announced it. */
+/** An announced group as the event of its sending, and the boot of the machine that announced it. */
 export interface AnnouncedSending {
   readonly boot: string;
   readonly sending: SendingEvent;
@@ -26,26 +27,29 @@ export interface AnnouncedSending {
 
 export type BatchCounts = Readonly<Record<NameResult['status'] | 'missing', number>>;
 
-/** Where a batch stands: its ledger, folded. It holds a few bytes for each name, and no row. */
+/**
+ * The state of a batch: its ledger, applied event by event. It uses a few bytes for each name and builds rows on demand,
+ * because a batch can have a million names.
+ */
 export interface BatchState {
   readonly batch: BatchEvent;
   readonly baseline: () => BaselineEvent | undefined;
   apply(event: LedgerEvent): void;
   readonly hasName: (name: string) => boolean;
-  /** Where a name stands among the names. */
+  /** The index of a name in `batch.names`; -1 for other names. */
   readonly positionOf: (name: string) => number;
-  /** The row of the name that stands there; `notSent` is the error of those that never were sent. */
+  /** The row of the name at this index. @param notSent error of a name that was never sent */
   rowAt(at: number, notSent?: string): NameResult;
   rows(notSent?: string): Generator<NameResult>;
-  /** Created, or skipped. */
+  /** The name at this index was created or skipped. */
   readonly isPresent: (at: number) => boolean;
   readonly uncertainGroups: () => readonly UncertainGroup[];
-  /** Groups that were announced, of which nothing else is known. */
+  /** Groups that were announced and have no later event. */
   readonly announced: () => readonly AnnouncedSending[];
-  /** Certainly not there and wanted, in order. */
+  /** Names that are still to be created, in order: no droplet of this batch has them. */
   readonly missing: () => readonly string[];
   readonly counts: () => BatchCounts;
-  /** The id belongs to a row of this batch. */
+  /** Whether a row of this batch has the id. */
   ownsId(id: number): boolean;
   readonly nextGroup: () => number;
 }
@@ -62,16 +66,16 @@ export function createBatchState(batch: BatchEvent): BatchState {
   const states = new Uint8Array(names.length);
   const ids = new Float64Array(names.length);
   const actions = new Float64Array(names.length);
-  /** The last group that a name was sent with. */
-  const holders = new Int32Array(names.length);
+  /** The last group with which each name was sent. */
+  const lastGroups = new Int32Array(names.length);
   const errors = new Map<number, string>();
-  const doubts = new Map<number, UncertainGroup>();
-  /** The event that announced a group: there are many at a time, and each is soon over. */
+  const uncertainGroups = new Map<number, UncertainGroup>();
+  /** Announced groups with their event. */
   const announced = new Map<number, AnnouncedEvent>();
   let baseline: BaselineEvent | undefined;
   let groups = 0;
 
-  const mark = (name: string, state: number, error?: string): number | undefined => {
+  const setState = (name: string, state: number, error?: string): number | undefined => {
     const at = positionOf(name);
     if (at === -1) return undefined;
     states[at] = state;
@@ -79,14 +83,15 @@ export function createBatchState(batch: BatchEvent): BatchState {
     else errors.set(at, error);
     return at;
   };
-  const settle = (group: number, settled: readonly string[], rest: boolean): void => {
-    const doubt = doubts.get(group);
-    if (doubt === undefined) return;
-    const isAll = settled.length === doubt.names.length && settled.every((name, at) => name === doubt.names[at]);
-    const left = isAll ? [] : doubt.names.filter((name) => !settled.includes(name));
-    if (left.length === 0 || !rest) doubts.delete(group);
-    // Part of a request is there, so all of it was done: its other names must not be sent again.
-    else doubts.set(group, { ...doubt, names: left, resend: false });
+  const settle = (group: number, settled: readonly string[], keepRest: boolean): void => {
+    const uncertainGroup = uncertainGroups.get(group);
+    if (uncertainGroup === undefined) return;
+    const isAll =
+      settled.length === uncertainGroup.names.length && settled.every((name, at) => name === uncertainGroup.names[at]);
+    const left = isAll ? [] : uncertainGroup.names.filter((name) => !settled.includes(name));
+    if (left.length === 0 || !keepRest) uncertainGroups.delete(group);
+    // A part of the request was carried out, so all of it was: the other names must not be sent again.
+    else uncertainGroups.set(group, { ...uncertainGroup, names: left, resend: false });
   };
   const announce = (event: AnnouncedEvent): void => {
     for (const { group } of event.groups) {
@@ -94,33 +99,33 @@ export function createBatchState(batch: BatchEvent): BatchState {
       announced.set(group, event);
     }
   };
-  const announcedAs = ([group, { boot, at, server_date, groups: told }]: readonly [
+  const announcedAs = ([group, { boot, at, server_date, groups: announcedGroups }]: readonly [
     number,
     AnnouncedEvent,
   ]): AnnouncedSending => {
-    const names = told.find((one) => one.group === group)?.names ?? [];
+    const names = announcedGroups.find((one) => one.group === group)?.names ?? [];
     return { boot, sending: { event: 'sending', at, server_date, group, names } };
   };
-  const hold = (name: string, group: number, error?: string): void => {
-    const at = mark(name, uncertain, error);
-    if (at !== undefined) holders[at] = group;
+  const markUncertain = (name: string, group: number, error?: string): void => {
+    const at = setState(name, uncertain, error);
+    if (at !== undefined) lastGroups[at] = group;
   };
-  const doubt = ({ group, names: sent, server_date: date }: SendingEvent): void => {
-    const before = doubts.get(group);
+  const startGroup = ({ group, names: sent, server_date: date }: SendingEvent): void => {
+    const before = uncertainGroups.get(group);
     const since = before?.sentAfter ?? parseTime(date);
-    doubts.set(group, { group, names: sent, sentAfter: since, resend: before?.resend ?? true });
-    for (const name of sent) hold(name, group);
+    uncertainGroups.set(group, { group, names: sent, sentAfter: since, resend: before?.resend ?? true });
+    for (const name of sent) markUncertain(name, group);
   };
-  /** A name that was sent again was not there before, even if the line that says so is lost. */
-  const held = ({ group, names: sent, ...rest }: UncertainGroup): UncertainGroup => {
-    const left = sent.filter((name) => holders[positionOf(name)] === group);
+  /** A name that a later group sent belongs to that group, even if the event between the two was lost. */
+  const currentNames = ({ group, names: sent, ...rest }: UncertainGroup): UncertainGroup => {
+    const left = sent.filter((name) => lastGroups[positionOf(name)] === group);
     return { ...rest, group, names: left };
   };
-  const take = (first: BaselineEvent): void => {
+  const applyBaseline = (first: BaselineEvent): void => {
     baseline = first;
     if (batch.if_exists !== 'skip') return;
     for (const [name, [id]] of Object.entries(first.existing)) {
-      const at = mark(name, skipped);
+      const at = setState(name, skipped);
       if (at !== undefined) ids[at] = id ?? 0;
     }
   };
@@ -134,7 +139,7 @@ export function createBatchState(batch: BatchEvent): BatchState {
       case skipped:
         return { name, status: 'skipped', ...(id === 0 ? {} : { id }) };
       case uncertain:
-        return { name, status: 'unknown', error: errors.get(at) ?? 'no complete answer came' };
+        return { name, status: 'unknown', error: errors.get(at) ?? 'no complete response arrived' };
       default:
         return { name, status: 'failed', error: errors.get(at) ?? notSent };
     }
@@ -149,33 +154,39 @@ export function createBatchState(batch: BatchEvent): BatchState {
         case 'batch':
           return;
         case 'baseline':
-          // The first one counts: a later one would call our own droplets old.
-          return baseline === undefined ? take(event) : undefined;
+          // Only the first baseline counts: a later one would contain droplets of this batch.
+          return baseline === undefined ? applyBaseline(event) : undefined;
         case 'announced':
           return announce(event);
         case 'sending':
           announced.delete(event.group);
-          return doubt(event);
+          return startGroup(event);
         case 'created': {
           announced.delete(event.group);
           for (const row of event.rows) {
-            const at = mark(row.name, created);
+            const at = setState(row.name, created);
             if (at === undefined) continue;
             ids[at] = row.id;
             actions[at] = row.action_id ?? 0;
           }
-          const told = event.rows.map(({ name }) => name);
-          return settle(event.group, told, true);
+          const createdNames = event.rows.map(({ name }) => name);
+          return settle(event.group, createdNames, true);
         }
         case 'failed':
-          // It was never sent, which says nothing of its names.
+          // The group was announced but never sent, so its names keep their state.
           if (announced.delete(event.group)) return;
-          for (const name of event.names) mark(name, failed, event.error);
+          for (const name of event.names) setState(name, failed, event.error);
           return settle(event.group, event.names, false);
         case 'unknown': {
           const { group, names: left, resend, error } = event;
-          doubts.set(group, { group, names: left, sentAfter: doubts.get(group)?.sentAfter, resend, error });
-          for (const name of left) hold(name, group, error);
+          uncertainGroups.set(group, {
+            group,
+            names: left,
+            sentAfter: uncertainGroups.get(group)?.sentAfter,
+            resend,
+            error,
+          });
+          for (const name of left) markUncertain(name, group, error);
           return;
         }
         default:
@@ -189,7 +200,7 @@ export function createBatchState(batch: BatchEvent): BatchState {
       for (let at = 0; at < names.length; at++) yield rowAt(at, notSent);
     },
     isPresent: (at) => states[at] === created || states[at] === skipped,
-    uncertainGroups: () => [...doubts.values()].map(held).filter(({ names: left }) => left.length > 0),
+    uncertainGroups: () => [...uncertainGroups.values()].map(currentNames).filter(({ names: left }) => left.length > 0),
     announced: () => [...announced].map(announcedAs),
     missing: () => names.filter((_, at) => states[at] === missing || states[at] === failed),
     counts: () => {

@@ -3,75 +3,78 @@ import { isRecord, type JsonRecord, stringField } from '../json.ts';
 import type { BatchState } from './batch-state.ts';
 import { batchTag, type DropletAttributes } from './droplet-requests.ts';
 
-/** What is known of a request whose droplets are looked for. */
+/** What a droplet must match to count as created by an uncertain request. */
 export interface CandidateCriteria {
   readonly attributes: DropletAttributes;
-  /** With a mark the tag alone is the evidence. */
+  /** The tag of `--mark`. With it, the tag alone decides. */
   readonly mark: string | undefined;
-  /** The server's time before the request, in milliseconds. */
+  /** The server's time in milliseconds before the request. */
   readonly sentAfter: number | undefined;
-  /** Ids that bore the name before anything was sent. */
+  /** Ids of droplets that had the name before the batch. */
   readonly existing: (name: string) => readonly number[];
-  /** Ids that belong to rows of this batch. */
+  /** Whether a row of this batch has the id. */
   readonly belongsToBatch: (id: number) => boolean;
 }
 
-/** For names of a batch that may have been sent since then. */
+/** @param sentAfter the server's time in milliseconds before the names may have been sent first */
 export function candidateCriteria(
-  { batch, baseline, ownsId: claimed }: BatchState,
-  since: number | undefined,
+  { batch, baseline, ownsId }: BatchState,
+  sentAfter: number | undefined,
 ): CandidateCriteria {
   const { id, attributes, mark } = batch;
   const existing = baseline()?.existing ?? {};
   return {
     attributes,
     mark: mark ? batchTag(id) : undefined,
-    sentAfter: since,
+    sentAfter,
     existing: (name) => (Object.hasOwn(existing, name) ? (existing[name] ?? []) : []),
-    belongsToBatch: claimed,
+    belongsToBatch: ownsId,
   };
 }
 
-/** A droplet that may be ours. */
+/** A droplet that this batch may have created. */
 export interface CandidateDroplet {
   readonly id: number;
-  /** The server's time in milliseconds; NaN when it did not say. */
+  /** `created_at` in milliseconds; NaN without one. */
   readonly createdAt: number;
 }
 
-/** Whole seconds on both sides, and a server of several machines. */
+/** Both times are whole seconds, and the clocks of the server's machines differ a little. */
 const clockToleranceMs = 5_000;
 
-/** Those of the droplets of one name that may be ours. What the server leaves out contradicts nothing. */
+/** The droplets with this name that the batch may have created. A field that the server does not return excludes nothing. */
 export function findCandidates(
   name: string,
   droplets: readonly Droplet[],
-  wanted: CandidateCriteria,
+  criteria: CandidateCriteria,
 ): readonly CandidateDroplet[] {
   return droplets
-    .filter((droplet) => droplet.name === name && mayBeOurs(droplet, wanted) && !isOlderThanRequest(droplet, wanted))
+    .filter(
+      (droplet) => droplet.name === name && mayBeOurs(droplet, criteria) && !isOlderThanRequest(droplet, criteria),
+    )
     .map(({ id, raw }) => ({ id, createdAt: createdAt(raw) }));
 }
 
 /**
- * Ids of those that would be, were they not older than the request. They were not there before the batch; so another made them
- * meanwhile, or the clock of `Date` is ahead of that of `created_at`: not ours for certain, and no proof that ours are not there.
+ * Ids of droplets that match but are older than the request. They did not exist before the batch. Either another user created
+ * them, or the clock of the Date header is ahead of the clock of `created_at`. So they are not adopted, but the name is not
+ * sent again either.
  */
 export function findOlderDroplets(
   name: string,
   droplets: readonly Droplet[],
-  wanted: CandidateCriteria,
+  criteria: CandidateCriteria,
 ): readonly number[] {
   return droplets
-    .filter((droplet) => droplet.name === name && mayBeOurs(droplet, wanted) && isOlderThanRequest(droplet, wanted))
+    .filter((droplet) => droplet.name === name && mayBeOurs(droplet, criteria) && isOlderThanRequest(droplet, criteria))
     .map(({ id }) => id);
 }
 
-function mayBeOurs({ id, name, raw }: Droplet, wanted: CandidateCriteria): boolean {
-  if (wanted.belongsToBatch(id)) return false;
-  if (wanted.mark !== undefined) return Array.isArray(raw.tags) && raw.tags.includes(wanted.mark);
-  if (wanted.existing(name).includes(id)) return false;
-  const { region, size, image } = wanted.attributes;
+function mayBeOurs({ id, name, raw }: Droplet, criteria: CandidateCriteria): boolean {
+  if (criteria.belongsToBatch(id)) return false;
+  if (criteria.mark !== undefined) return Array.isArray(raw.tags) && raw.tags.includes(criteria.mark);
+  if (criteria.existing(name).includes(id)) return false;
+  const { region, size, image } = criteria.attributes;
   return (
     isCompatible(region, [slugOf(raw.region)]) &&
     isCompatible(size, [stringField(raw, 'size_slug') ?? slugOf(raw.size)]) &&
@@ -79,19 +82,19 @@ function mayBeOurs({ id, name, raw }: Droplet, wanted: CandidateCriteria): boole
   );
 }
 
-/** With a mark time is no evidence. */
-function isOlderThanRequest({ raw }: Droplet, { mark, sentAfter: since }: CandidateCriteria): boolean {
-  return mark === undefined && since !== undefined && createdAt(raw) < since - clockToleranceMs;
+/** With the tag of `--mark` times are not compared. */
+function isOlderThanRequest({ raw }: Droplet, { mark, sentAfter }: CandidateCriteria): boolean {
+  return mark === undefined && sentAfter !== undefined && createdAt(raw) < sentAfter - clockToleranceMs;
 }
 
-/** A slug is compared with the slug, a number with the id. */
+/** A slug is compared with the slug of the image, a number with its id. */
 function imageIdentifiers(raw: JsonRecord, image: string | number): readonly unknown[] {
   if (!isRecord(raw.image)) return [];
   return [typeof image === 'number' ? raw.image.id : raw.image.slug];
 }
 
-function isCompatible(sent: string | number | undefined, seen: readonly unknown[]): boolean {
-  const known = seen.filter((one) => one !== undefined && one !== null);
+function isCompatible(sent: string | number | undefined, returned: readonly unknown[]): boolean {
+  const known = returned.filter((one) => one !== undefined && one !== null);
   return sent === undefined || known.length === 0 || known.includes(sent);
 }
 

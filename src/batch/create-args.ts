@@ -11,100 +11,103 @@ import type { DropletAttributes } from './droplet-requests.ts';
 import { expandNames } from './expand-names.ts';
 import { type BatchEvent, type IfExists, ifExistsChoices } from './ledger-event.ts';
 
-/** The names of all sources together; none when none was given. */
-export async function readBatchNames(context: CommandIo, words: ParsedArgs): Promise<readonly string[]> {
-  const file = requireNonEmptyValue(words, 'names-from', 'names.txt');
-  return expandNames([...words.positionals, ...words.values('names'), ...(await readNamesFrom(context, file))]);
+/** The names of arguments, --names and --names-from together. */
+export async function readBatchNames(io: Pick<CommandIo, 'host'>, args: ParsedArgs): Promise<readonly string[]> {
+  const file = requireNonEmptyValue(args, 'names-from', 'names.txt');
+  return expandNames([...args.positionals, ...args.values('names'), ...(await readNamesFrom(io, file))]);
 }
 
-/** What was to give the names may have given none: a program that failed before this one, in a pipe. */
-export function noNamesError(words: ParsedArgs): CliError {
-  const file = words.value('names-from');
+/** The error for an empty list of names. In a pipe the program that lists them may have failed, so the source is named. */
+export function noNamesError(args: ParsedArgs): CliError {
+  const file = args.value('names-from');
   if (file === undefined)
-    return usageError('names are missing', 'give them as arguments, with --names or with --names-from');
-  return usageError(`there are no names in ${file === '-' ? 'standard input' : file}`, 'give one name a line');
+    return usageError('names are missing', 'give names as arguments, with --names or with --names-from');
+  return usageError(`no names in ${file === '-' ? 'standard input' : file}`, 'write one name per line');
 }
 
-export function readDropletAttributes(words: ParsedArgs): DropletAttributes {
-  const { size, image, region, extra } = readTypedAttributes(words);
+export function readDropletAttributes(args: ParsedArgs): DropletAttributes {
+  const { size, image, region, extra } = readTypedAttributes(args);
   if (size === undefined || image === undefined) {
     const missing = [size === undefined ? '--size' : '', image === undefined ? '--image' : ''].filter(Boolean);
     throw usageError(
       `${missing.join(' and ')} ${missing.length === 1 ? 'is' : 'are'} missing`,
-      'give them as in `--size s-1vcpu-1gb --image ubuntu-24-04-x64`',
+      'add them, as in `--size s-1vcpu-1gb --image ubuntu-24-04-x64`',
     );
   }
   return { size, image, ...(region === undefined ? {} : { region }), extra };
 }
 
-export function readIfExists(words: ParsedArgs): IfExists {
-  return ifExistsChoices.find((one) => one === words.value('if-exists')) ?? 'fail';
+export function readIfExists(args: ParsedArgs): IfExists {
+  return ifExistsChoices.find((one) => one === args.value('if-exists')) ?? 'fail';
 }
 
-/** A resumed batch goes on as it was begun: what is typed again must be the same. */
-export async function requireSameBatch(context: CommandIo, words: ParsedArgs, batch: BatchEvent): Promise<void> {
-  const names = await readBatchNames(context, words);
-  const { size, image, region, extra } = readTypedAttributes(words);
+/** A resumed batch keeps its names and attributes: options that repeat them must be equal. */
+export async function requireSameBatch(
+  io: Pick<CommandIo, 'host'>,
+  args: ParsedArgs,
+  batch: BatchEvent,
+): Promise<void> {
+  const names = await readBatchNames(io, args);
+  const { size, image, region, extra } = readTypedAttributes(args);
   const recorded = batch.attributes;
-  const contradictions: readonly (readonly [option: string, isOne: boolean])[] = [
+  const contradictions: readonly (readonly [option: string, isContradicted: boolean])[] = [
     ['the names', names.length > 0 && !isDeepStrictEqual(names, batch.names)],
     ['--size', size !== undefined && size !== recorded.size],
     ['--image', image !== undefined && image !== recorded.image],
     ['--region', region !== undefined && region !== recorded.region],
     ['--set', Object.entries(extra).some(([key, value]) => !isDeepStrictEqual(value, recordedExtra(batch)[key]))],
-    ['--if-exists', words.value('if-exists') !== undefined && readIfExists(words) !== batch.if_exists],
-    ['--mark', words.has('mark') && !batch.mark],
+    ['--if-exists', args.value('if-exists') !== undefined && readIfExists(args) !== batch.if_exists],
+    ['--mark', args.has('mark') && !batch.mark],
   ];
-  const found = contradictions.filter(([, isOne]) => isOne).map(([option]) => option);
+  const found = contradictions.filter(([, isContradicted]) => isContradicted).map(([option]) => option);
   if (found.length === 0) return;
   throw usageError(
     `${found.join(' and ')} ${found.length === 1 && found[0]?.startsWith('--') ? 'contradicts' : 'contradict'} the ledger`,
-    'give --resume alone: the names and attributes are recorded in it',
+    'use `--resume` without these options: the ledger has the names and attributes',
   );
 }
 
-/** Without the tag that --mark added. */
+/** The additional attributes without the tag that --mark added. */
 function recordedExtra({ mark, attributes: { extra } }: BatchEvent): Readonly<Record<string, unknown>> {
   return mark && Array.isArray(extra.tags) ? { ...extra, tags: extra.tags.slice(0, -1) } : extra;
 }
 
-async function readNamesFrom(context: CommandIo, file: string | undefined): Promise<readonly string[]> {
+async function readNamesFrom(io: Pick<CommandIo, 'host'>, file: string | undefined): Promise<readonly string[]> {
   if (file === undefined) return [];
-  const text = file === '-' ? await readAll(context.host.stdin) : readNamesFile(file);
-  // A carriage return before it goes with the blanks around a name.
+  const text = file === '-' ? await readAll(io.host.stdin) : readNamesFile(file);
+  // expandNames trims each line, and with it a carriage return.
   const lines = text.replace(/^\uFEFF/, '').split('\n');
-  // The newline at the end of the last line begins no name.
+  // The newline of the last line does not start another name.
   return lines.at(-1) === '' ? lines.slice(0, -1) : lines;
 }
 
 function readNamesFile(file: string): string {
   try {
     const bytes = readFileSync(file);
-    // As Windows PowerShell writes whatever is redirected to a file.
+    // Windows PowerShell writes redirected output as UTF-16.
     return bytes.toString(bytes[0] === 0xff && bytes[1] === 0xfe ? 'utf16le' : 'utf8');
   } catch (error) {
     throw usageError(
-      `could not read the names: ${error instanceof Error ? error.message : String(error)}`,
-      'name a file that can be read, as in `--names-from names.txt`',
+      `could not read the file of names: ${error instanceof Error ? error.message : String(error)}`,
+      'give a readable file, as in `--names-from names.txt`',
     );
   }
 }
 
-function readTypedAttributes(words: ParsedArgs) {
-  const image = requireNonEmptyValue(words, 'image', 'ubuntu-24-04-x64');
+function readTypedAttributes(args: ParsedArgs) {
+  const image = requireNonEmptyValue(args, 'image', 'ubuntu-24-04-x64');
   return {
-    size: requireNonEmptyValue(words, 'size', 's-1vcpu-1gb'),
+    size: requireNonEmptyValue(args, 'size', 's-1vcpu-1gb'),
     image: image !== undefined && /^\d+$/.test(image) ? parseImageId(image) : image,
-    region: requireNonEmptyValue(words, 'region', 'nyc3'),
-    extra: Object.fromEntries(words.values('set').map(parseSetOption)),
+    region: requireNonEmptyValue(args, 'region', 'nyc3'),
+    extra: Object.fromEntries(args.values('set').map(parseSetOption)),
   };
 }
 
 function parseImageId(image: string): number {
   const id = Number(image);
-  // It would be the id of another image.
-  if (!Number.isSafeInteger(id))
-    throw usageError(`--image is no id of an image: ${image}`, '`--image` takes a slug as well');
+  // A double cannot hold this number exactly, so another image could be used.
+  if (!Number.isSafeInteger(id)) throw usageError(`--image is not an image id: ${image}`, 'use the slug of the image');
   return id;
 }
 
@@ -116,21 +119,24 @@ function parseSetOption(text: string): readonly [string, unknown] {
   if (!/^[a-z][a-z0-9_]*$/.test(key) || !json.ok)
     throw usageError(
       '--set is not KEY=JSON',
-      'as in `--set tags=\'["web"]\'` or `--set ipv6=true`; text needs its quotes: `--set user_data=\'"…"\'`',
+      'write it as in `--set ipv6=true` or `--set tags=\'["web"]\'`; quote strings: `--set user_data=\'"…"\'`',
     );
   if (reserved.includes(key))
-    throw usageError(`--set cannot give ${key}`, key.startsWith('name') ? 'names are arguments' : `use --${key}`);
-  const exact = parseExactJson(text.slice(at + 1));
-  const changed = exact.ok ? findInexactNumber(exact.value) : undefined;
-  if (changed !== undefined)
     throw usageError(
-      `--set ${key} has a number that would not be sent as it is: ${changed}`,
-      'write it as text, in quotes, if the server takes that',
+      `cannot use --set for ${key}`,
+      key.startsWith('name') ? 'give names as arguments' : `use \`--${key}\``,
+    );
+  const exact = parseExactJson(text.slice(at + 1));
+  const inexact = exact.ok ? findInexactNumber(exact.value) : undefined;
+  if (inexact !== undefined)
+    throw usageError(
+      `--set ${key} has a number that a double cannot hold: ${inexact}`,
+      'write it as a string, if the server accepts one',
     );
   return [key, json.value];
 }
 
-/** A whole number of which a double is another one, or a number that is too large to be one. */
+/** The first number in the value that JSON.stringify would change: beyond 2^53, or too large for a double. */
 function findInexactNumber(value: unknown): string | undefined {
   if (isExactNumber(value)) {
     const [text, number] = [String(value), Number(value)];

@@ -8,71 +8,71 @@ import { createLateResponseTimer } from './late-response.ts';
 export interface BatchOptions
   extends GroupQueueOptions,
     Omit<DropletGroupDeps, 'isStopped' | 'lateResponses' | 'abortScope'> {
-  /** Milliseconds after which an response is late. */
+  /** Milliseconds after which a response is late. */
   readonly timeout: number;
-  /** Called with the names of a group once no more is to be known of them in this run; what it gives is waited for. */
+  /** Called with the names of a group when their result is final in this run. The promise is awaited. */
   readonly onSettled: (names: readonly string[]) => Promise<void> | undefined;
 }
 
 /**
- * Creates what the ledger lacks: groups in doubt are looked for first, then the missing names are sent. Resolves with
- * what stopped the batch, if something did; where each name stands is in the state.
+ * Creates the droplets that the ledger lacks: first it looks up uncertain groups, then it sends the missing names. Resolves
+ * with the error that stopped the batch, if there was one. The result of each name is in the state of the ledger.
  */
 export async function createBatch(options: BatchOptions): Promise<CliError | undefined> {
   const { ledger, ending } = options;
   const { state } = ledger;
   let stop: CliError | undefined;
-  let fault: { readonly error: unknown } | undefined;
+  let unexpected: { readonly error: unknown } | undefined;
   const lateResponses = createLateResponseTimer(options.clock, options.timeout, options.ended);
   const deps: Omit<DropletGroupDeps, 'abortScope'> = {
     ...options,
     lateResponses,
-    isStopped: () => stop !== undefined || fault !== undefined,
+    isStopped: () => stop !== undefined || unexpected !== undefined,
   };
-  const failed = (error: unknown): undefined => {
+  const stopWith = (error: unknown): undefined => {
     if (error instanceof CliError) stop ??= error;
-    else if (!ending.aborted) fault ??= { error };
+    else if (!ending.aborted) unexpected ??= { error };
   };
-  // One that fails stops the batch, but not the groups whose answers are awaited.
-  const untold = (error: unknown): void => {
-    fault ??= { error };
+  // A reporter that fails stops the batch, but not the groups whose responses are awaited.
+  const reportFailed = (error: unknown): void => {
+    unexpected ??= { error };
   };
-  const tell = (names: readonly string[]): Promise<void> | undefined => {
+  const report = (names: readonly string[]): Promise<void> | undefined => {
     try {
-      return options.onSettled(names)?.catch(untold);
+      return options.onSettled(names)?.catch(reportFailed);
     } catch (error) {
-      untold(error);
+      reportFailed(error);
       return undefined;
     }
   };
-  const began = options.clock.now();
-  const settle = async (doubt: UncertainGroup): Promise<void> => {
-    if (await settleUncertainGroup(doubt, began, deps)) await tell(doubt.names);
+  const startedAt = options.clock.now();
+  const settle = async (group: UncertainGroup): Promise<void> => {
+    if (await settleUncertainGroup(group, startedAt, deps)) await report(group.names);
   };
   const worker = async (take: GroupQueue['take']): Promise<void> => {
-    // A group is told while the next one is sent, and one after the other.
-    let telling: Promise<void> | undefined;
+    // A group is reported while the next one is sent; reports do not overlap.
+    let reporting: Promise<void> | undefined;
     const abortScope = createAbortScope(options.ended);
-    const means = { ...deps, abortScope };
+    const workerDeps = { ...deps, abortScope };
     while (!deps.isStopped() && !ending.aborted) {
-      const group = await take().catch(failed);
+      const group = await take().catch(stopWith);
       if (group === undefined) break;
       try {
-        const stopped = await createDropletGroup(group, means);
+        const stopped = await createDropletGroup(group, workerDeps);
         stop ??= stopped;
       } catch (error) {
-        failed(error);
+        stopWith(error);
       }
-      if (telling !== undefined) await telling;
-      telling = tell(group.names);
+      if (reporting !== undefined) await reporting;
+      reporting = report(group.names);
     }
     abortScope.close();
-    await telling;
+    await reporting;
   };
   try {
     recordUnsentGroups(options);
-    // All at once, so that they share their waits and lookups, and before anything is sent, so that no list changes meanwhile.
-    await Promise.all(state.uncertainGroups().map((doubt) => settle(doubt).catch(failed)));
+    // All at once, so that they share lookups, and before anything is sent, so that the lists do not change.
+    await Promise.all(state.uncertainGroups().map((group) => settle(group).catch(stopWith)));
     const { count, take } = createGroupQueue(options);
     await Promise.all(Array.from({ length: Math.min(options.concurrency, count) }, () => worker(take)));
   } finally {
@@ -82,8 +82,8 @@ export async function createBatch(options: BatchOptions): Promise<CliError | und
     recordUnsentGroups(options);
     ledger.flush();
   } catch (error) {
-    failed(error);
+    stopWith(error);
   }
-  if (fault !== undefined) throw fault.error;
+  if (unexpected !== undefined) throw unexpected.error;
   return stop;
 }

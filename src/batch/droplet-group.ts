@@ -17,103 +17,107 @@ import type { SendLane } from './send-lane.ts';
 export interface DropletGroupDeps extends ResolveUncertainDeps {
   readonly lane: SendLane;
   readonly lateResponses: LateResponseTimer;
-  /** Of the lane. */
+  /** Aborts the request of the worker. */
   readonly abortScope: AbortScope;
   readonly loginHints: LoginHints;
-  /** Something stopped the batch: nothing more is sent, but what was sent is looked for. */
+  /** Something stopped the batch: nothing more is sent, but names that were sent are still looked up. */
   readonly isStopped: () => boolean;
 }
 
 export interface DropletGroup {
   readonly id: number;
   readonly names: readonly string[];
-  /** On the disk before its first request. */
+  /** The ledger announced the group, so its `sending` event need not be synced. */
   readonly isAnnounced: boolean;
 }
 
 type GroupNames = Pick<DropletGroup, 'id' | 'names'>;
 
-/** Creates the names of a group; resolves, once their fate is recorded or the run has ended, with what stops the batch. */
+/**
+ * Creates the droplets of a group. Resolves when the result of every name is recorded, or the run has ended, with the error
+ * that stops the batch.
+ */
 export async function createDropletGroup(group: DropletGroup, deps: DropletGroupDeps): Promise<CliError | undefined> {
-  const { clock, ledger, lane: line, ending, abortScope: leash } = deps;
-  let suspects: UncertainNames | undefined;
+  const { clock, ledger, lane, ending, abortScope } = deps;
+  let uncertainNames: UncertainNames | undefined;
   let sends = 0;
   let { isAnnounced } = group;
   for (;;) {
-    let fate: RequestOutcome | undefined;
+    let outcome: RequestOutcome | undefined;
     let names = group.names;
-    if (suspects === undefined) {
-      // Waiting for the rate limit is no doubt, so the ledger says nothing yet.
-      const wait = line.waitForTurn(ending);
+    if (uncertainNames === undefined) {
+      // A group that waits for the rate limit is not sent, so the ledger has no event of it yet.
+      const wait = lane.waitForTurn(ending);
       if (wait !== undefined) await wait;
       const sending = sendingEvent(group, deps);
       if (isAnnounced) ledger.record(sending);
       else await ledger.commit(sending);
-      const answer = sendGroup(group, deps);
+      const response = sendGroup(group, deps);
       isAnnounced = false;
       sends += 1;
-      fate = await deps.lateResponses.withinLimit(answer);
-      if (fate === undefined) {
-        suspects = { ...uncertainNamesOf(group, names, sends, clock.now()), response: answer, closedAt: undefined };
-        // The answer would change nothing any more.
-        const finding = await resolveUncertain(suspects, deps).finally(leash.abort);
-        if (finding.kind === 'over') return undefined;
-        if (finding.kind === 'answered') ({ fate, names } = finding);
+      outcome = await deps.lateResponses.withinLimit(response);
+      if (outcome === undefined) {
+        uncertainNames = { ...uncertainNamesOf(group, names, sends, clock.now()), response, closedAt: undefined };
+        // From here on the response could change nothing.
+        const resolution = await resolveUncertain(uncertainNames, deps).finally(abortScope.abort);
+        if (resolution.kind === 'over') return undefined;
+        if (resolution.kind === 'answered') ({ outcome, names } = resolution);
       }
     } else {
-      const finding = await resolveUncertain(suspects, deps);
-      if (finding.kind === 'over') return undefined;
+      const resolution = await resolveUncertain(uncertainNames, deps);
+      if (resolution.kind === 'over') return undefined;
     }
-    suspects = undefined;
-    if (fate === undefined || fate.kind === 'throttled') {
-      // Certainly not processed: it is sent again, unless nothing is to be sent any more.
-      if (fate?.kind === 'throttled') sends -= 1;
-      if (fate !== undefined || deps.isStopped()) recordFailed(group, fate?.error ?? notFoundText, deps);
+    uncertainNames = undefined;
+    if (outcome === undefined || outcome.kind === 'throttled') {
+      // The server did not process the request: it is sent again, unless the batch stops.
+      if (outcome?.kind === 'throttled') sends -= 1;
+      if (outcome !== undefined || deps.isStopped()) recordFailed(group, outcome?.error ?? notFoundText, deps);
       if (deps.isStopped() || deps.ending.aborted) return undefined;
       continue;
     }
-    if (fate.kind === 'failed') {
-      recordFailed(group, fate.error, deps);
-      return fate.stop;
+    if (outcome.kind === 'failed') {
+      recordFailed(group, outcome.error, deps);
+      return outcome.stop;
     }
-    const left = fate.kind === 'created' ? recordCreated(group, fate, names, deps) : names;
+    const left = outcome.kind === 'created' ? recordCreated(group, outcome, names, deps) : names;
     if (left.length === 0) return undefined;
-    const error = fate.kind === 'doubt' ? fate.error : 'the answer does not name it';
-    if (fate.kind === 'doubt') recordMustNotResend(group, fate, deps);
-    suspects = { ...uncertainNamesOf(group, left, sends, clock.now()), error };
+    const error = outcome.kind === 'uncertain' ? outcome.error : 'the response does not contain it';
+    if (outcome.kind === 'uncertain') recordMustNotResend(group, outcome, deps);
+    uncertainNames = { ...uncertainNamesOf(group, left, sends, clock.now()), error };
   }
 }
 
 /**
- * Looks for the names of a request that an earlier process sent; its connection ended with that process at the latest, so
- * before this one began. True when all that can be known of them is recorded, false when they are certainly not there.
+ * Looks up the names of a request that an earlier process sent. Its connection ended with that process, before this one
+ * started. Resolves with true when the result is recorded, and with false when no droplet exists.
+ * @param startedAt milliseconds, when this process started
  */
 export async function settleUncertainGroup(
   { group, names, error = noResponse }: Pick<UncertainGroup, 'group' | 'names' | 'error'>,
-  began: number,
+  startedAt: number,
   deps: ResolveUncertainDeps,
 ): Promise<boolean> {
-  const suspects = { ...uncertainNamesOf({ id: group, names }, names, 1, began), error };
-  if ((await resolveUncertain(suspects, deps)).kind === 'over') return true;
+  const uncertainNames = { ...uncertainNamesOf({ id: group, names }, names, 1, startedAt), error };
+  if ((await resolveUncertain(uncertainNames, deps)).kind === 'over') return true;
   recordFailed({ id: group, names }, notFoundText, deps);
   return false;
 }
 
-const noResponse = 'it was sent by a process that ended before the answer came';
-const notFoundText = 'looked for, and not there';
+const noResponse = 'an earlier run sent it and ended before the response arrived';
+const notFoundText = 'looked up, and no droplet exists';
 
-function sendingEvent({ id, names }: DropletGroup, { clock, lane: line }: DropletGroupDeps): SendingEvent {
-  return { event: 'sending', at: ledgerTimestamp(clock), group: id, server_date: line.serverTime(), names };
+function sendingEvent({ id, names }: DropletGroup, { clock, lane }: DropletGroupDeps): SendingEvent {
+  return { event: 'sending', at: ledgerTimestamp(clock), group: id, server_date: lane.serverTime(), names };
 }
 
-/** Sends the request, of which the ledger knows. */
+/** Sends the request of a group. Its `sending` event is recorded before. */
 function sendGroup(
   { names }: DropletGroup,
-  { lane: line, ledger, loginHints: wayIn, abortScope: leash }: DropletGroupDeps,
+  { lane, ledger, loginHints, abortScope }: DropletGroupDeps,
 ): Promise<RequestOutcome> {
-  const request = createDropletRequest(names, ledger.state.batch.attributes, leash.signal());
-  return line.request(request).then(
-    (got) => outcomeOfResponse(request, got, wayIn),
+  const request = createDropletRequest(names, ledger.state.batch.attributes, abortScope.signal());
+  return lane.request(request).then(
+    (got) => outcomeOfResponse(request, got, loginHints),
     (error: unknown) => {
       if (error instanceof CliError) return outcomeOfFailure(error);
       throw error;
@@ -121,7 +125,7 @@ function sendGroup(
   );
 }
 
-/** Records what was created; the names that were not told of. */
+/** Records the created droplets; returns the names that the response lacks. */
 function recordCreated(
   { id }: DropletGroup,
   { rows }: Extract<RequestOutcome, { kind: 'created' }>,
@@ -144,7 +148,7 @@ function uncertainNamesOf({ id }: GroupNames, names: readonly string[], sends: n
     uncertainSince: now,
     closedAt: now,
     response: undefined,
-    error: 'no answer came in time',
+    error: 'no response arrived in time',
     sends,
   };
 }

@@ -2,11 +2,11 @@ import type { Droplet } from '../api/droplets.ts';
 import { dropletPageSize, fetchDropletPage, scanDropletPages } from './scan-droplets.ts';
 import type { SendLane } from './send-lane.ts';
 
-/** The droplets that bear some names, as one lookup saw them. */
+/** The droplets with some names, as one lookup found them. */
 export interface LookupResult {
-  /** It saw all there was to see. */
+  /** The lookup read every droplet, so a name without a droplet has none. */
   readonly conclusive: boolean;
-  /** The server told how many there are (`meta.total`); without that nothing is ever conclusive. */
+  /** The server returned `meta.total`. Without it no lookup is conclusive. */
   readonly hasTotal: boolean;
   readonly droplets: ReadonlyMap<string, readonly Droplet[]>;
 }
@@ -16,20 +16,20 @@ export interface LookupQuery {
   readonly has: (name: string) => boolean;
 }
 
-/** Looks droplets up by name: by `?name=` where the server honours it, else through all pages, whichever is cheaper. */
+/** Looks droplets up by name: with `?name=` where the server supports it, or in a scan of all pages, whichever needs fewer requests. */
 export interface DropletLookup {
-  find(wanted: LookupQuery, signal: AbortSignal): Promise<LookupResult>;
+  find(query: LookupQuery, signal: AbortSignal): Promise<LookupResult>;
 }
 
 const maxConcurrentLookups = 4;
 
-export function createDropletLookup(line: SendLane): DropletLookup {
-  /** Until an answer holds a droplet of another name, the filter is taken to be honoured: such an answer proves itself. */
-  let honoured = true;
+export function createDropletLookup(lane: SendLane): DropletLookup {
+  /** False after a response with a droplet of another name: the server ignores `?name=`. */
+  let isNameFilterSupported = true;
   let pages: number | undefined;
-  /** Names that are being looked up one by one. */
-  let named = 0;
-  const lane = limitConcurrency(maxConcurrentLookups);
+  /** Names that are being looked up with `?name=`. */
+  let namesInProgress = 0;
+  const limited = limitConcurrency(maxConcurrentLookups);
   let waiting: LookupQuery[] = [];
   let scanning: Promise<unknown> = Promise.resolve();
   let next: Promise<LookupResult> | undefined;
@@ -37,35 +37,35 @@ export function createDropletLookup(line: SendLane): DropletLookup {
   const byName = async (names: readonly string[], signal: AbortSignal): Promise<LookupResult | undefined> => {
     const droplets = new Map<string, readonly Droplet[]>();
     const queue = [...names];
-    let [conclusive, counted] = [true, true];
+    let [conclusive, hasTotal] = [true, true];
     const work = async (): Promise<void> => {
-      for (let name = queue.shift(); name !== undefined && honoured; name = queue.shift()) {
-        const bearer = name;
-        const path = `/v2/droplets?name=${encodeURIComponent(bearer)}&page=1&per_page=${dropletPageSize}`;
-        const page = await lane(() => fetchDropletPage(line, path, signal));
-        if (page.droplets.some((droplet) => droplet.name !== bearer)) honoured = false;
-        counted &&= page.total !== undefined;
+      for (let name = queue.shift(); name !== undefined && isNameFilterSupported; name = queue.shift()) {
+        const wantedName = name;
+        const path = `/v2/droplets?name=${encodeURIComponent(wantedName)}&page=1&per_page=${dropletPageSize}`;
+        const page = await limited(() => fetchDropletPage(lane, path, signal));
+        if (page.droplets.some((droplet) => droplet.name !== wantedName)) isNameFilterSupported = false;
+        hasTotal &&= page.total !== undefined;
         conclusive &&= page.total === new Set(page.droplets.map(({ id }) => id)).size;
         droplets.set(name, page.droplets);
       }
     };
-    named += names.length;
+    namesInProgress += names.length;
     try {
       await Promise.all(Array.from({ length: Math.min(maxConcurrentLookups, names.length) }, work));
     } finally {
-      named -= names.length;
+      namesInProgress -= names.length;
     }
-    return honoured ? { conclusive, hasTotal: counted, droplets } : undefined;
+    return isNameFilterSupported ? { conclusive, hasTotal, droplets } : undefined;
   };
 
-  /** Those who ask while a scan runs share the next one, since that one began before their question. */
-  const scan = async (asked: LookupQuery, signal: AbortSignal): Promise<LookupResult> => {
-    waiting.push(asked);
+  /** Lookups that start while a scan runs share the next scan: the running one may have passed their droplets. */
+  const scan = async (query: LookupQuery, signal: AbortSignal): Promise<LookupResult> => {
+    waiting.push(query);
     next ??= scanning.then(() => {
       const all = waiting;
-      const wanted = (name: string): boolean => all.some(({ has }) => has(name));
+      const isWanted = (name: string): boolean => all.some(({ has }) => has(name));
       [waiting, next] = [[], undefined];
-      const one = scanForNames(line, wanted, signal, (count) => {
+      const one = scanForNames(lane, isWanted, signal, (count) => {
         pages = count;
       });
       scanning = one.catch(() => undefined);
@@ -75,58 +75,59 @@ export function createDropletLookup(line: SendLane): DropletLookup {
   };
 
   return {
-    async find(asked, signal) {
-      const { names } = asked;
-      const cheaper = pages === undefined ? named + names.length <= 1 : named + names.length < pages;
-      if (honoured && cheaper) {
-        const sight = await byName(names, signal);
-        if (sight !== undefined) return sight;
+    async find(query, signal) {
+      const { names } = query;
+      const cheaper =
+        pages === undefined ? namesInProgress + names.length <= 1 : namesInProgress + names.length < pages;
+      if (isNameFilterSupported && cheaper) {
+        const result = await byName(names, signal);
+        if (result !== undefined) return result;
       }
-      const sight = await scan(asked, signal);
-      if (sight.conclusive || !honoured) return sight;
-      // Somebody creates or deletes droplets meanwhile: one page of one name has no such race.
-      return (await byName(names, signal)) ?? sight;
+      const result = await scan(query, signal);
+      if (result.conclusive || !isNameFilterSupported) return result;
+      // Other users create or delete droplets, which moves them between pages. A lookup of one name has one page.
+      return (await byName(names, signal)) ?? result;
     },
   };
 }
 
-/** Conclusive when the first and the last page tell the same total, and so many droplets were met. */
+/** Conclusive when the first and the last page have the same total, and as many droplets were read. */
 async function scanForNames(
-  line: SendLane,
-  wanted: (name: string) => boolean,
+  lane: SendLane,
+  isWanted: (name: string) => boolean,
   signal: AbortSignal,
   onPages: (count: number) => void,
 ): Promise<LookupResult> {
-  const met = new Set<number>();
+  const ids = new Set<number>();
   const droplets = new Map<string, Droplet[]>();
   const totals: (number | undefined)[] = [];
-  for await (const page of scanDropletPages(line, '/v2/droplets', signal)) {
+  for await (const page of scanDropletPages(lane, '/v2/droplets', signal)) {
     totals.push(page.total);
     for (const droplet of page.droplets) {
-      if (met.has(droplet.id)) continue;
-      met.add(droplet.id);
-      if (wanted(droplet.name)) droplets.set(droplet.name, [...(droplets.get(droplet.name) ?? []), droplet]);
+      if (ids.has(droplet.id)) continue;
+      ids.add(droplet.id);
+      if (isWanted(droplet.name)) droplets.set(droplet.name, [...(droplets.get(droplet.name) ?? []), droplet]);
     }
   }
   const total = totals.at(-1);
-  // As they came: a server may cut them smaller than was asked for.
+  // Pages as the server returned them: it may limit `per_page`.
   if (total !== undefined) onPages(totals.length);
-  const counted = total !== undefined;
-  return { conclusive: counted && totals[0] === total && met.size === total, hasTotal: counted, droplets };
+  const hasTotal = total !== undefined;
+  return { conclusive: hasTotal && totals[0] === total && ids.size === total, hasTotal, droplets };
 }
 
-/** Work that is done so much at a time, whoever asks for it. */
-function limitConcurrency(free: number): <T>(work: () => Promise<T>) => Promise<T> {
-  let left = free;
+/** Runs at most `max` pieces of work at a time. */
+function limitConcurrency(max: number): <T>(work: () => Promise<T>) => Promise<T> {
+  let free = max;
   const waiting: (() => void)[] = [];
   return async (work) => {
-    if (left > 0) left -= 1;
+    if (free > 0) free -= 1;
     else await new Promise<void>((resolve) => waiting.push(resolve));
     try {
       return await work();
     } finally {
       const next = waiting.shift();
-      if (next === undefined) left += 1;
+      if (next === undefined) free += 1;
       else next();
     }
   };

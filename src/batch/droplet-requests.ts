@@ -1,6 +1,6 @@
 import type { ApiRequest } from '../api/client.ts';
 
-/** What every droplet of the batch has in common; `extra` are attributes the API knows and we do not. */
+/** The attributes of every droplet of a batch; `extra` has those that `--set` gives. */
 export interface DropletAttributes {
   readonly size: string;
   readonly image: string | number;
@@ -8,7 +8,7 @@ export interface DropletAttributes {
   readonly extra: Readonly<Record<string, unknown>>;
 }
 
-/** A request of the batch with the names it creates. */
+/** A request of the batch with the names of the droplets that it creates. */
 export interface GroupRequest extends ApiRequest {
   readonly names: readonly string[];
   readonly body: string;
@@ -23,7 +23,7 @@ export function createDropletRequests(
   return splitIntoGroups(names, batchSize).map((group) => createDropletRequest(group, attributes));
 }
 
-/** A single name is sent as `name`, several as `names` (spec.md §2). */
+/** One name is sent as `name`, several as `names` (spec.md §2). */
 export function createDropletRequest(
   names: readonly string[],
   attributes: DropletAttributes,
@@ -34,7 +34,7 @@ export function createDropletRequest(
   return { names, method: 'POST', path: '/v2/droplets', body, signal };
 }
 
-/** The same in all requests of a batch. */
+/** The attributes are equal in all requests of a batch, so their JSON text is cached. */
 const attributeJson = new WeakMap<DropletAttributes, string>();
 
 function attributesToJson(attributes: DropletAttributes): string {
@@ -48,12 +48,12 @@ function splitIntoGroups(names: readonly string[], size: number): readonly (read
   return Array.from({ length: Math.ceil(names.length / size) }, (_, at) => names.slice(at * size, (at + 1) * size));
 }
 
-/** The tag of `--mark`: it belongs to one batch and so proves whose a droplet is. */
+/** The tag of `--mark`. It belongs to one batch, so it proves which batch created a droplet. */
 export function batchTag(batchId: string): string {
   return `cloudctl-${batchId}`;
 }
 
-/** The same attributes with one more tag; `undefined` when the tags that were given are no list of texts. */
+/** The attributes with an additional tag; undefined when their tags are not a list of strings. */
 export function withTag(attributes: DropletAttributes, tag: string): DropletAttributes | undefined {
   const { tags = [] } = attributes.extra;
   if (!Array.isArray(tags) || !tags.every((one) => typeof one === 'string')) return undefined;

@@ -3,7 +3,7 @@ import { quoteShellArg } from '../cli/shell-quote.ts';
 import { parseJson } from '../json.ts';
 import { createDropletRequests, type DropletAttributes } from './droplet-requests.ts';
 
-/** A request that is not sent, and the same for curl; the access token is fetched when it is run, and shown nowhere. */
+/** A request that is not sent, and its curl command, which fetches the access token when it runs. */
 export interface DryRunRequest {
   readonly method: string;
   readonly path: string;
@@ -24,18 +24,18 @@ export const dryRunView: ListView<DryRunRequest> = {
 export interface DryRunOptions {
   readonly batchSize: number;
   readonly baseUrl: string | undefined;
-  /** The options of the profile and the servers, as a shell needs them to be the same ones. */
+  /** Options that select the same profile and servers, quoted for a shell. */
   readonly profileOptions: readonly string[];
 }
 
 export function* dryRunRequests(
   names: readonly string[],
   attributes: DropletAttributes,
-  { batchSize, baseUrl, profileOptions: place }: DryRunOptions,
+  { batchSize, baseUrl, profileOptions }: DryRunOptions,
 ): Generator<DryRunRequest> {
-  // Without a base_url yet, the shell has to know it.
+  // A profile without base_url: the shell must have the variable.
   const base = baseUrl === undefined ? '"$CLOUDCTL_BASE_URL"' : quoteShellArg(baseUrl);
-  const token = ['cloudctl auth token', ...place].join(' ');
+  const token = ['cloudctl auth token', ...profileOptions].join(' ');
   for (const { method, path, body } of createDropletRequests(names, attributes, batchSize)) {
     const json = parseJson(body);
     const curl = [

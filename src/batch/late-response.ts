@@ -1,58 +1,61 @@
 import type { Clock } from '../platform/host.ts';
 
-/** Tells when answers are overdue: one timer for all requests in flight, since each has the same time. */
+/** Detects late responses with one timer for all requests in entry, because all have the same limit. */
 export interface LateResponseTimer {
-  /** The answer of a request that is sent now; undefined once it is overdue, or is not awaited any longer. */
-  withinLimit<T>(answer: Promise<T>): Promise<T | undefined>;
+  /** The response of a request that is sent now; undefined when it is late, or is no longer awaited. */
+  withinLimit<T>(response: Promise<T>): Promise<T | undefined>;
   close(): void;
 }
 
 interface PendingResponse {
   readonly due: number;
-  readonly tell: (late: undefined) => void;
+  readonly resolve: (late: undefined) => void;
 }
 
-/** `ms`: how long an answer may take. `ended`: no answer is awaited any longer. */
-export function createLateResponseTimer(clock: Clock, ms: number, ended: AbortSignal): LateResponseTimer {
-  // In the order in which they are due.
-  const flying = new Set<PendingResponse>();
+/**
+ * @param limit milliseconds after which a response is late
+ * @param ended aborted: responses are no longer awaited
+ */
+export function createLateResponseTimer(clock: Clock, limit: number, ended: AbortSignal): LateResponseTimer {
+  // In the order of their deadlines.
+  const pending = new Set<PendingResponse>();
   const closing = new AbortController();
-  let watching = false;
+  let isWatching = false;
 
   const watch = async (): Promise<void> => {
-    watching = true;
-    for (let [first] = flying; first !== undefined && !closing.signal.aborted; [first] = flying) {
+    isWatching = true;
+    for (let [first] = pending; first !== undefined && !closing.signal.aborted; [first] = pending) {
       await clock.sleep(Math.max(0, first.due - clock.now()), closing.signal).catch(() => {});
       const now = clock.now();
-      for (const flight of flying) {
-        if (flight.due > now) break;
-        flying.delete(flight);
-        flight.tell(undefined);
+      for (const entry of pending) {
+        if (entry.due > now) break;
+        pending.delete(entry);
+        entry.resolve(undefined);
       }
     }
-    watching = false;
+    isWatching = false;
   };
   const end = (): void => {
-    for (const { tell } of flying) tell(undefined);
-    flying.clear();
+    for (const { resolve } of pending) resolve(undefined);
+    pending.clear();
   };
   ended.addEventListener('abort', end);
   return {
-    withinLimit<T>(answer: Promise<T>) {
-      return new Promise<T | undefined>((tell, fail) => {
-        const flight: PendingResponse = { due: clock.now() + ms, tell };
-        if (ended.aborted) tell(undefined);
-        else flying.add(flight);
-        if (!watching) void watch();
-        const done = (): void => void flying.delete(flight);
-        answer.then(
-          (got) => {
+    withinLimit<T>(response: Promise<T>) {
+      return new Promise<T | undefined>((resolve, reject) => {
+        const entry: PendingResponse = { due: clock.now() + limit, resolve };
+        if (ended.aborted) resolve(undefined);
+        else pending.add(entry);
+        if (!isWatching) void watch();
+        const done = (): void => void pending.delete(entry);
+        response.then(
+          (value) => {
             done();
-            tell(got);
+            resolve(value);
           },
           (error: unknown) => {
             done();
-            fail(error);
+            reject(error);
           },
         );
       });

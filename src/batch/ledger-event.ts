@@ -2,7 +2,7 @@ import { isRecord, type JsonRecord, numberField, parseJson, stringField } from '
 import type { Clock } from '../platform/host.ts';
 import type { DropletAttributes } from './droplet-requests.ts';
 
-/** One line of a ledger. `at` is this machine's time, `server_date` the last Date header before it, both ISO 8601. */
+/** One line of a ledger. `at` is the local time, `server_date` the last Date header before it, both in ISO 8601. */
 export type LedgerEvent =
   | BatchEvent
   | BaselineEvent
@@ -15,7 +15,7 @@ export type LedgerEvent =
 export const ifExistsChoices = ['fail', 'skip', 'create'] as const;
 export type IfExists = (typeof ifExistsChoices)[number];
 
-/** The first line: what is to be made. The attributes are as sent, the mark's tag among them. */
+/** The first line: the batch. The attributes include the tag of `--mark`. */
 export interface BatchEvent {
   readonly event: 'batch';
   readonly v: 1;
@@ -23,7 +23,7 @@ export interface BatchEvent {
   readonly at: string;
   readonly profile: string;
   readonly base_url: string;
-  /** UUID of the person who was logged in, as far as it was known. */
+  /** UUID of the account of the session, if known. */
   readonly account?: string;
   readonly if_exists: IfExists;
   readonly mark: boolean;
@@ -31,7 +31,7 @@ export interface BatchEvent {
   readonly names: readonly string[];
 }
 
-/** What bore one of the names before anything was sent. */
+/** The droplets that had one of the names before the batch. */
 export interface BaselineEvent {
   readonly event: 'baseline';
   readonly at: string;
@@ -40,13 +40,13 @@ export interface BaselineEvent {
 }
 
 /**
- * What will be sent next, on the disk before any of it: its `sending` lines need not wait for the disk then. While the machine
- * runs on, a line that was written is there, whatever becomes of the process; what was announced and has no such line was not sent.
+ * Groups that will be sent next, synced before any of them. Their `sending` lines then need no sync: while the machine keeps
+ * running, a written line survives the process. An announced group without a `sending` line was not sent.
  */
 export interface AnnouncedEvent {
   readonly event: 'announced';
   readonly at: string;
-  /** The start of the machine that wrote it. After another one, all of it is in doubt. */
+  /** Boot id of the machine. After a reboot, all announced groups are uncertain. */
   readonly boot: string;
   readonly server_date?: string | undefined;
   readonly groups: readonly AnnouncedGroup[];
@@ -57,7 +57,7 @@ export interface AnnouncedGroup {
   readonly names: readonly string[];
 }
 
-/** On the disk, or announced there, before its request leaves. */
+/** Synced or announced before its request is sent. */
 export interface SendingEvent {
   readonly event: 'sending';
   readonly at: string;
@@ -72,7 +72,7 @@ export interface CreatedRow {
   readonly action_id?: number | undefined;
 }
 
-/** `adopted`: found by a lookup, not told by an answer. */
+/** `adopted`: found by a lookup instead of a response. */
 export interface CreatedEvent {
   readonly event: 'created';
   readonly at: string;
@@ -81,7 +81,7 @@ export interface CreatedEvent {
   readonly rows: readonly CreatedRow[];
 }
 
-/** Certainly not created. */
+/** The droplets were not created. */
 export interface FailedEvent {
   readonly event: 'failed';
   readonly at: string;
@@ -90,7 +90,7 @@ export interface FailedEvent {
   readonly error: string;
 }
 
-/** `resend`: a later run may send them again once it is sure that they are not there. */
+/** It is not known whether the droplets exist. `resend`: a later run may send them again when it has proved that they do not. */
 export interface UnknownEvent {
   readonly event: 'unknown';
   readonly at: string;
@@ -100,26 +100,26 @@ export interface UnknownEvent {
   readonly resend: boolean;
 }
 
-/** The second a clock last showed: thousands of events fall into one. */
+/** The last formatted second of a clock: thousands of events share one. */
 const formattedSeconds = new WeakMap<Clock, { readonly second: number; readonly text: string }>();
 
-/** What a clock shows, as a ledger has it: ISO 8601 in UTC, with milliseconds. */
+/** The time of the clock in ISO 8601, UTC, with milliseconds. */
 export function ledgerTimestamp(clock: Clock): string {
   const now = Math.trunc(clock.now());
   const second = Math.floor(now / 1000);
-  let shown = formattedSeconds.get(clock);
-  if (shown?.second !== second) {
-    shown = { second, text: new Date(second * 1000).toISOString().slice(0, -'000Z'.length) };
-    formattedSeconds.set(clock, shown);
+  let formatted = formattedSeconds.get(clock);
+  if (formatted?.second !== second) {
+    formatted = { second, text: new Date(second * 1000).toISOString().slice(0, -'000Z'.length) };
+    formattedSeconds.set(clock, formatted);
   }
-  return `${shown.text}${String(now - second * 1000).padStart(3, '0')}Z`;
+  return `${formatted.text}${String(now - second * 1000).padStart(3, '0')}Z`;
 }
 
 export function encodeLedgerEvent(event: LedgerEvent): string {
   return `${JSON.stringify(event)}\n`;
 }
 
-/** undefined for a line that is no event of this version. */
+/** undefined for a line that is not an event of this version. */
 export function decodeLedgerEvent(line: string): LedgerEvent | undefined {
   const json = parseJson(line);
   if (!json.ok || !isRecord(json.value)) return undefined;

@@ -1,25 +1,25 @@
 import { closeSync, fdatasync, openSync, writeSync } from 'node:fs';
 import { CliError } from '../errors.ts';
 
-/** The lines of a ledger on their way to the disk. Once a line could not be written, each of these throws what it was told. */
+/** Writes the lines of a ledger. After a failed write every function throws that error. */
 export interface LedgerFile {
   /**
-   * Adds a line. One that can wait goes with the next one, or else at the end of this turn of the event loop: nobody could tell
-   * the difference, and it halves the writes.
+   * Appends a line. A line that can wait is written with the next one, or at the end of this turn of the event loop. This
+   * halves the number of writes.
    */
   append(line: string, canWait: boolean): void;
-  /** Hands what was held back to the system. */
+  /** Writes the lines that were held back. */
   flush(): void;
-  /** Resolves when all that was handed to the system is on the disk. */
+  /** Resolves when everything written is synced to the disk. */
   sync(): Promise<void>;
-  /** Writes and syncs what can be; resolves when nothing more is to come. */
+  /** Writes and syncs as far as possible, and closes the file. */
   close(): Promise<void>;
 }
 
-/** Milliseconds after which a line that nobody waits for is on its way to the disk: what a disk that is torn off can lose. */
+/** Milliseconds until a line is synced that no caller waits for: what a power failure can lose. */
 const syncDelayMs = 20;
 
-/** At the end of a file that exists. */
+/** Opens an existing file for appending. */
 export function openLedgerFile(path: string): LedgerFile {
   const descriptor = openSync(path, 'a', 0o600);
   const sync = coalesce(
@@ -27,18 +27,18 @@ export function openLedgerFile(path: string): LedgerFile {
   );
   let broken: CliError | undefined;
   let closing: Promise<void> | undefined;
-  /** Lines that go with the next one. */
+  /** Lines that are written with the next one. */
   let held = '';
-  let soon: NodeJS.Timeout | undefined;
+  let syncTimer: NodeJS.Timeout | undefined;
 
   const fail = (error: unknown): never => {
-    // After half a line nothing more may follow it.
+    // A part of the line may be written, so nothing may follow it.
     broken ??= ledgerWriteError(path, error);
     throw broken;
   };
   const syncSoon = (): void => {
-    soon = undefined;
-    // Whoever writes next hears of it.
+    syncTimer = undefined;
+    // The next write reports the failure.
     sync()
       .catch(fail)
       .catch(() => {});
@@ -52,13 +52,13 @@ export function openLedgerFile(path: string): LedgerFile {
     } catch (error) {
       fail(error);
     }
-    soon ??= setTimeout(syncSoon, syncDelayMs);
+    syncTimer ??= setTimeout(syncSoon, syncDelayMs);
   };
   const endOfTurn = (): void => {
     try {
       flush();
     } catch {
-      // Whoever writes next, or flushes, hears of it.
+      // The next write or flush reports the failure.
     }
   };
   const close = (): Promise<void> => {
@@ -67,18 +67,18 @@ export function openLedgerFile(path: string): LedgerFile {
       .then(sync)
       .catch(() => {})
       .then(() => {
-        broken ??= ledgerWriteError(path, new Error('it is closed'));
-        clearTimeout(soon);
+        broken ??= ledgerWriteError(path, new Error('the file is closed'));
+        clearTimeout(syncTimer);
         closeSync(descriptor);
       });
     return closing;
   };
   return {
     append(line, canWait) {
-      const waits = canWait && broken === undefined;
-      if (waits && held === '') setImmediate(endOfTurn);
+      const isHeld = canWait && broken === undefined;
+      if (isHeld && held === '') setImmediate(endOfTurn);
       held += line;
-      if (!waits) flush();
+      if (!isHeld) flush();
     },
     flush,
     async sync() {
@@ -94,12 +94,12 @@ export function ledgerWriteError(path: string, error: unknown): CliError {
   const reason = error instanceof Error ? error.message : String(error);
   return new CliError('internal', `could not write the ledger: ${reason}`, {
     detail: path,
-    hint: 'make room, or set CLOUDCTL_STATE_DIR to another folder',
+    hint: 'free disk space, or set CLOUDCTL_STATE_DIR to another folder',
     cause: error,
   });
 }
 
-/** Those who come while it runs share the next run, since that one began before what they wait for. */
+/** Calls during a run share the next run, because the current one may have started before their data was written. */
 function coalesce(work: () => Promise<void>): () => Promise<void> {
   let running: Promise<void> = Promise.resolve();
   let next: Promise<void> | undefined;

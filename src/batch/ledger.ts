@@ -13,26 +13,26 @@ import {
 } from './ledger-event.ts';
 import { ledgerWriteError, openLedgerFile } from './ledger-file.ts';
 
-/** The file of a batch, held by this process alone until it is closed. */
+/** The ledger file of a batch, locked by this process until it is closed. */
 export interface Ledger {
   readonly path: string;
   readonly state: BatchState;
   /**
-   * This start of the machine, if all that is written to the ledger is there until the next one, whatever becomes of this
-   * process; undefined where that is not sure. Only then groups can be announced.
+   * Boot id of the machine, if what is written to the file survives this process until the next boot; otherwise undefined.
+   * Groups are announced only with a boot id.
    */
   readonly bootId: string | undefined;
   /**
-   * Adds the event to file and roster; throws when it could not be written. What was created goes with the next line, or else
-   * at the end of this turn of the event loop.
+   * Adds the event to the file and the state. Throws when it could not be written. A `created` event is written with the next
+   * line, or at the end of this turn of the event loop.
    */
   record(event: LedgerEvent): void;
-  /** The same; it is on the disk when this resolves. */
+  /** Like `record`, and resolves when the event is synced to the disk. */
   commit(event: LedgerEvent): Promise<void>;
-  /** Writes what was not yet written; throws when it could not be. */
+  /** Writes events that were held back. Throws when they could not be written. */
   flush(): void;
   close(): Promise<void>;
-  /** Removes it: nothing was sent, and nothing is to be resumed. */
+  /** Deletes the file of a batch of which nothing was sent. */
   discard(): Promise<void>;
 }
 
@@ -40,12 +40,12 @@ export function ledgerPath(stateFolder: string, batchId: string): string {
   return join(stateFolder, 'batches', `${batchId}.jsonl`);
 }
 
-/** The start of the machine that a folder's files last until, as the host has it. */
+/** The boot id for a folder whose files survive the process. */
 type ReadBootId = (folder: string) => Promise<string | undefined>;
 
-/** A new ledger with its first line on the disk. */
+/** Creates a ledger, with its first line synced to the disk. */
 export async function createLedger(path: string, batch: BatchEvent, bootOf: ReadBootId): Promise<Ledger> {
-  // It makes the folder as well.
+  // Taking the lock creates the folder.
   const lock = acquireLedgerLock(path);
   try {
     createPreallocatedFile(path, encodeLedgerEvent(batch), 0).close();
@@ -56,38 +56,38 @@ export async function createLedger(path: string, batch: BatchEvent, bootOf: Read
   }
 }
 
-/** The ledger as an earlier process left it; its last line, if it was torn, is cut off. */
+/** Opens the ledger of an earlier process. An incomplete last line is removed. */
 export async function openLedger(named: string, bootOf: ReadBootId): Promise<Ledger> {
-  // The command that goes on with it may be given in another folder.
+  // The resume command may run in another folder.
   const path = resolve(named);
   requireReadable(path);
   const isLockNew = !existsSync(ledgerLockPath(path));
   const lock = acquireLedgerLock(path);
   try {
-    const roster = readLedger(path);
-    const ledger = await openedLedger(path, lock, roster, bootOf);
-    const sendings = possiblySentEvents(roster, ledger.bootId);
+    const state = readLedger(path);
+    const ledger = await openedLedger(path, lock, state, bootOf);
+    const sendings = possiblySentEvents(state, ledger.bootId);
     for (const sending of sendings.slice(0, -1)) ledger.record(sending);
     for (const last of sendings.slice(-1)) await ledger.commit(last);
     return ledger;
   } catch (error) {
-    // It may be no ledger at all, and then nothing of ours belongs beside it.
+    // The file may not be a ledger; then no lock file stays beside it.
     if (isLockNew) rmSync(ledgerLockPath(path), { force: true });
     lock.release();
     throw ledgerWriteError(path, error);
   }
 }
 
-/** Of the groups that were announced those that may have been sent, because the line that would tell it can be lost. */
-export function possiblySentEvents(roster: BatchState, boot: string | undefined): readonly SendingEvent[] {
-  return roster.announced().flatMap((one) => (one.boot === boot ? [] : [one.sending]));
+/** Announced groups that may have been sent: after a reboot their `sending` lines can be lost. */
+export function possiblySentEvents(state: BatchState, boot: string | undefined): readonly SendingEvent[] {
+  return state.announced().flatMap((one) => (one.boot === boot ? [] : [one.sending]));
 }
 
-/** The roster of a ledger's whole lines. */
+/** The state after the complete lines of a ledger. */
 function readLedger(path: string): BatchState {
   const bytes = readFileSync(path);
   const end = bytes.lastIndexOf(0x0a) + 1;
-  let roster: BatchState | undefined;
+  let state: BatchState | undefined;
   let number = 0;
   for (let from = 0; from < end; ) {
     const to = bytes.indexOf(0x0a, from);
@@ -95,21 +95,21 @@ function readLedger(path: string): BatchState {
     number += 1;
     from = to + 1;
     if (event === undefined || (event.event === 'batch') !== (number === 1)) throw damagedLedgerError(path, number);
-    if (event.event === 'batch') roster = createBatchState(event);
-    else roster?.apply(event);
+    if (event.event === 'batch') state = createBatchState(event);
+    else state?.apply(event);
   }
-  if (roster === undefined) throw damagedLedgerError(path, 1);
-  // A line without its end was never relied upon: what must be on the disk before a request leaves is there whole.
+  if (state === undefined) throw damagedLedgerError(path, 1);
+  // No request depends on an incomplete line: lines that a request depends on are synced before it is sent.
   if (end < bytes.length) truncateSync(path, end);
-  return roster;
+  return state;
 }
 
 function requireReadable(path: string): void {
-  const hint = 'the command that began the batch printed its path first, on stderr';
-  if (!existsSync(path)) throw usageError(`there is no ledger ${path}`, hint);
+  const hint = 'use the path that the command printed on stderr when it started the batch';
+  if (!existsSync(path)) throw usageError(`the ledger does not exist: ${path}`, hint);
   try {
-    // Reading a pipe would wait for whoever writes.
-    if (!statSync(path).isFile()) throw new Error('it is no file');
+    // Reading a pipe would wait for a writer.
+    if (!statSync(path).isFile()) throw new Error('it is not a file');
     accessSync(path, constants.R_OK);
   } catch (error) {
     throw usageError(
@@ -120,15 +120,15 @@ function requireReadable(path: string): void {
   }
 }
 
-async function openedLedger(path: string, lock: HeldLock, roster: BatchState, bootOf: ReadBootId): Promise<Ledger> {
+async function openedLedger(path: string, lock: HeldLock, state: BatchState, bootOf: ReadBootId): Promise<Ledger> {
   const boot = await bootOf(dirname(realpathSync(path)));
   const file = openLedgerFile(path);
   let closing: Promise<void> | undefined;
   const record = (event: LedgerEvent): void => {
-    // What became of a request is true, written or not; one that could not be announced is never sent.
-    if (event.event !== 'sending') roster.apply(event);
+    // The result of a request counts even if it could not be written. A request that could not be recorded is not sent.
+    if (event.event !== 'sending') state.apply(event);
     file.append(encodeLedgerEvent(event), event.event === 'created');
-    if (event.event === 'sending') roster.apply(event);
+    if (event.event === 'sending') state.apply(event);
   };
   const close = (): Promise<void> => {
     closing ??= file.close().then(() => lock.release());
@@ -136,14 +136,14 @@ async function openedLedger(path: string, lock: HeldLock, roster: BatchState, bo
   };
   return {
     path,
-    state: roster,
+    state: state,
     bootId: boot,
     record,
     async commit(event) {
-      if (event.event !== 'sending') roster.apply(event);
+      if (event.event !== 'sending') state.apply(event);
       file.append(encodeLedgerEvent(event), false);
       await file.sync();
-      if (event.event === 'sending') roster.apply(event);
+      if (event.event === 'sending') state.apply(event);
     },
     flush: file.flush,
     close,
@@ -155,25 +155,25 @@ async function openedLedger(path: string, lock: HeldLock, roster: BatchState, bo
   };
 }
 
-/** Beside the ledger, for a lock on the file itself would keep it from being read on some systems. */
+/** A lock file beside the ledger: on some systems a locked file cannot be read. */
 function acquireLedgerLock(path: string): HeldLock {
   const name = ledgerLockPath(path);
   const lock = tryAcquireLock(name);
   if (lock !== undefined) return lock;
-  throw new CliError('busy', 'another cloudctl is at work on this batch', {
+  throw new CliError('busy', 'another process runs this batch', {
     detail: `it holds the lock ${name}`,
-    hint: 'wait for it to end, or end it, and run the command again',
+    hint: 'wait until it ends, or end it, and run the command again',
   });
 }
 
-/** Under one name, whatever link it was found by. */
+/** The same path for every symbolic link to the ledger. */
 function ledgerLockPath(path: string): string {
   return `${existsSync(path) ? realpathSync(path) : path}.lock`;
 }
 
 function damagedLedgerError(path: string, line: number): CliError {
-  return new CliError('config_invalid', `ledger is damaged: line ${line} is no event of a batch`, {
+  return new CliError('config_invalid', `the ledger is damaged: line ${line} is not an event`, {
     detail: `${path}:${line}`,
-    hint: 'mend that line, or remove it if you know what it said',
+    hint: 'correct the line, or delete it if you know its content',
   });
 }

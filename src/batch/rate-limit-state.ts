@@ -1,21 +1,21 @@
-/** What the server allows, as far as its last answers said. Times are milliseconds of this machine's clock. */
+/** The rate limit as the last responses describe it. Times are milliseconds of the local clock. */
 export interface RateLimitState {
-  /** Requests left until `resetAt`, those in flight taken off; undefined when the server does not count. */
+  /** Requests left until `resetAt`, without those in flight; undefined when the server does not report it. */
   readonly remaining: number | undefined;
   readonly resetAt: number;
-  /** A 429 forbids everything before. */
+  /** After a 429 no request is sent before this time. */
   readonly closedUntil: number;
 }
 
-/** What an answer says about it. */
+/** The rate limit headers of a response. */
 export interface RateLimitHeaders {
   readonly status: number;
   readonly remaining: number | undefined;
-  /** Epoch seconds by the server's clock. */
+  /** Epoch seconds of the server's clock. */
   readonly reset: number | undefined;
-  /** The server's clock, in milliseconds. */
+  /** The server's clock in milliseconds. */
   readonly date: number | undefined;
-  /** Seconds, with a 429. */
+  /** Seconds to wait; only with a 429. */
   readonly retryAfter: number | undefined;
 }
 
@@ -27,16 +27,19 @@ export function delayBeforeRequest({ remaining, resetAt, closedUntil }: RateLimi
   return Math.max(0, closedUntil - now, spent ? resetAt - now : 0);
 }
 
-export function rateLimitAfterSending(allowance: RateLimitState, now: number): RateLimitState {
-  const { remaining, resetAt } = allowance;
-  if (remaining === undefined) return allowance;
-  // A new window has begun, and its first answer will tell how large it is.
-  return now >= resetAt ? { ...allowance, remaining: undefined } : { ...allowance, remaining: remaining - 1 };
+export function rateLimitAfterSending(state: RateLimitState, now: number): RateLimitState {
+  const { remaining, resetAt } = state;
+  if (remaining === undefined) return state;
+  // A new window has started. Its first response reports its size.
+  return now >= resetAt ? { ...state, remaining: undefined } : { ...state, remaining: remaining - 1 };
 }
 
-/** `inFlight`: requests the server may not have counted when it wrote these headers; `refusals`: 429s in a row, this one included. */
+/**
+ * @param inFlight requests that the server may not have counted when it wrote the headers
+ * @param refusals consecutive responses with 429, including this one
+ */
 export function rateLimitAfterResponse(
-  allowance: RateLimitState,
+  state: RateLimitState,
   headers: RateLimitHeaders,
   now: number,
   inFlight: number,
@@ -47,11 +50,11 @@ export function rateLimitAfterResponse(
   const next = {
     remaining: counted ? (headers.remaining ?? 0) - inFlight : undefined,
     resetAt,
-    closedUntil: allowance.closedUntil,
+    closedUntil: state.closedUntil,
   };
   if (headers.status !== 429) return next;
-  const told = headers.retryAfter === undefined ? resetAt - now : headers.retryAfter * 1000;
-  // A time that has come already, refused all the same, tells as little as none: without a wait it would be asked for ever.
-  const wait = told > 0 ? told : Math.min(60_000, 1_000 * 2 ** (refusals - 1));
-  return { ...next, closedUntil: Math.max(allowance.closedUntil, now + wait) };
+  const requestedWait = headers.retryAfter === undefined ? resetAt - now : headers.retryAfter * 1000;
+  // A 429 whose wait is over at once counts as one without a time: otherwise the request would be sent in a tight loop.
+  const wait = requestedWait > 0 ? requestedWait : Math.min(60_000, 1_000 * 2 ** (refusals - 1));
+  return { ...next, closedUntil: Math.max(state.closedUntil, now + wait) };
 }

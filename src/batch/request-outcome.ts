@@ -5,66 +5,70 @@ import type { CliError } from '../errors.ts';
 import { SendError } from '../platform/http-sender.ts';
 import type { CreatedRow } from './ledger-event.ts';
 
-/** What the end of a request says about its names. */
+/** What the end of a request means for its names. */
 export type RequestOutcome =
   | { readonly kind: 'created'; readonly rows: readonly CreatedRow[] }
-  /** Certainly not processed, and to be repeated when the server allows it. */
+  /** Not processed because of the rate limit: it is sent again. */
   | { readonly kind: 'throttled'; readonly error: string }
-  /** Certainly not created. With `stop` no other request would fare better. */
+  /** Not created. With `stop` every other request would fail, too. */
   | { readonly kind: 'failed'; readonly error: string; readonly stop?: CliError }
-  /** `isDone`: something came of it, so it must not be sent again. */
-  | { readonly kind: 'doubt'; readonly error: string; readonly isDone?: true };
+  /** It is not known whether it was processed. `isDone`: it was, at least in part, so it must not be sent again. */
+  | { readonly kind: 'uncertain'; readonly error: string; readonly isDone?: true };
 
-/** Of a complete answer. */
+/** The outcome of a request with a complete response. */
 export function outcomeOfResponse(
   request: ApiRequest & { readonly names: readonly string[] },
-  answer: ApiResponse,
-  wayIn: LoginHints,
+  response: ApiResponse,
+  loginHints: LoginHints,
 ): RequestOutcome {
-  const { status } = answer;
+  const { status } = response;
   if (status >= 200 && status < 300) {
-    const created = parseCreatedDroplets(answer.raw.bytes());
+    const created = parseCreatedDroplets(response.raw.bytes());
     const rows = created === undefined ? [] : matchRows(request.names, created);
     if (rows.length > 0) return { kind: 'created', rows };
-    // A server that writes names its own way has created them all the same; one that gives an id twice, too.
+    // A server that changes names, or returns an id twice, has created droplets nevertheless.
     const others = (created?.droplets ?? []).map(({ id, name }) => `${name}: ${id}`);
-    if (others.length === 0) return { kind: 'doubt', error: 'the answer is not understood' };
-    return { kind: 'doubt', error: `the answer does not fit the names (${others.join('; ')})`, isDone: true };
+    if (others.length === 0) return { kind: 'uncertain', error: 'could not parse the response' };
+    return {
+      kind: 'uncertain',
+      error: `the droplets in the response have other names (${others.join('; ')})`,
+      isDone: true,
+    };
   }
-  const refused = toApiError(answer, request.method, request.path, wayIn);
-  if (status === 429) return { kind: 'throttled', error: refused.message };
-  // A server that says 408 did not see the request whole, or a proxy before it lost patience: who knows which.
-  if (status >= 500 || status === 408 || isRedirectToResult(status)) return { kind: 'doubt', error: refused.message };
-  // Of a redirect the detail says only what was not done about it.
-  const error = status < 400 ? refused.message : (refused.detail ?? refused.message);
-  const stops = status === 403 || readProblemBody(answer).id === 'droplet_limit';
-  return { kind: 'failed', error, ...(stops ? { stop: refused } : {}) };
+  const error = toApiError(response, request.method, request.path, loginHints);
+  if (status === 429) return { kind: 'throttled', error: error.message };
+  // With 408 either the server did not receive the request completely, or a proxy stopped waiting for the server.
+  if (status >= 500 || status === 408 || isRedirectToResult(status)) return { kind: 'uncertain', error: error.message };
+  // The detail of a redirect only says that it was not followed.
+  const text = status < 400 ? error.message : (error.detail ?? error.message);
+  const stops = status === 403 || readProblemBody(response).id === 'droplet_limit';
+  return { kind: 'failed', error: text, ...(stops ? { stop: error } : {}) };
 }
 
-/** See elsewhere for what came of it; only 307 and 308 say that it is to be made there (RFC 9110 §15.4). */
+/** Redirects to the result of a processed request. 307 and 308 ask to send the request elsewhere instead (RFC 9110 §15.4). */
 function isRedirectToResult(status: number): boolean {
   return status >= 300 && status < 400 && status !== 307 && status !== 308;
 }
 
-/** Of a request without one. A session that ended or a server that nobody reaches stops the batch; both left nothing behind. */
+/** The outcome of a request without a response. One that was not sent stops the batch: the session has ended, or the server is unreachable. */
 export function outcomeOfFailure(error: CliError): RequestOutcome {
   const sent = error.cause instanceof SendError && error.cause.sent;
-  return sent ? { kind: 'doubt', error: error.message } : { kind: 'failed', error: error.message, stop: error };
+  return sent ? { kind: 'uncertain', error: error.message } : { kind: 'failed', error: error.message, stop: error };
 }
 
-/** A row for each name the answer tells of; by name, not by place, though the order is kept. */
+/** The rows of the names that the response contains. Droplets are matched by name. */
 function matchRows(names: readonly string[], { droplets, actionIds }: CreatedDroplets): readonly CreatedRow[] {
   const rows: CreatedRow[] = [];
   for (let at = 0; at < names.length; at++) {
     const name = names[at] ?? '';
-    // The order is that of the names, unless a server does otherwise; of two of a name the last one counts.
+    // Usually the order is that of the request. Of two droplets with one name the last counts.
     const isInPlace = droplets.length === names.length && droplets[at]?.name === name;
-    const place = isInPlace ? at : droplets.findLastIndex((one) => one.name === name);
-    const id = droplets[place]?.id;
-    // Actions have no names: they belong to the droplets by place, if there is one for each.
-    const action_id = actionIds.length === droplets.length ? actionIds[place] : undefined;
+    const position = isInPlace ? at : droplets.findLastIndex((one) => one.name === name);
+    const id = droplets[position]?.id;
+    // Actions have no names: they are matched by position, if there is one for each droplet.
+    const action_id = actionIds.length === droplets.length ? actionIds[position] : undefined;
     if (id !== undefined) rows.push({ name, id, action_id });
   }
-  // An id that two names share is that of one of them at most: which, a lookup tells.
-  return rows.filter(({ id }, at) => rows.every((other, place) => place === at || other.id !== id));
+  // An id that two names share belongs to one of them at most; a lookup finds out to which.
+  return rows.filter(({ id }, at) => rows.every((other, position) => position === at || other.id !== id));
 }

@@ -13,91 +13,98 @@ export interface ResolveUncertainDeps {
   readonly ledger: Pick<Ledger, 'record' | 'commit' | 'state' | 'bootId' | 'flush'>;
   readonly clock: Clock;
   readonly timings: BatchTimings;
-  /** Nothing more is to be sent. */
+  /** Aborted: no further request is sent. */
   readonly ending: AbortSignal;
-  /** Nothing more is to be awaited. */
+  /** Aborted: responses are no longer awaited. */
   readonly ended: AbortSignal;
 }
 
-/** Names in doubt: their request ended without a complete answer, or the answer is overdue. */
+/** The names of a request whose response is late, incomplete or lost. */
 export interface UncertainNames {
   readonly group: number;
   readonly names: readonly string[];
   readonly uncertainSince: number;
   readonly closedAt: number | undefined;
-  /** Still to come, while the connection is open. */
+  /** The late response, while the connection is open. */
   readonly response: Promise<RequestOutcome> | undefined;
   readonly error: string;
   readonly sends: number;
 }
 
 export type UncertainResolution =
-  /** All that can be known is recorded. */
+  /** The result is recorded, or the run has ended. */
   | { readonly kind: 'over' }
-  /** The answer came after all. */
-  | { readonly kind: 'answered'; readonly fate: RequestOutcome; readonly names: readonly string[] }
-  /** Certainly not there. */
+  /** The late response arrived. */
+  | { readonly kind: 'answered'; readonly outcome: RequestOutcome; readonly names: readonly string[] }
+  /** No droplet exists. */
   | { readonly kind: 'absent' };
 
-/** Looks for the names until the rules of `judgeDoubt` decide, the late answer does, or the run ends. */
+/** Looks the names up until `nextUncertainStep` decides, the late response arrives, or the run ends. */
 export async function resolveUncertain(
-  suspects: UncertainNames,
+  uncertain: UncertainNames,
   deps: ResolveUncertainDeps,
 ): Promise<UncertainResolution> {
   const { clock, ledger, ending, ended, timings } = deps;
-  const looks: GroupLookup[] = [];
-  let now = suspects;
+  const lookups: GroupLookup[] = [];
+  let current = uncertain;
   for (;;) {
-    // A lookup can be made by a later run as well: only an answer is worth waiting for.
-    if (ended.aborted || (ending.aborted && now.response === undefined)) return { kind: 'over' };
-    const { resend = true } = uncertainGroupOf(now.group, deps) ?? {};
-    const verdict = nextUncertainStep(
-      { ...now, resend, marked: ledger.state.batch.mark, lookups: looks },
+    // A later run can repeat lookups, so an interrupted run waits only for a response.
+    if (ended.aborted || (ending.aborted && current.response === undefined)) return { kind: 'over' };
+    const { resend = true } = uncertainGroupOf(current.group, deps) ?? {};
+    const step = nextUncertainStep(
+      { ...current, resend, marked: ledger.state.batch.mark, lookups },
       clock.now(),
       timings,
     );
-    if (verdict.kind === 'send') return { kind: 'absent' };
-    if (verdict.kind === 'adopt' || verdict.kind === 'unknown') {
-      recordStep(verdict, now, deps);
+    if (step.kind === 'send') return { kind: 'absent' };
+    if (step.kind === 'adopt' || step.kind === 'unknown') {
+      recordStep(step, current, deps);
       return { kind: 'over' };
     }
-    const until = verdict.kind === 'look' ? verdict.at : verdict.until;
+    const until = step.kind === 'look-up' ? step.at : step.until;
     const wait = ending.aborted ? timings.interruptLimit : until - clock.now();
-    const fate = await responseWithin(now.response, wait, clock, now.response === undefined ? ending : ended);
-    if (fate !== undefined && fate.kind !== 'doubt') return { kind: 'answered', fate, names: now.names };
-    if (fate !== undefined) recordMustNotResend({ id: now.group, names: now.names }, fate, deps);
-    if (fate !== undefined) now = { ...now, response: undefined, closedAt: clock.now(), error: fate.error };
-    else if (verdict.kind === 'look' && !ending.aborted) looks.push(await lookUpGroup(now, deps));
+    const outcome = await responseWithin(
+      current.response,
+      wait,
+      clock,
+      current.response === undefined ? ending : ended,
+    );
+    if (outcome !== undefined && outcome.kind !== 'uncertain')
+      return { kind: 'answered', outcome, names: current.names };
+    if (outcome !== undefined) recordMustNotResend({ id: current.group, names: current.names }, outcome, deps);
+    if (outcome !== undefined)
+      current = { ...current, response: undefined, closedAt: clock.now(), error: outcome.error };
+    else if (step.kind === 'look-up' && !ending.aborted) lookups.push(await lookUpGroup(current, deps));
   }
 }
 
-/** Something came of the request: neither this run nor a later one may send it again. */
+/** Records that the request was carried out at least in part: no run may send it again. */
 export function recordMustNotResend(
   { id, names }: { readonly id: number; readonly names: readonly string[] },
-  { error, isDone }: Extract<RequestOutcome, { kind: 'doubt' }>,
+  { error, isDone }: Extract<RequestOutcome, { kind: 'uncertain' }>,
   { ledger, clock }: Pick<ResolveUncertainDeps, 'ledger' | 'clock'>,
 ): void {
   if (isDone === true)
     ledger.record({ event: 'unknown', at: ledgerTimestamp(clock), group: id, names, error, resend: false });
 }
 
-/** The answer, if it comes in time and before the signal. */
+/** The response, if it arrives within `ms` and before the signal; otherwise undefined. */
 async function responseWithin<T>(
-  answer: Promise<T> | undefined,
+  response: Promise<T> | undefined,
   ms: number,
   clock: Clock,
   signal: AbortSignal,
 ): Promise<T | undefined> {
-  const over = new AbortController();
-  const end = (): void => over.abort();
+  const timeout = new AbortController();
+  const end = (): void => timeout.abort();
   if (signal.aborted) end();
   signal.addEventListener('abort', end);
-  const late = clock.sleep(Math.max(0, ms), over.signal).then(
+  const elapsed = clock.sleep(Math.max(0, ms), timeout.signal).then(
     () => undefined,
     () => undefined,
   );
   try {
-    return await (answer === undefined ? late : Promise.race([answer, late]));
+    return await (response === undefined ? elapsed : Promise.race([response, elapsed]));
   } finally {
     signal.removeEventListener('abort', end);
     end();
@@ -105,34 +112,34 @@ async function responseWithin<T>(
 }
 
 function recordStep(
-  verdict: Extract<UncertainStep, { kind: 'adopt' | 'unknown' }>,
+  step: Extract<UncertainStep, { kind: 'adopt' | 'unknown' }>,
   { group, names, error }: UncertainNames,
   { ledger, clock }: ResolveUncertainDeps,
 ): void {
-  const rows = [...verdict.ids].map(([name, id]): CreatedRow => ({ name, id }));
+  const rows = [...step.ids].map(([name, id]): CreatedRow => ({ name, id }));
   const at = ledgerTimestamp(clock);
   if (rows.length > 0) ledger.record({ event: 'created', at, group, adopted: true, rows });
-  if (verdict.kind === 'adopt') return;
-  const left = names.filter((name) => !verdict.ids.has(name));
-  // An earlier run may have come to the same end.
-  const told = error.includes(verdict.error) ? error : `${error}; ${verdict.error}`;
-  ledger.record({ event: 'unknown', at, group, names: left, error: told, resend: verdict.resend });
+  if (step.kind === 'adopt') return;
+  const left = names.filter((name) => !step.ids.has(name));
+  // An earlier run may have recorded the same reason.
+  const reason = error.includes(step.error) ? error : `${error}; ${step.error}`;
+  ledger.record({ event: 'unknown', at, group, names: left, error: reason, resend: step.resend });
 }
 
-async function lookUpGroup(suspects: UncertainNames, deps: ResolveUncertainDeps): Promise<GroupLookup> {
-  const { names } = suspects;
+async function lookUpGroup(uncertain: UncertainNames, deps: ResolveUncertainDeps): Promise<GroupLookup> {
+  const { names } = uncertain;
   const at = deps.clock.now();
-  const wanted = candidateCriteria(deps.ledger.state, uncertainGroupOf(suspects.group, deps)?.sentAfter);
+  const criteria = candidateCriteria(deps.ledger.state, uncertainGroupOf(uncertain.group, deps)?.sentAfter);
   try {
     const { conclusive, droplets } = await deps.lookup.find(
       { names, has: (name) => names.includes(name) },
       deps.ending,
     );
-    const found = names.map((name) => [name, findCandidates(name, droplets.get(name) ?? [], wanted)] as const);
-    const old = names.map((name) => [name, findOlderDroplets(name, droplets.get(name) ?? [], wanted)] as const);
-    return { at, conclusive, found: new Map(found), olderDroplets: new Map(old.filter(([, ids]) => ids.length > 0)) };
+    const found = names.map((name) => [name, findCandidates(name, droplets.get(name) ?? [], criteria)] as const);
+    const older = names.map((name) => [name, findOlderDroplets(name, droplets.get(name) ?? [], criteria)] as const);
+    return { at, conclusive, found: new Map(found), olderDroplets: new Map(older.filter(([, ids]) => ids.length > 0)) };
   } catch (error) {
-    // A server in trouble is asked again; a session that ended or a limit that is reached stops the batch.
+    // Server errors are retried. An ended session, or the rate limit, stops the batch.
     const stops = !(error instanceof CliError) || error.exitCode === 4 || error.exitCode === 5;
     if (stops && !deps.ending.aborted) throw error;
     return { at, conclusive: false, found: new Map() };
@@ -140,5 +147,5 @@ async function lookUpGroup(suspects: UncertainNames, deps: ResolveUncertainDeps)
 }
 
 function uncertainGroupOf(group: number, { ledger }: ResolveUncertainDeps) {
-  return ledger.state.uncertainGroups().find((doubt) => doubt.group === group);
+  return ledger.state.uncertainGroups().find((uncertainGroup) => uncertainGroup.group === group);
 }

@@ -1,30 +1,30 @@
-/** Rows on their way to a reader that takes them as they come, some at a time. */
+/** Rows for a reader that takes them in batches. */
 export interface RowStream<T> {
-  /** To be waited for when the reader is far behind, so that a slow one slows the batch down. Throws, or rejects, with what ended it. */
+  /** Adds rows. The caller waits for the promise when the reader is far behind. Throws, or rejects, with the reader's failure. */
   push(rows: readonly T[]): Promise<void> | undefined;
-  /** Resolves when the reader has done with the last row. */
+  /** Resolves when the reader has finished the last row. */
   end(): Promise<void>;
 }
 
 export interface RowStreamOptions {
-  /** Resolves when the reader may be given more: a system call for every few rows costs more than making them. `over`: there is no more. */
+  /** Resolves when the reader may get the next batch: fewer writes are cheaper. @param over aborted after the last row */
   readonly pause: (over: AbortSignal) => Promise<void>;
-  /** Rows that may wait for the reader; half of them are not kept waiting by a pause. */
+  /** The largest number of waiting rows. From half of it on, the pause is cut short. */
   readonly most?: number;
 }
 
-/** Starts a reader of rows that are still to come. */
+/** Starts a reader of rows that are added later. */
 export function startRowStream<T>(
   read: (rows: AsyncIterable<readonly T[]>) => Promise<void>,
   { pause, most = 1_000 }: RowStreamOptions,
 ): RowStream<T> {
   let waiting: T[] = [];
-  let broken: { readonly reason: unknown } | undefined;
+  let failure: { readonly reason: unknown } | undefined;
   let isOver = false;
   const over = new AbortController();
   let pausing: Promise<void> | undefined;
   let wake = (): void => {};
-  let room = createOneTimeEvent();
+  let taken = createOneTimeEvent();
   const enough = (): Promise<void> =>
     new Promise((resolve) => {
       wake = resolve;
@@ -36,9 +36,9 @@ export function startRowStream<T>(
         const rows = waiting;
         waiting = [];
         yield rows;
-        room.open();
-        room = createOneTimeEvent();
-        // One that was cut short goes on: to end its timer and to start another costs more than the rows.
+        taken.open();
+        taken = createOneTimeEvent();
+        // A pause that was cut short keeps its timer: replacing timers costs more than the rows.
         pausing ??= pause(over.signal).finally(() => {
           pausing = undefined;
         });
@@ -49,20 +49,20 @@ export function startRowStream<T>(
   }
   const reading = read(batches());
   reading.catch((reason: unknown) => {
-    broken = { reason };
-    room.open();
+    failure = { reason };
+    taken.open();
   });
-  const roomy = async (): Promise<void> => {
-    while (broken === undefined && waiting.length > most) await room.opened;
-    if (broken !== undefined) throw broken.reason;
+  const untilTaken = async (): Promise<void> => {
+    while (failure === undefined && waiting.length > most) await taken.opened;
+    if (failure !== undefined) throw failure.reason;
   };
   return {
     push(rows) {
       for (const row of rows) waiting.push(row);
-      // A batch that is quicker than the pauses is not slowed down by them.
+      // A batch that produces rows faster than the pauses must not wait for them.
       if (pausing === undefined || waiting.length >= most / 2) wake();
-      if (broken !== undefined) throw broken.reason;
-      return waiting.length > most ? roomy() : undefined;
+      if (failure !== undefined) throw failure.reason;
+      return waiting.length > most ? untilTaken() : undefined;
     },
     end: () => {
       isOver = true;

@@ -9,49 +9,49 @@ export interface DropletPage {
   readonly droplets: readonly Droplet[];
   /** `meta.total` */
   readonly total: number | undefined;
-  /** Path and query of the page after it. */
+  /** Path and query of the next page. */
   readonly next: string | undefined;
 }
 
 export const dropletPageSize = 200;
 
-/** Every page of a list of droplets as the server gives them, paced; what they are worth is for the reader to judge. */
+/** Every page of a list of droplets, within the rate limit. The caller decides whether the pages are complete. */
 export async function* scanDropletPages(
-  line: SendLane,
+  lane: SendLane,
   path: string,
   signal: AbortSignal,
 ): AsyncGenerator<DropletPage> {
   const visited = new Set<string>();
   let at: string | undefined = `${path}${path.includes('?') ? '&' : '?'}page=1&per_page=${dropletPageSize}`;
-  // A page that comes again leads nowhere.
+  // A link to a page that was read before would never end.
   while (at !== undefined && !visited.has(at)) {
     visited.add(at);
-    const page: DropletPage = await fetchDropletPage(line, at, signal);
+    const page: DropletPage = await fetchDropletPage(lane, at, signal);
     yield page;
     at = page.next;
   }
 }
 
-export async function fetchDropletPage(line: SendLane, path: string, signal: AbortSignal): Promise<DropletPage> {
-  let answer: ApiResponse;
+export async function fetchDropletPage(lane: SendLane, path: string, signal: AbortSignal): Promise<DropletPage> {
+  let response: ApiResponse;
   do {
-    await line.waitForTurn(signal);
-    answer = await line.request({ method: 'GET', path, until: signal });
-    // The line waits until the server allows another.
-  } while (answer.status === 429);
-  if (answer.status !== 200) throw toApiError(answer, 'GET', '/v2/droplets', line.loginHints);
-  const json = parseJson(answer.text());
+    await lane.waitForTurn(signal);
+    response = await lane.request({ method: 'GET', path, until: signal });
+    // The lane waits until the rate limit allows another request.
+  } while (response.status === 429);
+  if (response.status !== 200) throw toApiError(response, 'GET', '/v2/droplets', lane.loginHints);
+  const json = parseJson(response.text());
   const body = json.ok && isRecord(json.value) ? json.value : undefined;
   const items = body?.droplets;
   const droplets = Array.isArray(items) ? items.map(decodeExactDroplet) : undefined;
   if (body === undefined || droplets === undefined || !droplets.every((droplet) => droplet !== undefined))
-    throw new CliError('api_error', 'could not look up droplets: the answer is not understood', {
-      detail: `status ${answer.status}, ${answer.contentType()}`,
+    throw new CliError('api_error', 'could not parse the response of GET /v2/droplets', {
+      detail: `status ${response.status}, ${response.contentType()}`,
       hint: 'check base_url with `cloudctl config list`',
-      status: answer.status,
-      requestId: answer.requestId(),
+      status: response.status,
+      requestId: response.requestId(),
     });
-  return { droplets, total: listTotal(body), next: nextPagePath(line.baseOrigin, body.links, path) };
+  return { droplets, total: listTotal(body), next: nextPagePath(lane.baseOrigin, body.links, path) };
 }
 
 function decodeExactDroplet(json: unknown): Droplet | undefined {

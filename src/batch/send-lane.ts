@@ -10,18 +10,18 @@ import {
   rateLimitAfterSending,
 } from './rate-limit-state.ts';
 
-/** The way to the server: every request of a batch takes its turn here. */
+/** Sends the requests of a batch within the rate limit of the server. */
 export interface SendLane {
   readonly baseOrigin: string;
   readonly loginHints: LoginHints;
   /**
-   * To be waited for before a request; undefined when the server allows one now. A wait that is too long, or was ended by the
-   * signal, is an error.
+   * Call before each request, and wait for the promise; undefined when a request is allowed now. Rejects when the wait would
+   * be too long, or the signal aborts it.
    */
   waitForTurn(signal: AbortSignal): Promise<void> | undefined;
-  /** To be sent in its turn. */
+  /** Sends a request after `waitForTurn`. */
   request(request: ApiRequest): Promise<ApiResponse>;
-  /** The server's clock as it last told, for an event of the ledger. */
+  /** The last Date header in ISO 8601. */
   readonly serverTime: () => string | undefined;
 }
 
@@ -29,14 +29,14 @@ export interface SendLaneOptions {
   readonly api: Api;
   readonly loginHints: LoginHints;
   readonly clock: Clock;
-  /** The longest wait for the rate limit, in milliseconds. */
+  /** The longest wait for the rate limit in milliseconds. */
   readonly maxPause: number;
-  /** Called before a wait of more than a second. */
+  /** Called before a wait of more than 1 s. @param ms milliseconds */
   readonly onPause: (ms: number) => Promise<void>;
 }
 
-export function createSendLane({ api, loginHints: wayIn, clock, maxPause: pause, onPause }: SendLaneOptions): SendLane {
-  let allowance: RateLimitState = noRateLimit;
+export function createSendLane({ api, loginHints, clock, maxPause, onPause }: SendLaneOptions): SendLane {
+  let rateLimit: RateLimitState = noRateLimit;
   let inFlight = 0;
   let refusals = 0;
   let refusedSince: number | undefined;
@@ -46,15 +46,15 @@ export function createSendLane({ api, loginHints: wayIn, clock, maxPause: pause,
   const take = (signal: AbortSignal): Promise<void> | undefined => {
     signal.throwIfAborted();
     const now = clock.now();
-    const wait = delayBeforeRequest(allowance, now);
-    if (wait > 0) return patience(wait, signal);
-    allowance = rateLimitAfterSending(allowance, now);
+    const wait = delayBeforeRequest(rateLimit, now);
+    if (wait > 0) return waitAndTake(wait, signal);
+    rateLimit = rateLimitAfterSending(rateLimit, now);
     return undefined;
   };
-  const patience = async (wait: number, signal: AbortSignal): Promise<void> => {
-    // A server that answers 429 again and again is not waited for longer than one that says so at once.
+  const waitAndTake = async (wait: number, signal: AbortSignal): Promise<void> => {
+    // Repeated 429 responses count together: all waits must stay within the limit.
     const waited = refusedSince === undefined ? 0 : clock.now() - refusedSince;
-    if (wait + waited > pause) throw rateLimitError(wait, waited);
+    if (wait + waited > maxPause) throw rateLimitError(wait, waited);
     if (wait > 1_000) await onPause(wait);
     await clock.sleep(wait, signal);
     await take(signal);
@@ -62,39 +62,39 @@ export function createSendLane({ api, loginHints: wayIn, clock, maxPause: pause,
 
   return {
     baseOrigin: api.baseOrigin,
-    loginHints: wayIn,
+    loginHints,
     waitForTurn: take,
     async request(request) {
       inFlight += 1;
       const before = refusals;
-      let answer: ApiResponse;
+      let response: ApiResponse;
       try {
-        answer = await api.request(request);
+        response = await api.request(request);
       } finally {
         inFlight -= 1;
       }
       const now = clock.now();
-      // Requests that were on their way together are refused together: that is one refusal.
-      refusals = answer.status === 429 ? Math.max(refusals, before + 1) : 0;
-      const { status, retryAfter, limit, date: told } = answer;
-      const headers = { status, retryAfter, remaining: limit?.remaining, reset: limit?.reset, date: told };
-      allowance = rateLimitAfterResponse(allowance, headers, now, inFlight, refusals);
+      // Requests in flight at the same time are refused together, which counts as one refusal.
+      refusals = response.status === 429 ? Math.max(refusals, before + 1) : 0;
+      const { status, retryAfter, limit, date: serverDate } = response;
+      const headers = { status, retryAfter, remaining: limit?.remaining, reset: limit?.reset, date: serverDate };
+      rateLimit = rateLimitAfterResponse(rateLimit, headers, now, inFlight, refusals);
       refusedSince = status === 429 ? (refusedSince ?? now) : undefined;
-      if (told !== undefined && told !== date) time = new Date(told).toISOString();
-      date = told ?? date;
-      return answer;
+      if (serverDate !== undefined && serverDate !== date) time = new Date(serverDate).toISOString();
+      date = serverDate ?? date;
+      return response;
     },
     serverTime: () => time,
   };
 }
 
-/** `waited`: so long it has refused every request, in milliseconds like the wait that is left. */
+/** @param wait milliseconds until the next request @param waited milliseconds since the server refuses all requests */
 function rateLimitError(wait: number, waited: number): CliError {
   const refused = waited < 60_000 ? '' : ` has refused all requests for ${Math.floor(waited / 60_000)} min and`;
-  // A number without end is no time to come back at.
-  const next = wait > week ? 'no request for more than a week' : `the next request in ${Math.ceil(wait / 60_000)} min`;
+  // A time beyond a week is more likely an error of the server.
+  const next = wait > week ? 'no request for more than 7 days' : `the next request in ${Math.ceil(wait / 60_000)} min`;
   return new CliError('rate_limited', 'the rate limit is reached', {
-    detail: `the server${refused} takes ${next}`,
+    detail: `the server${refused} accepts ${next}`,
     exitCode: 5,
   });
 }

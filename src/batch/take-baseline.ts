@@ -15,7 +15,7 @@ export interface BaselineDeps {
 
 const maxAttempts = 3;
 
-/** The ids that bear one of the names before anything is sent; on the disk when it resolves, and taken only once. */
+/** Records the droplets that have one of the names before anything is sent. Synced when it resolves; a resumed batch keeps its baseline. */
 export async function takeBaseline({ ledger, lane, lookup, clock, ending }: BaselineDeps): Promise<BaselineEvent> {
   const { batch, baseline, hasName } = ledger.state;
   const { names } = batch;
@@ -25,26 +25,26 @@ export async function takeBaseline({ ledger, lane, lookup, clock, ending }: Base
     const { conclusive, hasTotal, droplets } = await lookup.find({ names, has: hasName }, ending);
     if (!hasTotal) throw missingTotalError();
     if (!conclusive) continue;
-    const met = [...droplets].filter(([, bearers]) => bearers.length > 0);
+    const existing = [...droplets].filter(([, found]) => found.length > 0);
     const event: BaselineEvent = {
       event: 'baseline',
       at: ledgerTimestamp(clock),
       server_date: lane.serverTime(),
-      existing: Object.fromEntries(met.map(([name, bearers]) => [name, bearers.map(({ id }) => id)])),
+      existing: Object.fromEntries(existing.map(([name, found]) => [name, found.map(({ id }) => id)])),
     };
     await ledger.commit(event);
     return event;
   }
-  throw new CliError('incomplete_list', 'could not see which of the names are taken', {
-    detail: `the list of droplets changed while it was read, ${maxAttempts} times`,
+  throw new CliError('incomplete_list', 'could not read which names are in use', {
+    detail: `the list of droplets changed during each of ${maxAttempts} readings`,
     hint: 'run the command again',
   });
 }
 
-/** Reading it again would not help: without the number nobody can tell that all of a list was read. */
+/** Without the total it is not known whether a list is complete, however often it is read. */
 function missingTotalError(): CliError {
-  return new CliError('incomplete_list', 'could not see which of the names are taken', {
-    detail: 'the answer to GET /v2/droplets does not say how many droplets there are (`meta.total`)',
-    hint: '`cloudctl api GET /v2/droplets` shows the answer; see that base_url is the resource API itself',
+  return new CliError('incomplete_list', 'could not read which names are in use', {
+    detail: 'the response of GET /v2/droplets has no `meta.total`',
+    hint: 'check that base_url is the resource API: `cloudctl api GET /v2/droplets`',
   });
 }

@@ -1,42 +1,42 @@
 import type { BatchTimings } from './batch-timings.ts';
 import type { CandidateDroplet } from './candidate-droplets.ts';
 
-/** One lookup of all names of a group. */
+/** The result of one lookup of all names of a group. */
 export interface GroupLookup {
-  /** When it began. */
+  /** When it started, in milliseconds. */
   readonly at: number;
-  /** It saw all there was to see. */
+  /** It read every droplet, so a name that was not found has no droplet. */
   readonly conclusive: boolean;
   readonly found: ReadonlyMap<string, readonly CandidateDroplet[]>;
-  /** Droplets that were not there before the batch and yet are older than the request, by name. */
+  /** Ids of droplets that did not exist before the batch but are older than the request, by name. */
   readonly olderDroplets?: ReadonlyMap<string, readonly number[]>;
 }
 
-/** A request without a complete answer, and what was seen since. */
+/** A request without a complete response, and the lookups since. */
 export interface UncertainCase {
   readonly names: readonly string[];
-  /** When the answer was overdue, or the connection ended, whichever came first. */
+  /** When the response was late or the connection ended, whichever was first. */
   readonly uncertainSince: number;
-  /** When the connection ended; undefined while the answer may still come. */
+  /** When the connection ended; undefined while the response may still arrive. */
   readonly closedAt: number | undefined;
-  /** Requests sent for this group in this run. */
+  /** Requests that this run has sent for the group. */
   readonly sends: number;
-  /** Nothing speaks against sending it again once it is sure that it is not there. */
+  /** The group may be sent again once no droplet exists. */
   readonly resend: boolean;
-  /** The tag is the evidence, so times prove nothing. */
+  /** Droplets are recognized by the tag of `--mark`, so creation times are not compared. */
   readonly marked: boolean;
   readonly lookups: readonly GroupLookup[];
 }
 
 export type UncertainStep =
-  | { readonly kind: 'look'; readonly at: number }
-  /** The answer alone may change what is known until then. */
+  | { readonly kind: 'look-up'; readonly at: number }
+  /** Wait for the response; a lookup would not help before `until`. */
   | { readonly kind: 'wait'; readonly until: number }
   | { readonly kind: 'adopt'; readonly ids: ReadonlyMap<string, number> }
   | { readonly kind: 'send' }
   | {
       readonly kind: 'unknown';
-      /** Those that were found. */
+      /** Droplets that were found, by name. */
       readonly ids: ReadonlyMap<string, number>;
       readonly error: string;
       readonly resend: boolean;
@@ -45,76 +45,92 @@ export type UncertainStep =
 const maxSends = 3;
 const maxInconclusive = 3;
 
-/** What to do next about a group in doubt (the four rules of the batch page): a decision from what was seen, and nothing else. */
-export function nextUncertainStep(doubt: UncertainCase, now: number, waits: BatchTimings): UncertainStep {
-  const { lookups: looks, closedAt } = doubt;
-  const last = looks.at(-1);
-  if (last === undefined) return { kind: 'look', at: doubt.uncertainSince };
-  const next: UncertainStep = { kind: 'look', at: Math.max(last.at + waits.lookupInterval, now) };
-  if (closedAt === undefined) return stepWhileOpen(doubt, now, waits, next);
-  if (isInconclusive(looks, closedAt))
-    return unknownStep('it could not be looked up: the lists changed or could not be read', true);
+/**
+ * The next step for an uncertain group. It is a pure function of the lookups and the time, in milliseconds:
+ * adopt droplets when all are found, send again when lookups prove that none exists, otherwise look up again or give up.
+ */
+export function nextUncertainStep(uncertain: UncertainCase, now: number, timings: BatchTimings): UncertainStep {
+  const { lookups, closedAt } = uncertain;
+  const last = lookups.at(-1);
+  if (last === undefined) return { kind: 'look-up', at: uncertain.uncertainSince };
+  const next: UncertainStep = { kind: 'look-up', at: Math.max(last.at + timings.lookupInterval, now) };
+  if (closedAt === undefined) return stepWhileOpen(uncertain, now, timings, next);
+  if (isInconclusive(lookups, closedAt))
+    return unknownStep('could not look it up: lists changed while they were read, or could not be read', true);
   if (!last.conclusive) return next;
-  const seen = summarizeLookup(doubt, last, waits);
-  switch (seen.kind) {
+  const summary = summarizeLookup(uncertain, last, timings);
+  switch (summary.kind) {
     case 'all':
-      return { kind: 'adopt', ids: seen.ids };
+      return { kind: 'adopt', ids: summary.ids };
     case 'several':
-      return unknownStep(seen.error, false);
+      return unknownStep(summary.error, false);
     case 'some':
-      return stepWhenSomeFound(doubt, seen.ids, now, waits);
+      return stepWhenSomeFound(uncertain, summary.ids, now, timings);
     case 'none':
-      return stepWhenNoneFound(doubt, closedAt, now, waits);
+      return stepWhenNoneFound(uncertain, closedAt, now, timings);
     default:
-      return seen satisfies never;
+      return summary satisfies never;
   }
 }
 
-/** The answer decides for as long as it can come; without one only droplets that were all found are taken. */
-function stepWhileOpen(doubt: UncertainCase, now: number, waits: BatchTimings, next: UncertainStep): UncertainStep {
-  const last = doubt.lookups.at(-1);
-  const seen = last?.conclusive === true ? summarizeLookup(doubt, last, waits) : undefined;
-  if (seen?.kind === 'all') {
-    const first = doubt.lookups.find((look) => look.conclusive && summarizeLookup(doubt, look, waits).kind === 'all');
-    const until = (first?.at ?? now) + waits.responseGrace;
-    return now >= until ? { kind: 'adopt', ids: seen.ids } : { kind: 'wait', until };
+/** While the response can still arrive, it decides. Lookups decide only when they have found all droplets. */
+function stepWhileOpen(
+  uncertain: UncertainCase,
+  now: number,
+  timings: BatchTimings,
+  next: UncertainStep,
+): UncertainStep {
+  const last = uncertain.lookups.at(-1);
+  const summary = last?.conclusive === true ? summarizeLookup(uncertain, last, timings) : undefined;
+  if (summary?.kind === 'all') {
+    const first = uncertain.lookups.find(
+      (lookup) => lookup.conclusive && summarizeLookup(uncertain, lookup, timings).kind === 'all',
+    );
+    const until = (first?.at ?? now) + timings.responseGrace;
+    return now >= until ? { kind: 'adopt', ids: summary.ids } : { kind: 'wait', until };
   }
-  const end = doubt.uncertainSince + waits.responseLimit;
-  if (now < end) return next.kind === 'look' && next.at > end ? { kind: 'wait', until: end } : next;
-  if (seen?.kind === 'several') return unknownStep(seen.error, false);
-  if (seen?.kind === 'some') return unknownStep(partlyFound, false, seen.ids);
-  return unknownStep('the server took the request and has not answered it', !foundAny(doubt));
+  const end = uncertain.uncertainSince + timings.responseLimit;
+  if (now < end) return next.kind === 'look-up' && next.at > end ? { kind: 'wait', until: end } : next;
+  if (summary?.kind === 'several') return unknownStep(summary.error, false);
+  if (summary?.kind === 'some') return unknownStep(partlyFound, false, summary.ids);
+  return unknownStep('the server received the request and has not responded', !foundAny(uncertain));
 }
 
 function stepWhenSomeFound(
-  doubt: UncertainCase,
+  uncertain: UncertainCase,
   ids: ReadonlyMap<string, number>,
   now: number,
-  waits: BatchTimings,
+  timings: BatchTimings,
 ): UncertainStep {
-  const first = doubt.lookups.find((look) => lookupFoundAny(look)) ?? doubt.lookups.at(-1);
-  const end = (first?.at ?? now) + waits.partialLimit;
-  const last = doubt.lookups.at(-1)?.at ?? now;
+  const first = uncertain.lookups.find((lookup) => lookupFoundAny(lookup)) ?? uncertain.lookups.at(-1);
+  const end = (first?.at ?? now) + timings.partialLimit;
+  const last = uncertain.lookups.at(-1)?.at ?? now;
   if (last >= end) return unknownStep(partlyFound, false, ids);
-  return { kind: 'look', at: Math.min(last + waits.lookupInterval, end) };
+  return { kind: 'look-up', at: Math.min(last + timings.lookupInterval, end) };
 }
 
-/** Only lookups that began well after the connection ended can tell that nothing is there. */
-function stepWhenNoneFound(doubt: UncertainCase, closedAt: number, now: number, waits: BatchTimings): UncertainStep {
-  if (foundAny(doubt)) return stepWhenSomeFound(doubt, new Map(), now, waits);
-  const from = closedAt + waits.settleDelay;
-  const late = doubt.lookups.filter((look) => look.conclusive && look.at >= from);
-  const [first, last] = [late[0], late.at(-1)];
-  if (first === undefined || last === undefined) return { kind: 'look', at: from };
-  if (last.at - first.at < waits.lookupInterval) return { kind: 'look', at: first.at + waits.lookupInterval };
-  if (!doubt.resend) return unknownStep('part of its request was done, and it was not found', false);
-  const old = formatIds(last.olderDroplets ?? new Map());
-  if (old !== '')
+/** Only lookups that started some time after the end of the connection prove that no droplet exists. */
+function stepWhenNoneFound(
+  uncertain: UncertainCase,
+  closedAt: number,
+  now: number,
+  timings: BatchTimings,
+): UncertainStep {
+  if (foundAny(uncertain)) return stepWhenSomeFound(uncertain, new Map(), now, timings);
+  const from = closedAt + timings.settleDelay;
+  const conclusive = uncertain.lookups.filter((lookup) => lookup.conclusive && lookup.at >= from);
+  const [first, last] = [conclusive[0], conclusive.at(-1)];
+  if (first === undefined || last === undefined) return { kind: 'look-up', at: from };
+  if (last.at - first.at < timings.lookupInterval) return { kind: 'look-up', at: first.at + timings.lookupInterval };
+  if (!uncertain.resend)
+    return unknownStep('its request was carried out in part, and no droplet with this name was found', false);
+  const older = formatIds(last.olderDroplets ?? new Map());
+  if (older !== '')
     return unknownStep(
-      `a droplet of the name is there that is older than the request by the server's clocks (${old})`,
+      `a droplet with this name exists that is older than the request by the server's clock (${older})`,
       true,
     );
-  if (doubt.sends >= maxSends) return unknownStep(`sent ${doubt.sends} times, and not found`, true);
+  if (uncertain.sends >= maxSends) return unknownStep(`sent ${uncertain.sends} times, and no droplet was found`, true);
   return { kind: 'send' };
 }
 
@@ -123,20 +139,23 @@ type LookupSummary =
   | { readonly kind: 'none' }
   | { readonly kind: 'several'; readonly error: string };
 
-function summarizeLookup({ names, marked }: UncertainCase, look: GroupLookup, waits: BatchTimings): LookupSummary {
-  const of = (name: string): readonly CandidateDroplet[] => look.found.get(name) ?? [];
-  const crowded = names.filter((name) => of(name).length > 1);
-  if (crowded.length > 0) {
-    const told = formatIds(new Map(crowded.map((name) => [name, of(name).map(({ id }) => id)])));
-    return { kind: 'several', error: `more than one droplet may be it (${told})` };
+function summarizeLookup({ names, marked }: UncertainCase, lookup: GroupLookup, timings: BatchTimings): LookupSummary {
+  const of = (name: string): readonly CandidateDroplet[] => lookup.found.get(name) ?? [];
+  const ambiguous = names.filter((name) => of(name).length > 1);
+  if (ambiguous.length > 0) {
+    const listed = formatIds(new Map(ambiguous.map((name) => [name, of(name).map(({ id }) => id)])));
+    return { kind: 'several', error: `several droplets match (${listed})` };
   }
-  const sightings = names.flatMap((name) => of(name).map((sighting) => [name, sighting] as const));
-  if (sightings.length === 0) return { kind: 'none' };
-  const ids = new Map(sightings.map(([name, { id }]) => [name, id]));
-  const times = sightings.map(([, { createdAt }]) => createdAt).filter((time) => !Number.isNaN(time));
-  if (!marked && Math.max(...times) - Math.min(...times) > waits.maxCreationSpread) {
-    const told = [...ids].map(([name, id]) => `${name}: ${id}`);
-    return { kind: 'several', error: `the droplets found were not made together (${told.join('; ')})` };
+  const candidates = names.flatMap((name) => of(name).map((candidate) => [name, candidate] as const));
+  if (candidates.length === 0) return { kind: 'none' };
+  const ids = new Map(candidates.map(([name, { id }]) => [name, id]));
+  const times = candidates.map(([, { createdAt }]) => createdAt).filter((time) => !Number.isNaN(time));
+  if (!marked && Math.max(...times) - Math.min(...times) > timings.maxCreationSpread) {
+    const listed = [...ids].map(([name, id]) => `${name}: ${id}`);
+    return {
+      kind: 'several',
+      error: `the droplets that match were not created at the same time (${listed.join('; ')})`,
+    };
   }
   return { kind: ids.size === names.length ? 'all' : 'some', ids };
 }
@@ -145,21 +164,21 @@ function formatIds(ids: ReadonlyMap<string, readonly number[]>): string {
   return [...ids].map(([name, some]) => `${name}: ${some.join(', ')}`).join('; ');
 }
 
-function isInconclusive(looks: readonly GroupLookup[], closedAt: number): boolean {
-  const latest = looks.filter(({ at }) => at >= closedAt).slice(-maxInconclusive);
+function isInconclusive(lookups: readonly GroupLookup[], closedAt: number): boolean {
+  const latest = lookups.filter(({ at }) => at >= closedAt).slice(-maxInconclusive);
   return latest.length === maxInconclusive && latest.every(({ conclusive }) => !conclusive);
 }
 
-function foundAny({ lookups: looks }: UncertainCase): boolean {
-  return looks.some(lookupFoundAny);
+function foundAny({ lookups }: UncertainCase): boolean {
+  return lookups.some(lookupFoundAny);
 }
 
-/** Whatever the look missed, what it saw is there. */
-function lookupFoundAny(look: GroupLookup): boolean {
-  return [...look.found.values()].some((sightings) => sightings.length > 0);
+/** An inconclusive lookup can miss droplets, but what it found exists. */
+function lookupFoundAny(lookup: GroupLookup): boolean {
+  return [...lookup.found.values()].some((candidates) => candidates.length > 0);
 }
 
-const partlyFound = 'other droplets of its request are there, and it was not found';
+const partlyFound = 'other droplets of its request exist, and none with this name was found';
 
 function unknownStep(error: string, resend: boolean, ids: ReadonlyMap<string, number> = new Map()): UncertainStep {
   return { kind: 'unknown', ids, error, resend };

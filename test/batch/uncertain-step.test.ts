@@ -35,7 +35,7 @@ function look(at: number, seen: string, conclusive = true): GroupLookup {
 }
 
 function told(verdict: UncertainStep): string {
-  if (verdict.kind === 'look') return `look at ${verdict.at / second}`;
+  if (verdict.kind === 'look-up') return `look at ${verdict.at / second}`;
   if (verdict.kind === 'wait') return `wait until ${verdict.until / second}`;
   if (verdict.kind === 'send') return 'send';
   const ids = [...verdict.ids].map(([name, id]) => `${name}${id}`).join(' ');
@@ -116,7 +116,7 @@ describe('the next step about a group in doubt', () => {
 
   it('names the ids when it does not guess', () => {
     const verdict = nextUncertainStep(doubt({ lookups: [look(0, 'a1 a2 b3')] }), 0, defaultBatchTimings);
-    expect(verdict).toMatchObject({ error: 'more than one droplet may be it (a: 1, 2)' });
+    expect(verdict).toMatchObject({ error: expect.stringContaining('(a: 1, 2)') });
   });
 });
 
@@ -197,10 +197,10 @@ describe('whatever was seen', () => {
     fc.assert(
       fc.property(anyDoubt, seen, (one, from) => {
         let { verdict, whole, now } = judged(one);
-        for (let steps = 0; verdict.kind === 'look' || verdict.kind === 'wait'; steps++) {
+        for (let steps = 0; verdict.kind === 'look-up' || verdict.kind === 'wait'; steps++) {
           expect(steps).toBeLessThan(40);
-          now = Math.max(now, verdict.kind === 'look' ? verdict.at : verdict.until);
-          if (verdict.kind === 'look') whole = { ...whole, lookups: [...whole.lookups, look(now / second, from)] };
+          now = Math.max(now, verdict.kind === 'look-up' ? verdict.at : verdict.until);
+          if (verdict.kind === 'look-up') whole = { ...whole, lookups: [...whole.lookups, look(now / second, from)] };
           verdict = nextUncertainStep(whole, now, defaultBatchTimings);
         }
       }),
