@@ -5,13 +5,11 @@ import { sanitizeRemoteText } from '../platform/sanitize-remote-text.ts';
 import { readTlsSession, type TlsSession } from '../platform/tls-session.ts';
 import { type CopyIn, type CopyOut, copyIn, copyOut } from './copy.ts';
 import type { Client, Stream } from './pg.ts';
+import type { PostgresqlRow } from './postgresql-row.ts';
 import { toConnectError, toQueryError } from './query-error.ts';
 import { sendStatement } from './send-statement.ts';
 import type { PostgresqlSource } from './source.ts';
 import { postgresqlTlsOptions } from './tls.ts';
-
-/** A row of the simple query protocol: every value as the server wrote it. */
-export type PostgresqlRow = Readonly<Record<string, string | null>>;
 
 export interface ConnectOptions {
   readonly dbname: string;

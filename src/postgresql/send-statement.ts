@@ -1,5 +1,5 @@
-import type { PostgresqlRow } from './connection.ts';
 import type { Client, Submittable } from './pg.ts';
+import type { PostgresqlRow } from './postgresql-row.ts';
 
 /** The messages of a COPY, which pg hands over one by one. */
 export type CopyMessages = Omit<Submittable, 'submit'>;

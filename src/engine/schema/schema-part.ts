@@ -1,5 +1,5 @@
 import { isRecord, parseJson, stringField } from '../../json.ts';
-import type { PostgresqlRow } from '../../postgresql/connection.ts';
+import type { PostgresqlRow } from '../../postgresql/postgresql-row.ts';
 
 /** One object of a schema, with the statements that create it. */
 export interface SchemaPart {

@@ -1,16 +1,18 @@
-import type { Clock } from '../../platform/host.ts';
 import type { PostgresqlSession } from '../../postgresql/connection.ts';
 import type { PostgresqlSource } from '../../postgresql/source.ts';
 import type { Finding } from '../finding.ts';
-import type { PreflightOptions } from '../preflight-options.ts';
-import type { DatabaseCheck, PostgresqlCheck } from './check.ts';
+import { knownValue, type QueryResults } from '../query.ts';
+import type { CollectedFacts, EngineRun } from '../run.ts';
+import type { PostgresqlCheck, PostgresqlDatabaseCheck } from './check.ts';
 import { evaluateDatabaseCheck } from './evaluate-checks.ts';
+import type { OpenedPostgresqlSource } from './open-source.ts';
 import { connectionCapacityQuery } from './queries/connection-capacity.ts';
 import { databaseOverviewQuery } from './queries/database-overview.ts';
 import { databasesQuery, type PostgresqlDatabase } from './queries/databases.ts';
 import { lockedDatabasesQuery } from './queries/table-locks.ts';
 import { type DatabaseSizes, databaseSizes, tableSizesQuery } from './queries/table-sizes.ts';
 import { type WalPosition, walPositionQuery } from './queries/wal.ts';
+import type { AnyPostgresqlQuery } from './query.ts';
 import {
   type DatabaseQueryOutcome,
   isTransientFailure,
@@ -18,83 +20,91 @@ import {
   queryDatabase,
   queryOpenSession,
 } from './query-database.ts';
-import { type AnyPostgresqlQuery, knownValue, type PostgresqlQueryResults } from './run-queries.ts';
 import { selectDatabases } from './select-databases.ts';
-import type { DatabaseAccess, PostgresqlConnectionResult, PostgresqlSourceFacts, WalRate } from './source-facts.ts';
+import type { ConnectedSource, DatabaseAccess, PostgresqlSourceFacts, WalRate } from './source-facts.ts';
 
-export interface PostgresqlCollectOptions {
+/** What the runner of PostgreSQL needs beside the options that both engines share. */
+export interface CollectSettings {
   readonly checks: readonly PostgresqlCheck[];
-  /** As every further connection dials it. */
-  readonly source: PostgresqlSource;
-  /** Open, and entered. The survey ends it. */
-  readonly session: PostgresqlSession;
-  readonly entered: Extract<PostgresqlConnectionResult, { readonly kind: 'entered' }>;
-  readonly facts: PostgresqlSourceFacts;
-  readonly wish: PreflightOptions;
-  readonly clock: Clock;
-  readonly signal: AbortSignal;
+  /** The most connections that are open at once. */
   readonly concurrency: number;
+  /** Milliseconds between the two readings of the WAL position. */
   readonly walInterval: number;
-  readonly nearest: (word: string, known: readonly string[]) => string | undefined;
-  readonly onSent: (database: string, text: string) => void;
-  readonly onProgress: (done: number, total: number) => void;
 }
 
-export interface CollectedPostgresqlFacts {
+export interface CollectedPostgresqlFacts extends CollectedFacts {
+  /** What was known before the first query. */
+  readonly facts: PostgresqlSourceFacts;
   readonly databases: readonly string[];
   readonly access: ReadonlyMap<string, DatabaseAccess>;
-  /** To the questions about the server. */
-  readonly results: PostgresqlQueryResults;
-  /** Why the connection ended, twice where that may help, before they were all answered. */
+  /** Results of the queries of the server. */
+  readonly results: QueryResults;
+  /** Why the connection ended before all queries of the server had a result, on a second try as well. */
   readonly lost: string | undefined;
+  /** Findings of the checks of databases. */
   readonly findings: readonly Finding[];
   readonly sizes: ReadonlyMap<string, DatabaseSizes>;
   readonly walRate: WalRate | undefined;
-  /** Milliseconds spent on nothing but the second reading of the WAL position. */
-  readonly waited: number;
 }
 
-/** Asks the server and every database. Databases are judged as they are done, so that their answers need not be kept. */
-export async function collectPostgresqlFacts(options: PostgresqlCollectOptions): Promise<CollectedPostgresqlFacts> {
-  const { session, facts: ground, wish, clock, signal, onProgress } = options;
-  const before = queryDatabaseOptions(options);
+/**
+ * Runs the queries of the checks on the server and in every database. A database is evaluated when its queries are done, so
+ * that their results need not be kept. Ends the session.
+ */
+export async function collectPostgresqlFacts(
+  opened: OpenedPostgresqlSource,
+  run: EngineRun<PostgresqlSource>,
+  settings: CollectSettings,
+): Promise<CollectedPostgresqlFacts> {
+  const { session, facts } = opened;
+  if (session === undefined || facts.connection.kind !== 'entered') return noFacts(facts);
+  const { options, clock, signal, onProgress } = run;
+  const beforeQueries = queryDatabaseOptions(opened, facts.connection, run);
   try {
-    const first = await runOnOpenSession(
-      session,
-      [databasesQuery, connectionCapacityQuery, lockedDatabasesQuery],
-      ground.dbname,
-      before,
-    );
-    const plan = first.results;
-    const way = { ...before, plan };
+    const planQueries = [databasesQuery, connectionCapacityQuery, lockedDatabasesQuery];
+    const first = await runOnOpenSession(session, planQueries, facts.dbname, beforeQueries);
+    const serverResults = first.results;
+    const queryOptions = { ...beforeQueries, serverResults };
     let lost = disconnectReason(first);
-    const known = knownValue(plan, databasesQuery);
-    const names = known === undefined ? [ground.dbname] : selectDatabases(known, wish.ignoreDbs, options.nearest);
+    const known = knownValue(serverResults, databasesQuery);
+    const names = known === undefined ? [facts.dbname] : selectDatabases(known, options.ignoreDbs, run.nearest);
     onProgress(0, names.length);
-    const state: CollectState = { options, way, known, names, reach: new Map(), sizes: new Map(), findings: new Map() };
-    const serverAsks = queriesOf(options.checks, 'server').filter((ask) => !plan.has(ask));
-    let read = 0;
-    const server = runOnOpenSession(session, [...serverAsks, walPositionQuery], ground.dbname, way).then(
-      (visited): PostgresqlQueryResults => {
-        read = clock.now();
-        lost ??= disconnectReason(visited);
-        return new Map([...plan, ...visited.results]);
+    const state: CollectState = {
+      run,
+      settings,
+      session,
+      facts,
+      queryOptions,
+      known,
+      names,
+      access: new Map(),
+      sizes: new Map(),
+      findings: new Map(),
+    };
+    const serverQueries = queriesOf(settings.checks, 'server').filter((query) => !serverResults.has(query));
+    let readAt = 0;
+    const server = runOnOpenSession(session, [...serverQueries, walPositionQuery], facts.dbname, queryOptions).then(
+      (outcome): QueryResults => {
+        readAt = clock.now();
+        lost ??= disconnectReason(outcome);
+        return new Map([...serverResults, ...outcome.results]);
       },
     );
-    const free = knownValue(plan, connectionCapacityQuery);
-    const lanes = Math.max(1, Math.min(options.concurrency, free === undefined ? 1 : tenthOfFreeConnections(free)));
-    await queryAllDatabases(state, server, lanes);
-    const answers = await server;
-    const begun = clock.now();
-    const walRate = await measureWalRate(knownValue(answers, walPositionQuery), read, options, way);
-    const waited = clock.now() - begun;
+    const capacity = knownValue(serverResults, connectionCapacityQuery);
+    const free = capacity === undefined ? 1 : tenthOfFreeConnections(capacity);
+    await queryAllDatabases(state, server, Math.max(1, Math.min(settings.concurrency, free)));
+    const results = await server;
+    const waitingSince = clock.now();
+    const walRate = await measureWalRate(knownValue(results, walPositionQuery), readAt, state);
+    const waited = clock.now() - waitingSince;
     if (signal.aborted) onProgress(state.findings.size, names.length);
     return {
+      facts,
       databases: names,
-      access: state.reach,
-      results: answers,
+      access: state.access,
+      results,
       lost,
-      findings: names.flatMap((name) => state.findings.get(name) ?? evaluateDatabase(state, name, answers)),
+      findings: names.flatMap((name) => state.findings.get(name) ?? evaluateDatabase(state, name, results)),
       sizes: state.sizes,
       walRate,
       waited,
@@ -104,136 +114,145 @@ export async function collectPostgresqlFacts(options: PostgresqlCollectOptions):
   }
 }
 
+function noFacts(facts: PostgresqlSourceFacts): CollectedPostgresqlFacts {
+  return {
+    facts,
+    databases: [],
+    access: new Map(),
+    results: new Map(),
+    lost: undefined,
+    findings: [],
+    sizes: new Map(),
+    walRate: undefined,
+    waited: 0,
+  };
+}
+
 interface CollectState {
-  readonly options: PostgresqlCollectOptions;
-  readonly way: QueryDatabaseOptions;
+  readonly run: EngineRun<PostgresqlSource>;
+  readonly settings: CollectSettings;
+  readonly session: PostgresqlSession;
+  readonly facts: PostgresqlSourceFacts;
+  readonly queryOptions: QueryDatabaseOptions;
   readonly known: readonly PostgresqlDatabase[] | undefined;
   readonly names: readonly string[];
-  readonly reach: Map<string, DatabaseAccess>;
+  readonly access: Map<string, DatabaseAccess>;
   readonly sizes: Map<string, DatabaseSizes>;
   readonly findings: Map<string, readonly Finding[]>;
 }
 
-function queryDatabaseOptions({
-  source,
-  entered,
-  clock,
-  signal,
-  onSent,
-}: PostgresqlCollectOptions): QueryDatabaseOptions {
+function queryDatabaseOptions(
+  { source }: OpenedPostgresqlSource,
+  { version, inRecovery, superuser }: ConnectedSource,
+  { clock, signal, onSend }: EngineRun<PostgresqlSource>,
+): QueryDatabaseOptions {
   return {
     source,
-    version: entered.version,
-    context: { inRecovery: entered.inRecovery, superuser: entered.superuser },
+    version,
+    context: { inRecovery, superuser },
     serverResults: new Map(),
     clock,
     signal,
-    onSent,
+    onSend: (database, text) => onSend(database, text, statementCount(text)),
   };
 }
 
-/** Each question of the checks once. */
-function queriesOf(checks: readonly PostgresqlCheck[], scope: 'server' | 'database'): readonly AnyPostgresqlQuery[] {
-  const all = checks.flatMap(({ queries: asks }) => Object.values<AnyPostgresqlQuery>(asks));
-  return [...new Set(scope === 'database' ? [databaseOverviewQuery, tableSizesQuery, ...all] : all)].filter(
-    (ask) => ask.scope === scope,
-  );
+/** Queries hold no semicolon, so that each one ends a statement. */
+export function statementCount(text: string): number {
+  return text.split(';').length;
 }
 
-/** On the session that is open; when it breaks, on a new one. */
+/** Each query of the checks once. */
+function queriesOf(checks: readonly PostgresqlCheck[], scope: 'server' | 'database'): readonly AnyPostgresqlQuery[] {
+  const all = checks.flatMap(({ queries }) => Object.values<AnyPostgresqlQuery>(queries));
+  const own = scope === 'database' ? [databaseOverviewQuery, tableSizesQuery, ...all] : all;
+  return [...new Set(own)].filter((query) => query.scope === scope);
+}
+
+/** Runs the queries on the open session and, when its connection breaks, on a new one. */
 async function runOnOpenSession(
   session: PostgresqlSession,
-  asks: readonly AnyPostgresqlQuery[],
+  queries: readonly AnyPostgresqlQuery[],
   dbname: string,
-  way: QueryDatabaseOptions,
+  options: QueryDatabaseOptions,
 ): Promise<DatabaseQueryOutcome> {
-  const asked = await queryOpenSession(session, dbname, asks, way);
-  if (!isTransientFailure(asked.code)) return asked;
-  const again = await queryDatabase(dbname, asks, way, asked);
-  return again.results.size === 0 ? asked : again;
+  const attempt = await queryOpenSession(session, dbname, queries, options);
+  if (!isTransientFailure(attempt.code)) return attempt;
+  const again = await queryDatabase(dbname, queries, options, attempt);
+  return again.results.size === 0 ? attempt : again;
 }
 
-/** Why the connection ended before everything was answered. */
-function disconnectReason({ access: reach }: DatabaseQueryOutcome): string | undefined {
-  if (reach.kind === 'entered') return reach.broken;
-  return 'message' in reach ? reach.message : undefined;
+/** Why the connection ended before every query had a result. */
+function disconnectReason({ access }: DatabaseQueryOutcome): string | undefined {
+  if (access.kind === 'entered') return access.broken;
+  return 'message' in access ? access.message : undefined;
 }
 
-/** The free connections belong to those who work with the database. */
+/** The free connections belong to the applications of the database. */
 function tenthOfFreeConnections({ max, reserved, used }: { max: number; reserved: number; used: number }): number {
   return Math.floor((max - reserved - used) / 10);
 }
 
-async function queryAllDatabases(
-  state: CollectState,
-  server: Promise<PostgresqlQueryResults>,
-  lanes: number,
-): Promise<void> {
-  const { options, way, names } = state;
-  const asks = queriesOf(options.checks, 'database');
-  const waiting = names.filter((name) => !isClosed(state, name) && name !== options.facts.dbname);
-  let done = names.length - waiting.length - (names.includes(options.facts.dbname) ? 1 : 0);
-  for (const name of names) if (isClosed(state, name)) state.reach.set(name, { kind: 'closed' });
-  const finish = async (name: string, reach: DatabaseAccess, answers: PostgresqlQueryResults) => {
-    state.reach.set(name, reach);
-    const seen = knownValue(answers, databaseOverviewQuery);
-    if (seen !== undefined) state.sizes.set(name, databaseSizes(seen, knownValue(answers, tableSizesQuery)));
-    state.findings.set(name, evaluateDatabase(state, name, new Map([...(await server), ...answers])));
-    done += 1;
-    options.onProgress(done, names.length);
-  };
-  const own = async () => {
-    const { session, entered, facts: ground } = options;
-    await server;
-    if (names.includes(ground.dbname)) {
-      const visited = await runOnOpenSession(session, asks, ground.dbname, way);
-      const broken = disconnectReason(visited);
-      const reach: DatabaseAccess = {
-        kind: 'entered',
-        direct: entered.pooler === undefined,
-        ...(broken === undefined ? {} : { broken }),
-      };
-      await finish(ground.dbname, reach, visited.results);
+async function queryAllDatabases(state: CollectState, server: Promise<QueryResults>, lanes: number): Promise<void> {
+  const { run, settings, session, facts, queryOptions, names } = state;
+  const queries = queriesOf(settings.checks, 'database');
+  const waiting = names.filter((name) => !isClosed(state, name) && name !== facts.dbname);
+  let done = names.length - waiting.length - (names.includes(facts.dbname) ? 1 : 0);
+  for (const name of names) if (isClosed(state, name)) state.access.set(name, { kind: 'closed' });
+  const finish = async (name: string, access: DatabaseAccess, results: QueryResults) => {
+    state.access.set(name, access);
+    const overview = knownValue(results, databaseOverviewQuery);
+    if (overview !== undefined) {
+      state.sizes.set(name, databaseSizes(overview, knownValue(results, tableSizesQuery)));
     }
-    // It counts among the connections that may be open at once.
+    state.findings.set(name, evaluateDatabase(state, name, new Map([...(await server), ...results])));
+    done += 1;
+    run.onProgress(done, names.length);
+  };
+  const queryOwnDatabase = async () => {
+    await server;
+    if (names.includes(facts.dbname)) {
+      const outcome = await runOnOpenSession(session, queries, facts.dbname, queryOptions);
+      const broken = disconnectReason(outcome);
+      const direct = facts.connection.kind === 'entered' && facts.connection.pooler === undefined;
+      const access: DatabaseAccess = { kind: 'entered', direct, ...(broken === undefined ? {} : { broken }) };
+      await finish(facts.dbname, access, outcome.results);
+    }
+    // This session counts among the connections that may be open at once.
     await session.end();
   };
   const lane = async () => {
-    for (let name = waiting.shift(); name !== undefined && !way.signal.aborted; name = waiting.shift()) {
-      const { access: reach, results: answers } = await queryDatabase(name, asks, way);
-      await finish(name, reach, answers);
+    for (let name = waiting.shift(); name !== undefined && !run.signal.aborted; name = waiting.shift()) {
+      const { access, results } = await queryDatabase(name, queries, queryOptions);
+      await finish(name, access, results);
     }
   };
-  await Promise.all([own().then(lane), ...Array.from({ length: lanes - 1 }, lane)]);
+  await Promise.all([queryOwnDatabase().then(lane), ...Array.from({ length: lanes - 1 }, lane)]);
 }
 
-/** The catalogue tells that it would be refused, so nobody knocks. */
+/** The catalog shows that a connection would be refused, so none is tried. connectionLimit -2: DROP DATABASE was interrupted. */
 function isClosed({ known }: CollectState, name: string): boolean {
   const found = known?.find((database) => database.name === name);
   return found !== undefined && !(found.allowsConnections && found.mayConnect && found.connectionLimit !== -2);
 }
 
-function evaluateDatabase(
-  { options, names, reach }: CollectState,
-  name: string,
-  answers: PostgresqlQueryResults,
-): readonly Finding[] {
-  const ground: PostgresqlSourceFacts = { ...options.facts, databases: names, access: reach };
-  return options.checks
-    .filter((check): check is DatabaseCheck => check.scope === 'database')
-    .map((check) => evaluateDatabaseCheck(check, answers, name, ground, options.wish));
+function evaluateDatabase(state: CollectState, name: string, results: QueryResults): readonly Finding[] {
+  const facts: PostgresqlSourceFacts = { ...state.facts, databases: state.names, access: state.access };
+  return state.settings.checks
+    .filter((check): check is PostgresqlDatabaseCheck => check.scope === 'database')
+    .map((check) => evaluateDatabaseCheck(check, results, name, facts, state.run.options));
 }
 
 async function measureWalRate(
   first: WalPosition | undefined,
-  read: number,
-  { facts: ground, clock, signal, walInterval }: PostgresqlCollectOptions,
-  way: QueryDatabaseOptions,
+  readAt: number,
+  { run: { clock, signal }, settings, facts, queryOptions }: CollectState,
 ): Promise<WalRate | undefined> {
   if (first === undefined) return undefined;
-  await clock.sleep(Math.max(0, walInterval - (clock.now() - read)), signal).catch(() => {});
+  await clock.sleep(Math.max(0, settings.walInterval - (clock.now() - readAt)), signal).catch(() => {});
   if (signal.aborted) return undefined;
-  const second = knownValue((await queryDatabase(ground.dbname, [walPositionQuery], way)).results, walPositionQuery);
-  // Both times are the server's own.
+  const { results } = await queryDatabase(facts.dbname, [walPositionQuery], queryOptions);
+  const second = knownValue(results, walPositionQuery);
+  // Both times are from the clock of the server.
   return second === undefined ? undefined : { bytes: second.bytes - first.bytes, seconds: second.at - first.at };
 }

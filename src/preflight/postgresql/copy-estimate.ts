@@ -1,21 +1,22 @@
 import type { DatabaseSizes, TableSize } from './queries/table-sizes.ts';
 import type { DatabaseCopySize, InitialCopySize } from './source-facts.ts';
 
-/** Bytes a second that one worker copies: the slow and the fast end of what is seen over the internet. */
+/** Bytes per second that one worker copies over the internet: the lower and the upper end of what was measured. */
 export const copyRates = { slow: 20e6, fast: 50e6 } as const;
 
-/** A migration stops by itself after two weeks (specification, section 8). */
+/** Seconds after which a migration stops by itself (specification, section 8). */
 export const maxMigrationSeconds = 14 * 86_400;
 
+/** Seconds. */
 export interface CopyTimeEstimate {
   readonly low: number;
   readonly high: number;
 }
 
-/** Seconds: one table is copied by one worker, and two work at a time. */
+/** One worker copies a table, and two workers run at a time. */
 export function estimateCopyTime({ bytes, largest }: Pick<InitialCopySize, 'bytes' | 'largest'>): CopyTimeEstimate {
-  const at = (rate: number) => Math.max((largest?.bytes ?? 0) / rate, bytes / (2 * rate));
-  return { low: at(copyRates.fast), high: at(copyRates.slow) };
+  const secondsAt = (rate: number) => Math.max((largest?.bytes ?? 0) / rate, bytes / (2 * rate));
+  return { low: secondsAt(copyRates.fast), high: secondsAt(copyRates.slow) };
 }
 
 export function initialCopySize(
@@ -27,16 +28,16 @@ export function initialCopySize(
   let tables = 0;
   let largest: InitialCopySize['largest'];
   for (const database of databases) {
-    const found = sizes.get(database);
-    if (found === undefined) continue;
-    const [first] = found.largest;
+    const size = sizes.get(database);
+    if (size === undefined) continue;
+    const [first] = size.largest;
     perDatabase.set(database, {
-      bytes: found.bytes,
-      tables: found.tables,
+      bytes: size.bytes,
+      tables: size.tables,
       largest: first === undefined ? undefined : { table: first.table, bytes: first.bytes },
     });
-    bytes += found.bytes;
-    tables += found.tables;
+    bytes += size.bytes;
+    tables += size.tables;
     if (first !== undefined && first.bytes >= (largest?.bytes ?? 0)) {
       largest = { database, table: first.table, bytes: first.bytes };
     }
@@ -44,7 +45,7 @@ export function initialCopySize(
   return { bytes, tables, largest, perDatabase, unseen: databases.filter((name) => !sizes.has(name)) };
 }
 
-/** Twenty at most. */
+/** The largest tables of all databases, largest first, at most 20. */
 export function largestTables(sizes: ReadonlyMap<string, DatabaseSizes>): readonly TableSize[] {
   return [...sizes]
     .flatMap(([database, { largest }]) => largest.map((table) => ({ ...table, database })))

@@ -1,98 +1,83 @@
+import { findingOf } from '../check.ts';
 import { type CheckOutcome, type Finding, type Fix, skip, unknown } from '../finding.ts';
 import type { PreflightOptions } from '../preflight-options.ts';
-import type { DatabaseCheck, PostgresqlCheck, ServerCheck } from './check.ts';
-import type { PostgresqlQueryResult } from './query.ts';
-import type { AnyPostgresqlQuery, PostgresqlQueryResults } from './run-queries.ts';
+import type { QueryResult, QueryResults } from '../query.ts';
+import type { PostgresqlCheck, PostgresqlDatabaseCheck, PostgresqlServerCheck } from './check.ts';
+import type { AnyPostgresqlQuery } from './query.ts';
 import type { PostgresqlSourceFacts } from './source-facts.ts';
 
-/** What a server check finds, or why it cannot. */
+/** The finding of a check of the server; `unknown` or `skip` when a query has no value. */
 export function evaluateServerCheck(
-  check: ServerCheck,
-  answers: PostgresqlQueryResults,
-  ground: PostgresqlSourceFacts,
-  wish: PreflightOptions,
+  check: PostgresqlServerCheck,
+  results: QueryResults,
+  facts: PostgresqlSourceFacts,
+  options: PreflightOptions,
 ): Finding {
-  const outcome = (): CheckOutcome => {
-    if (check.needs === 'entry' && ground.connection.kind !== 'entered') return skip(notLoggedInReason(ground));
-    const read = valuesOf(check, answers, ground.dbname);
-    return 'outcome' in read ? read.outcome : check.evaluate(read.values, ground, wish);
-  };
-  return { ...checkLabel(check), ...outcome() };
+  const { connection } = facts;
+  if (check.needs === 'connection' && connection.kind !== 'entered') {
+    return findingOf(check, skip(`could not connect to the server: ${connection.message}`));
+  }
+  const read = readValues(check, results, facts.dbname);
+  return findingOf(check, 'outcome' in read ? read.outcome : check.evaluate(read.values, facts, options));
 }
 
-/** What a database check finds in one database, or why it cannot. */
+/** The finding of a check in one database; `unknown` or `skip` when a query has no value. */
 export function evaluateDatabaseCheck(
-  check: DatabaseCheck,
-  answers: PostgresqlQueryResults,
+  check: PostgresqlDatabaseCheck,
+  results: QueryResults,
   database: string,
-  ground: PostgresqlSourceFacts,
-  wish: PreflightOptions,
+  facts: PostgresqlSourceFacts,
+  options: PreflightOptions,
 ): Finding {
-  const outcome = (): CheckOutcome => {
-    const asksInside = Object.values(check.queries).some(({ scope }) => scope === 'database');
-    const closed = asksInside ? inaccessibleReason(ground, database) : undefined;
-    if (closed !== undefined) return skip(closed);
-    const read = valuesOf(check, answers, database);
-    return 'outcome' in read ? read.outcome : check.evaluate(read.values, database, ground, wish);
-  };
-  return { ...checkLabel(check), database, ...outcome() };
+  const queriesDatabase = Object.values(check.queries).some(({ scope }) => scope === 'database');
+  const closed = queriesDatabase ? inaccessibleReason(facts, database) : undefined;
+  if (closed !== undefined) return findingOf(check, skip(closed), database);
+  const read = readValues(check, results, database);
+  const outcome = 'outcome' in read ? read.outcome : check.evaluate(read.values, database, facts, options);
+  return findingOf(check, outcome, database);
 }
 
-function checkLabel({
-  id,
-  title,
-  headline,
-  scope,
-  spec,
-}: PostgresqlCheck): Pick<Finding, 'id' | 'title' | 'headline' | 'scope' | 'spec'> {
-  return { id, title, headline, scope, ...(spec === undefined ? {} : { spec }) };
+/** Why no query was sent to the database. When the connection was lost later, the results of the queries give the reason. */
+function inaccessibleReason({ access }: PostgresqlSourceFacts, database: string): string | undefined {
+  const found = access.get(database);
+  if (found === undefined) return 'the deadline of the run passed before this database was queried';
+  if (found.kind === 'closed') return 'the role cannot connect to the database (db-noconnect)';
+  if (found.kind === 'refused') return `could not connect to the database: ${found.message}`;
+  return found.kind === 'lost' ? `the database did not respond: ${found.message}` : undefined;
 }
 
-function notLoggedInReason({ connection: entry }: PostgresqlSourceFacts): string {
-  return entry.kind === 'entered' ? '' : `the server could not be entered: ${entry.message}`;
-}
-
-/** Why nothing was asked inside the database; a connection lost later on has answers of its own to tell it. */
-function inaccessibleReason({ access: reach }: PostgresqlSourceFacts, database: string): string | undefined {
-  const found = reach.get(database);
-  if (found === undefined) return 'the time was over before this database was asked';
-  if (found.kind === 'closed') return 'the database takes no connection of this role (db-noconnect)';
-  if (found.kind === 'refused') return `the database could not be entered: ${found.message}`;
-  return found.kind === 'lost' ? `the database did not answer: ${found.message}` : undefined;
-}
-
-// biome-ignore lint/suspicious/noExplicitAny: the values of the questions of any check; its judge has their types.
+// biome-ignore lint/suspicious/noExplicitAny: the values of the queries of any check; its `evaluate` has their types.
 type ReadValues = { readonly values: any } | { readonly outcome: CheckOutcome };
 
-/** @param asked the database the questions were put in: rights on a view of the catalogue are per database */
-function valuesOf({ queries: asks }: PostgresqlCheck, answers: PostgresqlQueryResults, asked: string): ReadValues {
-  const entries = Object.entries<AnyPostgresqlQuery>(asks).map(([name, ask]) => ({
+/** @param database where the queries ran: permissions on catalog views are granted per database */
+function readValues({ queries }: PostgresqlCheck, results: QueryResults, database: string): ReadValues {
+  const entries = Object.entries<AnyPostgresqlQuery>(queries).map(([name, query]) => ({
     name,
-    ask,
-    answer: answers.get(ask),
+    query,
+    result: results.get(query),
   }));
-  const skipped = entries.find(({ answer }) => answer === undefined || answer.kind === 'skipped');
-  if (skipped !== undefined) return { outcome: skip(reasonOf(skipped.answer)) };
-  const failed = entries.filter(({ answer }) => answer?.kind !== 'known');
+  const skipped = entries.find(({ result }) => result === undefined || result.kind === 'skipped');
+  if (skipped !== undefined) return { outcome: skip(reasonOf(skipped.result)) };
+  const failed = entries.filter(({ result }) => result?.kind !== 'known');
   if (failed.length === 0) {
-    return { values: Object.fromEntries(entries.map(({ name, answer }) => [name, valueIn(answer)])) };
+    return { values: Object.fromEntries(entries.map(({ name, result }) => [name, valueOfResult(result)])) };
   }
-  const reasons = new Map<string, string[]>();
-  for (const { ask, answer } of failed) {
-    const why = reasonOf(answer);
-    reasons.set(why, [...(reasons.get(why) ?? []), ask.id]);
+  const idsByReason = new Map<string, string[]>();
+  for (const { query, result } of failed) {
+    const reason = reasonOf(result);
+    idsByReason.set(reason, [...(idsByReason.get(reason) ?? []), query.id]);
   }
-  const reason = [...reasons].map(([why, ids]) => `${ids.join(', ')}: ${why}`).join('; ');
-  const grants = failed.flatMap(({ answer }) => (answer?.kind === 'denied' ? [answer.grant] : []));
-  return { outcome: unknown(reason, grants.length === 0 ? undefined : grantFix(grants, asked)) };
+  const reason = [...idsByReason].map(([why, ids]) => `${ids.join(', ')}: ${why}`).join('; ');
+  const grants = failed.flatMap(({ result }) => (result?.kind === 'denied' ? [result.grant] : []));
+  return { outcome: unknown(reason, grants.length === 0 ? undefined : grantFix(grants, database)) };
 }
 
-function valueIn(answer: PostgresqlQueryResult<unknown> | undefined): unknown {
-  return answer?.kind === 'known' ? answer.value : undefined;
+function valueOfResult(result: QueryResult<unknown> | undefined): unknown {
+  return result?.kind === 'known' ? result.value : undefined;
 }
 
-function reasonOf(answer: PostgresqlQueryResult<unknown> | undefined): string {
-  return answer === undefined || answer.kind === 'known' ? 'it was not asked' : answer.reason;
+function reasonOf(result: QueryResult<unknown> | undefined): string {
+  return result === undefined || result.kind === 'known' ? 'the query was not sent' : result.reason;
 }
 
 function grantFix(grants: readonly string[], database: string): Fix {
@@ -101,6 +86,6 @@ function grantFix(grants: readonly string[], database: string): Fix {
     sql,
     undo: sql.map((grant) => grant.replace(/^GRANT /, 'REVOKE ').replace(/ TO ("(?:[^"]|"")*"|\S+)$/, ' FROM $1')),
     database,
-    text: 'Let the role of the migration read it, and run this again.',
+    text: 'Grant the role of the migration permission to read it, then run the preflight again.',
   };
 }

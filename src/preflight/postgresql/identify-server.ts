@@ -1,24 +1,25 @@
 import { sanitizeRemoteText } from '../../platform/sanitize-remote-text.ts';
-import type { PostgresqlRow, PostgresqlSession } from '../../postgresql/connection.ts';
+import type { PostgresqlSession } from '../../postgresql/connection.ts';
+import type { PostgresqlRow } from '../../postgresql/postgresql-row.ts';
 import { QueryError } from '../../postgresql/query-error.ts';
 import { queryResultSets, readOnlyMessage } from './read-only-message.ts';
 import type { SourceConnectOptions } from './source-connect-options.ts';
 import type { PostgresqlConnectionResult } from './source-facts.ts';
 
-/** Who answers on a fresh session, and whether something stands between. */
+/** Reads the version and the state of the server on a new session, and detects a connection pooler in between. */
 export async function identifyServer(
   session: PostgresqlSession,
-  door: SourceConnectOptions,
+  { source, timeouts, onSend }: SourceConnectOptions,
 ): Promise<PostgresqlConnectionResult> {
-  const ask = (text: string) => {
-    door.onSent(door.source.dbname, text);
-    return session.query(text, door.timeouts.query);
+  const send: SendStatement = (text) => {
+    onSend(source.dbname, text);
+    return session.query(text, timeouts.query);
   };
   try {
-    const pid = wholeNumberIn(firstRow(await ask(pidQuery)), 'pid');
-    const row = await readIdentity(ask);
+    const pid = wholeNumberIn(firstRow(await send(pidQuery)), 'pid');
+    const row = await readIdentity(send);
     const version = wholeNumberIn(row, 'v');
-    if (version === undefined) return { kind: 'refused', code: 'PROTOCOL', message: 'it does not tell its version' };
+    if (version === undefined) return { kind: 'refused', code: 'PROTOCOL', message: 'server_version_num is missing' };
     return {
       kind: 'entered',
       version,
@@ -32,46 +33,56 @@ export async function identifyServer(
     };
   } catch (error) {
     if (!(error instanceof QueryError)) throw error;
-    const pooler = error.lost ? undefined : await poolerByName(ask);
+    const pooler = error.lost ? undefined : await poolerByName(send);
     return { kind: 'refused', code: error.code, message: error.message, pooler, asked: true };
   }
 }
 
 type SendStatement = (text: string) => Promise<readonly (readonly PostgresqlRow[])[]>;
 
-/** Bare, so that it is the first thing a pooler has to give to a server process. */
+/** Without a transaction, so that it is the first statement for which a pooler assigns a server process. */
 const pidQuery = 'SELECT pg_backend_pid() AS pid';
 
-const identityQuery =
-  "SELECT current_setting('server_version_num') AS v, version() AS ver, pg_is_in_recovery() AS rec, " +
-  "current_setting('is_superuser') AS su, inet_server_port() AS port, pg_backend_pid() AS pid";
+const identityQuery = `
+  SELECT
+    current_setting('server_version_num') AS v,
+    version() AS ver,
+    pg_is_in_recovery() AS rec,
+    current_setting('is_superuser') AS su,
+    inet_server_port() AS port,
+    pg_backend_pid() AS pid
+`;
 
-/** Products that only speak like PostgreSQL may know neither the guards nor every function. */
-async function readIdentity(ask: SendStatement): Promise<PostgresqlRow | undefined> {
+/** Products that only implement the protocol of PostgreSQL may lack settings of the read-only message, or functions. */
+async function readIdentity(send: SendStatement): Promise<PostgresqlRow | undefined> {
   try {
-    return firstRow(queryResultSets(await ask(readOnlyMessage([identityQuery])), 1));
+    return firstRow(queryResultSets(await send(readOnlyMessage([identityQuery])), 1));
   } catch (error) {
     if (!(error instanceof QueryError) || error.lost) throw error;
-    await ask('ROLLBACK');
-    return firstRow(await ask("SELECT current_setting('server_version_num') AS v, version() AS ver"));
+    await send('ROLLBACK');
+    return firstRow(await send("SELECT current_setting('server_version_num') AS v, version() AS ver"));
   }
 }
 
+/** A direct server reports the same process at login and for every statement. */
 function poolerEvidence(
-  told: number | undefined,
-  pid: number | undefined,
+  atLogin: number | undefined,
+  first: number | undefined,
   later: number | undefined,
 ): string | undefined {
-  if (pid === undefined) return undefined;
-  if (told === undefined) return `it told no process at login, and process ${pid} answered`;
-  if (told !== pid) return `it told process ${told} at login, and process ${pid} answered`;
-  return later === undefined || later === pid ? undefined : `process ${pid} answered, then process ${later}`;
+  if (first === undefined) return undefined;
+  if (atLogin === undefined) return `no process was reported at login, and process ${first} ran the first statement`;
+  if (atLogin !== first)
+    return `process ${atLogin} was reported at login, and process ${first} ran the first statement`;
+  return later === undefined || later === first
+    ? undefined
+    : `process ${first} ran the first statement, and process ${later} a later one`;
 }
 
-/** The console of a pooler answers no SELECT; it tells its name. */
-async function poolerByName(ask: SendStatement): Promise<string | undefined> {
+/** The admin console of a pooler accepts no SELECT, but reports its product with SHOW VERSION. */
+async function poolerByName(send: SendStatement): Promise<string | undefined> {
   try {
-    const row = firstRow(await ask('SHOW VERSION'));
+    const row = firstRow(await send('SHOW VERSION'));
     const name = Object.values(row ?? {}).find((value) => /bouncer|odyssey|pgcat|pgpool/i.test(value ?? ''));
     return name == null ? undefined : sanitizeRemoteText(name);
   } catch (error) {

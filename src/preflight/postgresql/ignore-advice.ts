@@ -6,15 +6,15 @@ export interface IgnoreAdviceInput {
   readonly method: MigrationMethod;
   readonly databases: readonly string[];
   readonly findings: readonly Finding[];
-  /** Databases without a table, smallest first: nobody misses them. */
+  /** Databases without tables, smallest first. */
   readonly empty: readonly string[];
-  /** What the verdict would be without these databases. */
+  /** The verdict when these databases are ignored. */
   readonly without: (names: readonly string[]) => { readonly verdict: PreflightVerdict; readonly possible: boolean };
 }
 
 /**
- * The smallest list that makes the method possible: every database that stands in its own way, and where slots are short
- * as many empty ones as it takes. undefined: no list does, or none is needed.
+ * The shortest list of databases whose removal makes the method possible: every database that blocks it and, when replication
+ * slots are short, as many empty ones as needed. undefined: no list does, or the method is possible.
  */
 export function adviseIgnoringDatabases({
   method,
@@ -27,19 +27,19 @@ export function adviseIgnoringDatabases({
     ({ status, accepted, blocks }) => status === 'fail' && accepted !== true && blocks.includes(method),
   );
   if (blockers.length === 0) return undefined;
-  const own = blockers.filter(({ database, only }) => database !== undefined || only !== undefined);
-  const must = databases.filter((name) => own.some((finding) => concernsDatabase(finding, name)));
-  const spare = empty.filter((name) => databases.includes(name) && !must.includes(name));
-  const most = Math.min(spare.length, databases.length - 1 - must.length);
-  const tried = (extra: number) => without([...must, ...spare.slice(0, extra)]);
-  let low = must.length === 0 ? 1 : 0;
+  const ofDatabases = blockers.filter(({ database, only }) => database !== undefined || only !== undefined);
+  const required = databases.filter((name) => ofDatabases.some((finding) => concernsDatabase(finding, name)));
+  const optional = empty.filter((name) => databases.includes(name) && !required.includes(name));
+  const most = Math.min(optional.length, databases.length - 1 - required.length);
+  const verdictWithout = (extra: number) => without([...required, ...optional.slice(0, extra)]);
+  let low = required.length === 0 ? 1 : 0;
   let high = most;
-  if (high < low || !tried(high).possible) return undefined;
-  // What is possible without some databases is possible without more of them.
+  if (high < low || !verdictWithout(high).possible) return undefined;
+  // A method that is possible without some databases is possible without more of them, so that a binary search works.
   while (low < high) {
     const middle = Math.floor((low + high) / 2);
-    if (tried(middle).possible) high = middle;
+    if (verdictWithout(middle).possible) high = middle;
     else low = middle + 1;
   }
-  return { ignore_dbs: [...must, ...spare.slice(0, high)], verdict: tried(high).verdict };
+  return { ignore_dbs: [...required, ...optional.slice(0, high)], verdict: verdictWithout(high).verdict };
 }

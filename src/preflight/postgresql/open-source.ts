@@ -12,108 +12,98 @@ import type { PostgresqlConnectionResult, PostgresqlSourceFacts, ReplicationConn
 
 export interface OpenSourceOptions {
   readonly signal: AbortSignal;
+  /** Default: 5 s for the address, 10 s to connect, 15 s for a statement. */
   readonly timeouts?: Partial<ConnectTimeouts> | undefined;
   readonly names?: NameResolver | undefined;
-  /** Hears every statement before it is sent. */
-  readonly onSent?: ((database: string, text: string) => void) | undefined;
+  /** Called with every statement before it is sent. */
+  readonly onSend?: ((database: string, text: string) => void) | undefined;
 }
 
 export interface OpenedPostgresqlSource {
-  /** What the catalogue tells is not in it yet. */
+  /** Without what only the catalogs tell, such as the databases. */
   readonly facts: PostgresqlSourceFacts;
-  /** The session it was gathered on, to go on with; the caller ends it. undefined: not let in. */
+  /** An open session, which the caller ends; undefined: the connection failed. */
   readonly session: PostgresqlSession | undefined;
-  /** The source as every further connection should dial it. */
+  /** The source with the address that every further connection uses. */
   readonly source: PostgresqlSource;
 }
 
-/** Everything that can be known before the catalogue is asked. Never throws for what the source does. */
+/** Looks up the host, connects and logs in. Never throws for what the source does wrong. */
 export async function openPostgresqlSource(
   source: PostgresqlSource,
-  options: OpenSourceOptions,
+  { signal, names, timeouts: given, onSend = () => {} }: OpenSourceOptions,
 ): Promise<OpenedPostgresqlSource> {
-  const limits = { address: 5000, connect: 10_000, query: 15_000, ...options.timeouts };
-  const { signal, names } = options;
+  const timeouts = { address: 5000, connect: 10_000, query: 15_000, ...given };
   const contradictions = source.contradictions ?? [];
-  const search = findReachableAddress(source.host, source.port, {
-    contradictions,
-    limit: limits.address,
-    signal,
-    names,
-  });
-  const open = await search.firstReachable;
-  const dialled = open === undefined ? source : { ...source, address: open };
-  const door: SourceConnectOptions = {
-    source: dialled,
-    timeouts: limits,
-    signal,
-    onSent: options.onSent ?? (() => {}),
-  };
-  const [address, inside] = await Promise.all([search.facts, open === undefined ? undefined : logIn(door)]);
+  const limit = timeouts.address;
+  const search = findReachableAddress(source.host, source.port, { contradictions, limit, signal, names });
+  const reachable = await search.firstReachable;
+  const dialled = reachable === undefined ? source : { ...source, address: reachable };
+  const options: SourceConnectOptions = { source: dialled, timeouts, signal, onSend };
+  const [address, login] = await Promise.all([search.facts, reachable === undefined ? undefined : logIn(options)]);
   return {
     source: dialled,
-    session: inside?.session,
+    session: login?.session,
     facts: {
       dbname: source.dbname,
       username: source.username,
       address,
-      tls: inside?.tls ?? { offered: 'not_asked' },
-      connection: inside?.entry ?? unreachableLogin(address),
+      tls: login?.tls ?? { offered: 'not_asked' },
+      connection: login?.connection ?? unreachable(address),
       databases: [],
       access: new Map(),
       copy: undefined,
       walRate: undefined,
-      replication: inside?.replication,
+      replication: login?.replication,
     },
   };
 }
 
 interface LoginFacts {
-  readonly entry: PostgresqlConnectionResult;
+  readonly connection: PostgresqlConnectionResult;
   readonly tls: TlsFacts;
   readonly replication: ReplicationConnectionResult | undefined;
   readonly session: PostgresqlSession | undefined;
 }
 
-async function logIn(door: SourceConnectOptions): Promise<LoginFacts> {
-  const session = await tryConnect(door);
+async function logIn(options: SourceConnectOptions): Promise<LoginFacts> {
+  const session = await tryLogin(options);
   if (session instanceof ConnectError) {
-    const tls = await probeTls(door, session);
-    return { entry: refusedLogin(session), tls, replication: undefined, session: undefined };
+    const tls = await probeTls(options, session);
+    return { connection: refused(session), tls, replication: undefined, session: undefined };
   }
-  const [entry, tls, replication] = await Promise.all([
-    identifyServer(session, door),
-    probeTls(door, session),
-    logInForReplication(door),
+  const [connection, tls, replication] = await Promise.all([
+    identifyServer(session, options),
+    probeTls(options, session),
+    connectForReplication(options),
   ]);
-  if (entry.kind === 'entered') return { entry, tls, replication, session };
+  if (connection.kind === 'entered') return { connection, tls, replication, session };
   await session.end();
-  return { entry, tls, replication, session: undefined };
+  return { connection, tls, replication, session: undefined };
 }
 
-async function tryConnect(door: SourceConnectOptions): Promise<PostgresqlSession | ConnectError> {
-  const { source, timeouts: limits, signal } = door;
+async function tryLogin({ source, timeouts, signal }: SourceConnectOptions): Promise<PostgresqlSession | ConnectError> {
   try {
-    return await connectPostgresql(source, { dbname: source.dbname, limit: limits.connect, signal });
+    return await connectPostgresql(source, { dbname: source.dbname, limit: timeouts.connect, signal });
   } catch (error) {
     if (error instanceof ConnectError) return error;
     throw error;
   }
 }
 
-/** A walsender that says who it is: the same login a subscription makes, which reads nothing and holds nothing. */
-async function logInForReplication(door: SourceConnectOptions): Promise<ReplicationConnectionResult> {
-  const { source, timeouts: limits, signal, onSent } = door;
+/** Makes the same replication connection as a subscription does. IDENTIFY_SYSTEM reads no WAL and creates no slot. */
+async function connectForReplication({
+  source,
+  timeouts,
+  signal,
+  onSend,
+}: SourceConnectOptions): Promise<ReplicationConnectionResult> {
   let session: PostgresqlSession | undefined;
   try {
-    session = await connectPostgresql(source, {
-      dbname: source.dbname,
-      limit: limits.connect,
-      signal,
-      replication: true,
-    });
-    onSent(source.dbname, 'IDENTIFY_SYSTEM');
-    await session.query('IDENTIFY_SYSTEM', limits.query);
+    const limit = timeouts.connect;
+    session = await connectPostgresql(source, { dbname: source.dbname, limit, signal, replication: true });
+    onSend(source.dbname, 'IDENTIFY_SYSTEM');
+    await session.query('IDENTIFY_SYSTEM', timeouts.query);
     return { kind: 'entered' };
   } catch (error) {
     if (error instanceof ConnectError || error instanceof QueryError) {
@@ -125,15 +115,15 @@ async function logInForReplication(door: SourceConnectOptions): Promise<Replicat
   }
 }
 
-function refusedLogin({ phase, code, message }: ConnectError): PostgresqlConnectionResult {
+function refused({ phase, code, message }: ConnectError): PostgresqlConnectionResult {
   if (phase === 'network') return { kind: 'unreachable', code, message };
-  // A server never finds a fault in this startup message; those who stand before one do.
-  const pooler = code === '08P01' ? 'it answers the login as only a pooler does (08P01)' : undefined;
+  // The startup message is valid for every server; only a pooler rejects it as a protocol violation.
+  const pooler = code === '08P01' ? 'only a pooler rejects the login with a protocol violation (08P01)' : undefined;
   return { kind: 'refused', code, message, pooler };
 }
 
-function unreachableLogin({ lookup, connects, host, port }: AddressFacts): PostgresqlConnectionResult {
+function unreachable({ lookup, connects, host, port }: AddressFacts): PostgresqlConnectionResult {
   if (lookup.kind === 'failed') return { kind: 'unreachable', code: lookup.code, message: `${host}: ${lookup.reason}` };
   const code = connects[0]?.error ?? connectErrorCodes.timeout;
-  return { kind: 'unreachable', code, message: `no address of ${host} takes a connection on port ${port}` };
+  return { kind: 'unreachable', code, message: `no address of ${host} accepts a connection on port ${port}` };
 }

@@ -5,42 +5,42 @@ import type { TlsFacts } from '../network/network-facts.ts';
 import type { SourceConnectOptions } from './source-connect-options.ts';
 
 /**
- * What the session, or its failure, tells of TLS. Where the other way to connect may be the cure, a second connection
- * without a password finds out whether it would be let past the host rules.
+ * What a session, or its failure, shows of TLS. When the other choice of TLS may be the fix, a second connection without a
+ * password finds out whether pg_hba.conf would accept it.
  */
 export async function probeTls(
-  door: SourceConnectOptions,
-  outcome: PostgresqlSession | ConnectError,
+  options: SourceConnectOptions,
+  result: PostgresqlSession | ConnectError,
 ): Promise<TlsFacts> {
-  const refused = outcome instanceof ConnectError ? outcome : undefined;
+  const refused = result instanceof ConnectError ? result : undefined;
   if (refused !== undefined && (refused.phase === 'network' || codesWithoutTlsAnswer.has(refused.code))) {
     return { offered: 'not_asked', ...sessionTlsFacts(refused.tls) };
   }
-  if (door.source.ssl === 'disable') return probeWithTls(door, refused);
+  if (options.source.ssl === 'disable') return probeWithTls(options, refused);
   if (refused?.code === connectErrorCodes.noTls) {
-    const knock = await connectWithoutPassword(door, 'disable');
-    return { offered: 'no', plaintext: knock.passedHostRules ? 'accepted' : 'refused' };
+    const attempt = await connectWithoutPassword(options, 'disable');
+    return { offered: 'no', plaintext: attempt.passedHostRules ? 'accepted' : 'refused' };
   }
   if (refused?.phase === 'tls') return { offered: 'yes', failure: refused.message };
-  return { offered: 'yes', ...sessionTlsFacts(outcome.tls) };
+  return { offered: 'yes', ...sessionTlsFacts(result.tls) };
 }
 
-/** The connection was made without TLS, as asked: would the server have it with? */
-async function probeWithTls(door: SourceConnectOptions, refused: ConnectError | undefined): Promise<TlsFacts> {
-  const knock = await connectWithoutPassword(door, 'require');
-  if (knock.code === connectErrorCodes.noTls) return { offered: 'no', ...plaintextFacts(refused, false) };
-  if (knock.phase === 'tls') return { offered: 'yes', failure: knock.message, ...plaintextFacts(refused, false) };
-  return { offered: 'yes', ...sessionTlsFacts(knock.tls), ...plaintextFacts(refused, knock.passedHostRules) };
+/** The connection was made without TLS, as requested: does the server support it? */
+async function probeWithTls(options: SourceConnectOptions, refused: ConnectError | undefined): Promise<TlsFacts> {
+  const attempt = await connectWithoutPassword(options, 'require');
+  if (attempt.code === connectErrorCodes.noTls) return { offered: 'no', ...plaintextFacts(refused, false) };
+  if (attempt.phase === 'tls') return { offered: 'yes', failure: attempt.message, ...plaintextFacts(refused, false) };
+  return { offered: 'yes', ...sessionTlsFacts(attempt.tls), ...plaintextFacts(refused, attempt.passedHostRules) };
 }
 
-/** Refused by a host rule without TLS and let past one with it: then it was for want of TLS. */
-function plaintextFacts(refused: ConnectError | undefined, pastWithTls: boolean): Pick<TlsFacts, 'plaintext'> {
+/** pg_hba.conf refuses the connection without TLS and accepts it with TLS: then TLS is what it requires. */
+function plaintextFacts(refused: ConnectError | undefined, passedWithTls: boolean): Pick<TlsFacts, 'plaintext'> {
   if (refused === undefined || refused.code !== noHostRule) return { plaintext: 'accepted' };
-  return pastWithTls ? { plaintext: 'refused' } : {};
+  return passedWithTls ? { plaintext: 'refused' } : {};
 }
 
 interface LoginAttempt {
-  /** The host rules let it through, to the password or beyond. */
+  /** pg_hba.conf accepted the connection, up to the request of the password or further. */
   readonly passedHostRules: boolean;
   readonly phase?: string;
   readonly code?: string;
@@ -48,12 +48,18 @@ interface LoginAttempt {
   readonly tls?: TlsSession | undefined;
 }
 
-/** Connects as far as one comes without a password, so that none is ever sent the other way. */
-async function connectWithoutPassword(door: SourceConnectOptions, ssl: 'require' | 'disable'): Promise<LoginAttempt> {
-  const { dbname } = door.source;
-  const bare = { ...door.source, ssl, password: undefined };
+/** Connects as far as possible without a password, so that no password is sent without TLS. */
+async function connectWithoutPassword(
+  { source, timeouts, signal }: SourceConnectOptions,
+  ssl: 'require' | 'disable',
+): Promise<LoginAttempt> {
+  const withoutPassword = { ...source, ssl, password: undefined };
   try {
-    const session = await connectPostgresql(bare, { dbname, limit: door.timeouts.connect, signal: door.signal });
+    const session = await connectPostgresql(withoutPassword, {
+      dbname: source.dbname,
+      limit: timeouts.connect,
+      signal,
+    });
     await session.end();
     return { passedHostRules: true, message: '', tls: session.tls };
   } catch (error) {
@@ -63,7 +69,7 @@ async function connectWithoutPassword(door: SourceConnectOptions, ssl: 'require'
   }
 }
 
-/** Nobody answered who could be asked about TLS. */
+/** The failure says nothing about TLS. */
 const codesWithoutTlsAnswer: ReadonlySet<string> = new Set([
   connectErrorCodes.protocol,
   connectErrorCodes.timeout,
@@ -71,7 +77,7 @@ const codesWithoutTlsAnswer: ReadonlySet<string> = new Set([
   connectErrorCodes.aborted,
 ]);
 
-/** invalid_authorization_specification: no rule, a rule that rejects, a role without LOGIN. */
+/** invalid_authorization_specification: no line of pg_hba.conf matches, a line rejects, or the role lacks LOGIN. */
 const noHostRule = '28000';
 
 function sessionTlsFacts(tls: TlsSession | undefined): Partial<TlsFacts> {

@@ -3,127 +3,103 @@ import type { Clock } from '../../platform/host.ts';
 import { connectPostgresql, type PostgresqlSession } from '../../postgresql/connection.ts';
 import { QueryError } from '../../postgresql/query-error.ts';
 import type { PostgresqlSource } from '../../postgresql/source.ts';
-import type { PostgresqlQueryContext } from './query.ts';
-import { type AnyPostgresqlQuery, type PostgresqlQueryResults, queryFailureText, runQueries } from './run-queries.ts';
+import type { QueryResults } from '../query.ts';
+import type { AnyPostgresqlQuery, PostgresqlQueryContext } from './query.ts';
+import { queryFailureText, runQueries } from './run-queries.ts';
 import type { DatabaseAccess } from './source-facts.ts';
 
 export interface QueryDatabaseOptions {
   readonly source: PostgresqlSource;
+  /** server_version_num. */
   readonly version: number;
   readonly context: PostgresqlQueryContext;
-  /** What the server answered before. */
-  readonly serverResults: PostgresqlQueryResults;
+  /** Results of the queries of the server, which conditions of later queries may read. */
+  readonly serverResults: QueryResults;
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  readonly onSent: (database: string, text: string) => void;
+  /** Called with every message before it is sent. */
+  readonly onSend: (database: string, text: string) => void;
 }
 
 export interface DatabaseQueryOutcome {
   readonly access: DatabaseAccess;
-  readonly results: PostgresqlQueryResults;
+  readonly results: QueryResults;
 }
 
-/** Milliseconds for everything in one database: two statements that the server gives up, and some room. */
+/** Milliseconds for all queries in one database: two statements that the server cancels after 15 s each, and a reserve. */
 export const databaseTimeout = 40_000;
 
 /**
- * Connects to one database and asks. A server that restarts is tried again for a few seconds, and so is a session that an
- * administrator ended. A connection that broke is made anew once; not when the server is recovering from a crash then,
- * since our question may be what crashed it.
+ * Connects to one database and runs the queries. While the server restarts, or an administrator ended the session, it tries
+ * again for a few seconds. A lost connection is made anew once, but not while the server recovers from a crash, which a query
+ * may have caused.
  */
 export async function queryDatabase(
   dbname: string,
-  asks: readonly AnyPostgresqlQuery[],
-  way: QueryDatabaseOptions,
-  broken?: DatabaseQueryAttempt,
+  queries: readonly AnyPostgresqlQuery[],
+  options: QueryDatabaseOptions,
+  earlier?: DatabaseQueryAttempt,
 ): Promise<DatabaseQueryOutcome> {
-  const end = way.clock.now() + databaseTimeout;
-  const left = () => end - way.clock.now();
-  let before = broken?.code === connectErrorCodes.closed ? broken : undefined;
+  const end = options.clock.now() + databaseTimeout;
+  const left = () => end - options.clock.now();
+  let disconnected = earlier?.code === connectErrorCodes.closed ? earlier : undefined;
   for (let tries = 1; ; tries += 1) {
-    const visited = await tryQueryDatabase(dbname, asks, way, left);
-    const { code, wasQuerySent: asked } = visited;
-    if (code === undefined || way.signal.aborted || left() < 5000) return visited;
-    if (code === connectErrorCodes.closed && asked && before === undefined) {
-      before = visited;
-    } else if ((transientCodes.has(code) || code === connectErrorCodes.closed) && before === undefined && tries < 4) {
-      await way.clock.sleep(1000, way.signal).catch(() => {});
+    const attempt = await tryQueryDatabase(dbname, queries, options, left);
+    const { code, wasQuerySent } = attempt;
+    if (code === undefined || options.signal.aborted || left() < 5000) return attempt;
+    if (code === connectErrorCodes.closed && wasQuerySent && disconnected === undefined) {
+      disconnected = attempt;
+    } else if (
+      (transientCodes.has(code) || code === connectErrorCodes.closed) &&
+      disconnected === undefined &&
+      tries < 4
+    ) {
+      await options.clock.sleep(1000, options.signal).catch(() => {});
     } else {
-      return before !== undefined && transientCodes.has(code) ? before : visited;
+      return disconnected !== undefined && transientCodes.has(code) ? disconnected : attempt;
     }
   }
 }
 
-/** Asks on a session that is open already. */
+/** Runs the queries on a session that is already open. */
 export async function queryOpenSession(
   session: PostgresqlSession,
   dbname: string,
-  asks: readonly AnyPostgresqlQuery[],
-  way: QueryDatabaseOptions,
+  queries: readonly AnyPostgresqlQuery[],
+  options: QueryDatabaseOptions,
 ): Promise<DatabaseQueryAttempt> {
-  const end = way.clock.now() + databaseTimeout;
-  const { results: answers, lost } = await runQueries(asks, {
-    session,
-    version: way.version,
-    context: way.context,
-    username: way.source.username,
-    dbname,
-    serverResults: way.serverResults,
-    onSent: (text) => way.onSent(dbname, text),
-    left: () => end - way.clock.now(),
-  });
-  const broken = lost === undefined ? {} : { broken: queryFailureText(lost) };
-  return {
-    access: { kind: 'entered', direct: true, ...broken },
-    results: answers,
-    code: lost?.code,
-    wasQuerySent: true,
-  };
+  const end = options.clock.now() + databaseTimeout;
+  return runOnSession(session, dbname, queries, options, () => end - options.clock.now(), true);
 }
 
-/** Whether another connection may do better. */
+/** Whether a new connection may succeed. */
 export function isTransientFailure(code: string | undefined): boolean {
   return code !== undefined && (code === connectErrorCodes.closed || transientCodes.has(code));
 }
 
-/** 57P01 to 57P03: shut down, crashed, not up yet; 53300: no connection free just now. */
+/** 57P01 to 57P03: the server stops, has crashed or starts; 53300: no free connection at the moment. */
 const transientCodes: ReadonlySet<string> = new Set(['57P01', '57P02', '57P03', '53300', 'ECONNREFUSED']);
 
 export interface DatabaseQueryAttempt extends DatabaseQueryOutcome {
-  /** Of the failure that ended it. */
+  /** The code of the error that ended it. */
   readonly code: string | undefined;
-  /** A question of ours was sent; before that nothing can be its fault. */
+  /** A query was sent, so that it may be the cause of a failure. */
   readonly wasQuerySent: boolean;
 }
 
 async function tryQueryDatabase(
   dbname: string,
-  asks: readonly AnyPostgresqlQuery[],
-  way: QueryDatabaseOptions,
+  queries: readonly AnyPostgresqlQuery[],
+  options: QueryDatabaseOptions,
   left: () => number,
 ): Promise<DatabaseQueryAttempt> {
   let session: PostgresqlSession | undefined;
   try {
-    session = await connectPostgresql(way.source, {
-      dbname,
-      limit: Math.min(left(), connectTimeout),
-      signal: way.signal,
-    });
-    way.onSent(dbname, pidQuery);
+    const limit = Math.min(left(), connectTimeout);
+    session = await connectPostgresql(options.source, { dbname, limit, signal: options.signal });
+    options.onSend(dbname, pidQuery);
     const pid = (await session.query(pidQuery, Math.min(left(), connectTimeout)))[0]?.[0]?.pid;
-    const { results: answers, lost } = await runQueries(asks, {
-      session,
-      version: way.version,
-      context: way.context,
-      username: way.source.username,
-      dbname,
-      serverResults: way.serverResults,
-      onSent: (text) => way.onSent(dbname, text),
-      left,
-    });
-    const direct = pid === String(session.processId);
-    const broken = lost === undefined ? {} : { broken: queryFailureText(lost) };
-    return { access: { kind: 'entered', direct, ...broken }, results: answers, code: lost?.code, wasQuerySent: true };
+    return await runOnSession(session, dbname, queries, options, left, pid === String(session.processId));
   } catch (error) {
     if (error instanceof ConnectError || error instanceof QueryError) {
       return { access: failedAccess(error), results: new Map(), code: error.code, wasQuerySent: false };
@@ -134,15 +110,37 @@ async function tryQueryDatabase(
   }
 }
 
-/** Bare, so that a pooler has to give it to a server process of its own. */
+async function runOnSession(
+  session: PostgresqlSession,
+  dbname: string,
+  queries: readonly AnyPostgresqlQuery[],
+  { version, context, source, serverResults, onSend }: QueryDatabaseOptions,
+  left: () => number,
+  direct: boolean,
+): Promise<DatabaseQueryAttempt> {
+  const { results, lost } = await runQueries(queries, {
+    session,
+    version,
+    context,
+    username: source.username,
+    dbname,
+    serverResults,
+    onSend: (text) => onSend(dbname, text),
+    left,
+  });
+  const broken = lost === undefined ? {} : { broken: queryFailureText(lost) };
+  return { access: { kind: 'entered', direct, ...broken }, results, code: lost?.code, wasQuerySent: true };
+}
+
+/** Without a transaction, so that a pooler has to assign a server process to it. */
 const pidQuery = 'SELECT pg_backend_pid() AS pid';
 
-/** Milliseconds to be let in, and to be told the process. */
+/** Milliseconds to connect, and to learn the server process. */
 const connectTimeout = 10_000;
 
 function failedAccess(error: ConnectError | QueryError): DatabaseAccess {
   const { code, message } = error;
-  // Five digits and letters: the server itself said no. That it is not up is no answer about this database.
-  const said = /^[0-9A-Z]{5}$/.test(code) && !transientCodes.has(code);
-  return said ? { kind: 'refused', code, message } : { kind: 'lost', message: queryFailureText(error) };
+  // An SQLSTATE is a refusal by the server; that the server is not running says nothing about this database.
+  const isRefusal = /^[0-9A-Z]{5}$/.test(code) && !transientCodes.has(code);
+  return isRefusal ? { kind: 'refused', code, message } : { kind: 'lost', message: queryFailureText(error) };
 }

@@ -1,167 +1,157 @@
 import { type ConnectError, connectErrorCodes } from '../../platform/connect-error.ts';
-import type { PostgresqlRow, PostgresqlSession } from '../../postgresql/connection.ts';
+import type { PostgresqlSession } from '../../postgresql/connection.ts';
+import type { PostgresqlRow } from '../../postgresql/postgresql-row.ts';
 import { QueryError } from '../../postgresql/query-error.ts';
+import { knownValue, type QueryResult, type QueryResults } from '../query.ts';
 import { grantOfPublicObject } from './queries/grants.ts';
-import type { PostgresqlQuery, PostgresqlQueryContext, PostgresqlQueryResult, ReadQueryResult } from './query.ts';
+import type { AnyPostgresqlQuery, PostgresqlQueryContext, ReadQueryResult } from './query.ts';
 import { queryResultSets, readOnlyMessage } from './read-only-message.ts';
-
-// biome-ignore lint/suspicious/noExplicitAny: questions of any answer; each judge sees its own types.
-export type AnyPostgresqlQuery = PostgresqlQuery<any>;
-export type PostgresqlQueryResults = ReadonlyMap<AnyPostgresqlQuery, PostgresqlQueryResult<unknown>>;
 
 export interface RunQueriesOptions {
   readonly session: PostgresqlSession;
+  /** server_version_num. */
   readonly version: number;
   readonly context: PostgresqlQueryContext;
   readonly username: string;
   readonly dbname: string;
-  /** What the server answered before. */
-  readonly serverResults: PostgresqlQueryResults;
-  /** Hears every message before it is sent. */
-  readonly onSent: (text: string) => void;
-  /** Milliseconds left for this database, asked before each message. */
+  /** Results of the queries of the server, which conditions of later queries may read. */
+  readonly serverResults: QueryResults;
+  /** Called with every message before it is sent. */
+  readonly onSend: (text: string) => void;
+  /** Milliseconds left for this database, read before each message. */
   readonly left: () => number;
 }
 
-/** The session is gone; what was answered before is not. */
 export interface RunQueriesOutcome {
-  readonly results: PostgresqlQueryResults;
+  readonly results: QueryResults;
+  /** The error that ended the session; earlier results are kept. */
   readonly lost: QueryError | undefined;
 }
 
 /**
- * Asks everything in one message, and in a second one what the answers call for. When the server refuses a message, each
- * question goes alone, so that exactly the one that is denied or too slow stays without an answer.
+ * Sends all queries in one message, and those with a condition in a second one. When the server rejects a message, each query
+ * is sent alone, so that only the one that is denied or too slow has no result.
  */
 export async function runQueries(
-  asks: readonly AnyPostgresqlQuery[],
-  asking: RunQueriesOptions,
+  queries: readonly AnyPostgresqlQuery[],
+  options: RunQueriesOptions,
 ): Promise<RunQueriesOutcome> {
-  const answers = new Map<AnyPostgresqlQuery, PostgresqlQueryResult<unknown>>();
-  const lost = await queryBatch(
-    asks.filter(({ when }) => when === undefined),
-    asking,
-    answers,
+  const results = new Map<AnyPostgresqlQuery, QueryResult<unknown>>();
+  const lost = await runBatch(
+    queries.filter(({ when }) => when === undefined),
+    options,
+    results,
   );
-  const later = asks.filter(({ when }) => when !== undefined);
-  const known: ReadQueryResult = (ask) => knownValue(answers, ask) ?? knownValue(asking.serverResults, ask);
-  const due = later.filter(({ when }) => when?.(known, asking.dbname));
-  for (const ask of later) if (!due.includes(ask)) answers.set(ask, { kind: 'known', value: ask.absent });
-  if (lost === undefined) return { results: answers, lost: await queryBatch(due, asking, answers) };
-  for (const ask of due) answers.set(ask, { kind: 'failed', reason: queryFailureText(lost) });
-  return { results: answers, lost };
+  const conditional = queries.filter(({ when }) => when !== undefined);
+  const known: ReadQueryResult = (query) => knownValue(results, query) ?? knownValue(options.serverResults, query);
+  const due = conditional.filter(({ when }) => when?.(known, options.dbname));
+  for (const query of conditional) {
+    if (!due.includes(query)) results.set(query, { kind: 'known', value: query.absent });
+  }
+  if (lost === undefined) return { results, lost: await runBatch(due, options, results) };
+  for (const query of due) results.set(query, { kind: 'failed', reason: queryFailureText(lost) });
+  return { results, lost };
 }
 
-/** One message. Every question has an answer after it, if only that there is none. */
-async function queryBatch(
-  asks: readonly AnyPostgresqlQuery[],
-  asking: RunQueriesOptions,
-  answers: Map<AnyPostgresqlQuery, PostgresqlQueryResult<unknown>>,
+/** Sends one message. Afterwards every query has a result, even if it is a failure. */
+async function runBatch(
+  queries: readonly AnyPostgresqlQuery[],
+  options: RunQueriesOptions,
+  results: Map<AnyPostgresqlQuery, QueryResult<unknown>>,
 ): Promise<QueryError | undefined> {
   const sent: SentQuery[] = [];
-  for (const ask of asks) {
-    const sql = ask.sql(asking.version, asking.context);
-    if (sql === undefined) answers.set(ask, { kind: 'known', value: ask.absent });
-    else sent.push({ ask, sql });
+  for (const query of queries) {
+    const sql = query.sql(options.version, options.context);
+    if (sql === undefined) results.set(query, { kind: 'known', value: query.absent });
+    else sent.push({ query, sql });
   }
   let lost: QueryError | undefined;
   try {
-    lost = await sendBatch(sent, asking, answers);
+    lost = await sendBatch(sent, options, results);
   } catch (error) {
     if (!(error instanceof QueryError)) throw error;
     lost = error;
   }
-  for (const { ask } of sent) {
-    if (!answers.has(ask))
-      answers.set(ask, { kind: 'failed', reason: lost === undefined ? 'no answer' : queryFailureText(lost) });
-  }
+  const reason = lost === undefined ? 'the server returned no result' : queryFailureText(lost);
+  for (const { query } of sent) if (!results.has(query)) results.set(query, { kind: 'failed', reason });
   return lost;
 }
 
-/** The value of one answer; undefined: there is none. */
-export function knownValue<T>(answers: PostgresqlQueryResults, ask: PostgresqlQuery<T>): T | undefined {
-  const answer = answers.get(ask);
-  // The map holds what the question's own decoder made.
-  return answer?.kind === 'known' ? (answer.value as T) : undefined;
-}
-
-/** The time for the whole run is no fault of the database. */
+/** The reason of a failure. The deadline of the run is not a fault of the database. */
 export function queryFailureText({ code, message }: ConnectError | QueryError): string {
-  return code === connectErrorCodes.aborted ? 'the time for the whole run was over' : message;
+  return code === connectErrorCodes.aborted ? 'the deadline of the run passed' : message;
 }
 
 interface SentQuery {
-  readonly ask: AnyPostgresqlQuery;
+  readonly query: AnyPostgresqlQuery;
   readonly sql: string;
 }
 
 async function sendBatch(
   sent: readonly SentQuery[],
-  asking: RunQueriesOptions,
-  answers: Map<AnyPostgresqlQuery, PostgresqlQueryResult<unknown>>,
+  options: RunQueriesOptions,
+  results: Map<AnyPostgresqlQuery, QueryResult<unknown>>,
 ): Promise<QueryError | undefined> {
   if (sent.length === 0) return undefined;
-  const sets = await sendReadOnlyMessage(
-    asking,
+  const sets = await sendReadOnly(
+    options,
     sent.map(({ sql }) => sql),
   );
   if (!(sets instanceof QueryError)) {
-    for (const [at, { ask }] of sent.entries()) answers.set(ask, decodedResult(ask, sets[at]));
+    for (const [at, { query }] of sent.entries()) results.set(query, decodedResult(query, sets[at]));
     return undefined;
   }
   if (sets.lost) return sets;
-  for (const { ask, sql } of sent) {
-    const alone = await sendReadOnlyMessage(asking, [sql]);
+  for (const { query, sql } of sent) {
+    const alone = await sendReadOnly(options, [sql]);
     if (alone instanceof QueryError && alone.lost) return alone;
-    answers.set(ask, alone instanceof QueryError ? failedResult(ask, alone, asking) : decodedResult(ask, alone[0]));
+    const result = alone instanceof QueryError ? failedResult(query, alone, options) : decodedResult(query, alone[0]);
+    results.set(query, result);
   }
   return undefined;
 }
 
-/** One entry a query, or the error; the session is then out of its transaction again, or lost. */
-async function sendReadOnlyMessage(
-  { session, version, onSent, left }: RunQueriesOptions,
+/** The rows of each query, or the error; unless the session is lost, its transaction is rolled back then. */
+async function sendReadOnly(
+  { session, version, onSend, left }: RunQueriesOptions,
   queries: readonly string[],
 ): Promise<readonly (readonly PostgresqlRow[])[] | QueryError> {
   const text = readOnlyMessage(queries, version);
-  const limit = Math.min(left(), messageLimit);
-  if (limit <= 0) return new QueryError('ETIMEDOUT', 'no time was left for it', true);
-  onSent(text);
+  const limit = Math.min(left(), messageTimeout);
+  if (limit <= 0) return new QueryError('ETIMEDOUT', 'the time for this database had passed', true);
+  onSend(text);
   try {
     return queryResultSets(await session.query(text, limit), queries.length);
   } catch (error) {
     if (!(error instanceof QueryError)) throw error;
     if (error.lost) return error;
-    onSent('ROLLBACK');
-    // A session that cannot even end its transaction throws, and counts as lost.
+    onSend('ROLLBACK');
+    // When ROLLBACK fails, it throws, and the session counts as lost.
     await session.query('ROLLBACK', limit);
     return error;
   }
 }
 
-/** The server gives up a statement after 15 s; one that does not even say so is hung. */
-const messageLimit = 20_000;
+/** Milliseconds. The server cancels a statement after 15 s; a server that does not even do that hangs. */
+const messageTimeout = 20_000;
 
-function decodedResult(
-  ask: AnyPostgresqlQuery,
-  rows: readonly PostgresqlRow[] | undefined,
-): PostgresqlQueryResult<unknown> {
-  return { kind: 'known', value: ask.decode(rows ?? []) };
+function decodedResult(query: AnyPostgresqlQuery, rows: readonly PostgresqlRow[] | undefined): QueryResult<unknown> {
+  return { kind: 'known', value: query.decode(rows ?? []) };
 }
 
 function failedResult(
-  ask: AnyPostgresqlQuery,
+  query: AnyPostgresqlQuery,
   { code, message }: QueryError,
   { username }: RunQueriesOptions,
-): PostgresqlQueryResult<unknown> {
+): QueryResult<unknown> {
   if (code === insufficientPrivilege) {
-    return { kind: 'denied', reason: message, grant: grantOfPublicObject(message, username) ?? ask.grant(username) };
+    return { kind: 'denied', reason: message, grant: grantOfPublicObject(message, username) ?? query.grant(username) };
   }
   return { kind: 'failed', reason: code === lockNotAvailable ? `${message} ${lockHolderNote}` : message };
 }
 
 const lockNotAvailable = '55P03';
 const lockHolderNote =
-  "(somebody keeps a table of the system locked; SELECT pid, relation::regclass FROM pg_locks WHERE mode = 'AccessExclusiveLock' tells who)";
+  "(another session holds a lock on a system catalog; SELECT pid, relation::regclass FROM pg_locks WHERE mode = 'AccessExclusiveLock' lists it)";
 
 const insufficientPrivilege = '42501';

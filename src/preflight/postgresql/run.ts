@@ -1,212 +1,152 @@
-import { CliError } from '../../errors.ts';
-import type { Clock } from '../../platform/host.ts';
-import { timeoutSignal } from '../../platform/timeout-signal.ts';
 import type { PostgresqlSource } from '../../postgresql/source.ts';
-import type { Finding } from '../finding.ts';
+import { formatServerVersion } from '../../postgresql/version.ts';
 import type { PreflightOptions } from '../preflight-options.ts';
-import type { IgnoreAdvice, PreflightReport } from '../report.ts';
-import { rejectUnknownCheckIds } from '../unknown-check-ids.ts';
-import { type Conclusion, deriveVerdict } from '../verdict.ts';
-import type { PostgresqlCheck, ServerCheck } from './check.ts';
+import { knownValue } from '../query.ts';
+import type { PreflightReport } from '../report.ts';
+import {
+  connectedAddress,
+  type EngineReport,
+  type EvaluatedChecks,
+  type PreflightEngine,
+  type RunOptions,
+  runPreflight,
+} from '../run.ts';
+import type { Conclusion } from '../verdict.ts';
+import type { PostgresqlCheck, PostgresqlServerCheck } from './check.ts';
 import { postgresqlChecks } from './checks.ts';
-import { type CollectedPostgresqlFacts, collectPostgresqlFacts } from './collect-facts.ts';
+import {
+  type CollectedPostgresqlFacts,
+  type CollectSettings,
+  collectPostgresqlFacts,
+  statementCount,
+} from './collect-facts.ts';
 import { estimateCopyTime, initialCopySize, largestTables } from './copy-estimate.ts';
 import { evaluateServerCheck } from './evaluate-checks.ts';
 import { adviseIgnoringDatabases } from './ignore-advice.ts';
-import { openPostgresqlSource } from './open-source.ts';
+import { type OpenedPostgresqlSource, openPostgresqlSource } from './open-source.ts';
 import { migrationRoleQuery } from './queries/migration-role.ts';
 import type { TableSize } from './queries/table-sizes.ts';
-import { knownValue } from './run-queries.ts';
 import type { PostgresqlSourceFacts } from './source-facts.ts';
 
-export interface PostgresqlRunOptions {
-  readonly source: PostgresqlSource;
-  readonly wish: PreflightOptions;
-  /** Milliseconds for the whole run; 60 s unless told. */
-  readonly deadline?: number;
-  /** Connections at once, 8 unless told; a tenth of the free ones is never exceeded. */
+export interface PostgresqlRunOptions extends RunOptions<PostgresqlSource> {
+  /** Connections at once (default: 8); never more than a tenth of the free ones. */
   readonly concurrency?: number;
-  readonly signal?: AbortSignal;
-  readonly clock: Clock;
-  /** The closest of the known words, for a misspelt database or check. */
-  readonly nearest: (word: string, known: readonly string[]) => string | undefined;
-  /** Databases done and all of them. */
-  readonly onProgress?: (done: number, total: number) => void;
-  /** Hears every message just before it is sent. */
-  readonly onQuery?: (database: string, text: string) => void;
-  /** Milliseconds between the two readings of the WAL position; 5 s unless told. */
+  /** Milliseconds between the two readings of the WAL position (default: 5 s). */
   readonly walInterval?: number;
-  /** The checks to make; the whole catalogue unless told. */
+  /** The checks to run (default: all). */
   readonly checks?: readonly PostgresqlCheck[];
 }
 
-export interface PostgresqlReport extends PreflightReport {
-  /** The biggest tables of all databases, biggest first, twenty at most. */
+interface LargestTables {
+  /** The largest tables of all databases, largest first, at most 20. */
   readonly largest_tables: readonly TableSize[];
 }
 
+export type PostgresqlReport = PreflightReport & LargestTables;
+
 /**
- * Asks the source everything and judges it. What the source does wrong is in the report; throws a CliError for wrong words of
- * the person (usage), and when the signal ends it (cancelled).
+ * Runs every check on a PostgreSQL source and returns the report. What the source does wrong is in the report.
+ * @throws CliError `usage` for unknown check ids or databases, `cancelled` when the signal aborts
  */
-export async function runPostgresqlPreflight(options: PostgresqlRunOptions): Promise<PostgresqlReport> {
-  const { source, wish, clock, deadline = 60_000, checks = postgresqlChecks } = options;
-  const begun = clock.now();
-  rejectUnknownCheckIds(
-    wish.accept,
-    checks.map(({ id }) => id),
-    options.nearest,
-  );
-  const over = timeoutSignal(deadline);
-  const signal = options.signal === undefined ? over : AbortSignal.any([over, options.signal]);
-  let queries = 0;
-  const onSent = (database: string, text: string) => {
-    queries += text.split(';').length;
-    options.onQuery?.(database, text);
-  };
-  const wayIn = await openPostgresqlSource(source, { signal, onSent });
-  const { connection: entry } = wayIn.facts;
-  const surveyed =
-    wayIn.session === undefined || entry.kind !== 'entered'
-      ? noFacts
-      : await collectPostgresqlFacts({
-          ...options,
-          checks,
-          source: wayIn.source,
-          session: wayIn.session,
-          entered: entry,
-          facts: wayIn.facts,
-          signal,
-          concurrency: options.concurrency ?? 8,
-          walInterval: options.walInterval ?? 5000,
-          onSent,
-          onProgress: options.onProgress ?? (() => {}),
-        });
-  if (options.signal?.aborted === true) throw new CliError('cancelled', 'the preflight was cancelled');
-  const judged = evaluateChecks(checks, wayIn.facts, surveyed, wish, []);
+export function runPostgresqlPreflight({
+  concurrency = 8,
+  walInterval = 5000,
+  checks = postgresqlChecks,
+  ...options
+}: PostgresqlRunOptions): Promise<PostgresqlReport> {
+  return runPreflight(postgresqlEngine({ checks, concurrency, walInterval }), options);
+}
+
+function postgresqlEngine(
+  settings: CollectSettings,
+): PreflightEngine<PostgresqlSource, OpenedPostgresqlSource, CollectedPostgresqlFacts, LargestTables> {
+  const { checks } = settings;
   return {
-    ...describeReport(options, judged, surveyed),
-    queries,
-    started_at: new Date(begun).toISOString(),
-    duration_ms: Math.round(clock.now() - begun - surveyed.waited),
+    name: 'postgresql',
+    methods: ['continuous', 'dump'],
+    checks,
+    undetermined: ({ targetVersion, targetExtensions }) => [
+      ...(targetVersion === undefined ? ['version-not-newer'] : []),
+      ...(targetExtensions === undefined ? ['extensions'] : []),
+    ],
+    open: ({ source, signal, onSend }) =>
+      openPostgresqlSource(source, {
+        signal,
+        onSend: (database, text) => onSend(database, text, statementCount(text)),
+      }),
+    collectFacts: (opened, run) => collectPostgresqlFacts(opened, run, settings),
+    evaluate: (collected, options, ignored) => evaluateChecks(checks, collected, options, ignored),
+    advise: ({ databases, sizes }, { findings }, conclude, method) =>
+      adviseIgnoringDatabases({
+        method,
+        databases,
+        findings,
+        empty: databases
+          .filter((name) => sizes.get(name)?.tables === 0)
+          .sort((a, b) => sizes.get(a)!.databaseBytes - sizes.get(b)!.databaseBytes),
+        without: (names) => {
+          const { verdict, methods } = conclude(names);
+          return { verdict, possible: methods[method] === true };
+        },
+      }),
+    describe: (collected, conclusion, { source }) => describeSource(collected, conclusion, source),
   };
 }
 
-const noFacts: CollectedPostgresqlFacts = {
-  databases: [],
-  access: new Map(),
-  results: new Map(),
-  lost: undefined,
-  findings: [],
-  sizes: new Map(),
-  walRate: undefined,
-  waited: 0,
-};
-
-interface EvaluatedSource extends Conclusion {
-  readonly facts: PostgresqlSourceFacts;
-  readonly advice: IgnoreAdvice | undefined;
-}
-
-/** As if the databases named in `without` were ignored as well. */
+/** Findings in the order of the checks and, for one check, of the databases. */
 function evaluateChecks(
   checks: readonly PostgresqlCheck[],
-  found: PostgresqlSourceFacts,
-  surveyed: CollectedPostgresqlFacts,
-  wish: PreflightOptions,
-  without: readonly string[],
-): EvaluatedSource {
-  const databases = surveyed.databases.filter((name) => !without.includes(name));
-  const kept = new Set(databases);
-  const { access: reach, sizes, walRate } = surveyed;
-  const copy = found.connection.kind === 'entered' ? initialCopySize(databases, sizes) : undefined;
-  const ground: PostgresqlSourceFacts = { ...found, databases, access: reach, walRate, copy, lost: surveyed.lost };
-  const server = checks.filter((check): check is ServerCheck => check.scope === 'server');
-  const findings = inOrder(checks, [
-    ...server.map((check) => evaluateServerCheck(check, surveyed.results, ground, wish)),
-    ...surveyed.findings.filter(({ database }) => database === undefined || kept.has(database)),
-  ]);
-  const conclusion = deriveVerdict({
-    findings,
-    databases,
-    methods: ['continuous', 'dump'],
-    method: wish.method,
-    accept: wish.accept,
-    strict: wish.strict,
-    mayBlock: (id) => checks.find((check) => check.id === id)?.mayBlock ?? [],
-    undetermined: [
-      ...(wish.targetVersion === undefined ? ['version-not-newer'] : []),
-      ...(wish.targetExtensions === undefined ? ['extensions'] : []),
-    ],
-  });
-  const advice =
-    without.length > 0 || conclusion.methods[wish.method] === true
-      ? undefined
-      : adviseIgnoringDatabases({
-          method: wish.method,
-          databases,
-          findings: conclusion.findings,
-          empty: databases
-            .filter((name) => sizes.get(name)?.tables === 0)
-            .sort((a, b) => sizes.get(a)!.databaseBytes - sizes.get(b)!.databaseBytes),
-          without: (names) => {
-            const then = evaluateChecks(checks, found, surveyed, wish, names);
-            return { verdict: then.verdict, possible: then.methods[wish.method] === true };
-          },
-        });
-  return { ...conclusion, facts: ground, advice };
+  collected: CollectedPostgresqlFacts,
+  options: PreflightOptions,
+  ignored: readonly string[],
+): EvaluatedChecks {
+  const facts = sourceFacts(collected, ignored);
+  const findings = [
+    ...checks
+      .filter((check): check is PostgresqlServerCheck => check.scope === 'server')
+      .map((check) => evaluateServerCheck(check, collected.results, facts, options)),
+    ...collected.findings.filter(({ database }) => database === undefined || facts.databases.includes(database)),
+  ];
+  const position = new Map(checks.map(({ id }, at) => [id, at]));
+  // The sort is stable, so the databases keep their order.
+  const sorted = findings.toSorted((a, b) => (position.get(a.id) ?? 0) - (position.get(b.id) ?? 0));
+  return { findings: sorted, databases: facts.databases };
 }
 
-/** In catalogue order, and of one check by database. */
-function inOrder(checks: readonly PostgresqlCheck[], findings: readonly Finding[]): readonly Finding[] {
-  const place = new Map(checks.map(({ id }, at) => [id, at]));
-  // The sort is stable: the databases stay in their own order.
-  return findings.toSorted((a, b) => (place.get(a.id) ?? 0) - (place.get(b.id) ?? 0));
+/** All that is known of the source, as if the databases in `ignored` did not exist. */
+function sourceFacts(
+  { facts, databases, access, walRate, sizes, lost }: CollectedPostgresqlFacts,
+  ignored: readonly string[] = [],
+): PostgresqlSourceFacts {
+  const names = databases.filter((name) => !ignored.includes(name));
+  const copy = facts.connection.kind === 'entered' ? initialCopySize(names, sizes) : undefined;
+  return { ...facts, databases: names, access, walRate, copy, lost };
 }
 
-type ReportBody = Omit<PostgresqlReport, 'queries' | 'started_at' | 'duration_ms'>;
-
-function describeReport(
-  { source, wish }: PostgresqlRunOptions,
-  judged: EvaluatedSource,
-  { results: answers, sizes }: CollectedPostgresqlFacts,
-): ReportBody {
-  const { facts: ground, advice, databases, ...conclusion } = judged;
-  const { connection: entry, copy, address } = ground;
-  const known = knownValue(answers, migrationRoleQuery);
-  const estimate = copy === undefined || copy.perDatabase.size === 0 ? undefined : estimateCopyTime(copy);
-  const dialled = address.connects.find(({ error }) => error === undefined)?.address;
+function describeSource(
+  collected: CollectedPostgresqlFacts,
+  { databases }: Conclusion,
+  { host, port, dbname, username, ssl }: PostgresqlSource,
+): EngineReport<LargestTables> {
+  const { sizes, results } = collected;
+  const { connection, copy, address } = sourceFacts(collected);
+  const role = knownValue(results, migrationRoleQuery);
   return {
-    schema_version: 1,
-    engine: 'postgresql',
-    ...conclusion,
-    method: wish.method,
     source: {
-      host: source.host,
-      port: source.port,
-      dbname: source.dbname,
-      username: source.username,
-      ssl: entry.kind === 'entered' ? entry.ssl : source.ssl === 'require',
-      ...(dialled === undefined ? {} : { address: dialled }),
-      ...(entry.kind === 'entered' ? { server_version: serverVersionText(entry.version) } : {}),
-      ...(known === undefined ? {} : { role: { superuser: known.superuser, replication: known.replication } }),
+      host,
+      port,
+      dbname,
+      username,
+      ssl: connection.kind === 'entered' ? connection.ssl : ssl === 'require',
+      ...connectedAddress(address),
+      ...(connection.kind === 'entered' ? { server_version: formatServerVersion(connection.version) } : {}),
+      ...(role === undefined ? {} : { role: { superuser: role.superuser, replication: role.replication } }),
     },
-    target: wish.targetVersion === undefined ? {} : { version: wish.targetVersion },
-    databases: databases.map((one) => {
-      const found = sizes.get(one.name);
-      return found === undefined ? one : { ...one, size_bytes: found.databaseBytes, tables: found.tables };
+    databases: databases.map((database) => {
+      const size = sizes.get(database.name);
+      return size === undefined ? database : { ...database, size_bytes: size.databaseBytes, tables: size.tables };
     }),
-    ...(estimate === undefined
-      ? {}
-      : { estimate: { seconds_low: Math.ceil(estimate.low), seconds_high: Math.ceil(estimate.high) } }),
-    ...(advice === undefined ? {} : { advice }),
-    largest_tables: largestTables(sizes),
+    estimate: copy === undefined || copy.perDatabase.size === 0 ? undefined : estimateCopyTime(copy),
+    extra: { largest_tables: largestTables(sizes) },
   };
-}
-
-/** `15.18` of 150018, `9.6.24` of 90624. */
-export function serverVersionText(version: number): string {
-  const major = Math.floor(version / 10_000);
-  const rest = version % 10_000;
-  return major >= 10 ? `${major}.${rest}` : `${major}.${Math.floor(rest / 100)}.${rest % 100}`;
 }

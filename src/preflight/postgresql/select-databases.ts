@@ -3,8 +3,9 @@ import { type FindNearest, inDoubleQuotes, suggestionHint } from '../unknown-che
 import type { PostgresqlDatabase } from './queries/databases.ts';
 
 /**
- * The databases to migrate. Throws a CliError (usage) for a name in `ignore_dbs` that no database has: with a slip in it the
- * wrong database would be migrated.
+ * The databases to migrate: all but the ignored ones.
+ * @throws CliError `usage` when an ignored name does not exist, since a typing error would migrate the wrong database, or when
+ *   no database is left
  */
 export function selectDatabases(
   databases: readonly PostgresqlDatabase[],
@@ -12,25 +13,22 @@ export function selectDatabases(
   nearest: FindNearest,
 ): readonly string[] {
   const names = databases.map(({ name }) => name);
-  const strange = ignored.filter((name) => !names.includes(name) && !alwaysIgnored.has(name));
-  if (strange.length > 0) throw unknownDatabases(strange, names, nearest);
+  const unknown = ignored.filter((name) => !names.includes(name) && !alwaysIgnored.has(name));
+  if (unknown.length > 0) throw unknownDatabases(unknown, names, nearest);
   const left = names.filter((name) => !ignored.includes(name));
-  if (left.length === 0) throw usageError('every database of the source is ignored: nothing is left to migrate');
+  if (left.length === 0) throw usageError('--ignore-dbs names every database of the source', 'leave one of them out');
   return left;
 }
 
-/** Never migrated, so naming them does no harm. */
+/** Never migrated, so that naming them is no error. */
 const alwaysIgnored = new Set(['template0', 'template1']);
 
-function unknownDatabases(strange: readonly string[], names: readonly string[], nearest: FindNearest): Error {
-  const what = strange.map(inDoubleQuotes).join(', ');
-  const told = names.slice(0, 20).join(', ') + (names.length > 20 ? ` and ${names.length - 20} more` : '');
+function unknownDatabases(unknown: readonly string[], names: readonly string[], nearest: FindNearest): Error {
+  const listed = names.slice(0, 20).join(', ') + (names.length > 20 ? ` and ${names.length - 20} more` : '');
   return usageError(
-    strange.length === 1
-      ? `the source has no database ${what} to ignore`
-      : `the source has no databases ${what} to ignore`,
-    suggestionHint(strange, names, nearest) ??
-      'name databases exactly as the server does, upper and lower case included',
-    `databases of the source: ${told}`,
+    `unknown ${unknown.length === 1 ? 'database' : 'databases'} in --ignore-dbs: ${unknown.map(inDoubleQuotes).join(', ')}`,
+    suggestionHint(unknown, names, nearest) ??
+      'give the names exactly as the server has them, including upper and lower case',
+    `databases of the source: ${listed}`,
   );
 }

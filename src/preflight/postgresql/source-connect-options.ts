@@ -1,20 +1,21 @@
 import type { PostgresqlSource } from '../../postgresql/source.ts';
 
-/** What is needed to knock at a source. */
+/** What is needed to connect to a source. */
 export interface SourceConnectOptions {
-  /** With the address to dial. */
+  /** With the address to connect to. */
   readonly source: PostgresqlSource;
   readonly timeouts: ConnectTimeouts;
   readonly signal: AbortSignal;
-  /** Hears every statement before it is sent. */
-  readonly onSent: (database: string, text: string) => void;
+  /** Called with every statement before it is sent. */
+  readonly onSend: (database: string, text: string) => void;
 }
 
 /** Milliseconds. */
 export interface ConnectTimeouts {
-  /** A name, and one TCP connection. */
+  /** To look up the host name, and for one TCP connection. */
   readonly address: number;
-  /** A connection up to the first query. */
+  /** From the TCP connection until the server accepts statements. */
   readonly connect: number;
+  /** For one statement. */
   readonly query: number;
 }

@@ -1,78 +1,81 @@
 import type { AddressFacts, TlsFacts } from '../network/network-facts.ts';
 
-/** What is known before any question is asked: the way in. */
+/** What is known of a source beside the results of the queries. */
 export interface PostgresqlSourceFacts {
+  /** The database that the first connection was made to. */
   readonly dbname: string;
   readonly username: string;
   readonly address: AddressFacts;
   readonly tls: TlsFacts;
   readonly connection: PostgresqlConnectionResult;
-  /** Databases of the server that can be migrated: all but template0, template1 and the ignored. Empty when the server could not be entered. */
+  /** The databases to be migrated: all but template0, template1 and the ignored ones. Empty when no connection was made. */
   readonly databases: readonly string[];
-  /** How the connection to each of them went; a database is missing while it was not tried. */
+  /** Result of the connection to each database; a database is missing until a connection was tried. */
   readonly access: ReadonlyMap<string, DatabaseAccess>;
-  /** What is to be copied, of all databases together. Known to server checks only, which are judged last. */
+  /** What the initial copy reads, of all databases together. Known to server checks only, which are evaluated last. */
   readonly copy: InitialCopySize | undefined;
-  /** Two readings of the WAL position, likewise; undefined in recovery, or when not possible. */
+  /** From two readings of the WAL position, known to server checks only; undefined: in recovery, or not possible. */
   readonly walRate: WalRate | undefined;
   /** Result of a connection of the replication protocol (IDENTIFY_SYSTEM); undefined: not tried. */
   readonly replication: ReplicationConnectionResult | undefined;
-  /** Why the connection ended before the questions about the server were answered; absent: it did not. */
+  /** Why the connection ended before all queries of the server had a result; absent: it did not. */
   readonly lost?: string | undefined;
 }
 
 export type PostgresqlConnectionResult =
-  | {
-      readonly kind: 'entered';
-      /** server_version_num. */
-      readonly version: number;
-      /** What `version()` says, cleaned: other products speak the protocol too. */
-      readonly versionText: string;
-      readonly inRecovery: boolean;
-      readonly superuser: boolean;
-      /** What stands between: `client.processID` differed from pg_backend_pid(), or it said so itself. undefined: a direct connection. */
-      readonly pooler: string | undefined;
-      readonly ssl: boolean;
-      /** The server wanted the password. */
-      readonly passwordAsked: boolean;
-      /** The server's own port and address, which differ from ours behind a forwarder. */
-      readonly serverPort: number | undefined;
-    }
-  /** `code` is an SQLSTATE or a system error; `message` the server's words, cleaned. */
+  | ConnectedSource
+  /** `code` is an SQLSTATE or an error of the system; `message` is the server's, sanitized. */
   | {
       readonly kind: 'refused';
       readonly code: string;
       readonly message: string;
-      /** Set when it was a pooler that refused. */
+      /** Why the refusal must be that of a connection pooler. */
       readonly pooler?: string | undefined;
-      /** The login was done, and the first question refused. */
+      /** The login succeeded, and the first statement was refused. */
       readonly asked?: true;
     }
   | { readonly kind: 'unreachable'; readonly code: string; readonly message: string };
 
+export interface ConnectedSource {
+  readonly kind: 'entered';
+  /** server_version_num. */
+  readonly version: number;
+  /** Result of `version()`, sanitized: other products implement the protocol as well. */
+  readonly versionText: string;
+  readonly inRecovery: boolean;
+  readonly superuser: boolean;
+  /** Evidence of a connection pooler: the process of BackendKeyData is not the one of pg_backend_pid(), or the pooler's own version. undefined: a direct connection. */
+  readonly pooler: string | undefined;
+  readonly ssl: boolean;
+  /** The server requested the password. */
+  readonly passwordAsked: boolean;
+  /** The port that the server listens on, which differs behind a port forwarder. */
+  readonly serverPort: number | undefined;
+}
+
 export type DatabaseAccess =
-  /** `direct`: the process that answered is the one the connection was made to. */
   | {
       readonly kind: 'entered';
+      /** The server process is the one that the connection was made to, so no pooler is in between. */
       readonly direct: boolean;
-      /** Why the connection ended before the questions were answered, on a second try as well. */
+      /** Why the connection ended before all queries had a result, on a second try as well. */
       readonly broken?: string;
     }
-  /** Nobody tried: the catalogue tells that it would be refused. */
+  /** No connection was tried: the catalog shows that it would be refused. */
   | { readonly kind: 'closed' }
-  /** The server said no, to this database. */
+  /** The server refused the connection to this database. */
   | { readonly kind: 'refused'; readonly code: string; readonly message: string }
-  /** No answer, or the connection broke. */
+  /** The server did not respond, or the connection was lost. */
   | { readonly kind: 'lost'; readonly message: string };
 
 export interface InitialCopySize {
-  /** Tables of all databases that were seen, without indexes. */
+  /** Tables of all measured databases, without indexes. */
   readonly bytes: number;
   readonly tables: number;
-  /** One table is copied by one worker, so it bounds the duration. */
+  /** One worker copies a table, so the largest table is a lower bound of the duration. */
   readonly largest: { readonly database: string; readonly table: string; readonly bytes: number } | undefined;
   readonly perDatabase: ReadonlyMap<string, DatabaseCopySize>;
-  /** Databases whose sizes could not be asked. */
+  /** Databases whose sizes are not known. */
   readonly unseen: readonly string[];
 }
 
@@ -91,7 +94,7 @@ export type ReplicationConnectionResult =
   | { readonly kind: 'entered' }
   | { readonly kind: 'refused'; readonly code: string; readonly message: string };
 
-/** server_version_num; 0: not entered. */
-export function serverVersionOf({ connection: entry }: PostgresqlSourceFacts): number {
-  return entry.kind === 'entered' ? entry.version : 0;
+/** server_version_num; 0 when no connection was made. */
+export function serverVersionOf({ connection }: PostgresqlSourceFacts): number {
+  return connection.kind === 'entered' ? connection.version : 0;
 }

@@ -1,4 +1,4 @@
-import type { PostgresqlRow } from '../../postgresql/connection.ts';
+import type { PostgresqlRow } from '../../postgresql/postgresql-row.ts';
 
 /** A value of a row. A column that the version does not have counts as null. */
 export function rowText(row: PostgresqlRow | undefined, column: string): string {

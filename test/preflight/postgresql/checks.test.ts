@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { postgresqlChecks } from '../../../src/preflight/postgresql/checks.ts';
-import type { AnyPostgresqlQuery } from '../../../src/preflight/postgresql/run-queries.ts';
+import type { AnyPostgresqlQuery } from '../../../src/preflight/postgresql/query.ts';
 
 const queries = new Set(postgresqlChecks.flatMap(({ queries }) => Object.values<AnyPostgresqlQuery>(queries)));
 const ids = postgresqlChecks.map(({ id }) => id);

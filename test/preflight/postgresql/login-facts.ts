@@ -1,5 +1,5 @@
 import type { CheckOutcome } from '../../../src/preflight/finding.ts';
-import type { PostgresqlCheck, ServerCheck } from '../../../src/preflight/postgresql/check.ts';
+import type { PostgresqlCheck, PostgresqlServerCheck } from '../../../src/preflight/postgresql/check.ts';
 import type {
   PostgresqlConnectionResult,
   PostgresqlSourceFacts,
@@ -49,7 +49,7 @@ export function refusedFacts(
 
 /** Of a check that asks nothing. */
 export function outcomeOf(
-  check: ServerCheck,
+  check: PostgresqlServerCheck,
   ground: PostgresqlSourceFacts,
   wish: Partial<PreflightOptions> = {},
 ): CheckOutcome {
@@ -57,7 +57,7 @@ export function outcomeOf(
 }
 
 export function idsThatFail(
-  checks: readonly ServerCheck[],
+  checks: readonly PostgresqlServerCheck[],
   ground: PostgresqlSourceFacts,
   wish: Partial<PreflightOptions> = {},
 ): readonly string[] {

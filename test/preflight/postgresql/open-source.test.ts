@@ -55,7 +55,7 @@ async function look(source: PostgresqlSource, more: Partial<PreflightOptions> = 
   const found = await openPostgresqlSource(source, {
     signal,
     timeouts: { address: 1000, connect: 1000 },
-    onSent: (_database, text) => sent.push(text),
+    onSend: (_database, text) => sent.push(text),
   });
   const { facts: ground, session } = found;
   const wish: PreflightOptions = {
@@ -81,7 +81,7 @@ async function look(source: PostgresqlSource, more: Partial<PreflightOptions> = 
     const outcomes = new Map<string, CheckOutcome>();
     for (const check of connectionChecks) {
       if (check.scope !== 'server') continue;
-      if (check.needs === 'entry' && ground.connection.kind !== 'entered') continue;
+      if (check.needs === 'connection' && ground.connection.kind !== 'entered') continue;
       outcomes.set(check.id, check.evaluate(values, ground, wish));
     }
     const said = [...outcomes]

@@ -1,31 +1,38 @@
 import { expect, test } from 'vitest';
 import { nearestWord } from '../../../src/cli/suggest.ts';
+import { CliError } from '../../../src/errors.ts';
 import { selectDatabases } from '../../../src/preflight/postgresql/select-databases.ts';
+import { expectGolden } from '../../fixtures/golden.ts';
 import { database } from './facts.ts';
 
 const databases = ['app', 'billing', 'postgres'].map((name) => database(name));
 
-test('every database is migrated but the ignored', () => {
+function refusal(ignored: readonly string[]): CliError {
+  try {
+    selectDatabases(databases, ignored, nearestWord);
+  } catch (error) {
+    if (error instanceof CliError) return error;
+  }
+  throw new Error('nothing was refused');
+}
+
+test('every database is selected but the ignored', () => {
   expect(selectDatabases(databases, ['billing', 'template1'], nearestWord)).toEqual(['app', 'postgres']);
 });
 
-test('a name that no database has ends the run, with the one that was meant', () => {
-  expect(() => selectDatabases(databases, ['biling'], nearestWord)).toThrow(
-    expect.objectContaining({
-      code: 'usage',
-      message: 'the source has no database "biling" to ignore',
-      hint: 'did you mean "billing"?',
-      detail: 'databases of the source: app, billing, postgres',
-    }),
-  );
+test('an ignored name that no database has is refused, with the closest one', () => {
+  const { code, message, detail, hint } = refusal(['biling']);
+  expect(code).toBe('usage');
+  expect(hint).toContain('"billing"');
+  expectGolden('db-preflight', [message, detail, hint].join('\n'));
 });
 
-test('names are compared as the server does, upper and lower case included', () => {
-  expect(() => selectDatabases(databases, ['Postgres'], nearestWord)).toThrow('"Postgres"');
+test('names are compared as the server compares them, upper and lower case included', () => {
+  expect(refusal(['Postgres']).message).toContain('"Postgres"');
 });
 
-test('something must be left to migrate', () => {
-  expect(() => selectDatabases(databases, ['app', 'billing', 'postgres'], nearestWord)).toThrow(
-    'nothing is left to migrate',
-  );
+test('ignoring every database is refused', () => {
+  const { code, message, hint } = refusal(['app', 'billing', 'postgres']);
+  expect(code).toBe('usage');
+  expectGolden('db-preflight', [message, hint].join('\n'));
 });

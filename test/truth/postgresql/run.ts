@@ -66,7 +66,7 @@ async function judge(
   const offered = await target.query('SELECT name FROM pg_available_extensions');
   return runPostgresqlPreflight({
     source: door,
-    wish: preflightOptions({
+    options: preflightOptions({
       targetVersion: String(one.to ?? 17),
       targetExtensions: offered.map(({ name }) => String(name)),
       ignoreDbs,

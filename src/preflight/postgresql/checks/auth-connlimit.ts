@@ -9,7 +9,7 @@ export const authConnlimitCheck = serverCheck({
   title: 'the connection limits of role and databases are sufficient',
   headline: 'A connection limit of the role or a database is too low',
   severity: { continuous: 'warning', dump: 'warning' },
-  needs: 'entry',
+  needs: 'connection',
   queries: { role: migrationRoleQuery, databases: databasesQuery },
   evaluate({ role, databases }, facts) {
     if (role.superuser) return pass('a superuser is not limited');

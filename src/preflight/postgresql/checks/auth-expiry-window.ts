@@ -11,7 +11,7 @@ export const authExpiryWindowCheck = serverCheck({
   headline: 'The password of the role expires within two weeks',
   severity: { continuous: 'blocker', dump: 'blocker' },
   spec: '8',
-  needs: 'entry',
+  needs: 'connection',
   queries: { role: migrationRoleQuery },
   evaluate({ role }, { copy }) {
     if (role.secondsLeft === undefined) return pass('never expires');

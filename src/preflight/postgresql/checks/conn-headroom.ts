@@ -13,7 +13,7 @@ export const connHeadroomCheck = serverCheck({
   title: 'enough connections are free',
   headline: 'Too few connections are free',
   severity: { continuous: 'warning', dump: 'warning' },
-  needs: 'entry',
+  needs: 'connection',
   queries: { capacity: connectionCapacityQuery, settings: settingsQuery, role: migrationRoleQuery },
   evaluate({ capacity, settings, role }, facts) {
     const { max, used } = capacity;

@@ -10,7 +10,7 @@ export const decodingMemCheck = serverCheck({
   title: 'logical_decoding_work_mem is at least 64 MB',
   headline: 'logical_decoding_work_mem is less than 64 MB',
   severity: { continuous: 'info' },
-  needs: 'entry',
+  needs: 'connection',
   queries: { settings: settingsQuery },
   evaluate({ settings }) {
     // Before 13 it is not a setting: 4096 changes of a transaction stay in memory.

@@ -15,7 +15,7 @@ export const dumpLocksCheck = serverCheck({
   title: 'max_locks_per_transaction is sufficient for pg_dump',
   headline: 'max_locks_per_transaction is too low for pg_dump',
   severity: { continuous: 'blocker', dump: 'blocker' },
-  needs: 'entry',
+  needs: 'connection',
   queries: { settings: settingsQuery },
   evaluate({ settings }, { copy }) {
     const places = placesOf(settings);

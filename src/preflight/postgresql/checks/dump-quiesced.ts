@@ -9,7 +9,7 @@ export const dumpQuiescedCheck = serverCheck({
   headline: 'Data is being written to the source',
   severity: { dump: 'warning' },
   spec: '4.6',
-  needs: 'entry',
+  needs: 'connection',
   queries: { transactions: openTransactionsQuery },
   evaluate({ transactions }, facts, options) {
     const written = facts.walRate?.bytes ?? 0;

@@ -18,7 +18,7 @@ export const dumpTimeoutsCheck = serverCheck({
   title: 'no timeout of the role cancels the first statement of a session',
   headline: 'A timeout of the role cancels the first statement of every session',
   severity: { continuous: 'blocker', dump: 'blocker' },
-  needs: 'entry',
+  needs: 'connection',
   queries: { settings: settingsQuery, roleSettings: roleSettingsQuery, role: migrationRoleQuery },
   evaluate({ settings, roleSettings, role }, facts) {
     const found = ending.flatMap((name) =>

@@ -23,7 +23,7 @@ export const hbaRuleCheck = serverCheck({
   headline: 'pg_hba.conf does not allow the role to connect to every database from any address',
   severity: { continuous: 'blocker', dump: 'blocker' },
   spec: '4.6',
-  needs: 'entry',
+  needs: 'connection',
   queries: {
     hostRules: hbaRulesQuery,
     clientAddress: clientAddressQuery,

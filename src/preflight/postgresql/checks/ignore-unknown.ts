@@ -9,7 +9,7 @@ export const ignoreUnknownCheck = serverCheck({
   title: 'every database in --ignore-dbs exists',
   headline: 'A database in --ignore-dbs does not exist',
   severity: {},
-  needs: 'entry',
+  needs: 'connection',
   queries: { databases: databasesQuery },
   evaluate: (_values, _ground, options) =>
     pass(options.ignoreDbs.length === 0 ? 'none named' : `${countText(options.ignoreDbs.length, 'database')} ignored`, {

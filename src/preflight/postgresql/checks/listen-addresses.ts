@@ -13,7 +13,7 @@ export const listenAddressesCheck = serverCheck({
   headline: 'The server does not listen on all interfaces',
   severity: { continuous: 'blocker', dump: 'blocker' },
   spec: '4.6',
-  needs: 'entry',
+  needs: 'connection',
   queries: { settings: settingsQuery, activity: activityQuery },
   evaluate({ settings, activity }, facts, options) {
     const value = settingOf(settings, 'listen_addresses');

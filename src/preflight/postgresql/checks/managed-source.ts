@@ -9,7 +9,7 @@ export const managedSourceCheck = serverCheck({
   headline: 'The source is a managed database cluster',
   severity: { continuous: 'blocker', dump: 'blocker' },
   spec: '4.6',
-  needs: 'entry',
+  needs: 'connection',
   queries: { marks: managedServiceMarkersQuery },
   evaluate({ marks: found }, { address, connection }): CheckOutcome {
     const seen = [...hostMarks(address.host), ...found];

@@ -10,7 +10,7 @@ export const preparedXactsCheck = serverCheck({
   title: 'no prepared transaction is open',
   headline: 'A prepared transaction is open',
   severity: { continuous: 'blocker', dump: 'info' },
-  needs: 'entry',
+  needs: 'connection',
   queries: { transactions: openTransactionsQuery },
   evaluate({ transactions }) {
     const prepared = transactions.filter(({ kind }) => kind === 'prepared');

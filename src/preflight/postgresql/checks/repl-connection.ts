@@ -8,7 +8,7 @@ export const replConnectionCheck = serverCheck({
   headline: 'The role cannot open a replication connection',
   severity: { continuous: 'blocker' },
   spec: '4.6',
-  needs: 'entry',
+  needs: 'connection',
   queries: {},
   evaluate(_values, { replication, username }): CheckOutcome {
     if (replication === undefined) return skip('no replication connection was tried');

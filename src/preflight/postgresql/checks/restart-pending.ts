@@ -15,7 +15,7 @@ export const restartPendingCheck = serverCheck({
   headline: 'A changed setting takes effect only after a restart',
   severity: { continuous: 'blocker' },
   spec: '4.6',
-  needs: 'entry',
+  needs: 'connection',
   queries: {
     settings: settingsQuery,
     pending: pendingConfigLinesQuery,

@@ -8,7 +8,7 @@ export const rolePasswordsCheck = serverCheck({
   title: 'no other role can log in',
   headline: 'Other roles can log in',
   severity: { continuous: 'info', dump: 'info' },
-  needs: 'entry',
+  needs: 'connection',
   queries: { logins: loginRolesQuery },
   evaluate({ logins }, facts) {
     const others = logins.filter(({ name, canLogin }) => canLogin && name !== facts.username).map(({ name }) => name);

@@ -11,7 +11,7 @@ export const roleReadonlyCheck = serverCheck({
   title: 'default_transaction_read_only is off for the role',
   headline: 'default_transaction_read_only is on for the role',
   severity: { continuous: 'blocker' },
-  needs: 'entry',
+  needs: 'connection',
   queries: { settings: settingsQuery, roleSettings: roleSettingsQuery, role: migrationRoleQuery },
   evaluate({ settings, roleSettings, role }, facts) {
     const all = effectiveSettings('default_transaction_read_only', settings, roleSettings, facts);

@@ -9,7 +9,7 @@ export const sizeEstimateCheck = serverCheck({
   headline: 'The initial copy can take longer than two weeks',
   severity: { continuous: 'blocker', dump: 'blocker' },
   spec: '8',
-  needs: 'entry',
+  needs: 'connection',
   queries: {},
   evaluate(_values, { copy }) {
     if (copy === undefined) return skip('no size could be asked');

@@ -9,7 +9,7 @@ export const slotBlockersCheck = serverCheck({
   title: 'no open transaction delays the creation of a replication slot',
   headline: 'An open transaction delays the creation of a replication slot',
   severity: { continuous: 'blocker' },
-  needs: 'entry',
+  needs: 'connection',
   queries: { transactions: openTransactionsQuery },
   evaluate({ transactions }) {
     const open = transactions.filter(({ kind }) => kind === 'session');

@@ -21,7 +21,7 @@ export const slotRetentionCheck = serverCheck({
   title: 'a replication slot keeps WAL for as long as the copy takes',
   headline: 'A replication slot can be invalidated during the migration',
   severity: { continuous: 'blocker' },
-  needs: 'entry',
+  needs: 'connection',
   queries: { settings: settingsQuery, walHistory: walHistoryQuery },
   evaluate({ settings, walHistory }, facts) {
     const idle = spanOf(settings, 'idle_replication_slot_timeout');

@@ -15,7 +15,7 @@ export const slotsFreeCheck = serverCheck({
   headline: 'Too few replication slots are free',
   severity: { continuous: 'blocker' },
   spec: '4.6',
-  needs: 'entry',
+  needs: 'connection',
   queries: { settings: settingsQuery, slots: slotsQuery, databases: databasesQuery, activity: activityQuery },
   evaluate({ settings, slots, databases, activity }, facts) {
     const max = numericSettingOf(settings, 'max_replication_slots');

@@ -8,7 +8,7 @@ export const standbySourceCheck = serverCheck({
   title: 'the source is a primary',
   headline: 'The source is a standby',
   severity: { continuous: 'blocker', dump: 'warning' },
-  needs: 'entry',
+  needs: 'connection',
   queries: { settings: settingsQuery },
   evaluate({ settings }, facts) {
     if (facts.connection.kind !== 'entered' || !facts.connection.inRecovery) return pass('primary');

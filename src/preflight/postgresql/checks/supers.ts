@@ -8,7 +8,7 @@ export const supersCheck = serverCheck({
   title: 'no other role is a superuser',
   headline: 'Other roles are superusers',
   severity: { continuous: 'warning', dump: 'warning' },
-  needs: 'entry',
+  needs: 'connection',
   queries: { logins: loginRolesQuery },
   evaluate({ logins }, facts) {
     const others = logins.filter(({ name, superuser }) => superuser && name !== facts.username).map(({ name }) => name);

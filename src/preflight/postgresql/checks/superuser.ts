@@ -12,7 +12,7 @@ export const superuserCheck = serverCheck({
   headline: 'The role is not a superuser',
   severity: { continuous: 'blocker', dump: 'info' },
   spec: '4.6',
-  needs: 'entry',
+  needs: 'connection',
   queries: { role: migrationRoleQuery },
   evaluate({ role }) {
     if (role.superuser) return pass('superuser', { required: 'superuser' });

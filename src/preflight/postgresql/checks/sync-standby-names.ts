@@ -11,7 +11,7 @@ export const syncStandbyNamesCheck = serverCheck({
   title: 'no COMMIT waits for the target or for a standby that is not connected',
   headline: 'COMMIT waits, or will wait, for a standby that does not confirm',
   severity: { continuous: 'blocker' },
-  needs: 'entry',
+  needs: 'connection',
   queries: { settings: settingsQuery, senders: walSendersQuery },
   evaluate({ settings, senders }) {
     const observed = settingOf(settings, 'synchronous_standby_names');

@@ -9,7 +9,7 @@ export const postgresqlVersionMinCheck = serverCheck({
   title: 'the source is PostgreSQL 10 or newer',
   headline: 'The source is older than PostgreSQL 10',
   severity: { continuous: 'blocker', dump: 'blocker' },
-  needs: 'entry',
+  needs: 'connection',
   queries: {},
   evaluate(_values, facts): CheckOutcome {
     const version = serverVersionOf(facts);

@@ -15,7 +15,7 @@ export const postgresqlVersionNotNewerCheck = serverCheck({
   headline: 'The source is newer than the target',
   severity: { continuous: 'blocker', dump: 'blocker' },
   spec: '4.6',
-  needs: 'entry',
+  needs: 'connection',
   queries: {},
   evaluate(_values, facts, { targetVersion }): CheckOutcome {
     const version = serverVersionOf(facts);

@@ -12,7 +12,7 @@ export const walLevelCheck = serverCheck({
   headline: 'wal_level is not logical',
   severity: { continuous: 'blocker', dump: 'info' },
   spec: '4.6',
-  needs: 'entry',
+  needs: 'connection',
   queries: { settings: settingsQuery, activity: activityQuery },
   evaluate({ settings, activity }, facts) {
     const observed = settingOf(settings, 'wal_level');

@@ -10,7 +10,7 @@ export const walRateCheck = serverCheck({
   title: 'the source disk can hold the WAL written during the copy',
   headline: 'The source disk can be too small for the WAL written during the copy',
   severity: { continuous: 'warning' },
-  needs: 'entry',
+  needs: 'connection',
   queries: { walHistory: walHistoryQuery },
   evaluate({ walHistory }, facts, options) {
     const { walRate, copy } = facts;

@@ -11,7 +11,7 @@ export const walSenderTimeoutCheck = serverCheck({
   title: 'wal_sender_timeout is at least 30 s or disabled',
   headline: 'wal_sender_timeout is shorter than 30 s',
   severity: { continuous: 'warning' },
-  needs: 'entry',
+  needs: 'connection',
   queries: { settings: settingsQuery, roleSettings: roleSettingsQuery },
   evaluate({ settings, roleSettings }, facts) {
     const found = effectiveSettings('wal_sender_timeout', settings, roleSettings, facts);

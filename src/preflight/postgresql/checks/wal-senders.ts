@@ -14,7 +14,7 @@ export const walSendersCheck = serverCheck({
   title: 'enough WAL senders are free',
   headline: 'Too few WAL senders are free',
   severity: { continuous: 'blocker' },
-  needs: 'entry',
+  needs: 'connection',
   queries: { settings: settingsQuery, senders: walSendersQuery, slots: slotsQuery, activity: activityQuery },
   evaluate({ settings, senders, slots, activity }, facts) {
     const max = numericSettingOf(settings, 'max_wal_senders');

@@ -10,7 +10,7 @@ export const workerProcessesCheck = serverCheck({
   title: 'max_worker_processes is sufficient for pglogical',
   headline: 'max_worker_processes is too low for pglogical',
   severity: { continuous: 'warning' },
-  needs: 'entry',
+  needs: 'connection',
   queries: { settings: settingsQuery },
   evaluate({ settings }, facts) {
     const max = numericSettingOf(settings, 'max_worker_processes');

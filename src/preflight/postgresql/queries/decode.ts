@@ -1,4 +1,4 @@
-import type { PostgresqlRow } from '../../../postgresql/connection.ts';
+import type { PostgresqlRow } from '../../../postgresql/postgresql-row.ts';
 
 /** Readers of one value of a row. A missing column is as good as a null: `absent` versions leave some out. */
 export function decodeText(row: PostgresqlRow, column: string): string {

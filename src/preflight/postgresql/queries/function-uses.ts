@@ -1,4 +1,4 @@
-import type { PostgresqlRow } from '../../../postgresql/connection.ts';
+import type { PostgresqlRow } from '../../../postgresql/postgresql-row.ts';
 import type { PostgresqlQuery } from '../query.ts';
 import { whenPresent } from './database-overview.ts';
 import { decodeBoolean, decodeText } from './decode.ts';

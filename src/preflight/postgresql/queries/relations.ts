@@ -1,4 +1,4 @@
-import type { PostgresqlRow } from '../../../postgresql/connection.ts';
+import type { PostgresqlRow } from '../../../postgresql/postgresql-row.ts';
 import type { PostgresqlQuery } from '../query.ts';
 import { firstNormalObjectId, schemaOid, tablespaceOid } from './catalog-oids.ts';
 import { isNotPlainTableSql } from './catalog-predicates.ts';

@@ -1,4 +1,4 @@
-import type { PostgresqlRow } from '../../../postgresql/connection.ts';
+import type { PostgresqlRow } from '../../../postgresql/postgresql-row.ts';
 import { catalogOid } from './catalog-oids.ts';
 import { containingTypesSql } from './containing-types.ts';
 import { decodeBoolean, decodeText } from './decode.ts';

@@ -1,4 +1,4 @@
-import type { PostgresqlRow } from '../../../postgresql/connection.ts';
+import type { PostgresqlRow } from '../../../postgresql/postgresql-row.ts';
 import type { PostgresqlQuery } from '../query.ts';
 import { decodeBoolean, decodeOptionalText, decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
