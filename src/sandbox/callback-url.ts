@@ -1,14 +1,14 @@
-/** Throws when a URL cannot be registered: it must be absolute ASCII without a fragment (RFC 6749 §3.1.2), web or private-use (RFC 8252 §7.1). */
+/** Throws unless the URL is absolute, ASCII, without a fragment (RFC 6749 §3.1.2), and http, https or a private-use scheme (RFC 8252 §7.1). */
 export function assertCallbackUrl(text: string): void {
   const problem = problemOf(text);
   if (problem !== undefined) throw new Error(`callback URL ${JSON.stringify(text)} ${problem}`);
 }
 
 function problemOf(text: string): string | undefined {
-  if (!/^[\x21-\x7e]+$/.test(text) || !URL.canParse(text)) return 'is not an absolute URL in ASCII';
+  if (!/^[\x21-\x7e]+$/.test(text) || !URL.canParse(text)) return 'is not an absolute ASCII URL';
   if (text.includes('#')) return 'has a fragment';
   const { protocol } = new URL(text);
   return protocol === 'http:' || protocol === 'https:' || protocol.includes('.')
     ? undefined
-    : 'is neither http, https nor a private-use scheme with a dot in it';
+    : 'has a scheme other than http, https or a private-use scheme, which contains a dot';
 }

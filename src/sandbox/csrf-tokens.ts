@@ -1,14 +1,14 @@
 import type { BrowserSession } from './records.ts';
 
-/** Makes a CSRF token good for one showing of one form; of many open tabs the oldest are forgotten. */
+/** Adds a CSRF token for one submission of the form. The session keeps the latest 64 tokens. */
 export function addCsrfToken(session: BrowserSession, form: string, token: string): BrowserSession {
-  return { ...session, forms: [...session.forms, { token, form }].slice(-AT_MOST) };
+  return { ...session, forms: [...session.forms, { token, form }].slice(-MAX_TOKENS) };
 }
 
-/** The session without the token; undefined unless the token is unused and was made for the form. */
+/** The session without the token; undefined when the token is unknown or belongs to another form. */
 export function consumeCsrfToken(session: BrowserSession, form: string, token: string): BrowserSession | undefined {
   const forms = session.forms.filter((one) => one.token !== token || one.form !== form);
   return forms.length === session.forms.length ? undefined : { ...session, forms };
 }
 
-const AT_MOST = 64;
+const MAX_TOKENS = 64;

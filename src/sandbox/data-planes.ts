@@ -4,36 +4,36 @@ import type { DataPlane } from '../engine/data-plane.ts';
 import { createMigrationEngine, type MigrationEngine } from '../engine/migration-engine.ts';
 import type { LeftoverObject, MigrationState } from '../engine/migration-state.ts';
 import type { RequestedSource } from '../engine/requested-source.ts';
-import type { RunningMigration as Moving } from '../engine/running-migration.ts';
+import type { RunningMigration } from '../engine/running-migration.ts';
 import { getMigrationDeadline, getMigrationOutcome, markMigrationEnded } from './migration-store.ts';
 import type { SandboxCluster, SandboxMigration } from './records.ts';
 import type { World } from './world.ts';
 
-/** A server behind a cluster, as the start is told of it; the address holds a password. */
+/** The server of a cluster. The URL contains a password. */
 export interface ClusterDataPlane {
   readonly name: string;
   readonly url: string;
 }
 
-/** The servers behind clusters, and the migrations that move rows into them. */
+/** The servers of clusters, and the migrations that copy rows into them. */
 export interface DataPlanes {
-  /** To be registered; one of a name that is known stands behind the known cluster. */
+  /** The clusters to register. A name that is registered already is the server of that cluster. */
   readonly clusters: readonly Omit<SandboxCluster, 'uuid'>[];
   readonly planeOf: (cluster: SandboxCluster) => DataPlane | undefined;
-  /** Ends what an earlier process has left under way. Resolves with sentences about what could not be removed. */
+  /** Ends the migrations of an earlier process. Resolves with a message for each object that could not be removed. */
   readonly recover: (world: World) => Promise<readonly string[]>;
-  /** A sentence: what in the request cannot be meant; then nothing was begun. */
+  /** Starts a migration. A string is the reason why the request is not valid; then nothing was started. */
   readonly start: (
     migration: SandboxMigration,
     plane: DataPlane,
     source: RequestedSource,
     world: World,
   ) => string | undefined;
-  /** How a migration of this process stands. */
+  /** The state of a migration; undefined unless this process started it. */
   readonly stateOf: (migration: SandboxMigration) => MigrationState | undefined;
-  /** Ends one that runs; what is left to remove is removed behind the answer. */
+  /** Stops a migration. Its objects are removed later, without waiting. */
   readonly stop: (migration: SandboxMigration) => void;
-  /** Ends all of them, because their world is about to be forgotten. */
+  /** Stops all migrations, because the state of the sandbox is replaced. */
   readonly stopAll: () => void;
   readonly close: () => Promise<void>;
 }
@@ -46,7 +46,7 @@ export interface DataPlanesOptions {
   readonly env?: Readonly<Record<string, string | undefined>>;
 }
 
-/** Enters every server once. Rejects with a sentence that names the one that cannot be used. */
+/** Connects to every server once. Rejects with an Error that names the cluster whose server cannot be used. */
 export async function openDataPlanes({
   clusters = [],
   state,
@@ -57,9 +57,9 @@ export async function openDataPlanes({
   const engine = createMigrationEngine({ now, env, ...journalOption(state, clusters.length > 0) });
   const planes = new Map<string, DataPlane>();
   for (const { name, url } of clusters) planes.set(name, await openPlane(engine, name, url));
-  const moving = new Map<string, Moving>();
-  /** A cluster takes one migration at a time, and one that was stopped may still be at it. */
-  const busy = new Map<string, Promise<unknown>>();
+  const running = new Map<string, RunningMigration>();
+  /** The end of the latest migration of each cluster: a stopped migration may still be removing objects. */
+  const ends = new Map<string, Promise<unknown>>();
   return {
     clusters: [...planes].map(([name, { engine: kind, version }]) => ({ name, engine: kind, version })),
     planeOf: ({ name, engine: kind }) => {
@@ -67,9 +67,9 @@ export async function openDataPlanes({
       return plane?.engine === kind ? plane : undefined;
     },
     recover: async (world) => {
-      for (const one of world.state.migrationStore.all.rows()) {
-        if (one.isReal !== true || getMigrationOutcome(one, world.now()).status !== 'running') continue;
-        markMigrationEnded(world.state.migrationStore, one, {
+      for (const migration of world.state.migrationStore.all.rows()) {
+        if (migration.isReal !== true || getMigrationOutcome(migration, world.now()).status !== 'running') continue;
+        markMigrationEnded(world.state.migrationStore, migration, {
           status: 'error',
           at: world.now(),
           reason: 'interrupted',
@@ -78,37 +78,37 @@ export async function openDataPlanes({
       return (await engine.cleanUp()).map(describeLeftover);
     },
     start: (migration, plane, source, world) => {
-      const order = {
+      const params = {
         id: migration.id,
         dataPlane: plane,
         source,
         ignoreDbs: migration.source.ignoreDbs,
         deadline: getMigrationDeadline(migration),
         finishWhenIdle,
-        startAfter: busy.get(migration.cluster),
+        startAfter: ends.get(migration.cluster),
       };
-      const begun = engine.start(order);
-      if (typeof begun === 'string') return begun;
-      moving.set(migration.id, begun);
-      busy.set(migration.cluster, begun.ended);
-      void begun.ended.then(({ status, reason }) => {
+      const started = engine.start(params);
+      if (typeof started === 'string') return started;
+      running.set(migration.id, started);
+      ends.set(migration.cluster, started.ended);
+      void started.ended.then(({ status, reason }) => {
         if (status !== 'done' && status !== 'error') return;
         const end = { status, at: world.now(), ...(reason === undefined ? {} : { reason }) };
         markMigrationEnded(world.state.migrationStore, migration, end);
       });
       return undefined;
     },
-    stateOf: ({ id }) => moving.get(id)?.state(),
-    stop: ({ id }) => void moving.get(id)?.stop(),
+    stateOf: ({ id }) => running.get(id)?.state(),
+    stop: ({ id }) => void running.get(id)?.stop(),
     stopAll: () => {
-      for (const one of moving.values()) void one.stop('interrupted');
-      moving.clear();
+      for (const migration of running.values()) void migration.stop('interrupted');
+      running.clear();
     },
     close: () => engine.close(),
   };
 }
 
-/** A folder without clusters that has never had one is not burdened with a file. */
+/** Without clusters, and without a journal of an earlier start, the engine writes no journal. */
 function journalOption(state: string | undefined, hasClusters: boolean): { readonly journal?: string } {
   if (state === undefined) return {};
   const journal = join(state, 'engine');
@@ -120,11 +120,11 @@ async function openPlane(engine: MigrationEngine, name: string, url: string): Pr
     return await engine.openDataPlane(url);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw new Error(`the data plane of the cluster ${name} cannot be used: ${reason}`);
+    throw new Error(`could not use the data plane of cluster ${name}: ${reason}`);
   }
 }
 
 function describeLeftover({ side, database, object, statement, reason }: LeftoverObject): string {
   const where = database === '' ? `the ${side}` : `database ${database} of the ${side}`;
-  return `a migration has left the ${object} in ${where}, which could not be removed (${reason}): ${statement}`;
+  return `could not remove ${object} of a migration from ${where}: ${reason}; run: ${statement}`;
 }

@@ -1,10 +1,10 @@
 import type { LoggedRequest, LoginTrace, TracedRequest } from './request-log.ts';
 
-/** What one person did with one application, from the authorization request to the last API call. */
+/** The steps of one person with one application, from the authorization request to the last API call. */
 export interface LoginTimeline {
   /** ISO 8601, on the virtual clock. */
   readonly at: string;
-  /** UUID; unknown before somebody has signed in. */
+  /** UUID; undefined before the sign-in. */
   readonly person: string | undefined;
   readonly steps: readonly TimelineStep[];
 }
@@ -12,7 +12,7 @@ export interface LoginTimeline {
 export interface TimelineStep {
   readonly at: string;
   readonly description: string;
-  /** The requests that this step stands for, one or several alike; none for the redirect, which is a browser's. */
+  /** The request of the step, or one of several equal requests; absent for a redirect, which the browser follows. */
   readonly entry?: LoggedRequest;
   readonly count: number;
 }
@@ -20,11 +20,11 @@ export interface TimelineStep {
 export interface ApplicationTimeline {
   /** Newest first. */
   readonly logins: readonly LoginTimeline[];
-  /** Requests of the application that belong to no login that was seen, as with tokens issued by hand. */
+  /** Requests of the application that belong to no logged login, such as those with tokens of the admin API. */
   readonly others: readonly TimelineStep[];
 }
 
-/** Puts the requests of an application together. A token belongs to the latest login of its person that was answered. */
+/** Groups the requests of an application by login. A token belongs to the latest completed login of its person. */
 export function buildTimeline(requests: readonly TracedRequest[], clientId: string): ApplicationTimeline {
   const logins: LoginDraft[] = [];
   const others: TimelineStep[] = [];
@@ -46,28 +46,28 @@ interface LoginDraft {
   readonly steps: TimelineStep[];
 }
 
-/** The same authorization request goes on until it is answered; sent again after that, it is a new login. */
+/** Requests with the same authorization request are one login until it is answered; after that, they start a new one. */
 function openLogin(logins: LoginDraft[], entry: LoggedRequest, { login: key }: LoginTrace): LoginDraft {
   const known = logins.findLast((one) => one.key === key);
   if (known !== undefined && (!known.isAnswered || entry.method === 'POST')) return known;
-  const fresh: LoginDraft = { at: entry.at, key, person: undefined, isAnswered: false, steps: [] };
-  logins.push(fresh);
-  return fresh;
+  const login: LoginDraft = { at: entry.at, key, person: undefined, isAnswered: false, steps: [] };
+  logins.push(login);
+  return login;
 }
 
 function latestAnsweredLogin(logins: readonly LoginDraft[], { person }: LoginTrace): LoginDraft | undefined {
   return logins.findLast((one) => one.isAnswered && (one.person === undefined || one.person === person));
 }
 
-/** Calls that are alike are one step with a number, because a script makes hundreds of them. */
+/** Consecutive equal API calls are one step with a count, because a script can send hundreds. */
 function appendStep(steps: TimelineStep[], entry: LoggedRequest, trace: LoginTrace): void {
-  const what = describeStep(entry, trace);
-  const before = steps.at(-1);
-  if (before?.entry !== undefined && entry.path.startsWith('/v2/') && isAlike(before.entry, entry)) {
-    steps[steps.length - 1] = { ...before, count: before.count + 1 };
+  const description = describeStep(entry, trace);
+  const previous = steps.at(-1);
+  if (previous?.entry !== undefined && entry.path.startsWith('/v2/') && isEqualRequest(previous.entry, entry)) {
+    steps[steps.length - 1] = { ...previous, count: previous.count + 1 };
     return;
   }
-  steps.push({ at: entry.at, description: what, entry, count: 1 });
+  steps.push({ at: entry.at, description, entry, count: 1 });
   if (trace.redirect !== undefined) {
     const { host, outcome } = trace.redirect;
     steps.push({
@@ -78,7 +78,7 @@ function appendStep(steps: TimelineStep[], entry: LoggedRequest, trace: LoginTra
   }
 }
 
-function isAlike(one: LoggedRequest, other: LoggedRequest): boolean {
+function isEqualRequest(one: LoggedRequest, other: LoggedRequest): boolean {
   return (
     one.method === other.method && one.path === other.path && one.status === other.status && one.fault === other.fault
   );
@@ -94,7 +94,7 @@ function describeStep({ method, path, status, grant_type }: LoggedRequest, { red
     case 'POST /panel/sign-in':
       return isRefused ? 'Sign-in refused' : 'Signed in';
     case 'POST /v1/oauth/authorize':
-      if (redirect === undefined) return isRefused ? 'Consent form refused' : 'Another account wanted';
+      if (redirect === undefined) return isRefused ? 'Consent form refused' : 'Another account requested';
       return redirect.outcome === 'access_denied' ? 'Consent denied' : 'Consent given';
     case 'POST /v1/oauth/token':
       if (grant_type === 'refresh_token') return isRefused ? 'Refresh refused' : 'Tokens refreshed';

@@ -8,7 +8,7 @@ import type { SandboxGrant } from './records.ts';
 import type { LoginTrace } from './request-log.ts';
 import type { SandboxService } from './service.ts';
 
-/** Of a request that carries an authorization request in its query. */
+/** The trace of a request whose query is an authorization request. */
 export function traceAuthorizationRequest(
   request: HttpRequest,
   query: string,
@@ -21,12 +21,12 @@ export function traceAuthorizationRequest(
   return { clientId, login, ...(person === undefined ? {} : { person }) };
 }
 
-/** Of a request that presents a code or a token. */
-export function traceGrant(mandate: SandboxGrant | undefined): LoginTrace | undefined {
-  return mandate === undefined ? undefined : { clientId: mandate.clientId, person: mandate.person };
+/** The trace of a request with a code or a token. */
+export function traceGrant(grant: SandboxGrant | undefined): LoginTrace | undefined {
+  return grant === undefined ? undefined : { clientId: grant.clientId, person: grant.person };
 }
 
-/** The same trace once the answer is known. */
+/** Adds the redirect of the reply to the trace of a login. */
 export function addRedirect(
   trace: LoginTrace | undefined,
   { headers: { location } }: HttpReply,

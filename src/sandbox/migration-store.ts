@@ -1,27 +1,27 @@
 import type { SandboxMigration, SandboxMigrationEnd } from './records.ts';
 import type { StateTable } from './state/state-table.ts';
 
-/** Online migrations; at most one of a cluster is under way. */
+/** Online migrations. At most one runs for each cluster. */
 export interface MigrationStore {
   readonly all: StateTable<SandboxMigration>;
-  /** Ids of the latest by the cluster they fill. */
+  /** Id of the latest migration by the UUID of its target cluster. */
   readonly latest: Map<string, string>;
 }
 
-/** spec §8: an online migration stops by itself after two weeks. */
-const LONGEST_MS = 14 * 86_400_000;
+/** An online migration stops automatically after two weeks (spec §8). */
+const MAX_DURATION_MS = 14 * 86_400_000;
 
 export type RecordedMigrationStatus = 'running' | 'canceled' | SandboxMigrationEnd['status'];
 
-/** How a migration stands at an instant of the virtual clock. */
+/** The status of a migration at an instant of the virtual clock. */
 export interface MigrationOutcome {
   readonly status: RecordedMigrationStatus;
-  /** When and why it stopped. */
+  /** Set when it has ended; `at` in milliseconds of the virtual clock. */
   readonly stop?: { readonly at: number; readonly reason?: string };
 }
 
 export function getMigrationOutcome(migration: SandboxMigration, now: number): MigrationOutcome {
-  const deadline = migration.startedAt + LONGEST_MS;
+  const deadline = migration.startedAt + MAX_DURATION_MS;
   const { stoppedAt, ended } = migration;
   if (ended !== undefined && ended.at < deadline) {
     const { status, ...stop } = ended;
@@ -36,7 +36,7 @@ export function getMigrationOutcome(migration: SandboxMigration, now: number): M
 }
 
 export function getMigrationDeadline(migration: SandboxMigration): number {
-  return migration.startedAt + LONGEST_MS;
+  return migration.startedAt + MAX_DURATION_MS;
 }
 
 export function createMigrationStore(all: StateTable<SandboxMigration>): MigrationStore {
@@ -52,7 +52,7 @@ export function isMigrationRunning(migrations: MigrationStore, cluster: string, 
   return latest !== undefined && getMigrationOutcome(latest, now).status === 'running';
 }
 
-/** undefined while another migration into the cluster runs. */
+/** Adds the migration; returns undefined when another migration into the cluster is running. */
 export function addMigration(migrations: MigrationStore, migration: SandboxMigration): SandboxMigration | undefined {
   if (isMigrationRunning(migrations, migration.cluster, migration.startedAt)) return undefined;
   migrations.all.put(migration);
@@ -60,22 +60,27 @@ export function addMigration(migrations: MigrationStore, migration: SandboxMigra
   return migration;
 }
 
-/** A migration that has ended stays as it ended. */
+/** Has no effect on a migration that has ended. */
 export function markMigrationStopped(migrations: MigrationStore, migration: SandboxMigration, now: number): void {
-  change(migrations, migration, now, { stoppedAt: now });
+  updateRunning(migrations, migration, now, { stoppedAt: now });
 }
 
-/** It has ended by itself; one that was stopped before stays stopped. */
+/** Records that it finished or failed. Has no effect on a migration that was stopped before. */
 export function markMigrationEnded(
   migrations: MigrationStore,
   migration: SandboxMigration,
   ended: SandboxMigrationEnd,
 ): void {
-  change(migrations, migration, ended.at, { ended });
+  updateRunning(migrations, migration, ended.at, { ended });
 }
 
-function change({ all }: MigrationStore, { id }: SandboxMigration, now: number, what: Partial<SandboxMigration>): void {
+function updateRunning(
+  { all }: MigrationStore,
+  { id }: SandboxMigration,
+  now: number,
+  update: Partial<SandboxMigration>,
+): void {
   const current = all.get(id);
   if (current === undefined || getMigrationOutcome(current, now).status !== 'running') return;
-  all.put({ ...current, ...what });
+  all.put({ ...current, ...update });
 }

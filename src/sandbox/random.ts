@@ -1,9 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
 
-/** A source of bytes: the machine's, or one that says the same thing at every start. */
+/** A generator of random bytes. */
 export type Random = (count: number) => Uint8Array;
 
-/** Asks the machine for many bytes at a time, because each asking costs as much as the rest of a token exchange. */
+/** The generator of the system. Requests many bytes at a time, because each call costs as much as the rest of a token exchange. */
 export function systemRandom(): Random {
   let pool = randomBytes(POOL_BYTES);
   let used = 0;
@@ -18,7 +18,7 @@ export function systemRandom(): Random {
   };
 }
 
-/** Stable ids for scripts: SHA-256 in counter mode. Nothing that must be unguessable is drawn from it. */
+/** The same bytes at every start: SHA-256 in counter mode. Not for values that must be unpredictable. */
 export function seededRandom(seed: number): Random {
   let counter = 0;
   let rest = Buffer.alloc(0);
@@ -33,22 +33,22 @@ export function seededRandom(seed: number): Random {
   };
 }
 
-/** Letters and digits, each worth 5.95 bits; bytes that would favour some of them are thrown away. */
-export function randomString(chance: Random, length: number): string {
-  // Added up letter by letter, each of the thousands of tokens would be kept as a chain of its beginnings.
-  const chosen = Buffer.allocUnsafe(length);
+/** Letters and digits with 5.95 bits of entropy each. Bytes that would make some of them more likely are discarded. */
+export function randomString(random: Random, length: number): string {
+  // A buffer, because V8 keeps a string that is built by appending as a chain of its parts.
+  const characters = Buffer.allocUnsafe(length);
   let filled = 0;
   while (filled < length) {
-    for (const byte of chance(length)) {
-      if (byte < UNBIASED_LIMIT && filled < length) chosen[filled++] = ALPHABET.charCodeAt(byte % ALPHABET.length);
+    for (const byte of random(length)) {
+      if (byte < UNBIASED_LIMIT && filled < length) characters[filled++] = ALPHABET.charCodeAt(byte % ALPHABET.length);
     }
   }
-  return chosen.toString('latin1');
+  return characters.toString('latin1');
 }
 
 /** A version 4 UUID. */
-export function randomUuid(chance: Random): string {
-  const bytes = Buffer.from(chance(16));
+export function randomUuid(random: Random): string {
+  const bytes = Buffer.from(random(16));
   bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40;
   bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
   const hex = bytes.toString('hex');

@@ -1,7 +1,7 @@
 import type { SandboxCluster } from './records.ts';
 import type { SeedData } from './seed-data.ts';
 
-/** What a newcomer needs to know about a sandbox that has started. */
+/** The line that a sandbox prints when it has started: addresses, credentials and users. */
 export interface ReadyLine {
   readonly auth_url: string;
   readonly base_url: string;
@@ -27,7 +27,7 @@ export interface ReadyCluster {
   readonly name: string;
   readonly engine: 'postgresql' | 'redis';
   readonly version: string;
-  /** Where rows really go, as `host:port`, or `none`. */
+  /** Server that receives the rows of migrations, as `host:port`, or `none`. */
   readonly data_plane: string;
   readonly connection: { readonly port: number };
 }
@@ -39,7 +39,7 @@ export interface ReadyLineInput {
   readonly planeOf: (cluster: SandboxCluster) => DataPlaneAddress | undefined;
 }
 
-/** What is seen of a server behind a cluster. */
+/** Address and version of the server of a cluster. */
 export interface DataPlaneAddress {
   readonly host: string;
   readonly port: number;

@@ -25,22 +25,22 @@ export interface SandboxCluster {
   readonly uuid: string;
   readonly name: string;
   readonly engine: 'postgresql' | 'redis';
-  /** Of the service; one with a data plane has that of its server. */
+  /** Version that the service reports. A cluster with a data plane reports the version of its server instead. */
   readonly version: string;
 }
 
-/** What a person allowed an application: codes and tokens live only as long as the authorization they name. */
+/** The approval of an application by a person. Codes and tokens are valid only while the authorization they name exists. */
 export interface Authorization {
   readonly id: string;
   readonly person: string;
   readonly clientId: string;
   readonly scope: Scope;
-  /** UUID of the team it was given under; absent for the person's own account. */
+  /** UUID of the team whose resources it covers; absent for the person's own account. */
   readonly team?: string;
   readonly since: number;
 }
 
-/** Whom a code or a token speaks for, and how far. */
+/** What a code or a token authorizes. */
 export interface SandboxGrant {
   readonly authorization: string;
   readonly person: string;
@@ -52,11 +52,11 @@ export interface SandboxGrant {
 export interface AuthorizationCode extends SandboxGrant {
   readonly code: string;
   readonly redirectUri: string;
-  /** S256 challenge, when one was sent. */
+  /** S256 code challenge, if the authorization request had one. */
   readonly challenge?: string;
-  /** Milliseconds of the virtual clock; dead from this instant on. */
+  /** Milliseconds of the virtual clock. */
   readonly expiresAt: number;
-  /** Access token of the grant the code was exchanged for. */
+  /** Access token that the code was exchanged for. */
   readonly usedFor?: string;
 }
 
@@ -65,10 +65,10 @@ export interface TokenPair extends SandboxGrant {
   readonly accessToken: string;
   readonly refreshToken?: string;
   readonly issuedAt: number;
-  /** Milliseconds of the virtual clock; the access token is dead from this instant on. */
+  /** Expiry of the access token, in milliseconds of the virtual clock. */
   readonly expiresAt: number;
   readonly end?: 'revoked' | 'refreshed';
-  /** Access token of the pair a refresh put in its place. */
+  /** Access token of the pair that a refresh issued. */
   readonly successor?: string;
 }
 
@@ -82,7 +82,7 @@ export interface BrowserSession {
 export interface CsrfToken {
   /** CSRF token. */
   readonly token: string;
-  /** What it was made for. */
+  /** Identifies the form that the token is valid for. */
   readonly form: string;
 }
 
@@ -97,7 +97,7 @@ export interface SandboxDroplet {
   readonly features: readonly string[];
   readonly vpc?: string;
   readonly createdAt: number;
-  /** Before this instant of the virtual clock the droplet is new, from it on active. */
+  /** The status is `new` before this instant of the virtual clock and `active` from it on. */
   readonly activeAt: number;
 }
 
@@ -111,7 +111,7 @@ export interface SandboxAction {
   readonly completedAt: number;
 }
 
-/** Where a migration reads from; its password is kept nowhere. */
+/** The source of a migration. The password is not stored. */
 export interface SandboxMigrationSource {
   readonly host: string;
   readonly port?: number;
@@ -123,15 +123,15 @@ export interface SandboxMigrationSource {
 
 export interface SandboxMigration {
   readonly id: string;
-  /** UUID of the target. */
+  /** UUID of the target cluster. */
   readonly cluster: string;
   readonly source: SandboxMigrationSource;
   readonly startedAt: number;
-  /** When a person stopped it. */
+  /** When a user stopped it, in milliseconds of the virtual clock. */
   readonly stoppedAt?: number;
-  /** Rows are moved, or were. */
+  /** Whether the cluster had a data plane, so that rows were copied. */
   readonly isReal?: boolean;
-  /** How it ended by itself. */
+  /** Set when it finished or failed. */
   readonly ended?: SandboxMigrationEnd;
 }
 
@@ -141,7 +141,7 @@ export interface SandboxMigrationEnd {
   readonly reason?: string;
 }
 
-/** What stands in for the person at the authorization endpoint. */
+/** How the authorization endpoint decides: by its pages, or automatically for a person. */
 export type ConsentScript =
   | { readonly mode: 'ask' }
   | { readonly mode: 'deny' }

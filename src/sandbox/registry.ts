@@ -1,7 +1,7 @@
 import type { Application, Person, SandboxCluster, Team } from './records.ts';
 import type { SeedData } from './seed-data.ts';
 
-/** Who and what is registered; it does not change while the sandbox runs. */
+/** People, teams, applications and clusters by their ids. Only restoring a snapshot changes them. */
 export interface Registry {
   readonly application: (clientId: string) => Application | undefined;
   readonly cluster: (uuid: string) => SandboxCluster | undefined;

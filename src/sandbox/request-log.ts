@@ -1,51 +1,51 @@
 import type { FaultOutcome } from './faults/fault.ts';
 
-/** One request as it may be shown: the query and every secret are left out. */
+/** A logged request, without query and secrets. */
 export interface LoggedRequest extends Partial<FaultOutcome> {
   /** ISO 8601, on the virtual clock. */
   readonly at: string;
   readonly method: string;
   readonly path: string;
-  /** Of the answer as it was made; 0 when a fault made none. */
+  /** Status of the reply; 0 when a fault prevented it. */
   readonly status: number;
   readonly client_id?: string;
   readonly grant_type?: string;
-  /** The last four characters of the token that was presented. */
+  /** The last four characters of the token that was sent. */
   readonly token_hint?: string;
-  /** Of a request that met a fault: whether the last byte of its answer has left. */
+  /** For a request with a fault: whether the whole reply was sent. */
   readonly delivered?: boolean;
 }
 
-/** What a request is about, known before it is answered. */
+/** The fields that are known before the reply. */
 export type LogFields = Pick<LoggedRequest, 'client_id' | 'grant_type' | 'token_hint'>;
 
-/** What ties the requests of one login together. It stands beside an entry of the request log and holds no secret. */
+/** Connects the requests of one login. It is kept with the log entry and contains no secret. */
 export interface LoginTrace {
   readonly clientId: string;
-  /** UUID, as far as it is known before the answer. */
+  /** UUID, if it is known before the reply. */
   readonly person?: string;
-  /** The same for every request that carries the same authorization request. */
+  /** Hash of the authorization request: equal for all requests that contain the same one. */
   readonly login?: string;
-  /** Where the application was answered, and with what. */
+  /** Destination and result of the redirect to the application. */
   readonly redirect?: { readonly host: string; readonly outcome: string };
 }
 
-/** An entry with what only the pages of the control panel make use of. */
+/** A log entry with its trace, for the control panel. */
 export interface TracedRequest {
   readonly entry: LoggedRequest;
   readonly trace: LoginTrace | undefined;
 }
 
-/** Keeps the latest requests and counts all of them; `endpoint` is `METHOD path`, with the path as sent or as the route writes it. */
+/** Keeps the latest requests and counts all. An `endpoint` is `METHOD path`, with the path as sent or of the route. */
 export interface RequestLog {
-  /** Returns what to call when the answer to a request that met a fault has been delivered. */
+  /** Returns a function to call when the reply to a request with a fault was delivered. */
   readonly add: (entry: LoggedRequest, endpoint: string, trace?: LoginTrace) => () => void;
   readonly list: (endpoint: string | undefined) => readonly LoggedRequest[];
-  /** Every request that was kept, oldest first. */
+  /** Every kept request, oldest first. */
   readonly traced: () => readonly TracedRequest[];
   readonly counts: () => Readonly<Record<string, number>>;
   readonly clear: () => void;
-  /** Resolves when at least `count` requests match, or when the signal fires. */
+  /** Resolves when at least `count` requests match, or when the signal aborts. */
   readonly waitFor: (endpoint: string | undefined, count: number, signal: AbortSignal) => Promise<void>;
 }
 
@@ -70,10 +70,10 @@ export function createRequestLog(): RequestLog {
     add: (entry, endpoint, trace) => {
       const kept: LogEntry = { entry, endpoint, trace };
       entries.push(kept);
-      // Cut rarely, so that a long run costs no more per request than a short one.
+      // Removed in large steps, because removing from the start of an array is slow.
       if (entries.length > 2 * LOG_LIMIT) entries.splice(0, LOG_LIMIT);
       counts.set(endpoint, (counts.get(endpoint) ?? 0) + 1);
-      for (const look of [...waiting]) look();
+      for (const check of [...waiting]) check();
       return () => {
         kept.entry = { ...kept.entry, delivered: true };
       };
@@ -85,21 +85,21 @@ export function createRequestLog(): RequestLog {
     waitFor: (endpoint, count, signal) =>
       new Promise((resolve) => {
         const finish = (): void => {
-          waiting.delete(look);
+          waiting.delete(check);
           signal.removeEventListener('abort', finish);
           resolve();
         };
-        const look = (): void => {
+        const check = (): void => {
           if (signal.aborted || list(endpoint).length >= count) finish();
         };
-        waiting.add(look);
+        waiting.add(check);
         signal.addEventListener('abort', finish);
-        look();
+        check();
       }),
   };
 }
 
-/** Enough to tell two tokens apart, and nothing to guess the rest from. */
+/** The last four characters of a token: enough to distinguish tokens, too little to guess one. */
 export function getTokenHint(token: string): string | undefined {
   return token.length >= 16 ? token.slice(-4) : undefined;
 }
@@ -110,7 +110,7 @@ interface LogEntry {
   readonly trace: LoginTrace | undefined;
 }
 
-function matches(entry: LoggedRequest, endpoint: string, wanted: string | undefined): boolean {
-  if (wanted === undefined) return true;
-  return [endpoint, `${entry.method} ${entry.path}`, entry.path].includes(wanted);
+function matches(entry: LoggedRequest, endpoint: string, filter: string | undefined): boolean {
+  if (filter === undefined) return true;
+  return [endpoint, `${entry.method} ${entry.path}`, entry.path].includes(filter);
 }

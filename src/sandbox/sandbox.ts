@@ -23,49 +23,49 @@ import { createRateLimiter, parseRateLimit, type RateLimiter } from './v2/rate-l
 import { World } from './world.ts';
 
 export interface SandboxOptions {
-  /** 0 or absent: any free port. */
+  /** Default: any free port, or the port of the saved state. */
   readonly port?: number;
   readonly apiPort?: number;
-  /** 127.0.0.1, ::1 or localhost. */
+  /** 127.0.0.1 (default), ::1 or localhost. */
   readonly host?: string;
   readonly callbackUrls?: readonly string[];
   readonly apps?: readonly { readonly name: string; readonly callbackUrl: string }[];
-  /** Makes ids, client credentials and passwords the same at every start; tokens stay random. */
+  /** With a seed, ids, client credentials and passwords are the same at every start. Tokens are always random. */
   readonly seed?: number;
-  /** For instance `5000/h,250/m`; absent: the headers are sent and nothing is enforced. */
+  /** For instance `5000/h,250/m`. Default: rate limit headers are sent and no limit is enforced. */
   readonly rateLimit?: string;
   readonly dropletLimit?: number;
   readonly revokeOnReplay?: boolean;
   readonly unknownTokenStatus?: 404 | 401;
-  /** A folder in which everything is kept; it has one sandbox at a time. Absent: memory, gone when the sandbox closes. */
+  /** Folder for the state, used by one sandbox at a time. Default: the state is lost when the sandbox closes. */
   readonly state?: string;
-  /** Bytes of the journal in that folder from which on it is folded into a new snapshot. */
+  /** Size of the journal in that folder, in bytes, above which a new snapshot replaces it. */
   readonly compactAt?: number;
-  /** Servers behind clusters: migrations into those really move rows. */
+  /** Servers of clusters. Migrations into these clusters copy rows. */
   readonly clusters?: readonly ClusterDataPlane[];
-  /** A migration ends by itself when nothing was left to replicate for 60 s of the virtual clock. */
+  /** Finishes a migration after 60 s of the virtual clock without changes to replicate. */
   readonly finishWhenIdle?: boolean;
-  /** Where migrations look for pg_dump; absent: they read the catalogue. */
+  /** Environment in which migrations search for pg_dump. Default: empty, so that they read the system catalogs. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly now?: () => number;
 }
 
 export interface Sandbox {
   readonly ready: ReadyLine;
-  /** What was found in the state folder and should be known, such as the torn end of a journal. */
+  /** A warning about the state folder or about objects of earlier migrations, one line each. */
   readonly notice: string | undefined;
-  /** Resolves when the state cannot be saved any more; nothing is answered from then on. Pending for ever otherwise. */
+  /** Resolves with the error when the state could not be written; every request is answered with 500 after that. */
   readonly failure: Promise<Error>;
   readonly close: () => Promise<void>;
   readonly world: World;
   readonly faults: FaultList;
-  /** What was logged of an endpoint (`METHOD path`), or of all; oldest first. */
+  /** The logged requests to an endpoint (`METHOD path`), or all; oldest first. */
   readonly requests: (endpoint?: string) => readonly LoggedRequest[];
 }
 
 /**
- * Starts both origins. Rejects with an Error whose `code` is EADDRINUSE and whose `port` is the one that is taken, or with a
- * StateError.
+ * Starts both origins. Rejects with a StateError when the state folder cannot be used, and with an Error with `code` (such as
+ * EADDRINUSE) and `port` when a port cannot be used.
  */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const limiter = createRateLimiter(options.rateLimit === undefined ? undefined : parseRateLimit(options.rateLimit));
@@ -74,40 +74,40 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
 
   const state = options.state === undefined ? undefined : openStateFolder(options.state, options.compactAt);
   const closing = new AbortController();
-  const doors: ListeningOrigin[] = [];
-  let keeper: StateWriter | undefined;
+  const origins: ListeningOrigin[] = [];
+  let writer: StateWriter | undefined;
   let planes: DataPlanes | undefined;
   const close = async (): Promise<void> => {
     closing.abort();
     await planes?.close();
-    await Promise.all(doors.map((door) => door.close()));
-    await keeper?.close();
+    await Promise.all(origins.map((origin) => origin.close()));
+    await writer?.close();
     state?.release();
   };
   let service: SandboxService | undefined;
   const serve =
-    <R extends Route>(side: OriginServer<R>) =>
+    <R extends Route>(server: OriginServer<R>) =>
     (port: number): HttpHandler => {
       return (message, body) => {
         if (service === undefined) return STARTING;
-        const reply = handleRequest(side, service, port, message, body);
-        return keeper === undefined ? reply : replyWhenSaved(reply, keeper);
+        const reply = handleRequest(server, service, port, message, body);
+        return writer === undefined ? reply : replyWhenSaved(reply, writer);
       };
     };
   const limitOf = (message: IncomingMessage): number =>
     service === undefined ? DEFAULT_BODY_LIMIT : requestBodyLimit(message, service.settings);
   try {
-    const known = state?.saved?.identity;
-    const host = options.host ?? known?.host ?? '127.0.0.1';
+    const savedIdentity = state?.saved?.identity;
+    const host = options.host ?? savedIdentity?.host ?? '127.0.0.1';
     if (!LOOPBACK_HOSTS.includes(host)) {
-      throw new Error(`host ${host} is not a loopback host: the sandbox listens on 127.0.0.1, ::1 or localhost`);
+      throw new Error(`host ${host} is not a loopback host; use 127.0.0.1, ::1 or localhost`);
     }
     planes = await openDataPlanes({ ...options, now: () => service?.world.now() ?? 0 });
-    const auth = await openListeningOrigin(host, options.port ?? known?.port ?? 0, serve(authServer), limitOf);
-    doors.push(auth);
-    const api = await openListeningOrigin(host, options.apiPort ?? known?.apiPort ?? 0, serve(apiServer));
-    doors.push(api);
-    const furnished = await createService(options, {
+    const auth = await openListeningOrigin(host, options.port ?? savedIdentity?.port ?? 0, serve(authServer), limitOf);
+    origins.push(auth);
+    const api = await openListeningOrigin(host, options.apiPort ?? savedIdentity?.apiPort ?? 0, serve(apiServer));
+    origins.push(api);
+    const created = await createService(options, {
       limiter,
       auth,
       api,
@@ -115,19 +115,19 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
       closing: closing.signal,
       planes,
     });
-    const { world, faults, log, settings } = furnished;
-    const seedNumber = options.seed ?? known?.seedNumber;
-    keeper = await state?.startWriter(world, {
+    const { world, faults, log, settings } = created;
+    const seedNumber = options.seed ?? savedIdentity?.seedNumber;
+    writer = await state?.startWriter(world, {
       adminToken: settings.adminToken,
       host,
       port: auth.port,
       apiPort: api.port,
       ...(seedNumber === undefined ? {} : { seedNumber }),
     });
-    service = furnished;
-    const left = await planes.recover(world);
-    const notice = [state?.notice, ...left].filter((line) => line !== undefined).join('\n');
-    const failure = keeper?.failure ?? new Promise<Error>(() => {});
+    service = created;
+    const leftovers = await planes.recover(world);
+    const notice = [state?.notice, ...leftovers].filter((line) => line !== undefined).join('\n');
+    const failure = writer?.failure ?? new Promise<Error>(() => {});
     const requests: Sandbox['requests'] = (endpoint) => log.list(endpoint);
     return {
       ready: service.ready,
@@ -157,19 +157,19 @@ async function createService(
   options: SandboxOptions,
   { limiter, auth, api, saved, closing, planes }: ServiceParts,
 ): Promise<SandboxService> {
-  const chance = systemRandom();
-  const registration = { ...options, clusters: planes.clusters };
+  const random = systemRandom();
+  const seedOptions = { ...options, clusters: planes.clusters };
   const seed =
-    saved === undefined ? await createSeedData(registration, chance) : updateSeedData(saved, registration, chance);
-  const adminToken = saved?.identity.adminToken ?? randomString(chance, 43);
-  const world = new World(seed, chance, options.now ?? Date.now, saved?.world);
+    saved === undefined ? await createSeedData(seedOptions, random) : updateSeedData(saved, seedOptions, random);
+  const adminToken = saved?.identity.adminToken ?? randomString(random, 43);
+  const world = new World(seed, random, options.now ?? Date.now, saved?.world);
   return {
     world,
     log: createRequestLog(),
     limiter,
     faults: createFaultList(),
     planes,
-    // Another snapshot may bring other people and applications.
+    // Computed at each use, because restoring a snapshot may change people and applications.
     get ready() {
       const { origin: authUrl } = auth;
       return buildReadyLine(world.seed, { authUrl, baseUrl: api.origin, adminToken, planeOf: planes.planeOf });
@@ -178,7 +178,7 @@ async function createService(
     settings: {
       adminToken,
       adminAuthority: new URL(auth.origin).host,
-      // Cookies know no ports, so two sandboxes of one machine would sign each other out under one name.
+      // Cookies are shared by all ports of a host, so each sandbox needs its own name.
       cookieName: `sandbox_session_${auth.port}`,
       dropletLimit: options.dropletLimit ?? Number.POSITIVE_INFINITY,
       revokeOnReplay: options.revokeOnReplay ?? false,

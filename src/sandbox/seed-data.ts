@@ -1,7 +1,7 @@
 import { type Random, randomString, randomUuid } from './random.ts';
 import type { Application, Person, SandboxCluster, Team } from './records.ts';
 
-/** The world as it is at the start and after every reset. */
+/** The initial state of a sandbox, restored by every reset. */
 export interface SeedData {
   readonly people: readonly Person[];
   readonly teams: readonly Team[];
@@ -18,22 +18,22 @@ export interface SeedDroplet {
   readonly size: string;
   readonly image: number;
   readonly tags: readonly string[];
-  /** How long before the start it was created, in milliseconds. */
+  /** Time from its creation to the start of the sandbox, in milliseconds. */
   readonly age: number;
 }
 
-/** Draws every id in one fixed order, so that a seeded chance gives the same ones at every start. */
+/** Generates all ids in a fixed order, so that a seeded generator gives the same ids at every start. */
 export function generateSeedData(
-  chance: Random,
+  random: Random,
   applications: readonly { readonly name: string; readonly callbackUrls: readonly string[] }[],
   moreClusters: readonly Omit<SandboxCluster, 'uuid'>[] = [],
 ): SeedData {
-  const team: Team = { uuid: randomUuid(chance), name: 'Harbour Works' };
-  const alone: Person = person(chance, 'Maya Lindqvist', 'maya@example.com', []);
-  const member: Person = person(chance, 'Tomás Okafor', 'tomas@example.com', [team.uuid]);
+  const team: Team = { uuid: randomUuid(random), name: 'Harbour Works' };
+  const alone: Person = person(random, 'Maya Lindqvist', 'maya@example.com', []);
+  const member: Person = person(random, 'Tomás Okafor', 'tomas@example.com', [team.uuid]);
   const clusters: readonly SandboxCluster[] = [
-    { uuid: randomUuid(chance), name: 'orders', engine: 'postgresql', version: '17' },
-    { uuid: randomUuid(chance), name: 'cache', engine: 'redis', version: '7' },
+    { uuid: randomUuid(random), name: 'orders', engine: 'postgresql', version: '17' },
+    { uuid: randomUuid(random), name: 'cache', engine: 'redis', version: '7' },
   ];
   const seed: SeedData = {
     people: [alone, member],
@@ -42,8 +42,8 @@ export function generateSeedData(
     applications: applications.map(({ name, callbackUrls }) => ({
       name,
       callbackUrls,
-      clientId: randomString(chance, 40),
-      clientSecret: randomString(chance, 48),
+      clientId: randomString(random, 40),
+      clientSecret: randomString(random, 48),
     })),
     droplets: [
       { account: alone.uuid, name: 'web-01', ...SMALL, region: 'fra1', tags: ['web'], age: 21 * DAY },
@@ -55,25 +55,27 @@ export function generateSeedData(
     ],
     firstId: 400_000_001,
   };
-  return { ...seed, clusters: addClusters(clusters, moreClusters, chance) };
+  return { ...seed, clusters: addClusters(clusters, moreClusters, random) };
 }
 
-/** Adds those that are not there by name; one that is there under another engine is somebody's mistake. */
+/** Adds the clusters whose names are new. Throws when a known cluster has another engine. */
 export function addClusters(
   known: readonly SandboxCluster[],
-  wanted: readonly Omit<SandboxCluster, 'uuid'>[],
-  chance: Random,
+  additional: readonly Omit<SandboxCluster, 'uuid'>[],
+  random: Random,
 ): readonly SandboxCluster[] {
-  const other = wanted.find(({ name, engine }) => known.some((one) => one.name === name && one.engine !== engine));
-  if (other !== undefined) throw new Error(`the cluster ${other.name} is not of the engine ${other.engine}`);
-  const added = wanted.filter(({ name }) => known.every((one) => one.name !== name));
-  return [...known, ...added.map((cluster) => ({ uuid: randomUuid(chance), ...cluster }))];
+  const mismatch = additional.find(({ name, engine }) =>
+    known.some((one) => one.name === name && one.engine !== engine),
+  );
+  if (mismatch !== undefined) throw new Error(`cluster ${mismatch.name} is not a ${mismatch.engine} cluster`);
+  const added = additional.filter(({ name }) => known.every((one) => one.name !== name));
+  return [...known, ...added.map((cluster) => ({ uuid: randomUuid(random), ...cluster }))];
 }
 
 const DAY = 86_400_000;
 const SMALL = { size: 's-1vcpu-1gb', image: 155_133_621 } as const;
 const LARGE = { size: 's-4vcpu-8gb', image: 164_502_311 } as const;
 
-function person(chance: Random, name: string, email: string, teams: readonly string[]): Person {
-  return { uuid: randomUuid(chance), name, email, password: randomString(chance, 14), teams };
+function person(random: Random, name: string, email: string, teams: readonly string[]): Person {
+  return { uuid: randomUuid(random), name, email, password: randomString(random, 14), teams };
 }

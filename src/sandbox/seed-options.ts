@@ -5,20 +5,20 @@ import { addClusters, generateSeedData, type SeedData } from './seed-data.ts';
 import type { SandboxIdentity } from './state/saved-state.ts';
 import { StateError } from './state/state-error.ts';
 
-/** What a start can say about who is registered. */
+/** The options of a start that change the seed data. */
 export interface SeedOptions {
   readonly callbackUrls?: readonly string[];
   readonly apps?: readonly { readonly name: string; readonly callbackUrl: string }[];
   readonly seed?: number;
-  /** Those with a data plane. */
+  /** Clusters with a data plane. */
   readonly clusters?: readonly Omit<SandboxCluster, 'uuid'>[];
 }
 
-/** Everything drawn anew, with callback URLs on ports that are free at the moment. */
-export async function createSeedData(options: SeedOptions, chance: Random): Promise<SeedData> {
+/** New seed data. Callback URLs that are not given use ports that are free now. */
+export async function createSeedData(options: SeedOptions, random: Random): Promise<SeedData> {
   const { callbackUrls = [], apps = [] } = options;
   const [free = 0, other = 0] = await findFreePorts(2);
-  const draw = options.seed === undefined ? chance : seededRandom(options.seed);
+  const generator = options.seed === undefined ? random : seededRandom(options.seed);
   const applications = [
     {
       name: 'Sandbox CLI',
@@ -27,21 +27,21 @@ export async function createSeedData(options: SeedOptions, chance: Random): Prom
     { name: 'Sandbox Dashboard', callbackUrls: [`http://127.0.0.1:${other}/callback`] },
     ...apps.map(({ name, callbackUrl }) => ({ name, callbackUrls: [callbackUrl] })),
   ];
-  return generateSeedData(draw, applications, options.clusters);
+  return generateSeedData(generator, applications, options.clusters);
 }
 
-/** What was saved, and what the options say otherwise: other callback URLs, and applications that were not there before. */
+/** The saved seed data, with the callback URLs, applications and clusters of the options. Throws a StateError for another seed. */
 export function updateSeedData(
   saved: { readonly seed: SeedData; readonly identity: Pick<SandboxIdentity, 'seedNumber'> },
   options: SeedOptions,
-  chance: Random,
+  random: Random,
 ): SeedData {
   const { callbackUrls = [], apps = [], seed } = options;
   const { seedNumber } = saved.identity;
   if (seed !== undefined && seed !== seedNumber) {
-    const known = seedNumber === undefined ? 'without a seed' : `with the seed ${seedNumber}`;
-    throw new StateError('unusable', `the ids of this state were drawn ${known}, not with the seed ${seed}`, {
-      hint: 'leave `--seed` out, or name another folder with `--state`',
+    const known = seedNumber === undefined ? 'without a seed' : `with seed ${seedNumber}`;
+    throw new StateError('unusable', `the ids of the saved state were generated ${known}, not with seed ${seed}`, {
+      hint: 'omit `--seed`, or name another folder with `--state`',
     });
   }
   const known = saved.seed.applications.map((application, at): Application => {
@@ -55,10 +55,10 @@ export function updateSeedData(
       return {
         name,
         callbackUrls: [callbackUrl],
-        clientId: randomString(chance, 40),
-        clientSecret: randomString(chance, 48),
+        clientId: randomString(random, 40),
+        clientSecret: randomString(random, 48),
       };
     });
-  const clusters = addClusters(saved.seed.clusters, options.clusters ?? [], chance);
+  const clusters = addClusters(saved.seed.clusters, options.clusters ?? [], random);
   return { ...saved.seed, clusters, applications: [...known, ...added] };
 }

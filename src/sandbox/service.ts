@@ -5,7 +5,7 @@ import type { RequestLog } from './request-log.ts';
 import type { RateLimiter } from './v2/rate-limit.ts';
 import type { World } from './world.ts';
 
-/** What every handler is given. */
+/** The dependencies of every handler. */
 export interface SandboxService {
   readonly world: World;
   readonly log: RequestLog;
@@ -14,13 +14,13 @@ export interface SandboxService {
   readonly planes: DataPlanes;
   readonly settings: SandboxSettings;
   readonly ready: ReadyLine;
-  /** Fires when the sandbox closes. */
+  /** Aborts when the sandbox closes. */
   readonly closing: AbortSignal;
 }
 
 export interface SandboxSettings {
   readonly adminToken: string;
-  /** The one Host the admin API answers to. */
+  /** The only Host that the admin API accepts. */
   readonly adminAuthority: string;
   readonly cookieName: string;
   readonly dropletLimit: number;

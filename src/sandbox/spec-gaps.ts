@@ -4,5 +4,5 @@ import { RESOURCE_GAPS } from './spec-gaps/resource-gaps.ts';
 import type { SpecGap } from './spec-gaps/spec-gap.ts';
 import { STATE_GAPS } from './spec-gaps/state-gaps.ts';
 
-/** The one place where such choices are written down. `GET /_sandbox/choices` lists them. */
+/** All choices of the sandbox where the specification does not define a behaviour. `GET /_sandbox/choices` lists them. */
 export const SPEC_GAPS: readonly SpecGap[] = [...AUTHORIZATION_GAPS, ...RESOURCE_GAPS, ...FAULT_GAPS, ...STATE_GAPS];

@@ -1,18 +1,18 @@
 import type { SpecGap } from './spec-gap.ts';
 
-/** Of the resource API. */
+/** Choices of the resource API. */
 export const RESOURCE_GAPS: readonly SpecGap[] = [
   {
     id: 'team-resources',
     section: '2',
-    question: 'What a token under a team context sees',
-    choice: 'The droplets and actions of the team; one of the person’s own account sees those of the person.',
+    question: 'The resources of a token with a team context',
+    choice: 'The droplets and actions of the team. A token without a team has those of the person.',
   },
   {
     id: 'unknown-token-status',
     section: '7',
     question: 'HTTP status for an unknown, expired or revoked access token',
-    choice: '404 with id not_found; with the option unknownTokenStatus 401 and the same body.',
+    choice: '404 with id not_found. With the option unknownTokenStatus 401, and the same body.',
   },
   {
     id: 'missing-token',
@@ -23,14 +23,14 @@ export const RESOURCE_GAPS: readonly SpecGap[] = [
   {
     id: 'scope-status',
     section: '5',
-    question: 'A write with the scope read',
-    choice: '403 forbidden, judged before the path; nothing is changed.',
+    question: 'A write request with the scope read',
+    choice: '403 forbidden, checked before the path. The state does not change.',
   },
   {
     id: 'trailing-slash',
     section: '4.5',
-    question: 'A path with one slash at its end',
-    choice: 'The same as without it; with more it is 404.',
+    question: 'A path with a trailing slash',
+    choice: 'Equal to the path without it. Two or more trailing slashes are 404.',
   },
   {
     id: 'api-errors',
@@ -42,108 +42,112 @@ export const RESOURCE_GAPS: readonly SpecGap[] = [
     id: 'rate-limits',
     section: '8',
     question: 'Rate limits',
-    choice: '5000 an hour is told in headers and not enforced; the option rateLimit enforces, on the virtual clock.',
+    choice:
+      'The headers report 5000 requests an hour, which is not enforced. The option rateLimit enforces limits, on the virtual clock.',
   },
   {
     id: 'lists',
     section: '4.5',
-    question: 'Bodies of lists',
+    question: 'Bodies of list responses',
     choice:
-      '{<key>, links, meta.total}; page from 1, per_page 1 to 200, anything else 422; a page after the last is empty. Actions newest first, droplets oldest first.',
+      '{<key>, links, meta.total}. page is 1 or greater, per_page 1 to 200; other values are 422. A page after the last one is empty. Actions are newest first, droplets oldest first.',
   },
   {
     id: 'single-resources',
     section: '4.5',
     question: 'Reading one action or droplet',
-    choice: 'GET /v2/actions/{id} and GET /v2/droplets/{id}; those of another account are 404.',
+    choice: 'GET /v2/actions/{id} and GET /v2/droplets/{id}. Resources of other accounts are 404.',
   },
   {
     id: 'create-body',
     section: '4.5',
-    question: 'Answer to a creation',
-    choice: '202 with droplet for name, droplets for names, in the order given, and the actions in links.',
+    question: 'Response to a creation',
+    choice: '202 with droplet for name or droplets for names, in the given order, and the actions in links.',
   },
   {
     id: 'create-required',
     section: '2',
-    question: 'Attributes of a creation and which are required',
+    question: 'Attributes of a creation, and which are required',
     choice:
-      'name or names, size and image; region is nyc3 when absent. Null and [] count as absent, unknown attributes are ignored, anything wrong is 422 and names the field.',
+      'name or names, size and image are required; region defaults to nyc3. Null and [] are treated as absent, unknown attributes are ignored, invalid values are 422 and the message names the field.',
   },
   {
     id: 'create-names',
     section: '4.5',
-    question: 'How many names at once',
-    choice: 'At most 10, all or none. Names may be taken already.',
+    question: 'Number of names in one request',
+    choice: 'At most 10; all droplets are created or none. Names need not be unique.',
   },
   {
     id: 'create-lifecycle',
     section: '4.5',
-    question: 'Life of a droplet',
-    choice: 'new without networks for 5 s of the virtual clock, then active; its create action is in progress as long.',
+    question: 'Lifecycle of a droplet',
+    choice:
+      'new without networks for 5 s of the virtual clock, then active. Its create action is in progress during that time.',
   },
   {
     id: 'create-catalogue',
     section: '2',
-    question: 'Which regions, sizes and images there are',
-    choice: 'The public slugs of the catalogue in src/sandbox/v2/catalogue.ts; others are 422.',
+    question: 'Available regions, sizes and images',
+    choice: 'The public slugs in src/sandbox/v2/catalogue.ts. Others are 422.',
   },
   {
     id: 'droplet-limit',
     section: '8',
-    question: 'A limit of droplets',
-    choice: 'None; the option dropletLimit sets one for each account, answered with 422 and id droplet_limit.',
+    question: 'Droplet limit',
+    choice: 'None. The option dropletLimit sets one for each account; exceeding it is 422 with id droplet_limit.',
   },
   {
     id: 'delete-droplet',
     section: '4.5',
-    question: 'Path and answer of deleting a droplet',
-    choice: 'DELETE /v2/droplets/{id} with 204; an action of type destroy is recorded.',
+    question: 'Path and response of deleting a droplet',
+    choice: 'DELETE /v2/droplets/{id} with 204. An action of type destroy is recorded.',
   },
   {
     id: 'migration-answer',
     section: '4.5',
-    question: 'Answer to an online migration request, and its status',
+    question: 'Response to an online migration request, and its status',
     choice:
-      '200 with id, status running and created_at. GET of the same path tells the latest: running, or canceled with stopped_at and reason stopped_by_user or max_duration.',
+      '200 with id, status running and created_at. GET of the same path returns the latest migration: running, or canceled with stopped_at and reason stopped_by_user or max_duration.',
   },
   {
     id: 'migration-rows',
     section: '3',
-    question: 'What an online migration moves',
+    question: 'Data copied by an online migration',
     choice:
-      'Nothing, unless the cluster has a data plane (option clusters): then its server follows the source, and GET adds method, databases with their tables, warnings and leftovers; status is also syncing, done or error. Of several databases one that fails leaves the others on their way; the status is error when the last has ended.',
+      'None, unless the cluster has a data plane (option clusters). Then its server replicates from the source, GET adds method, databases with their tables, warnings and leftovers, and status can also be syncing, done or error. When one of several databases fails, the others continue; the status is error when the last one has ended.',
   },
   {
     id: 'migration-target',
     section: '4.6',
-    question: 'A target that already holds tables or keys',
-    choice: 'It is refused: a database of the same name must be empty or absent, and a Redis target without keys.',
+    question: 'A target that already contains tables or keys',
+    choice:
+      'The migration fails: a database of the same name must be empty or absent, and a Redis target must have no keys.',
   },
   {
     id: 'migration-idle',
     section: '3',
     question: 'When nothing is left to replicate',
     choice:
-      'The migration goes on until it is stopped; with the option finishWhenIdle it is done after 60 s of the virtual clock without a change.',
+      'The migration continues until it is stopped. With the option finishWhenIdle it is done after 60 s of the virtual clock without a change.',
   },
   {
     id: 'migration-restart',
     section: '3',
-    question: 'A migration whose sandbox ended in the middle',
-    choice: 'Its slots and publications are removed, and it is an error with the reason interrupted.',
+    question: 'A migration that was running when its sandbox ended',
+    choice: 'Its slots and publications are removed; its status is error with the reason interrupted.',
   },
   {
     id: 'migration-stop',
     section: '3',
     question: 'Stopping a migration without the control panel',
-    choice: 'DELETE of the path, or of it with the id, with 204; of one that has ended as well, which changes nothing.',
+    choice:
+      'DELETE of the path, or of the path with the id, with 204. For a migration that has ended it changes nothing.',
   },
   {
     id: 'migration-required',
     section: '2',
     question: 'Required fields of an online migration request',
     choice:
-      'source.host, and source.dbname for PostgreSQL unless host is a connection string. Null counts as absent, wrong types and a managed cluster as source are 422, a second migration into a cluster while one runs is 409.',
+      'source.host, and source.dbname for PostgreSQL unless host is a connection string. Null is treated as absent; wrong types and a managed cluster as source are 422; a second migration into a cluster while one runs is 409.',
   },
 ];

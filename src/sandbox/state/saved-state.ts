@@ -4,30 +4,30 @@ import { decodeSeed } from './seed-decoder.ts';
 import type { WorldImage } from './world-image.ts';
 import { decodeWorldImage } from './world-image-decoder.ts';
 
-/** What a sandbox keeps from one start to the next beside its world. */
+/** The values that a sandbox keeps across restarts, beside its world. */
 export interface SandboxIdentity {
   readonly adminToken: string;
   readonly host: string;
   readonly port: number;
   readonly apiPort: number;
-  /** The number the ids were drawn from, when there was one. */
+  /** The option `seed`, if the ids were generated with one. */
   readonly seedNumber?: number;
 }
 
-/** Everything a start needs to go on where the last one ended. */
+/** Everything that a restart restores. */
 export interface SavedState {
   readonly identity: SandboxIdentity;
   readonly seed: SeedData;
   readonly world: WorldImage;
 }
 
-/** The one line of the file `snapshot`. */
+/** The record of the file `snapshot`. */
 export interface Checkpoint extends SavedState {
   readonly format: typeof STATE_FORMAT;
   readonly version: 1;
-  /** Number of the journal that follows it. */
+  /** Number of the journal that continues it. */
   readonly journal: number;
-  /** Number of the last record that is in it; the journal goes on with the next. */
+  /** Number of the last record that it includes. The journal begins with the next one. */
   readonly record: number;
 }
 

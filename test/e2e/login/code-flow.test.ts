@@ -15,7 +15,7 @@ describe.skipIf(lacks('chromium'))('the code flow', () => {
 
     await visitor.open(login.authorizationUrl);
     expect(await visitor.page.title()).toMatch(/^Sign in/);
-    expect(await visitor.text()).toContain('Sandbox CLI asks for access to your account');
+    expect(await visitor.text()).toContain('Sandbox CLI');
     await visitor.signIn(maya);
     expect(await visitor.text()).toContain('Authorize Sandbox CLI?');
     expect(await visitor.text()).toContain('Read: see your droplets and actions');

@@ -2,33 +2,37 @@ import { appendFileSync, readdirSync, readFileSync, statSync, writeFileSync } fr
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
+import { expectGolden } from '../../fixtures/golden.ts';
 import { logIn as logInCommand } from '../../fixtures/login.ts';
 import type { Ready } from '../../fixtures/sandbox.ts';
 import { callWith, createSandboxMachine, logIn, refresh, type Tokens } from './sandbox-machine.ts';
 
 const APPROVE = ['--consent', 'approve maya@example.com'];
 
-/** Somebody who refreshes as fast as answers come, and remembers every pair that was answered. */
-interface Walker {
+/** A client that refreshes continuously and keeps every token pair it received. */
+interface RefreshingClient {
   readonly answered: Tokens[];
   isWaiting: boolean;
 }
 
-async function walk(ready: Ready, walker: Walker): Promise<void> {
+async function refreshContinuously(ready: Ready, client: RefreshingClient): Promise<void> {
   for (;;) {
-    const current = walker.answered.at(-1);
+    const current = client.answered.at(-1);
     if (current === undefined) return;
-    walker.isWaiting = true;
+    client.isWaiting = true;
     const answer = await refresh(ready, current).catch(() => undefined);
     if (answer === undefined) return;
     expect(answer.status).toBe(200);
-    walker.answered.push(answer.body);
-    walker.isWaiting = false;
+    client.answered.push(answer.body);
+    client.isWaiting = false;
   }
 }
 
-/** What was answered before the last is dead; of the last and what may have come of it exactly one lives. */
-async function expectTruth(ready: Ready, { answered, isWaiting }: Walker): Promise<Tokens | undefined> {
+/** Pairs before the last one must be invalid; of the last pair and a possible successor exactly one must be valid. */
+async function expectOneValidPair(
+  ready: Ready,
+  { answered, isWaiting }: RefreshingClient,
+): Promise<Tokens | undefined> {
   const current = answered.at(-1);
   if (current === undefined) throw new Error('nothing was answered');
   for (const old of answered.slice(-4, -1)) {
@@ -42,7 +46,7 @@ async function expectTruth(ready: Ready, { answered, isWaiting }: Walker): Promi
   return again.status === 200 ? again.body : undefined;
 }
 
-/** Pairs that nothing has ended; the sandbox tells. */
+/** The number of token pairs that were neither refreshed nor revoked. */
 async function openPairs({ admin_url: url, admin_token: token }: Ready): Promise<number> {
   const answer = await fetch(`${url}/_sandbox/snapshot`, { headers: { 'x-admin-token': token } });
   const { world } = JSON.parse(await answer.text());
@@ -51,23 +55,23 @@ async function openPairs({ admin_url: url, admin_token: token }: Ready): Promise
 
 describe('a sandbox with --state that is killed', () => {
   test('in the middle of a storm of refreshes forgets none that was answered', { timeout: 110_000 }, async () => {
-    const ground = createSandboxMachine();
-    let begun = await ground.startSandbox(APPROVE);
-    const first = begun.ready;
+    const machine = createSandboxMachine();
+    let started = await machine.startSandbox(APPROVE);
+    const first = started.ready;
     let grants = await Promise.all(Array.from({ length: 6 }, () => logIn(first)));
     let [waiting, refreshed, orphans] = [0, 0, 0];
     for (let round = 0; round < 5; round += 1) {
-      const walkers = grants.map((grant): Walker => ({ answered: [grant], isWaiting: false }));
-      const walks = walkers.map((walker) => walk(first, walker));
+      const clients = grants.map((grant): RefreshingClient => ({ answered: [grant], isWaiting: false }));
+      const runs = clients.map((client) => refreshContinuously(first, client));
       await sleep(40 + Math.random() * 160);
-      await begun.kill();
-      await Promise.all(walks);
-      begun = await ground.startSandbox(APPROVE);
-      expect(begun.ready).toEqual(first);
-      expect(await openPairs(first)).toBe(walkers.length + orphans);
-      waiting += walkers.filter(({ isWaiting }) => isWaiting).length;
-      refreshed += walkers.reduce((sum, { answered }) => sum + answered.length - 1, 0);
-      const living = await Promise.all(walkers.map((walker) => expectTruth(first, walker)));
+      await started.kill();
+      await Promise.all(runs);
+      started = await machine.startSandbox(APPROVE);
+      expect(started.ready).toEqual(first);
+      expect(await openPairs(first)).toBe(clients.length + orphans);
+      waiting += clients.filter(({ isWaiting }) => isWaiting).length;
+      refreshed += clients.reduce((sum, { answered }) => sum + answered.length - 1, 0);
+      const living = await Promise.all(clients.map((client) => expectOneValidPair(first, client)));
       // What was committed and never answered lives on without an owner.
       orphans += living.filter((tokens) => tokens === undefined).length;
       grants = await Promise.all(living.map(async (tokens) => tokens ?? logIn(first)));
@@ -76,64 +80,65 @@ describe('a sandbox with --state that is killed', () => {
     expect(refreshed).toBeGreaterThan(20);
   });
 
-  test('leaves profile and session of a person as they were', async () => {
-    const ground = createSandboxMachine();
-    let begun = await ground.startSandbox(APPROVE);
-    const login = await logInCommand({ folders: ground.folders }, ['--profile', 'sandbox']);
+  test('keeps the profile and the session of its users', async () => {
+    const machine = createSandboxMachine();
+    let started = await machine.startSandbox(APPROVE);
+    const login = await logInCommand({ folders: machine.folders }, ['--profile', 'sandbox']);
     expect(login.code).toBe(0);
     for (const word of ['list', 'refresh']) {
-      await begun.kill();
-      begun = await ground.startSandbox();
+      await started.kill();
+      started = await machine.startSandbox();
       const words = word === 'list' ? ['actions', 'list'] : ['auth', 'refresh'];
-      const ran = await ground.run('--profile', 'sandbox', ...words);
+      const ran = await machine.run('--profile', 'sandbox', ...words);
       expect([ran.code, ran.stderr.includes('error')]).toEqual([0, false]);
     }
-    await begun.kill();
-    begun = await ground.startSandbox();
-    expect((await ground.run('--profile', 'sandbox', 'actions', 'list')).code).toBe(0);
-    begun.running.kill('SIGTERM');
-    expect((await begun.running.ended).code).toBe(0);
-    begun = await ground.startSandbox();
-    expect((await ground.run('--profile', 'sandbox', 'actions', 'list')).code).toBe(0);
+    await started.kill();
+    started = await machine.startSandbox();
+    expect((await machine.run('--profile', 'sandbox', 'actions', 'list')).code).toBe(0);
+    started.running.kill('SIGTERM');
+    expect((await started.running.ended).code).toBe(0);
+    started = await machine.startSandbox();
+    expect((await machine.run('--profile', 'sandbox', 'actions', 'list')).code).toBe(0);
   });
 
-  test('frees its folder, which no second one can have before', async () => {
-    const ground = createSandboxMachine();
-    const begun = await ground.startSandbox();
-    const second = await ground.run('sandbox', 'start', '--state', ground.state, '--port', '0', '--api-port', '0');
+  test('excludes a second sandbox from its folder until it ends', async () => {
+    const machine = createSandboxMachine();
+    const started = await machine.startSandbox();
+    const second = await machine.run('sandbox', 'start', '--state', machine.state, '--port', '0', '--api-port', '0');
     expect([second.code, second.stdout]).toEqual([1, '']);
-    expect(second.stderr).toContain(`error: another sandbox runs in ${ground.state}`);
-    await begun.kill();
-    expect((await ground.startSandbox()).ready).toEqual(begun.ready);
+    expectGolden('sandbox', second.stderr.replaceAll(machine.state, 'STATE'));
+    await started.kill();
+    expect((await machine.startSandbox()).ready).toEqual(started.ready);
   });
 
-  test('tells of a torn end and goes on, and of damage with path and line and does not', async () => {
-    const ground = createSandboxMachine();
-    const begun = await ground.startSandbox(APPROVE);
-    const tokens = await logIn(begun.ready);
-    await begun.kill();
-    const path = join(ground.state, 'journal.1');
+  test('starts with a warning after a torn write, and reports other damage with path and line', async () => {
+    const machine = createSandboxMachine();
+    const started = await machine.startSandbox(APPROVE);
+    const tokens = await logIn(started.ready);
+    await started.kill();
+    const path = join(machine.state, 'journal.1');
     const bytes = readFileSync(path);
     appendFileSync(path, bytes.subarray(0, 40));
-    const again = await ground.startSandbox();
+    const again = await machine.startSandbox();
     expect(await callWith(again.ready, tokens)).toBe(200);
-    await again.running.waitFor('stderr', /warning: .*journal\.1 ended in half a line of 40 bytes/, 5_000);
+    const [warning] = await again.running.waitFor('stderr', /^warning: .*40 bytes.*$/m, 5_000);
+    expectGolden('sandbox', warning.replaceAll(machine.state, 'STATE'), 'torn');
     await again.kill();
     expect(readFileSync(path).equals(bytes)).toBe(true);
 
-    const spoiled = Buffer.from(readFileSync(path, 'latin1').replace('"record":1', '"record":7'), 'latin1');
-    writeFileSync(path, spoiled);
-    const refused = await ground.run('sandbox', 'start', '--state', ground.state);
+    const damaged = Buffer.from(readFileSync(path, 'latin1').replace('"record":1', '"record":7'), 'latin1');
+    writeFileSync(path, damaged);
+    const refused = await machine.run('sandbox', 'start', '--state', machine.state);
     expect([refused.code, refused.stdout]).toEqual([2, '']);
-    expect(refused.stderr).toContain('error: the state of the sandbox is damaged');
-    expect(refused.stderr).toContain(`detail: ${path}, line 1: its checksum does not fit`);
-    expect(readFileSync(path).equals(spoiled)).toBe(true);
+    expect(refused.stderr).toContain(`${path}, line 1:`);
+    expectGolden('sandbox', refused.stderr.replaceAll(machine.state, 'STATE'), 'damaged');
+    expect(readFileSync(path).equals(damaged)).toBe(true);
   });
 
   test('has its secrets in files of mode 0600 in a folder of mode 0700', async () => {
-    const ground = createSandboxMachine();
-    await ground.startSandbox();
-    const modes = readdirSync(ground.state).map((name) => statSync(join(ground.state, name)).mode & 0o777);
-    expect([statSync(ground.state).mode & 0o777, ...new Set(modes)]).toEqual([0o700, 0o600]);
+    const machine = createSandboxMachine();
+    await machine.startSandbox();
+    const modes = readdirSync(machine.state).map((name) => statSync(join(machine.state, name)).mode & 0o777);
+    expect([statSync(machine.state).mode & 0o777, ...new Set(modes)]).toEqual([0o700, 0o600]);
   });
 });
