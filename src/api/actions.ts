@@ -3,7 +3,7 @@ import type { Api } from './client.ts';
 import { itemIdOf } from './list-completeness.ts';
 import { type ListChunk, type ListOptions, listPages } from './list-pages.ts';
 
-/** An action as the API sent it, with the fields we rely on. */
+/** An action as the API returned it, with the decoded fields that this program uses. */
 export interface Action {
   readonly id: number;
   readonly status: string;
@@ -11,7 +11,7 @@ export interface Action {
   readonly raw: JsonRecord;
 }
 
-/** Actions, a page at a time. */
+/** Lists actions, page by page. */
 export function listActions(api: Api, wish: ListOptions<Action> = {}): AsyncGenerator<ListChunk<Action>> {
   return listPages(api, {
     path: '/v2/actions',

@@ -1,42 +1,42 @@
 import { noJsonValue } from './json-scan.ts';
 
-/** Pieces of JSON text that were seen before. */
+/** Caches pieces of JSON text that were scanned before. */
 export interface ByteSpanCache {
-  /** Where the one that begins at `from` ends, if it is one of them, else `none`. */
+  /** The end of the cached piece that starts at `from`, or `noJsonValue`. */
   matchEnd(bytes: Buffer, from: number): number;
-  /** Remembers the one between these places, if that is worth it. */
+  /** Caches the piece between the two positions, if that saves time. */
   remember(bytes: Buffer, from: number, end: number): void;
 }
 
-/** Shorter ones are read as fast as they are compared. */
+/** Shorter pieces are scanned as fast as they are compared. */
 const minSpanLength = 256;
 const maxSpans = 4;
-/** Where so many in a row were new, the next will be new as well. */
+/** After so many consecutive misses the cache is disabled. */
 const maxMisses = 50;
 
 /**
- * The droplets of a list have few images, sizes and regions, which are most of its text and the same to the byte: what was
- * read once is only compared then.
+ * The droplets of a list share few images, sizes and regions, which are most of its text and equal to the byte. A piece that
+ * was scanned once is only compared afterwards.
  */
 export function createByteSpanCache(): ByteSpanCache {
-  /** The latest first. */
+  /** Most recent first. */
   const pieces: Buffer[] = [];
-  let learnt = 0;
+  let misses = 0;
   return {
     matchEnd(bytes, from) {
       for (const piece of pieces) {
         const end = from + piece.length;
         if (end > bytes.length || bytes.compare(piece, 0, piece.length, from, end) !== 0) continue;
-        learnt = 0;
+        misses = 0;
         return end;
       }
       return noJsonValue;
     },
     remember(bytes, from, end) {
-      if (end - from < minSpanLength || learnt === maxMisses) return;
-      learnt += 1;
-      // Nothing is compared in vain any more.
-      if (learnt === maxMisses) return void pieces.splice(0);
+      if (end - from < minSpanLength || misses === maxMisses) return;
+      misses += 1;
+      // No piece is compared in vain from now on.
+      if (misses === maxMisses) return void pieces.splice(0);
       pieces.unshift(Buffer.from(bytes.subarray(from, end)));
       pieces.length = Math.min(pieces.length, maxSpans);
     },

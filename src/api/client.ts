@@ -26,10 +26,10 @@ export interface ApiDeps {
   readonly send: HttpSender;
   /** A usable access token. */
   readonly bearer: () => Promise<Secret>;
-  /** Another token than the refused one, or an error that says how to get one. */
+  /** Resolves with a token other than the refused one. Rejects with an error that names the login command. */
   readonly renew: (refused: Secret) => Promise<Secret>;
   readonly clock: Clock;
-  /** Milliseconds for one HTTP request, its body included. */
+  /** Milliseconds for one HTTP request including its body. */
   readonly timeout: number;
   readonly loginHints: LoginHints;
 }
@@ -40,52 +40,52 @@ export interface ApiRequest {
   readonly path: string;
   /** JSON text. */
   readonly body?: string | undefined;
-  /** What a 429 is met with where only a success will do; without it that is an error. */
+  /** Waits after a 429 in `success` and `json`; without it a 429 is an error. */
   readonly rateLimitRetry?: RateLimitRetry | undefined;
-  /** Ends it in place of the deadline. */
+  /** Aborts the request. It replaces the deadline. */
   readonly signal?: AbortSignal | undefined;
-  /** Ends it before its deadline, as nobody's failure: what is thrown then is no CliError. */
+  /** Aborts the request before its deadline. The abort reason is thrown instead of a CliError. */
   readonly until?: AbortSignal | undefined;
 }
 
 export interface Api {
   readonly baseOrigin: string;
-  /** One request, with the token renewed if it is refused; safe requests are repeated after a failure on the way. */
+  /** Sends one request. A refused token is renewed; safe requests are repeated after a network failure. */
   request(request: ApiRequest): Promise<ApiResponse>;
-  /** The same, where everything but a success is an error. */
+  /** Like `request`, and throws a CliError for every status other than 2xx. */
   success(request: ApiRequest): Promise<ApiResponse>;
-  /** The decoded body of a success. `undefined` for an empty body. */
+  /** The decoded body of a success; undefined for an empty body. */
   json(request: ApiRequest): Promise<unknown>;
 }
 
-/** Answers are at most this long: 200 droplets are about 1 MiB. */
+/** A page of 200 droplets has about 1 MiB. */
 const maxResponseBytes = 64 * 1024 * 1024;
 const maxAttempts = 3;
-/** Two, because a sibling process may renew the session again before the first new token is used. */
+/** Two, because another process may renew the session before the first new token is used. */
 const maxRenewals = 2;
 
 export function createApi(deps: ApiDeps): Api {
   const request = async (call: ApiRequest): Promise<ApiResponse> => {
     let token = await deps.bearer();
     for (let renewals = 0; ; renewals++) {
-      const answer = await sendWithRetries(deps, call, token);
+      const response = await sendWithRetries(deps, call, token);
       const isRefused =
-        isTokenRefused(answer, call.path) ||
-        (mayBeTokenRefused(answer, call.path) && (await isUnknownToken(deps, token)));
-      if (!isRefused) return answer;
-      if (renewals === maxRenewals) throw tokenStillRefusedError(deps, answer);
-      // A refused token changed nothing, whatever the method: with another one the request is sent once more.
+        isTokenRefused(response, call.path) ||
+        (mayBeTokenRefused(response, call.path) && (await isUnknownToken(deps, token)));
+      if (!isRefused) return response;
+      if (renewals === maxRenewals) throw tokenStillRefusedError(deps, response);
+      // A request with a refused token was not carried out, so it is sent again whatever its method.
       const other = await deps.renew(token);
-      if (other.reveal() === token.reveal()) throw tokenStillRefusedError(deps, answer);
+      if (other.reveal() === token.reveal()) throw tokenStillRefusedError(deps, response);
       token = other;
     }
   };
   const success = async (call: ApiRequest): Promise<ApiResponse> => {
     for (;;) {
-      const answer = await request(call);
-      if (answer.status >= 200 && answer.status < 300) return answer;
-      if (answer.status !== 429 || (await call.rateLimitRetry?.(answer)) !== true)
-        throw toApiError(answer, call.method, withoutQuery(call.path), deps.loginHints);
+      const response = await request(call);
+      if (response.status >= 200 && response.status < 300) return response;
+      if (response.status !== 429 || (await call.rateLimitRetry?.(response)) !== true)
+        throw toApiError(response, call.method, withoutQuery(call.path), deps.loginHints);
     }
   };
   return {
@@ -93,10 +93,10 @@ export function createApi(deps: ApiDeps): Api {
     request,
     success,
     json: async (call) => {
-      const answer = await success(call);
-      if (answer.raw.size === 0) return undefined;
-      const json = parseExactJson(answer.text());
-      if (!json.ok) throw notJsonError(answer, call.method, withoutQuery(call.path));
+      const response = await success(call);
+      if (response.raw.size === 0) return undefined;
+      const json = parseExactJson(response.text());
+      if (!json.ok) throw notJsonError(response, call.method, withoutQuery(call.path));
       return json.value;
     },
   };
@@ -104,39 +104,39 @@ export function createApi(deps: ApiDeps): Api {
 
 function tokenStillRefusedError(deps: ApiDeps, { status, requestId }: ApiResponse): CliError {
   return new CliError('token_refused', 'the resource API refused the access token', {
-    detail: `${deps.baseOrigin} does not know it, though it was just renewed`,
+    detail: `${deps.baseOrigin} refuses it although it was just renewed`,
     hint: deps.loginHints.login,
     status,
     requestId: requestId(),
   });
 }
 
-/** Where a missing thing and an unknown token look the same (spec.md §5.7), a collection, which cannot be missing, tells which it was. */
+/** A missing resource and an unknown token have the same response (spec.md §5.7). A collection always exists, so it tells them apart. */
 async function isUnknownToken(deps: ApiDeps, token: Secret): Promise<boolean> {
   const collection = '/v2/actions?page=1&per_page=1';
-  const answer = await sendWithRetries(deps, { method: 'GET', path: collection }, token);
-  return isTokenRefused(answer, collection);
+  const response = await sendWithRetries(deps, { method: 'GET', path: collection }, token);
+  return isTokenRefused(response, collection);
 }
 
-/** Repeats only what is safe to repeat: GET and HEAD after any failure on the way, others when they were never sent. */
+/** Repeats GET and HEAD after any network failure, and other requests only if they were not sent. */
 async function sendWithRetries(deps: ApiDeps, call: ApiRequest, token: Secret): Promise<ApiResponse> {
   const { method, path, body, until } = call;
   const safe = method === 'GET' || method === 'HEAD';
   for (let attempt = 1; ; attempt++) {
     const last = attempt === maxAttempts;
     try {
-      const answer = await deps.send(`${deps.baseOrigin}${path}`, {
+      const response = await deps.send(`${deps.baseOrigin}${path}`, {
         method,
         headers: headersOf(token, body !== undefined),
         body,
         signal: requestSignal(call, deps.timeout),
         redirect: 'manual',
       });
-      const raw = await bufferBody(answer, maxResponseBytes);
+      const raw = await bufferBody(response, maxResponseBytes);
       if (raw === undefined) throw responseTooLongError(call);
-      const { status } = answer;
+      const { status } = response;
       const again = safe && (status === 408 || status === 502 || status === 503 || status === 504);
-      if (!again || last) return toApiResponse(answer, raw, deps.clock.now(), token);
+      if (!again || last) return toApiResponse(response, raw, deps.clock.now(), token);
     } catch (error) {
       if (!(error instanceof SendError)) throw error;
       until?.throwIfAborted();
@@ -157,13 +157,13 @@ function requestSignal({ signal, until }: ApiRequest, timeout: number): AbortSig
 function responseTooLongError({ method, path }: ApiRequest): CliError {
   return new CliError(
     'api_error',
-    `could not ${method} ${withoutQuery(path)}: the answer is longer than 64 MiB`,
-    // Who sent something that changes things must know that it may have been done.
-    { cause: new SendError('connection', true, 'the answer was not read to its end') },
+    `could not read the response of ${method} ${withoutQuery(path)}: it is longer than 64 MiB`,
+    // A request that changes data may have been carried out.
+    { cause: new SendError('connection', true, 'the response was not read completely') },
   );
 }
 
-/** Thousands of requests go with one token. */
+/** One token is used for thousands of requests. */
 const headersOfToken = new WeakMap<Secret, readonly HttpRequestInit['headers'][]>();
 
 function headersOf(token: Secret, hasBody: boolean): HttpRequestInit['headers'] {
@@ -173,21 +173,21 @@ function headersOf(token: Secret, hasBody: boolean): HttpRequestInit['headers'] 
   return known[Number(hasBody)] ?? bare;
 }
 
-// No getters: an object literal with them has a hidden class of its own, which outlives it and all that it knows.
-function toApiResponse(answer: HttpResponse, raw: BufferedBody, now: number, token: Secret): ApiResponse {
-  const date = dateOf(answer);
+// Functions instead of getters: V8 keeps a hidden class for each object literal with getters, and with it the captured values.
+function toApiResponse(response: HttpResponse, raw: BufferedBody, now: number, token: Secret): ApiResponse {
+  const date = dateOf(response);
   return {
-    status: answer.status,
-    contentType: () => (answer.headers.get('content-type') ?? '').split(';')[0]?.trim() ?? '',
+    status: response.status,
+    contentType: () => (response.headers.get('content-type') ?? '').split(';')[0]?.trim() ?? '',
     requestId: () => {
-      const id = answer.headers.get('x-request-id');
+      const id = response.headers.get('x-request-id');
       return id === null ? undefined : redactSecrets(id, [token]);
     },
-    retryAfter: retryAfter(answer, date ?? now),
+    retryAfter: retryAfter(response, date ?? now),
     date,
-    limit: rateLimitOf(answer),
-    // Data is the caller's as it is; the text of an error is ours to print.
-    text: () => (answer.status < 400 ? textOf(raw) : redactSecrets(textOf(raw), [token])),
+    limit: rateLimitOf(response),
+    // Data is passed on unchanged. The text of an error may be printed, so secrets are redacted.
+    text: () => (response.status < 400 ? textOf(raw) : redactSecrets(textOf(raw), [token])),
     raw,
   };
 }
@@ -196,14 +196,17 @@ function textOf(body: BufferedBody): string {
   return body.bytes().toString('utf8');
 }
 
-/** Whole seconds, from either form of Retry-After (RFC 9110 §10.2.3), else from `ratelimit-reset` in epoch seconds. `now`: the server's. */
-function retryAfter(answer: HttpResponse, now: number): number | undefined {
-  if (answer.status !== 429) return undefined;
-  const after = answer.headers.get('retry-after');
+/**
+ * Whole seconds from Retry-After in either form (RFC 9110 §10.2.3), else from `ratelimit-reset` in epoch seconds.
+ * @param now the server's time in milliseconds
+ */
+function retryAfter(response: HttpResponse, now: number): number | undefined {
+  if (response.status !== 429) return undefined;
+  const after = response.headers.get('retry-after');
   if (after !== null && /^\d+$/.test(after)) return Number(after);
   const date = after === null ? Number.NaN : Date.parse(after);
   if (!Number.isNaN(date)) return Math.max(0, Math.ceil((date - now) / 1000));
-  const reset = Number(answer.headers.get('ratelimit-reset') ?? Number.NaN);
+  const reset = Number(response.headers.get('ratelimit-reset') ?? Number.NaN);
   return Number.isFinite(reset) ? Math.max(0, Math.ceil(reset - now / 1000)) : undefined;
 }
 
@@ -223,27 +226,26 @@ function withoutQuery(path: string): string {
   return path.split('?')[0] ?? path;
 }
 
-/** What helps against a handshake that failed: most often it is the certificate that is not trusted. */
+/** The hint for a failed TLS handshake. Usually the certificate is not trusted. */
 export function tlsHintFor({ noTls }: SendError): string {
   if (!noTls) return tlsHint;
-  return 'check the port with `cloudctl config list`; a server on this machine may be given as `http://`';
+  return 'check the port with `cloudctl config list`; use `http://` for a server on this machine';
 }
 
-export const tlsHint =
-  'the certificate must be valid for this name; NODE_EXTRA_CA_CERTS names a file of further authorities';
+export const tlsHint = 'use a certificate for this host name, or add its CA with NODE_EXTRA_CA_CERTS';
 
-/** Exit 6 with what was seen on the way (contract.md §2). */
+/** The error for a request without a response; exit 6. */
 export function unreachableError(error: SendError): CliError {
   const code = sendErrorCode(error);
   const hints = {
     tls: tlsHintFor(error),
-    timeout: 'try again, or allow more time with `--timeout 60s`',
+    timeout: 'try again, or raise the limit with `--timeout 60s`',
     unreachable: 'check the network and the address with `cloudctl config list`',
   };
-  // The profile says nothing of the proxy, which comes from the environment.
+  // The proxy comes from the environment, so the profile is not the cause.
   const hint =
     error.atProxy && code === 'unreachable'
-      ? 'check HTTPS_PROXY and HTTP_PROXY, or name the server in NO_PROXY'
+      ? 'check HTTPS_PROXY and HTTP_PROXY, or add the server to NO_PROXY'
       : hints[code];
   return new CliError(code, error.message, { hint, cause: error });
 }

@@ -3,7 +3,7 @@ import { isRecord, stringField } from '../json.ts';
 import type { Secret } from '../secret.ts';
 import type { Api } from './client.ts';
 
-/** An online migration request (spec.md §2): only what is set is sent. */
+/** An online migration request (spec.md §2). Absent members are not sent. */
 export interface MigrationRequest {
   readonly source: {
     readonly host: string;
@@ -23,7 +23,7 @@ export interface StartedMigration {
   readonly createdAt: string;
 }
 
-/** Starts an online migration into a cluster (spec.md §4.5). It is sent once: an answer that got lost may have started it. */
+/** Starts an online migration into a cluster (spec.md §4.5). The request is sent once, because a lost response may have started it. */
 export async function startOnlineMigration(
   api: Api,
   cluster: string,
@@ -39,9 +39,9 @@ export async function startOnlineMigration(
   const id = isRecord(json) ? stringField(json, 'id') : undefined;
   const status = isRecord(json) ? stringField(json, 'status') : undefined;
   if (!isRecord(json) || id === undefined || status === undefined) {
-    throw new CliError('api_error', 'the migration was accepted, but the answer is not understood', {
-      detail: 'it may be running: the control panel shows it',
-      hint: `\`cloudctl api GET /v2/databases/${cluster}/online-migration\` shows its state`,
+    throw new CliError('api_error', 'could not parse the response to the accepted migration', {
+      detail: 'the migration may be running',
+      hint: `check its state with \`cloudctl api GET /v2/databases/${cluster}/online-migration\``,
     });
   }
   return { id, status, createdAt: stringField(json, 'created_at') ?? '' };

@@ -4,7 +4,7 @@ import { itemIdOf } from './list-completeness.ts';
 import { type ListChunk, type ListOptions, listPages } from './list-pages.ts';
 import { createListSplitter } from './split-list.ts';
 
-/** A droplet as the API sent it, with the fields we rely on. */
+/** A droplet as the API returned it, with the decoded fields that this program uses. */
 export interface Droplet {
   readonly id: number;
   readonly name: string;
@@ -16,7 +16,7 @@ export interface DropletFilter {
   readonly tag?: string;
 }
 
-/** Droplets, a page at a time; the filter is the server's. */
+/** Lists droplets, page by page. The server applies the filter. */
 export function listDroplets(
   api: Api,
   filter: DropletFilter,
@@ -43,12 +43,12 @@ export function decodeDroplet(json: unknown): Droplet | undefined {
   return id === undefined || name === undefined ? undefined : { id, name, raw: json };
 }
 
-/** Beyond 2^53 two ids are one number: who has to know which droplet is whose cannot go by them. */
+/** Beyond 2^53 different ids are one double, so they do not identify a droplet. */
 export function isExactId(id: number): boolean {
   return Number.isSafeInteger(id);
 }
 
-/** The answer of a creation: droplets in the order of the names, and the actions that make them. */
+/** The response to a creation: droplets in the order of the names, and the ids of the actions that create them. */
 export interface CreatedDroplets {
   readonly droplets: readonly Pick<Droplet, 'id' | 'name'>[];
   readonly actionIds: readonly number[];
@@ -56,16 +56,16 @@ export interface CreatedDroplets {
 
 const splitCreatedDroplets = createListSplitter('droplets', ['id', 'name']);
 
-/** Reads `{droplet, links}` (one name) and `{droplets, links}` (several); undefined for anything else. */
+/** Parses `{droplet, links}` (one name) and `{droplets, links}` (several names); undefined for anything else. */
 export function parseCreatedDroplets(bytes: Buffer): CreatedDroplets | undefined {
-  // Of ten droplets little is wanted, and a batch reads thousands of them.
+  // A batch reads thousands of droplets but needs only two members of each, so the rest is not parsed.
   const split = splitCreatedDroplets(bytes);
   const json = parseJson(split?.rest ?? bytes.toString('utf8'));
   return json.ok && isRecord(json.value) ? decodeCreatedDroplets(json.value, split?.partialItems ?? []) : undefined;
 }
 
-function decodeCreatedDroplets(json: JsonRecord, skims: readonly JsonRecord[]): CreatedDroplets | undefined {
-  const several = skims.length > 0 ? skims : json.droplets;
+function decodeCreatedDroplets(json: JsonRecord, partialItems: readonly JsonRecord[]): CreatedDroplets | undefined {
+  const several = partialItems.length > 0 ? partialItems : json.droplets;
   const droplets: Droplet[] = [];
   for (const one of Array.isArray(several) ? several : [json.droplet]) {
     const droplet = decodeDroplet(one);

@@ -5,12 +5,12 @@ import type { Api } from './client.ts';
 import { incompleteListError, listTotal, nextPagePath } from './list-page.ts';
 import { createRateLimitRetry, type Pause } from './rate-limit-retry.ts';
 
-/** Pages without anything new before a list that never ends is given up. */
+/** Consecutive pages without new items after which reading ends with an error. */
 const maxUnchangedPages = 10;
 
 /**
- * The items of a list of anything, by its links alone: nothing is known of an item, so one that moved while the list was
- * read may be there twice. undefined: what is at `path` is no list. Once begun it waits for the rate limit with `pause`.
+ * All items of a list of any resource, read by its links. Items are not compared, so an item that moved between pages may be
+ * returned twice. undefined: the response at `path` is not a list. After the first page, `pause` waits for the rate limit.
  */
 export async function fetchAllItems(api: Api, path: string, pause: Pause): Promise<readonly unknown[] | undefined> {
   const items: unknown[] = [];
@@ -18,7 +18,8 @@ export async function fetchAllItems(api: Api, path: string, pause: Pause): Promi
   let [least, isFromStart, idle, before]: [number, boolean, number, string | undefined] = [0, false, 0, undefined];
   for (let next: string | undefined = path; next !== undefined; ) {
     const isFirst = visited.size === 0;
-    if (visited.has(next)) throw incompleteListError(path, items.length, undefined, `the page ${next} came twice`);
+    if (visited.has(next))
+      throw incompleteListError(path, items.length, undefined, `the page ${next} was returned twice`);
     visited.add(next);
     const page = await api.json({
       method: 'GET',
@@ -28,8 +29,8 @@ export async function fetchAllItems(api: Api, path: string, pause: Pause): Promi
     const list = findList(page);
     if (!isRecord(page) || list === undefined) {
       if (isFirst) return undefined;
-      throw new CliError('api_error', `could not read all of ${path}: a page is no list`, {
-        detail: `${items.length} items were on the pages before it`,
+      throw new CliError('api_error', `could not read all of ${path}: a page is not a list`, {
+        detail: `the pages before it have ${items.length} items`,
         hint: 'run the command again',
       });
     }
@@ -42,11 +43,11 @@ export async function fetchAllItems(api: Api, path: string, pause: Pause): Promi
     before = text;
     next = nextPagePath(api.baseOrigin, page.links, next);
     if (idle === maxUnchangedPages && next !== undefined)
-      throw incompleteListError(path, items.length, total, `${maxUnchangedPages} pages in a row brought nothing new`);
+      throw incompleteListError(path, items.length, total, `${maxUnchangedPages} consecutive pages have no new items`);
   }
-  // Whatever others create and delete meanwhile, all pages together have as many places as the lowest total says.
+  // Whatever other users create and delete during the reading, all pages together have at least the lowest total of items.
   if (isFromStart && items.length < least)
-    throw incompleteListError(path, items.length, least, 'the pages held fewer items than meta.total');
+    throw incompleteListError(path, items.length, least, 'the pages have fewer items than meta.total');
   return items;
 }
 
@@ -57,7 +58,7 @@ function findList(page: unknown): readonly unknown[] | undefined {
   return undefined;
 }
 
-/** Of a list that is read from its middle on, the total tells nothing. */
+/** A list that is read from a later page has fewer items than the total. */
 function isFirstPage({ links }: JsonRecord, path: string): boolean {
   const page = new URLSearchParams(path.split('?')[1]).get('page');
   const hasPrevious = isRecord(links) && isRecord(links.pages) && typeof links.pages.prev === 'string';

@@ -1,4 +1,4 @@
-/** A shell's pattern on a whole name: `*`, `?` and `[a-z]`; everything else stands for itself. */
+/** Matches whole names with a shell pattern: `*`, `?` and `[a-z]`. Throws for an invalid range. */
 export function createGlobMatcher(pattern: string): (name: string) => boolean {
   const source = pattern.replace(
     /\[(!?)([^\]]+)\]|[\s\S]/g,

@@ -1,14 +1,14 @@
-/** What a scan gives where no JSON value stands. */
+/** The result of a scan at a position without a JSON value. */
 export const noJsonValue = -1;
 
-/** Is given where a value begins, and gives where it ends, or `none`. */
+/** Reads the value at `from`; returns its end, or `noJsonValue`. */
 export type ReadValue = (from: number) => number;
-/** The same for a value of an object: `key` and `keyEnd` tell where its name stands, with its quotes. */
+/** The same for a member of an object. `key` and `keyEnd` are the positions of its name with quotes. */
 export type ReadMember = (from: number, key: number, keyEnd: number) => number;
 
 /**
- * Where the JSON value that begins at `from` ends, or `none` (https://datatracker.ietf.org/doc/html/rfc8259). A text with
- * line breaks outside of its strings, or with values in values in values without end, counts as none.
+ * The end of the JSON value that starts at `from`, or `noJsonValue` (https://datatracker.ietf.org/doc/html/rfc8259). Line breaks
+ * outside of strings, and values nested deeper than `maxDepth`, count as no value.
  */
 export function skipValue(bytes: Uint8Array, from: number, depth = 0): number {
   switch (bytes[from]) {
@@ -114,7 +114,7 @@ function isHex(byte: number): boolean {
   return isDigit(byte) || (letter >= 0x61 && letter <= 0x66);
 }
 
-/** Deeper ones are left to a parser that needs no stack for them. */
+/** Deeper values are left to JSON.parse. */
 const maxDepth = 200;
 const tab = 0x09;
 const space = 0x20;
@@ -136,9 +136,9 @@ const letterF = 0x66;
 const letterN = 0x6e;
 const letterT = 0x74;
 const letterU = 0x75;
-/** What may follow a backslash, but for `u` and its four digits. */
+/** Characters that may follow a backslash, apart from `u`. */
 const escapes = Buffer.from('"\\/bfnrt');
-/** Whether a byte is none that ends a string, escapes in it, or may not stand in it. */
+/** 1 for bytes that need no check inside a string: not quotes, backslashes or control characters. */
 const isPlain = Uint8Array.from({ length: 256 }, (_, byte) =>
   Number(byte >= space && byte !== quote && byte !== backslash),
 );

@@ -1,58 +1,58 @@
 import { isExactNumber } from '../exact.ts';
 import type { JsonRecord } from '../json.ts';
 
-/** complete: nothing was missed. again: items may have slipped past. short: the server promises items that it does not give. */
+/** complete: no item was missed. again: items may have been missed. short: the server returns fewer items than its total. */
 export type CompletenessResult = 'complete' | 'again' | 'short';
 
-/** A number beyond 2^53 as the text it came as: two of them may be one double. */
+/** A number beyond 2^53 is a string of its digits, because several such numbers are one double. */
 export type ItemId = number | string;
 
-/** Of an item as the API sent it: beyond 2^53 only its digits tell it from its neighbour. */
+/** The id of an item as the API returned it. */
 export function itemIdOf({ id, raw }: { readonly id: number; readonly raw: JsonRecord }): ItemId {
   return isExactNumber(raw.id) ? String(raw.id) : id;
 }
 
 /**
- * Keeps account of a list that others change while its pages are read, in one pass or more.
+ * Decides whether a list was read completely although other users change it during the reading, in one or more passes.
  *
- * An item is lost when it moves to a page that was already read. In a list that is newest first only a deletion does that,
- * and the total falls from one page to the next. In one that is oldest first a creation can hide the fall, but the created
- * item itself is met at the end. So a pass is whole without more when the total never fell, grew by every newcomer that was
- * met, and at least the first total was met.
+ * An item is missed when it moves to a page that was already read. In a list with the newest items first only a deletion
+ * moves items so, and the total falls from one page to the next. In a list with the oldest items first a creation can hide
+ * that fall, but the created item itself is read at the end. So one pass is complete when the total never fell, grew by every
+ * new item that was read, and at least the first total of items was read.
  *
- * Otherwise the passes together must tell. Two items that stood side by side on a page had nothing between them, and what is
- * created stands before or behind all others: when such pairs lead from the beginning of the list to its end, every item
- * that was there all the time was met, however much the list goes on changing. And a pass that is not short of its
- * total, and whose items are all met again in the next one, lost nothing, wherever its pages were cut.
+ * Otherwise several passes decide. Two items that were neighbours on a page had no item between them, and new items are added
+ * only at the ends of the list. When such pairs lead from the start of the list to its end, every item that existed all the
+ * time was read, however much the list changes. Also, a pass that has at least its total of items, all of which the next pass
+ * reads again, missed nothing.
  */
 export interface ListCompleteness {
-  /** Begins another pass, whose pages are to be cut at other places. */
+  /** Starts another pass, which must have other page boundaries. */
   beginPass(): void;
   beginPage(total: number | undefined): void;
-  /** Whether the item was never met before. */
+  /** Returns whether the item is new in all passes. @param isNewcomer it was created during the reading */
   addItem(id: ItemId, isNewcomer: boolean): boolean;
-  /** `isLast` says that nothing follows. Returns whether there is a reason to read on. */
+  /** Returns whether the next page must be read. @param isLast there is no next page */
   endPage(isLast: boolean): boolean;
   result(): CompletenessResult;
-  /** A page of the first pass is never the last one that is wanted before the list ends. */
+  /** In the first pass every page of the list is read. */
   readonly isFirstPass: boolean;
-  /** Items met in all passes, and in this one. */
+  /** Items that were read in all passes, and in this pass. */
   readonly itemCount: number;
   readonly itemCountInPass: number;
 }
 
 export function createListCompleteness(): ListCompleteness {
-  /** Every item that was met, with the one that stood behind it. */
+  /** Every item that was read, with its successor. */
   const next = new Map<ItemId, ItemId>();
-  /** In this pass and in the one before it. Not in the first one: all it met is in `next`. */
+  /** Items of this pass and of the previous one. The items of the first pass are in `next`. */
   let metNow = new Set<ItemId>();
   let metBefore: ReadonlySet<ItemId> | undefined;
   let pass: PassCounts = { ...emptyPassCounts };
   let before: PassCounts | undefined;
   let neighbour: ItemId = listStart;
-  /** Whether all on this page was met on those before it; undefined while it is empty. */
+  /** Whether all items of this page were on earlier pages; undefined for an empty page. */
   let isPageAgain: boolean | undefined;
-  /** Up to here pairs lead without a gap. */
+  /** Pairs lead from the start of the list to this item without a gap. */
   let front: ItemId = listStart;
 
   const met = (): number => next.size - (next.has(listStart) ? 1 : 0);
@@ -65,14 +65,14 @@ export function createListCompleteness(): ListCompleteness {
     return front === listEnd;
   };
   /**
-   * Nothing changed that can be seen: the same items in both passes, and one total on all their pages. Where pages are cut
-   * off, the pass whose pages are smaller ends with fewer items.
+   * No visible change: both passes have the same items, and all their pages have the same total. If the server ends the list
+   * early, the pass with smaller pages has fewer items.
    */
   const isStill = (last: PassCounts): boolean =>
     [last, pass].every(({ fell, first, last: end }) => !fell && first === end && first === pass.first) &&
     (metNow.size === last.met || (isCutOff(last) && isCutOff(pass))) &&
     [...metNow].every((id) => metBefore?.has(id) ?? pass.fresh === 0);
-  /** What the pass before met was all there to its end: nothing was deleted behind it, so it lost nothing. */
+  /** All items of the previous pass still exist, so no deletion moved an item in it. */
   const isMetAgain = ({ met }: PassCounts): boolean =>
     metBefore === undefined ? metNow.size - pass.fresh === met : [...metBefore].every((id) => metNow.has(id));
   return {
@@ -127,9 +127,9 @@ export function createListCompleteness(): ListCompleteness {
       if (!mayBeIncomplete(pass, metInPass())) return 'complete';
       if (before === undefined) return 'again';
       if (before.isShort && pass.isShort && isStill(before)) return 'short';
-      // What came and went behind the reading unmet, and hid another so, leaves it short of its total.
+      // An item that was created and deleted unread, and so hid a deletion, leaves the pass short of its total.
       if (!before.isShort && isMetAgain(before)) return 'complete';
-      // It may have led to an item that was deleted since: another way may lead around it.
+      // The chain of pairs may end at an item that was deleted since. Another chain may avoid it.
       front = listStart;
       return isUnbroken() ? 'complete' : 'again';
     },
@@ -138,21 +138,21 @@ export function createListCompleteness(): ListCompleteness {
 
 interface PassCounts {
   pages: number;
-  /** Totals of the first and the last page, and the least of all. */
+  /** Totals of the first and the last page, and the lowest total. */
   first: number | undefined;
   last: number | undefined;
   least: number | undefined;
-  /** Whether a page had a lower total than the one before it. */
+  /** Whether a page had a lower total than its predecessor. */
   fell: boolean;
-  /** Places on its pages, whether the same item stood in two of them or not. */
+  /** Items on all pages, including repeated ones. */
   stood: number;
-  /** A page held nothing but what those before it had held: others do not create so many at once, it stood in for another. */
+  /** A page had only items of earlier pages: the server repeated a page instead of returning another. */
   isRepeating: boolean;
-  /** Items met that were created since the first page was read. */
+  /** Items that were created after the first page was read. */
   newcomers: number;
-  /** Items that no pass before this one met. */
+  /** Items that are new in this pass. */
   fresh: number;
-  /** When it is over: items met, and whether they were fewer than the least total. */
+  /** At the end of the pass: items read, and whether they are fewer than the lowest total. */
   met: number;
   isShort: boolean;
 }
@@ -163,7 +163,7 @@ function mayBeIncomplete({ pages, first, last, fell, newcomers }: PassCounts, me
   return fell || isFallHidden || met < first;
 }
 
-/** The pages end before the total: each of them but the last is full, so whatever changed, their places are as many as it says. */
+/** The pages have fewer items than the lowest total, although all but the last are full: the server ended the list early. */
 function isCutOff({ stood, least = 0 }: PassCounts): boolean {
   return stood < least;
 }

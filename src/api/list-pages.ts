@@ -12,96 +12,96 @@ export interface ListRequest<T> {
   readonly path: string;
   /** The key that holds the items. */
   readonly key: string;
-  /** What `decode`, `idOf` and `bornAt` look at: an item may be without the rest when these are called. */
+  /** Members that `decode`, `idOf` and `createdAt` read. Items may have only these when they are called. */
   readonly members: readonly string[];
   readonly decode: (item: unknown) => T | undefined;
   readonly idOf: (item: T) => ItemId;
-  /** When the item came to be, ISO 8601. */
+  /** When the item was created, ISO 8601. */
   readonly createdAt: (item: T) => string | undefined;
   readonly options: ListOptions<T>;
 }
 
-/** What a caller wants of a list. */
+/** Options of a list request. */
 export interface ListOptions<T> {
-  /** At most so many items, and no request for more. */
+  /** The largest number of items; no request is sent for more. */
   readonly limit?: number | undefined;
-  /** 1 to 200 (200). */
+  /** 1 to 200 (default: 200). */
   readonly pageSize?: number;
-  /** Only these; judged here, after the server has given them. */
+  /** Filters items on this side, after the server has returned them. */
   readonly matches?: ((item: T) => boolean) | undefined;
-  /** Waits so many milliseconds for the rate limit: a list that has begun is not given up for it. */
+  /** Waits for the rate limit after the first page, in milliseconds. */
   readonly pause?: Pause | undefined;
-  /** Told when a page is there and another one follows. */
+  /** Called after each page that another one follows. */
   readonly onProgress?: ((read: number, total: number | undefined) => void) | undefined;
 }
 
-/** Some items of a list. What is not asked for is not made: a hundred thousand objects are most of what a list costs. */
+/** Some items of a list. Objects are created only by `items`: for a long list they are most of the cost. */
 export interface ListChunk<T> {
-  /** As the JSON texts they came as, each on one line. */
+  /** The items as received, one JSON text per line. */
   readonly lines: () => Uint8Array;
   readonly items: () => readonly T[];
 }
 
-/** Pages without anything new before a list that never ends is given up. */
+/** Consecutive pages without new items after which reading ends with an error. */
 const maxEmptyPages = 10;
-/** Passes over a list that does not hold still. */
+/** Passes over a list that changes while it is read. */
 const maxPasses = 9;
-/** Turns of the event loop before a request is on its way: a connection that was used before is looked at first. */
+/** Turns of the event loop until a request is sent: the connection pool first checks a reused connection. */
 const turnsUntilSent = 3;
-/** The server's times are whole seconds, and those of its parts differ a little. */
+/** The server's times are whole seconds, and the clocks of its machines differ a little. */
 const clockToleranceMs = 5_000;
 
 /**
- * Every item of a list, page after page, the next page asked for while this one is used.
- * Items that others create or delete meanwhile may be there or not; of all others each comes once, and if that cannot be
- * made sure it is an error, never silence. See survey.ts for how it is known.
+ * Every item of a list, page after page; the next page is requested while the current one is processed. Items that other users
+ * create or delete during the reading may be missing. Every other item is returned once. Throws `incomplete_list` when that is
+ * not certain; list-completeness.ts explains how it is known.
  */
 export async function* listPages<T>(api: Api, list: ListRequest<T>): AsyncGenerator<ListChunk<T>> {
-  const survey = createListCompleteness();
+  const completeness = createListCompleteness();
   const demand: RemainingDemand = { left: list.options.limit ?? Number.POSITIVE_INFINITY };
   for (const size of pageSizes(list.options)) {
-    yield* readOnePass(api, list, size, survey, demand);
+    yield* readOnePass(api, list, size, completeness, demand);
     if (demand.left <= 0) return;
-    const verdict = survey.result();
+    const verdict = completeness.result();
     if (verdict === 'complete') return;
     if (verdict === 'short')
       throw incompleteListError(
         list.path,
-        survey.itemCount,
+        completeness.itemCount,
         demand.total,
-        'the pages held fewer items than meta.total',
+        'the pages have fewer items than meta.total',
       );
-    survey.beginPass();
+    completeness.beginPass();
     demand.since = undefined;
   }
   throw incompleteListError(
     list.path,
-    survey.itemCount,
+    completeness.itemCount,
     demand.total,
-    `it changed while it was read, ${maxPasses} times over`,
+    `it changed during each of ${maxPasses} passes`,
   );
 }
 
 interface RemainingDemand {
-  /** Items still wanted. */
+  /** Items that are still wanted. */
   left: number;
-  /** What was created from then on came while the pass went on; the server's time. */
+  /** Items that were created from this time on are new in this pass; the server's time. */
   since?: number | undefined;
   total?: number | undefined;
 }
 
-/** The first pass in the size that was asked for; each later one is cut at other places. */
+/** The first pass uses the requested page size; later passes have other page boundaries. */
 function pageSizes({ limit, pageSize = 200, matches }: ListOptions<never>): readonly number[] {
-  // What is filtered here may be far down the list: small pages would be many requests.
+  // Matching items may be far down the list: small pages would need many requests.
   const first = limit === undefined || matches !== undefined ? pageSize : smallestPageSize(limit, pageSize);
-  // Not each by one less: who deletes one in each pass would move the same two to the ends of two pages every time.
+  // The sizes do not fall by one each: with one deletion per pass the same two items would be at a page boundary every time.
   const others = Array.from({ length: maxPasses }, (_, at) => 200 - (at * (at + 1)) / 2).filter(
     (size) => size !== first,
   );
   return [first, ...others].slice(0, maxPasses);
 }
 
-/** As many requests as needed, and no larger ones than needed. */
+/** The smallest page size that needs no additional request. */
 function smallestPageSize(limit: number, most: number): number {
   return Math.ceil(limit / Math.ceil(limit / most));
 }
@@ -110,7 +110,7 @@ async function* readOnePass<T>(
   api: Api,
   list: ListRequest<T>,
   size: number,
-  survey: ListCompleteness,
+  completeness: ListCompleteness,
   demand: RemainingDemand,
 ): AsyncGenerator<ListChunk<T>> {
   const { pause } = list.options;
@@ -123,34 +123,34 @@ async function* readOnePass<T>(
   for (let empty = 0; asked !== undefined; ) {
     const { path, answer }: RequestedPage = asked;
     const answered: ApiResponse = await answer;
-    // While there is no doubt that another page is wanted, it is asked for before this one is understood.
+    // When another page is certainly wanted, it is requested before this one is parsed.
     const soon: string | undefined =
-      survey.isFirstPass && demand.left > size ? nextPathFromTail(api.baseOrigin, answered.raw, path) : undefined;
+      completeness.isFirstPass && demand.left > size ? nextPathFromTail(api.baseOrigin, answered.raw, path) : undefined;
     const early: RequestedPage | undefined =
       soon === undefined || visited.has(soon) ? undefined : await requestPage(api, soon, pause);
     const page = parseListPage(api.baseOrigin, { key: list.key, path }, answered, splitter);
     const { next, total } = page;
     demand.total = total;
     demand.since ??= (page.date ?? Number.POSITIVE_INFINITY) - clockToleranceMs;
-    const before = survey.itemCountInPass;
-    survey.beginPage(total);
-    const fresh = newItemPositions(list, page, survey, demand);
-    demand.left -= fresh.length;
-    const isWanted = survey.endPage(next === undefined) && demand.left > 0;
+    const before = completeness.itemCountInPass;
+    completeness.beginPage(total);
+    const newItems = newItemPositions(list, page, completeness, demand);
+    demand.left -= newItems.length;
+    const isWanted = completeness.endPage(next === undefined) && demand.left > 0;
     if (next !== undefined && visited.has(next))
-      throw incompleteListError(list.path, survey.itemCount, total, `the page ${next} came twice`);
+      throw incompleteListError(list.path, completeness.itemCount, total, `the page ${next} was returned twice`);
     if (next !== undefined) visited.add(next);
     asked = next === undefined || !isWanted ? undefined : (early ?? (await requestPage(api, next, pause)));
-    if (asked !== undefined) list.options.onProgress?.(survey.itemCount, total);
-    if (fresh.length > 0)
-      yield { lines: () => page.lines(fresh), items: () => fresh.map((at) => decodeItem(list, page.item(at))) };
-    empty = survey.itemCountInPass > before ? 0 : empty + 1;
+    if (asked !== undefined) list.options.onProgress?.(completeness.itemCount, total);
+    if (newItems.length > 0)
+      yield { lines: () => page.lines(newItems), items: () => newItems.map((at) => decodeItem(list, page.item(at))) };
+    empty = completeness.itemCountInPass > before ? 0 : empty + 1;
     if (empty >= maxEmptyPages && asked !== undefined)
       throw incompleteListError(
         list.path,
-        survey.itemCount,
+        completeness.itemCount,
         total,
-        `${maxEmptyPages} pages in a row brought nothing new`,
+        `${maxEmptyPages} consecutive pages have no new items`,
       );
   }
 }
@@ -162,29 +162,29 @@ interface RequestedPage {
 
 async function requestPage(api: Api, path: string, pause?: Pause): Promise<RequestedPage> {
   const answer = api.success({ method: 'GET', path, rateLimitRetry: createRateLimitRetry(pause) });
-  // If the reader stops early, nobody awaits it: its failure must not end the program.
+  // A reader that stops early does not await it: its failure must not end the program.
   answer.catch(() => undefined);
-  // It leaves now, and not when the page before it has been worked on.
+  // It is sent now, and not after the previous page has been processed.
   for (let turn = 0; turn < turnsUntilSent; turn++) await new Promise(setImmediate);
   return { path, answer };
 }
 
-/** The places on the page of items that were never met and are wanted. */
+/** Positions on the page of items that are new and wanted. */
 function newItemPositions<T>(
   list: ListRequest<T>,
   page: ListPage,
-  survey: ListCompleteness,
+  completeness: ListCompleteness,
   { since, left }: RemainingDemand,
 ): readonly number[] {
   const { matches } = list.options;
   const fresh: number[] = [];
-  let [bornAt, isNewcomer]: [string | undefined, boolean] = [undefined, false];
+  let [bornAt, isNew]: [string | undefined, boolean] = [undefined, false];
   for (const [at, skim] of page.partialItems.entries()) {
     const item = decodeItem(list, skim);
     const born = list.createdAt(item);
-    // Many stand side by side that were made within the same second.
-    if (born !== bornAt) [bornAt, isNewcomer] = [born, Date.parse(born ?? '') >= (since ?? Number.POSITIVE_INFINITY)];
-    if (!survey.addItem(list.idOf(item), isNewcomer)) continue;
+    // Neighbouring items are often created in the same second, so the parsed time is reused.
+    if (born !== bornAt) [bornAt, isNew] = [born, Date.parse(born ?? '') >= (since ?? Number.POSITIVE_INFINITY)];
+    if (!completeness.addItem(list.idOf(item), isNew)) continue;
     if (matches === undefined || matches(decodeItem(list, page.item(at)))) fresh.push(at);
   }
   return fresh.slice(0, left);
@@ -194,8 +194,8 @@ function decodeItem<T>({ decode, path, key }: ListRequest<T>, json: unknown): T 
   const item = decode(json);
   if (item !== undefined) return item;
   const [plainPath = path] = path.split('?');
-  throw new CliError('api_error', `could not read ${plainPath}: an item of "${key}" is not understood`, {
-    detail: `it is ${(stringifyExact(json) ?? '').slice(0, 300)}`,
-    hint: `\`cloudctl api GET ${plainPath} --paginate\` prints the list without looking into it`,
+  throw new CliError('api_error', `could not read ${plainPath}: could not parse an item of "${key}"`, {
+    detail: `the item is ${(stringifyExact(json) ?? '').slice(0, 300)}`,
+    hint: `\`cloudctl api GET ${plainPath} --paginate\` prints the list unparsed`,
   });
 }

@@ -4,7 +4,7 @@ import { readBodyText } from '../platform/buffered-body.ts';
 import { type HttpSender, SendError } from '../platform/http-sender.ts';
 
 export interface SandboxAdminApi {
-  /** The decoded answer; `undefined` when it has no body. */
+  /** The decoded response; undefined without a body. */
   call(method: 'GET' | 'POST' | 'DELETE', path: string, body?: object): Promise<unknown>;
 }
 
@@ -21,7 +21,7 @@ export function createSandboxAdminApi(send: HttpSender, adminUrl: string, adminT
             ...(body === undefined ? {} : { 'content-type': 'application/json' }),
           },
           ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-          // `requests --wait` is answered within 30 s.
+          // The sandbox responds to `requests --wait` within 30 s.
           signal: AbortSignal.timeout(40_000),
           redirect: 'manual',
         });
@@ -30,15 +30,15 @@ export function createSandboxAdminApi(send: HttpSender, adminUrl: string, adminT
         if (answer.status < 200 || answer.status >= 300)
           throw refusedError(answer.status, json?.ok === true ? json.value : undefined);
         if (json?.ok === false)
-          throw new CliError('api_error', `${adminUrl} is no sandbox: its answer is not JSON`, {
-            hint: '`cloudctl sandbox start`',
+          throw new CliError('api_error', `could not parse the response of ${adminUrl}: it is not JSON`, {
+            hint: 'start a sandbox with `cloudctl sandbox start`',
           });
         return json?.value;
       } catch (error) {
         if (!(error instanceof SendError)) throw error;
         throw new CliError('unreachable', `could not reach the sandbox: ${error.message}`, {
           detail: adminUrl,
-          hint: '`cloudctl sandbox start`',
+          hint: 'start a sandbox with `cloudctl sandbox start`',
         });
       }
     },
@@ -47,7 +47,7 @@ export function createSandboxAdminApi(send: HttpSender, adminUrl: string, adminT
 
 function refusedError(status: number, body: unknown): CliError {
   const message = isRecord(body) ? stringField(body, 'message') : undefined;
-  return new CliError('api_error', `the sandbox answered ${status}`, {
+  return new CliError('api_error', `the sandbox responded with ${status}`, {
     detail: message,
     hint:
       status === 401 || status === 403

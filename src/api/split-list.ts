@@ -2,26 +2,26 @@ import { type JsonRecord, parseExactJson } from '../json.ts';
 import { type ByteSpanCache, createByteSpanCache } from './byte-span-cache.ts';
 import { noJsonValue, type ReadMember, skipArray, skipBlanks, skipObject, skipValue } from './json-scan.ts';
 
-/** The text of a JSON object, with the objects of one of its lists found in it. */
+/** The text of a JSON object, with the positions of the objects in one of its lists. */
 export interface SplitList {
-  /** Where each of them begins and ends: two numbers for each. */
+  /** Start and end of each object: two numbers for each. */
   readonly spans: readonly number[];
-  /** Each of them with only the members that were asked for. */
+  /** Each object with only the requested members. */
   readonly partialItems: readonly JsonRecord[];
-  /** The text with an empty list in place of this one; what follows the list may yet turn out to be no JSON. */
+  /** The text with an empty list instead of this one. The text after the list is not validated. */
   readonly rest: string;
 }
 
 export type ListSplitter = (bytes: Buffer) => SplitList | undefined;
 
 /**
- * Takes the list under `key` apart without making values of all of it, which is most of what reading it costs: its objects can
- * be printed as they came, and numbers beyond 2^53 stay what they are.
- * undefined: up to the end of the list it is no JSON, or stands on several lines; the list holds more than objects; or there
- * are two such lists, of which JSON.parse would take the last.
+ * Splits the list under `key` without creating values for all of it, which is most of the cost of parsing. Objects can be
+ * printed as received, and numbers beyond 2^53 stay exact.
+ * undefined: the text up to the end of the list is not JSON or has several lines; the list contains other values than
+ * objects; or the key occurs twice, of which JSON.parse would take the last.
  */
 export function createListSplitter(key: string, members: readonly string[]): ListSplitter {
-  const familiar: ByteSpanCache[] = [];
+  const caches: ByteSpanCache[] = [];
   const tails = createByteSpanCache();
   const [keyAt, memberAt] = [namesAt([key]), namesAt(members)];
   const quotedKey = Buffer.from(JSON.stringify(key));
@@ -33,40 +33,40 @@ export function createListSplitter(key: string, members: readonly string[]): Lis
       memberAt: (from, end) => memberAt(bytes, from, end, isEscaped),
       valueAt: (from, end) => valueAt(bytes, from, end, isEscaped),
       wanted: members.length,
-      familiarAt: (length) => (familiar[length] ??= createByteSpanCache()),
+      cacheAt: (length) => (caches[length] ??= createByteSpanCache()),
       tails,
     });
   };
 }
 
 interface SplitOptions {
-  /** Whether the name between two places is that of the list. */
+  /** Whether the name between two positions is that of the list. */
   readonly isList: (from: number, end: number) => boolean;
-  /** Whether no other list of that name can follow. */
+  /** Whether no other list with that name can follow. */
   readonly isLast: (end: number) => boolean;
-  /** The name between two places, if it is one of the members that were asked for. */
+  /** The name between two positions, if it is a requested member. */
   readonly memberAt: (from: number, end: number) => string | undefined;
-  /** What the JSON text between two places says. */
+  /** The value of the JSON text between two positions. */
   readonly valueAt: (from: number, end: number) => unknown;
-  /** How many members were asked for. */
+  /** The number of requested members. */
   readonly wanted: number;
-  readonly familiarAt: (nameLength: number) => ByteSpanCache;
-  /** What follows the last of the members that were asked for, to the end of an object. */
+  readonly cacheAt: (nameLength: number) => ByteSpanCache;
+  /** Caches the text from the last requested member to the end of an object. */
   readonly tails: ByteSpanCache;
 }
 
 function splitList(bytes: Buffer, splitting: SplitOptions): SplitList | undefined {
-  const { isList, isLast, memberAt, valueAt, wanted, familiarAt, tails } = splitting;
+  const { isList, isLast, memberAt, valueAt, wanted, cacheAt, tails } = splitting;
   const spans: number[] = [];
-  const skims: JsonRecord[] = [];
+  const partialItems: JsonRecord[] = [];
   let [listStart, listEnd] = [noJsonValue, noJsonValue];
   let skim: Record<string, unknown> = {};
-  // Of the object that is read: how many of its members were asked for, where the last of them ends, and whether what follows is known.
+  // Of the current object: the number of requested members found, the end of the last one, and whether the text after it is cached.
   let [met, metEnd, isTailKnown, isOver] = [0, 0, false, false];
 
   const readMember: ReadMember = (from, name, nameEnd) => {
     const end =
-      bytes[from] === openBrace ? skipCachedValue(familiarAt(nameEnd - name), bytes, from) : skipValue(bytes, from, 2);
+      bytes[from] === openBrace ? skipCachedValue(cacheAt(nameEnd - name), bytes, from) : skipValue(bytes, from, 2);
     const member = end === noJsonValue ? undefined : memberAt(name, nameEnd);
     if (member === undefined) return end;
     skim[member] = valueAt(from, end);
@@ -75,7 +75,7 @@ function splitList(bytes: Buffer, splitting: SplitOptions): SplitList | undefine
     if (met !== wanted) return end;
     const tailEnd = tails.matchEnd(bytes, end);
     isTailKnown = tailEnd !== noJsonValue;
-    // The brace that ends the object is left to whoever reads it.
+    // The closing brace is read by skipObject.
     return isTailKnown ? tailEnd - 1 : end;
   };
   const readItem = (from: number): number => {
@@ -83,10 +83,10 @@ function splitList(bytes: Buffer, splitting: SplitOptions): SplitList | undefine
     skim = {};
     [met, isTailKnown] = [0, false];
     const end = skipObject(bytes, from, readMember);
-    // A tail that holds one of them again is none.
+    // A tail with a repeated member is not cached.
     if (end !== noJsonValue && met === wanted && !isTailKnown) tails.remember(bytes, wanted === 0 ? end : metEnd, end);
     spans.push(from, end);
-    skims.push(skim);
+    partialItems.push(skim);
     return end;
   };
   const start = skipBlanks(bytes, 0);
@@ -96,25 +96,25 @@ function splitList(bytes: Buffer, splitting: SplitOptions): SplitList | undefine
     if (listStart !== noJsonValue || bytes[from] !== openBracket) return noJsonValue;
     listStart = from;
     listEnd = skipArray(bytes, from, readItem);
-    // What follows is read by whoever wants it.
+    // The text after the list is parsed later.
     isOver = listEnd !== noJsonValue && isLast(listEnd);
     return isOver ? noJsonValue : listEnd;
   });
   if (!isOver && (end === noJsonValue || skipBlanks(bytes, end) !== bytes.length)) return undefined;
-  if (listStart === noJsonValue) return { spans, partialItems: skims, rest: bytes.toString('utf8') };
+  if (listStart === noJsonValue) return { spans, partialItems, rest: bytes.toString('utf8') };
   const rest = `${bytes.toString('utf8', 0, listStart)}[]${bytes.toString('utf8', listEnd)}`;
-  return { spans, partialItems: skims, rest };
+  return { spans, partialItems, rest };
 }
 
-function skipCachedValue(familiar: ByteSpanCache, bytes: Buffer, from: number): number {
-  const known = familiar.matchEnd(bytes, from);
+function skipCachedValue(caches: ByteSpanCache, bytes: Buffer, from: number): number {
+  const known = caches.matchEnd(bytes, from);
   if (known !== noJsonValue) return known;
   const end = skipValue(bytes, from, 2);
-  if (end !== noJsonValue) familiar.remember(bytes, from, end);
+  if (end !== noJsonValue) caches.remember(bytes, from, end);
   return end;
 }
 
-/** The JSON text between two places was found to be one. */
+/** The text between the two positions is known to be valid JSON. */
 function valueAt(bytes: Buffer, from: number, end: number, isEscaped: boolean): unknown {
   if (bytes[from] === quote && !isEscaped) return bytes.toString('utf8', from + 1, end - 1);
   const whole = end - from <= longestNumber ? digitsAt(bytes, from, end) : noJsonValue;
@@ -135,10 +135,10 @@ function digitsAt(bytes: Buffer, from: number, end: number): number {
 
 type NameAt = (bytes: Buffer, from: number, end: number, isEscaped: boolean) => string | undefined;
 
-/** Which of these names stands between two places. */
+/** Finds which of the names is between two positions. */
 function namesAt(names: readonly string[]): NameAt {
   const quoted = names.map((name) => ({ name, text: Buffer.from(JSON.stringify(name)) }));
-  /** Most names are told apart by how long they are. */
+  /** Most names differ in length. */
   const isLength: boolean[] = [];
   for (const { text } of quoted) isLength[text.length] = true;
   return (bytes, from, end, isEscaped) => {
@@ -152,14 +152,14 @@ function namesAt(names: readonly string[]): NameAt {
   };
 }
 
-/** Byte by byte, which is quicker for so few than to ask the system. */
+/** Compares byte by byte, which is faster than Buffer.compare for so few bytes. */
 function standsAt(bytes: Buffer, name: Buffer, from: number, end: number): boolean {
   if (name.length !== end - from) return false;
   for (let at = 1; at < name.length; at++) if (bytes[from + at] !== name[at]) return false;
   return true;
 }
 
-/** Digits of a number that has room in a double with certainty. */
+/** Every number with so many digits is exact in a double. */
 const longestNumber = 15;
 const [quote, zero, backslash] = [0x22, 0x30, 0x5c];
 const [openBracket, openBrace] = [0x5b, 0x7b];

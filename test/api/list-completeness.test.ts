@@ -147,7 +147,7 @@ describe('a list that changes while it is read', () => {
     // Each pass is cut where the one before was: nothing can be known of what is between two pages.
     const { shelf } = shelfOf({ ...still, turns: Array.from({ length: 100 }, () => [19, '+'] as const) });
     const ids = idsOf(listThings(apiServing({ ...shelf, sizeOf: () => 5 }), { pageSize: 5 }));
-    await expect(ids).rejects.toMatchObject({ code: 'incomplete_list', detail: expect.stringContaining('9 times') });
+    await expect(ids).rejects.toMatchObject({ code: 'incomplete_list', detail: expect.stringMatching(/\b9\b/) });
   });
 });
 

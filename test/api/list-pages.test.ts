@@ -82,8 +82,7 @@ describe('a list', () => {
     await expect(ids(listThings(api))).rejects.toMatchObject({
       code: 'incomplete_list',
       exitCode: 1,
-      message: 'could not read all of /v2/things: 3 of 4 items',
-      detail: 'the pages held fewer items than meta.total',
+      message: expect.stringMatching(/\b3 of 4\b/),
     });
     expect(api.requestedPaths).toHaveLength(3);
   });
@@ -97,8 +96,8 @@ describe('a list', () => {
     const cutOff = apiBy((path) => numbered(path, 450, (at) => ({ content: at, isLast: at === last })));
     await expect(ids(listThings(cutOff, {}))).rejects.toMatchObject({
       code: 'incomplete_list',
-      message: `could not read all of /v2/things: ${last * 200} of 450 items`,
-      detail: 'the pages held fewer items than meta.total',
+      message: expect.stringContaining(`${last * 200} of 450`),
+      detail: expect.stringContaining('meta.total'),
     });
     expect(cutOff.requestedPaths).toHaveLength(2 * last);
   });
@@ -131,7 +130,7 @@ describe('a list', () => {
   ])('whose next links lead %s ends with an error', async (_where, pages) => {
     await expect(ids(listThings(apiOf(pages)))).rejects.toMatchObject({
       code: 'incomplete_list',
-      detail: expect.stringContaining('came twice'),
+      detail: expect.stringContaining('twice'),
     });
   });
 
@@ -143,7 +142,7 @@ describe('a list', () => {
   ])('whose answer is %s is an error that names the list', async (_what, body) => {
     await expect(ids(listThings(apiOf({ [first]: body })))).rejects.toMatchObject({
       code: 'api_error',
-      message: 'could not read /v2/things: the answer has no list "things"',
+      message: expect.stringContaining('"things"'),
     });
   });
 
@@ -151,8 +150,8 @@ describe('a list', () => {
     const api = apiOf({ [first]: { things: [{ id: 1 }, { id: 'x', more: 1 }] } });
     await expect(ids(listThings(api))).rejects.toMatchObject({
       code: 'api_error',
-      message: 'could not read /v2/things: an item of "things" is not understood',
-      detail: 'it is {"id":"x"}',
+      message: expect.stringContaining('"things"'),
+      detail: expect.stringContaining('{"id":"x"}'),
       hint: expect.stringContaining('`cloudctl api GET /v2/things --paginate`'),
     });
   });

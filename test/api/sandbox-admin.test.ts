@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createSandboxAdminApi } from '../../src/api/sandbox-admin.ts';
 import { createUndiciSender } from '../../src/platform/undici-sender.ts';
-import { type RequestHandler, closedOrigin, reply, serverFor } from '../fixtures/broken-server.ts';
+import { closedOrigin, type RequestHandler, reply, serverFor } from '../fixtures/broken-server.ts';
 import { sandboxFor } from '../sandbox/requests.ts';
 
 async function adminOf(url: string, token = 'admin-token') {
@@ -42,7 +42,7 @@ describe('the admin API of a sandbox', () => {
   });
 
   it.each<[string, RequestHandler, object]>([
-    ['a page', (_, response) => reply(response, 200, '<html>'), { code: 'api_error', message: /is no sandbox/ }],
+    ['a page', (_, response) => reply(response, 200, '<html>'), { code: 'api_error', message: /JSON/ }],
     ['a redirect', (_, response) => reply(response, 302, '', { location: '/' }), { code: 'api_error', status: 302 }],
     ['a cut connection', (_, response) => void response.destroy(), { code: 'unreachable', exitCode: 6 }],
   ])('that answers with %s is an error', async (_what, answerer, expected) => {
@@ -62,7 +62,7 @@ describe('the admin API of a sandbox', () => {
     await expect((await adminOf(await closedOrigin())).call('GET', '/clock')).rejects.toMatchObject({
       code: 'unreachable',
       exitCode: 6,
-      hint: '`cloudctl sandbox start`',
+      hint: expect.stringContaining('`cloudctl sandbox start`'),
     });
   });
 });
