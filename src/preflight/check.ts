@@ -2,6 +2,8 @@ import type { CheckOutcome, Finding, MigrationMethod } from './finding.ts';
 import type { PreflightOptions } from './preflight-options.ts';
 import type { Queries, QueryValues } from './query.ts';
 
+export type CheckSeverity = Readonly<Partial<Record<MigrationMethod, 'blocker' | 'warning' | 'info'>>>;
+
 /** What a check states about itself, whichever engine it belongs to. */
 export interface CheckDescription {
   /** Stable: `--accept` and scripts use it. The file is named after it. */
@@ -14,7 +16,9 @@ export interface CheckDescription {
   readonly scope: 'server' | 'database';
   /** Section of the specification that the check rests on. */
   readonly spec?: string;
-  /** The methods that a `fail` can block; empty for a check that only warns or informs. */
+  /** The most severe outcome for each method; a method that the check never concerns is left out. */
+  readonly severity?: CheckSeverity;
+  /** The methods that a `fail` can block, derived from `severity`. */
   readonly mayBlock?: readonly MigrationMethod[];
 }
 
@@ -40,6 +44,14 @@ export interface DatabaseCheck<Facts, Q extends Queries> extends CheckDescriptio
     facts: Facts,
     options: PreflightOptions,
   ) => CheckOutcome;
+}
+
+/** The methods that a check of this severity can block. */
+export function blockableMethods(
+  severity: CheckSeverity,
+  methods: readonly MigrationMethod[],
+): readonly MigrationMethod[] {
+  return methods.filter((method) => severity[method] === 'blocker');
 }
 
 /** The finding of a check: its description and its outcome. */

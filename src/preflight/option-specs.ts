@@ -80,7 +80,7 @@ export function readPreflightOptions(
     target: undefined,
     ignoreDbs: args.values('ignore-dbs'),
     disableSsl: args.has('disable-ssl'),
-    asPublic: args.has('judge-as-public') || !(isLocal || args.has('allow-private')),
+    isOverInternet: args.has('judge-as-public') || !(isLocal || args.has('allow-private')),
     sourceDiskFree: diskFree === undefined ? undefined : requireWholeNumber(diskFree, '--source-disk-free'),
     ...(memory === undefined ? {} : { targetMemory: requireWholeNumber(memory, '--target-memory', { min: 1 }) }),
     accept: args.values('accept'),

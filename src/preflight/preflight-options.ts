@@ -12,7 +12,7 @@ export interface PreflightOptions {
   readonly ignoreDbs: readonly string[];
   readonly disableSsl: boolean;
   /** Judge as if the service were far away: private addresses fail. False with a loopback API or `--allow-private`. */
-  readonly asPublic: boolean;
+  readonly isOverInternet: boolean;
   /** Free bytes on the disk of the source, which SQL cannot tell. */
   readonly sourceDiskFree: number | undefined;
   /** Bytes of memory the target has, for Redis; absent: not told. */

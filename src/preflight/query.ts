@@ -12,8 +12,16 @@ export type QueryResult<T> =
   | { readonly kind: 'denied'; readonly reason: string; readonly grant: string; readonly revoke?: string }
   /** The server does not have it: too old, renamed, or hidden by a provider. */
   | { readonly kind: 'missing'; readonly reason: string }
-  /** `broke`: the connection was lost with it; `late`: because no response arrived in time. */
-  | { readonly kind: 'failed'; readonly reason: string; readonly broke?: boolean; readonly late?: boolean }
+  | {
+      readonly kind: 'failed';
+      readonly reason: string;
+      /** The connection was lost with it. */
+      readonly broke?: boolean;
+      /** No response arrived in time. */
+      readonly late?: boolean;
+      /** The response has another format than that of the engine. */
+      readonly isMalformed?: boolean;
+    }
   /** Never sent, or refused for a reason that has its own finding. */
   | { readonly kind: 'skipped'; readonly reason: string };
 

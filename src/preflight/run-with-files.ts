@@ -22,9 +22,10 @@ import { schemaFingerprintsQuery } from './postgresql/queries/schema-fingerprint
 import { queryEachDatabase } from './postgresql/query-each-database.ts';
 import { runPostgresqlPreflight } from './postgresql/run.ts';
 import type { PreflightOptions } from './preflight-options.ts';
-import { runRedisPreflight } from './redis/run.ts';
+import { redisEngine } from './redis/engine.ts';
 import { renderFixScript, renderUndoScript } from './render-fix-script.ts';
 import type { PreflightReport } from './report.ts';
+import { runPreflight } from './run.ts';
 
 /** The options that name files to write. */
 export const reportOptionSpecs: readonly OptionSpec[] = [
@@ -148,7 +149,7 @@ async function runWithProgress(
       'the preflight was cancelled',
       (signal): Promise<PreflightReport> =>
         source.engine === 'redis'
-          ? runRedisPreflight({ ...common, signal, source: source.source })
+          ? runPreflight(redisEngine(), { ...common, signal, source: source.source })
           : runPostgresqlPreflight({ ...common, signal, source: source.source }),
     );
   } finally {

@@ -2,48 +2,49 @@ import type { Socket } from 'node:net';
 import { ConnectError, connectErrorCodes } from '../platform/connect-error.ts';
 import { errorCodeOf, redactServerMessage } from './command-error.ts';
 import { exchangeLine } from './resp.ts';
+import type { RedisCommand, RedisConnectOptions } from './send-command.ts';
 import type { RedisSource } from './source.ts';
-import type { TimeLimit } from './time-limit.ts';
 
 export interface RedisAuthentication {
-  /** `needless`: a password was given and the server has none; `open`: none was given, none was asked for. */
+  /** `password`: AUTH was accepted; `needless`: a password was given and the server has none; `open`: none was given and none is required. */
   readonly auth: 'password' | 'needless' | 'open';
-  /** What the server said to the needless password. */
+  /** The server's reply to a needless password. */
   readonly authReply?: string;
-  /** The error PING got though we are in: LOADING, MISCONF, MASTERDOWN, NOPERM. */
+  /** An error reply to PING that does not end the session: LOADING, MISCONF, MASTERDOWN, NOPERM. */
   readonly notice?: { readonly code: string; readonly message: string };
 }
 
 /**
- * Says who we are, and PING. By hand, because ioredis swallows some refusals of AUTH, prints others, and keeps the
- * password in its errors. Throws a ConnectError with the server's own words.
+ * Sends AUTH and PING on a new connection. Not through ioredis, which hides some refusals of AUTH, prints others, and
+ * keeps the password in its errors. Throws a ConnectError with the server's own message.
  */
 export async function authenticate(
   socket: Socket,
   source: RedisSource,
-  bound: TimeLimit,
+  options: RedisConnectOptions,
 ): Promise<RedisAuthentication> {
   const password = source.password?.reveal() ?? '';
-  const auth = password === '' ? undefined : await sendAuth(socket, source, password, bound);
-  const reply = await exchangeLine(socket, ['PING'], bound);
-  const entered: RedisAuthentication = auth ?? { auth: 'open' };
-  if (!reply.startsWith('-')) return entered;
+  const auth = password === '' ? undefined : await sendAuth(socket, source, password, options);
+  const reply = await exchangeLine(socket, ['PING'], options);
+  const authentication: RedisAuthentication = auth ?? { auth: 'open' };
+  if (!reply.startsWith('-')) return authentication;
   const message = redactServerMessage(reply.slice(1), source);
   const code = /^ERR operation not permitted/i.test(message) ? 'NOAUTH' : errorCodeOf(message);
-  if (outside.has(code)) throw new ConnectError('startup', code, message);
-  return { ...entered, notice: { code, message } };
+  if (loginErrors.has(code)) throw new ConnectError('startup', code, message);
+  return { ...authentication, notice: { code, message } };
 }
 
-const outside: ReadonlySet<string> = new Set(['NOAUTH', 'DENIED', connectErrorCodes.maxClients]);
+const loginErrors: ReadonlySet<string> = new Set(['NOAUTH', 'DENIED', connectErrorCodes.maxClients]);
 
 async function sendAuth(
   socket: Socket,
   source: RedisSource,
   password: string,
-  bound: TimeLimit,
+  options: RedisConnectOptions,
 ): Promise<RedisAuthentication> {
-  const words = source.username === undefined ? ['AUTH', password] : ['AUTH', source.username, password];
-  const reply = await exchangeLine(socket, words, bound);
+  const command: RedisCommand =
+    source.username === undefined ? ['AUTH', password] : ['AUTH', source.username, password];
+  const reply = await exchangeLine(socket, command, options);
   if (!reply.startsWith('-')) return { auth: 'password' };
   const message = redactServerMessage(reply.slice(1), source);
   if (/no password is set|without any password configured/i.test(message)) {

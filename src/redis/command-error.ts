@@ -21,14 +21,14 @@ export function errorCodeOf(message: string): string {
   return /^[A-Z][A-Z_0-9]+(?=\s|$)/.exec(message)?.[0] ?? 'ERR';
 }
 
-/** The server's words without the password: a server that does not know AUTH quotes what it was given. */
+/** A message of the server without the password: a server without AUTH quotes its arguments in the error. */
 export function redactServerMessage(text: string, source: RedisSource): string {
   const password = source.password?.reveal() ?? '';
   const cut = text.replace(/,? with args beginning with.*$/s, '');
   return sanitizeRemoteText(password.length < 4 ? cut : cut.replaceAll(password, '[secret]'));
 }
 
-/** The words are ours: those of the libraries can carry addresses with secrets. */
+/** Messages of libraries are not used: they can contain a URL with a password. */
 export function toRedisConnectError(phase: ConnectPhase, error: unknown): ConnectError {
   if (error instanceof ConnectError) return error;
   if (error instanceof DOMException) return new ConnectError(phase, connectErrorCodes.aborted, abortReason(error));
@@ -36,30 +36,28 @@ export function toRedisConnectError(phase: ConnectPhase, error: unknown): Connec
   if (phase === 'network' && /^(ENOTFOUND|EAI_)/.test(code)) {
     return new ConnectError(phase, code, 'the host name is unknown');
   }
-  // OpenSSL speaks up whenever it is read from, so a certificate that the server misses is only told later.
+  // OpenSSL reports on the next read, so a missing client certificate may appear after the handshake.
   if (code.startsWith('ERR_SSL_') || code === 'EPROTO' || phase === 'tls') return tlsError(code, error);
   return new ConnectError(phase, code, systemErrorReason(code));
 }
 
-/** A signal ended it: the deadline, or the person. */
+/** Why a signal aborted it: the deadline of the run, or the user. */
 export function abortReason(error: DOMException): string {
-  return error.name === 'TimeoutError' ? 'no answer before the deadline' : 'it was cancelled';
+  return error.name === 'TimeoutError' ? 'no response before the deadline' : 'cancelled';
 }
+
+export const clientCertificateRequired = 'the server requires a client certificate (tls-auth-clients)';
 
 function tlsError(code: string, error: unknown): ConnectError {
   if (code === 'ERR_SSL_WRONG_VERSION_NUMBER' || code === 'ERR_SSL_PACKET_LENGTH_TOO_LONG') {
     return new ConnectError(
       'tls',
       connectErrorCodes.noTls,
-      'the server does not speak TLS on this port (wrong version number)',
+      'the server does not support TLS on this port (wrong version number)',
     );
   }
   if (code === 'ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED' || code === 'ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE') {
-    return new ConnectError(
-      'tls',
-      connectErrorCodes.tls,
-      'the server asks for a client certificate (tls-auth-clients)',
-    );
+    return new ConnectError('tls', connectErrorCodes.tls, clientCertificateRequired);
   }
   if (code === connectErrorCodes.closed) {
     return new ConnectError('tls', connectErrorCodes.tls, closedDuringHandshake);

@@ -6,62 +6,60 @@ import { abortReason, CommandError, errorCodeOf, redactServerMessage, toRedisCon
 import { explainConnectError } from './explain-connect-error.ts';
 import type { Client } from './ioredis.ts';
 import { openRedisSocket, type RedisSocket } from './redis-socket.ts';
+import { type RedisCommand, type RedisConnectOptions, sendCommand } from './send-command.ts';
 import type { RedisSource } from './source.ts';
-import type { TimeLimit } from './time-limit.ts';
 import { withTimeLimit } from './time-limit.ts';
 
-/** What a server answers, as RESP2 has it. */
+/** A reply in RESP2. */
 export type RedisReply = string | number | null | Uint8Array | readonly RedisReply[];
-
-export type RedisCommand = readonly [name: string, ...rest: readonly (string | Uint8Array)[]];
 
 export interface RedisSession {
   readonly authentication: RedisAuthentication;
   /** undefined: not encrypted. */
   readonly tls: TlsSession | undefined;
   /**
-   * Sends a command at once, behind those that wait for their reply. Throws a CommandError.
-   * @param limit milliseconds, 10 s unless told; then the session is given up
+   * Sends a command at once, without waiting for earlier replies. Throws a CommandError.
+   * @param limit milliseconds until the session is closed for lack of a reply (default: 10 s)
    */
-  send(words: RedisCommand, limit?: number): Promise<RedisReply>;
-  /** The same, with texts as bytes: keys need not be text. */
-  sendRaw(words: RedisCommand, limit?: number): Promise<RedisReply>;
+  send(command: RedisCommand, limit?: number): Promise<RedisReply>;
+  /** The same, with bulk strings as bytes: keys need not be text. */
+  sendRaw(command: RedisCommand, limit?: number): Promise<RedisReply>;
   end(): void;
 }
 
 /**
- * Opens a session: TCP, TLS, AUTH, PING, and nothing else. It never connects again by itself and never queues.
- * Throws a ConnectError, and leaves nothing open behind it.
+ * Opens a session: TCP, TLS, AUTH, PING, nothing else. It never reconnects and never queues.
+ * Throws a ConnectError, and leaves nothing open.
  */
-export async function connectRedis(source: RedisSource, bound: TimeLimit): Promise<RedisSession> {
+export async function connectRedis(source: RedisSource, options: RedisConnectOptions): Promise<RedisSession> {
   try {
-    return await open(source, bound);
+    return await open(source, options);
   } catch (error) {
-    throw error instanceof ConnectError ? await explainConnectError(error, source, bound) : error;
+    throw error instanceof ConnectError ? await explainConnectError(error, source, options) : error;
   }
 }
 
-async function open(source: RedisSource, bound: TimeLimit): Promise<RedisSession> {
-  const line = await openRedisSocket(source, bound);
+async function open(source: RedisSource, options: RedisConnectOptions): Promise<RedisSession> {
+  const connection = await openRedisSocket(source, options);
   try {
-    const entered = await authenticate(line.socket, source, bound);
-    return await createSession(line, entered, source, bound);
+    const authentication = await authenticate(connection.socket, source, options);
+    return await createSession(connection, authentication, source, options);
   } catch (error) {
-    line.socket.destroy();
-    // A line that is cut while ioredis takes it over fails in its words.
+    connection.socket.destroy();
+    // A connection that breaks while ioredis takes it over fails with an error of ioredis.
     throw toRedisConnectError('startup', error);
   }
 }
 
 async function createSession(
-  line: RedisSocket,
-  entered: RedisAuthentication,
+  { socket, tls }: RedisSocket,
+  authentication: RedisAuthentication,
   source: RedisSource,
-  bound: TimeLimit,
+  options: RedisConnectOptions,
 ): Promise<RedisSession> {
-  const { Client: Made, ReplyError } = await import('./ioredis.ts');
-  const client = new Made({
-    Connector: connectorOf(line.socket),
+  const { Client: RedisClient, ReplyError } = await import('./ioredis.ts');
+  const client = new RedisClient({
+    Connector: connectorOf(socket),
     protocol: 2,
     lazyConnect: true,
     retryStrategy: null,
@@ -72,44 +70,44 @@ async function createSession(
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: null,
   });
-  // Failures reach whoever waits for a reply; ioredis prints those that nobody listens for.
+  // Errors reach the callers that wait for a reply; ioredis prints those without a listener.
   client.on('error', () => {});
   await client.connect();
-  const drop = () => void line.socket.destroy();
-  const flood = limitUnreadBytes(line.socket);
+  const drop = () => void socket.destroy();
+  const unread = limitUnreadBytes(socket);
   const toError = (error: unknown) => {
     if (error instanceof CommandError) return error;
-    if (flood.isOver()) return new CommandError(connectErrorCodes.protocol, floodWords, true);
+    if (unread.isExceeded()) return new CommandError(connectErrorCodes.protocol, replyTooLarge, true);
     if (error instanceof DOMException) return new CommandError(connectErrorCodes.aborted, abortReason(error), true);
-    if (!(error instanceof ReplyError)) return new CommandError(connectErrorCodes.closed, closedWords, true);
+    if (!(error instanceof ReplyError)) return new CommandError(connectErrorCodes.closed, closedByServer, true);
     const message = redactServerMessage(error.message, source);
     return new CommandError(errorCodeOf(message), message, false);
   };
-  bound.signal?.addEventListener('abort', drop);
-  const ask = async (send: Client['call'], words: RedisCommand, limit = 10_000) => {
-    const reply = await awaitReply(() => send.apply(client, [...words]), {
+  options.signal?.addEventListener('abort', drop);
+  const send = async (call: Client['call'], command: RedisCommand, limit = 10_000) => {
+    const reply = await awaitReply(() => sendCommand(command, options, (sent) => call.apply(client, [...sent])), {
       limit,
-      signal: bound.signal,
+      signal: options.signal,
       drop,
       toError,
     });
-    flood.answered();
+    unread.reset();
     return reply;
   };
   return {
-    authentication: entered,
-    tls: line.tls,
-    send: (words, limit) => ask(client.call, words, limit),
-    sendRaw: (words, limit) => ask(client.callBuffer, words, limit),
+    authentication,
+    tls,
+    send: (command, limit) => send(client.call, command, limit),
+    sendRaw: (command, limit) => send(client.callBuffer, command, limit),
     end() {
-      bound.signal?.removeEventListener('abort', drop);
+      options.signal?.removeEventListener('abort', drop);
       client.disconnect();
       drop();
     },
   };
 }
 
-/** ioredis calls it with `new` and takes what it returns: the line that was dialled and entered before. */
+/** ioredis calls it with `new` and uses what it returns: the connection that was opened and authenticated before. */
 function connectorOf(socket: Socket) {
   return function Connector() {
     return { connect: async () => socket, disconnect: () => void socket.destroy(), check: () => true };
@@ -128,44 +126,44 @@ async function awaitReply(
   call: () => Promise<unknown>,
   { limit, signal, drop, toError }: ReplyOptions,
 ): Promise<RedisReply> {
-  const late = () => new CommandError(connectErrorCodes.timeout, `no answer within ${limit / 1000} s`, true);
+  const late = () => new CommandError(connectErrorCodes.timeout, `no response within ${limit / 1000} s`, true);
   try {
     return await withTimeLimit<RedisReply>({ limit }, late, (resolve, reject) => {
-      call().then((value) => resolve(readReply(value)), reject);
+      call().then((value) => resolve(decodeReply(value)), reject);
       return () => {};
     });
   } catch (error) {
-    // One listener serves all commands: the signal hangs up, and that is what they notice.
+    // The signal closes the socket, so commands fail with a closed connection; the reason is that of the signal.
     const failure = toError(signal?.aborted === true ? signal.reason : error);
     if (failure.lost) drop();
     throw failure;
   }
 }
 
-/** No reply that is asked for comes near it; what never ends would fill the memory of this machine. */
-const mostUnanswered = 32 * 2 ** 20;
-const floodWords = 'more came than any Redis answers, and without an end';
+/** Far more than any reply that is requested here; an endless one would fill the memory of this machine. */
+const maxUnreadBytes = 32 * 2 ** 20;
+const replyTooLarge = 'the reply is larger than 32 MiB';
 
-/** Hangs up when too much comes between two replies. */
+/** Closes the connection when too many bytes arrive between two replies. */
 function limitUnreadBytes(socket: Socket) {
-  let seen = 0;
+  let received = 0;
   socket.on('data', (data: Uint8Array) => {
-    seen += data.length;
-    if (seen > mostUnanswered) socket.destroy();
+    received += data.length;
+    if (received > maxUnreadBytes) socket.destroy();
   });
   return {
-    isOver: () => seen > mostUnanswered,
-    answered() {
-      seen = 0;
+    isExceeded: () => received > maxUnreadBytes,
+    reset() {
+      received = 0;
     },
   };
 }
 
-const closedWords = 'the connection was closed by the other side';
+const closedByServer = 'the server closed the connection';
 
-function readReply(value: unknown): RedisReply {
+function decodeReply(value: unknown): RedisReply {
   if (typeof value === 'string' || typeof value === 'number' || value === null) return value;
   if (value instanceof Uint8Array) return value;
-  if (Array.isArray(value)) return value.map(readReply);
+  if (Array.isArray(value)) return value.map(decodeReply);
   return String(value);
 }

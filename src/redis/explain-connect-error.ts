@@ -2,70 +2,71 @@ import { ConnectError, connectErrorCodes } from '../platform/connect-error.ts';
 import { errorCodeOf, redactServerMessage } from './command-error.ts';
 import { openRedisSocket } from './redis-socket.ts';
 import { exchangeLine } from './resp.ts';
+import type { RedisCommand, RedisConnectOptions } from './send-command.ts';
 import type { RedisSource } from './source.ts';
-import type { TimeLimit } from './time-limit.ts';
 
 /**
- * The better reason for a connection that failed without one: another connection is made that says nothing about us.
- * Servers hang up without a word on the wrong kind of connection, or wait for ever.
+ * A better reason for a connection that failed without one, from further connections that reveal no password. A server
+ * closes a connection with the wrong kind of encryption without a message, or never responds.
  */
 export async function explainConnectError(
   error: ConnectError,
   source: RedisSource,
-  bound: TimeLimit,
+  options: RedisConnectOptions,
 ): Promise<ConnectError> {
-  const patience = { ...bound, limit: Math.min(bound.limit, 2000) };
+  const short = { ...options, limit: Math.min(options.limit, 2000) };
   if (source.ssl === 'require') {
-    const unclear =
-      error.phase === 'tls' && error.code === connectErrorCodes.tls && /no answer|was closed/.test(error.message);
-    if (!unclear || !(await speaksPlain(source, patience))) return error;
+    const isUnclear =
+      error.phase === 'tls' && error.code === connectErrorCodes.tls && /no response|was closed/.test(error.message);
+    if (!isUnclear || !(await speaksPlain(source, short))) return error;
     return new ConnectError(
       'tls',
       connectErrorCodes.noTls,
-      'the server does not speak TLS on this port (it answers without)',
+      'the server does not support TLS on this port (it responds without TLS)',
     );
   }
   if (
     error.phase !== 'startup' ||
     (error.code !== connectErrorCodes.closed && error.code !== connectErrorCodes.timeout)
-  )
+  ) {
     return error;
-  const said = await unsolicitedError(source, patience);
+  }
+  const said = await unsolicitedError(source, short);
   if (said !== undefined) return said;
-  if (!(await speaksTls(source, patience))) return error;
-  return new ConnectError('startup', connectErrorCodes.onlyTls, 'the server speaks TLS on this port');
+  if (!(await speaksTls(source, short))) return error;
+  return new ConnectError('startup', connectErrorCodes.onlyTls, 'the server requires TLS on this port');
 }
 
-/** A server that hangs up may have said why, and our own bytes made the system drop it: silent, we hear it. */
-async function unsolicitedError(source: RedisSource, bound: TimeLimit): Promise<ConnectError | undefined> {
-  const line = await readLine(source, undefined, { ...bound, limit: 500 });
+/** The error that a server sends before it closes: our own bytes may have made the system drop it, so none are sent. */
+async function unsolicitedError(source: RedisSource, options: RedisConnectOptions): Promise<ConnectError | undefined> {
+  const line = await readLine(source, undefined, { ...options, limit: 500 });
   if (line?.startsWith('-') !== true) return undefined;
   const message = redactServerMessage(line.slice(1), source);
   return new ConnectError('startup', errorCodeOf(message), message);
 }
 
-async function speaksPlain(source: RedisSource, bound: TimeLimit): Promise<boolean> {
-  const line = await readLine({ ...source, ssl: 'disable' }, ['PING'], bound);
+async function speaksPlain(source: RedisSource, options: RedisConnectOptions): Promise<boolean> {
+  const line = await readLine({ ...source, ssl: 'disable' }, ['PING'], options);
   return line !== undefined;
 }
 
 /** One line, over a connection of its own. */
 async function readLine(
   source: RedisSource,
-  words: readonly string[] | undefined,
-  bound: TimeLimit,
+  command: RedisCommand | undefined,
+  options: RedisConnectOptions,
 ): Promise<string | undefined> {
   try {
-    const { socket } = await openRedisSocket(source, bound);
-    return await exchangeLine(socket, words, bound).finally(() => socket.destroy());
+    const { socket } = await openRedisSocket(source, options);
+    return await exchangeLine(socket, command, options).finally(() => socket.destroy());
   } catch {
     return undefined;
   }
 }
 
-async function speaksTls(source: RedisSource, bound: TimeLimit): Promise<boolean> {
+async function speaksTls(source: RedisSource, options: RedisConnectOptions): Promise<boolean> {
   try {
-    const { socket } = await openRedisSocket({ ...source, ssl: 'require', ca: undefined }, bound);
+    const { socket } = await openRedisSocket({ ...source, ssl: 'require', ca: undefined }, options);
     socket.destroy();
     return true;
   } catch {

@@ -1,7 +1,89 @@
-/** INFO: one `name:value` a line. Unknown names are simply not there. */
-export type RedisInfo = ReadonlyMap<string, string>;
+/**
+ * The fields of the default sections of INFO that are read (https://redis.io/docs/latest/commands/info/). A field of
+ * another section, such as commandstats, does not compile.
+ */
+export type RedisInfoField =
+  // Server
+  | 'redis_version'
+  | 'valkey_version'
+  | 'dragonfly_version'
+  | 'garnet_version'
+  | 'kvrocks_version'
+  | 'upstash_version'
+  | 'server_name'
+  | 'redis_mode'
+  | 'os'
+  | 'run_id'
+  | 'executable'
+  | 'config_file'
+  // Clients
+  | 'connected_clients'
+  | 'maxclients'
+  | 'pubsub_channels'
+  | 'pubsub_patterns'
+  // Memory
+  | 'used_memory'
+  | 'used_memory_rss'
+  | 'used_memory_dataset'
+  | 'total_system_memory'
+  | 'maxmemory'
+  | 'maxmemory_policy'
+  | 'mem_not_counted_for_evict'
+  | 'mvcc_depth'
+  // Persistence
+  | 'loading'
+  | 'async_loading'
+  | 'loading_loaded_perc'
+  | 'loading_eta_seconds'
+  | 'current_save_keys_processed'
+  | 'current_save_keys_total'
+  | 'rdb_bgsave_in_progress'
+  | 'rdb_changes_since_last_save'
+  | 'rdb_last_save_time'
+  | 'rdb_last_bgsave_status'
+  // Stats
+  | 'acl_access_denied_auth'
+  | 'evicted_keys'
+  | 'expired_keys'
+  | 'latest_fork_usec'
+  | 'sync_full'
+  | 'total_commands_processed'
+  | 'total_net_input_bytes'
+  | 'total_net_repl_output_bytes'
+  // Replication
+  | 'role'
+  | 'connected_slaves'
+  | 'master_host'
+  | 'master_port'
+  | 'master_link_status'
+  | 'master_link_down_since_seconds'
+  | 'master_last_io_seconds_ago'
+  | 'master_sync_in_progress'
+  | 'master_sync_read_bytes'
+  | 'master_repl_offset'
+  | 'master_replid'
+  | 'min_slaves_good_slaves'
+  | 'repl_backlog_active'
+  | 'repl_backlog_histlen'
+  | 'repl_backlog_size'
+  | 'slave_read_only'
+  | 'slave_repl_offset'
+  // Cluster
+  | 'cluster_enabled';
 
-export function parseInfo(text: string): RedisInfo {
+/** The lines of INFO, CLUSTER INFO and the like, by field. A field that the server does not report is absent. */
+export interface InfoLines<Field extends string> extends Iterable<readonly [name: string, value: string]> {
+  get(field: Field): string | undefined;
+  has(field: Field): boolean;
+}
+
+export type RedisInfo = InfoLines<RedisInfoField>;
+
+/** What INFO reports when it could not be read. */
+export const emptyInfo: RedisInfo = new Map<string, string>();
+
+/** Parses lines of `name:value`; lines that begin with # are section headings. */
+export function parseInfo(text: string): ReadonlyMap<string, string> {
   const lines = text.split('\n').map((line) => line.trim());
   return new Map(
     lines.flatMap((line): [string, string][] => {
@@ -11,13 +93,14 @@ export function parseInfo(text: string): RedisInfo {
   );
 }
 
-export function infoNumber(info: RedisInfo, name: string): number | undefined {
-  const text = info.get(name);
+/** A field as a number; undefined when it is absent or not a number. */
+export function infoNumber<Field extends string>(info: InfoLines<Field>, field: NoInfer<Field>): number | undefined {
+  const text = info.get(field);
   if (text === undefined || !/^-?\d+(\.\d+)?$/.test(text)) return undefined;
   return Number(text);
 }
 
-/** `a=1,b=2` of a value, as in `db0:keys=1,expires=0,avg_ttl=0`. */
+/** The parts of a value such as `keys=1,expires=0,avg_ttl=0`. */
 export function parseInfoFields(value: string): ReadonlyMap<string, string> {
   return new Map(
     value.split(',').flatMap((part): [string, string][] => {
@@ -27,15 +110,16 @@ export function parseInfoFields(value: string): ReadonlyMap<string, string> {
   );
 }
 
+/** A database with keys. */
 export interface KeyspaceEntry {
   readonly index: number;
   readonly keys: number;
   readonly expires: number;
-  /** Hashes with fields that expire by themselves (Redis 7.4 and later, Valkey 9 and later). */
+  /** Hashes with fields that expire (Redis 7.4 and later, Valkey 9 and later). */
   readonly subexpiry: number;
 }
 
-/** The databases with keys, by their number. */
+/** The databases with keys, in the order of their numbers. */
 export function parseKeyspace(info: RedisInfo): readonly KeyspaceEntry[] {
   return [...info]
     .flatMap(([name, value]) => {

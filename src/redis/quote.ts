@@ -1,7 +1,7 @@
-/** A word as redis-cli reads it from a line: bare when it can be, otherwise in double quotes with escapes. */
-export function quoteRedisArgument(word: string): string {
-  if (/^[\w.:+~&@%*|/=-]+$/.test(word)) return word;
-  const inside = word
+/** An argument as redis-cli reads it from a line: unquoted when possible, otherwise in double quotes with escapes. */
+export function quoteRedisArgument(argument: string): string {
+  if (/^[\w.:+~&@%*|/=-]+$/.test(argument)) return argument;
+  const inside = argument
     .replace(/[\\"]/g, '\\$&')
     .replace(/[^\x20-\x7e]/gu, (character) =>
       [...Buffer.from(character)].map((byte) => `\\x${byte.toString(16).padStart(2, '0')}`).join(''),
@@ -9,7 +9,7 @@ export function quoteRedisArgument(word: string): string {
   return `"${inside}"`;
 }
 
-/** One line of redis-cli. */
-export function formatRedisCommand(...words: readonly string[]): string {
-  return words.map(quoteRedisArgument).join(' ');
+/** One line for redis-cli. */
+export function formatRedisCommand(...parts: readonly string[]): string {
+  return parts.map(quoteRedisArgument).join(' ');
 }

@@ -1,6 +1,6 @@
 import { Socket } from 'node:net';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
-import { ConnectError, connectErrorCodes } from '../platform/connect-error.ts';
+import { ConnectError, closedDuringHandshake, connectErrorCodes } from '../platform/connect-error.ts';
 import { readTlsSession, type TlsSession } from '../platform/tls-session.ts';
 import { toRedisConnectError } from './command-error.ts';
 import type { RedisSource } from './source.ts';
@@ -13,14 +13,14 @@ export interface RedisSocket {
   readonly tls: TlsSession | undefined;
 }
 
-/** TCP, and TLS when the source asks for it. Nothing is sent. Throws a ConnectError and leaves nothing open behind it. */
-export async function openRedisSocket(source: RedisSource, bound: TimeLimit): Promise<RedisSocket> {
+/** Connects by TCP, and by TLS when the source requires it. Sends no command. Throws a ConnectError and leaves nothing open. */
+export async function openRedisSocket(source: RedisSource, timeLimit: TimeLimit): Promise<RedisSocket> {
   const began = performance.now();
-  const socket = await connectTcp(source, bound);
+  const socket = await connectTcp(source, timeLimit);
   if (source.ssl === 'disable') return { socket, tls: undefined };
   try {
-    const left = Math.max(1, bound.limit - (performance.now() - began));
-    const secure = await startTls(socket, source, { ...bound, limit: left });
+    const left = Math.max(1, timeLimit.limit - (performance.now() - began));
+    const secure = await startTls(socket, source, { ...timeLimit, limit: left });
     return { socket: secure, tls: readTlsSession(secure) };
   } catch (error) {
     socket.destroy();
@@ -28,15 +28,15 @@ export async function openRedisSocket(source: RedisSource, bound: TimeLimit): Pr
   }
 }
 
-async function connectTcp(source: RedisSource, bound: TimeLimit): Promise<Socket> {
+async function connectTcp(source: RedisSource, timeLimit: TimeLimit): Promise<Socket> {
   const socket = new Socket();
-  const late = () => new ConnectError('network', connectErrorCodes.timeout, 'no answer');
+  const late = () => new ConnectError('network', connectErrorCodes.timeout, 'no response');
   try {
-    return await withTimeLimit<Socket>(bound, late, (resolve, reject) => {
+    return await withTimeLimit<Socket>(timeLimit, late, (resolve, reject) => {
       const done = () => resolve(socket);
       socket.once('connect', done).once('error', reject);
       socket.connect({ host: source.address ?? source.host, port: source.port });
-      return () => void socket.off('connect', done).off('error', reject).on('error', ignored);
+      return () => void socket.off('connect', done).off('error', reject).on('error', ignoreError);
     });
   } catch (error) {
     socket.destroy();
@@ -46,17 +46,16 @@ async function connectTcp(source: RedisSource, bound: TimeLimit): Promise<Socket
   }
 }
 
-async function startTls(socket: Socket, source: RedisSource, bound: TimeLimit): Promise<TLSSocket> {
+async function startTls(socket: Socket, source: RedisSource, timeLimit: TimeLimit): Promise<TLSSocket> {
   const secure = connectTls({ socket, ...redisTlsOptions(source) });
-  const late = () => new ConnectError('tls', connectErrorCodes.tls, 'no answer to the TLS handshake');
+  const late = () => new ConnectError('tls', connectErrorCodes.tls, noHandshakeResponse);
   try {
-    return await withTimeLimit<TLSSocket>(bound, late, (resolve, reject) => {
+    return await withTimeLimit<TLSSocket>(timeLimit, late, (resolve, reject) => {
       const done = () => resolve(secure);
-      const closed = () =>
-        reject(new ConnectError('tls', connectErrorCodes.tls, 'the connection was closed during the TLS handshake'));
+      const closed = () => reject(new ConnectError('tls', connectErrorCodes.tls, closedDuringHandshake));
       secure.once('secureConnect', done).once('error', reject).once('close', closed);
       return () =>
-        void secure.off('secureConnect', done).off('error', reject).off('close', closed).on('error', ignored);
+        void secure.off('secureConnect', done).off('error', reject).off('close', closed).on('error', ignoreError);
     });
   } catch (error) {
     secure.destroy();
@@ -64,5 +63,7 @@ async function startTls(socket: Socket, source: RedisSource, bound: TimeLimit): 
   }
 }
 
-/** A failure is seen by whoever reads or writes next; without a listener it would end the process. */
-function ignored(): void {}
+export const noHandshakeResponse = 'no response to the TLS handshake';
+
+/** The next read or write fails with it; without a listener an error event would end the process. */
+function ignoreError(): void {}

@@ -6,7 +6,7 @@ export interface RedisUrl {
   readonly port: number | undefined;
   readonly username: string | undefined;
   /** Without a colon behind it: redis-cli takes such a word for the password. */
-  readonly isNameAlone: boolean;
+  readonly isUsernameAmbiguous: boolean;
   readonly password: string | undefined;
   readonly db: number | undefined;
 }
@@ -76,13 +76,13 @@ function dbOf(path: string | undefined): number | undefined {
 }
 
 function userInfoOf(person: string | undefined) {
-  if (person === undefined) return { username: undefined, isNameAlone: false, password: undefined };
+  if (person === undefined) return { username: undefined, isUsernameAmbiguous: false, password: undefined };
   const colon = person.indexOf(':');
   const username = decoded(colon < 0 ? person : person.slice(0, colon));
   const password = colon < 0 ? '' : decoded(person.slice(colon + 1));
   return {
     username: username === '' ? undefined : username,
-    isNameAlone: colon < 0 && username !== '',
+    isUsernameAmbiguous: colon < 0 && username !== '',
     password: password === '' ? undefined : password,
   };
 }

@@ -1,44 +1,47 @@
 import type { Socket } from 'node:net';
 import { ConnectError, connectErrorCodes } from '../platform/connect-error.ts';
 import { toRedisConnectError } from './command-error.ts';
-import { type TimeLimit, withTimeLimit } from './time-limit.ts';
+import { type RedisCommand, type RedisConnectOptions, sendCommand } from './send-command.ts';
+import { withTimeLimit } from './time-limit.ts';
 
-/** A command as arrays of bulk strings (https://redis.io/docs/latest/develop/reference/protocol-spec/). */
-export function encodeCommand(words: readonly string[]): Buffer {
-  return Buffer.from(
-    [`*${words.length}`, ...words.flatMap((word) => [`$${Buffer.byteLength(word)}`, word]), ''].join('\r\n'),
-  );
+/** A command as an array of bulk strings (https://redis.io/docs/latest/develop/reference/protocol-spec/). */
+export function encodeCommand(command: RedisCommand): Buffer {
+  const parts = command.map((part) => (part instanceof Uint8Array ? part : Buffer.from(part)));
+  return Buffer.concat([
+    Buffer.from(`*${parts.length}\r\n`),
+    ...parts.flatMap((part) => [Buffer.from(`$${part.length}\r\n`), part, Buffer.from('\r\n')]),
+  ]);
 }
 
 /**
- * Sends a command whose reply is one line, and reads that line, its type first: `+OK`, `-NOAUTH …`. Without words it
- * only listens. What comes after the line stays unread in the socket. Throws a ConnectError.
+ * Sends a command and reads the first line of the reply with its type: `+OK`, `-NOAUTH …`. Without a command it only
+ * reads. Bytes after the line stay unread in the socket. Throws a ConnectError.
  */
 export async function exchangeLine(
   socket: Socket,
-  words: readonly string[] | undefined,
-  bound: TimeLimit,
+  command: RedisCommand | undefined,
+  options: RedisConnectOptions,
 ): Promise<string> {
-  const late = () => new ConnectError('startup', connectErrorCodes.timeout, 'connected, but no answer');
+  const late = () => new ConnectError('startup', connectErrorCodes.timeout, 'connected, but no response');
   try {
-    return await withTimeLimit<string>(bound, late, (resolve, reject) => {
-      let seen = Buffer.alloc(0);
+    return await withTimeLimit<string>(options, late, (resolve, reject) => {
+      let received = Buffer.alloc(0);
       const take = (data: Buffer) => {
-        seen = Buffer.concat([seen, data]);
-        const end = seen.indexOf(0x0a);
-        const stranger = nonRedisError(seen);
-        if (stranger !== undefined) return reject(stranger);
+        received = Buffer.concat([received, data]);
+        const end = received.indexOf(0x0a);
+        const error = nonRedisError(received);
+        if (error !== undefined) return reject(error);
         if (end < 0) return undefined;
         socket.pause();
         socket.off('data', take);
-        if (end + 1 < seen.length) socket.unshift(seen.subarray(end + 1));
-        return resolve(seen.subarray(0, end).toString('utf8').replace(/\r$/, ''));
+        if (end + 1 < received.length) socket.unshift(received.subarray(end + 1));
+        return resolve(received.subarray(0, end).toString('utf8').replace(/\r$/, ''));
       };
       const closed = () =>
         reject(new ConnectError('startup', connectErrorCodes.closed, 'the server closed the connection'));
       socket.on('data', take).once('error', reject).once('close', closed).resume();
       if (socket.destroyed) closed();
-      else if (words !== undefined) socket.write(encodeCommand(words));
+      else if (command !== undefined) sendCommand(command, options, (sent) => socket.write(encodeCommand(sent)));
       return () => void socket.off('data', take).off('error', reject).off('close', closed);
     });
   } catch (error) {
@@ -46,14 +49,18 @@ export async function exchangeLine(
   }
 }
 
-/** Bytes that no Redis begins a line with. */
-function nonRedisError(seen: Buffer): ConnectError | undefined {
-  const first = seen[0];
-  // RFC 8446 §5.1: 21 is an alert, and 3 the first half of every version.
-  if (first === 0x15 && (seen.length === 1 || seen[1] === 0x03)) {
-    return new ConnectError('startup', connectErrorCodes.onlyTls, 'the server speaks TLS on this port');
+/** The error for bytes that no Redis server begins a reply with; undefined: they may be a reply. */
+function nonRedisError(received: Buffer): ConnectError | undefined {
+  const first = received[0];
+  // A TLS record: type 21 (alert), then the major version 3 (RFC 8446 §5.1).
+  if (first === 0x15 && (received.length === 1 || received[1] === 0x03)) {
+    return new ConnectError('startup', connectErrorCodes.onlyTls, 'the server requires TLS on this port');
   }
-  const begins = first === undefined || '+-:$*\r\n'.includes(String.fromCharCode(first));
-  if (begins && seen.length < 65_536) return undefined;
-  return new ConnectError('startup', connectErrorCodes.protocol, 'what answers does not speak the protocol of Redis');
+  const isReply = first === undefined || '+-:$*\r\n'.includes(String.fromCharCode(first));
+  if (isReply && received.length < 65_536) return undefined;
+  return new ConnectError(
+    'startup',
+    connectErrorCodes.protocol,
+    'the service on this port does not use the Redis protocol',
+  );
 }

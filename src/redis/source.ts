@@ -11,9 +11,9 @@ export interface RedisSource {
   /** undefined: the default user. */
   readonly username: string | undefined;
   /** A name was given and no password, without which nobody says AUTH. It is not kept: people put a password there. */
-  readonly isNameIdle?: boolean | undefined;
+  readonly isUsernameUnused?: boolean | undefined;
   /** The name stood alone before the @ of a URL, so that it may be a password: it is shown once it has let us in. */
-  readonly isNameAlone?: boolean | undefined;
+  readonly isUsernameAmbiguous?: boolean | undefined;
   /** undefined: none was given. */
   readonly password: Secret | undefined;
   /** The database a URL names. A migration takes all of them, whatever it is. */
@@ -65,12 +65,12 @@ export function parseRedisSource(parts: RedisSourceInput): ParsedRedisSource {
   const ssl = sslModeOf(found?.tls, parts);
   const { password, from } = passwordOf(found?.password, parts);
   const place = { host, port, password, db: found?.db, ssl, ...(parts.ca === undefined ? {} : { ca: parts.ca }) };
-  const alone = found?.isNameAlone === true && parts.username !== username ? { isNameAlone: true } : {};
+  const alone = found?.isUsernameAmbiguous === true && parts.username !== username ? { isUsernameAmbiguous: true } : {};
   // It is who comes without a password.
   const isNamed = username !== undefined && username !== 'default';
   return isNamed && password === undefined
     ? {
-        source: { ...place, username: undefined, isNameIdle: true, ...alone },
+        source: { ...place, username: undefined, isUsernameUnused: true, ...alone },
         unusedUsername: username,
         passwordFrom: from,
       }
@@ -83,7 +83,7 @@ export function withRedisPassword(
   password: Secret | undefined,
 ): RedisSource {
   if (password === undefined) return source;
-  const { isNameIdle: _isNameIdle, ...rest } = source;
+  const { isUsernameUnused: _isUsernameUnused, ...rest } = source;
   return { ...rest, username: source.username ?? idleName, password };
 }
 
@@ -102,7 +102,7 @@ function refuseSocket(host: string | undefined): void {
 }
 
 function nameOf(found: RedisUrl | undefined, part: string | undefined): string | undefined {
-  if (found?.isNameAlone === true && part !== undefined && part !== found.username) {
+  if (found?.isUsernameAmbiguous === true && part !== undefined && part !== found.username) {
     throw usageError(
       `the user name is given twice: before the @ of the URL, and as ${part}`,
       'say it once; a password alone stands behind a colon, as in redis://:PASSWORD@HOST',

@@ -1,4 +1,4 @@
-/** Work on a socket: begins, and settles through one of the two. What it returns is undone however it ends. */
+/** Starts work and settles it through one of the two callbacks; the function that it returns undoes it, however it ends. */
 export type CancellableWork<T> = (resolve: (value: T) => void, reject: (error: unknown) => void) => () => void;
 
 export interface TimeLimit {
@@ -7,29 +7,33 @@ export interface TimeLimit {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The work's result; `late()` is thrown after the limit, the signal's reason when that comes first. */
-export function withTimeLimit<T>(bound: TimeLimit, late: () => Error, work: CancellableWork<T>): Promise<T> {
+/** The result of the work. Throws `late()` after the limit, or the reason of the signal when that aborts first. */
+export function withTimeLimit<T>(
+  { limit, signal }: TimeLimit,
+  late: () => Error,
+  work: CancellableWork<T>,
+): Promise<T> {
   return new Promise((resolve, reject) => {
     let undo = () => {};
-    let settled = false;
-    const settle = (how: () => void) => {
-      if (settled) return;
-      settled = true;
+    let isSettled = false;
+    const settle = (finish: () => void) => {
+      if (isSettled) return;
+      isSettled = true;
       clearTimeout(timer);
-      bound.signal?.removeEventListener('abort', stop);
+      signal?.removeEventListener('abort', stop);
       undo();
-      how();
+      finish();
     };
-    const stop = () => settle(() => reject(bound.signal?.reason));
-    const timer = setTimeout(() => settle(() => reject(late())), bound.limit);
-    bound.signal?.addEventListener('abort', stop);
-    if (bound.signal?.aborted === true) return stop();
-    const back = work(
+    const stop = () => settle(() => reject(signal?.reason));
+    const timer = setTimeout(() => settle(() => reject(late())), limit);
+    signal?.addEventListener('abort', stop);
+    if (signal?.aborted === true) return stop();
+    const cancel = work(
       (value) => settle(() => resolve(value)),
       (error) => settle(() => reject(error)),
     );
-    if (settled) back();
-    undo = back;
+    if (isSettled) cancel();
+    undo = cancel;
     return undefined;
   });
 }

@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import type { ConnectionOptions } from 'node:tls';
 import type { RedisSource } from './source.ts';
 
-/** Encrypts without asking who answers: nobody can tell the service a CA either. With a CA its chain and the name are verified. */
+/** Encrypts without verifying the server, as the service does, which takes no CA. With `ca` the chain and the name are verified. */
 export function redisTlsOptions(source: RedisSource): ConnectionOptions {
   return {
     host: source.host,

@@ -1,15 +1,15 @@
-import type { RedisInfo } from './info.ts';
+import type { RedisInfo, RedisInfoField } from './info.ts';
 
-/** Who speaks the protocol. Those after the first two are products of their own. */
+/** Servers of the Redis protocol. All but Redis, Valkey and KeyDB are implementations of their own. */
 export type RedisProduct = 'redis' | 'valkey' | 'keydb' | 'dragonfly' | 'garnet' | 'kvrocks';
 
 export interface RedisServerVersion {
   readonly product: RedisProduct;
-  /** As the server writes it. */
+  /** As the server reports it. */
   readonly version: string;
   readonly major: number;
   readonly minor: number;
-  /** The version of Redis it says to be compatible with. */
+  /** The version of Redis that it reports to be compatible with. */
   readonly redis: string;
 }
 
@@ -22,18 +22,18 @@ export const redisProductNames: Readonly<Record<RedisProduct, string>> = {
   kvrocks: 'Kvrocks',
 };
 
-/** undefined: INFO names no version. */
+/** The product and version in INFO; undefined: INFO has no version. */
 export function parseServerVersion(info: RedisInfo): RedisServerVersion | undefined {
   const redis = info.get('redis_version') ?? '';
-  const own = marks.find(([, name]) => info.has(name));
-  const flavor = own?.[0] ?? (isKeydb(info) ? 'keydb' : info.get('server_name') === 'valkey' ? 'valkey' : 'redis');
+  const own = versionFields.find(([, name]) => info.has(name));
+  const product = own?.[0] ?? (isKeydb(info) ? 'keydb' : info.get('server_name') === 'valkey' ? 'valkey' : 'redis');
   const version = (own === undefined ? redis : (info.get(own[1]) ?? '')).replace(/^(df-)?v/, '');
   const [major, minor] = numbersOf(version) ?? [];
   if (major === undefined || minor === undefined) return undefined;
-  return { product: flavor, version, major, minor, redis };
+  return { product, version, major, minor, redis };
 }
 
-const marks: readonly (readonly [RedisProduct, string])[] = [
+const versionFields: readonly (readonly [RedisProduct, RedisInfoField])[] = [
   ['valkey', 'valkey_version'],
   ['dragonfly', 'dragonfly_version'],
   ['garnet', 'garnet_version'],
@@ -45,26 +45,26 @@ function isKeydb(info: RedisInfo): boolean {
 }
 
 export interface RedisTargetVersion {
-  /** undefined: only a number was told. */
+  /** undefined: only a number was given. */
   readonly product: 'redis' | 'valkey' | undefined;
   readonly major: number;
-  /** undefined: only the major version was told. */
+  /** undefined: only the major version was given. */
   readonly minor: number | undefined;
 }
 
-/** `8`, `7.2`, `valkey-8`, `Redis 7.2.4`; undefined: none of these. */
+/** Parses `8`, `7.2`, `valkey-8`, `Redis 7.2.4`; undefined: not a version. */
 export function parseTargetVersion(text: string): RedisTargetVersion | undefined {
   const [, name, major, minor] = /^\s*(redis|valkey)?[\s\-:/v]*(\d+)(?:\.(\d+))?(?:\.\S*)?\s*$/i.exec(text) ?? [];
   if (major === undefined) return undefined;
-  const flavor = name?.toLowerCase();
+  const product = name?.toLowerCase();
   return {
-    product: flavor === 'redis' || flavor === 'valkey' ? flavor : undefined,
+    product: product === 'redis' || product === 'valkey' ? product : undefined,
     major: Number(major),
     minor: minor === undefined ? undefined : Number(minor),
   };
 }
 
-/** The Redis a server says to be like; undefined: it does not say. */
+/** The version of Redis that a server reports to be compatible with; undefined: not reported. */
 export function compatibleRedisVersion({
   redis,
 }: RedisServerVersion): { readonly major: number; readonly minor: number } | undefined {
@@ -72,7 +72,7 @@ export function compatibleRedisVersion({
   return major === undefined || minor === undefined ? undefined : { major, minor };
 }
 
-/** Whether a version is at least another; a version without a minor is its newest. */
+/** Whether a version is at least another; without a minor version the newest one of the major version is assumed. */
 export function isVersionAtLeast(
   version: { readonly major: number; readonly minor: number | undefined },
   major: number,
@@ -82,9 +82,9 @@ export function isVersionAtLeast(
 }
 
 /**
- * The format a server writes (RDB_VERSION in src/rdb.h of each release). 12 to 79 are Redis's own since it left the
- * free licence, and no Valkey reads them; 80 and above are Valkey's, and no Redis reads those. A candidate calls itself
- * by the number before (7.4-rc1 is 7.3.240) and writes what the release will.
+ * The RDB format that a release writes (RDB_VERSION in src/rdb.h). 12 to 79 belong to Redis since it changed its licence,
+ * and no Valkey reads them; 80 and above belong to Valkey, and no Redis reads those. A release candidate has the number of
+ * the version before (7.4-rc1 is 7.3.240) and writes the format of its release.
  */
 export function rdbVersion(flavor: 'redis' | 'valkey', major: number, minor: number): number {
   const row = tables[flavor].find(([since]) => major > since[0] || (major === since[0] && minor >= since[1]));

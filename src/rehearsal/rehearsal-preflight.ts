@@ -37,7 +37,7 @@ export function rehearsalPreflightOptions(
 ): PreflightOptions {
   return {
     ...readPreflightOptions(withoutOptions(args, targetDerivedOptions), engine, settings, now),
-    asPublic: false,
+    isOverInternet: false,
     targetVersion: version,
     targetExtensions: extensions?.map((name) => name.toLowerCase()),
     target: { host, port },

@@ -122,14 +122,14 @@ test('a name without a password is not kept, for it may be the password, and is 
   for (const parts of [{ url: 'redis://hunter22@db' }, { host: 'db', username: 'hunter22' }]) {
     const read = parseRedisSource(parts);
     expect(JSON.stringify(read.source)).not.toContain('hunter22');
-    expect(read.source).toMatchObject({ username: undefined, password: undefined, isNameIdle: true });
+    expect(read.source).toMatchObject({ username: undefined, password: undefined, isUsernameUnused: true });
     expect(withRedisPassword(read, undefined)).toBe(read.source);
     const whole = withRedisPassword(read, new Secret('pw'));
     expect(whole).toMatchObject({ username: 'hunter22' });
-    expect(whole.isNameIdle).toBeUndefined();
+    expect(whole.isUsernameUnused).toBeUndefined();
   }
   const named = parseRedisSource({ url: 'redis://mover@db', environment: { REDISCLI_AUTH: 'pw' } });
-  expect(named.source).toMatchObject({ username: 'mover', isNameAlone: true });
+  expect(named.source).toMatchObject({ username: 'mover', isUsernameAmbiguous: true });
 });
 
 test('a name before the @ is not shown when it contradicts --username', () => {

@@ -35,7 +35,9 @@ export function readReplicationStatus(source: RedisInfo, target: RedisInfo): Red
     lagBytes: Math.max(0, sourceOffset - targetOffset),
     sourceOffset,
     targetOffset,
-    writeMarker: ['rdb_last_save_time', 'rdb_changes_since_last_save'].map((name) => source.get(name)).join(),
+    writeMarker: (['rdb_last_save_time', 'rdb_changes_since_last_save'] as const)
+      .map((name) => source.get(name))
+      .join(),
     databases: databasesOf(source, target, isUp),
   };
 }

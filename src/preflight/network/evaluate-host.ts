@@ -23,7 +23,7 @@ export function evaluatePublicAddress(
   const seen = publicDnsResult(address);
   if (address.lookup.kind === 'failed' && seen.kind === 'failed') return unresolved(address, seen, every);
   const here = address.lookup.kind === 'found' ? address.lookup.addresses : [];
-  if (!wish.asPublic) return pass(listed(here, address.host));
+  if (!wish.isOverInternet) return pass(listed(here, address.host));
   const nameless = address.kind === 'name' ? nonPublicNameReason(address.host) : undefined;
   if (nameless !== undefined) return closed(every, address.host, nameless, wish);
   if (seen.kind === 'failed') {
@@ -50,7 +50,7 @@ export function evaluatePublicAddress(
 
 export function evaluateSplitHorizon(address: AddressFacts, wish: PreflightOptions): CheckOutcome {
   if (address.kind === 'address') return pass('an address, not a name');
-  if (!wish.asPublic) return skip('the service is taken to be on this network, so it sees the same names');
+  if (!wish.isOverInternet) return skip('the service is taken to be on this network, so it sees the same names');
   if (address.lookup.kind === 'failed') return skip(`this machine cannot look the name up: ${address.lookup.reason}`);
   const here = address.lookup.addresses;
   const seen = publicDnsResult(address);
@@ -69,7 +69,7 @@ export function evaluateIpv6Only(address: AddressFacts, wish: PreflightOptions):
   if (known.kind === 'failed') return skip(`the host has no address: ${known.reason}`);
   const listing = known.addresses.join(', ');
   if (known.addresses.some((each) => !each.includes(':'))) return pass(listing);
-  if (!wish.asPublic) return pass(`${listing} (IPv6, on this network)`);
+  if (!wish.isOverInternet) return pass(`${listing} (IPv6, on this network)`);
   return warn(`${listing} (IPv6 only)`, {
     required: 'an IPv4 address',
     detail: 'The service asks for an IPv4 host rule (0.0.0.0/0), so it may have no IPv6: it would then never connect.',

@@ -1,4 +1,4 @@
-/** What the commands in question belong to, in the table of Redis 6. */
+/** The ACL categories of the commands of a migration, in Redis 6. */
 const categories: Readonly<Record<string, readonly string[]>> = {
   psync: ['admin', 'slow', 'dangerous'],
   sync: ['admin', 'slow', 'dangerous'],
@@ -13,19 +13,19 @@ const categories: Readonly<Record<string, readonly string[]>> = {
 
 /** Whether the rules of ACL GETUSER, applied in their order, allow a command (https://redis.io/docs/latest/operate/oss_and_stack/management/security/acl/). */
 export function isCommandAllowed(rules: readonly string[], command: string): boolean {
-  const belongsTo = new Set(['all', ...(categories[command] ?? [])]);
-  return rules.reduce((granted, rule) => {
+  const ownCategories = new Set(['all', ...(categories[command] ?? [])]);
+  return rules.reduce((isAllowed, rule) => {
     const [, sign, category, name] = /^([+-])(?:@(\S+)|(\S+))$/.exec(rule.toLowerCase()) ?? [];
     if (sign === undefined) {
       if (rule === 'allcommands') return true;
-      return rule === 'nocommands' ? false : granted;
+      return rule === 'nocommands' ? false : isAllowed;
     }
-    const concerns = category === undefined ? name === command : belongsTo.has(category);
-    return concerns ? sign === '+' : granted;
+    const isConcerned = category === undefined ? name === command : ownCategories.has(category);
+    return isConcerned ? sign === '+' : isAllowed;
   }, false);
 }
 
-/** Whether the patterns of ACL GETUSER let a user read keys of any name. Patterns that were not told forbid nothing. */
+/** Whether the key patterns of ACL GETUSER include every key. undefined: not reported, taken as every key. */
 export function canReadEveryKey(patterns: readonly string[] | undefined): boolean {
   return patterns === undefined || patterns.some((pattern) => /^(~|%R~|%RW~)\*$/.test(pattern));
 }

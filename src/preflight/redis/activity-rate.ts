@@ -1,34 +1,34 @@
-import { infoNumber, type RedisInfo } from '../../redis/info.ts';
+import { infoNumber, type RedisInfo, type RedisInfoField } from '../../redis/info.ts';
 import type { RedisActivityRate } from './source-facts.ts';
 
-/** What we ourselves sent. */
+/** What this program sent. */
 export interface SentTraffic {
   readonly bytes: number;
   readonly commands: number;
 }
 
-/** What happened between two readings, a second of it. `own` is what we sent in between. */
+/** The activity per second between two replies to INFO. `own`: what this program sent in between. */
 export function activityRateOf(
   before: RedisInfo,
   after: RedisInfo,
   seconds: number,
   own: SentTraffic,
 ): RedisActivityRate {
-  const perSecond = (name: string, ours = 0) => {
-    const [first, last] = [infoNumber(before, name), infoNumber(after, name)];
+  const perSecond = (field: RedisInfoField, ours = 0) => {
+    const [first, last] = [infoNumber(before, field), infoNumber(after, field)];
     return first === undefined || last === undefined ? undefined : Math.max(0, last - first - ours) / seconds;
   };
-  // Without a replica there never was a stream to count, and the number stands still.
-  const streams = before.get('repl_backlog_active') === '1';
-  const stream = streams ? perSecond('master_repl_offset') : undefined;
+  // Without a replica there was never a stream, and the offset does not change.
+  const hasStream = before.get('repl_backlog_active') === '1';
+  const stream = hasStream ? perSecond('master_repl_offset') : undefined;
   const writes = stream ?? perSecond('total_net_input_bytes', own.bytes);
-  // Where every other command changes something, what comes in is what is written.
+  // When at least every second command changes a key, the received bytes are taken as writes.
   const changes = perSecond('rdb_changes_since_last_save') ?? 0;
-  const isWritten =
+  const isMostlyWrites =
     changes > 0 && changes >= (perSecond('total_commands_processed', own.commands) ?? Number.POSITIVE_INFINITY) / 2;
   return {
     writes,
-    source: stream !== undefined ? 'stream' : isWritten ? 'writes' : 'network',
+    source: stream !== undefined ? 'stream' : isMostlyWrites ? 'writes' : 'network',
     evicted: perSecond('evicted_keys') ?? 0,
     expired: perSecond('expired_keys') ?? 0,
   };

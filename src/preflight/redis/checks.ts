@@ -1,4 +1,4 @@
-import type { AnyRedisCheck } from './check.ts';
+import type { RedisCheck } from './check.ts';
 import { aclPsyncCheck } from './checks/acl-psync.ts';
 import { aclScanCheck } from './checks/acl-scan.ts';
 import { authCheck } from './checks/auth.ts';
@@ -7,9 +7,13 @@ import { bigKeysCheck } from './checks/big-keys.ts';
 import { busyScriptCheck } from './checks/busy-script.ts';
 import { clusterSourceCheck } from './checks/cluster-source.ts';
 import { databasesCountCheck } from './checks/databases-count.ts';
+import { disklessDelayCheck } from './checks/diskless-delay.ts';
 import { evictingNowCheck } from './checks/evicting-now.ts';
 import { forkMemoryCheck } from './checks/fork-memory.ts';
 import { functionsEtcCheck } from './checks/functions-etc.ts';
+import { redisHostIpv6OnlyCheck } from './checks/host-ipv6-only.ts';
+import { redisHostPublicAddressCheck } from './checks/host-public-address.ts';
+import { redisHostSplitHorizonCheck } from './checks/host-split-horizon.ts';
 import { keyspaceNotificationsCheck } from './checks/keyspace-notifications.ts';
 import { loadingCheck } from './checks/loading.ts';
 import { managedBlockedCheck } from './checks/managed-blocked.ts';
@@ -22,16 +26,12 @@ import { pingRefusedCheck } from './checks/ping-refused.ts';
 import { protectedModeCheck } from './checks/protected-mode.ts';
 import { psyncCommandCheck } from './checks/psync-command.ts';
 import { redisConnectCheck } from './checks/redis-connect.ts';
-import {
-  redisDnsCheck,
-  redisHostIpv6OnlyCheck,
-  redisHostPublicAddressCheck,
-  redisHostSplitHorizonCheck,
-} from './checks/redis-dns.ts';
+import { redisDnsCheck } from './checks/redis-dns.ts';
 import { redisTlsCheck } from './checks/redis-tls.ts';
 import { renamedCommandsCheck } from './checks/renamed-commands.ts';
 import { renamedWritesCheck } from './checks/renamed-writes.ts';
-import { disklessDelayCheck, replBacklogCheck, replTimeoutCheck } from './checks/repl-settings.ts';
+import { replBacklogCheck } from './checks/repl-backlog.ts';
+import { replTimeoutCheck } from './checks/repl-timeout.ts';
 import { replicaOutputBufferCheck } from './checks/replica-output-buffer.ts';
 import { roleReplicaCheck } from './checks/role-replica.ts';
 import { sourceMemoryCheck } from './checks/source-memory.ts';
@@ -41,7 +41,7 @@ import { redisVersionNotNewerCheck } from './checks/version-not-newer.ts';
 import { waitUsersCheck } from './checks/wait-users.ts';
 
 /** Every check of a Redis source, in the order of the findings. */
-export const redisChecks: readonly AnyRedisCheck[] = [
+export const redisChecks: readonly RedisCheck[] = [
   redisDnsCheck,
   redisHostPublicAddressCheck,
   redisHostSplitHorizonCheck,

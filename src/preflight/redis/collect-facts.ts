@@ -1,92 +1,124 @@
-import type { Clock } from '../../platform/host.ts';
 import { parseKeyspace } from '../../redis/info.ts';
 import { formatRedisCommand } from '../../redis/quote.ts';
+import { encodeCommand } from '../../redis/resp.ts';
+import type { RedisConnectOptions } from '../../redis/send-command.ts';
 import type { RedisSource } from '../../redis/source.ts';
-import type { PreflightOptions } from '../preflight-options.ts';
-import type { AnyRedisCheck } from './check.ts';
+import { knownValue, type QueryResult } from '../query.ts';
+import type { CollectedFacts, EngineRun } from '../run.ts';
+import type { RedisCheck } from './check.ts';
 import { findRenamedCommands } from './find-renamed-commands.ts';
-import { type KeySample, sampleKeys } from './key-sample.ts';
+import { sampleKeys } from './key-sample.ts';
 import { measureActivityRate } from './measure-activity-rate.ts';
 import { authenticatedUser, type OpenedRedisSource } from './open-source.ts';
 import { probePsync } from './probe-psync.ts';
 import { infoQuery } from './queries/info.ts';
-import type { RedisQueryResult } from './query.ts';
 import { retryQueries } from './retry-queries.ts';
-import { queryValue, type RedisQueryResults, runRedisQueries, toQueryResult } from './run-queries.ts';
-import type { SentCounter } from './sent-counter.ts';
-import type { PsyncProbeResult, RedisActivityRate } from './source-facts.ts';
+import { type RedisQueryResults, runRedisQueries, toQueryResult } from './run-queries.ts';
+import type { RedisConnectionResult, RedisSourceFacts } from './source-facts.ts';
+import { isBusyError } from './unanswered-outcome.ts';
 
-/** What was asked and watched of a server. */
-export interface CollectedRedisFacts {
+export interface CollectedRedisFacts extends CollectedFacts {
+  readonly facts: RedisSourceFacts;
   readonly results: RedisQueryResults;
-  readonly rate: RedisActivityRate | undefined;
-  readonly sample: RedisQueryResult<KeySample>;
-  readonly renamed: RedisQueryResult<readonly string[]>;
-  readonly probe: PsyncProbeResult | undefined;
-  readonly waited: number;
-  /** What broke the connection once, and not again. */
-  readonly pipelineFailure: string | undefined;
+}
+
+/** Reports every command to the run, as a line of redis-cli, and counts the bytes for the measurement of the rate. */
+export interface CommandObserver extends Required<Pick<RedisConnectOptions, 'onCommand'>> {
+  readonly sent: () => { readonly bytes: number; readonly commands: number };
+}
+
+export function observeCommands(onSend: EngineRun<RedisSource>['onSend']): CommandObserver {
+  let bytes = 0;
+  let commands = 0;
+  return {
+    onCommand(command) {
+      bytes += encodeCommand(command).length;
+      commands += 1;
+      const parts = command.map((part) => (typeof part === 'string' ? part : Buffer.from(part).toString('utf8')));
+      onSend('server', formatRedisCommand(...parts));
+    },
+    sent: () => ({ bytes, commands }),
+  };
 }
 
 const samplePermission = { id: 'SCAN', permission: '+select +scan +type +memory|usage' };
-const notEntered = { kind: 'skipped', reason: 'the server was not entered' } as const;
+const noSession = { kind: 'skipped', reason: 'no session with the server' } as const;
 
-export interface RedisCollectOptions {
-  readonly source: RedisSource;
-  readonly wish: PreflightOptions;
-  readonly clock: Clock;
-  readonly rateInterval?: number;
-  readonly onProgress?: (done: number, total: number) => void;
-}
-
-/** Asks the questions of the checks, and then looks at keys while the rates are watched. Ends the session. */
+/** Runs the queries of the checks, then samples keys while the activity is measured. Ends the session. */
 export async function collectRedisFacts(
-  { source, wish, clock, rateInterval = 1000, onProgress }: RedisCollectOptions,
-  { session: entered, source: dialled, connection: entry }: OpenedRedisSource,
-  checks: readonly AnyRedisCheck[],
-  signal: AbortSignal,
-  tally: SentCounter,
+  opened: OpenedRedisSource,
+  run: EngineRun<RedisSource>,
+  observer: CommandObserver,
+  checks: readonly RedisCheck[],
+  rateInterval: number,
 ): Promise<CollectedRedisFacts> {
-  const nothing: CollectedRedisFacts = {
-    results: new Map(),
-    rate: undefined,
-    sample: notEntered,
-    renamed: notEntered,
-    probe: undefined,
-    waited: 0,
-    pipelineFailure: undefined,
-  };
-  if (entered === undefined) return nothing;
-  let session = entered;
-  const context = { user: authenticatedUser(source, entry) };
+  const { session: first, source: connected, connection } = opened;
+  if (first === undefined) return { facts: factsOf(opened, run), results: new Map(), waited: 0 };
+  const context = { user: authenticatedUser(run.source, connection) };
+  const connect = { signal: run.signal, onCommand: observer.onCommand };
+  let session = first;
   try {
-    const first = await runRedisQueries(session, checks, context, 10_000, tally.addCommand);
-    const again = await retryQueries(first, session, { source: dialled, context, signal, heard: tally.addCommand });
-    const { results: answers, pipelineFailure: relented } = again;
-    session = again.session;
-    onProgress?.(2, 3);
-    let { sample, renamed, probe } = nothing;
-    const look = async () => {
-      const facts = queryValue(answers, infoQuery);
-      const databases = facts === undefined ? [0] : parseKeyspace(facts).map(({ index }) => index);
-      sample = await toQueryResult(sampleKeys(session, databases, tally.addCommand), samplePermission, context);
-      renamed = await findRenamedCommands(session, answers, context, tally.addCommand);
-      if (wish.probe) {
-        probe = await probePsync(dialled, { limit: 15_000, signal }, (words) =>
-          tally.addLine(formatRedisCommand(...words)),
-        );
-      }
-    };
-    const watching = {
-      clock,
-      interval: rateInterval,
-      signal,
-      heard: tally.addCommand,
-      sent: () => ({ bytes: tally.bytes(), commands: tally.count() }),
-    };
-    const { rate, waited } = await measureActivityRate(session, watching, look);
-    return { results: answers, rate, sample, renamed, probe, waited, pipelineFailure: relented };
+    const pipelined = await runRedisQueries(session, checks, context, 10_000);
+    const retried = await retryQueries(pipelined, session, { source: connected, context, connect });
+    const { results, pipelineFailure } = retried;
+    session = retried.session;
+    run.onProgress(2, 3);
+    let sample: RedisSourceFacts['sample'] = noSession;
+    let renamed: RedisSourceFacts['renamed'] = noSession;
+    let probe: RedisSourceFacts['probe'];
+    const { signal, clock } = run;
+    const measurement = { clock, interval: rateInterval, signal, sent: observer.sent };
+    const { rate, waited } = await measureActivityRate(session, measurement, async () => {
+      const info = knownValue(results, infoQuery);
+      const databases = info === undefined ? [0] : parseKeyspace(info).map(({ index }) => index);
+      sample = await toQueryResult(sampleKeys(session, databases), samplePermission, context);
+      renamed = await findRenamedCommands(session, results, context);
+      if (run.options.probe) probe = await probePsync(connected, { ...connect, limit: 15_000 });
+    });
+    const measured = { rate, sample, renamed, probe, pipelineFailure };
+    return { facts: factsOf(opened, run, results, measured), results, waited };
   } finally {
     session.end();
   }
+}
+
+type Measured = Pick<RedisSourceFacts, 'rate' | 'sample' | 'renamed' | 'probe' | 'pipelineFailure'>;
+
+const notMeasured: Measured = { rate: undefined, sample: noSession, renamed: noSession, probe: undefined };
+
+function factsOf(
+  { address, tls, connection }: OpenedRedisSource,
+  { source }: EngineRun<RedisSource>,
+  queried: RedisQueryResults = new Map(),
+  measured: Measured = notMeasured,
+): RedisSourceFacts {
+  const { sample, renamed, pipelineFailure, probe } = measured;
+  const results = [...queried.values()];
+  // A server that disconnects a client with many pending replies may do so for the sample as well; it is reachable all the same.
+  const decisive = pipelineFailure === undefined ? [...results, sample, renamed] : results;
+  const broken = decisive.flatMap((result) => (result.kind === 'failed' && result.broke ? [result.reason] : []))[0];
+  return {
+    host: source.host,
+    port: source.port,
+    user: authenticatedUser(source, connection),
+    isUsernameUnused: source.isUsernameUnused ?? (source.username !== undefined && source.password === undefined),
+    ssl: source.ssl === 'require',
+    address,
+    tls,
+    connection,
+    broken,
+    busy: busyMessage(connection, probe, [...results, sample, renamed]),
+    ...measured,
+  };
+}
+
+/** The BUSY error, from the login or from any query. */
+function busyMessage(
+  connection: RedisConnectionResult,
+  probe: RedisSourceFacts['probe'],
+  results: readonly QueryResult<unknown>[],
+): string | undefined {
+  if (connection.kind === 'connected' && connection.notice?.code === 'BUSY') return connection.notice.message;
+  if (probe?.kind === 'refused' && probe.code === 'BUSY') return probe.message;
+  return results.flatMap((one) => (one.kind === 'failed' && isBusyError(one.reason) ? [one.reason] : []))[0];
 }

@@ -1,39 +1,38 @@
+import type { RedisInfo } from '../../redis/info.ts';
+import type { QueryResult } from '../query.ts';
 import { canReadEveryKey, isCommandAllowed } from './acl-rules.ts';
 import type { AclDryRunResult, AclUserRules } from './queries/acl.ts';
-import type { RedisQueryResult } from './query.ts';
 
-/** Whether the user may send a command. ACL DRYRUN says it itself (7.0); before, the rules of the user do. */
+/** Whether the user may send a command: from ACL DRYRUN (7.0 and later), before that from the rules of the user. */
 export function commandPermission(
   name: string,
-  tried: RedisQueryResult<AclDryRunResult>,
-  rules: RedisQueryResult<AclUserRules>,
-): RedisQueryResult<AclDryRunResult> {
-  if (tried.kind === 'known' || rules.kind !== 'known') return tried.kind === 'missing' ? asRight(rules) : tried;
-  if (!isCommandAllowed(rules.value.commands, name)) return refused(`run the '${name}' command`);
-  if (takesKey.has(name) && !canReadEveryKey(rules.value.keys)) return refused('access every key');
+  dryRun: QueryResult<AclDryRunResult>,
+  rules: QueryResult<AclUserRules>,
+): QueryResult<AclDryRunResult> {
+  if (dryRun.kind === 'known' || rules.kind !== 'known')
+    return dryRun.kind === 'missing' ? withoutRules(rules) : dryRun;
+  if (!isCommandAllowed(rules.value.commands, name)) return denied(`run the '${name}' command`);
+  if (keyCommands.has(name) && !canReadEveryKey(rules.value.keys)) return denied('access every key');
   return { kind: 'known', value: { allowed: true, reply: 'OK' } };
 }
 
-export function isDenied(right: RedisQueryResult<AclDryRunResult>): boolean {
-  return right.kind === 'known' && !right.value.allowed;
+export function isDenied(permission: QueryResult<AclDryRunResult>): boolean {
+  return permission.kind === 'known' && !permission.value.allowed;
 }
 
-/** Users came with 6.0; a newer server that hides ACL is another matter. */
-export function isBeforeAcl(
-  server: RedisQueryResult<ReadonlyMap<string, string>>,
-  right: RedisQueryResult<AclDryRunResult>,
-): boolean {
-  if (right.kind !== 'missing' || server.kind !== 'known') return false;
-  return Number(/^\d+/.exec(server.value.get('redis_version') ?? '')?.[0] ?? 6) < 6;
+/** Users exist since 6.0. A newer server without the ACL command hides it. */
+export function isBeforeAcl(info: QueryResult<RedisInfo>, permission: QueryResult<AclDryRunResult>): boolean {
+  if (permission.kind !== 'missing' || info.kind !== 'known') return false;
+  return Number(/^\d+/.exec(info.value.get('redis_version') ?? '')?.[0] ?? 6) < 6;
 }
 
-const takesKey: ReadonlySet<string> = new Set(['dump', 'pttl', 'type']);
+const keyCommands: ReadonlySet<string> = new Set(['dump', 'pttl', 'type']);
 
-function refused(what: string): RedisQueryResult<AclDryRunResult> {
-  return { kind: 'known', value: { allowed: false, reply: `this user has no permissions to ${what}` } };
+function denied(action: string): QueryResult<AclDryRunResult> {
+  return { kind: 'known', value: { allowed: false, reply: `this user has no permissions to ${action}` } };
 }
 
-/** Without rules the answer to the question about rules is what there is to tell. */
-function asRight(rules: RedisQueryResult<AclUserRules>): RedisQueryResult<AclDryRunResult> {
-  return rules.kind === 'known' ? { kind: 'failed', reason: 'ACL DRYRUN is not there', broke: false } : rules;
+/** Neither ACL DRYRUN nor the rules are known: the result of the query for the rules says why. */
+function withoutRules(rules: QueryResult<AclUserRules>): QueryResult<AclDryRunResult> {
+  return rules.kind === 'known' ? { kind: 'failed', reason: 'the server has no ACL DRYRUN' } : rules;
 }

@@ -1,25 +1,23 @@
 import type { RedisInfo } from '../../redis/info.ts';
 import { isVersionAtLeast, parseServerVersion } from '../../redis/version.ts';
-import type { RedisConfigValues } from './queries/config.ts';
-import { type RedisQueryResult, resultOr } from './query.ts';
+import { type QueryResult, resultOr } from '../query.ts';
+import type { RedisConfigValues, ReplicationSetting } from './queries/config.ts';
 
 export interface DisklessSync {
-  /** `repl-diskless-sync` as the server tells it; undefined: hidden. */
+  /** `repl-diskless-sync`; undefined: the server hides CONFIG. */
   readonly setting: string | undefined;
   readonly isDiskless: boolean;
 }
 
-/** Whether a replica gets its first copy without a file on the disk of the source. */
+/** Whether a replica receives the initial copy without a file on the disk of the source. */
 export function disklessSyncOf(
-  settings: RedisQueryResult<RedisConfigValues>,
-  server: RedisInfo | undefined,
+  settings: QueryResult<RedisConfigValues<ReplicationSetting>>,
+  info: RedisInfo | undefined,
 ): DisklessSync {
-  const told = resultOr<RedisConfigValues, undefined>(settings, undefined)?.get('repl-diskless-sync');
-  if (told !== undefined) return { setting: told, isDiskless: told === 'yes' };
-  // 7.0 turned it on; a Valkey never had it off.
-  const version = server === undefined ? undefined : parseServerVersion(server);
-  return {
-    setting: told,
-    isDiskless: version?.product === 'valkey' || (version !== undefined && isVersionAtLeast(version, 7, 0)),
-  };
+  const setting = resultOr(settings, undefined)?.get('repl-diskless-sync');
+  if (setting !== undefined) return { setting, isDiskless: setting === 'yes' };
+  // The default is yes since 7.0, and in every Valkey.
+  const version = info === undefined ? undefined : parseServerVersion(info);
+  const isDiskless = version?.product === 'valkey' || (version !== undefined && isVersionAtLeast(version, 7, 0));
+  return { setting, isDiskless };
 }

@@ -1,35 +1,38 @@
-import type { RedisCommand, RedisSession } from '../../redis/connection.ts';
+import type { RedisSession } from '../../redis/connection.ts';
+import { knownValue, type QueryResult } from '../query.ts';
 import { commandCallsQuery } from './queries/info.ts';
 import { replyList } from './queries/reply.ts';
-import type { RedisQueryContext, RedisQueryResult } from './query.ts';
+import type { RedisQueryContext } from './query.ts';
 import { type RedisQueryResults, toQueryResult } from './run-queries.ts';
 
-const permission = { id: 'COMMAND INFO', permission: '+command|info' };
+const commandInfo = { id: 'COMMAND INFO', permission: '+command|info' };
 
 /**
- * Writing commands that are called and have no command of their name. INFO counts calls by the true name, COMMAND INFO
- * finds a command by the name that rename-command gave it, and the stream to a replica carries the name that was typed.
+ * Write commands that are called and that have no command of their name. INFO counts calls by the original name, COMMAND
+ * INFO finds a command by the name that rename-command gave it, and the replication stream has the name that was sent.
  */
 export async function findRenamedCommands(
   session: RedisSession,
-  answers: RedisQueryResults,
+  results: RedisQueryResults,
   context: RedisQueryContext,
-  heard: (words: RedisCommand) => void,
-): Promise<RedisQueryResult<readonly string[]>> {
-  const calls = answers.get(commandCallsQuery) ?? { kind: 'skipped', reason: 'it was not asked' };
-  if (calls.kind !== 'known') return calls;
-  const names = writeCommands.filter((name) => (calls.value.get(name) ?? 0) > 0);
+): Promise<QueryResult<readonly string[]>> {
+  const calls = knownValue(results, commandCallsQuery);
+  const result = results.get(commandCallsQuery);
+  if (calls === undefined) {
+    return result === undefined || result.kind === 'known'
+      ? { kind: 'skipped', reason: 'the query was not sent' }
+      : result;
+  }
+  const names = writeCommands.filter((name) => (calls.get(name) ?? 0) > 0);
   if (names.length === 0) return { kind: 'known', value: [] };
-  const words: RedisCommand = ['COMMAND', 'INFO', ...names];
-  heard(words);
-  const found = session.send(words).then((reply) => {
+  const renamed = session.send(['COMMAND', 'INFO', ...names]).then((reply) => {
     const list = replyList(reply);
     return names.filter((_, at) => !Array.isArray(list[at]));
   });
-  return toQueryResult(found, permission, context);
+  return toQueryResult(renamed, commandInfo, context);
 }
 
-/** Those of Redis 8 and Valkey 8 that reach a replica as they were typed. */
+/** The write commands of Redis 8 and Valkey 8 that reach a replica as they were sent. */
 const writeCommands: readonly string[] =
   `append bitfield bitop blmove blmpop blpop brpop brpoplpush bzmpop bzpopmax bzpopmin copy decr decrby del expire
 expireat flushall flushdb geoadd georadius georadiusbymember geosearchstore getdel getex getset hdel hexpire hexpireat

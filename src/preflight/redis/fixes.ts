@@ -1,62 +1,73 @@
 import type { RedisInfo } from '../../redis/info.ts';
 import { formatRedisCommand } from '../../redis/quote.ts';
 import type { Fix } from '../finding.ts';
+import { type QueryResult, resultOr } from '../query.ts';
 
-/** Changes a setting of the running server, writes its file, and knows the way back to what was observed. */
+/** Changes a setting of the running server and its configuration file; the undo script restores `observed`. */
 export function configSetFix(name: string, value: string, observed: string, info: RedisInfo, text: string): Fix {
-  const keep = configRewriteCommands(info);
+  const rewrite = configRewriteCommands(info);
   return {
-    sql: [formatRedisCommand('CONFIG', 'SET', name, value), ...keep],
-    undo: [formatRedisCommand('CONFIG', 'SET', name, observed), ...keep],
+    sql: [formatRedisCommand('CONFIG', 'SET', name, value), ...rewrite],
+    undo: [formatRedisCommand('CONFIG', 'SET', name, observed), ...rewrite],
     by: redisAdministrator,
-    text: keep.length > 0 ? text : `${text} The server runs without a configuration file, so a restart forgets it.`,
+    text:
+      rewrite.length > 0
+        ? text
+        : `${text} The server has no configuration file, so the setting is lost when it restarts.`,
   };
 }
 
 export const redisAdministrator = 'an administrator of the source';
 
-/** A server without a file refuses CONFIG REWRITE. */
+/** CONFIG REWRITE fails on a server without a configuration file. */
 export function configRewriteCommands(info: RedisInfo): readonly string[] {
   return (info.get('config_file') ?? '') === '' ? [] : ['CONFIG REWRITE'];
 }
 
-/** What a user is given, and what it had. */
+/** The rules to grant, and those the user had. */
 export interface AclGrantRequest {
   readonly user: string;
-  /** Of commands: `psync`. */
+  /** Names of commands: `psync`. */
   readonly names: readonly string[];
-  /** Keys of any name. */
+  /** Grants keys of any name. */
   readonly allKeys?: boolean;
-  /** The patterns of keys it had; undefined: not known. */
+  /** The key patterns of the user before; undefined: not known. */
   readonly keysBefore?: readonly string[] | undefined;
-  /** Some of the names may have been allowed before, so that no way back is known. */
+  /** Some of the commands may have been allowed before, so there is no undo. */
   readonly isGuessed?: boolean;
-  /** Empty when users stand in the configuration. */
+  /** Empty when the users are in the configuration file. */
   readonly aclFile: string;
   readonly info: RedisInfo;
   readonly text: string;
 }
 
-/** Lets a user do more. */
-export function aclGrantFix({
-  user,
-  names,
-  allKeys = false,
-  keysBefore,
-  isGuessed: guessed = false,
-  aclFile,
-  info,
-  text,
-}: AclGrantRequest): Fix {
-  const keep = aclFile === '' ? configRewriteCommands(info) : ['ACL SAVE'];
-  const line = (sign: string, keys: readonly string[]) =>
+/** Grants commands and keys to a user with ACL SETUSER. */
+export function aclGrantFix(request: AclGrantRequest): Fix {
+  const { user, names, allKeys = false, keysBefore, isGuessed = false, aclFile, info, text } = request;
+  const save = aclFile === '' ? configRewriteCommands(info) : ['ACL SAVE'];
+  const setUser = (sign: string, keys: readonly string[]) =>
     formatRedisCommand('ACL', 'SETUSER', user, ...names.map((name) => `${sign}${name}`), ...keys);
-  const back = allKeys ? keysBefore && ['resetkeys', ...keysBefore] : [];
-  const isKnown = back !== undefined && !guessed;
+  const keysToRestore = allKeys ? keysBefore && ['resetkeys', ...keysBefore] : [];
+  const canUndo = keysToRestore !== undefined && !isGuessed;
   return {
-    sql: [line('+', allKeys ? ['~*'] : []), ...keep],
-    ...(isKnown ? { undo: [line('-', back), ...keep] } : {}),
+    sql: [setUser('+', allKeys ? ['~*'] : []), ...save],
+    ...(canUndo ? { undo: [setUser('-', keysToRestore), ...save] } : {}),
     by: redisAdministrator,
-    text: isKnown ? text : `${text} Note what it had before: ${formatRedisCommand('ACL', 'GETUSER', user)}.`,
+    text: canUndo ? text : `${text} Save the present rules first: ${formatRedisCommand('ACL', 'GETUSER', user)}.`,
+  };
+}
+
+/** Removes the rename-command lines of redis.conf, which the server reads at its start only. */
+export function removeRenameFix(names: readonly string[], info: QueryResult<RedisInfo>): Fix {
+  const configured = resultOr(info, undefined)?.get('config_file') ?? '';
+  const file = configured === '' ? '/etc/redis/redis.conf' : configured;
+  return {
+    shell: [
+      `cp -np ${file} ${file}.before-migration`,
+      ...names.map((name) => `sed -i '/^ *rename-command  *${name} /Id' ${file}`),
+    ],
+    undoShell: [`cp -p ${file}.before-migration ${file}`],
+    restart: true,
+    text: `Remove the rename-command lines for ${names.join(' and ')} from redis.conf and restart the server. If a provider runs it, ask for external replication; otherwise only a scan is possible.`,
   };
 }

@@ -1,79 +1,72 @@
 import { sanitizeRemoteText } from '../../platform/sanitize-remote-text.ts';
-import type { RedisCommand, RedisReply, RedisSession } from '../../redis/connection.ts';
+import type { RedisReply, RedisSession } from '../../redis/connection.ts';
 import { replyList } from './queries/reply.ts';
 
 /** Some keys of every database. */
 export interface KeySample {
   readonly keys: readonly SampledKey[];
-  /** There are no others. */
+  /** The sample holds every key. */
   readonly isAll: boolean;
 }
 
 export interface SampledKey {
   readonly database: number;
-  /** Fit for a terminal: bytes that are no text are replaced. */
+  /** Sanitized for a terminal: bytes that are not text are replaced. */
   readonly name: string;
-  /** As TYPE says: `string`, `ReJSON-RL`. */
+  /** The reply to TYPE: `string`, `ReJSON-RL`. */
   readonly type: string;
-  /** Memory it takes; undefined: not told (before 4.0). */
+  /** Bytes of memory; undefined: not reported (before 4.0). */
   readonly bytes: number | undefined;
 }
 
-const most = 256;
-const mostDatabases = 64;
+const maxKeys = 256;
+const maxDatabases = 64;
 
-/** Looks at a few keys, in two rounds. Throws the CommandError of SCAN when that is denied. */
-export async function sampleKeys(
-  session: RedisSession,
-  databases: readonly number[],
-  heard: (words: RedisCommand) => void,
-): Promise<KeySample> {
-  const chosen = databases.slice(0, mostDatabases);
-  const each = Math.max(4, Math.floor(most / Math.max(1, chosen.length)));
-  // A new connection is in database 0, and SELECT may be what a user or a proxy is refused.
-  const isAlone = chosen.length === 1 && chosen[0] === 0;
-  const enter = (index: number) => (isAlone ? undefined : select(session, index, heard));
-  const found = await Promise.all(chosen.map((index) => scan(session, enter, index, each, heard)));
+/** Reads a few keys of each database: SCAN first, then TYPE and MEMORY USAGE. Throws the CommandError of SCAN when it is denied. */
+export async function sampleKeys(session: RedisSession, databases: readonly number[]): Promise<KeySample> {
+  const chosen = databases.slice(0, maxDatabases);
+  const limit = Math.max(4, Math.floor(maxKeys / Math.max(1, chosen.length)));
+  // A new connection uses database 0, and a user or a proxy may not allow SELECT.
+  const isDefaultOnly = chosen.length === 1 && chosen[0] === 0;
+  const select = async (index: number) => {
+    if (!isDefaultOnly) await session.send(['SELECT', String(index)]);
+  };
+  const found = await Promise.all(chosen.map((index) => scan(session, select, index, limit)));
   const keys = await Promise.all(
-    found.map(({ index, names }) => look(session, enter, index, names.slice(0, each), heard)),
+    found.map(({ index, names }) => describeKeys(session, select, index, names.slice(0, limit))),
   );
-  const isAll = chosen.length === databases.length && found.every(({ done, names }) => done && names.length <= each);
+  const isAll =
+    chosen.length === databases.length && found.every(({ isDone, names }) => isDone && names.length <= limit);
   return { keys: keys.flat(), isAll };
 }
 
-type Enter = (index: number) => Promise<void> | undefined;
+type SelectDatabase = (index: number) => Promise<void>;
 
-async function scan(
-  session: RedisSession,
-  enter: Enter,
-  index: number,
-  count: number,
-  heard: (words: RedisCommand) => void,
-) {
-  const words: RedisCommand = ['SCAN', '0', 'COUNT', String(count)];
-  // Commands of one session are answered in order, so the database chosen here is the one scanned.
-  const chosen = enter(index);
-  heard(words);
-  const [, reply] = await Promise.all([chosen, session.sendRaw(words)]);
+async function scan(session: RedisSession, select: SelectDatabase, index: number, count: number) {
+  // The server executes the commands of one session in order, so SCAN reads the database of this SELECT.
+  const selected = select(index);
+  const [, reply] = await Promise.all([selected, session.sendRaw(['SCAN', '0', 'COUNT', String(count)])]);
   const [cursor, names] = replyList(reply);
-  return { index, names: replyList(names).filter((name) => name instanceof Uint8Array), done: textOf(cursor) === '0' };
+  return {
+    index,
+    names: replyList(names).filter((name) => name instanceof Uint8Array),
+    isDone: textOf(cursor) === '0',
+  };
 }
 
-async function look(
+async function describeKeys(
   session: RedisSession,
-  enter: Enter,
+  select: SelectDatabase,
   index: number,
   names: readonly Uint8Array[],
-  heard: (words: RedisCommand) => void,
 ): Promise<readonly SampledKey[]> {
-  const chosen = enter(index);
-  const send = (words: RedisCommand) => {
-    heard(words);
-    return session.send(words);
-  };
-  const answers = names.map(async (name): Promise<SampledKey> => {
-    // Sizes are a gift (4.0 and later); without types the sample says nothing.
-    const [type, bytes] = await Promise.all([send(['TYPE', name]), send(['MEMORY', 'USAGE', name]).catch(() => null)]);
+  const selected = select(index);
+  const described = names.map(async (name): Promise<SampledKey> => {
+    // The size is optional (4.0 and later); without the type the sample is of no use.
+    const [type, bytes] = await Promise.all([
+      session.send(['TYPE', name]),
+      session.send(['MEMORY', 'USAGE', name]).catch(() => null),
+    ]);
     return {
       database: index,
       name: sanitizeRemoteText(textOf(name)),
@@ -81,15 +74,9 @@ async function look(
       bytes: typeof bytes === 'number' ? bytes : undefined,
     };
   });
-  const [keys] = await Promise.all([Promise.all(answers), chosen]);
-  // A key that expired in between is of no type.
+  const [keys] = await Promise.all([Promise.all(described), selected]);
+  // A key that expired in between has the type none.
   return keys.filter(({ type }) => type !== 'none');
-}
-
-async function select(session: RedisSession, index: number, heard: (words: RedisCommand) => void): Promise<void> {
-  const words: RedisCommand = ['SELECT', String(index)];
-  heard(words);
-  await session.send(words);
 }
 
 function textOf(reply: RedisReply | undefined): string {

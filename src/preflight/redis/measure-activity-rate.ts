@@ -1,6 +1,6 @@
 import type { Clock } from '../../platform/host.ts';
 import { CommandError } from '../../redis/command-error.ts';
-import type { RedisCommand, RedisSession } from '../../redis/connection.ts';
+import type { RedisSession } from '../../redis/connection.ts';
 import type { RedisInfo } from '../../redis/info.ts';
 import { activityRateOf, type SentTraffic } from './activity-rate.ts';
 import { infoQuery } from './queries/info.ts';
@@ -8,43 +8,38 @@ import type { RedisActivityRate } from './source-facts.ts';
 
 export interface MeasuredActivityRate {
   readonly rate: RedisActivityRate | undefined;
-  /** Milliseconds that were only waited for. */
+  /** Milliseconds spent waiting. */
   readonly waited: number;
 }
 
 export interface RateMeasurementOptions {
   readonly clock: Clock;
-  /** Milliseconds between the two readings. */
+  /** Milliseconds between the two replies. */
   readonly interval: number;
   readonly signal: AbortSignal;
-  /** Sends nothing by itself: hears what is sent. */
-  readonly heard: (words: RedisCommand) => void;
-  /** So far. */
+  /** What this program has sent so far. */
   readonly sent: () => SentTraffic;
 }
 
-/** Two readings of INFO; `meanwhile` uses the time in between, whatever becomes of them. */
+/** Reads INFO twice; `work` uses the time in between. */
 export async function measureActivityRate(
   session: RedisSession,
-  { clock, interval, signal, heard, sent }: RateMeasurementOptions,
-  meanwhile: () => Promise<void>,
+  { clock, interval, signal, sent }: RateMeasurementOptions,
+  work: () => Promise<void>,
 ): Promise<MeasuredActivityRate> {
-  const read = async (): Promise<Reading | undefined> => {
-    const words = infoQuery.command({ user: 'default' });
-    heard(words);
-    const said = sent();
+  const read = async (): Promise<InfoReading | undefined> => {
     try {
-      const reply = await session.send(words);
-      // What is no text has a finding as well.
-      return typeof reply === 'string' ? { facts: infoQuery.decode(reply), at: clock.now(), said } : undefined;
+      const reply = await session.send(infoQuery.command({ user: 'default' }));
+      // A reply of another type has a finding of its own.
+      return typeof reply === 'string' ? { info: infoQuery.decode(reply), at: clock.now(), sent: sent() } : undefined;
     } catch (error) {
-      // The checks that ask INFO tell why it has no answer.
+      // The checks that query INFO report why it has no value.
       if (error instanceof CommandError) return undefined;
       throw error;
     }
   };
   const before = await read();
-  await meanwhile();
+  await work();
   if (before === undefined) return { rate: undefined, waited: 0 };
   const wait = Math.max(0, interval - (clock.now() - before.at));
   const waited = await clock.sleep(wait, signal).then(
@@ -54,20 +49,16 @@ export async function measureActivityRate(
   const after = waited === undefined ? undefined : await read();
   if (after === undefined) return { rate: undefined, waited: waited ?? 0 };
   const seconds = Math.max(1, after.at - before.at) / 1000;
-  return {
-    rate: activityRateOf(before.facts, after.facts, seconds, between(before.said, after.said)),
-    waited: waited ?? 0,
+  const own = {
+    bytes: after.sent.bytes - before.sent.bytes,
+    commands: after.sent.commands - before.sent.commands,
   };
+  return { rate: activityRateOf(before.info, after.info, seconds, own), waited: waited ?? 0 };
 }
 
-interface Reading {
-  readonly facts: RedisInfo;
+interface InfoReading {
+  readonly info: RedisInfo;
   /** Milliseconds since the epoch. */
   readonly at: number;
-  /** Of ours, before it. */
-  readonly said: SentTraffic;
-}
-
-function between(before: SentTraffic, after: SentTraffic): SentTraffic {
-  return { bytes: after.bytes - before.bytes, commands: after.commands - before.commands };
+  readonly sent: SentTraffic;
 }

@@ -1,5 +1,6 @@
 import { ConnectError, connectErrorCodes } from '../../platform/connect-error.ts';
 import { connectRedis, type RedisSession } from '../../redis/connection.ts';
+import type { RedisConnectOptions } from '../../redis/send-command.ts';
 import type { RedisSource } from '../../redis/source.ts';
 import { findReachableAddress } from '../network/find-reachable-address.ts';
 import type { AddressFacts, TlsFacts } from '../network/network-facts.ts';
@@ -9,60 +10,55 @@ export interface OpenedRedisSource {
   readonly address: AddressFacts;
   readonly tls: TlsFacts;
   readonly connection: RedisConnectionResult;
-  /** undefined: not entered. Whoever has it ends it. */
+  /** The caller ends it. undefined: the connection or the login failed. */
   readonly session: RedisSession | undefined;
-  /** With the address that was dialled. */
+  /** The source with the address that the connection was made to. */
   readonly source: RedisSource;
-  /** What was said on the way. */
-  readonly sent: readonly string[];
+}
+
+export interface OpenRedisOptions extends Omit<RedisConnectOptions, 'limit'> {
+  readonly signal: AbortSignal;
 }
 
 /** Milliseconds for a name, for TCP, and for TLS with AUTH and PING. */
 const connectTimeout = 5000;
 
-/** Looks the host up, dials, and says who we are. What goes wrong is a fact, not an error. */
-export async function openRedisSource(given: RedisSource, signal: AbortSignal): Promise<OpenedRedisSource> {
+/** Looks the host up, connects, and authenticates. Failures are facts, not errors. */
+export async function openRedisSource(given: RedisSource, options: OpenRedisOptions): Promise<OpenedRedisSource> {
+  const { signal } = options;
   const search = findReachableAddress(given.host, given.port, { contradictions: [], limit: connectTimeout, signal });
-  const open = await search.firstReachable;
-  const sent = [...(given.password === undefined ? [] : ['AUTH (not shown)']), 'PING'];
-  if (open === undefined) {
+  const reachable = await search.firstReachable;
+  if (reachable === undefined) {
     const address = await search.facts;
-    return {
-      address,
-      tls: tlsNotOffered,
-      connection: unreachable(address),
-      session: undefined,
-      source: given,
-      sent: [],
-    };
+    return { address, tls: tlsNotTried, connection: unreachable(address), session: undefined, source: given };
   }
-  const source = { ...given, address: open };
+  const source = { ...given, address: reachable };
   try {
     const [session, address] = await Promise.all([
-      connectRedis(source, { limit: connectTimeout, signal }),
+      connectRedis(source, { ...options, limit: connectTimeout }),
       search.facts,
     ]);
-    const tls: TlsFacts = session.tls === undefined ? tlsNotOffered : { offered: 'yes', ...session.tls };
-    return { address, tls, connection: { kind: 'entered', ...session.authentication }, session, source, sent };
+    const tls: TlsFacts = session.tls === undefined ? tlsNotTried : { offered: 'yes', ...session.tls };
+    return { address, tls, connection: { kind: 'connected', ...session.authentication }, session, source };
   } catch (error) {
     if (!(error instanceof ConnectError)) throw error;
     const { phase, code, message } = error;
-    const entry: RedisConnectionResult = { kind: 'refused', phase, code, message };
-    return { address: await search.facts, tls: tlsOf(error), connection: entry, session: undefined, source, sent };
+    const connection: RedisConnectionResult = { kind: 'refused', phase, code, message };
+    return { address: await search.facts, tls: tlsFactsOf(error), connection, session: undefined, source };
   }
 }
 
-/** Nobody says AUTH without a password, whatever name was given: a replica does not either. */
-export function authenticatedUser({ username }: RedisSource, entry: RedisConnectionResult): string {
-  return entry.kind === 'entered' && entry.auth === 'password' ? (username ?? 'default') : 'default';
+/** The user of the session. Without a password no AUTH is sent, whatever name was given; a replica does the same. */
+export function authenticatedUser({ username }: RedisSource, connection: RedisConnectionResult): string {
+  return connection.kind === 'connected' && connection.auth === 'password' ? (username ?? 'default') : 'default';
 }
 
-const tlsNotOffered: TlsFacts = { offered: 'not_asked' };
+const tlsNotTried: TlsFacts = { offered: 'not_asked' };
 
-function tlsOf({ phase, code, message }: ConnectError): TlsFacts {
+function tlsFactsOf({ phase, code, message }: ConnectError): TlsFacts {
   if (code === connectErrorCodes.noTls) return { offered: 'no', plaintext: 'accepted' };
   if (code === connectErrorCodes.onlyTls) return { offered: 'yes', plaintext: 'refused' };
-  return phase === 'tls' ? { offered: 'yes', failure: message } : tlsNotOffered;
+  return phase === 'tls' ? { offered: 'yes', failure: message } : tlsNotTried;
 }
 
 function unreachable(address: AddressFacts): RedisConnectionResult {

@@ -1,70 +1,72 @@
 import { ConnectError } from '../../platform/connect-error.ts';
-import { connectRedis, type RedisCommand, type RedisSession } from '../../redis/connection.ts';
+import { connectRedis, type RedisSession } from '../../redis/connection.ts';
+import type { RedisConnectOptions } from '../../redis/send-command.ts';
 import type { RedisSource } from '../../redis/source.ts';
-import type { RedisQueryContext, RedisQueryResult } from './query.ts';
+import type { QueryResult } from '../query.ts';
+import { infoQuery } from './queries/info.ts';
+import type { RedisQueryContext } from './query.ts';
 import { type RedisQueryResults, runRedisQuery } from './run-queries.ts';
 
 export interface RetriedQueries {
   readonly results: RedisQueryResults;
-  /** Holds what is asked from here on; the old one is ended. */
+  /** The session to continue with; the caller ends it. The broken one is ended. */
   readonly session: RedisSession;
-  /** What broke the connection when all was asked at once, and not when it was asked alone; undefined: it held, or broke for good. */
+  /** What broke the connection when all queries were sent at once, and not one by one; undefined: neither or both broke. */
   readonly pipelineFailure: string | undefined;
 }
 
 export interface RedisRetryOptions {
   readonly source: RedisSource;
   readonly context: RedisQueryContext;
-  readonly signal: AbortSignal;
-  readonly heard: (words: RedisCommand) => void;
+  readonly connect: Omit<RedisConnectOptions, 'limit'>;
 }
 
-/** Connections that may break before the server is given up. */
+/** Connections that may break before the server counts as unreachable. */
 const maxBreaks = 3;
 
 /**
- * Asks once more, one question after the other, when the connection broke under all of them: a server with a small
- * client-output-buffer-limit for normal clients, or a proxy, cuts off whoever is owed much.
+ * Runs the queries again one by one, when the connection broke while all were pending: a small client-output-buffer-limit
+ * for normal clients, or a proxy, disconnects a client with many pending replies.
  */
 export async function retryQueries(
-  answers: RedisQueryResults,
+  results: RedisQueryResults,
   session: RedisSession,
-  asking: RedisRetryOptions,
+  { source, context, connect }: RedisRetryOptions,
 ): Promise<RetriedQueries> {
-  const lost = [...answers].flatMap(([ask, answer]) =>
-    isDisconnected(answer) ? [{ ask, reason: answer.reason }] : [],
+  const lost = [...results].flatMap(([query, result]) =>
+    isDisconnected(result) ? [{ query, reason: result.reason }] : [],
   );
   const [first] = lost;
-  if (first === undefined) return { results: answers, session, pipelineFailure: undefined };
-  const found = new Map(answers);
-  let open = session;
+  if (first === undefined) return { results, session, pipelineFailure: undefined };
+  const found = new Map(results);
+  let current = session;
   let breaks = 0;
-  const reopen = async () => {
-    open.end();
-    open = await connectRedis(asking.source, { limit: 5000, signal: asking.signal });
+  const reconnect = async () => {
+    current.end();
+    current = await connectRedis(source, { ...connect, limit: 5000 });
   };
   try {
-    await reopen();
-    for (const { ask } of lost) {
-      const answer = await runRedisQuery(open, ask, asking.context, 5000, asking.heard);
-      if (!isDisconnected(answer)) {
-        found.set(ask, answer);
+    await reconnect();
+    for (const { query } of lost) {
+      const result = await runRedisQuery(current, query, context, 5000);
+      if (!isDisconnected(result)) {
+        found.set(query, result);
         continue;
       }
       breaks += 1;
-      if (breaks === maxBreaks) return { results: answers, session: open, pipelineFailure: undefined };
-      // What INFO tells is read all the time; any other question is only one that has no answer.
-      found.set(ask, { ...answer, broke: ask.id === 'INFO' });
-      await reopen();
+      if (breaks === maxBreaks) return { results, session: current, pipelineFailure: undefined };
+      // A migration reads INFO all the time; any other query is one value less.
+      found.set(query, { ...result, broke: query === infoQuery });
+      await reconnect();
     }
-    return { results: found, session: open, pipelineFailure: first.reason };
+    return { results: found, session: current, pipelineFailure: first.reason };
   } catch (error) {
     if (!(error instanceof ConnectError)) throw error;
-    return { results: answers, session: open, pipelineFailure: undefined };
+    return { results, session: current, pipelineFailure: undefined };
   }
 }
 
-/** Hung up on; a server that is only silent would be waited for all over again. */
-function isDisconnected<T>(answer: RedisQueryResult<T>): answer is Extract<RedisQueryResult<T>, { kind: 'failed' }> {
-  return answer.kind === 'failed' && answer.broke && answer.late !== true;
+/** Disconnected by the server. A server that is only silent is not tried again: each query would wait for its limit. */
+function isDisconnected<T>(result: QueryResult<T>): result is Extract<QueryResult<T>, { kind: 'failed' }> {
+  return result.kind === 'failed' && result.broke === true && result.late !== true;
 }

@@ -1,94 +1,95 @@
 import { connectErrorCodes } from '../../platform/connect-error.ts';
 import { CommandError } from '../../redis/command-error.ts';
-import type { RedisCommand, RedisSession } from '../../redis/connection.ts';
+import type { RedisSession } from '../../redis/connection.ts';
 import { formatRedisCommand } from '../../redis/quote.ts';
-import type { AnyRedisCheck } from './check.ts';
-import type { RedisQueries, RedisQuery, RedisQueryContext, RedisQueryResult } from './query.ts';
+import type { QueryResult } from '../query.ts';
+import type { RedisCheck } from './check.ts';
+import type { RedisQuery, RedisQueryContext } from './query.ts';
 
-// biome-ignore lint/suspicious/noExplicitAny: answers of any type, each under its own question.
-export type RedisQueryResults = ReadonlyMap<RedisQuery<any>, RedisQueryResult<any>>;
+// biome-ignore lint/suspicious/noExplicitAny: results of any type, each under its own query.
+export type RedisQueryResults = ReadonlyMap<RedisQuery<any>, QueryResult<unknown>>;
 
-/** Every question of the checks once, all of them sent before the first reply is read. */
+/** Runs every query of the checks once; all are sent before the first reply is read. `limit`: milliseconds for each. */
 export async function runRedisQueries(
   session: RedisSession,
-  checks: readonly AnyRedisCheck[],
+  checks: readonly RedisCheck[],
   context: RedisQueryContext,
   limit: number,
-  heard: (words: RedisCommand) => void,
 ): Promise<RedisQueryResults> {
-  const asks = [...new Set(checks.flatMap(({ queries: asks }) => queriesOf(asks)))];
-  const answers = asks.map(async (ask) => {
-    return [ask, await runRedisQuery(session, ask, context, limit, heard)] as const;
+  const queries = [...new Set(checks.flatMap(queriesOf))];
+  const results = queries.map(async (query) => {
+    return [query, await runRedisQuery(session, query, context, limit)] as const;
   });
-  return new Map(await Promise.all(answers));
+  return new Map(await Promise.all(results));
 }
 
-/** Sends it at once. */
+/** Runs one query; the command is sent at once. */
 export function runRedisQuery<T>(
   session: RedisSession,
-  ask: RedisQuery<T>,
+  query: RedisQuery<T>,
   context: RedisQueryContext,
   limit: number,
-  heard: (words: RedisCommand) => void,
-): Promise<RedisQueryResult<T>> {
-  const words = ask.command(context);
-  heard(words);
+): Promise<QueryResult<T>> {
+  const reply = session.send(query.command(context), limit);
   return toQueryResult(
-    session.send(words, limit).then((reply) => ask.decode(reply)),
-    ask,
+    reply.then((value) => query.decode(value)),
+    query,
     context,
   );
 }
 
-/** The answer to a question, when there is one. */
-export function queryValue<T>(answers: RedisQueryResults, ask: RedisQuery<T>): T | undefined {
-  const answer: RedisQueryResult<T> | undefined = answers.get(ask);
-  return answer?.kind === 'known' ? answer.value : undefined;
+// biome-ignore lint/suspicious/noExplicitAny: the queries of any check.
+function queriesOf({ queries }: RedisCheck): readonly RedisQuery<any>[] {
+  // biome-ignore lint/suspicious/noExplicitAny: the same.
+  return Object.values<any>(queries).map((query) => ('optional' in query ? query.optional : query));
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: the questions behind the names of any check.
-export function queriesOf(asks: RedisQueries): readonly RedisQuery<any>[] {
-  return Object.values(asks).map((one) => ('maybe' in one ? one.maybe : one));
-}
-
-/** What became of a question, as a value. */
+/** What became of a query, as a value. */
 export async function toQueryResult<T>(
-  asked: Promise<T>,
+  decoded: Promise<T>,
   { id, permission }: Pick<RedisQuery<T>, 'id' | 'permission'>,
   { user }: RedisQueryContext,
-): Promise<RedisQueryResult<T>> {
+): Promise<QueryResult<T>> {
   try {
-    return { kind: 'known', value: await asked };
+    return { kind: 'known', value: await decoded };
   } catch (error) {
-    if (!(error instanceof CommandError))
-      return { kind: 'failed', reason: `${id}: the reply cannot be read`, broke: false };
-    const reason = `${id}: ${error.message}`;
-    if (error.code === 'NOPERM') {
-      // The command is allowed and the key is not: which patterns were there before is not told here.
-      if (/permissions to access/i.test(error.message)) {
-        return { kind: 'denied', reason, grant: formatRedisCommand('ACL', 'SETUSER', user, '~*') };
-      }
-      const needed = refusedOf(permission, error.message);
-      return {
-        kind: 'denied',
-        reason,
-        grant: formatRedisCommand('ACL', 'SETUSER', user, ...needed),
-        revoke: formatRedisCommand('ACL', 'SETUSER', user, ...needed.map((one) => one.replace('+', '-'))),
-      };
+    if (!(error instanceof CommandError)) {
+      return { kind: 'failed', reason: `${id}: could not parse the reply`, isMalformed: true };
     }
+    const reason = `${id}: ${error.message}`;
+    if (error.code === 'NOPERM') return deniedResult(reason, user, permission, error.message);
     if (error.code === 'LOADING') return { kind: 'skipped', reason: 'the server is still loading its data' };
     if (error.code === 'MASTERDOWN') return { kind: 'skipped', reason: 'the replica has lost its primary' };
     if (/unknown (sub)?command|wrong number of arg/i.test(error.message)) return { kind: 'missing', reason };
-    // Our own deadline proves nothing about the server.
+    // The deadline of this run says nothing about the server.
     const broke = error.lost && error.code !== connectErrorCodes.aborted;
     return { kind: 'failed', reason, broke, ...(error.code === connectErrorCodes.timeout ? { late: true } : {}) };
   }
 }
 
-/** Of several permissions the one that was refused, as far as the server names it: only that is granted and taken back. */
-function refusedOf(permission: string, message: string): readonly string[] {
-  const all = permission.split(' ');
+function deniedResult(
+  reason: string,
+  user: string,
+  permission: string,
+  message: string,
+): Extract<QueryResult<never>, { kind: 'denied' }> {
+  // The command is allowed and the key is not. Which patterns the user had is not known here, so there is no way back.
+  if (/permissions to access/i.test(message)) {
+    return { kind: 'denied', reason, grant: formatRedisCommand('ACL', 'SETUSER', user, '~*') };
+  }
+  const rules = deniedRules(permission, message);
+  return {
+    kind: 'denied',
+    reason,
+    grant: formatRedisCommand('ACL', 'SETUSER', user, ...rules),
+    revoke: formatRedisCommand('ACL', 'SETUSER', user, ...rules.map((rule) => rule.replace('+', '-'))),
+  };
+}
+
+/** Of several rules the one that was denied, if the server names it: only that is granted and revoked. */
+function deniedRules(permission: string, message: string): readonly string[] {
+  const rules = permission.split(' ');
   const [, name] = /'([a-z|]+)' command/i.exec(message) ?? [];
-  const named = all.filter((one) => one === `+${name}`);
-  return named.length > 0 ? named : all;
+  const named = rules.filter((rule) => rule === `+${name}`);
+  return named.length > 0 ? named : rules;
 }

@@ -1,9 +1,9 @@
 import type { RedisInfo } from '../../redis/info.ts';
-import type { RedisQueryResult } from './query.ts';
+import type { QueryResult } from '../query.ts';
 
-/** A Sentinel speaks the protocol and knows none of the commands that move data; role-replica says what to give instead. */
-export function isSentinel(server: RedisQueryResult<RedisInfo>): boolean {
-  return server.kind === 'known' && server.value.get('redis_mode') === 'sentinel';
+/** A Sentinel uses the protocol and has no command that moves data; role-replica reports which server to migrate. */
+export function isSentinel(info: QueryResult<RedisInfo>): boolean {
+  return info.kind === 'known' && info.value.get('redis_mode') === 'sentinel';
 }
 
-export const sentinelReason = 'it is a Sentinel: see role-replica';
+export const sentinelReason = 'the server is a Sentinel (see role-replica)';

@@ -1,43 +1,45 @@
 import type { AddressFacts, TlsFacts } from '../network/network-facts.ts';
+import type { QueryResult } from '../query.ts';
 import type { KeySample } from './key-sample.ts';
-import type { RedisQueryResult } from './query.ts';
 
-/** What is known beside the answers: the way in, and what was watched. */
+/** What is known besides the values of queries: the connection, and what was measured. */
 export interface RedisSourceFacts {
   readonly host: string;
   readonly port: number;
-  /** The user we are: `default` unless AUTH was said with another name. */
+  /** The user of the session: `default` unless AUTH was sent with another name. */
   readonly user: string;
-  /** A name was given without a password, and not used. */
+  /** A user name was given without a password, so it was not used. */
   readonly isUsernameUnused?: boolean | undefined;
   readonly ssl: boolean;
   readonly address: AddressFacts;
   readonly tls: TlsFacts;
   readonly connection: RedisConnectionResult;
-  /** Why the connection broke while questions were open; undefined: it held. */
+  /** Why the connection broke before every query had a reply; undefined: it did not. */
   readonly broken: string | undefined;
-  /** What broke it once, when all was asked together. */
+  /** What broke the connection when all queries were sent at once, and not one by one. */
   readonly pipelineFailure?: string | undefined;
-  /** The words of a server that a script holds up (BUSY); undefined: none was seen. */
+  /** The BUSY error of a server that runs a script; undefined: none was received. */
   readonly busy: string | undefined;
-  /** Two readings of INFO; undefined: not possible. */
+  /** From two replies to INFO; undefined: could not be measured. */
   readonly rate: RedisActivityRate | undefined;
-  readonly sample: RedisQueryResult<KeySample>;
-  /** Writing commands that were called since the start and that no command is called: rename-command gave them other names. */
-  readonly renamed: RedisQueryResult<readonly string[]>;
-  /** `--probe`: what PSYNC itself said; undefined: not tried. */
+  readonly sample: QueryResult<KeySample>;
+  /** Write commands that were called since the start and exist under another name only (rename-command). */
+  readonly renamed: QueryResult<readonly string[]>;
+  /** `--probe`: the reply to PSYNC; undefined: not sent. */
   readonly probe: PsyncProbeResult | undefined;
 }
 
 export type RedisConnectionResult =
   | {
-      readonly kind: 'entered';
+      readonly kind: 'connected';
+      /** `needless`: a password was given and the server has none; `open`: none was given and none is required. */
       readonly auth: 'password' | 'needless' | 'open';
+      /** The reply to a needless password. */
       readonly authReply?: string;
-      /** The error PING got though we are in: LOADING, MASTERDOWN, MISCONF. */
+      /** An error reply to PING that does not end the session: LOADING, MASTERDOWN, MISCONF, NOPERM. */
       readonly notice?: { readonly code: string; readonly message: string };
     }
-  /** `code` is the first word of the server's error, one of the system, or one of ours; `message` the words, cleaned. */
+  /** `code`: the first word of the server's error, a code of the operating system, or one of `connectErrorCodes`. */
   | {
       readonly kind: 'refused';
       readonly phase: 'network' | 'tls' | 'startup';
@@ -45,11 +47,11 @@ export type RedisConnectionResult =
       readonly message: string;
     };
 
-/** What happens in a second. */
+/** What happens in one second. */
 export interface RedisActivityRate {
-  /** Bytes of the replication stream; undefined: the server does not tell. */
+  /** Bytes of the replication stream; undefined: not reported. */
   readonly writes: number | undefined;
-  /** `stream`: measured on the replication stream; `writes`: what came in, most of it writes; `network`: the same, of whatever kind. */
+  /** `stream`: measured on the replication stream; `writes`: received bytes, most of them writes; `network`: received bytes of any kind. */
   readonly source: 'stream' | 'writes' | 'network';
   readonly evicted: number;
   readonly expired: number;

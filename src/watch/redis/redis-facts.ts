@@ -56,7 +56,7 @@ export function parseRedisFacts(
 ): RedisFacts {
   const [done, total] = [infoNumber(info, 'current_save_keys_processed'), infoNumber(info, 'current_save_keys_total')];
   const saving = info.get('rdb_bgsave_in_progress') === '1' && done !== undefined && total !== undefined;
-  const limits = ['maxmemory', 'maxmemory_policy'].flatMap((name): [string, string][] => {
+  const limits = (['maxmemory', 'maxmemory_policy'] as const).flatMap((name): [string, string][] => {
     const value = info.get(name);
     return value === undefined ? [] : [[name.replace('_', '-'), value]];
   });

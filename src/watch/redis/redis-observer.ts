@@ -1,8 +1,9 @@
 import { ConnectError } from '../../platform/connect-error.ts';
 import { CommandError } from '../../redis/command-error.ts';
-import { connectRedis, type RedisCommand, type RedisSession } from '../../redis/connection.ts';
+import { connectRedis, type RedisSession } from '../../redis/connection.ts';
 import { parseInfo } from '../../redis/info.ts';
 import { formatRedisCommand } from '../../redis/quote.ts';
+import type { RedisCommand } from '../../redis/send-command.ts';
 import type { RedisSource } from '../../redis/source.ts';
 import type { ConnectionProbe } from '../connection-probe.ts';
 import { describeCertificate, resolveAddresses } from '../probe-details.ts';

@@ -10,7 +10,7 @@ import type { AddressFacts } from '../../../src/preflight/network/network-facts.
 import { failed, found, healthyAddress, healthyWish, literal } from './sample.ts';
 
 const every = ['continuous', 'dump'] as const;
-const near = { ...healthyWish, asPublic: false };
+const near = { ...healthyWish, isOverInternet: false };
 const address = (facts: Partial<AddressFacts>): AddressFacts => ({ ...healthyAddress, ...facts });
 
 describe('host-parse', () => {

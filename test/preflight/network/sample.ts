@@ -8,7 +8,7 @@ export const healthyWish: PreflightOptions = {
   target: undefined,
   ignoreDbs: [],
   disableSsl: false,
-  asPublic: true,
+  isOverInternet: true,
   sourceDiskFree: undefined,
   accept: [],
   strict: false,

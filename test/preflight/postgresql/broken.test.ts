@@ -106,7 +106,7 @@ const breaks: readonly Break[] = [
     id: 'listen-addresses',
     what: 'the own machine only',
     break: ["ALTER SYSTEM SET listen_addresses = 'localhost'", 'restart'],
-    wish: { asPublic: true },
+    wish: { isOverInternet: true },
     found: 'fail continuous+dump',
   },
   {
@@ -151,7 +151,7 @@ const breaks: readonly Break[] = [
     id: 'hba-rule',
     what: 'the own machine only',
     break: ['rules host all all 127.0.0.1/32 scram-sha-256'],
-    wish: { asPublic: true },
+    wish: { isOverInternet: true },
     found: 'fail continuous+dump',
   },
   {
@@ -395,7 +395,7 @@ describe.each([14, 18] as const)('PostgreSQL %i', (version) => {
 
   test('a healthy server is met with silence', async () => {
     const checks = postgresqlChecks.filter(({ id }) => own.includes(id));
-    const report = await preflightServer({ ...server, wish: { asPublic: true } }, { checks });
+    const report = await preflightServer({ ...server, wish: { isOverInternet: true } }, { checks });
     expect(
       report.findings.filter(({ status }) => status !== 'pass').map(({ id, status }) => `${id} ${status}`),
     ).toEqual([

@@ -81,7 +81,7 @@ export function preflightOptions(more: Partial<PreflightOptions> = {}): Prefligh
     target: undefined,
     ignoreDbs: [],
     disableSsl: false,
-    asPublic: true,
+    isOverInternet: true,
     sourceDiskFree: undefined,
     accept: [],
     strict: false,

@@ -60,7 +60,7 @@ async function look(source: PostgresqlSource, more: Partial<PreflightOptions> = 
   const { facts: ground, session } = found;
   const wish: PreflightOptions = {
     ...healthyWish,
-    asPublic: false,
+    isOverInternet: false,
     now: Date.now(),
     disableSsl: source.ssl === 'disable',
     ...more,
@@ -144,7 +144,7 @@ describe.each([14, 18] as const)('PostgreSQL %d', (version) => {
   });
 
   test('judged for a service far away, a loopback address is blocked', async () => {
-    expect((await look(source, { asPublic: true })).said).toEqual(['host-public-address: fail']);
+    expect((await look(source, { isOverInternet: true })).said).toEqual(['host-public-address: fail']);
   });
 
   test('contradictions of the host are told, and the rest is looked at all the same', async () => {

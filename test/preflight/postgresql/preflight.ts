@@ -31,7 +31,7 @@ export function preflightServer(
       password: new Secret((isOwner(where) ? where.password : undefined) ?? 'secret'),
       ssl: 'disable',
     },
-    options: preflightOptions({ disableSsl: true, asPublic: false, ...where.wish }),
+    options: preflightOptions({ disableSsl: true, isOverInternet: false, ...where.wish }),
     clock: systemClock,
     nearest: nearestWord,
     walInterval: 1,

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sampleKeys } from '../../../src/preflight/redis/key-sample.ts';
 import { connectRedis, type RedisSession } from '../../../src/redis/connection.ts';
+import type { RedisCommand } from '../../../src/redis/send-command.ts';
 import { parseRedisSource } from '../../../src/redis/source.ts';
 import { Secret } from '../../../src/secret.ts';
 import { lacks } from '../../fixtures/needs.ts';
@@ -8,10 +9,10 @@ import { type RedisServer, startRedis } from '../../fixtures/redis.ts';
 
 describe.skipIf(lacks('redis-server', 'redis-cli'))('a sample of a real server', () => {
   let server: RedisServer;
-  const enter = (username?: string): Promise<RedisSession> => {
+  const connect = (username?: string, onCommand?: (command: RedisCommand) => void): Promise<RedisSession> => {
     const password = username === undefined ? undefined : new Secret('pw');
     const { source } = parseRedisSource({ host: server.host, port: server.port, disableSsl: true, username, password });
-    return connectRedis(source, { limit: 2000 });
+    return connectRedis(source, { limit: 2000, onCommand });
   };
 
   beforeAll(async () => {
@@ -31,30 +32,33 @@ describe.skipIf(lacks('redis-server', 'redis-cli'))('a sample of a real server',
   afterAll(() => server.stop());
 
   test('holds keys of every database with type and size, whatever their names are', async () => {
-    const session = await enter();
-    const heard: string[] = [];
-    const { keys, isAll } = await sampleKeys(session, [0, 3], (words) => heard.push(String(words[0])));
+    const sent: string[] = [];
+    const session = await connect(undefined, (command) => sent.push(command[0]));
+    const { keys, isAll } = await sampleKeys(session, [0, 3]);
     session.end();
     const seen = keys.map(({ database, name, type }) => `${database} ${name} ${type}`).sort();
     expect(seen).toEqual(['0 plain string', '0 \ufffd binary string', '3 list list', '3 stream stream'].sort());
     expect(keys.every(({ bytes }) => bytes !== undefined && bytes > 20)).toBe(true);
     expect(isAll).toBe(true);
-    expect([...new Set(heard)].sort()).toEqual(['MEMORY', 'SCAN', 'SELECT', 'TYPE']);
+    expect([...new Set(sent)].sort()).toEqual(['MEMORY', 'PING', 'SCAN', 'SELECT', 'TYPE']);
   });
 
-  test('of many keys it takes some, and says so', async () => {
+  test('is limited for many keys, and reports that it is', async () => {
     server.cli('-n', '5', 'eval', 'for i=1,3000 do redis.call("SET", "k"..i, i) end', '0');
-    const session = await enter();
-    const { keys, isAll } = await sampleKeys(session, [0, 3, 5], () => {});
+    const session = await connect();
+    const { keys, isAll } = await sampleKeys(session, [0, 3, 5]);
     session.end();
     expect(keys.length).toBeLessThanOrEqual(256);
     expect(keys.filter(({ database }) => database === 5).length).toBeGreaterThan(50);
     expect(isAll).toBe(false);
   });
 
-  test.each(['few', 'none'])('who may not look (%s) is told, and not shown nothing', async (username) => {
-    const session = await enter(username);
-    await expect(sampleKeys(session, [0, 3], () => {})).rejects.toMatchObject({ code: 'NOPERM' });
-    session.end();
-  });
+  test.each(['few', 'none'])(
+    'a user without permission (%s) gets an error instead of an empty sample',
+    async (username) => {
+      const session = await connect(username);
+      await expect(sampleKeys(session, [0, 3])).rejects.toMatchObject({ code: 'NOPERM' });
+      session.end();
+    },
+  );
 });

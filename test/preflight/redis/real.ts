@@ -4,11 +4,12 @@ import { join } from 'node:path';
 import { systemClock } from '../../../src/platform/clock.ts';
 import type { Finding } from '../../../src/preflight/finding.ts';
 import type { PreflightOptions } from '../../../src/preflight/preflight-options.ts';
-import { runRedisPreflight } from '../../../src/preflight/redis/run.ts';
+import { redisEngine } from '../../../src/preflight/redis/engine.ts';
 import type { PreflightReport } from '../../../src/preflight/report.ts';
+import { runPreflight } from '../../../src/preflight/run.ts';
 import { parseRedisSource, type RedisSourceInput } from '../../../src/redis/source.ts';
 import { eventually, type RedisOptions, type RedisServer, startRedis } from '../../fixtures/redis.ts';
-import { wish } from './wish.ts';
+import { preflightOptions } from './preflight-options.ts';
 
 export interface Run {
   readonly report: PreflightReport;
@@ -29,13 +30,12 @@ export async function preflight(
   const disableSsl = parts.disableSsl ?? server.ca === undefined;
   const place = parts.url === undefined ? { host: server.host, port: server.port } : {};
   const { source } = parseRedisSource({ ...place, ...(parts.url === undefined ? { disableSsl } : {}), ...parts });
-  const report = await runRedisPreflight({
+  const report = await runPreflight(redisEngine({ rateInterval: 250 }), {
     source,
-    wish: wish({ disableSsl, now: Date.now(), ...wishes }),
+    options: preflightOptions({ disableSsl, now: Date.now(), ...wishes }),
     clock: systemClock,
     nearest: () => undefined,
     deadline,
-    rateInterval: 250,
     onQuery: (_place, text) => {
       said.push(text);
       heard(text);

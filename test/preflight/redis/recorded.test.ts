@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { judged, type Recorded } from './recorded.ts';
+import { evaluateRecorded, type Recorded } from './recorded.ts';
 import { type RecordedName, recordings } from './recordings.ts';
 
 interface Expected {
@@ -98,8 +98,10 @@ const table: readonly (readonly [RecordedName, Expected])[] = [
 
 test.each(table)('a recorded %s is judged: %o', async (name, expected) => {
   const recorded: Recorded = recordings[name];
-  const changes = expected.host === undefined ? {} : { ground: { host: expected.host } };
-  const findings = [...(await judged(recorded, { ...changes, wish: { targetVersion: expected.target } })).values()];
+  const changes = expected.host === undefined ? {} : { facts: { host: expected.host } };
+  const findings = [
+    ...(await evaluateRecorded(recorded, { ...changes, options: { targetVersion: expected.target } })).values(),
+  ];
   const ids = (status: string) => findings.filter((finding) => finding.status === status).map(({ id }) => id);
   const failed = findings.filter(({ status }) => status === 'fail').map(({ id, blocks }) => [id, blocks]);
   expect(Object.fromEntries(failed)).toEqual(expected.fail ?? {});

@@ -1,14 +1,16 @@
 import type { Finding } from '../../../src/preflight/finding.ts';
 import type { PreflightOptions } from '../../../src/preflight/preflight-options.ts';
+import type { RedisCheck } from '../../../src/preflight/redis/check.ts';
 import { redisChecks } from '../../../src/preflight/redis/checks.ts';
-import { evaluateRedisChecks } from '../../../src/preflight/redis/findings.ts';
+import { evaluateRedisChecks } from '../../../src/preflight/redis/evaluate-checks.ts';
 import { runRedisQueries } from '../../../src/preflight/redis/run-queries.ts';
 import type { RedisSourceFacts } from '../../../src/preflight/redis/source-facts.ts';
 import { CommandError, errorCodeOf } from '../../../src/redis/command-error.ts';
-import type { RedisCommand, RedisReply, RedisSession } from '../../../src/redis/connection.ts';
-import { wish } from './wish.ts';
+import type { RedisReply, RedisSession } from '../../../src/redis/connection.ts';
+import type { RedisCommand } from '../../../src/redis/send-command.ts';
+import { preflightOptions } from './preflight-options.ts';
 
-/** What a server answered, as far as it is asked. */
+/** The replies of a server, as far as it is queried. */
 export interface Recorded {
   /** The lines of INFO without headings. */
   readonly info: Readonly<Record<string, string>>;
@@ -25,8 +27,8 @@ export interface Recorded {
   readonly replies?: Readonly<Record<string, RedisReply>>;
 }
 
-/** The ground of somebody who walked in without a hitch. */
-export function ground(changes: Partial<RedisSourceFacts> = {}): RedisSourceFacts {
+/** The facts of a successful login on a public address. */
+export function sourceFacts(changes: Partial<RedisSourceFacts> = {}): RedisSourceFacts {
   const found = { kind: 'found', addresses: ['203.0.113.7'] } as const;
   return {
     host: 'redis.example.com',
@@ -44,7 +46,7 @@ export function ground(changes: Partial<RedisSourceFacts> = {}): RedisSourceFact
       connects: [{ address: '203.0.113.7', took: 3 }],
     },
     tls: { offered: 'not_asked' },
-    connection: { kind: 'entered', auth: 'password' },
+    connection: { kind: 'connected', auth: 'password' },
     broken: undefined,
     busy: undefined,
     rate: { writes: 0, source: 'network', evicted: 0, expired: 0 },
@@ -55,14 +57,15 @@ export function ground(changes: Partial<RedisSourceFacts> = {}): RedisSourceFact
   };
 }
 
-/** Every finding of a recorded server, by the real questions, decoders and judges. */
-export async function judged(
+/** Every finding of a recorded server, by the real queries, decoders and checks. */
+export async function evaluateRecorded(
   recorded: Recorded,
-  changes: { readonly ground?: Partial<RedisSourceFacts>; readonly wish?: Partial<PreflightOptions> } = {},
+  changes: { readonly facts?: Partial<RedisSourceFacts>; readonly options?: Partial<PreflightOptions> } = {},
+  checks: readonly RedisCheck[] = redisChecks,
 ): Promise<ReadonlyMap<string, Finding>> {
-  const base = ground(changes.ground);
-  const answers = await runRedisQueries(sessionOf(recorded), redisChecks, { user: base.user }, 1000, () => {});
-  const findings = evaluateRedisChecks(redisChecks, answers, base, wish(changes.wish));
+  const facts = sourceFacts(changes.facts);
+  const results = await runRedisQueries(sessionOf(recorded), checks, { user: facts.user }, 1000);
+  const findings = evaluateRedisChecks(checks, results, facts, preflightOptions(changes.options));
   return new Map(findings.map((finding) => [finding.id, finding]));
 }
 

@@ -584,7 +584,7 @@ function suite(program: 'redis' | 'valkey'): void {
 
   test('judged as public, a server for its own machine alone blocks', () =>
     withRedis({ program }, async (server) => {
-      const { finding } = await preflight(server, {}, { asPublic: true });
+      const { finding } = await preflight(server, {}, { isOverInternet: true });
       expect(finding('host-public-address').status).toBe('fail');
       expect(finding('protected-mode')).toMatchObject({ status: 'fail', observed: 'bind 127.0.0.1' });
     }));

@@ -71,7 +71,7 @@ async function judge(
       targetExtensions: offered.map(({ name }) => String(name)),
       ignoreDbs,
       disableSsl: door.ssl === 'disable',
-      asPublic: false,
+      isOverInternet: false,
       now: Date.now(),
       ...one.options,
     }),

@@ -1,10 +1,11 @@
 import { systemClock } from '../../../src/platform/clock.ts';
-import { runRedisPreflight } from '../../../src/preflight/redis/run.ts';
+import { redisEngine } from '../../../src/preflight/redis/engine.ts';
 import type { PreflightReport } from '../../../src/preflight/report.ts';
+import { runPreflight } from '../../../src/preflight/run.ts';
 import type { RedisSource } from '../../../src/redis/source.ts';
 import { redisEndpointOf } from '../../engine/engine-servers.ts';
 import { type RedisOptions, type RedisServer, startRedis } from '../../fixtures/redis.ts';
-import { wish } from '../../preflight/redis/wish.ts';
+import { preflightOptions } from '../../preflight/redis/preflight-options.ts';
 import type { TruthRow } from '../row.ts';
 import type { RedisCase } from './case.ts';
 import { fill, type RedisClientOptions, redisClientOptions, scan, sizes, sizesOfAll } from './keys.ts';
@@ -63,13 +64,17 @@ export async function runCase(one: RedisCase, patience: number): Promise<TruthRo
 }
 
 function judge(one: RedisCase, connection: RedisSource, targetVersion: string): Promise<PreflightReport> {
-  return runRedisPreflight({
+  return runPreflight(redisEngine({ rateInterval: 500 }), {
     source: connection,
-    wish: wish({ targetVersion, disableSsl: connection.ssl === 'disable', now: Date.now(), ...one.options }),
+    options: preflightOptions({
+      targetVersion,
+      disableSsl: connection.ssl === 'disable',
+      now: Date.now(),
+      ...one.options,
+    }),
     clock: systemClock,
     nearest: () => undefined,
     deadline: 20_000,
-    rateInterval: 500,
   });
 }
 

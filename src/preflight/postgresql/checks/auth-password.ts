@@ -12,13 +12,13 @@ export const authPasswordCheck = serverCheck({
   spec: '2',
   needs: 'address',
   queries: {},
-  evaluate(_values, facts, { asPublic }) {
+  evaluate(_values, facts, { isOverInternet }) {
     const { connection, username } = facts;
     return evaluateLoginStep(
       facts,
       'auth-password',
       () =>
-        asPublic && connection.kind === 'entered' && !connection.passwordAsked
+        isOverInternet && connection.kind === 'entered' && !connection.passwordAsked
           ? unknown(`${username} is let in without a question for the password`, notAsked)
           : pass(`${username} is let in`),
       (why) => failLogin(why, why.code === connectErrorCodes.noPassword ? noPassword : wrongPassword(facts.username)),

@@ -48,7 +48,7 @@ export const hbaRuleCheck = serverCheck({
     };
     const anywhere = judgeCaller(hostRules, far, facts);
     const fix = openLine(facts, settings);
-    if (options.asPublic) {
+    if (options.isOverInternet) {
       if (anywhere.kept.length === 0 && anywhere.partly.length > 0) return notFrom(anywhere, fix);
       if (anywhere.kept.length === 0) return pass(anywhere.observed, { required });
       return fail(['continuous', 'dump'], anywhere.observed, { ...refusal(anywhere, facts), fix });

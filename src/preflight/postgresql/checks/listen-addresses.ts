@@ -24,7 +24,7 @@ export const listenAddressesCheck = serverCheck({
     const used = dialled(facts);
     const fix = alterSystemFix(settings, { listen_addresses: '*' });
     const harm = restartImpact(activity);
-    if (!options.asPublic) {
+    if (!options.isOverInternet) {
       return warn(observed, {
         required: '*',
         detail: `Reached at ${used} as it is; a service out on the internet needs listen_addresses = '*'. ${harm}`,

@@ -1,9 +1,9 @@
-import type { RedisInfo } from '../../../redis/info.ts';
+import { emptyInfo } from '../../../redis/info.ts';
 import { type CheckOutcome, type Fix, fail, pass, warn } from '../../finding.ts';
+import { optionalQuery, type QueryResult, resultOr } from '../../query.ts';
 import { redisCheck } from '../check.ts';
 import { commandPermission, isBeforeAcl, isDenied } from '../command-permission.ts';
 import { disklessSyncOf } from '../diskless-sync.ts';
-import { unansweredOutcome } from '../findings.ts';
 import { aclGrantFix } from '../fixes.ts';
 import {
   type AclDryRunResult,
@@ -14,106 +14,108 @@ import {
 } from '../queries/acl.ts';
 import { aclfileConfigQuery, replicationConfigQuery } from '../queries/config.ts';
 import { infoQuery } from '../queries/info.ts';
-import { optionalQuery, type RedisQueryResult, resultOr as valueOr } from '../query.ts';
 import type { RedisSourceFacts } from '../source-facts.ts';
+import { unansweredOutcome } from '../unanswered-outcome.ts';
 
 export const aclPsyncCheck = redisCheck({
   id: 'acl-psync',
-  title: 'the user may ask for replication',
-  needs: 'entry',
-  mayBlock: ['continuous'],
+  title: 'the user may run the replication commands',
+  headline: 'The user may not run the replication commands',
+  needs: 'connection',
+  severity: { continuous: 'blocker' },
   queries: {
     psync: optionalQuery(psyncDryRunQuery),
     sync: optionalQuery(syncDryRunQuery),
     replconf: optionalQuery(replconfDryRunQuery),
     rules: optionalQuery(aclUserRulesQuery),
     file: optionalQuery(aclfileConfigQuery),
-    server: optionalQuery(infoQuery),
+    info: optionalQuery(infoQuery),
     settings: optionalQuery(replicationConfigQuery),
   },
-  evaluate({ psync: tried, sync, replconf, rules, file, server, settings }, ground) {
-    const facts = valueOr<RedisInfo, undefined>(server, undefined);
-    const psync = probed(ground) ?? commandPermission('psync', tried, rules);
-    if (isBeforeAcl(server, psync)) return pass('the server knows no users: who is in may do everything');
-    const acknowledging = commandPermission('replconf', replconf, rules);
-    const isInformed = server.kind !== 'denied';
-    const cure = (names: readonly string[]) =>
+  evaluate({ psync: dryRun, sync, replconf, rules, file, info, settings }, facts) {
+    const knownInfo = resultOr(info, undefined);
+    const psync = probedPermission(facts) ?? commandPermission('psync', dryRun, rules);
+    if (isBeforeAcl(info, psync)) return pass('Redis before 6.0 has no users: every client may run every command');
+    const replconfPermission = commandPermission('replconf', replconf, rules);
+    const mayReadInfo = info.kind !== 'denied';
+    const grantFix = (names: readonly string[]) =>
       aclGrantFix({
-        user: ground.user,
-        names: [...names, ...(isInformed ? [] : ['info'])],
-        isGuessed: !isInformed && psync.kind !== 'known',
-        aclFile: valueOr(file, new Map<string, string>()).get('aclfile') ?? '',
-        info: facts ?? new Map(),
-        text: 'Let the user replicate, or give another user.',
+        user: facts.user,
+        names: [...names, ...(mayReadInfo ? [] : ['info'])],
+        isGuessed: !mayReadInfo && psync.kind !== 'known',
+        aclFile: resultOr(file, undefined)?.get('aclfile') ?? '',
+        info: knownInfo ?? emptyInfo,
+        text: 'Grant the user the replication commands, or use another user.',
       });
-    const others = isDenied(acknowledging) ? ['replconf'] : [];
+    const others = isDenied(replconfPermission) ? ['replconf'] : [];
     if (isDenied(psync)) {
-      const fix = cure(['psync', ...others, ...pingOf(ground)]);
-      const falling = commandPermission('sync', sync, rules);
-      // Without REPLCONF it never takes the copy of a SYNC to its end.
-      const isFalling = isInformed && others.length === 0 && falling.kind === 'known' && falling.value.allowed;
-      return isFalling && !disklessSyncOf(settings, facts).isDiskless
-        ? bySync(psync, fix)
-        : refused(psync, ground, fix);
+      const fix = grantFix(['psync', ...others, ...pingIfDenied(facts)]);
+      const syncPermission = commandPermission('sync', sync, rules);
+      // Without REPLCONF a replica never finishes a copy that it began with SYNC.
+      const canFallBack =
+        mayReadInfo && others.length === 0 && syncPermission.kind === 'known' && syncPermission.value.allowed;
+      return canFallBack && !disklessSyncOf(settings, knownInfo).isDiskless
+        ? syncOnly(psync, fix)
+        : psyncDenied(psync, facts, fix);
     }
-    if (!isInformed) {
-      return unwatched(server, ground, cure(psync.kind === 'known' ? others : ['psync', 'replconf']));
+    if (!mayReadInfo) {
+      return infoDenied(info, facts, grantFix(psync.kind === 'known' ? others : ['psync', 'replconf']));
     }
     if (psync.kind !== 'known') return unansweredOutcome(psync);
-    return others.length === 0 ? pass(`${ground.user} may PSYNC`) : limping(ground, cure(others));
+    return others.length === 0 ? pass(`${facts.user} may run PSYNC`) : replconfDenied(facts, grantFix(others));
   },
 });
 
-function refused(psync: RedisQueryResult<AclDryRunResult>, ground: RedisSourceFacts, fix: Fix): CheckOutcome {
-  const words = wordsOf(psync);
-  return fail(['continuous'], words, {
-    required: requiredOf(ground),
-    detail: `The replica is refused: \`-NOPERM ${words}\`.`,
+function psyncDenied(psync: QueryResult<AclDryRunResult>, facts: RedisSourceFacts, fix: Fix): CheckOutcome {
+  const message = denialOf(psync);
+  return fail(['continuous'], message, {
+    required: requiredRules(facts),
+    detail: `The replica is refused: \`-NOPERM ${message}\`.`,
     fix,
   });
 }
 
-/** The same as where PSYNC is not there: with a copy over the disk the stream begins, without it may stay silent. */
-function bySync(psync: RedisQueryResult<AclDryRunResult>, fix: Fix): CheckOutcome {
-  return warn(wordsOf(psync), {
+/** The same as on a server without PSYNC: a copy through the disk is followed by the stream, a diskless one may not be. */
+function syncOnly(psync: QueryResult<AclDryRunResult>, fix: Fix): CheckOutcome {
+  return warn(denialOf(psync), {
     required: '+psync',
-    detail: 'A replica falls back to SYNC: every break of the connection, however short, copies everything again.',
+    detail: 'The replica falls back to SYNC: every interruption of the connection, however short, restarts the copy.',
     fix,
   });
 }
 
-/** Whoever migrates looks at both sides all the time. */
-function unwatched({ reason }: { readonly reason: string }, ground: RedisSourceFacts, fix: Fix): CheckOutcome {
+function infoDenied({ reason }: { readonly reason: string }, facts: RedisSourceFacts, fix: Fix): CheckOutcome {
   return fail(['continuous'], reason, {
-    required: requiredOf(ground),
-    detail: 'A migration reads version, databases and progress of the source by INFO, and ends when that is refused.',
+    required: requiredRules(facts),
+    detail:
+      'A migration reads the version, the databases and the progress of the source from INFO, and fails when INFO is refused.',
     fix,
   });
 }
 
-function limping(ground: RedisSourceFacts, fix: Fix): CheckOutcome {
-  return warn(`${ground.user} may PSYNC and not REPLCONF`, {
+function replconfDenied(facts: RedisSourceFacts, fix: Fix): CheckOutcome {
+  return warn(`${facts.user} may run PSYNC and not REPLCONF`, {
     required: '+replconf',
     detail:
-      "The copy runs, and then the source cuts the connection every second, at each acknowledgement: `Replica generated a reply to command 'replconf', disconnecting it`. The stream limps from reconnect to reconnect.",
+      "The copy succeeds. Then the source closes the connection at each acknowledgement, every second: `Replica generated a reply to command 'replconf', disconnecting it`.",
     fix,
   });
 }
 
-function requiredOf({ user }: RedisSourceFacts): string {
+function requiredRules({ user }: RedisSourceFacts): string {
   return `+psync +replconf +ping +info for ${user}`;
 }
 
-function wordsOf(psync: RedisQueryResult<AclDryRunResult>): string {
+function denialOf(psync: QueryResult<AclDryRunResult>): string {
   return psync.kind === 'known' ? psync.value.reply : psync.reason;
 }
 
-/** Only what is missing is granted, so that taking it back restores what was. */
-function pingOf({ connection: entry }: RedisSourceFacts): readonly string[] {
-  return entry.kind === 'entered' && entry.notice?.code === 'NOPERM' ? ['ping'] : [];
+/** Only what is missing is granted, so that the undo script restores the rules. */
+function pingIfDenied({ connection }: RedisSourceFacts): readonly string[] {
+  return connection.kind === 'connected' && connection.notice?.code === 'NOPERM' ? ['ping'] : [];
 }
 
-function probed({ probe }: RedisSourceFacts): RedisQueryResult<AclDryRunResult> | undefined {
+function probedPermission({ probe }: RedisSourceFacts): QueryResult<AclDryRunResult> | undefined {
   if (probe?.kind === 'accepted') return { kind: 'known', value: { allowed: true, reply: 'OK' } };
   if (probe?.kind === 'refused' && probe.code === 'NOPERM') {
     return { kind: 'known', value: { allowed: false, reply: probe.message.replace(/^NOPERM /, '') } };

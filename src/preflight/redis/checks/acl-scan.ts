@@ -1,10 +1,11 @@
-import { parseKeyspace, type RedisInfo } from '../../../redis/info.ts';
+import { emptyInfo, parseKeyspace, type RedisInfo } from '../../../redis/info.ts';
 import { fail, pass } from '../../finding.ts';
+import { optionalQuery, type QueryResult, resultOr } from '../../query.ts';
 import { redisCheck } from '../check.ts';
 import { commandPermission, isBeforeAcl, isDenied } from '../command-permission.ts';
-import { unansweredOutcome } from '../findings.ts';
 import { aclGrantFix } from '../fixes.ts';
 import {
+  type AclDryRunResult,
   aclUserRulesQuery,
   dumpDryRunQuery,
   pttlDryRunQuery,
@@ -14,14 +15,15 @@ import {
 } from '../queries/acl.ts';
 import { aclfileConfigQuery } from '../queries/config.ts';
 import { infoQuery } from '../queries/info.ts';
-import { optionalQuery, type RedisQueryResult, resultOr as valueOr } from '../query.ts';
 import type { RedisSourceFacts } from '../source-facts.ts';
+import { unansweredOutcome } from '../unanswered-outcome.ts';
 
 export const aclScanCheck = redisCheck({
   id: 'acl-scan',
   title: 'the user may read every key of every database',
-  needs: 'entry',
-  mayBlock: ['scan'],
+  headline: 'The user may not read every key of every database',
+  needs: 'connection',
+  severity: { scan: 'blocker' },
   queries: {
     select: optionalQuery(selectDryRunQuery),
     scan: optionalQuery(scanDryRunQuery),
@@ -30,55 +32,65 @@ export const aclScanCheck = redisCheck({
     type: optionalQuery(typeDryRunQuery),
     rules: optionalQuery(aclUserRulesQuery),
     file: optionalQuery(aclfileConfigQuery),
-    server: optionalQuery(infoQuery),
+    info: optionalQuery(infoQuery),
   },
-  evaluate(values, ground) {
-    const { rules, server } = values;
-    const rights = namesFor(server).map((name) => ({ name, right: commandPermission(name, values[name], rules) }));
-    if (rights.some(({ right }) => isBeforeAcl(server, right))) return pass('the server knows no users');
-    const seen = refusalOf(ground);
-    const names = rights
-      .filter(({ name, right }) => (isDenied(right) && !isAboutKeys(wordsOf(right))) || name === seen.command)
-      .map(({ name }) => name);
-    const lacksKeys = seen.isAboutKeys || rights.some(({ right }) => isDenied(right) && isAboutKeys(wordsOf(right)));
-    if (names.length === 0 && !lacksKeys) {
-      const unasked = rights.flatMap(({ right }) => (right.kind === 'known' ? [] : [right]))[0];
-      return unasked === undefined
-        ? pass(`${ground.user} may ${namesFor(server).join(', ').toUpperCase()}`)
-        : unansweredOutcome(unasked);
+  evaluate(values, facts) {
+    const { rules, info } = values;
+    const commands = scanCommands(info);
+    const permissions = commands.map((name) => ({
+      name,
+      permission: commandPermission(name, values[name], rules),
+    }));
+    if (permissions.some(({ permission }) => isBeforeAcl(info, permission))) {
+      return pass('Redis before 6.0 has no users: every client may run every command');
     }
-    const open = rights.flatMap(({ name, right }) => (right.kind === 'known' || name === seen.command ? [] : [name]));
-    const file = valueOr(values.file, new Map<string, string>()).get('aclfile') ?? '';
-    const missing = [...names.map((name) => name.toUpperCase()), ...(lacksKeys ? ['some keys'] : [])];
-    return fail(['scan'], `${ground.user} may not: ${missing.join(', ')}`, {
-      required: `${namesFor(server)
-        .map((name) => `+${name}`)
-        .join(' ')} ~* for ${ground.user}`,
-      detail: 'A scan is refused: `-NOPERM`. Replication needs none of it.',
+    const refused = refusalOfSample(facts);
+    const denied = permissions
+      .filter(
+        ({ name, permission }) =>
+          (isDenied(permission) && !isAboutKeys(denialOf(permission))) || name === refused.command,
+      )
+      .map(({ name }) => name);
+    const lacksKeys =
+      refused.isAboutKeys ||
+      permissions.some(({ permission }) => isDenied(permission) && isAboutKeys(denialOf(permission)));
+    if (denied.length === 0 && !lacksKeys) {
+      const unanswered = permissions.flatMap(({ permission }) => (permission.kind === 'known' ? [] : [permission]))[0];
+      return unanswered === undefined
+        ? pass(`${facts.user} may run ${commands.join(', ').toUpperCase()}`)
+        : unansweredOutcome(unanswered);
+    }
+    const notKnown = permissions.flatMap(({ name, permission }) =>
+      permission.kind === 'known' || name === refused.command ? [] : [name],
+    );
+    const missing = [...denied.map((name) => name.toUpperCase()), ...(lacksKeys ? ['some keys'] : [])];
+    return fail(['scan'], `${facts.user} may not use: ${missing.join(', ')}`, {
+      required: `${commands.map((name) => `+${name}`).join(' ')} ~* for ${facts.user}`,
+      detail: 'A scan is refused: `-NOPERM`. Replication needs none of these commands.',
       fix: aclGrantFix({
-        user: ground.user,
-        names: namesFor(server).filter((name) => names.includes(name) || open.includes(name)),
+        user: facts.user,
+        names: commands.filter((name) => denied.includes(name) || notKnown.includes(name)),
         allKeys: lacksKeys,
-        keysBefore: valueOr(rules, undefined)?.keys,
-        isGuessed: open.length > 0,
-        aclFile: file,
-        info: valueOr(server, new Map<string, string>()),
-        text: 'Let the user read all keys, or give another user.',
+        keysBefore: resultOr(rules, undefined)?.keys,
+        isGuessed: notKnown.length > 0,
+        aclFile: resultOr(values.file, undefined)?.get('aclfile') ?? '',
+        info: resultOr(info, emptyInfo),
+        text: 'Grant the user the commands and all keys, or use another user.',
       }),
     });
   },
 });
 
-type Name = 'select' | 'scan' | 'dump' | 'pttl' | 'type';
+type ScanCommand = 'select' | 'scan' | 'dump' | 'pttl' | 'type';
 
-/** A new connection is in database 0, so only keys elsewhere need SELECT; where they are may not be told. */
-function namesFor(server: RedisQueryResult<RedisInfo>): readonly Name[] {
-  const isAlone = server.kind === 'known' && parseKeyspace(server.value).every(({ index }) => index === 0);
-  return [...(isAlone ? [] : (['select'] as const)), 'scan', 'dump', 'pttl', 'type'];
+/** SELECT is needed for keys outside database 0, and when it is not known where the keys are. */
+function scanCommands(info: QueryResult<RedisInfo>): readonly ScanCommand[] {
+  const isDefaultOnly = info.kind === 'known' && parseKeyspace(info.value).every(({ index }) => index === 0);
+  return [...(isDefaultOnly ? [] : (['select'] as const)), 'scan', 'dump', 'pttl', 'type'];
 }
 
-/** What the sample was refused, which was sent for real: `+select|0` lets a user into database 0 alone. */
-function refusalOf({ sample }: RedisSourceFacts): {
+/** What was refused while keys were sampled: the rule `+select|0` allows database 0 only. */
+function refusalOfSample({ sample }: RedisSourceFacts): {
   readonly command?: string | undefined;
   readonly isAboutKeys: boolean;
 } {
@@ -87,10 +99,10 @@ function refusalOf({ sample }: RedisSourceFacts): {
   return { command, isAboutKeys: isAboutKeys(sample.reason) };
 }
 
-function isAboutKeys(words: string): boolean {
-  return /permissions to access/i.test(words);
+function isAboutKeys(message: string): boolean {
+  return /permissions to access/i.test(message);
 }
 
-function wordsOf(right: ReturnType<typeof commandPermission>): string {
-  return right.kind === 'known' ? right.value.reply : '';
+function denialOf(permission: QueryResult<AclDryRunResult>): string {
+  return permission.kind === 'known' ? permission.value.reply : '';
 }

@@ -7,28 +7,31 @@ import { disconnectCodes } from './redis-connect.ts';
 
 export const authCheck = redisCheck({
   id: 'auth',
-  title: 'user and password are right',
+  title: 'the server accepts the user and the password',
+  headline: 'The server does not accept the user or the password, or is open without one',
   needs: 'address',
-  mayBlock: redisMethods,
+  severity: { continuous: 'blocker', scan: 'blocker' },
   queries: {},
-  evaluate(_values, ground, wish) {
-    const { connection: entry } = ground;
-    if (entry.kind === 'refused') return refused(entry, ground.isUsernameUnused === true);
-    const again = shutOut(ground);
-    if (again !== undefined) return again;
-    if (entry.auth === 'password') return pass(`AUTH as ${ground.user}`);
-    if (entry.auth === 'needless') {
-      return fail(redisMethods, `the server has no password: ${entry.authReply ?? ''}`, {
-        required: 'no password, as the server has none',
-        detail: 'A replica that is told a password gives up when it is refused: `Unable to AUTH to MASTER: -ERR`.',
-        fix: { text: 'Leave the password out, or set it on the server (requirepass, or ACL SETUSER default).' },
+  evaluate(_values, facts, options) {
+    const { connection } = facts;
+    if (connection.kind === 'refused') return refused(connection, facts.isUsernameUnused === true);
+    const changed = refusedByProbe(facts);
+    if (changed !== undefined) return changed;
+    if (connection.auth === 'password') return pass(`AUTH as ${facts.user}`);
+    if (connection.auth === 'needless') {
+      return fail(redisMethods, `the server has no password: ${connection.authReply ?? ''}`, {
+        required: 'no password, because the server has none',
+        detail: 'A replica with a password fails when AUTH is refused: `Unable to AUTH to MASTER: -ERR`.',
+        fix: { text: 'Omit the password, or set it on the server (requirepass, or ACL SETUSER default).' },
       });
     }
-    if (ground.isUsernameUnused === true) return unnamed();
-    if (!wish.asPublic || isConnectedOverLoopback(ground.address)) return pass('the server asks for no password');
-    return warn('the server asks for no password', {
+    if (facts.isUsernameUnused === true) return usernameUnused();
+    if (!options.isOverInternet || isConnectedOverLoopback(facts.address)) {
+      return pass('the server requires no password');
+    }
+    return warn('the server requires no password', {
       required: 'a password',
-      detail: 'Whoever reaches the port reads and deletes everything.',
+      detail: 'Every client that reaches the port can read and delete all keys.',
       fix: {
         text: 'Set a password (CONFIG SET requirepass, or ACL SETUSER) before the port is opened to the internet.',
       },
@@ -36,40 +39,41 @@ export const authCheck = redisCheck({
   },
 });
 
-/** Let in once, and not when the probe came with the same words: somebody changed the password meanwhile. */
-function shutOut({ probe }: RedisSourceFacts): CheckOutcome | undefined {
+/** The login succeeded, and that of the probe failed with the same password: it was changed in between. */
+function refusedByProbe({ probe }: RedisSourceFacts): CheckOutcome | undefined {
   if (probe?.kind !== 'refused' || (probe.code !== 'NOAUTH' && probe.code !== 'WRONGPASS')) return undefined;
   return fail(redisMethods, probe.message, {
-    required: 'AUTH that is answered with OK',
-    detail: 'The first connection was let in and the next one was not: user or password were changed in between.',
-    fix: { text: cure(probe.code, probe.message) },
+    required: 'AUTH is answered with OK',
+    detail: 'The first connection was accepted and the next was not: the user or the password was changed in between.',
+    fix: { text: fixText(probe.code, probe.message) },
   });
 }
 
-/** AUTH takes a name with a password only, and so do masteruser and masterauth of a replica. */
-function unnamed(): CheckOutcome {
-  return warn('entered as default: a user name was given without a password', {
-    required: 'the password of that user, or no name',
-    detail: `Without a password nobody says AUTH, here or from the target, so every right was judged for the user default.`,
+/** AUTH takes a user name with a password only, and so do masteruser and masterauth of a replica. */
+function usernameUnused(): CheckOutcome {
+  return warn('connected as default: the user name was given without a password', {
+    required: 'the password of that user, or no user name',
+    detail:
+      'Without a password no AUTH is sent, neither here nor by the target, so all permissions are those of the user default.',
     fix: { text: passwordOfUser },
   });
 }
 
-/** The name is not shown: it may be the password. */
+/** The user name is not shown: it may be the password. */
 const passwordOfUser =
-  'Give the password of the user you named: --password-stdin, REDISCLI_AUTH, or in the URL (of a user with nopass any will do). If what you gave as the user is the password itself, write redis://:PASSWORD@HOST.';
+  'Give the password of that user with --password-stdin, REDISCLI_AUTH or in the URL (a user with nopass accepts any). If the user name is in fact the password, write redis://:PASSWORD@HOST.';
 
-/** Everything that is said to us at the door and has no check of its own. */
+/** Every refusal of the login that has no check of its own. */
 function refused(
-  entry: Extract<RedisSourceFacts['connection'], { kind: 'refused' }>,
-  isNameIdle: boolean,
+  connection: Extract<RedisSourceFacts['connection'], { kind: 'refused' }>,
+  isUsernameUnused: boolean,
 ): CheckOutcome {
-  const elsewhere = entry.phase !== 'startup' || otherChecks.has(entry.code);
-  if (elsewhere) return skip(`it did not come to that: ${entry.message}`);
-  return fail(redisMethods, entry.message, {
-    required: 'AUTH that is answered with OK',
-    detail: `A replica would log \`Unexpected reply to PSYNC from master: -${entry.message}\` or \`Unable to AUTH to MASTER\`, again and again.`,
-    fix: { text: entry.code === 'NOAUTH' && isNameIdle ? passwordOfUser : cure(entry.code, entry.message) },
+  const { phase, code, message } = connection;
+  if (phase !== 'startup' || otherChecks.has(code)) return skip(`the login was not reached: ${message}`);
+  return fail(redisMethods, message, {
+    required: 'AUTH is answered with OK',
+    detail: `A replica fails again and again with \`Unexpected reply to PSYNC from master: -${message}\` or \`Unable to AUTH to MASTER\`.`,
+    fix: { text: code === 'NOAUTH' && isUsernameUnused ? passwordOfUser : fixText(code, message) },
   });
 }
 
@@ -83,15 +87,13 @@ const otherChecks: ReadonlySet<string> = new Set([
   connectErrorCodes.aborted,
 ]);
 
-function cure(code: string, message: string): string {
-  if (code === 'NOAUTH') {
-    return 'Give the password: --password-stdin, REDISCLI_AUTH, or in the URL.';
-  }
+function fixText(code: string, message: string): string {
+  if (code === 'NOAUTH') return 'Give the password with --password-stdin, REDISCLI_AUTH or in the URL.';
   if (/wrong number of arguments/i.test(message)) {
-    return 'Redis before 6.0 knows no users: leave the user name out and give the password alone.';
+    return 'Omit the user name and give the password alone: Redis before 6.0 has no users.';
   }
   if (/unknown command/i.test(message)) {
-    return 'AUTH was renamed on the server (rename-command), which a migration cannot follow: take the line out and restart.';
+    return 'Remove the rename-command line for AUTH from redis.conf and restart: a migration cannot use another name.';
   }
-  return 'Correct user and password. redis-cli --user USER --pass PASSWORD PING must answer PONG; ACL LIST shows the users and whether they are on. A password without a user stands behind a colon: redis://:PASSWORD@HOST.';
+  return 'Correct the user and the password: redis-cli --user USER --pass PASSWORD PING must reply PONG, and ACL LIST shows the users and whether they are on. A password without a user is written after a colon: redis://:PASSWORD@HOST.';
 }

@@ -4,23 +4,24 @@ import { redisAdministrator } from '../fixes.ts';
 
 export const busyScriptCheck = redisCheck({
   id: 'busy-script',
-  title: 'no script holds the server up',
-  needs: 'entry',
-  mayBlock: redisMethods,
+  title: 'no script blocks the server',
+  headline: 'A script blocks the server',
+  needs: 'connection',
+  severity: { continuous: 'blocker', scan: 'blocker' },
   queries: {},
   evaluate(_values, { busy }) {
-    if (busy === undefined) return pass('it answers');
-    // The server names the one command it still takes: a function is not ended as a script is.
+    if (busy === undefined) return pass('the server responds');
+    // The error names the only command that the server still accepts: SCRIPT KILL does not end a function.
     const kill = /\b(SCRIPT|FUNCTION) KILL\b/.exec(busy)?.[0];
     return fail(redisMethods, busy, {
-      required: 'a server that answers',
-      detail: `A script runs longer than lua-time-limit (busy-reply-threshold), and until it ends every command is refused, PING and PSYNC of a replica too: what was asked meanwhile is unknown.${
-        kill === undefined ? '' : ` ${kill} ends it, unless it has written: then only its own end is left.`
+      required: 'a server that executes commands',
+      detail: `A script runs longer than lua-time-limit (busy-reply-threshold). Until it ends every command is refused, also PING and PSYNC of a replica, so the values of other queries are unknown.${
+        kill === undefined ? '' : ` ${kill} ends a script that has not written yet.`
       }`,
       fix: {
         ...(kill === undefined ? {} : { shell: [`redis-cli ${kill}`] }),
         by: redisAdministrator,
-        text: `Wait for the end of the script${kill === undefined ? '' : `, or end it with ${kill}`}, and run it again.`,
+        text: `Wait until the script has ended${kill === undefined ? '' : `, or end it with ${kill}`}, then run the preflight again.`,
       },
     });
   },

@@ -1,98 +1,99 @@
-import { infoNumber, type RedisInfo } from '../../../redis/info.ts';
+import { type InfoLines, infoNumber } from '../../../redis/info.ts';
 import { type CheckOutcome, fail, pass, warn } from '../../finding.ts';
+import { optionalQuery, resultOr } from '../../query.ts';
 import { redisCheck, redisMethods } from '../check.ts';
-import { unansweredOutcome } from '../findings.ts';
 import { redisAdministrator } from '../fixes.ts';
 import { clusterReadsConfigQuery } from '../queries/config.ts';
 import { infoQuery } from '../queries/info.ts';
-import { type ClusterNodes, clusterInfoQuery, clusterNodesQuery } from '../queries/server.ts';
-import { optionalQuery, resultOr } from '../query.ts';
+import { type ClusterInfoField, type ClusterNodes, clusterInfoQuery, clusterNodesQuery } from '../queries/server.ts';
+import { unansweredOutcome } from '../unanswered-outcome.ts';
 
 export const clusterSourceCheck = redisCheck({
   id: 'cluster-source',
-  title: 'the source has all the keys, and is no shard among others',
-  needs: 'entry',
-  mayBlock: redisMethods,
+  title: 'the source is not a Redis Cluster node',
+  headline: 'The source is a Redis Cluster node',
+  needs: 'connection',
+  severity: { continuous: 'blocker', scan: 'blocker' },
   queries: {
-    server: optionalQuery(infoQuery),
+    info: optionalQuery(infoQuery),
     cluster: optionalQuery(clusterInfoQuery),
     nodes: optionalQuery(clusterNodesQuery),
     reads: optionalQuery(clusterReadsConfigQuery),
   },
-  evaluate({ server, cluster, nodes, reads }) {
-    // Who is denied one of the two may be allowed the other.
+  evaluate({ info, cluster, nodes, reads }) {
+    // A user who may not run INFO may still run CLUSTER INFO.
     const isCluster =
-      server.kind === 'known'
-        ? server.value.get('cluster_enabled') === '1' || server.value.get('redis_mode') === 'cluster'
+      info.kind === 'known'
+        ? info.value.get('cluster_enabled') === '1' || info.value.get('redis_mode') === 'cluster'
         : cluster.kind === 'known';
     if (!isCluster) {
-      const isAlone = cluster.kind === 'failed' && /support disabled/.test(cluster.reason);
-      return server.kind === 'known' || isAlone ? pass('not in cluster mode') : unansweredOutcome(server);
+      const isDisabled = cluster.kind === 'failed' && /support disabled/.test(cluster.reason);
+      return info.kind === 'known' || isDisabled ? pass('not in cluster mode') : unansweredOutcome(info);
     }
-    const state = resultOr(cluster, new Map<string, string>());
-    const readable = resultOr(reads, new Map<string, string>()).get('cluster-allow-reads-when-down') === 'yes';
-    if (state.get('cluster_state') === 'fail' && !readable) return down(state);
+    const state: InfoLines<ClusterInfoField> = resultOr(cluster, new Map<string, string>());
+    const isReadable = resultOr(reads, undefined)?.get('cluster-allow-reads-when-down') === 'yes';
+    if (state.get('cluster_state') === 'fail' && !isReadable) return clusterDown(state);
     const shards = infoNumber(state, 'cluster_size');
-    if (shards === 1 && infoNumber(state, 'cluster_slots_assigned') === allSlots) {
+    if (shards === 1 && infoNumber(state, 'cluster_slots_assigned') === slotCount) {
       if (nodes.kind !== 'known') return unansweredOutcome(nodes);
-      if (nodes.value.moving.length > 0) return moving(nodes.value.moving);
-      if (nodes.value.isPrimary) return alone(nodes.value);
+      if (nodes.value.moving.length > 0) return slotsMoving(nodes.value.moving);
+      if (nodes.value.isPrimary) return singleShard(nodes.value);
     }
     return fail(['continuous'], shards === undefined ? 'cluster mode' : `cluster mode, shards with slots: ${shards}`, {
       required: 'a server without cluster mode',
       detail:
-        'The target attaches to this one shard and says it is up; the keys of every other shard are lost without a word, as are those a later resharding moves away.',
-      fix: { text: 'Take the keys shard by shard: SCAN, DUMP and RESTORE on every primary of CLUSTER NODES.' },
+        'The target follows this shard only, and its link is up. The keys of every other shard are lost without an error, and so are keys that a later resharding moves away.',
+      fix: { text: 'Copy the keys shard by shard: SCAN, DUMP and RESTORE on every primary of CLUSTER NODES.' },
     });
   },
 });
 
-const allSlots = 16_384;
+const slotCount = 16_384;
 
-/** All keys are here, and it is followed like any other server. What a cluster may do to it later is another matter. */
-function alone({ primaries }: ClusterNodes): CheckOutcome {
+/** All keys are on this shard, and it can be followed like a server without cluster mode, as long as no slot moves. */
+function singleShard({ primaries }: ClusterNodes): CheckOutcome {
   const others = primaries - 1;
   return warn(
     `cluster mode, one shard with all slots${others > 0 ? `, ${others} ${others > 1 ? 'primaries' : 'primary'} without any` : ''}`,
     {
-      required: 'a server without cluster mode, or no resharding until the migration is over',
+      required: 'a server without cluster mode, or no resharding until the migration has ended',
       detail:
-        'The target follows this shard, which has every key. Slots that are given to another shard meanwhile take their keys away from both, without an error; after a failover the target follows a replica. The target is no cluster: clients that expect one (CLUSTER SLOTS) have to be told.',
+        'The target follows this shard, which has every key. Slots that move to another shard take their keys away from both, without an error; after a failover the target follows a replica. The target is not a cluster: clients that send CLUSTER SLOTS must be configured for it.',
       fix: {
-        text: 'Add no shard and move no slot while the migration runs, and set up the clients for a server without cluster mode.',
+        text: 'Add no shard and move no slot while the migration runs, and configure the clients for a server without cluster mode.',
       },
     },
   );
 }
 
-function moving(slots: readonly string[]): CheckOutcome {
+function slotsMoving(slots: readonly string[]): CheckOutcome {
   return fail(
     redisMethods,
     `cluster mode, moving slots: ${slots.slice(0, 5).join(', ')}${slots.length > 5 ? ` and ${slots.length - 5} more` : ''}`,
     {
-      required: 'slots that stay',
+      required: 'no moving slots',
       detail:
-        'Each key that moves to another shard is deleted here and, by the stream, on the target. A scan is answered with ASK or MOVED for those that have gone, by both shards.',
+        'Each key that moves to another shard is deleted here and, through the stream, on the target. A scan receives ASK or MOVED for such keys from both shards.',
       fix: {
         shell: ['redis-cli --cluster check HOST:PORT'],
         by: redisAdministrator,
-        text: 'Let the resharding end, or take it back (CLUSTER SETSLOT SLOT STABLE on both shards).',
+        text: 'Wait until the resharding has ended, or undo it (CLUSTER SETSLOT SLOT STABLE on both shards).',
       },
     },
   );
 }
 
-/** Then nobody reads a key, not even one that is here. */
-function down(state: RedisInfo): CheckOutcome {
+/** No key can be read, not even those of this shard. */
+function clusterDown(state: InfoLines<ClusterInfoField>): CheckOutcome {
   const served = state.get('cluster_slots_ok') ?? '?';
   return fail(redisMethods, `cluster mode, cluster_state:fail, ${served} of 16384 slots served`, {
-    required: 'cluster_state:ok, and shard by shard',
+    required: 'cluster_state:ok',
     detail:
-      'Slots are not assigned or a shard is away: every read is refused with `CLUSTERDOWN The cluster is down`, so that a scan is too.',
+      'Slots are not assigned or a shard is down: every read, also that of a scan, is refused with `CLUSTERDOWN The cluster is down`.',
     fix: {
       shell: ['redis-cli --cluster check HOST:PORT'],
       by: redisAdministrator,
-      text: 'Bring the missing shard back, or give its slots to the others (redis-cli --cluster fix); then take the keys shard by shard. cluster-allow-reads-when-down yes (6.0 and later) lets the keys that are here be read.',
+      text: 'Start the missing shard, or assign its slots to the others (redis-cli --cluster fix); then copy the keys shard by shard. cluster-allow-reads-when-down yes (6.0 and later) allows reads of the keys on this shard.',
     },
   });
 }

@@ -1,25 +1,26 @@
 import { infoNumber } from '../../../redis/info.ts';
-import { pass, info as tell, warn } from '../../finding.ts';
+import { info as infoOutcome, pass, warn } from '../../finding.ts';
 import { redisCheck } from '../check.ts';
 import { infoQuery } from '../queries/info.ts';
 
 export const evictingNowCheck = redisCheck({
   id: 'evicting-now',
   title: 'the source evicts no keys',
-  needs: 'entry',
-  mayBlock: [],
-  queries: { server: infoQuery },
-  evaluate({ server }, { rate }, wish) {
-    const total = infoNumber(server, 'evicted_keys') ?? 0;
+  headline: 'The source evicts keys',
+  needs: 'connection',
+  severity: { continuous: 'warning', scan: 'warning' },
+  queries: { info: infoQuery },
+  evaluate({ info }, { rate }, { method }) {
+    const total = infoNumber(info, 'evicted_keys') ?? 0;
     const now = rate?.evicted ?? 0;
     if (total === 0) return pass('no key was evicted since the start');
-    if (now === 0) return tell(`${total} keys evicted since the start, none while it was watched`);
+    if (now === 0) return infoOutcome(`${total} keys evicted since the start, none during the preflight`);
     return warn(`${Math.round(now)} keys a second evicted, ${Math.round(rate?.expired ?? 0)} expired`, {
-      required: 'a source that holds still',
+      required: 'no eviction while the data is copied',
       detail:
-        'Data disappears while it is copied: counts of both sides will differ. A scan may bring back keys that are gone from the source.',
-      ...(wish.method === 'scan' ? { dataLoss: 'keys that are deleted while the scan runs come back' } : {}),
-      fix: { text: 'Give the source more memory for the time of the migration, or expect a cache and not a copy.' },
+        'Keys disappear while they are copied, so the key counts of source and target differ. A scan can restore keys that the source has already deleted.',
+      ...(method === 'scan' ? { dataLoss: 'keys that are deleted during the scan reappear' } : {}),
+      fix: { text: 'Raise maxmemory of the source for the time of the migration, or accept an incomplete copy.' },
     });
   },
 });

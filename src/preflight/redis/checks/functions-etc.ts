@@ -1,40 +1,41 @@
 import { parseKeyspace } from '../../../redis/info.ts';
-import { pass, info as tell, warn } from '../../finding.ts';
+import { info as infoOutcome, pass, warn } from '../../finding.ts';
+import { optionalQuery, resultOr } from '../../query.ts';
 import { redisCheck } from '../check.ts';
-import { unansweredOutcome } from '../findings.ts';
 import { infoQuery } from '../queries/info.ts';
 import { functionCountQuery } from '../queries/server.ts';
-import { optionalQuery, resultOr } from '../query.ts';
+import { unansweredOutcome } from '../unanswered-outcome.ts';
 
 export const functionsEtcCheck = redisCheck({
   id: 'functions-etc',
-  title: 'nothing but keys of old types',
-  needs: 'entry',
-  mayBlock: [],
-  queries: { server: infoQuery, functions: optionalQuery(functionCountQuery) },
-  evaluate({ server, functions }, { sample }, wish) {
+  title: 'there are no functions, streams, vector sets or expiring hash fields',
+  headline: 'There are functions, streams, vector sets or expiring hash fields',
+  needs: 'connection',
+  severity: { continuous: 'info', scan: 'warning' },
+  queries: { info: infoQuery, functions: optionalQuery(functionCountQuery) },
+  evaluate({ info, functions }, { sample }, { method }) {
     if (functions.kind === 'denied' || functions.kind === 'failed') return unansweredOutcome(functions);
     const count = resultOr(functions, 0);
     const types = new Set(sample.kind === 'known' ? sample.value.keys.map(({ type }) => type) : []);
-    const fields = parseKeyspace(server).reduce((sum, { subexpiry }) => sum + subexpiry, 0);
-    const seen = [
+    const hashes = parseKeyspace(info).reduce((sum, { subexpiry }) => sum + subexpiry, 0);
+    const found = [
       ...(count > 0 ? [`${count} functions`] : []),
       ...(types.has('stream') ? ['streams'] : []),
-      ...(fields > 0 ? [`${fields} hashes with fields that expire`] : []),
+      ...(hashes > 0 ? [`${hashes} hashes with fields that expire`] : []),
       ...(types.has('vectorset') ? ['vector sets'] : []),
     ];
-    if (seen.length === 0) return pass('none');
-    if (count > 0 && wish.method === 'scan') {
-      return warn(seen.join(', '), {
-        required: 'functions carried over by hand',
-        detail: 'A scan takes keys, and functions are none.',
+    if (found.length === 0) return pass('none');
+    if (count > 0 && method === 'scan') {
+      return warn(found.join(', '), {
+        required: 'functions copied separately',
+        detail: 'A scan copies keys, and functions are not keys.',
         dataLoss: `${count} functions`,
-        fix: { text: 'FUNCTION DUMP on the source, FUNCTION RESTORE on the target.' },
+        fix: { text: 'Copy them with FUNCTION DUMP on the source and FUNCTION RESTORE on the target.' },
       });
     }
-    return tell(seen.join(', '), {
+    return infoOutcome(found.join(', '), {
       detail:
-        'Replication carries them to a target that is not older. A scan leaves functions behind (FUNCTION DUMP, FUNCTION RESTORE).',
+        'Replication copies them to a target of the same or a later version. A scan does not copy functions (FUNCTION DUMP, FUNCTION RESTORE).',
     });
   },
 });

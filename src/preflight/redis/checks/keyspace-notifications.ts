@@ -1,22 +1,23 @@
 import { infoNumber } from '../../../redis/info.ts';
-import { pass, info as tell } from '../../finding.ts';
+import { info as infoOutcome, pass } from '../../finding.ts';
 import { redisCheck } from '../check.ts';
 import { keyspaceEventsConfigQuery } from '../queries/config.ts';
 import { infoQuery } from '../queries/info.ts';
 
 export const keyspaceNotificationsCheck = redisCheck({
   id: 'keyspace-notifications',
-  title: 'nobody subscribes',
-  needs: 'entry',
-  mayBlock: [],
-  queries: { server: infoQuery, setting: keyspaceEventsConfigQuery },
-  evaluate({ server, setting }) {
-    const events = setting.get('notify-keyspace-events') ?? '';
-    const channels = (infoNumber(server, 'pubsub_channels') ?? 0) + (infoNumber(server, 'pubsub_patterns') ?? 0);
+  title: 'there are no subscriptions and no keyspace notifications',
+  headline: 'There are subscriptions or keyspace notifications',
+  needs: 'connection',
+  severity: { continuous: 'info', scan: 'info' },
+  queries: { info: infoQuery, settings: keyspaceEventsConfigQuery },
+  evaluate({ info, settings }) {
+    const events = settings.get('notify-keyspace-events') ?? '';
+    const channels = (infoNumber(info, 'pubsub_channels') ?? 0) + (infoNumber(info, 'pubsub_patterns') ?? 0);
     if (events === '' && channels === 0) return pass('no subscriptions');
-    return tell(`notify-keyspace-events "${events}", ${channels} channels and patterns subscribed`, {
+    return infoOutcome(`notify-keyspace-events "${events}", ${channels} channels and patterns subscribed`, {
       detail:
-        'Subscriptions belong to connections and settings to servers: neither is migrated. Set notify-keyspace-events on the target and let subscribers connect there.',
+        'Neither subscriptions nor settings are migrated. Set notify-keyspace-events on the target and let subscribers connect there.',
     });
   },
 });

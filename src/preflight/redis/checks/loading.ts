@@ -1,35 +1,32 @@
+import { emptyInfo } from '../../../redis/info.ts';
 import { fail, pass } from '../../finding.ts';
+import { optionalQuery, resultOr } from '../../query.ts';
 import { redisCheck, redisMethods } from '../check.ts';
-import { unansweredOutcome } from '../findings.ts';
 import { infoQuery } from '../queries/info.ts';
-import { optionalQuery, resultOr } from '../query.ts';
+import { unansweredOutcome } from '../unanswered-outcome.ts';
 
 export const loadingCheck = redisCheck({
   id: 'loading',
   title: 'the server has loaded its data',
-  needs: 'entry',
-  mayBlock: redisMethods,
-  queries: { server: optionalQuery(infoQuery) },
-  evaluate({ server }, { connection: entry, probe }) {
-    const facts = resultOr(server, new Map<string, string>());
-    const notice = entry.kind === 'entered' ? entry.notice : undefined;
+  headline: 'The server is still loading its data',
+  needs: 'connection',
+  severity: { continuous: 'blocker', scan: 'blocker' },
+  queries: { info: optionalQuery(infoQuery) },
+  evaluate({ info }, { connection, probe }) {
+    const fields = resultOr(info, emptyInfo);
+    const notice = connection.kind === 'connected' ? connection.notice : undefined;
     const isLoading =
-      facts.get('loading') === '1' ||
-      facts.get('async_loading') === '1' ||
-      [notice, probe].some((one) => one !== undefined && 'code' in one && one.code === 'LOADING');
-    if (isLoading) {
-      const done = facts.get('loading_loaded_perc');
-      const left = facts.get('loading_eta_seconds');
-      return fail(
-        redisMethods,
-        `loading${done === undefined ? '' : `, ${done} % done`}${left === undefined ? '' : `, ${left} s left`}`,
-        {
-          required: 'loading:0',
-          detail: `Until then it answers \`-LOADING\` to everything, and to PSYNC too.`,
-          fix: { text: 'Wait until INFO persistence says loading:0, and run it again.' },
-        },
-      );
-    }
-    return server.kind === 'known' ? pass('loaded') : unansweredOutcome(server);
+      fields.get('loading') === '1' ||
+      fields.get('async_loading') === '1' ||
+      [notice, probe].some((reply) => reply !== undefined && 'code' in reply && reply.code === 'LOADING');
+    if (!isLoading) return info.kind === 'known' ? pass('loaded') : unansweredOutcome(info);
+    const done = fields.get('loading_loaded_perc');
+    const left = fields.get('loading_eta_seconds');
+    const observed = `loading${done === undefined ? '' : `, ${done} % done`}${left === undefined ? '' : `, ${left} s left`}`;
+    return fail(redisMethods, observed, {
+      required: 'loading:0',
+      detail: 'Until then every command, also PSYNC, is answered with `-LOADING`.',
+      fix: { text: 'Wait until INFO persistence shows loading:0, then run the preflight again.' },
+    });
   },
 });

@@ -1,48 +1,51 @@
-import { type CheckOutcome, fail, info, pass, unknown, warn } from '../../finding.ts';
+import { emptyInfo, type RedisInfo } from '../../../redis/info.ts';
+import { type CheckOutcome, fail, info as infoOutcome, pass, unknown, warn } from '../../finding.ts';
+import { optionalQuery, type QueryResult, resultOr } from '../../query.ts';
 import { redisCheck, redisMethods } from '../check.ts';
 import { knownCommandsQuery } from '../queries/commands.ts';
 import { databasesConfigQuery, type RedisConfigValues } from '../queries/config.ts';
-import { infoQuery as serverInfo } from '../queries/info.ts';
-import { optionalQuery, type RedisQueryResult, resultOr } from '../query.ts';
+import { infoQuery } from '../queries/info.ts';
 import type { RedisSourceFacts } from '../source-facts.ts';
 
 export const managedBlockedCheck = redisCheck({
   id: 'managed-blocked',
-  title: 'no provider stands between',
+  title: 'no provider restricts replication',
+  headline: 'A provider restricts replication, or may do so',
   spec: '4.6',
   needs: 'address',
-  mayBlock: redisMethods,
+  severity: { continuous: 'blocker', scan: 'blocker' },
   queries: {
-    config: optionalQuery(databasesConfigQuery),
+    settings: optionalQuery(databasesConfigQuery),
     commands: optionalQuery(knownCommandsQuery),
-    server: optionalQuery(serverInfo),
+    info: optionalQuery(infoQuery),
   },
-  evaluate({ config, commands: listed, server }, ground) {
-    const provider = providerOf(ground.host, resultOr(server, new Map<string, string>()));
-    if (provider?.isOurs === true) return ours(provider.name);
-    const hidden = isHidden(config);
-    const blocked = hidden || (listed.kind === 'known' ? !listed.value.has('psync') : listed.kind === 'missing');
-    if (provider === undefined) return unnamed(ground, hidden);
-    if (ground.probe?.kind === 'accepted') return info(`${provider.name}; PSYNC was accepted`);
-    if (ground.probe?.kind === 'refused' || blocked) return closed(provider.name, hidden);
+  evaluate({ settings, commands, info }, facts) {
+    const provider = providerOf(facts.host, resultOr(info, emptyInfo));
+    if (provider?.isSameService === true) return sameService(provider.name);
+    const isHidden = isConfigHidden(settings);
+    const hasNoPsync =
+      isHidden || (commands.kind === 'known' ? !commands.value.has('psync') : commands.kind === 'missing');
+    if (provider === undefined) return unknownProvider(facts, isHidden);
+    if (facts.probe?.kind === 'accepted') return infoOutcome(`${provider.name}; PSYNC was accepted`);
+    if (facts.probe?.kind === 'refused' || hasNoPsync) return psyncBlocked(provider.name, isHidden);
     return warn(provider.name, {
-      required: 'a provider that lets replicas of others in',
+      required: 'a provider that allows external replicas',
       detail:
-        ground.connection.kind === 'entered'
-          ? 'PSYNC is listed; whether it is answered is not known.'
-          : 'It is known to refuse PSYNC.',
-      fix: { text: 'Ask the provider whether a replica outside may connect; --probe asks the server.' },
+        facts.connection.kind === 'connected'
+          ? 'The server lists PSYNC; whether it accepts it is not known.'
+          : 'This provider is known to refuse PSYNC.',
+      fix: { text: 'Ask the provider whether an external replica may connect, or test it with --probe.' },
     });
   },
 });
 
 interface Provider {
   readonly name: string;
-  /** The service that is migrated to, or one like it: it takes nothing from its own kind (spec §4.6). */
-  readonly isOurs: boolean;
+  /** The service that is the target, or one of the same kind, which it does not accept as a source (spec §4.6). */
+  readonly isSameService: boolean;
 }
 
-const suffixes: readonly (readonly [suffix: string, name: string, isOurs?: true])[] = [
+const suffixes: readonly (readonly [suffix: string, name: string, isSameService?: true])[] = [
   ['.db.ondigitalocean.com', 'a managed cluster of the same kind of service', true],
   ['.cache.amazonaws.com', 'Amazon ElastiCache'],
   ['.redis.cache.windows.net', 'Azure Cache for Redis'],
@@ -55,49 +58,49 @@ const suffixes: readonly (readonly [suffix: string, name: string, isOurs?: true]
   ['.aivencloud.com', 'Aiven'],
 ];
 
-function providerOf(host: string, server: ReadonlyMap<string, string>): Provider | undefined {
+function providerOf(host: string, info: RedisInfo): Provider | undefined {
   const name = host.toLowerCase().replace(/\.$/, '');
   const found = suffixes.find(([suffix]) => name.endsWith(suffix) || name.includes(`${suffix}.`));
-  if (found !== undefined) return { name: found[1], isOurs: found[2] ?? false };
-  // Amazon's addresses end otherwise for MemoryDB and in China.
-  if (/\.memorydb\.[\w-]+\.amazonaws\.com$/.test(name)) return { name: 'Amazon MemoryDB', isOurs: false };
-  if ((server.get('os') ?? '').includes('ElastiCache')) return { name: 'Amazon ElastiCache', isOurs: false };
-  return server.has('upstash_version') ? { name: 'Upstash', isOurs: false } : undefined;
+  if (found !== undefined) return { name: found[1], isSameService: found[2] ?? false };
+  // MemoryDB, and Amazon in China, use other suffixes.
+  if (/\.memorydb\.[\w-]+\.amazonaws\.com$/.test(name)) return { name: 'Amazon MemoryDB', isSameService: false };
+  if ((info.get('os') ?? '').includes('ElastiCache')) return { name: 'Amazon ElastiCache', isSameService: false };
+  return info.has('upstash_version') ? { name: 'Upstash', isSameService: false } : undefined;
 }
 
-function isHidden(config: RedisQueryResult<RedisConfigValues>): boolean {
-  return config.kind === 'missing' || (config.kind === 'known' && config.value.size === 0);
+function isConfigHidden(settings: QueryResult<RedisConfigValues<'databases'>>): boolean {
+  return settings.kind === 'missing' || (settings.kind === 'known' && settings.value.size === 0);
 }
 
-function ours(name: string): CheckOutcome {
+function sameService(name: string): CheckOutcome {
   return fail(redisMethods, name, {
-    required: 'a source outside of the service',
-    detail: 'Migrating from one managed cluster to another, across accounts too, is not supported.',
-    fix: { text: 'Fork the cluster or restore it from its backup inside the service instead.' },
+    required: 'a source outside the service',
+    detail: 'Migrations between managed clusters are not supported, not even between accounts.',
+    fix: { text: 'Fork the cluster, or restore it from its backup, inside the service.' },
   });
 }
 
-/** Hidden commands are what a provider does; an owner may do the same. */
-function unnamed(ground: RedisSourceFacts, hidden: boolean): CheckOutcome {
-  if (!hidden) {
-    return ground.port === managedPort
-      ? info(`port ${managedPort}, the default of managed clusters`, {
+/** Providers hide commands, and so may the owner of a server. */
+function unknownProvider({ port, probe }: RedisSourceFacts, isHidden: boolean): CheckOutcome {
+  if (!isHidden) {
+    return port === managedPort
+      ? infoOutcome(`port ${managedPort}, the default of managed clusters`, {
           detail: 'A managed cluster cannot be the source.',
         })
-      : pass('no sign of a provider');
+      : pass('no provider detected');
   }
-  if (ground.probe?.kind === 'accepted') return info('CONFIG is hidden; PSYNC was accepted');
-  return unknown('CONFIG is hidden, as managed providers do, so whether PSYNC is let through is not known', {
-    text: 'Run it again with --probe, which really asks for a synchronization and hangs up; or ask who runs the server.',
+  if (probe?.kind === 'accepted') return infoOutcome('CONFIG is hidden; PSYNC was accepted');
+  return unknown('CONFIG is hidden, as managed providers do; whether the server accepts PSYNC is not known', {
+    text: 'Run the preflight with --probe, which requests a synchronization and disconnects, or ask the operator of the server.',
   });
 }
 
 const managedPort = 25061;
 
-function closed(name: string, hidden: boolean): CheckOutcome {
-  return fail(['continuous'], `${name}, ${hidden ? 'which hides CONFIG' : 'without PSYNC'}`, {
-    required: 'a server that answers PSYNC',
+function psyncBlocked(name: string, isHidden: boolean): CheckOutcome {
+  return fail(['continuous'], `${name}, ${isHidden ? 'which hides CONFIG' : 'without PSYNC'}`, {
+    required: 'a server that accepts PSYNC',
     detail: "The replica is refused: `Unexpected reply to PSYNC from master: -ERR unknown command 'PSYNC'`.",
-    fix: { text: 'Ask the provider to let a replica in (a ticket), or take the keys by SCAN, DUMP and RESTORE.' },
+    fix: { text: 'Ask the provider to allow an external replica, or copy the keys with SCAN, DUMP and RESTORE.' },
   });
 }

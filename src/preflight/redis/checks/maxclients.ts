@@ -1,63 +1,61 @@
 import { connectErrorCodes } from '../../../platform/connect-error.ts';
 import { infoNumber } from '../../../redis/info.ts';
 import { fail, pass, skip, unknown, warn } from '../../finding.ts';
+import { optionalQuery, resultOr } from '../../query.ts';
 import { redisCheck, redisMethods } from '../check.ts';
-import { unansweredOutcome } from '../findings.ts';
 import { configSetFix, redisAdministrator } from '../fixes.ts';
-import { maxclientsConfigQuery, type RedisConfigValues } from '../queries/config.ts';
+import { maxclientsConfigQuery } from '../queries/config.ts';
 import { infoQuery } from '../queries/info.ts';
-import { optionalQuery, resultOr } from '../query.ts';
+import { unansweredOutcome } from '../unanswered-outcome.ts';
 
 export const maxclientsCheck = redisCheck({
   id: 'maxclients',
-  title: 'there is room for the connections of a migration',
+  title: 'enough connections are free for a migration',
+  headline: 'Too few connections are free for a migration',
   needs: 'address',
-  mayBlock: redisMethods,
-  queries: { server: optionalQuery(infoQuery), settings: optionalQuery(maxclientsConfigQuery) },
-  evaluate({ server, settings }, { connection: entry, probe }) {
-    const turnedAway = [entry, probe].find(
-      (one) => one?.kind === 'refused' && one.code === connectErrorCodes.maxClients,
+  severity: { continuous: 'blocker', scan: 'blocker' },
+  queries: { info: optionalQuery(infoQuery), settings: optionalQuery(maxclientsConfigQuery) },
+  evaluate({ info, settings }, { connection, probe }) {
+    const refused = [connection, probe].find(
+      (result) => result?.kind === 'refused' && result.code === connectErrorCodes.maxClients,
     );
-    if (turnedAway?.kind === 'refused') {
-      return fail(redisMethods, turnedAway.message, {
+    if (refused?.kind === 'refused') {
+      return fail(redisMethods, refused.message, {
         required: 'a free connection',
-        detail: 'The target is turned away with the same words.',
+        detail: 'The target is refused with the same error.',
         fix: {
           by: redisAdministrator,
-          text: 'Nobody new is let in to change it. In a session that is still open: CONFIG SET maxclients with a higher number, or end idle clients (CLIENT LIST, CLIENT KILL ID). Otherwise stop an application that holds connections.',
+          text: 'In a session that is still open, raise maxclients with CONFIG SET or end idle clients (CLIENT LIST, CLIENT KILL ID). Without one, stop an application that holds connections.',
         },
       });
     }
-    if (entry.kind === 'refused') return skip(`the server was not entered: ${entry.message}`);
-    if (server.kind !== 'known') return unansweredOutcome(server);
-    const used = infoNumber(server.value, 'connected_clients');
-    const most =
-      infoNumber(server.value, 'maxclients') ??
-      numbered(resultOr<RedisConfigValues, undefined>(settings, undefined)?.get('maxclients'));
-    if (used === undefined) return unknown('the server does not tell its connections');
-    if (most === undefined)
+    if (connection.kind === 'refused') return skip(`no session with the server: ${connection.message}`);
+    if (info.kind !== 'known') return unansweredOutcome(info);
+    const used = infoNumber(info.value, 'connected_clients');
+    const setting = resultOr(settings, undefined)?.get('maxclients');
+    const limit = infoNumber(info.value, 'maxclients') ?? (setting === undefined ? undefined : Number(setting));
+    if (used === undefined) return unknown('the server does not report connected_clients');
+    if (limit === undefined) {
       return settings.kind === 'known'
-        ? unknown('maxclients is not told')
+        ? unknown('the server does not report maxclients')
         : unansweredOutcome(settings, { mayBlock: [] });
-    const observed = `${used} of ${most} connections`;
-    if (used + needed <= most * 0.9) return pass(observed);
+    }
+    const observed = `${used} of ${limit} connections`;
+    if (used + neededConnections <= limit * 0.9) return pass(observed);
     return warn(observed, {
-      required: `${needed} free ones, and some to spare`,
-      detail: 'When they are gone the target is told `ERR max number of clients reached`, and so are the applications.',
+      required: `${neededConnections} free connections and a reserve of 10 %`,
+      detail:
+        'When none is free, the target and the applications are refused with `ERR max number of clients reached`.',
       fix: configSetFix(
         'maxclients',
-        String(Math.max(most * 2, most + 100)),
-        String(most),
-        server.value,
-        'Raise maxclients, within the open files of the process.',
+        String(Math.max(limit * 2, limit + 100)),
+        String(limit),
+        info.value,
+        'Raise maxclients; the limit of open files of the process must allow it.',
       ),
     });
   },
 });
 
-/** The link of the replica, one while it reconnects, and ours. */
-const needed = 3;
-
-function numbered(text: string | undefined): number | undefined {
-  return text === undefined ? undefined : Number(text);
-}
+/** The link of the replica, a second one while it reconnects, and the connection of this program. */
+const neededConnections = 3;

@@ -1,59 +1,62 @@
+import { emptyInfo } from '../../../redis/info.ts';
 import { isVersionAtLeast, parseServerVersion } from '../../../redis/version.ts';
 import { type CheckOutcome, fail, pass } from '../../finding.ts';
+import { optionalQuery, resultOr } from '../../query.ts';
 import { redisCheck, redisMethods } from '../check.ts';
-import { unansweredOutcome } from '../findings.ts';
 import { infoModulesQuery, infoQuery } from '../queries/info.ts';
 import { moduleListQuery } from '../queries/server.ts';
-import { optionalQuery, resultOr } from '../query.ts';
 import type { RedisSourceFacts } from '../source-facts.ts';
+import { unansweredOutcome } from '../unanswered-outcome.ts';
 
 export const modulesCheck = redisCheck({
   id: 'modules',
-  title: 'no data of modules the target lacks',
-  needs: 'entry',
-  mayBlock: redisMethods,
+  title: 'the target has every module of the source',
+  headline: 'The target does not have every module of the source',
+  needs: 'connection',
+  severity: { continuous: 'blocker', scan: 'blocker' },
   queries: {
-    listed: optionalQuery(moduleListQuery),
-    told: optionalQuery(infoModulesQuery),
-    server: optionalQuery(infoQuery),
+    moduleList: optionalQuery(moduleListQuery),
+    infoModules: optionalQuery(infoModulesQuery),
+    info: optionalQuery(infoQuery),
   },
-  evaluate({ listed, told, server }, ground, wish) {
-    const version = parseServerVersion(resultOr(server, new Map<string, string>()));
+  evaluate({ moduleList, infoModules, info }, facts, { targetExtensions = [] }) {
+    const version = parseServerVersion(resultOr(info, emptyInfo));
     const isBuiltIn = (name: string) =>
       name === 'vectorset' && version?.product === 'redis' && isVersionAtLeast(version, 8, 0);
-    const loaded = [...new Set([...resultOr(listed, []), ...resultOr(told, [])])].filter((name) => !isBuiltIn(name));
-    const offered = wish.targetExtensions ?? [];
-    const lacking = loaded.filter((name) => !offered.includes(name.toLowerCase()));
-    const foreign = foreignTypes(ground);
-    if (lacking.length > 0) return lost(lacking, foreign);
+    const loaded = [...new Set([...resultOr(moduleList, []), ...resultOr(infoModules, [])])].filter(
+      (name) => !isBuiltIn(name),
+    );
+    const missing = loaded.filter((name) => !targetExtensions.includes(name.toLowerCase()));
+    const types = moduleTypes(facts);
+    if (missing.length > 0) return missingModules(missing, types);
     if (loaded.length > 0) return pass(`${loaded.join(', ')}, which the target has`);
-    if (foreign.length > 0) return lost(foreign, foreign);
-    // Before 4.0 there are no modules; both commands are denied or hidden otherwise.
+    if (types.length > 0) return missingModules(types, types);
+    // Without modules (before 4.0) both commands are unknown, as they are when they are hidden.
     if (version?.product === 'redis' && !isVersionAtLeast(version, 4, 0)) return pass('this version has no modules');
-    if (listed.kind === 'known') return pass('no modules');
-    // From 5.0 on INFO lists them.
-    const tellsAll = version !== undefined && (version.product === 'valkey' || isVersionAtLeast(version, 5, 0));
-    if (told.kind === 'known' && tellsAll) return pass('no modules');
-    return unansweredOutcome(listed);
+    if (moduleList.kind === 'known') return pass('no modules');
+    // INFO lists the modules since 5.0.
+    const isListedInInfo = version !== undefined && (version.product === 'valkey' || isVersionAtLeast(version, 5, 0));
+    if (infoModules.kind === 'known' && isListedInInfo) return pass('no modules');
+    return unansweredOutcome(moduleList);
   },
 });
 
 const ownTypes: ReadonlySet<string> = new Set(['string', 'list', 'set', 'zset', 'hash', 'stream', 'vectorset']);
 
-/** Types of the sampled keys that no server has by itself. */
-function foreignTypes({ sample }: RedisSourceFacts): readonly string[] {
+/** Types of the sampled keys that only a module defines. */
+function moduleTypes({ sample }: RedisSourceFacts): readonly string[] {
   if (sample.kind !== 'known') return [];
   return [...new Set(sample.value.keys.map(({ type }) => type))].filter((type) => !ownTypes.has(type));
 }
 
-function lost(names: readonly string[], foreign: readonly string[]): CheckOutcome {
-  const seen = foreign.length === 0 ? '' : ` Keys of their types were seen: ${foreign.join(', ')}.`;
+function missingModules(names: readonly string[], types: readonly string[]): CheckOutcome {
+  const sampled = types.length === 0 ? '' : ` Sampled keys have types of modules: ${types.join(', ')}.`;
   return fail(redisMethods, names.join(', '), {
-    required: 'no modules, or the same ones on the target',
-    detail: `The target stops loading: \`The RDB file contains module data I can't load: no matching module type\`.${seen}`,
+    required: 'no modules, or the same modules on the target',
+    detail: `The target cannot load the copy: \`The RDB file contains module data I can't load: no matching module type\`.${sampled}`,
     objects: names,
     fix: {
-      text: 'Name what the target offers with --target-extensions, or turn the data into plain types and unload the modules (MODULE UNLOAD) first.',
+      text: 'List the modules of the target with --target-extensions, or convert the keys to other types and unload the modules (MODULE UNLOAD).',
     },
   });
 }

@@ -6,19 +6,20 @@ import { infoQuery } from '../queries/info.ts';
 export const multiDbCheck = redisCheck({
   id: 'multi-db',
   title: 'all keys are in database 0',
-  needs: 'entry',
-  mayBlock: [],
-  queries: { server: infoQuery },
-  evaluate({ server }) {
-    const spaces = parseKeyspace(server);
-    const others = spaces.filter(({ index }) => index > 0);
-    const listed = spaces.map(({ index, keys }) => `db${index}: ${keys} keys`).join(', ');
-    if (others.length === 0) return pass(listed === '' ? 'no keys' : listed);
-    return warn(listed, {
-      required: 'database 0 only, if the target is a cluster or has one database',
-      detail: 'A target in cluster mode has database 0 alone: the keys of the others do not get there.',
+  headline: 'Some keys are not in database 0',
+  needs: 'connection',
+  severity: { continuous: 'warning', scan: 'warning' },
+  queries: { info: infoQuery },
+  evaluate({ info }) {
+    const keyspace = parseKeyspace(info);
+    const others = keyspace.filter(({ index }) => index > 0);
+    const observed = keyspace.map(({ index, keys }) => `db${index}: ${keys} keys`).join(', ');
+    if (others.length === 0) return pass(observed === '' ? 'no keys' : observed);
+    return warn(observed, {
+      required: 'keys in database 0 only, when the target is a cluster or has one database',
+      detail: 'A target in cluster mode has database 0 only, so the keys of the other databases are not copied.',
       objects: others.map(({ index }) => `db${index}`),
-      fix: { text: 'Take a target that is no cluster, or merge the databases first.' },
+      fix: { text: 'Use a target without cluster mode, or move all keys to database 0 first.' },
     });
   },
 });

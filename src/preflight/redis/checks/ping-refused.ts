@@ -1,55 +1,55 @@
+import { emptyInfo, type RedisInfo } from '../../../redis/info.ts';
 import { type Fix, fail, pass } from '../../finding.ts';
+import { optionalQuery, resultOr } from '../../query.ts';
 import { redisCheck } from '../check.ts';
 import { configSetFix, redisAdministrator } from '../fixes.ts';
 import { knownCommandsQuery } from '../queries/commands.ts';
 import { infoQuery } from '../queries/info.ts';
-import { optionalQuery } from '../query.ts';
 
 export const pingRefusedCheck = redisCheck({
   id: 'ping-refused',
-  title: 'PING is answered with PONG',
-  needs: 'entry',
-  mayBlock: ['continuous'],
-  queries: { server: optionalQuery(infoQuery), listed: optionalQuery(knownCommandsQuery) },
-  evaluate({ server, listed }, { connection: entry }) {
-    const notice = entry.kind === 'entered' ? entry.notice : undefined;
-    const isElsewhere = listed.kind === 'known' && !listed.value.has('ping');
-    if (notice === undefined || passing.has(notice.code) || isElsewhere)
-      return pass('PONG, or what a replica passes over');
+  title: 'the server replies to PING with PONG',
+  headline: 'The server replies to PING with an error',
+  needs: 'connection',
+  severity: { continuous: 'blocker' },
+  queries: { info: optionalQuery(infoQuery), commands: optionalQuery(knownCommandsQuery) },
+  evaluate({ info, commands }, { connection }) {
+    const notice = connection.kind === 'connected' ? connection.notice : undefined;
+    const isRenamed = commands.kind === 'known' && !commands.value.has('ping');
+    if (notice === undefined || ignoredErrors.has(notice.code) || isRenamed) {
+      return pass('PONG, or an error that a replica ignores');
+    }
     return fail(['continuous'], notice.message, {
       required: '+PONG',
-      detail: `A replica greets with PING and takes no such answer: \`Error reply to PING from master: '-${notice.code} …'\`, again and again.${
-        notice.code === 'MISCONF' ? ' Applications are refused every write with the same words.' : ''
+      detail: `A replica sends PING first and accepts no such reply: \`Error reply to PING from master: '-${notice.code} …'\`. It retries without end.${
+        notice.code === 'MISCONF' ? ' Every write of an application is refused with the same error.' : ''
       }`,
-      fix: cure(notice, server.kind === 'known' ? server.value : new Map()),
+      fix: fixOf(notice, resultOr(info, emptyInfo)),
     });
   },
 });
 
-/** A replica goes on after the first; the others have findings of their own. */
-const passing: ReadonlySet<string> = new Set(['NOPERM', 'LOADING', 'BUSY', 'MASTERDOWN']);
+/** A replica ignores NOPERM; the others have findings of their own. */
+const ignoredErrors: ReadonlySet<string> = new Set(['NOPERM', 'LOADING', 'BUSY', 'MASTERDOWN']);
 
-function cure(
-  { code, message }: { readonly code: string; readonly message: string },
-  server: ReadonlyMap<string, string>,
-): Fix {
+function fixOf({ code, message }: { readonly code: string; readonly message: string }, info: RedisInfo): Fix {
   if (code !== 'MISCONF') {
     return {
       by: redisAdministrator,
-      text: 'Look at the log of the server, or of the proxy before it: PING must be answered with PONG.',
+      text: 'Find the reason in the log of the server, or of the proxy in front of it: PING must be answered with PONG.',
     };
   }
   if (/\bAOF\b/.test(message)) {
     return {
       by: redisAdministrator,
-      text: 'Free space on the disk of the append-only file, or give the server the right to write it: it tries again every second, and CONFIG GET dir shows where. INFO persistence must say aof_last_write_status:ok.',
+      text: 'Free disk space for the append-only file, or make its folder writable (CONFIG GET dir shows it). The server retries every second; INFO persistence must show aof_last_write_status:ok.',
     };
   }
   return configSetFix(
     'stop-writes-on-bgsave-error',
     'no',
     'yes',
-    server,
-    'Look at the log for the reason (a full disk, a folder that is not writable, a fork that failed) and repair it: after a BGSAVE that succeeds PING is answered again. Until then, let writes in although saving fails.',
+    info,
+    'Find the reason in the server log (a full disk, a folder that is not writable, a failed fork) and correct it: PING succeeds after the next successful BGSAVE. Until then, allow writes although saving fails.',
   );
 }

@@ -1,117 +1,117 @@
 import { connectErrorCodes } from '../../../platform/connect-error.ts';
 import type { RedisInfo } from '../../../redis/info.ts';
-import { type CheckOutcome, type Fix, fail, pass, skip, warn } from '../../finding.ts';
+import { type CheckOutcome, fail, pass, skip, warn } from '../../finding.ts';
+import { optionalQuery, type QueryResult, resultOr } from '../../query.ts';
 import { redisCheck, redisMethods } from '../check.ts';
 import { disklessSyncOf } from '../diskless-sync.ts';
-import { unansweredOutcome } from '../findings.ts';
-import { configSetFix } from '../fixes.ts';
+import { configSetFix, removeRenameFix } from '../fixes.ts';
 import { psyncProbeDescription } from '../probe-psync.ts';
 import { knownCommandsQuery } from '../queries/commands.ts';
 import { replicationConfigQuery } from '../queries/config.ts';
 import { infoQuery } from '../queries/info.ts';
-import { optionalQuery, type RedisQueryResult } from '../query.ts';
 import { isSentinel, sentinelReason } from '../sentinel.ts';
 import type { RedisSourceFacts } from '../source-facts.ts';
+import { unansweredOutcome } from '../unanswered-outcome.ts';
 
 export const psyncCommandCheck = redisCheck({
   id: 'psync-command',
-  title: 'the server has PSYNC',
-  needs: 'entry',
-  mayBlock: redisMethods,
+  title: 'the server has the PSYNC command',
+  headline: 'The server does not support PSYNC as a replica needs it',
+  needs: 'connection',
+  severity: { continuous: 'blocker', scan: 'blocker' },
   queries: {
-    known: optionalQuery(knownCommandsQuery),
-    server: optionalQuery(infoQuery),
+    commands: optionalQuery(knownCommandsQuery),
+    info: optionalQuery(infoQuery),
     settings: optionalQuery(replicationConfigQuery),
   },
-  evaluate({ known, server, settings }, ground) {
-    if (isSentinel(server)) return skip(sentinelReason);
-    if (known.kind === 'known' && !known.value.has('ping') && copies.some((name) => known.value.has(name))) {
-      return noPing(server);
-    }
-    if (server.kind === 'missing') return noInfo(server);
-    const tried = byProbe(ground);
-    if (tried !== undefined) return tried;
-    if (known.kind !== 'known') return unansweredOutcome(known);
-    const { value } = known;
-    const canScan = value.has('scan') && value.has('dump');
-    if (value.has('psync')) return pass('PSYNC is there');
+  evaluate({ commands, info, settings }, facts) {
+    if (isSentinel(info)) return skip(sentinelReason);
+    const names = resultOr(commands, undefined);
+    if (names !== undefined && !names.has('ping') && (names.has('psync') || names.has('sync'))) return noPing(info);
+    if (info.kind === 'missing') return noInfo(info);
+    const probed = probeOutcome(facts);
+    if (probed !== undefined) return probed;
+    if (commands.kind !== 'known') return unansweredOutcome(commands);
+    const { value } = commands;
+    if (value.has('psync')) return pass('PSYNC is available');
     if (value.has('sync')) {
-      const facts = server.kind === 'known' ? server.value : undefined;
-      const { setting: told, isDiskless } = disklessSyncOf(settings, facts);
-      if (isDiskless) return silentStream(told, server, facts);
-      return warn('PSYNC is not there, SYNC is', {
+      const knownInfo = resultOr(info, undefined);
+      const { setting, isDiskless } = disklessSyncOf(settings, knownInfo);
+      if (isDiskless) return streamMayNotStart(setting, info, knownInfo);
+      return warn('PSYNC is not available, SYNC is', {
         required: 'PSYNC',
-        detail: 'A replica falls back to SYNC: every break of the connection, however short, copies everything again.',
-        fix: removeRenameFix(['PSYNC'], server),
+        detail: 'A replica falls back to SYNC: every interruption of the connection, however short, restarts the copy.',
+        fix: removeRenameFix(['PSYNC'], info),
       });
     }
-    return fail(
-      canScan ? ['continuous'] : redisMethods,
-      canScan ? 'neither PSYNC nor SYNC' : 'neither PSYNC, SYNC nor SCAN with DUMP',
-      {
-        required: 'PSYNC',
-        detail: "The replica gives up: `MASTER aborted replication with an error: ERR unknown command 'SYNC'`.",
-        fix: removeRenameFix(['PSYNC', 'SYNC'], server),
-      },
-    );
+    const canScan = value.has('scan') && value.has('dump');
+    const observed = canScan ? 'neither PSYNC nor SYNC' : 'neither PSYNC, SYNC nor SCAN with DUMP';
+    return fail(canScan ? ['continuous'] : redisMethods, observed, {
+      required: 'PSYNC',
+      detail: "The replica fails: `MASTER aborted replication with an error: ERR unknown command 'SYNC'`.",
+      fix: removeRenameFix(['PSYNC', 'SYNC'], info),
+    });
   },
 });
 
-const copies = ['psync', 'sync'];
-
-/** A replica says PING before anything else, and takes no unknown command for an answer. */
-function noPing(server: RedisQueryResult<RedisInfo>): CheckOutcome {
-  return fail(['continuous'], 'PING is not there', {
+/** A replica sends PING first, and an unknown command is no valid reply. */
+function noPing(info: QueryResult<RedisInfo>): CheckOutcome {
+  return fail(['continuous'], 'PING is not available', {
     required: 'PING',
-    detail: 'The replica greets with PING, is told "unknown command \'PING\'", and its link stays down for ever.',
-    fix: removeRenameFix(['PING'], server),
+    detail: "The replica sends PING, receives `unknown command 'PING'`, and its link stays down.",
+    fix: removeRenameFix(['PING'], info),
   });
 }
 
-/** Whoever migrates looks at both sides by INFO all the time. */
-function noInfo(server: RedisQueryResult<RedisInfo>): CheckOutcome {
-  return fail(['continuous'], 'INFO is not there', {
+function noInfo(info: QueryResult<RedisInfo>): CheckOutcome {
+  return fail(['continuous'], 'INFO is not available', {
     required: 'INFO',
-    detail: 'A migration reads version, databases and progress of the source by INFO, and ends when that is unknown.',
-    fix: removeRenameFix(['INFO'], server),
+    detail:
+      'A migration reads the version, the databases and the progress of the source from INFO, and fails without it.',
+    fix: removeRenameFix(['INFO'], info),
   });
 }
 
 /**
- * A replica that came by SYNC confirms its copy once. Where the source sends it without the disk, that may be a moment too early:
- * then the link is up, and nothing that is written ever comes.
+ * A replica that uses SYNC confirms the copy once. With a diskless copy that may be before the source has noticed its end:
+ * then the link is up, and no change is ever sent.
  */
-function silentStream(
-  told: string | undefined,
-  server: RedisQueryResult<RedisInfo>,
-  facts: RedisInfo | undefined,
+function streamMayNotStart(
+  setting: string | undefined,
+  result: QueryResult<RedisInfo>,
+  info: RedisInfo | undefined,
 ): CheckOutcome {
-  const text = 'Copies over the disk begin to stream by themselves.';
-  return fail(['continuous'], `PSYNC is not there, SYNC is; repl-diskless-sync is ${told ?? 'yes by default'}`, {
+  return fail(['continuous'], `PSYNC is not available, SYNC is; repl-diskless-sync is ${setting ?? 'yes by default'}`, {
     required: 'PSYNC, or repl-diskless-sync no',
     detail:
-      'A replica that came by SYNC confirms its copy once only. When that reaches the source before it has seen the copy end, the link is up and the changes never come.',
+      'A replica that uses SYNC confirms the copy only once. When that reaches the source before the source has noticed the end of the copy, the link is up and changes are never sent.',
     fix:
-      told === undefined || facts === undefined
-        ? removeRenameFix(['PSYNC'], server)
-        : configSetFix('repl-diskless-sync', 'no', told, facts, text),
+      setting === undefined || info === undefined
+        ? removeRenameFix(['PSYNC'], result)
+        : configSetFix(
+            'repl-diskless-sync',
+            'no',
+            setting,
+            info,
+            'Copy through the disk: the stream then starts by itself.',
+          ),
   });
 }
 
-/** What the server did when it was really asked is worth more than what it lists. */
-function byProbe({ probe }: RedisSourceFacts): CheckOutcome | undefined {
+/** The reply to a real PSYNC is worth more than the list of commands. */
+function probeOutcome({ probe }: RedisSourceFacts): CheckOutcome | undefined {
   if (probe === undefined) return undefined;
   if (probe.kind === 'accepted') return pass(`PSYNC was accepted: ${probe.reply}`, { detail: psyncProbeDescription });
-  if (judgedElsewhere.has(probe.code)) return undefined;
+  if (otherChecks.has(probe.code)) return undefined;
   return fail(['continuous'], `PSYNC was refused: ${probe.message}`, {
     required: '+FULLRESYNC',
-    detail: 'The target gets the same answer.',
-    fix: { text: 'Ask who runs the server to allow replication to the outside; otherwise only a scan is left.' },
+    detail: 'The target receives the same reply.',
+    fix: { text: 'Ask the operator of the server to allow external replicas; otherwise only a scan is possible.' },
   });
 }
 
-/** Rights, a lost primary and what passes have findings of their own. */
-const judgedElsewhere: ReadonlySet<string> = new Set([
+/** Errors that have a finding of their own, or that pass. */
+const otherChecks: ReadonlySet<string> = new Set([
   'NOPERM',
   'NOAUTH',
   'WRONGPASS',
@@ -121,18 +121,3 @@ const judgedElsewhere: ReadonlySet<string> = new Set([
   'BUSY',
   connectErrorCodes.maxClients,
 ]);
-
-/** The names are read at start alone. */
-export function removeRenameFix(names: readonly string[], server: RedisQueryResult<RedisInfo>): Fix {
-  const told = server.kind === 'known' ? server.value.get('config_file') : undefined;
-  const file = told === undefined || told === '' ? '/etc/redis/redis.conf' : told;
-  return {
-    shell: [
-      `cp -np ${file} ${file}.before-migration`,
-      ...names.map((name) => `sed -i '/^ *rename-command  *${name} /Id' ${file}`),
-    ],
-    undoShell: [`cp -p ${file}.before-migration ${file}`],
-    restart: true,
-    text: `Take the line that renames ${names.join(' and ')} out of redis.conf (rename-command) and restart; of a provider, ask for replication to the outside. Otherwise only a scan is left.`,
-  };
-}

@@ -2,113 +2,119 @@ import { connectErrorCodes } from '../../../platform/connect-error.ts';
 import type { RedisInfo } from '../../../redis/info.ts';
 import { type CheckOutcome, fail, warn } from '../../finding.ts';
 import { evaluateConnect } from '../../network/evaluate-connect.ts';
+import { optionalQuery, type QueryResult } from '../../query.ts';
 import { redisCheck, redisMethods } from '../check.ts';
 import { infoQuery } from '../queries/info.ts';
-import { optionalQuery, type RedisQueryResult } from '../query.ts';
 import type { RedisSourceFacts } from '../source-facts.ts';
 
 export const redisConnectCheck = redisCheck({
   id: 'redis-connect',
-  title: 'the server takes connections and speaks the protocol of Redis',
+  title: 'a Redis server accepts connections on the port',
+  headline: 'No Redis server accepts stable connections on the port',
   spec: '4.6',
   needs: 'address',
-  mayBlock: redisMethods,
-  queries: { told: optionalQuery(infoQuery) },
-  evaluate({ told }, ground) {
-    const outcome = evaluateConnect(ground.address, redisMethods);
-    if (outcome.status === 'fail') return { ...outcome, fix: cure(ground) };
-    return broken(ground) ?? mute(ground) ?? (isStrange(told) ? stranger(ground) : (relented(ground) ?? outcome));
+  severity: { continuous: 'blocker', scan: 'blocker' },
+  queries: { info: optionalQuery(infoQuery) },
+  evaluate({ info }, facts) {
+    const outcome = evaluateConnect(facts.address, redisMethods);
+    if (outcome.status === 'fail') return { ...outcome, fix: connectFix(facts) };
+    return (
+      brokenConnection(facts) ??
+      noSession(facts) ??
+      (isOtherServer(info) ? otherServer(facts) : (brokenPipeline(facts) ?? outcome))
+    );
   },
 });
 
-/** Entered, and gone before everything was answered. */
-function broken({ broken: reason, port }: RedisSourceFacts): CheckOutcome | undefined {
-  if (reason === undefined) return undefined;
-  return fail(redisMethods, `port ${port}: ${reason}`, {
-    required: 'a connection that holds',
+/** Connected, and disconnected before every query had a reply. */
+function brokenConnection({ broken, port }: RedisSourceFacts): CheckOutcome | undefined {
+  if (broken === undefined) return undefined;
+  return fail(redisMethods, `port ${port}: ${broken}`, {
+    required: 'a stable connection',
     detail:
-      'It broke while the source was asked: a restart, a hung server, a proxy that gives up, a small client-output-buffer-limit for normal clients, or somebody who killed it or took the user away (ACL DELUSER). What was not answered is unknown.',
-    fix: { text: 'Look at the log of the server, and run it again.' },
+      'The connection broke while the source was queried: a restart, a server that hangs, a proxy with a timeout, a small client-output-buffer-limit for normal clients, a client that was killed, or a user that was deleted (ACL DELUSER). The missing values are unknown.',
+    fix: { text: 'Find the reason in the server log, then run the preflight again.' },
   });
 }
 
-/** It answers a question, and not many at once. */
-function relented({ pipelineFailure: reason, port }: RedisSourceFacts): CheckOutcome | undefined {
-  if (reason === undefined) return undefined;
-  return warn(`port ${port}: ${reason}`, {
-    required: 'a connection that holds while many replies are on their way',
+/** The server disconnects clients with many pending replies. */
+function brokenPipeline({ pipelineFailure, port }: RedisSourceFacts): CheckOutcome | undefined {
+  if (pipelineFailure === undefined) return undefined;
+  return warn(`port ${port}: ${pipelineFailure}`, {
+    required: 'a connection that is stable while many replies are pending',
     detail:
-      'It was cut while everything was asked at once, and held when one question followed the other: a small client-output-buffer-limit for normal clients, or a proxy. A replica is a client of another kind, but applications that read much at once are cut off too.',
+      'The connection broke when all queries were sent at once, and was stable when they were sent one by one: a small client-output-buffer-limit for normal clients, or a proxy. A replica has a limit of its own, but applications that read much at once are disconnected too.',
     fix: {
-      text: 'CONFIG GET client-output-buffer-limit: normal 0 0 0 is what a server has that nobody changed. If a proxy stands before it, give the server itself.',
+      text: 'Check CONFIG GET client-output-buffer-limit: the default for normal clients is 0 0 0. If there is a proxy, give the address of the server itself.',
     },
   });
 }
 
-/** Connected, and nothing sensible came back. */
-function mute({ connection: entry, address, port }: RedisSourceFacts): CheckOutcome | undefined {
-  if (entry.kind === 'entered' || address.lookup.kind === 'failed') return undefined;
-  if (entry.phase === 'network') {
-    return fail(redisMethods, `port ${port}: ${entry.message}`, {
-      required: 'a connection that is taken',
-      fix: { text: `Let port ${port} through, and check that the server runs and listens on it.` },
+/** Connected, and no valid reply received. */
+function noSession({ connection, address, port }: RedisSourceFacts): CheckOutcome | undefined {
+  if (connection.kind === 'connected' || address.lookup.kind === 'failed') return undefined;
+  const { phase, code, message } = connection;
+  if (phase === 'network') {
+    return fail(redisMethods, `port ${port}: ${message}`, {
+      required: 'an accepted connection',
+      fix: { text: `Open port ${port}, and check that the server runs and listens on it.` },
     });
   }
-  if (entry.phase !== 'startup') return undefined;
-  if (entry.code === connectErrorCodes.protocol) {
-    return fail(redisMethods, `port ${port}: ${entry.message}`, {
+  if (phase !== 'startup') return undefined;
+  if (code === connectErrorCodes.protocol) {
+    return fail(redisMethods, `port ${port}: ${message}`, {
       required: 'a Redis server',
       detail: 'Another service listens on this port.',
-      fix: { text: 'Give the port of Redis, 6379 unless it was changed.' },
+      fix: { text: 'Give the port of the Redis server (default: 6379).' },
     });
   }
-  if (disconnectCodes.has(entry.code)) return closed(entry.message, port);
-  if (entry.code !== connectErrorCodes.timeout && entry.code !== connectErrorCodes.aborted) return undefined;
-  return fail(redisMethods, `port ${port}: ${entry.message}`, {
-    required: 'an answer to PING',
+  if (disconnectCodes.has(code)) return disconnected(message, port);
+  if (code !== connectErrorCodes.timeout && code !== connectErrorCodes.aborted) return undefined;
+  return fail(redisMethods, `port ${port}: ${message}`, {
+    required: 'a reply to PING',
     detail:
-      'The connection is taken and nothing is answered: a hung server or one that a script holds up, a proxy without a server behind it, or a firewall that lets the handshake pass.',
-    fix: { text: 'Look at the log of the server; redis-cli -h HOST -p PORT PING must answer.' },
+      'The connection is accepted and no reply arrives: a server that hangs or runs a script, a proxy without a server behind it, or a firewall that accepts the handshake only.',
+    fix: { text: 'Find the reason in the server log; redis-cli -h HOST -p PORT PING must reply.' },
   });
 }
 
-function isStrange(told: RedisQueryResult<RedisInfo>): boolean {
-  return told.kind === 'known' ? told.value.size === 0 : told.kind === 'failed' && /cannot be read$/.test(told.reason);
+/** A stub, a health check, or another protocol with lines replies to PING, and has no INFO. */
+function isOtherServer(info: QueryResult<RedisInfo>): boolean {
+  return info.kind === 'known' ? [...info.value].length === 0 : info.kind === 'failed' && info.isMalformed === true;
 }
 
-/** It says yes to whatever it is told: a stub, a check of health, another protocol of lines. */
-function stranger({ port }: RedisSourceFacts): CheckOutcome {
-  return fail(redisMethods, `port ${port}: PING is answered, and INFO tells nothing`, {
+function otherServer({ port }: RedisSourceFacts): CheckOutcome {
+  return fail(redisMethods, `port ${port}: PING is answered, and INFO is empty or malformed`, {
     required: 'a Redis server',
-    detail: 'Every Redis tells its version and its role by INFO. What listens here only looks like one.',
+    detail: 'Every Redis server reports its version and its role in INFO. Another service listens on this port.',
     fix: {
-      text: 'Give the port of Redis, 6379 unless it was changed, and the server itself when a proxy stands before it.',
+      text: 'Give the port of the Redis server (default: 6379), and the address of the server itself when there is a proxy.',
     },
   });
 }
 
-/** A write to a side that has gone fails by the one or the other, as it happens. */
+/** A write to a closed connection fails with either code. */
 export const disconnectCodes: ReadonlySet<string> = new Set([connectErrorCodes.closed, 'EPIPE']);
 
-function closed(message: string, port: number): CheckOutcome {
+function disconnected(message: string, port: number): CheckOutcome {
   return fail(redisMethods, `port ${port}: ${message}`, {
-    required: 'an answer to PING',
+    required: 'a reply to PING',
     detail:
-      'The connection is taken and closed again: protected mode (DENIED), no free connection (maxclients), a proxy without a server behind it, or a firewall that lets the handshake pass.',
+      'The connection is accepted and closed again: protected mode (DENIED), no free connection (maxclients), a proxy without a server behind it, or a firewall that accepts the handshake only.',
     fix: {
-      text: 'redis-cli -h HOST -p PORT PING, without a password, shows what the server says; its log tells the rest.',
+      text: 'Run redis-cli -h HOST -p PORT PING without a password, which shows the error of the server; its log has the details.',
     },
   });
 }
 
-function cure({ address, port }: RedisSourceFacts) {
-  const refused = address.connects.some(({ error }) => error === 'ECONNREFUSED');
-  if (refused) {
+function connectFix({ address, port }: RedisSourceFacts) {
+  const isRefused = address.connects.some(({ error }) => error === 'ECONNREFUSED');
+  if (isRefused) {
     return {
-      text: `Check that the server runs and listens beyond localhost (bind, port ${port}), and that no firewall rejects port ${port}.`,
+      text: `Check that the server runs and listens on more than localhost (bind, port ${port}), and that no firewall rejects port ${port}.`,
     };
   }
   return {
-    text: `Let port ${port} through: firewall, security group or the list of trusted sources. Put the old rules back when the migration is over.`,
+    text: `Open port ${port}: firewall, security group or the list of trusted sources. Restore the rules after the migration.`,
   };
 }

@@ -1,65 +1,73 @@
 import { parseKeyspace, type RedisInfo } from '../../../redis/info.ts';
 import { isVersionAtLeast, parseServerVersion } from '../../../redis/version.ts';
 import { type CheckOutcome, fail, pass, skip, warn } from '../../finding.ts';
+import { optionalQuery, type QueryResult } from '../../query.ts';
 import { redisCheck } from '../check.ts';
-import { unansweredOutcome } from '../findings.ts';
-import { knownCommandsQuery } from '../queries/commands.ts';
+import { removeRenameFix } from '../fixes.ts';
+import { knownCommandsQuery, type QueriedCommand } from '../queries/commands.ts';
 import { infoQuery } from '../queries/info.ts';
-import { optionalQuery, type RedisQueryResult } from '../query.ts';
 import { isSentinel, sentinelReason } from '../sentinel.ts';
-import { removeRenameFix } from './psync-command.ts';
+import { unansweredOutcome } from '../unanswered-outcome.ts';
 
-/** What engines ask for, and what is asked here. */
-const expected = ['sync', 'psync', 'info', 'config', 'command', 'cluster'] as const;
+/** The commands of migration tools and of these checks. */
+const expectedCommands = ['sync', 'psync', 'info', 'config', 'command', 'cluster'] as const;
 
 export const renamedCommandsCheck = redisCheck({
   id: 'renamed-commands',
-  title: 'no command was renamed that a migration uses',
-  needs: 'entry',
-  mayBlock: ['scan'],
-  queries: { known: optionalQuery(knownCommandsQuery), server: optionalQuery(infoQuery) },
-  evaluate({ known: listed, server }, { sample }) {
-    if (isSentinel(server)) return skip(sentinelReason);
-    if (listed.kind !== 'known')
-      return sample.kind === 'missing' ? unscanned(sample.reason) : unansweredOutcome(listed, { mayBlock: [] });
-    const known = listed.value;
-    const version = server.kind === 'known' ? parseServerVersion(server.value) : undefined;
+  title: 'no command that a migration uses is renamed',
+  headline: 'Some commands that a migration uses are renamed or removed',
+  needs: 'connection',
+  severity: { continuous: 'warning', scan: 'blocker' },
+  queries: { commands: optionalQuery(knownCommandsQuery), info: optionalQuery(infoQuery) },
+  evaluate({ commands, info }, { sample }) {
+    if (isSentinel(info)) return skip(sentinelReason);
+    if (commands.kind !== 'known') {
+      return sample.kind === 'missing'
+        ? scanCommandUnknown(sample.reason)
+        : unansweredOutcome(commands, { mayBlock: [] });
+    }
+    const known = commands.value;
+    const version = info.kind === 'known' ? parseServerVersion(info.value) : undefined;
     const hasClusters = version === undefined || isVersionAtLeast(version, 3, 0);
-    const lacking = expected
+    const missing = expectedCommands
       .filter((name) => !known.has(name) && (name !== 'cluster' || hasClusters))
       .map((name) => name.toUpperCase());
-    const unread = wayOfScan(server).filter((name) => !known.has(name));
-    if (unread.length > 0) return noScan([...lacking, ...unread.map((name) => name.toUpperCase())], server);
-    if (lacking.length === 0) return pass('all of them are there');
-    return warn(`unknown to the server: ${lacking.join(', ')}`, {
-      required: expected.map((name) => name.toUpperCase()).join(' '),
-      detail: 'Tools that move data expect these commands under their own names.',
-      objects: lacking,
-      fix: removeRenameFix(lacking, server),
+    const missingForScan = scanCommands(info).filter((name) => !known.has(name));
+    if (missingForScan.length > 0) {
+      return scanCommandsMissing([...missing, ...missingForScan.map((name) => name.toUpperCase())], info);
+    }
+    if (missing.length === 0) return pass('all are available');
+    return warn(`unknown commands: ${missing.join(', ')}`, {
+      required: expectedCommands.map((name) => name.toUpperCase()).join(' '),
+      detail: 'Migration tools expect these commands under their original names.',
+      objects: missing,
+      fix: removeRenameFix(missing, info),
     });
   },
 });
 
-/** A new connection is in database 0, so only keys elsewhere need SELECT. */
-function wayOfScan(server: RedisQueryResult<RedisInfo>): readonly string[] {
-  const isAlone = server.kind === 'known' && parseKeyspace(server.value).every(({ index }) => index === 0);
-  return [...(isAlone ? [] : ['select']), 'scan', 'dump', 'pttl', 'type'];
+/** SELECT is needed for keys outside database 0, and when it is not known where the keys are. */
+function scanCommands(info: QueryResult<RedisInfo>): readonly QueriedCommand[] {
+  const isDefaultOnly = info.kind === 'known' && parseKeyspace(info.value).every(({ index }) => index === 0);
+  return [...(isDefaultOnly ? [] : (['select'] as const)), 'scan', 'dump', 'pttl', 'type'];
 }
 
-function noScan(names: readonly string[], server: RedisQueryResult<RedisInfo>): CheckOutcome {
-  return fail(['scan'], `unknown to the server: ${names.join(', ')}`, {
+const scanDetail = 'A scan copies every key with these commands. Replication needs none of them.';
+
+function scanCommandsMissing(names: readonly string[], info: QueryResult<RedisInfo>): CheckOutcome {
+  return fail(['scan'], `unknown commands: ${names.join(', ')}`, {
     required: 'SELECT SCAN DUMP PTTL TYPE',
-    detail: 'A scan takes every key with these commands. Replication needs none of them.',
+    detail: scanDetail,
     objects: names,
-    fix: removeRenameFix(names, server),
+    fix: removeRenameFix(names, info),
   });
 }
 
-/** COMMAND is hidden, and what was really sent was not known. */
-function unscanned(reason: string): CheckOutcome {
+/** COMMAND is hidden, and a command of the sample was unknown. */
+function scanCommandUnknown(reason: string): CheckOutcome {
   return fail(['scan'], reason, {
     required: 'SELECT SCAN DUMP PTTL TYPE',
-    detail: 'A scan takes every key with these commands. Replication needs none of them.',
-    fix: { text: 'Give the address of the server itself when a proxy stands before it, or ask who runs it.' },
+    detail: scanDetail,
+    fix: { text: 'If there is a proxy, give the address of the server itself, or ask its operator.' },
   });
 }

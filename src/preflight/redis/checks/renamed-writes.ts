@@ -1,29 +1,29 @@
 import { fail, pass } from '../../finding.ts';
+import { optionalQuery } from '../../query.ts';
 import { redisCheck } from '../check.ts';
-import { unansweredOutcome } from '../findings.ts';
+import { removeRenameFix } from '../fixes.ts';
 import { infoQuery } from '../queries/info.ts';
-import { optionalQuery } from '../query.ts';
-import { removeRenameFix } from './psync-command.ts';
+import { unansweredOutcome } from '../unanswered-outcome.ts';
 
 export const renamedWritesCheck = redisCheck({
   id: 'renamed-writes',
-  title: 'what applications write has a name the target knows',
-  needs: 'entry',
-  mayBlock: ['continuous'],
-  queries: { server: optionalQuery(infoQuery) },
-  evaluate({ server }, { renamed }) {
+  title: 'applications use the original names of write commands',
+  headline: 'Applications use renamed write commands',
+  needs: 'connection',
+  severity: { continuous: 'blocker' },
+  queries: { info: optionalQuery(infoQuery) },
+  evaluate({ info }, { renamed }) {
     if (renamed.kind !== 'known') return unansweredOutcome(renamed, { mayBlock: [] });
     const names = renamed.value.map((name) => name.toUpperCase());
-    if (names.length === 0) return pass('every writing command that was called goes by its own name');
-    const fix = removeRenameFix(names, server);
+    if (names.length === 0) return pass('every write command that was called has its original name');
     return fail(['continuous'], `called under another name since the start: ${names.join(', ')}`, {
-      required: 'their own names, on both sides',
+      required: 'the original names, on source and target',
       detail:
-        'A replica is sent the name that was typed, and does not know it: its log says `This replica is sending an error to its master: unknown command`, the link stays up, and every such change is lost.',
+        'The replication stream has the name that the application sent, and the target does not know it: its log has `This replica is sending an error to its master: unknown command`, the link stays up, and every such change is lost.',
       objects: names,
       fix: {
-        ...fix,
-        text: `Take the lines that rename ${names.join(', ')} out of redis.conf (rename-command) and restart, and let the applications call them by their own names; ACL SETUSER can forbid a command to the others.`,
+        ...removeRenameFix(names, info),
+        text: `Remove the rename-command lines for ${names.join(', ')} from redis.conf and restart, and let the applications use the original names. ACL SETUSER can forbid a command to other users.`,
       },
     });
   },

@@ -1,102 +1,117 @@
 import { infoNumber, type RedisInfo } from '../../../redis/info.ts';
 import { isVersionAtLeast, parseServerVersion } from '../../../redis/version.ts';
 import { type CheckOutcome, fail, pass, warn } from '../../finding.ts';
+import { optionalQuery, type QueryResult, resultOr } from '../../query.ts';
 import { redisCheck, redisMethods } from '../check.ts';
-import { unansweredOutcome } from '../findings.ts';
 import { configSetFix } from '../fixes.ts';
-import { type RedisConfigValues, replicationConfigQuery } from '../queries/config.ts';
+import { type RedisConfigValues, type ReplicationSetting, replicationConfigQuery } from '../queries/config.ts';
 import { infoQuery } from '../queries/info.ts';
-import { optionalQuery, type RedisQueryResult, resultOr } from '../query.ts';
 import { isSentinel } from '../sentinel.ts';
+import { unansweredOutcome } from '../unanswered-outcome.ts';
 
 export const roleReplicaCheck = redisCheck({
   id: 'role-replica',
   title: 'the source is a primary',
-  needs: 'entry',
-  mayBlock: redisMethods,
-  queries: { told: optionalQuery(infoQuery), settings: optionalQuery(replicationConfigQuery) },
-  evaluate({ told, settings }, { connection: entry, probe }) {
-    const isMute = entry.kind === 'entered' && entry.notice?.code === 'MASTERDOWN';
-    const isCut = isMute || (probe?.kind === 'refused' && probe.code === 'NOMASTERLINK');
-    if (told.kind !== 'known' && !isCut) return unansweredOutcome(told);
-    // It said so itself, whether INFO may be asked or not.
-    const server = resultOr(told, new Map([['role', 'slave']]));
-    if (isSentinel(told)) {
-      return fail(redisMethods, 'a Sentinel', {
-        required: 'the primary it watches',
-        detail: 'A Sentinel holds no data and knows no PSYNC.',
-        fix: { text: 'Ask it for the primary: SENTINEL GET-MASTER-ADDR-BY-NAME NAME, and give that address.' },
-      });
-    }
-    if (server.get('role') !== 'slave') return pass('primary');
-    const host = server.get('master_host');
-    const upstream = host === undefined ? 'another server' : `${host}:${server.get('master_port') ?? '?'}`;
-    const fix = { text: `Give the primary as the source: ${upstream}.` };
-    if (server.get('master_link_status') === 'up') {
-      const silence = silenceOf(server, settings);
-      if (silence !== undefined) return silent(silence, upstream);
-      if (server.get('slave_read_only') === '0') return writable(server, upstream);
+  headline: 'The source is not a primary',
+  needs: 'connection',
+  severity: { continuous: 'blocker', scan: 'blocker' },
+  queries: { info: optionalQuery(infoQuery), settings: optionalQuery(replicationConfigQuery) },
+  evaluate({ info, settings }, { connection, probe }) {
+    const refusesReads = connection.kind === 'connected' && connection.notice?.code === 'MASTERDOWN';
+    const isLinkDown = refusesReads || (probe?.kind === 'refused' && probe.code === 'NOMASTERLINK');
+    if (info.kind !== 'known' && !isLinkDown) return unansweredOutcome(info);
+    // Both errors come from a replica, also when INFO is refused.
+    const fields: RedisInfo = resultOr(info, new Map([['role', 'slave']]));
+    if (isSentinel(info)) return sentinel();
+    if (fields.get('role') !== 'slave') return pass('primary');
+    const host = fields.get('master_host');
+    const upstream = host === undefined ? 'another server' : `${host}:${fields.get('master_port') ?? '?'}`;
+    if (fields.get('master_link_status') === 'up') {
+      const silence = secondsWithoutPing(fields, settings);
+      if (silence !== undefined) return silentPrimary(silence, upstream);
+      if (fields.get('slave_read_only') === '0') return writableReplica(fields, upstream);
       return warn(`replica of ${upstream}`, {
         required: 'the primary',
         detail:
-          'A chain of replicas works, lags more, and ends when the one in the middle is promoted or loses its primary.',
-        fix,
+          'A chain of replicas works, has a larger lag, and ends when the replica in the middle is promoted or loses its primary.',
+        fix: { text: usePrimary(upstream) },
       });
     }
-    const since = server.get('master_link_down_since_seconds');
-    const observed = `replica of ${upstream}, link down${since === undefined || since === '-1' ? '' : ` for ${since} s`}`;
-    return fail(isMute ? redisMethods : ['continuous'], observed, {
-      required: 'the primary, or a replica that is connected to it',
-      detail: `The target is refused: \`-NOMASTERLINK Can't SYNC while not connected with my master\`.${
-        isMute
-          ? ' Reads are refused too (replica-serve-stale-data no).'
-          : ' What a scan would read is as old as the break.'
-      }`,
-      fix: {
-        text: `${fix.text} If it is gone for good, REPLICAOF NO ONE makes this one the primary: send it only when nothing writes to the old one any more.`,
-      },
-    });
+    return linkDown(fields, upstream, refusesReads);
   },
 });
 
-/** Seconds without a word of the primary, when they are more than two of its pings apart. */
-function silenceOf(server: RedisInfo, settings: RedisQueryResult<RedisConfigValues>): number | undefined {
-  const heard = infoNumber(server, 'master_last_io_seconds_ago') ?? 0;
-  const own = resultOr<RedisConfigValues, undefined>(settings, undefined);
-  const period = Number(own?.get('repl-ping-replica-period') ?? own?.get('repl-ping-slave-period') ?? 10);
-  return heard > 2 * period ? heard : undefined;
+function usePrimary(upstream: string): string {
+  return `Use the primary as the source: ${upstream}.`;
 }
 
-/** Only the primary on top pings, and those in between keep their links up to those below when it has gone. */
-function silent(seconds: number, upstream: string): CheckOutcome {
-  return fail(['continuous'], `replica of ${upstream}, link up, and nothing heard for ${seconds} s`, {
-    required: 'a primary that is heard every 10 s (repl-ping-replica-period)',
-    detail:
-      'The primary at the top of the chain pings all replicas below it. When it is gone, the links below stay up until repl-timeout: the target gets what is here and nothing after it, and is then refused with `-NOMASTERLINK`. A scan reads what is as old as the break.',
+function sentinel(): CheckOutcome {
+  return fail(redisMethods, 'a Sentinel', {
+    required: 'the primary that it monitors',
+    detail: 'A Sentinel holds no data and has no PSYNC.',
     fix: {
-      text: `Give the primary at the top as the source: INFO replication of ${upstream} shows whom it follows itself. If that is gone for good, make another one the primary first (REPLICAOF NO ONE).`,
+      text: 'Get the address of the primary with SENTINEL GET-MASTER-ADDR-BY-NAME NAME, and use it as the source.',
     },
   });
 }
 
-/** It passes the stream of its primary on, and nothing of its own (https://redis.io/docs/latest/operate/oss_and_stack/management/replication/). */
-function writable(server: RedisInfo, upstream: string): CheckOutcome {
-  return fail(['continuous'], `replica of ${upstream} that takes writes`, {
+function linkDown(info: RedisInfo, upstream: string, refusesReads: boolean): CheckOutcome {
+  const since = info.get('master_link_down_since_seconds');
+  const observed = `replica of ${upstream}, link down${since === undefined || since === '-1' ? '' : ` for ${since} s`}`;
+  return fail(refusesReads ? redisMethods : ['continuous'], observed, {
+    required: 'the primary, or a replica that is connected to it',
+    detail: `The target is refused: \`-NOMASTERLINK Can't SYNC while not connected with my master\`.${
+      refusesReads
+        ? ' Reads are refused too (replica-serve-stale-data no).'
+        : ' A scan reads the data as of the interruption.'
+    }`,
+    fix: {
+      text: `${usePrimary(upstream)} If it no longer exists, promote this replica with REPLICAOF NO ONE, but only when no application writes to the old primary any more.`,
+    },
+  });
+}
+
+/** Seconds since the last ping of the primary, when more than two pings are missing. */
+function secondsWithoutPing(
+  info: RedisInfo,
+  settings: QueryResult<RedisConfigValues<ReplicationSetting>>,
+): number | undefined {
+  const elapsed = infoNumber(info, 'master_last_io_seconds_ago') ?? 0;
+  const values = resultOr(settings, undefined);
+  const period = Number(values?.get('repl-ping-replica-period') ?? values?.get('repl-ping-slave-period') ?? 10);
+  return elapsed > 2 * period ? elapsed : undefined;
+}
+
+/** Only the primary at the top of a chain sends pings; replicas in between keep their links up when it is down. */
+function silentPrimary(seconds: number, upstream: string): CheckOutcome {
+  return fail(['continuous'], `replica of ${upstream}, link up, no ping for ${seconds} s`, {
+    required: 'a ping of the primary every 10 s (repl-ping-replica-period)',
+    detail:
+      'The primary at the top of the chain sends pings to all replicas below it. When it is down, the links below stay up until repl-timeout: the target receives the present data and no change, and is then refused with `-NOMASTERLINK`. A scan reads the data as of the interruption.',
+    fix: {
+      text: `Use the primary at the top of the chain as the source: INFO replication of ${upstream} shows its own primary. If that no longer exists, promote another server first (REPLICAOF NO ONE).`,
+    },
+  });
+}
+
+/** A replica forwards the stream of its primary, and not its own writes (https://redis.io/docs/latest/operate/oss_and_stack/management/replication/). */
+function writableReplica(info: RedisInfo, upstream: string): CheckOutcome {
+  return fail(['continuous'], `replica of ${upstream} that accepts writes`, {
     required: 'the primary, or replica-read-only yes',
     detail:
-      'What is written to this replica stays on it: the target gets what is there when the copy begins, and of later writes only those of the primary, without an error to anybody.',
+      'Writes to this replica are not replicated: the target receives those that exist when the copy begins, and later only the writes of the primary. No client receives an error.',
     fix: configSetFix(
-      settingName(server),
+      readOnlySetting(info),
       'yes',
       'no',
-      server,
-      `Give the primary as the source: ${upstream}. If no application writes to this replica, make it read-only; one that does is then told READONLY.`,
+      info,
+      `${usePrimary(upstream)} If no application writes to this replica, make it read-only; writes are then refused with READONLY.`,
     ),
   });
 }
 
-/** The name of before 5.0, where the new one is not known. */
-function settingName(server: RedisInfo): string {
-  const version = parseServerVersion(server);
+/** Redis before 5.0 has the old name only. */
+function readOnlySetting(info: RedisInfo): string {
+  const version = parseServerVersion(info);
   return version?.product === 'redis' && !isVersionAtLeast(version, 5, 0) ? 'slave-read-only' : 'replica-read-only';
 }

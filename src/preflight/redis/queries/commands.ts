@@ -1,7 +1,7 @@
 import type { RedisQuery } from '../query.ts';
 import { replyList } from './reply.ts';
 
-/** Those a replica sends, those that are asked here, and those a scan takes the keys with. */
+/** The commands of a replica, of these queries, and of a scan. */
 const commandNames = [
   'psync',
   'sync',
@@ -18,8 +18,10 @@ const commandNames = [
   'type',
 ] as const;
 
-/** The commands the server knows by these names: one that was renamed or removed answers with nothing. */
-export const knownCommandsQuery: RedisQuery<ReadonlySet<string>> = {
+export type QueriedCommand = (typeof commandNames)[number];
+
+/** The commands that exist under these names; one that was renamed or removed has an empty entry in the reply. */
+export const knownCommandsQuery: RedisQuery<ReadonlySet<QueriedCommand>> = {
   id: `COMMAND INFO ${commandNames.join(' ')}`,
   command: () => ['COMMAND', 'INFO', ...commandNames],
   decode: (reply) => {

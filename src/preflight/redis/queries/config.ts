@@ -1,11 +1,18 @@
 import type { RedisQuery } from '../query.ts';
 import { replyPairs } from './reply.ts';
 
-/** Settings by name, as the server spells them. Never asked with `*` alone, or for one that holds a secret. */
-export type RedisConfigValues = ReadonlyMap<string, string>;
+/** Values of CONFIG GET by setting. Only the settings of the query can be read; one that the server does not have is absent. */
+export interface RedisConfigValues<Setting extends string> {
+  get(setting: Setting): string | undefined;
+  has(setting: Setting): boolean;
+  readonly size: number;
+}
 
-/** `pattern` as CONFIG GET takes it: the old and the new names of 5.0 stand under one. */
-function configQuery(pattern: string): RedisQuery<RedisConfigValues> {
+/**
+ * One CONFIG GET. Never with `*` alone, and never for a setting that holds a secret.
+ * @param pattern as CONFIG GET takes it; a pattern finds the names of before and after 5.0 with one command
+ */
+function configQuery<Setting extends string>(pattern: string): RedisQuery<RedisConfigValues<Setting>> {
   return {
     id: `CONFIG GET ${pattern}`,
     command: () => ['CONFIG', 'GET', pattern],
@@ -14,18 +21,26 @@ function configQuery(pattern: string): RedisQuery<RedisConfigValues> {
   };
 }
 
-export const databasesConfigQuery = configQuery('databases');
-export const protectedModeConfigQuery = configQuery('protected-mode');
-export const bindConfigQuery = configQuery('bind');
-export const replicationConfigQuery = configQuery('repl-*');
-export const minReplicasConfigQuery = configQuery('min-*-to-write');
-export const outputBufferConfigQuery = configQuery('client-output-buffer-limit');
-export const maxmemoryConfigQuery = configQuery('maxmemory*');
-export const maxclientsConfigQuery = configQuery('maxclients');
-export const tlsPortConfigQuery = configQuery('tls-port');
-export const tlsReplicationConfigQuery = configQuery('tls-replication');
-export const keyspaceEventsConfigQuery = configQuery('notify-keyspace-events');
-export const bulkLengthConfigQuery = configQuery('proto-max-bulk-len');
-export const dirConfigQuery = configQuery('dir');
-export const aclfileConfigQuery = configQuery('aclfile');
-export const clusterReadsConfigQuery = configQuery('cluster-allow-reads-when-down');
+export type ReplicationSetting =
+  | 'repl-backlog-size'
+  | 'repl-diskless-sync'
+  | 'repl-diskless-sync-delay'
+  | 'repl-ping-replica-period'
+  | 'repl-ping-slave-period'
+  | 'repl-timeout';
+
+export const databasesConfigQuery = configQuery<'databases'>('databases');
+export const protectedModeConfigQuery = configQuery<'protected-mode'>('protected-mode');
+export const bindConfigQuery = configQuery<'bind'>('bind');
+export const replicationConfigQuery = configQuery<ReplicationSetting>('repl-*');
+export const minReplicasConfigQuery = configQuery<'min-replicas-to-write' | 'min-slaves-to-write'>('min-*-to-write');
+export const outputBufferConfigQuery = configQuery<'client-output-buffer-limit'>('client-output-buffer-limit');
+export const maxmemoryConfigQuery = configQuery<'maxmemory' | 'maxmemory-policy'>('maxmemory*');
+export const maxclientsConfigQuery = configQuery<'maxclients'>('maxclients');
+export const tlsPortConfigQuery = configQuery<'tls-port'>('tls-port');
+export const tlsReplicationConfigQuery = configQuery<'tls-replication'>('tls-replication');
+export const keyspaceEventsConfigQuery = configQuery<'notify-keyspace-events'>('notify-keyspace-events');
+export const bulkLengthConfigQuery = configQuery<'proto-max-bulk-len'>('proto-max-bulk-len');
+export const dirConfigQuery = configQuery<'dir'>('dir');
+export const aclfileConfigQuery = configQuery<'aclfile'>('aclfile');
+export const clusterReadsConfigQuery = configQuery<'cluster-allow-reads-when-down'>('cluster-allow-reads-when-down');

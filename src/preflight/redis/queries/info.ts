@@ -2,11 +2,11 @@ import type { RedisReply } from '../../../redis/connection.ts';
 import { parseInfo, parseInfoFields, type RedisInfo } from '../../../redis/info.ts';
 import type { RedisQuery } from '../query.ts';
 
-/** The sections a server gives when none is named: server, clients, memory, persistence, stats, replication, cluster, keyspace. */
+/** The default sections: server, clients, memory, persistence, stats, replication, cluster, keyspace. */
 export const infoQuery: RedisQuery<RedisInfo> = {
   id: 'INFO',
   command: () => ['INFO'],
-  decode: (reply) => parseInfo(textOf(reply)),
+  decode: (reply) => parseInfo(requireText(reply)),
   permission: '+info',
 };
 
@@ -16,7 +16,7 @@ export const commandCallsQuery: RedisQuery<ReadonlyMap<string, number>> = {
   command: () => ['INFO', 'commandstats'],
   decode: (reply) =>
     new Map(
-      [...parseInfo(textOf(reply))].map(([name, value]) => [
+      [...parseInfo(requireText(reply))].map(([name, value]) => [
         name.replace(/^cmdstat_/, ''),
         Number(parseInfoFields(value).get('calls') ?? 0),
       ]),
@@ -24,15 +24,15 @@ export const commandCallsQuery: RedisQuery<ReadonlyMap<string, number>> = {
   permission: '+info',
 };
 
-/** Modules by INFO, which more users may ask than MODULE LIST. One line each, all under the same name. */
+/** Names of modules from INFO, which more users may send than MODULE LIST. One line each, all with the same field. */
 export const infoModulesQuery: RedisQuery<readonly string[]> = {
   id: 'INFO modules',
   command: () => ['INFO', 'modules'],
-  decode: (reply) => [...textOf(reply).matchAll(/^module:name=([^,\r\n]+)/gm)].map(([, name]) => name ?? ''),
+  decode: (reply) => [...requireText(reply).matchAll(/^module:name=([^,\r\n]+)/gm)].map(([, name]) => name ?? ''),
   permission: '+info',
 };
 
-function textOf(reply: RedisReply): string {
-  if (typeof reply !== 'string') throw new Error('INFO is no text');
+function requireText(reply: RedisReply): string {
+  if (typeof reply !== 'string') throw new Error('the reply to INFO is not text');
   return reply;
 }

@@ -1,12 +1,14 @@
-import { parseInfo, type RedisInfo } from '../../../redis/info.ts';
+import { type InfoLines, parseInfo } from '../../../redis/info.ts';
 import type { RedisQuery } from '../query.ts';
 import { replyList, replyValueOf } from './reply.ts';
 
-export const clusterInfoQuery: RedisQuery<RedisInfo> = {
+export type ClusterInfoField = 'cluster_state' | 'cluster_size' | 'cluster_slots_assigned' | 'cluster_slots_ok';
+
+export const clusterInfoQuery: RedisQuery<InfoLines<ClusterInfoField>> = {
   id: 'CLUSTER INFO',
   command: () => ['CLUSTER', 'INFO'],
   decode(reply) {
-    if (typeof reply !== 'string') throw new Error('CLUSTER INFO is no text');
+    if (typeof reply !== 'string') throw new Error('the reply to CLUSTER INFO is not text');
     return parseInfo(reply);
   },
   permission: '+cluster|info',
@@ -14,28 +16,28 @@ export const clusterInfoQuery: RedisQuery<RedisInfo> = {
 
 export interface ClusterNodes {
   readonly primaries: number;
-  /** The node that was asked is one of them. */
+  /** The queried node is a primary. */
   readonly isPrimary: boolean;
-  /** Slots of the node that was asked, which leave it or come to it. */
+  /** Slots that migrate from or to the queried node. */
   readonly moving: readonly string[];
 }
 
-/** A node a line: id, address, flags, primary, three times, link, slots (https://redis.io/docs/latest/commands/cluster-nodes/). */
+/** One node a line: id, address, flags, primary, three times, link, slots (https://redis.io/docs/latest/commands/cluster-nodes/). */
 export const clusterNodesQuery: RedisQuery<ClusterNodes> = {
   id: 'CLUSTER NODES',
   command: () => ['CLUSTER', 'NODES'],
   decode(reply) {
-    if (typeof reply !== 'string') throw new Error('CLUSTER NODES is no text');
+    if (typeof reply !== 'string') throw new Error('the reply to CLUSTER NODES is not text');
     const nodes = reply.split('\n').flatMap((line) => {
       const [, , flags, , , , , , ...slots] = line.trim().split(' ');
       return flags === undefined ? [] : [{ flags: flags.split(','), slots }];
     });
     const own = nodes.find(({ flags }) => flags.includes('myself'));
-    if (own === undefined) throw new Error('CLUSTER NODES does not tell who was asked');
+    if (own === undefined) throw new Error('the reply to CLUSTER NODES has no node with the flag myself');
     return {
       primaries: nodes.filter(({ flags }) => flags.includes('master')).length,
       isPrimary: own.flags.includes('master'),
-      // Only a node itself tells them: [5-> other], [5-< other].
+      // Only the node itself lists them: [5-> other], [5-< other].
       moving: own.slots.flatMap((slot) => /^\[(\d+)-[<>]-/.exec(slot)?.[1] ?? []),
     };
   },
@@ -50,7 +52,7 @@ export const moduleListQuery: RedisQuery<readonly string[]> = {
   permission: '+module|list',
 };
 
-/** Functions of all engines (7.0 and later). */
+/** The number of functions of all engines (7.0 and later). */
 export const functionCountQuery: RedisQuery<number> = {
   id: 'FUNCTION STATS',
   command: () => ['FUNCTION', 'STATS'],
@@ -63,7 +65,7 @@ export const functionCountQuery: RedisQuery<number> = {
   permission: '+function|stats',
 };
 
-/** Milliseconds of the slowest occurrence, by event; only what took longer than latency-monitor-threshold. */
+/** Milliseconds of the longest occurrence of each event; only those above latency-monitor-threshold are recorded. */
 export const latencyMaximaQuery: RedisQuery<ReadonlyMap<string, number>> = {
   id: 'LATENCY LATEST',
   command: () => ['LATENCY', 'LATEST'],

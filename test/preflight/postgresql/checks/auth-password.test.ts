@@ -13,9 +13,9 @@ describe('auth-password', () => {
   });
   test('a password that nobody asked for is not proven right for a service that comes from elsewhere', () => {
     const unasked = { ...healthyFacts, connection: { ...entered, passwordAsked: false } };
-    expect(outcomeOf(authPasswordCheck, unasked, { asPublic: true }).status).toBe('unknown');
-    expect(outcomeOf(authPasswordCheck, unasked, { asPublic: false }).status).toBe('pass');
-    expect(outcomeOf(authPasswordCheck, healthyFacts, { asPublic: true }).status).toBe('pass');
+    expect(outcomeOf(authPasswordCheck, unasked, { isOverInternet: true }).status).toBe('unknown');
+    expect(outcomeOf(authPasswordCheck, unasked, { isOverInternet: false }).status).toBe('pass');
+    expect(outcomeOf(authPasswordCheck, healthyFacts, { isOverInternet: true }).status).toBe('pass');
   });
   test('names the ways to give one that is missing', () => {
     expect(outcomeOf(authPasswordCheck, refusedFacts('NO_PASSWORD')).fix?.text).toContain('--password-stdin');

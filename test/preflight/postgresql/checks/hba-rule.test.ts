@@ -139,7 +139,7 @@ test('a narrow rule tells from where one may come', () => {
 });
 
 test('from near, only the address that is used decides, and the missing rule is a warning', () => {
-  const near = { asPublic: false };
+  const near = { isOverInternet: false };
   expect(short(judge({ lines: ['host all all 10.0.0.0/8 md5'], client: '10.1.2.3', wish: near }))).toBe('warn');
   expect(short(judge({ lines: ['host all all 10.0.0.0/8 reject'], client: '10.1.2.3', wish: near }))).toBe(blocked);
   expect(short(judge({ lines: ['host all all 0.0.0.0/0 md5'], client: '10.1.2.3', wish: near }))).toBe('pass');
@@ -203,9 +203,9 @@ test('a rule by name, which only the server can resolve, is believed where it ha
     const reach = new Map<string, DatabaseAccess>(
       sourceFacts().databases.map((name) => [name, kind === 'entered' ? { kind, direct: true } : { kind }]),
     );
-    return short(hbaRuleCheck.evaluate(facts, sourceFacts({ access: reach }), preflightOptions({ asPublic: false })));
+    return short(hbaRuleCheck.evaluate(facts, sourceFacts({ access: reach }), preflightOptions({ isOverInternet: false })));
   };
   expect(near('entered')).toBe('warn');
   expect(near('closed')).toBe(blocked);
-  expect(short(hbaRuleCheck.evaluate(facts, sourceFacts(), preflightOptions({ asPublic: true })))).toBe(blocked);
+  expect(short(hbaRuleCheck.evaluate(facts, sourceFacts(), preflightOptions({ isOverInternet: true })))).toBe(blocked);
 });

@@ -107,7 +107,7 @@ export const connectionCases: readonly PostgresCase[] = [
 
 function fromFar(address: string): readonly PostgresCase[] {
   // The address of the source is as private as this machine; what is to be judged is what the server says of it.
-  const far = { asPublic: true, accept: ['host-public-address'] };
+  const far = { isOverInternet: true, accept: ['host-public-address'] };
   return [
     {
       name: 'listen_addresses localhost, judged from near for a service far away',

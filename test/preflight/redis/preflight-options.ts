@@ -1,7 +1,7 @@
 import type { PreflightOptions } from '../../../src/preflight/preflight-options.ts';
 
-/** Someone who asks for a continuous migration into a Valkey 8 on the same machine. */
-export function wish(changes: Partial<PreflightOptions> = {}): PreflightOptions {
+/** A continuous migration to a Valkey 8 on the same machine. */
+export function preflightOptions(changes: Partial<PreflightOptions> = {}): PreflightOptions {
   return {
     method: 'continuous',
     targetVersion: 'valkey-8',
@@ -9,7 +9,7 @@ export function wish(changes: Partial<PreflightOptions> = {}): PreflightOptions 
     target: undefined,
     ignoreDbs: [],
     disableSsl: true,
-    asPublic: false,
+    isOverInternet: false,
     sourceDiskFree: undefined,
     accept: [],
     strict: false,

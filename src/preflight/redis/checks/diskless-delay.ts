@@ -1,0 +1,26 @@
+import { info as infoOutcome, pass } from '../../finding.ts';
+import { redisCheck } from '../check.ts';
+import { replicationConfigQuery } from '../queries/config.ts';
+import { infoQuery } from '../queries/info.ts';
+
+export const disklessDelayCheck = redisCheck({
+  id: 'diskless-delay',
+  title: 'the copy begins without delay',
+  headline: 'The copy begins after a delay',
+  needs: 'connection',
+  severity: { continuous: 'info' },
+  queries: { info: infoQuery, settings: replicationConfigQuery },
+  evaluate({ info, settings }) {
+    const isDiskless = settings.get('repl-diskless-sync') === 'yes';
+    const delay = Number(settings.get('repl-diskless-sync-delay') ?? 0);
+    const isSaving = info.get('rdb_bgsave_in_progress') === '1';
+    const observed = isDiskless ? `repl-diskless-sync yes, repl-diskless-sync-delay ${delay}` : 'repl-diskless-sync no';
+    if (isSaving) {
+      return infoOutcome(`${observed}; a BGSAVE is running`, { detail: 'The copy begins when it has ended.' });
+    }
+    if (isDiskless && delay > 30) {
+      return infoOutcome(observed, { detail: `The copy begins ${delay} s after the request of the target.` });
+    }
+    return pass(observed);
+  },
+});

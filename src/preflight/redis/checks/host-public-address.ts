@@ -1,0 +1,13 @@
+import { evaluatePublicAddress } from '../../network/evaluate-host.ts';
+import { redisCheck, redisMethods } from '../check.ts';
+
+export const redisHostPublicAddressCheck = redisCheck({
+  id: 'host-public-address',
+  title: 'the host has a public address',
+  headline: 'The host has no public address',
+  severity: { continuous: 'blocker', scan: 'blocker' },
+  spec: '4.6',
+  needs: 'address',
+  queries: {},
+  evaluate: (_values, { address }, options) => evaluatePublicAddress(address, options, redisMethods),
+});

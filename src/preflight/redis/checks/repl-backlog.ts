@@ -1,0 +1,42 @@
+import { infoNumber } from '../../../redis/info.ts';
+import { pass, unknown, warn } from '../../finding.ts';
+import { formatBytes } from '../../formats/report-text.ts';
+import { optionalQuery, resultOr } from '../../query.ts';
+import { redisCheck } from '../check.ts';
+import { writeRateText } from '../copy-estimate.ts';
+import { configSetFix } from '../fixes.ts';
+import { replicationConfigQuery } from '../queries/config.ts';
+import { infoQuery } from '../queries/info.ts';
+
+export const replBacklogCheck = redisCheck({
+  id: 'repl-backlog',
+  title: 'the replication backlog holds the writes of one minute',
+  headline: 'The replication backlog does not hold the writes of one minute',
+  needs: 'connection',
+  severity: { continuous: 'warning' },
+  queries: { info: infoQuery, settings: optionalQuery(replicationConfigQuery) },
+  evaluate({ info, settings }, facts) {
+    const setting = resultOr(settings, undefined)?.get('repl-backlog-size');
+    const size = setting === undefined ? infoNumber(info, 'repl_backlog_size') : Number(setting);
+    if (size === undefined) return unknown('the server does not report the size of the backlog');
+    const observed = `repl-backlog-size ${size} (${formatBytes(size)})`;
+    const writes = facts.rate?.writes;
+    const rate = writeRateText(facts, formatBytes);
+    if (writes === undefined || writes === 0) return pass(observed, { detail: `${rate}.` });
+    const minute = writes * 60;
+    const detail = `${rate}; ${formatBytes(minute)} in one minute.`;
+    if (size >= minute) return pass(observed, { detail });
+    const wanted = Math.max(256 * 2 ** 20, Math.ceil((minute * 3) / 2 ** 20) * 2 ** 20);
+    return warn(observed, {
+      required: `at least ${formatBytes(minute)}`,
+      detail: `${detail} A longer interruption of the connection restarts the copy: \`Unable to partial resync with replica for lack of backlog\`.`,
+      fix: configSetFix(
+        'repl-backlog-size',
+        String(wanted),
+        String(size),
+        info,
+        'Raise repl-backlog-size for the time of the migration.',
+      ),
+    });
+  },
+});

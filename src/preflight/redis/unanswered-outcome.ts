@@ -1,0 +1,40 @@
+import { type CheckOutcome, type MigrationMethod, skip, unknown } from '../finding.ts';
+import type { QueryResult } from '../query.ts';
+import { redisMethods } from './check.ts';
+
+/** The outcome of a check whose query has no value: `unknown` with what would give one. */
+export function unansweredOutcome(
+  result: Exclude<QueryResult<unknown>, { kind: 'known' }>,
+  { mayBlock = redisMethods }: { readonly mayBlock?: readonly MigrationMethod[] } = {},
+): CheckOutcome {
+  switch (result.kind) {
+    case 'skipped':
+      return skip(result.reason);
+    case 'failed':
+      return unknown(result.reason, {
+        text: isBusyError(result.reason)
+          ? 'Wait until the script has ended (see busy-script), then run the preflight again.'
+          : 'Run the preflight again when the server responds.',
+      });
+    case 'denied':
+      return unknown(result.reason, {
+        sql: [result.grant],
+        ...(result.revoke === undefined ? {} : { undo: [result.revoke] }),
+        by: 'an administrator of the source',
+        text: 'Grant the user the command, then run the preflight again.',
+      });
+    case 'missing':
+      return unknown(result.reason, {
+        text: mayBlock.includes('continuous')
+          ? 'The server is too old for the command, or hides it. Ask its operator, or run with --probe, which tests PSYNC itself.'
+          : 'The server is too old for the command, or hides it. Ask its operator.',
+      });
+    default:
+      return result satisfies never;
+  }
+}
+
+/** The error of every command while a script runs longer than busy-reply-threshold. */
+export function isBusyError(reason: string): boolean {
+  return /(^|: )BUSY /.test(reason);
+}

@@ -1,0 +1,14 @@
+import { bigKeysCheck } from '../../../../src/preflight/redis/checks/big-keys.ts';
+import { checkCases, sampled } from '../check-cases.ts';
+
+checkCases(bigKeysCheck, {
+  'no keys': { status: 'pass' },
+  small: { facts: { sample: sampled({ bytes: 1000 }) }, status: 'pass' },
+  large: { facts: { sample: sampled({ bytes: 5e7 }) }, status: 'info' },
+  'too large': { facts: { sample: sampled({ bytes: 4e8 }) }, status: 'warn' },
+  'no sizes': { facts: { sample: sampled({}) }, status: 'skip' },
+  denied: {
+    facts: { sample: { kind: 'denied', reason: 'SCAN: NOPERM', grant: 'ACL SETUSER u +scan', revoke: '-' } },
+    status: 'unknown',
+  },
+});

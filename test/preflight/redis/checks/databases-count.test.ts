@@ -1,0 +1,18 @@
+import { databasesCountCheck } from '../../../../src/preflight/redis/checks/databases-count.ts';
+import { both, checkCases } from '../check-cases.ts';
+import { healthy } from '../recordings.ts';
+
+checkCases(databasesCountCheck, {
+  sixteen: { status: 'pass' },
+  'keys above': {
+    server: healthy({ info: { db20: 'keys=3,expires=0' }, config: { databases: '32' } }),
+    status: 'fail',
+    blocks: both,
+  },
+  'more, unused': { server: healthy({ config: { databases: '32' } }), status: 'warn' },
+  'keys above, CONFIG hidden': {
+    server: { ...healthy({ info: { db16: 'keys=1' } }), config: 'hidden' },
+    status: 'fail',
+  },
+  'CONFIG hidden': { server: { ...healthy(), config: 'hidden' }, status: 'unknown' },
+});

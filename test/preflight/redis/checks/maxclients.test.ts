@@ -1,0 +1,14 @@
+import { maxclientsCheck } from '../../../../src/preflight/redis/checks/maxclients.ts';
+import { both, checkCases, cut } from '../check-cases.ts';
+import { healthy } from '../recordings.ts';
+
+checkCases(maxclientsCheck, {
+  room: { status: 'pass' },
+  'nearly full': { server: healthy({ info: { connected_clients: '9990' } }), status: 'warn' },
+  full: { facts: cut('startup', 'MAXCLIENTS', 'ERR max number of clients reached'), status: 'fail', blocks: both },
+  'not entered': { facts: cut('startup', 'NOAUTH', 'NOAUTH'), status: 'skip' },
+  'not told': {
+    server: { info: { redis_version: '7.2.0', connected_clients: '1' }, config: 'hidden' },
+    status: 'unknown',
+  },
+});

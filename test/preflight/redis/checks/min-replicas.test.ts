@@ -1,0 +1,16 @@
+import { minReplicasCheck } from '../../../../src/preflight/redis/checks/min-replicas.ts';
+import { checkCases } from '../check-cases.ts';
+import { healthy } from '../recordings.ts';
+
+checkCases(minReplicasCheck, {
+  none: { status: 'pass' },
+  one: {
+    server: healthy({ config: { 'min-replicas-to-write': '1' }, info: { min_slaves_good_slaves: '1' } }),
+    status: 'warn',
+  },
+  'CONFIG hidden, INFO tells': {
+    server: { ...healthy({ info: { min_slaves_good_slaves: '2' } }), config: 'hidden' },
+    status: 'warn',
+  },
+  'CONFIG hidden': { server: { ...healthy(), config: 'hidden' }, status: 'unknown' },
+});

@@ -1,0 +1,30 @@
+import { modulesCheck } from '../../../../src/preflight/redis/checks/modules.ts';
+import { both, checkCases, denied, sampled } from '../check-cases.ts';
+import { healthy } from '../recordings.ts';
+
+checkCases(modulesCheck, {
+  none: { status: 'pass' },
+  some: { server: healthy({ more: { modules: ['ReJSON'] } }), status: 'fail', blocks: both },
+  'those of the target': {
+    server: healthy({ more: { modules: ['ReJSON'] } }),
+    options: { targetExtensions: ['rejson'] },
+    status: 'pass',
+  },
+  'a type of one': { facts: { sample: sampled({ type: 'MBbloom--' }) }, status: 'fail' },
+  'the one that is built in': {
+    server: healthy({ info: { redis_version: '8.0.4' }, more: { modules: ['vectorset'] } }),
+    options: { targetVersion: 'redis-8' },
+    status: 'pass',
+  },
+  'denied, and INFO tells': {
+    server: healthy({ more: { replies: { 'MODULE LIST': `-${denied} 'module|list'` } } }),
+    status: 'pass',
+  },
+  'denied in 4.0': {
+    server: healthy({
+      info: { redis_version: '4.0.1' },
+      more: { replies: { 'MODULE LIST': `-${denied} 'module'` } },
+    }),
+    status: 'unknown',
+  },
+});

@@ -1,0 +1,39 @@
+import { psyncCommandCheck } from '../../../../src/preflight/redis/checks/psync-command.ts';
+import { both, checkCases, cut, denied } from '../check-cases.ts';
+import { healthy } from '../recordings.ts';
+
+checkCases(psyncCommandCheck, {
+  'a Sentinel': { server: healthy({ info: { redis_mode: 'sentinel' }, more: { lacks: ['psync'] } }), status: 'skip' },
+  there: { status: 'pass' },
+  'SYNC alone': {
+    server: healthy({ more: { lacks: ['psync'] }, config: { 'repl-diskless-sync': 'no' } }),
+    status: 'warn',
+  },
+  'SYNC alone, without the disk': {
+    server: healthy({ more: { lacks: ['psync'] }, config: { 'repl-diskless-sync': 'yes' } }),
+    status: 'fail',
+    blocks: ['continuous'],
+  },
+  neither: { server: healthy({ more: { lacks: ['psync', 'sync'] } }), status: 'fail', blocks: ['continuous'] },
+  'no PING': { server: healthy({ more: { lacks: ['ping'] } }), status: 'fail', blocks: ['continuous'] },
+  'neither, and no SCAN': {
+    server: healthy({ more: { lacks: ['psync', 'sync', 'scan'] } }),
+    status: 'fail',
+    blocks: both,
+  },
+  'COMMAND denied': {
+    server: healthy({ more: { replies: { 'COMMAND INFO': `-${denied} 'command|info'` } } }),
+    status: 'unknown',
+  },
+  'tried and accepted': {
+    server: healthy({ more: { lacks: ['psync', 'sync'] } }),
+    facts: { probe: { kind: 'accepted', reply: '+FULLRESYNC' } },
+    status: 'pass',
+  },
+  'tried and refused': {
+    facts: { probe: { kind: 'refused', code: 'ERR', message: 'ERR unknown command' } },
+    status: 'fail',
+    blocks: ['continuous'],
+  },
+  'not entered': { facts: cut('startup', 'NOAUTH', 'NOAUTH'), status: 'skip' },
+});

@@ -1,0 +1,27 @@
+import { redisConnectCheck } from '../../../../src/preflight/redis/checks/redis-connect.ts';
+import { both, checkCases, cut } from '../check-cases.ts';
+import { healthy } from '../recordings.ts';
+
+checkCases(redisConnectCheck, {
+  'a connection': { status: 'pass' },
+  refused: {
+    facts: cut('network', 'ECONNREFUSED', 'connection refused', 'ECONNREFUSED'),
+    status: 'fail',
+    blocks: both,
+  },
+  dropped: { facts: cut('network', 'ETIMEDOUT', 'no answer', 'ETIMEDOUT'), status: 'fail' },
+  'hung up': {
+    facts: cut('startup', 'EPIPE', 'the connection was closed by the other side'),
+    status: 'fail',
+    blocks: both,
+  },
+  'another service': { facts: cut('startup', 'PROTOCOL', 'what answers does not speak'), status: 'fail' },
+  'a break in the middle': { facts: { broken: 'INFO: closed' }, status: 'fail', blocks: both },
+  'a stranger that says yes to everything': {
+    server: healthy({ more: { replies: { INFO: 'OK' } } }),
+    status: 'fail',
+    blocks: both,
+  },
+  silence: { facts: cut('startup', 'ETIMEDOUT', 'connected, but no answer'), status: 'fail' },
+  'a wrong password is another matter': { facts: cut('startup', 'WRONGPASS', 'WRONGPASS invalid'), status: 'pass' },
+});

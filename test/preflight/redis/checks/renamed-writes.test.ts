@@ -1,0 +1,8 @@
+import { renamedWritesCheck } from '../../../../src/preflight/redis/checks/renamed-writes.ts';
+import { checkCases } from '../check-cases.ts';
+
+checkCases(renamedWritesCheck, {
+  none: { status: 'pass' },
+  some: { facts: { renamed: { kind: 'known', value: ['incr', 'flushall'] } }, status: 'fail', blocks: ['continuous'] },
+  'not told': { facts: { renamed: { kind: 'missing', reason: 'unknown command' } }, status: 'unknown' },
+});
