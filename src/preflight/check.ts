@@ -11,15 +11,15 @@ export interface CheckDescription {
   /** What is true when it passes, as a clause: `wal_level is logical`. */
   readonly title: string;
   /** What was found when it does not pass, as a sentence without a full stop: `The role is not a superuser`. */
-  readonly headline?: string;
+  readonly headline: string;
   /** `database`: evaluated once for each database that is not ignored. */
   readonly scope: 'server' | 'database';
   /** Section of the specification that the check rests on. */
   readonly spec?: string;
   /** The most severe outcome for each method; a method that the check never concerns is left out. */
-  readonly severity?: CheckSeverity;
+  readonly severity: CheckSeverity;
   /** The methods that a `fail` can block, derived from `severity`. */
-  readonly mayBlock?: readonly MigrationMethod[];
+  readonly mayBlock: readonly MigrationMethod[];
 }
 
 /**
@@ -60,7 +60,7 @@ export function findingOf(check: CheckDescription, outcome: CheckOutcome, databa
   return {
     id,
     title,
-    ...(headline === undefined ? {} : { headline }),
+    headline,
     scope,
     ...(spec === undefined ? {} : { spec }),
     ...(database === undefined ? {} : { database }),

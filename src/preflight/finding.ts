@@ -51,7 +51,7 @@ export interface Finding extends CheckOutcome {
   /** What is true when the check passes, as a clause: `wal_level is logical`. */
   readonly title: string;
   /** What was found when it does not pass, as a sentence without a full stop: `wal_level is not logical`. */
-  readonly headline?: string;
+  readonly headline: string;
   readonly scope: 'server' | 'database';
   readonly database?: string;
   /** Section of the specification the check stands on. */

@@ -149,7 +149,7 @@ function concludeRun<Source, Opened, Facts extends CollectedFacts, Extra>(
   options: PreflightOptions,
   ignored: readonly string[],
 ): Conclusion {
-  const blockable = new Map(engine.checks.map(({ id, mayBlock = [] }) => [id, mayBlock]));
+  const blockable = new Map(engine.checks.map(({ id, mayBlock }) => [id, mayBlock]));
   return deriveVerdict({
     ...engine.evaluate(facts, options, ignored),
     methods: engine.methods,

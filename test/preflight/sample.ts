@@ -6,6 +6,7 @@ export const findings: readonly Finding[] = [
   {
     id: 'wal-level',
     title: 'wal_level is logical',
+    headline: 'wal_level is not logical',
     scope: 'server',
     spec: '4.6',
     status: 'fail',
@@ -23,6 +24,7 @@ export const findings: readonly Finding[] = [
   {
     id: 'slots-vs-dbs',
     title: 'max_replication_slots covers the databases',
+    headline: 'max_replication_slots is too low for the databases',
     scope: 'server',
     spec: '4.6',
     status: 'fail',
@@ -39,6 +41,7 @@ export const findings: readonly Finding[] = [
   {
     id: 'slots-free',
     title: 'enough replication slots are free',
+    headline: 'Too few replication slots are free',
     scope: 'server',
     status: 'fail',
     blocks: ['continuous'],
@@ -54,7 +57,8 @@ export const findings: readonly Finding[] = [
   },
   {
     id: 'hba-rule',
-    title: 'a host rule lets the service in',
+    title: 'a host rule allows the service',
+    headline: 'No host rule allows the service',
     scope: 'server',
     spec: '4.6',
     status: 'warn',
@@ -71,6 +75,7 @@ export const findings: readonly Finding[] = [
   {
     id: 'superuser',
     title: 'the source user is a superuser',
+    headline: 'The role is not a superuser',
     scope: 'server',
     spec: '4.6',
     status: 'pass',
@@ -80,6 +85,7 @@ export const findings: readonly Finding[] = [
   {
     id: 'replica-identity',
     title: 'every table has a replica identity',
+    headline: 'Some tables have no replica identity',
     scope: 'database',
     database: 'My-DB "x" \\ \'y\'',
     status: 'fail',
@@ -97,6 +103,7 @@ export const findings: readonly Finding[] = [
   {
     id: 'unlogged',
     title: 'no table is unlogged',
+    headline: 'Some tables are unlogged',
     scope: 'database',
     database: 'shop',
     status: 'warn',
@@ -107,6 +114,7 @@ export const findings: readonly Finding[] = [
   {
     id: 'version-not-newer',
     title: 'the source is not newer than the target',
+    headline: 'The source is newer than the target',
     scope: 'server',
     spec: '4.6',
     status: 'unknown',
@@ -116,6 +124,7 @@ export const findings: readonly Finding[] = [
   {
     id: 'matviews',
     title: 'materialized views',
+    headline: 'There are materialized views',
     scope: 'database',
     database: 'shop',
     status: 'info',
@@ -125,6 +134,7 @@ export const findings: readonly Finding[] = [
   {
     id: 'rls',
     title: 'row security hides nothing',
+    headline: 'Row security hides rows',
     scope: 'database',
     database: 'broken',
     status: 'skip',

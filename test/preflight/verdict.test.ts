@@ -5,7 +5,7 @@ import { deriveVerdict, type VerdictInput } from '../../src/preflight/verdict.ts
 
 function finding(id: string, outcome: CheckOutcome, database?: string): Finding {
   const scope = database === undefined ? 'server' : 'database';
-  return { id, title: id, scope, ...(database === undefined ? {} : { database }), ...outcome };
+  return { id, title: id, headline: id, scope, ...(database === undefined ? {} : { database }), ...outcome };
 }
 
 function weigh(findings: readonly Finding[], more: Partial<VerdictInput> = {}) {

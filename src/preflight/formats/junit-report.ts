@@ -1,8 +1,8 @@
 import type { Finding } from '../finding.ts';
 import type { PreflightReport } from '../report.ts';
-import { findingLocation, sourceLabel, verdictSentence } from './report-text.ts';
+import { findingLocation, findingTitle, sourceLabel, verdictSentence } from './report-text.ts';
 
-/** JUnit XML: one suite, one case a finding; a blocker is a failure, what could not be asked an error, a warning is told in the output. */
+/** JUnit XML: one suite, one case for each finding. A blocker is a failure, `unknown` an error; warnings are in the output. */
 export function junitReport(report: PreflightReport): string {
   const { findings } = report;
   const failures = findings.filter(isFailure).length;
@@ -22,7 +22,7 @@ export function junitReport(report: PreflightReport): string {
 }
 
 function testcase(finding: Finding): string {
-  const head = `    <testcase classname="${xml(findingLocation(finding))}" name="${xml(`${finding.id}: ${finding.title}`)}"`;
+  const head = `    <testcase classname="${xml(findingLocation(finding))}" name="${xml(`${finding.id}: ${findingTitle(finding)}`)}"`;
   const body = bodyOf(finding);
   return body === '' ? `${head}/>` : `${head}>${body}</testcase>`;
 }
@@ -30,7 +30,7 @@ function testcase(finding: Finding): string {
 function bodyOf(finding: Finding): string {
   const { status, observed, required, detail, fix } = finding;
   const message = required === undefined ? observed : `observed ${observed}, required ${required}`;
-  const words = [detail, fix === undefined ? undefined : `Cure: ${fix.text}`]
+  const words = [detail, fix === undefined ? undefined : `Fix: ${fix.text}`]
     .filter((part) => part !== undefined)
     .join('\n');
   if (isFailure(finding)) return `<failure message="${xml(message)}">${xml(words)}</failure>`;
@@ -45,7 +45,7 @@ function isFailure({ status, accepted }: Finding): boolean {
   return status === 'fail' && accepted !== true;
 }
 
-/** XML 1.0 has no place for most control characters, escaped or not. */
+/** XML 1.0 allows most control characters neither literally nor escaped. */
 function xml(text: string): string {
   return text
     .replace(/[^\t\n\r\x20-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, '\ufffd')

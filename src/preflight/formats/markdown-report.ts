@@ -4,36 +4,38 @@ import type { PreflightReport } from '../report.ts';
 import {
   estimateRange,
   findingLocation,
+  findingTitle,
   formatBytes,
   ignoreAdviceSentence,
   replaceUnprintable,
+  scopeNote,
   sortBySeverity,
   sourceLabel,
   statusLabel,
   verdictSentence,
 } from './report-text.ts';
 
-/** The report for a ticket or a wiki: verdict first, then what to look at, worst first. */
+/** The report for a ticket or a wiki: verdict first, then the findings that do not pass, by severity. */
 export function markdownReport(report: PreflightReport): string {
   const estimate = estimateRange(report);
   const advice = ignoreAdviceSentence(report);
-  const worth = sortBySeverity(report.findings).filter(({ status }) => status !== 'pass' && status !== 'skip');
+  const problems = sortBySeverity(report.findings).filter(({ status }) => status !== 'pass' && status !== 'skip');
   const fix = renderFixScript(report);
   const parts = [
     `# Preflight: ${report.verdict}`,
     `**${verdictSentence(report)}**`,
     [
       `- Source: ${code(sourceLabel(report))}${report.source.server_version === undefined ? '' : `, ${report.engine} ${text(report.source.server_version)}`}`,
-      `- Method asked for: ${report.method}, ${report.ok ? 'possible' : 'not possible'}`,
+      `- Requested method: ${report.method}, ${report.ok ? 'possible' : 'not possible'}`,
       ...(estimate === undefined ? [] : [`- Estimated duration: ${estimate}`]),
       ...(advice === undefined ? [] : [`- ${text(advice)}`]),
-      ...report.data_loss.map((loss) => `- Not carried over: ${text(loss)}`),
+      ...report.data_loss.map((loss) => `- Not migrated: ${text(loss)}`),
       `- ${summary(report)}`,
     ].join('\n'),
     ...(report.databases.length === 0 ? [] : [`## Databases\n\n${databases(report)}`]),
-    ...(worth.length === 0 ? [] : [`## Findings\n\n${worth.map(entry).join('\n\n')}`]),
+    ...(problems.length === 0 ? [] : [`## Findings\n\n${problems.map(entry).join('\n\n')}`]),
     ...(fix === undefined ? [] : [`## Fix script\n\n${fenced(fix, report.engine === 'redis' ? 'sh' : 'sql')}`]),
-    `Judged ${report.started_at} from this machine; it proves our own way to the source, not the service's.`,
+    `Checked ${report.started_at}. ${scopeNote}`,
   ];
   return `${parts.join('\n\n')}\n`;
 }
@@ -50,25 +52,27 @@ function databases(report: PreflightReport): string {
     [code(name), verdict, size === undefined ? '' : formatBytes(size), tables ?? '', reasons.join(', ')].join(' | '),
   );
   return [
-    '| database | verdict | size | tables | because of |',
+    '| database | verdict | size | tables | blocked by |',
     '|---|---|---|---|---|',
     ...rows.map((row) => `| ${row} |`),
   ].join('\n');
 }
 
 function entry(finding: Finding): string {
-  const { id, title, observed, required, detail, objects, fix } = finding;
+  const { id, observed, required, detail, objects, fix } = finding;
   const lines = [
     `### ${id}: ${statusLabel(finding)} (${text(findingLocation(finding))})`,
-    `${text(title)}. Observed: ${text(observed)}.${required === undefined ? '' : ` Required: ${text(required)}.`}`,
+    `${text(findingTitle(finding))}. Observed: ${text(observed)}.${required === undefined ? '' : ` Required: ${text(required)}.`}`,
     ...(detail === undefined ? [] : [text(detail)]),
     ...(objects === undefined || objects.length === 0 ? [] : [objects.map(code).join(', ')]),
-    ...(fix === undefined ? [] : [`Cure: ${text(fix.text)}${fix.restart === true ? ' A restart follows.' : ''}`]),
+    ...(fix === undefined
+      ? []
+      : [`Fix: ${text(fix.text)}${fix.restart === true ? ' The server must be restarted.' : ''}`]),
   ];
   return lines.join('\n\n');
 }
 
-/** A code span that any text fits into: more backticks around than it has inside. */
+/** A code span for any text, with more backticks around it than inside. */
 function code(value: string): string {
   const line = replaceUnprintable(value).replace(/[\n|]+/g, ' ');
   const longest = Math.max(0, ...[...line.matchAll(/`+/g)].map(([run]) => run.length));

@@ -7,7 +7,7 @@ import { sarifReport } from './sarif-report.ts';
 
 type Render = (report: PreflightReport, version: string) => string;
 
-/** By the ending of the file's name. */
+/** By file extension. */
 const formats: Readonly<Record<string, Render>> = {
   '.json': (report) => `${escapeUnprintable(JSON.stringify(report, null, 2))}\n`,
   '.md': markdownReport,
@@ -18,8 +18,8 @@ const formats: Readonly<Record<string, Render>> = {
 
 export const reportFileExtensions: readonly string[] = Object.keys(formats);
 
-/** undefined: the name ends in nothing known. `version` is the program's. */
+/** The report in the format of the file's extension; undefined: there is no such format. `version`: of this program. */
 export function renderReport(file: string, report: PreflightReport, version: string): string | undefined {
-  const ending = reportFileExtensions.find((known) => file.toLowerCase().endsWith(known));
-  return ending === undefined ? undefined : formats[ending]?.(report, version);
+  const extension = reportFileExtensions.find((known) => file.toLowerCase().endsWith(known));
+  return extension === undefined ? undefined : formats[extension]?.(report, version);
 }

@@ -1,10 +1,10 @@
 import type { Finding, FindingStatus } from '../finding.ts';
 import type { PreflightReport, PreflightVerdict } from '../report.ts';
 
-/** Worst first: what a person must look at comes before what is in order. */
+/** The order in which findings are shown. */
 const severity: readonly FindingStatus[] = ['fail', 'unknown', 'warn', 'info', 'skip', 'pass'];
 
-/** The question that only the person can answer comes first of all: without the target's version the verdict is half a verdict. */
+/** Findings by severity. The missing version of the target comes first, because only the user can give it. */
 export function sortBySeverity(findings: readonly Finding[]): readonly Finding[] {
   const rank = ({ id, status }: Finding): number =>
     id === 'version-not-newer' && status === 'unknown' ? -1 : severity.indexOf(status);
@@ -13,17 +13,17 @@ export function sortBySeverity(findings: readonly Finding[]): readonly Finding[]
 
 export function verdictSentence(report: PreflightReport): string {
   const words: Readonly<Record<PreflightVerdict, string>> = {
-    continuous: 'The continuous migration will run.',
-    dump: 'Only a point-in-time dump would work.',
-    scan: 'Only a point-in-time scan would work.',
-    blocked: 'No migration is possible yet.',
+    continuous: 'The continuous migration is possible.',
+    dump: 'Only a point-in-time dump is possible.',
+    scan: 'Only a point-in-time scan is possible.',
+    blocked: 'No migration is possible.',
   };
   return report.proven
     ? words[report.verdict]
-    : `${words[report.verdict]} Not everything could be asked, so this is not proven.`;
+    : `${words[report.verdict]} Some checks are unknown, so this is not proven.`;
 }
 
-/** `12.3 MB`; powers of 1000, as disks are sold. */
+/** Bytes as `12.3 MB`, in powers of 1000. */
 export function formatBytes(bytes: number): string {
   const units = ['B', 'kB', 'MB', 'GB', 'TB', 'PB'];
   const step = bytes < 1 ? 0 : Math.min(units.length - 1, Math.floor(Math.log10(bytes) / 3));
@@ -31,7 +31,7 @@ export function formatBytes(bytes: number): string {
   return `${step === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${units[step]}`;
 }
 
-/** `2 min`, `3 h 20 min`, `5 d 2 h`. */
+/** Seconds as `2 min`, `3 h 20 min`, `5 d 2 h`. */
 export function formatSeconds(seconds: number): string {
   if (seconds < 60) return `${Math.max(1, Math.round(seconds))} s`;
   const minutes = Math.round(seconds / 60);
@@ -48,11 +48,25 @@ export function estimateRange(report: PreflightReport): string | undefined {
   return low === high ? `about ${low}` : `${low} to ${high}`;
 }
 
-/** What leaving databases out would bring; undefined: nothing. */
+/** The databases to ignore so that the method becomes possible; undefined: there is no such list. */
 export function ignoreAdviceSentence({ advice, method }: PreflightReport): string | undefined {
   if (advice === undefined) return undefined;
   return `Without ${advice.ignore_dbs.join(', ')} the ${method} migration is possible: --ignore-dbs ${advice.ignore_dbs.join(',')}`;
 }
+
+/** What a report states about a finding: the headline when the check does not pass, the title when it does. */
+export function findingTitle({ status, title, headline }: Finding): string {
+  if (status === 'unknown') return `Not known whether ${title}`;
+  return status === 'pass' || status === 'skip' ? capitalize(title) : headline;
+}
+
+function capitalize(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/** What a preflight cannot prove, for the end of a report. */
+export const scopeNote =
+  'The preflight ran on this machine: it proves that this machine can reach the source, not that the service can.';
 
 /** `db.example.com:5432/shop as mover`. */
 export function sourceLabel(report: PreflightReport): string {
@@ -66,7 +80,7 @@ export function findingLocation({ database, only }: Finding): string {
   return only === undefined ? 'server' : `server, for ${only.join(', ')}`;
 }
 
-/** Names and messages of the source, fit for a terminal or a page: line ends stay, nothing acts. */
+/** Replaces control characters in names and messages of the source, except line ends. */
 export function replaceUnprintable(text: string): string {
   return text.replace(/(?!\n)[\p{Cc}\p{Cf}]/gu, '\ufffd');
 }

@@ -1,9 +1,9 @@
 import { escapeUnprintable } from '../../cli/sanitize.ts';
 import type { Finding, FindingStatus } from '../finding.ts';
 import type { PreflightReport } from '../report.ts';
-import { findingLocation, sourceLabel, verdictSentence } from './report-text.ts';
+import { findingLocation, findingTitle, sourceLabel, verdictSentence } from './report-text.ts';
 
-/** SARIF 2.1.0 (https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html): a rule a check, a result a finding that did not pass. */
+/** SARIF 2.1.0 (https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html): one rule for each check, one result for each finding. */
 export function sarifReport(report: PreflightReport, version: string): string {
   const ids = [...new Set(report.findings.map(({ id }) => id))];
   const titles = new Map(report.findings.map(({ id, title }) => [id, title]));
@@ -31,10 +31,11 @@ export function sarifReport(report: PreflightReport, version: string): string {
 function resultOf(finding: Finding, ruleIndex: number, source: string): object {
   const { id, observed, required, detail, fix, status, accepted } = finding;
   const sentences = [
+    `${findingTitle(finding)}.`,
     `Observed: ${observed}.`,
     required === undefined ? undefined : `Required: ${required}.`,
     detail,
-    fix === undefined ? undefined : `Cure: ${fix.text}`,
+    fix === undefined ? undefined : `Fix: ${fix.text}`,
   ];
   return {
     ruleId: id,
@@ -57,7 +58,7 @@ function resultOf(finding: Finding, ruleIndex: number, source: string): object {
   };
 }
 
-/** A level other than none goes with the kind `fail` alone (§3.27.10). */
+/** Only the kind `fail` may have a level other than none (§3.27.10). */
 const kinds: Readonly<Record<FindingStatus, string>> = {
   fail: 'fail',
   warn: 'fail',

@@ -3,6 +3,7 @@ import type { Finding, FindingStatus } from '../finding.ts';
 import type { PreflightReport } from '../report.ts';
 import {
   estimateRange,
+  findingTitle,
   formatBytes,
   ignoreAdviceSentence,
   replaceUnprintable,
@@ -12,7 +13,7 @@ import {
   verdictSentence,
 } from './report-text.ts';
 
-/** Styles of the terminal; each gives its text back where there is no colour. */
+/** Styles of the terminal; each returns its text unchanged when colour is off. */
 export interface TextStyles {
   readonly bold: (text: string) => string;
   readonly dim: (text: string) => string;
@@ -20,13 +21,13 @@ export interface TextStyles {
   readonly yellow: (text: string) => string;
 }
 
-/** The report on a terminal: verdict first, then the databases, then what to look at, worst first. The same finding in many databases is told once. */
+/** The report on a terminal: verdict, databases, findings that do not pass, by severity. A finding in several databases is shown once. */
 export function textReport(
   report: PreflightReport,
   ink: TextStyles,
   changes: readonly BaselineChange[] | undefined,
 ): string {
-  const worth = sortBySeverity(report.findings).filter(
+  const problems = sortBySeverity(report.findings).filter(
     ({ status }) => status !== 'pass' && status !== 'skip' && status !== 'info',
   );
   const estimate = estimateRange(report);
@@ -42,12 +43,12 @@ export function textReport(
       .join(', '),
     ...(estimate === undefined ? [] : [`Estimated duration ${estimate}.`]),
     ...(ignoreAdviceSentence(report) === undefined ? [] : [replaceUnprintable(`${ignoreAdviceSentence(report)}`)]),
-    ...report.data_loss.map((loss) => replaceUnprintable(`Not carried over: ${loss}.`)),
+    ...report.data_loss.map((loss) => replaceUnprintable(`Not migrated: ${loss}.`)),
   ];
   const parts = [
     head.join('\n'),
     ...(report.databases.length === 0 ? [] : [replaceUnprintable(databases(report))]),
-    ...grouped(worth).map((group) => entry(group, ink)),
+    ...grouped(problems).map((group) => entry(group, ink)),
     ...(changes === undefined ? [] : [replaceUnprintable(changesText(changes))]),
   ];
   return `${parts.join('\n\n')}\n`;
@@ -66,14 +67,14 @@ function grouped(findings: readonly Finding[]): readonly (readonly Finding[])[] 
 function entry(group: readonly Finding[], ink: TextStyles): string {
   const [finding] = group;
   if (finding === undefined) return '';
-  const { id, title, observed, required, detail, objects, fix, blocks, only } = finding;
+  const { id, observed, required, detail, objects, fix, blocks, only } = finding;
   const names = only ?? group.flatMap(({ database }) => database ?? []);
   const where = names.length === 0 ? '' : ` in ${listed(names, 5)}`;
   const blocked = blocks.length === 0 ? '' : ` (blocks ${blocks.join(' and ')})`;
   const mark = paintOf(finding.status, ink)(`${statusLabel(finding)}:`);
   return [
     `${mark} ${id}${replaceUnprintable(where)}${ink.dim(blocked)}`,
-    replaceUnprintable(`  wanted: ${title}`),
+    replaceUnprintable(`  ${findingTitle(finding)}`),
     replaceUnprintable(`  observed: ${observed}${required === undefined ? '' : `; required: ${required}`}`),
     ...(detail === undefined ? [] : [replaceUnprintable(`  ${detail.replaceAll('\n', '\n  ')}`)]),
     ...(objects === undefined || objects.length === 0 ? [] : [replaceUnprintable(`  ${objects.join(', ')}`)]),
@@ -81,7 +82,7 @@ function entry(group: readonly Finding[], ink: TextStyles): string {
       ? []
       : [
           replaceUnprintable(
-            `  cure: ${fix.text}${fix.restart === true ? ' (restart)' : fix.reload === true ? ' (reload)' : ''}`,
+            `  fix: ${fix.text}${fix.restart === true ? ' (restart)' : fix.reload === true ? ' (reload)' : ''}`,
           ),
         ]),
   ].join('\n');
@@ -102,14 +103,14 @@ function databases(report: PreflightReport): string {
 }
 
 function changesText(changes: readonly BaselineChange[]): string {
-  if (changes.length === 0) return 'Nothing changed since the baseline.';
+  if (changes.length === 0) return 'No changes since the baseline.';
   const rows = changes.map(({ id, database, before, after }) => {
     const name = database === undefined ? id : `${id} in ${database}`;
-    const was = before === undefined ? 'not there' : `${before.status} (${before.observed})`;
-    const is = after === undefined ? 'not there' : `${after.status} (${after.observed})`;
+    const was = before === undefined ? 'missing' : `${before.status} (${before.observed})`;
+    const is = after === undefined ? 'missing' : `${after.status} (${after.observed})`;
     return `  ${name}: ${was} -> ${is}`;
   });
-  return ['Changed since the baseline', ...rows].join('\n');
+  return ['Changes since the baseline', ...rows].join('\n');
 }
 
 function paintOf(status: FindingStatus, ink: TextStyles): (text: string) => string {

@@ -1,33 +1,16 @@
-import type { DatabaseCheck, ServerCheck } from '../check.ts';
+import { blockableMethods, type DatabaseCheck, type ServerCheck } from '../check.ts';
 import type { MigrationMethod } from '../finding.ts';
 import type { PostgresqlQueries } from './query.ts';
 import type { PostgresqlSourceFacts } from './source-facts.ts';
 
-/** The most severe outcome of a check for each method; a method that it never concerns is left out. */
-export type CheckSeverity = Readonly<Partial<Record<'continuous' | 'dump', 'blocker' | 'warning' | 'info'>>>;
-
-/** What every check of PostgreSQL states beside the description that both engines share. */
-interface SeverityLabel {
-  /** What was found when it does not pass, as a sentence without a full stop: `wal_level is not logical`. */
-  readonly headline: string;
-  readonly severity: CheckSeverity;
-  /** The methods that a `fail` can block, derived from `severity`. */
-  readonly mayBlock: readonly MigrationMethod[];
-}
-
-export interface PostgresqlServerCheck<Q extends PostgresqlQueries = PostgresqlQueries>
-  extends ServerCheck<PostgresqlSourceFacts, Q>,
-    SeverityLabel {
-  readonly headline: string;
-  readonly mayBlock: readonly MigrationMethod[];
-}
-
-export interface PostgresqlDatabaseCheck<Q extends PostgresqlQueries = PostgresqlQueries>
-  extends DatabaseCheck<PostgresqlSourceFacts, Q>,
-    SeverityLabel {
-  readonly headline: string;
-  readonly mayBlock: readonly MigrationMethod[];
-}
+export type PostgresqlServerCheck<Q extends PostgresqlQueries = PostgresqlQueries> = ServerCheck<
+  PostgresqlSourceFacts,
+  Q
+>;
+export type PostgresqlDatabaseCheck<Q extends PostgresqlQueries = PostgresqlQueries> = DatabaseCheck<
+  PostgresqlSourceFacts,
+  Q
+>;
 
 // biome-ignore lint/suspicious/noExplicitAny: the list holds checks with different queries; each was typed where it was written.
 export type PostgresqlCheck = PostgresqlServerCheck<any> | PostgresqlDatabaseCheck<any>;
@@ -36,16 +19,14 @@ export type PostgresqlCheck = PostgresqlServerCheck<any> | PostgresqlDatabaseChe
 export function serverCheck<Q extends PostgresqlQueries>(
   check: Omit<PostgresqlServerCheck<Q>, 'scope' | 'mayBlock'>,
 ): PostgresqlServerCheck<Q> {
-  return { scope: 'server', mayBlock: blockable(check.severity), ...check };
+  return { scope: 'server', mayBlock: blockableMethods(check.severity, methods), ...check };
 }
 
 /** Declares a check of each database; the types of the values follow from its queries. */
 export function databaseCheck<Q extends PostgresqlQueries>(
   check: Omit<PostgresqlDatabaseCheck<Q>, 'scope' | 'mayBlock'>,
 ): PostgresqlDatabaseCheck<Q> {
-  return { scope: 'database', mayBlock: blockable(check.severity), ...check };
+  return { scope: 'database', mayBlock: blockableMethods(check.severity, methods), ...check };
 }
 
-function blockable(severity: CheckSeverity): readonly MigrationMethod[] {
-  return (['continuous', 'dump'] as const).filter((method) => severity[method] === 'blocker');
-}
+const methods: readonly MigrationMethod[] = ['continuous', 'dump'];

@@ -11,5 +11,5 @@ export const redisMethods: readonly MigrationMethod[] = ['continuous', 'scan'];
 
 /** Types the values of `evaluate` by the queries of the check. */
 export function redisCheck<Q extends Queries>(check: Omit<RedisCheck<Q>, 'scope' | 'mayBlock'>): RedisCheck<Q> {
-  return { scope: 'server', mayBlock: blockableMethods(check.severity ?? {}, redisMethods), ...check };
+  return { scope: 'server', mayBlock: blockableMethods(check.severity, redisMethods), ...check };
 }

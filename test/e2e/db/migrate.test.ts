@@ -99,7 +99,7 @@ test('a dump is nothing the service starts: the report, then the commands, and n
   const env = { CLOUDCTL_BASE_URL: service.origin, CLOUDCTL_ACCESS_TOKEN: 'a-token' };
   const ran = await migrate([cluster, '--method', 'dump'], { env });
   expect(ran).toMatchObject({ code: 2, stdout: '' });
-  expect(ran.stderr).toContain('The continuous migration will run.');
+  expect(ran.stderr).toContain('The continuous migration is possible.');
   expect(ran.stderr).toContain(`pg_dump -h 127.0.0.1 -p ${server.port} -U postgres -d shop`);
   expect(service.seen).toEqual([]);
 });

@@ -2,28 +2,33 @@ import { describe, expect, it } from 'vitest';
 import { htmlReport } from '../../../src/preflight/formats/html-report.ts';
 import { renderReport, reportFileExtensions } from '../../../src/preflight/formats/render-report.ts';
 import { formatBytes, formatSeconds } from '../../../src/preflight/formats/report-text.ts';
+import { expectGolden } from '../../fixtures/golden.ts';
 import { findings, report } from '../sample.ts';
 
 describe('the report as', () => {
-  it.each(reportFileExtensions)('%s is chosen by the name of the file and tells the verdict', (ending) => {
-    expect(renderReport(`REPORT${ending.toUpperCase()}`, report, '1.2.3')).toContain('dump');
+  it.each(reportFileExtensions)('%s is chosen by the file extension', (extension) => {
+    const text = renderReport(`REPORT${extension.toUpperCase()}`, report, '1.2.3') ?? '';
+    expect(text).toContain('dump');
+    // Without the styles and their checksum, which are no wording.
+    const body = text.replace(/<style>[\s\S]*<\/style>/, '<style/>').replace(/sha256-[^']+/, 'sha256-HASH');
+    expectGolden('db-preflight-reports', body);
   });
 
-  it('a file of another ending is no report', () => {
+  it('another file extension has no format', () => {
     expect(renderReport('report.pdf', report, '1.2.3')).toBeUndefined();
   });
 
-  it('text does not say a span of time that is none', () => {
+  it('a range with equal ends is one value', () => {
     const estimate = { ...report.estimate, seconds_low: 0.2, seconds_high: 0.9 };
     const even = renderReport('a.md', { ...report, estimate }, '1') ?? '';
-    expect(even).toContain('Estimated duration: about 1 s');
+    expect(even).toMatch(/about 1 s$/m);
   });
 
   it('JSON is the report itself', () => {
     expect(JSON.parse(renderReport('a.json', report, '1') ?? '')).toEqual(report);
   });
 
-  it.each(['a.json', 'a.sarif'])('%s holds true names, and none that turns the reading of a line around', (file) => {
+  it.each(['a.json', 'a.sarif'])('%s has the real names, escaped where they change the direction of text', (file) => {
     const name = 'public."safe\u202e\u2066evil\u200b"';
     const one = { ...findings[0]!, observed: name, objects: [name] };
     const text = renderReport(file, { ...report, findings: [one] }, '1') ?? '';
@@ -31,14 +36,14 @@ describe('the report as', () => {
     expect(JSON.stringify(JSON.parse(text))).toContain(JSON.stringify(name).slice(1, -1));
   });
 
-  it('JUnit counts blockers as failures and what could not be asked as errors', () => {
+  it('JUnit counts blockers as failures and unknown findings as errors', () => {
     const xml = renderReport('a.xml', report, '1') ?? '';
     expect(xml).toContain('tests="10" failures="4" errors="1" skipped="1"');
     expect(xml.match(/<testcase /g)).toHaveLength(10);
     expect(xml).not.toContain('<b>');
   });
 
-  it('an accepted blocker is no failure in JUnit and suppressed in SARIF', () => {
+  it('an accepted blocker is not a failure in JUnit and suppressed in SARIF', () => {
     const accepted = {
       ...report,
       findings: findings.map((finding) => (finding.id === 'wal-level' ? { ...finding, accepted: true } : finding)),
@@ -48,23 +53,23 @@ describe('the report as', () => {
     expect(sarif.runs[0].results[0].suppressions).toEqual([{ kind: 'external', justification: '--accept' }]);
   });
 
-  it('SARIF names a rule for every check and a level only for what failed', () => {
+  it('SARIF has a rule for every check and a level for failures only', () => {
     const { runs } = JSON.parse(renderReport('a.sarif', report, '1.2.3') ?? '');
     expect(runs[0].tool.driver.rules).toHaveLength(10);
     for (const { kind, level } of runs[0].results) expect(kind === 'fail' ? level : 'none').toBe(level);
   });
 
-  it('HTML holds no script, no outside asset and no markup of the source', () => {
+  it('HTML has no script, no external resource and no markup of the source', () => {
     const html = htmlReport(report);
     expect(html).not.toMatch(/<script|<link|<img|src=|@import|url\(/i);
     expect(html).not.toContain('<b>Table</b>');
     expect(html).toContain("default-src 'none'");
   });
 
-  it('HTML tells the verdict first and the findings worst first', () => {
+  it('HTML has the verdict first and the findings by severity', () => {
     const html = htmlReport(report);
     const order = [
-      'Only a point-in-time dump would work.',
+      '<h1>',
       '<h2>Databases</h2>',
       'finding unknown',
       'finding fail',
@@ -77,14 +82,14 @@ describe('the report as', () => {
     expect(places.every((place) => place > 0)).toBe(true);
   });
 
-  it('Markdown keeps its tables and code spans whole', () => {
+  it('Markdown escapes names in tables and code spans', () => {
     const names = [{ ...report.databases[0]!, name: 'a|b`c``d\ne' }];
     const markdown = renderReport('a.md', { ...report, databases: names }, '1') ?? '';
     expect(markdown).toContain('| ``` a b`c``d e ``` | dump |');
   });
 });
 
-describe('words for numbers', () => {
+describe('numbers with units', () => {
   it.each([
     [0, '0 B'],
     [999, '999 B'],

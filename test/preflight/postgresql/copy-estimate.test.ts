@@ -9,6 +9,7 @@ const terabyte = 1e12;
 const finding = (id: string, database?: string) => ({
   id,
   title: id,
+  headline: id,
   scope: 'server' as const,
   ...(database === undefined ? {} : { database }),
   ...fail(['continuous'], 'no'),

@@ -203,7 +203,9 @@ test('a rule by name, which only the server can resolve, is believed where it ha
     const reach = new Map<string, DatabaseAccess>(
       sourceFacts().databases.map((name) => [name, kind === 'entered' ? { kind, direct: true } : { kind }]),
     );
-    return short(hbaRuleCheck.evaluate(facts, sourceFacts({ access: reach }), preflightOptions({ isOverInternet: false })));
+    return short(
+      hbaRuleCheck.evaluate(facts, sourceFacts({ access: reach }), preflightOptions({ isOverInternet: false })),
+    );
   };
   expect(near('entered')).toBe('warn');
   expect(near('closed')).toBe(blocked);

@@ -14,7 +14,12 @@ test.each([
   { value: '', isOverInternet: true, verdict: 'fail continuous+dump' },
   { value: 'localhost', isOverInternet: false, verdict: 'warn' },
   { value: '*', isOverInternet: false, verdict: 'pass' },
-])('listen_addresses "$value", judged for the internet $isOverInternet: $verdict', ({ value, isOverInternet, verdict }) => {
-  const facts = { settings: settings({ listen_addresses: value }), ...quiet };
-  expect(short(listenAddressesCheck.evaluate(facts, sourceFacts(), preflightOptions({ isOverInternet })))).toBe(verdict);
-});
+])(
+  'listen_addresses "$value", judged for the internet $isOverInternet: $verdict',
+  ({ value, isOverInternet, verdict }) => {
+    const facts = { settings: settings({ listen_addresses: value }), ...quiet };
+    expect(short(listenAddressesCheck.evaluate(facts, sourceFacts(), preflightOptions({ isOverInternet })))).toBe(
+      verdict,
+    );
+  },
+);
