@@ -64,7 +64,7 @@ test('a table that the role may not read ends the dump with an error', async () 
   await source.query('CREATE TABLE locked (id int)', 'closed');
   expect(await (await dumpOf('closed', role)).ended).toMatchObject({
     status: 'error',
-    reason: 'closed: permission denied for table locked',
+    reason: expect.stringMatching(/^closed: .*table locked$/),
   });
 });
 
@@ -88,7 +88,7 @@ test('any other reason against replication is an error, and nothing is dumped', 
   try {
     const state = await beginMigration(await job(['full'])).ended;
     expect(state).toMatchObject({ status: 'error', method: undefined });
-    expect(state.reason).toContain('all replication slots are in use');
+    expect(state.reason).toMatch(/replication slots/);
     expect(await target.query('SELECT id FROM t', 'full')).toEqual([]);
     expect((await objectsOn(source)).filter((name) => !name.startsWith('slot taken_'))).toEqual([]);
   } finally {

@@ -171,7 +171,7 @@ describe.skipIf(lacks('pg_dump'))('copying by pg_dump', () => {
     const copy = chooseSchemaCopier({ env: process.env });
     expect(await copy(databaseEndpointOf(server, source), databaseEndpointOf(younger, target), signal())).toEqual({
       kind: 'refused',
-      objects: [expect.stringMatching(/buffers_backend does not exist\)$/)],
+      objects: [expect.stringMatching(/buffers_backend .*\)$/)],
     });
     expect(await younger.query(`SELECT relname FROM pg_class WHERE relname = 't'`, target)).toEqual([]);
   });
@@ -183,7 +183,7 @@ describe.skipIf(lacks('pg_dump'))('copying by pg_dump', () => {
     const door = { ...databaseEndpointOf(server, source), username: 'poor', password: new Secret('poor-password') };
     const copy = chooseSchemaCopier({ env: process.env });
     await expect(copy(door, databaseEndpointOf(younger, target), signal())).rejects.toThrow(
-      /permission denied for table t/,
+      /denied .*table t\b/,
     );
   });
 
