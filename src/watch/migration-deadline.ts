@@ -35,7 +35,8 @@ export function checkDeadline(
   const left = start.startedAt + migrationTimeLimit - now;
   const suffix = start.from === 'migrate' ? '' : ', counted from the first poll that saw it';
   const hint = 'move the application to the target before the deadline, or stop the migration and start it again';
-  if (left <= 0) return [{ rule: 'deadline', observed: `the migration has run for more than two weeks${suffix}`, hint }];
+  if (left <= 0)
+    return [{ rule: 'deadline', observed: `the migration has run for more than two weeks${suffix}`, hint }];
   if (etaSeconds !== undefined && etaSeconds * 1000 > left) {
     const needed = `${formatTimeLeft(etaSeconds * 1000)} needed, ${formatTimeLeft(left)} left`;
     return [

@@ -1,5 +1,6 @@
-import { type PostgresqlRow } from '../../postgresql/postgresql-row.ts';
+import { firstNormalObjectId } from '../../postgresql/catalog-oids.ts';
 import type { CopySession } from '../../postgresql/connection.ts';
+import type { PostgresqlRow } from '../../postgresql/postgresql-row.ts';
 import { quoteIdentifier, quoteLiteral } from '../../postgresql/quote.ts';
 import { engineErrorCode, redactedReason } from '../migration-error.ts';
 import { queryLastRows } from './engine-session.ts';
@@ -40,11 +41,11 @@ export async function copyRoles(
 }
 
 const rolesQuery = `SELECT rolname, rolinherit, rolcreaterole, rolcreatedb, rolcanlogin, rolconnlimit, rolvaliduntil
-  FROM pg_roles WHERE oid >= 16384 ORDER BY oid`;
+  FROM pg_roles WHERE oid >= ${firstNormalObjectId} ORDER BY oid`;
 
 const membersQuery = `SELECT r.rolname AS role, m.rolname AS member FROM pg_auth_members a
   JOIN pg_roles r ON r.oid = a.roleid JOIN pg_roles m ON m.oid = a.member
-  WHERE r.oid >= 16384 AND m.oid >= 16384 ORDER BY 1, 2`;
+  WHERE r.oid >= ${firstNormalObjectId} AND m.oid >= ${firstNormalObjectId} ORDER BY 1, 2`;
 
 function createRole(role: PostgresqlRow, password: string): string {
   const has = (name: string, word: string) => `${role[name] === 't' ? '' : 'NO'}${word}`;

@@ -1,3 +1,4 @@
+import { firstNormalObjectId } from '../../postgresql/catalog-oids.ts';
 import { catalogName } from './sql-fragments.ts';
 
 /**
@@ -6,7 +7,7 @@ import { catalogName } from './sql-fragments.ts';
  */
 export const dependenciesQuery = `SELECT json_agg(json_build_object(
       'from', ${catalogName('d.classid')} || ':' || d.objid, 'to', ${catalogName('d.refclassid')} || ':' || d.refobjid)) AS pairs
-  FROM pg_depend d WHERE d.objid >= 16384 AND d.refobjid >= 16384 AND d.deptype NOT IN ('e', 'P', 'S')
+  FROM pg_depend d WHERE d.objid >= ${firstNormalObjectId} AND d.refobjid >= ${firstNormalObjectId} AND d.deptype NOT IN ('e', 'P', 'S')
     AND NOT (d.classid = 'pg_class'::regclass AND d.refclassid = 'pg_class'::regclass AND d.deptype IN ('a', 'i')
       AND (SELECT relkind FROM pg_class WHERE oid = d.objid) IN ('S', 'i', 'I'))
     AND NOT (d.classid = 'pg_constraint'::regclass AND (SELECT conparentid FROM pg_constraint WHERE oid = d.objid) <> 0
@@ -17,12 +18,12 @@ export const containedEntriesQuery = `SELECT json_agg(json_build_object('from', 
   SELECT 'pg_type:' || t.oid, CASE WHEN t.typrelid <> 0 AND c.relkind <> 'c' THEN 'pg_class:' || c.oid
       ELSE 'pg_type:' || t.typelem END
     FROM pg_type t LEFT JOIN pg_class c ON c.oid = t.typrelid
-    WHERE t.oid >= 16384 AND (c.relkind <> 'c' OR t.typcategory = 'A')
+    WHERE t.oid >= ${firstNormalObjectId} AND (c.relkind <> 'c' OR t.typcategory = 'A')
   UNION ALL SELECT 'pg_class:' || typrelid, 'pg_type:' || t.oid
-    FROM pg_type t JOIN pg_class c ON c.oid = typrelid AND c.relkind = 'c' WHERE t.oid >= 16384
+    FROM pg_type t JOIN pg_class c ON c.oid = typrelid AND c.relkind = 'c' WHERE t.oid >= ${firstNormalObjectId}
   UNION ALL SELECT 'pg_class:' || conindid, 'pg_constraint:' || oid FROM pg_constraint WHERE contype IN ('p', 'u', 'x')
   UNION ALL SELECT 'pg_rewrite:' || oid, 'pg_class:' || ev_class FROM pg_rewrite
-    WHERE oid >= 16384 AND rulename = '_RETURN'
+    WHERE oid >= ${firstNormalObjectId} AND rulename = '_RETURN'
   UNION ALL SELECT 'pg_attrdef:' || d.oid, 'pg_class:' || d.adrelid
     FROM pg_attrdef d JOIN pg_attribute a ON a.attrelid = d.adrelid AND a.attnum = d.adnum AND a.attgenerated <> ''
   UNION ALL SELECT 'pg_constraint:' || oid, CASE WHEN conrelid = 0 THEN 'pg_type:' || contypid ELSE 'pg_class:' || conrelid END
@@ -36,4 +37,4 @@ export const containedEntriesQuery = `SELECT json_agg(json_build_object('from', 
 
 /** From PostgreSQL 14 on, each range type has a multirange type. */
 export const multirangesQuery = `SELECT json_agg(json_build_object(
-  'from', 'pg_type:' || rngmultitypid, 'to', 'pg_type:' || rngtypid)) AS pairs FROM pg_range WHERE rngtypid >= 16384`;
+  'from', 'pg_type:' || rngmultitypid, 'to', 'pg_type:' || rngtypid)) AS pairs FROM pg_range WHERE rngtypid >= ${firstNormalObjectId}`;

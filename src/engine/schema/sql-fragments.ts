@@ -1,5 +1,4 @@
-/** FirstNormalObjectId of PostgreSQL (src/include/access/transam.h): smaller oids belong to objects of initdb. */
-const firstNormalObjectId = 16_384;
+import { firstNormalObjectId } from '../../postgresql/catalog-oids.ts';
 
 /** SQL condition: a user object that belongs to no extension. Arguments are not escaped. */
 export function userObjectCondition(catalogue: string, oid: string): string {

@@ -1,3 +1,4 @@
+import { firstNormalObjectId } from '../../postgresql/catalog-oids.ts';
 import { rowBoolean, rowInteger, rowText } from './row-values.ts';
 import type { ObservedTable, TableShape } from './server-facts.ts';
 import type { WatchQuery } from './watch-query.ts';
@@ -5,8 +6,13 @@ import type { WatchQuery } from './watch-query.ts';
 /** Statistics of permanent tables. Partitioned tables hold no rows, so only their partitions count. */
 export const tableStatsQuery: WatchQuery<readonly ObservedTable[]> = {
   id: 'tables',
-  sql: () =>
-    "SELECT s.relid, s.schemaname, s.relname, s.seq_scan, s.seq_tup_read, greatest(s.n_live_tup, c.reltuples::bigint, 0) AS live, s.n_tup_upd + s.n_tup_del AS changed FROM pg_stat_user_tables s JOIN pg_class c ON c.oid = s.relid WHERE c.relkind = 'r' AND c.relpersistence = 'p'",
+  sql: () => `
+    SELECT s.relid, s.schemaname, s.relname, s.seq_scan, s.seq_tup_read,
+      greatest(s.n_live_tup, c.reltuples::bigint, 0) AS live,
+      s.n_tup_upd + s.n_tup_del AS changed
+    FROM pg_stat_user_tables s
+    JOIN pg_class c ON c.oid = s.relid
+    WHERE c.relkind = 'r' AND c.relpersistence = 'p'`,
   decode: (rows) =>
     rows.map((row) => ({
       oid: rowInteger(row, 'relid'),
@@ -25,7 +31,17 @@ export const publicationContentQuery: WatchQuery<ReadonlyMap<string, string>> = 
   sql: (version) => {
     const truncate = version < 110_000 ? '' : ', p.pubtruncate';
     const root = version < 130_000 ? '' : ', p.pubviaroot';
-    return `SELECT p.pubname, concat_ws(' ', p.puballtables, p.pubinsert, p.pubupdate, p.pubdelete${truncate}${root}, CASE WHEN p.puballtables THEN '' ELSE (SELECT md5(string_agg(t.schemaname || '.' || t.tablename, ',' ORDER BY t.schemaname, t.tablename)) FROM pg_publication_tables t WHERE t.pubname = p.pubname) END) AS content FROM pg_publication p`;
+    return `
+      SELECT p.pubname,
+        concat_ws(' ', p.puballtables, p.pubinsert, p.pubupdate, p.pubdelete${truncate}${root},
+          CASE WHEN p.puballtables THEN ''
+            ELSE (
+              SELECT md5(string_agg(t.schemaname || '.' || t.tablename, ',' ORDER BY t.schemaname, t.tablename))
+              FROM pg_publication_tables t
+              WHERE t.pubname = p.pubname
+            )
+          END) AS content
+      FROM pg_publication p`;
   },
   decode: (rows) => new Map(rows.map((row) => [rowText(row, 'pubname'), rowText(row, 'content')])),
   fallback: new Map(),
@@ -37,7 +53,25 @@ export const tableShapesQuery: WatchQuery<ReadonlyMap<number, TableShape>> = {
   sql: (version) => {
     const hash = version < 110_000 ? 'hashtext(' : 'hashtextextended(';
     const end = version < 110_000 ? ')' : ', 0)';
-    return `SELECT c.oid, n.nspname, c.relname, sum(${hash}concat_ws(':', a.attnum, a.attname, a.atttypid, a.atttypmod, a.attnotnull)${end}::numeric) AS columns, c.relreplident::text || coalesce((SELECT string_agg(i.indexrelid::text, ',' ORDER BY i.indexrelid) FROM pg_index i WHERE i.indrelid = c.oid AND (i.indisprimary OR i.indisreplident)), '') AS identity, c.relreplident = 'f' OR EXISTS (SELECT FROM pg_index i WHERE i.indrelid = c.oid AND ((c.relreplident = 'd' AND i.indisprimary) OR (c.relreplident = 'i' AND i.indisreplident))) AS keyed FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace LEFT JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped WHERE c.relkind IN ('r', 'p') AND c.relpersistence = 'p' AND c.oid >= 16384 AND n.nspname !~ '^pg_' GROUP BY c.oid, n.nspname, c.relname, c.relreplident`;
+    return `
+      SELECT c.oid, n.nspname, c.relname,
+        sum(${hash}concat_ws(':', a.attnum, a.attname, a.atttypid, a.atttypmod, a.attnotnull)${end}::numeric) AS columns,
+        c.relreplident::text || coalesce((
+          SELECT string_agg(i.indexrelid::text, ',' ORDER BY i.indexrelid)
+          FROM pg_index i
+          WHERE i.indrelid = c.oid AND (i.indisprimary OR i.indisreplident)
+        ), '') AS identity,
+        c.relreplident = 'f' OR EXISTS (
+          SELECT FROM pg_index i
+          WHERE i.indrelid = c.oid
+            AND ((c.relreplident = 'd' AND i.indisprimary) OR (c.relreplident = 'i' AND i.indisreplident))
+        ) AS keyed
+      FROM pg_class c
+      JOIN pg_namespace n ON n.oid = c.relnamespace
+      LEFT JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+      WHERE c.relkind IN ('r', 'p') AND c.relpersistence = 'p'
+        AND c.oid >= ${firstNormalObjectId} AND n.nspname !~ '^pg_'
+      GROUP BY c.oid, n.nspname, c.relname, c.relreplident`;
   },
   decode: (rows) =>
     new Map(
@@ -60,8 +94,20 @@ export const tableShapesQuery: WatchQuery<ReadonlyMap<number, TableShape>> = {
  */
 export const watchedTableSizesQuery: WatchQuery<ReadonlyMap<number, number>> = {
   id: 'sizes',
-  sql: () =>
-    "WITH held AS (SELECT relation FROM pg_locks WHERE mode = 'AccessExclusiveLock' AND granted AND relation IS NOT NULL), t AS (SELECT c.oid, c.relpages::bigint * current_setting('block_size')::bigint AS told, row_number() OVER (ORDER BY c.relpages DESC) AS place FROM pg_class c WHERE c.relkind = 'r' AND c.relpersistence = 'p' AND c.oid >= 16384) SELECT oid, CASE WHEN place <= 1000 AND oid NOT IN (SELECT relation FROM held) THEN pg_table_size(oid) ELSE told END AS bytes FROM t",
+  sql: () => `
+    WITH locked AS (
+      SELECT relation FROM pg_locks
+      WHERE mode = 'AccessExclusiveLock' AND granted AND relation IS NOT NULL
+    ), ranked AS (
+      SELECT c.oid,
+        c.relpages::bigint * current_setting('block_size')::bigint AS estimate,
+        row_number() OVER (ORDER BY c.relpages DESC) AS rank
+      FROM pg_class c
+      WHERE c.relkind = 'r' AND c.relpersistence = 'p' AND c.oid >= ${firstNormalObjectId}
+    )
+    SELECT oid,
+      CASE WHEN rank <= 1000 AND oid NOT IN (SELECT relation FROM locked) THEN pg_table_size(oid) ELSE estimate END AS bytes
+    FROM ranked`,
   decode: (rows) => new Map(rows.map((row) => [rowInteger(row, 'oid'), rowInteger(row, 'bytes')])),
   fallback: new Map(),
 };

@@ -1,3 +1,4 @@
+import { firstNormalObjectId } from '../../postgresql/catalog-oids.ts';
 import { rowBoolean, rowInteger, rowIntegerOrUndefined, rowText, rowTextOrUndefined } from './row-values.ts';
 import type {
   ObservedCopy,
@@ -14,8 +15,10 @@ export const serverStatusQuery: WatchQuery<{
   walPosition: number | undefined;
 }> = {
   id: 'moment',
-  sql: () =>
-    "SELECT pg_postmaster_start_time()::text AS started, pg_is_in_recovery() AS in_recovery, CASE WHEN pg_is_in_recovery() THEN NULL ELSE pg_current_wal_lsn() - '0/0'::pg_lsn END AS position",
+  sql: () => `
+    SELECT pg_postmaster_start_time()::text AS started,
+      pg_is_in_recovery() AS in_recovery,
+      CASE WHEN pg_is_in_recovery() THEN NULL ELSE pg_current_wal_lsn() - '0/0'::pg_lsn END AS position`,
   decode: ([row]) => ({
     startedAt: rowText(row, 'started'),
     inRecovery: rowBoolean(row, 'in_recovery'),
@@ -31,7 +34,13 @@ export const slotStatusQuery: WatchQuery<readonly ObservedSlot[]> = {
     const since = version < 170_000 ? '' : ', s.inactive_since::text AS inactive_since, s.invalidation_reason';
     const decoded = version < 140_000 ? '' : ', t.total_txns';
     const statistics = version < 140_000 ? '' : ' LEFT JOIN pg_stat_replication_slots t USING (slot_name)';
-    return `SELECT s.slot_name, s.plugin, s.database, s.temporary, s.active, s.active_pid, s.confirmed_flush_lsn - '0/0'::pg_lsn AS flushed, CASE WHEN pg_is_in_recovery() THEN NULL ELSE pg_current_wal_lsn() - s.restart_lsn END AS retained${status}${since}${decoded} FROM pg_replication_slots s${statistics} ORDER BY s.slot_name`;
+    return `
+      SELECT s.slot_name, s.plugin, s.database, s.temporary, s.active, s.active_pid,
+        s.confirmed_flush_lsn - '0/0'::pg_lsn AS flushed,
+        CASE WHEN pg_is_in_recovery() THEN NULL ELSE pg_current_wal_lsn() - s.restart_lsn END AS retained
+        ${status}${since}${decoded}
+      FROM pg_replication_slots s${statistics}
+      ORDER BY s.slot_name`;
   },
   decode: (rows) =>
     rows.map((row) => ({
@@ -54,8 +63,11 @@ export const slotStatusQuery: WatchQuery<readonly ObservedSlot[]> = {
 
 export const walSenderStatusQuery: WatchQuery<readonly ObservedWalSender[]> = {
   id: 'senders',
-  sql: () =>
-    'SELECT r.pid, r.application_name, r.state, r.client_addr::text AS address, a.datname, left(a.query, 500) AS command FROM pg_stat_replication r LEFT JOIN pg_stat_activity a USING (pid)',
+  sql: () => `
+    SELECT r.pid, r.application_name, r.state, r.client_addr::text AS address,
+      a.datname, left(a.query, 500) AS command
+    FROM pg_stat_replication r
+    LEFT JOIN pg_stat_activity a USING (pid)`,
   decode: (rows) =>
     rows.map((row) => ({
       pid: rowInteger(row, 'pid'),
@@ -73,8 +85,17 @@ export const copyProgressQuery: WatchQuery<readonly ObservedCopy[]> = {
   id: 'copies',
   sql: (version) =>
     version < 140_000
-      ? "SELECT pid, datname, substring(query FROM '(?i)^COPY +([^ (]+)') AS name, 0 AS tuples_processed, 0 AS bytes_processed, application_name = 'pg_dump' AS dump FROM pg_stat_activity WHERE state = 'active' AND query ~* '^COPY .* TO stdout'"
-      : "SELECT p.pid, p.datname, p.relid, p.tuples_processed, p.bytes_processed, a.application_name = 'pg_dump' AS dump FROM pg_stat_progress_copy p LEFT JOIN pg_stat_activity a USING (pid) WHERE p.command = 'COPY TO'",
+      ? `
+        SELECT pid, datname, substring(query FROM '(?i)^COPY +([^ (]+)') AS name,
+          0 AS tuples_processed, 0 AS bytes_processed, application_name = 'pg_dump' AS dump
+        FROM pg_stat_activity
+        WHERE state = 'active' AND query ~* '^COPY .* TO stdout'`
+      : `
+        SELECT p.pid, p.datname, p.relid, p.tuples_processed, p.bytes_processed,
+          a.application_name = 'pg_dump' AS dump
+        FROM pg_stat_progress_copy p
+        LEFT JOIN pg_stat_activity a USING (pid)
+        WHERE p.command = 'COPY TO'`,
   decode: (rows) =>
     rows.map((row) => ({
       pid: rowInteger(row, 'pid'),
@@ -89,8 +110,12 @@ export const copyProgressQuery: WatchQuery<readonly ObservedCopy[]> = {
 
 export const dumpedDatabasesQuery: WatchQuery<readonly string[]> = {
   id: 'dumps',
-  sql: () =>
-    "SELECT DISTINCT a.datname FROM pg_stat_activity a JOIN pg_locks l USING (pid) WHERE a.application_name = 'pg_dump' AND l.mode = 'AccessShareLock' AND l.granted AND l.relation >= 16384",
+  sql: () => `
+    SELECT DISTINCT a.datname
+    FROM pg_stat_activity a
+    JOIN pg_locks l USING (pid)
+    WHERE a.application_name = 'pg_dump'
+      AND l.mode = 'AccessShareLock' AND l.granted AND l.relation >= ${firstNormalObjectId}`,
   decode: (rows) => rows.map((row) => rowText(row, 'datname')),
   fallback: [],
 };
@@ -125,16 +150,22 @@ export const watchedSettingsQuery: WatchQuery<ReadonlyMap<string, ObservedSettin
 /** Settings in the configuration files. ALTER SYSTEM is visible here before a reload. */
 export const fileSettingsQuery: WatchQuery<ReadonlyMap<string, string>> = {
   id: 'files',
-  sql: () =>
-    `SELECT DISTINCT ON (name) name, setting FROM pg_file_settings WHERE name IN (${watchedSettingList}) ORDER BY name, seqno DESC`,
+  sql: () => `
+    SELECT DISTINCT ON (name) name, setting
+    FROM pg_file_settings
+    WHERE name IN (${watchedSettingList})
+    ORDER BY name, seqno DESC`,
   decode: (rows) => new Map(rows.map((row) => [rowText(row, 'name'), rowText(row, 'setting')])),
   fallback: new Map(),
 };
 
 export const hostRulesHashQuery: WatchQuery<string | undefined> = {
   id: 'host-rules',
-  sql: () =>
-    "SELECT md5(string_agg(concat_ws('|', type, database, user_name, address, netmask, auth_method, options, error), ',' ORDER BY line_number)) AS hash FROM pg_hba_file_rules",
+  sql: () => `
+    SELECT md5(string_agg(
+      concat_ws('|', type, database, user_name, address, netmask, auth_method, options, error),
+      ',' ORDER BY line_number)) AS hash
+    FROM pg_hba_file_rules`,
   decode: ([row]) => rowTextOrUndefined(row, 'hash'),
   fallback: undefined,
 };
@@ -144,8 +175,11 @@ export const currentRoleQuery: WatchQuery<
   | undefined
 > = {
   id: 'role',
-  sql: () =>
-    'SELECT rolname, rolsuper, rolreplication, rolcanlogin, CASE WHEN isfinite(rolvaliduntil) THEN floor(extract(epoch FROM rolvaliduntil - now())) END AS seconds_left FROM pg_roles WHERE rolname = current_user',
+  sql: () => `
+    SELECT rolname, rolsuper, rolreplication, rolcanlogin,
+      CASE WHEN isfinite(rolvaliduntil) THEN floor(extract(epoch FROM rolvaliduntil - now())) END AS seconds_left
+    FROM pg_roles
+    WHERE rolname = current_user`,
   decode: ([row]) => ({
     name: rowText(row, 'rolname'),
     superuser: rowBoolean(row, 'rolsuper'),
@@ -166,8 +200,12 @@ export const roleRevisionQuery: WatchQuery<string | undefined> = {
 
 export const transactionCountsQuery: WatchQuery<readonly TransactionCounts[]> = {
   id: 'traffic',
-  sql: () =>
-    'SELECT d.datname, s.xact_commit, s.xact_rollback FROM pg_database d LEFT JOIN pg_stat_database s ON s.datid = d.oid WHERE d.datallowconn AND NOT d.datistemplate ORDER BY d.datname',
+  sql: () => `
+    SELECT d.datname, s.xact_commit, s.xact_rollback
+    FROM pg_database d
+    LEFT JOIN pg_stat_database s ON s.datid = d.oid
+    WHERE d.datallowconn AND NOT d.datistemplate
+    ORDER BY d.datname`,
   decode: (rows) =>
     rows.map((row) => ({
       name: rowText(row, 'datname'),
@@ -179,8 +217,11 @@ export const transactionCountsQuery: WatchQuery<readonly TransactionCounts[]> = 
 
 export const blockedCommitsQuery: WatchQuery<{ commits: number; seconds: number }> = {
   id: 'blocked',
-  sql: () =>
-    "SELECT count(*) AS commits, coalesce(max(extract(epoch FROM clock_timestamp() - query_start)), 0) AS seconds FROM pg_stat_activity WHERE wait_event = 'SyncRep'",
+  sql: () => `
+    SELECT count(*) AS commits,
+      coalesce(max(extract(epoch FROM clock_timestamp() - query_start)), 0) AS seconds
+    FROM pg_stat_activity
+    WHERE wait_event = 'SyncRep'`,
   decode: ([row]) => ({ commits: rowInteger(row, 'commits'), seconds: rowInteger(row, 'seconds') }),
   fallback: { commits: 0, seconds: 0 },
 };

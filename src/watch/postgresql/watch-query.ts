@@ -92,7 +92,9 @@ async function send(
 }
 
 function readOnlyTransaction(queries: readonly string[], version: number): string {
-  return [...transactionPrelude(version), ...queries, 'COMMIT'].join('; ');
+  // --show-queries prints the message, so blank lines of the templates are removed.
+  const texts = queries.map((query) => query.replace(/\n\s*\n/g, '\n').trim());
+  return [...transactionPrelude(version), ...texts, 'COMMIT'].join('; ');
 }
 
 /** The transaction cannot write, waits at most 500 ms for locks, and calls only functions of pg_catalog. */

@@ -44,7 +44,7 @@ it.each([13, 18] as const)(
     const shop = copying.databases.find(({ name }) => name === 'shop');
     expect(shop?.tables[0]).toMatchObject({ name: 'public.big', state: 'copying' });
     expect(copying.bytes_done).toBeLessThan(copying.bytes_total);
-    expect(copying.deadline_from).toBe('first_sample');
+    expect(copying.deadline_from).toBe('first_sighting');
     if (version >= 14)
       await watch.until('a time', ({ phase, eta_seconds: eta }) => phase === 'copying' && eta !== undefined && eta > 0);
     const streaming = await watch.untilPhase('streaming');

@@ -1,3 +1,4 @@
+import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
 import type { PartQuery } from '../schema-part.ts';
 import { catalogName, jsonTextArray } from '../sql-fragments.ts';
 
@@ -9,7 +10,7 @@ export const commentParts: PartQuery = {
       ${jsonTextArray(`${catalogName('d.classoid')} || ':' || d.objoid`)} AS depends_on,
       ${jsonTextArray(`format('COMMENT ON %s %s IS %L', ${objectTypeSql}, ${objectIdentitySql}, d.description)`)} AS statements
     FROM pg_description d CROSS JOIN LATERAL pg_identify_object(d.classoid, d.objoid, d.objsubid) o
-    WHERE (d.objoid >= 16384 OR (d.classoid = 'pg_namespace'::regclass AND o.identity IN ('public', '"public"')
+    WHERE (d.objoid >= ${firstNormalObjectId} OR (d.classoid = 'pg_namespace'::regclass AND o.identity IN ('public', '"public"')
         AND d.description <> 'standard public schema'))
       AND d.classoid <> 'pg_largeobject'::regclass`,
 };

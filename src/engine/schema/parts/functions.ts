@@ -1,3 +1,4 @@
+import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
 import type { PartQuery } from '../schema-part.ts';
 import { jsonTextArray, userObjectCondition, userSchemaCondition } from '../sql-fragments.ts';
 
@@ -8,7 +9,7 @@ export const functionParts: PartQuery = {
       format('%s %s.%s(%s)', CASE p.prokind WHEN 'p' THEN 'procedure' ELSE 'function' END, n.nspname, p.proname,
         pg_get_function_identity_arguments(p.oid)) AS name,
       ${jsonTextArray(`'pg_namespace:' || n.oid`)} AS depends_on,
-      ${jsonTextArray(`CASE WHEN l.oid < 16384 THEN 'language:' || l.lanname END`)} AS requirements,
+      ${jsonTextArray(`CASE WHEN l.oid < ${firstNormalObjectId} THEN 'language:' || l.lanname END`)} AS requirements,
       ${jsonTextArray('pg_get_functiondef(p.oid)')} AS statements
     FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace AND ${userSchemaCondition('n')} AND ${userObjectCondition('pg_proc', 'p.oid')}
     JOIN pg_language l ON l.oid = p.prolang

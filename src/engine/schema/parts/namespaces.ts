@@ -1,3 +1,4 @@
+import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
 import type { PartQuery } from '../schema-part.ts';
 import { jsonTextArray, userObjectCondition, userSchemaCondition } from '../sql-fragments.ts';
 
@@ -15,7 +16,7 @@ export const extensionParts: PartQuery = {
     ${jsonTextArray(`'pg_namespace:' || n.oid`)} AS depends_on, ${jsonTextArray(`'extension:' || e.extname`)} AS requirements,
     ${jsonTextArray(`format('CREATE EXTENSION IF NOT EXISTS %I WITH SCHEMA %I', e.extname, n.nspname)`)} AS statements
     FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace
-    WHERE e.oid >= 16384 AND e.extname <> 'plpgsql'`,
+    WHERE e.oid >= ${firstNormalObjectId} AND e.extname <> 'plpgsql'`,
 };
 
 export const collationParts: PartQuery = {

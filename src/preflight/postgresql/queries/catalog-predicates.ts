@@ -5,7 +5,7 @@ import {
   sessionFunctions,
   settingsDependentFunctions,
   tablespaceOid,
-} from './catalog-oids.ts';
+} from '../../../postgresql/catalog-oids.ts';
 
 /**
  * Rows of pg_depend (alias `d`) by which an object calls a function of a user when a row is written or a change is applied:

@@ -1,4 +1,4 @@
-import { firstNormalObjectId } from './catalog-oids.ts';
+import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
 /**
  * Types and those that their values stand in: `part` and `whole`. A domain over the part, an array, a composite (every table is
  * one) or a range of it.

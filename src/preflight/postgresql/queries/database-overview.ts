@@ -1,5 +1,11 @@
+import {
+  catalogOid,
+  firstNormalObjectId,
+  regprocTypes,
+  schemaOid,
+  serverSpecificTypes,
+} from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlQuery, ReadQueryResult } from '../query.ts';
-import { catalogOid, firstNormalObjectId, regprocTypes, schemaOid, serverSpecificTypes } from './catalog-oids.ts';
 import {
   clockPattern,
   dependsOnUserFunctionSql,

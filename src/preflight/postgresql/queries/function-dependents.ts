@@ -1,4 +1,4 @@
-import { catalogOid, firstNormalObjectId, typeOid } from './catalog-oids.ts';
+import { catalogOid, firstNormalObjectId, typeOid } from '../../../postgresql/catalog-oids.ts';
 import { dependsOnUserFunctionSql } from './catalog-predicates.ts';
 /** What calls the functions that are meant, by itself or through an operator. */
 export const functionDependentsCte = (meant: string): string => `

@@ -1,4 +1,4 @@
-import { accessMethodOid, catalogOid, firstNormalObjectId } from './catalog-oids.ts';
+import { accessMethodOid, catalogOid, firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
 import { containingTypesSql } from './containing-types.ts';
 
 /** relpages first: the file is looked at only where the catalogue says nothing. */

@@ -1,5 +1,5 @@
+import { firstNormalObjectId, languageOid } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlQuery } from '../query.ts';
-import { firstNormalObjectId, languageOid } from './catalog-oids.ts';
 import { isNotExtensionMemberSql } from './catalog-predicates.ts';
 import { whenPresent } from './database-overview.ts';
 import { grantMonitorRole } from './grants.ts';

@@ -1,5 +1,5 @@
+import { firstNormalObjectId, functionOid, typeOid } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlQuery } from '../query.ts';
-import { firstNormalObjectId, functionOid, typeOid } from './catalog-oids.ts';
 import { isNotExtensionMemberSql } from './catalog-predicates.ts';
 import { grantMonitorRole } from './grants.ts';
 import { decodeIncompatibleObjects, type IncompatibleObject } from './incompatible-object.ts';

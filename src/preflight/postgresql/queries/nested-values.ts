@@ -1,4 +1,4 @@
-import { firstNormalObjectId } from './catalog-oids.ts';
+import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
 import { isOneOfSql } from './catalog-predicates.ts';
 import { containingTypesSql } from './containing-types.ts';
 import { hasRowsSql } from './row-scan.ts';

@@ -1,5 +1,10 @@
+import {
+  catalogOid,
+  firstNormalObjectId,
+  languageOid,
+  nonImmutableFunctions,
+} from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlQuery } from '../query.ts';
-import { catalogOid, firstNormalObjectId, languageOid, nonImmutableFunctions } from './catalog-oids.ts';
 import { whenPresent } from './database-overview.ts';
 import { decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';

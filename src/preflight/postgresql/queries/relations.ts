@@ -1,6 +1,6 @@
+import { firstNormalObjectId, schemaOid, tablespaceOid } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlRow } from '../../../postgresql/postgresql-row.ts';
 import type { PostgresqlQuery } from '../query.ts';
-import { firstNormalObjectId, schemaOid, tablespaceOid } from './catalog-oids.ts';
 import { isNotPlainTableSql } from './catalog-predicates.ts';
 import { whenPresent } from './database-overview.ts';
 import { decodeBoolean, decodeNumber, decodeText } from './decode.ts';

@@ -1,5 +1,5 @@
+import { firstNormalObjectId, typeOid } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlQuery } from '../query.ts';
-import { firstNormalObjectId, typeOid } from './catalog-oids.ts';
 import { decodeOptionalText, decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
 

@@ -1,5 +1,5 @@
+import { firstNormalObjectId, nameLookupFunctions } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlQuery } from '../query.ts';
-import { firstNormalObjectId, nameLookupFunctions } from './catalog-oids.ts';
 import { dependsOnSessionSql } from './catalog-predicates.ts';
 import { whenPresent } from './database-overview.ts';
 import { decodeBoolean, decodeText } from './decode.ts';

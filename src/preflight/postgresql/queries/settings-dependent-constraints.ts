@@ -1,5 +1,5 @@
+import { dateTimeTypes, settingsDependentFunctions } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlQuery } from '../query.ts';
-import { dateTimeTypes, settingsDependentFunctions } from './catalog-oids.ts';
 import { dependsOnSettingsSql } from './catalog-predicates.ts';
 import { whenPresent } from './database-overview.ts';
 import { decodeBoolean, decodeText } from './decode.ts';

@@ -29,12 +29,14 @@ export function postgresOutageViolations(
 
 function ruleAndHintOf(code: string): readonly [string, string] {
   if (code === '28P01' || code === '28000' || code === 'NO_PASSWORD') {
-    return ['login-refused', 'restore the password, the role and pg_hba.conf: the target logs in with the same credentials'];
+    return [
+      'login-refused',
+      'restore the password, the role and pg_hba.conf: the target logs in with the same credentials',
+    ];
   }
   if (code === 'NO_TLS' || code === 'TLS') return ['tls-changed', 'restore the TLS settings: ssl, certificate and key'];
   if (code === '53300') return ['connections-exhausted', 'close connections, or raise max_connections'];
-  if (code === '3D000')
-    return ['database-dropped', 'restore the database, or stop the migration'];
+  if (code === '3D000') return ['database-dropped', 'restore the database, or stop the migration'];
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return ['dns-changed', 'restore the DNS record of the source'];
   if (code === '57P03' || code === '57P01' || code === '57P02' || code === 'ECONNREFUSED' || code === 'ECONNRESET') {
     return ['source-unreachable', 'start the source: the migration then continues from its slot'];

@@ -9,18 +9,24 @@ import {
   schemaOid,
   tablespaceOid,
   typeOid,
-} from '../../../../src/preflight/postgresql/queries/catalog-oids.ts';
-import { startPostgres } from '../../../fixtures/postgres.ts';
+} from '../../src/postgresql/catalog-oids.ts';
+import { startPostgres } from '../fixtures/postgres.ts';
 
-const folder = new URL('../../../../src/preflight/postgresql/queries/', import.meta.url).pathname;
+const folders = [
+  'preflight/postgresql/queries',
+  'watch/postgresql',
+  'engine/postgresql',
+  'engine/schema',
+  'engine/schema/parts',
+];
 
 test('no query names an object of the system by a bare number', () => {
-  const found = readdirSync(folder)
-    .filter((file) => file !== 'catalog-oids.ts')
+  const found = folders
+    .map((folder) => new URL(`../../src/${folder}/`, import.meta.url).pathname)
+    .flatMap((folder) => readdirSync(folder).map((file) => join(folder, file)))
+    .filter((file) => file.endsWith('.ts'))
     .flatMap((file) => [
-      ...readFileSync(join(folder, file), 'utf8').matchAll(
-        /\b\w*(?:oid|classid|namespace|id|type) (?:=|<>|>=|<) '?[1-9]\d+/g,
-      ),
+      ...readFileSync(file, 'utf8').matchAll(/\b\w*(?:oid|classid|namespace|id|type) (?:=|<>|>=|<) '?[1-9]\d+/g),
     ])
     .map(([text]) => text);
   expect(found).toEqual([]);
