@@ -31,35 +31,35 @@ import type { ProfileSession } from './session/profile-session.ts';
 import { createFixedTokenSession, loginHints, requireSessionBinding } from './session/session-binding.ts';
 import { createWriteAheadJournal } from './session/write-ahead-journal.ts';
 
-/** The only wiring: from the machine and the words typed to the services a command asks for, each made on first use. */
+/** What a command works with. Each service is created on first use. This file is the only place where services are wired. */
 export interface Context {
   readonly host: Host;
   readonly globals: ParsedArgs;
   readonly output: Output;
   readonly prompts: Prompts;
-  /** What is going on, on stderr of a terminal; lines elsewhere. */
+  /** Progress on stderr. */
   readonly progress: ProgressReporter;
-  /** config.json as it is. Throws DamagedConfig. */
+  /** The content of config.json. Throws DamagedConfigError. */
   readonly config: () => ConfigFile;
-  /** The one precedence, with a command's own options on top. */
+  /** The settings of this run; `options` are those of the command and have the highest precedence. */
   readonly settings: (options?: SettingOverrides) => ProfileSettings;
-  /** A profile as config.json has it, whatever was typed for this run; for commands that look at several. */
+  /** The settings of a stored profile, without the options of this run; for commands that list profiles. */
   readonly storedSettings: (profile: string) => ProfileSettings;
-  /** Reads config.json again under its lock, lets it be changed, and forgets what was read before. */
+  /** Reads config.json under its lock, applies `change` and discards the cached content. */
   readonly changeConfig: <T>(change: (config: ConfigFile) => T) => Promise<T>;
   readonly profilePaths: (profile: string) => ProfilePaths;
   readonly store: (settings: ProfileSettings) => CredentialStore;
-  /** A bearer for the resource API: the stored session, or `CLOUDCTL_ACCESS_TOKEN`. */
+  /** The access token for the resource API: the stored session, or `CLOUDCTL_ACCESS_TOKEN`. */
   readonly session: (settings: ProfileSettings) => ProfileSession;
   readonly api: (settings: ProfileSettings) => Promise<Api>;
   readonly send: (options?: Pick<HttpSenderOptions, 'fresh'>) => Promise<HttpSender>;
-  /** The admin API of the sandbox that runs. */
+  /** The admin API of the running sandbox. */
   readonly sandbox: (adminUrl: string | undefined) => Promise<SandboxAdminApi>;
   readonly client: (settings: ProfileSettings, binding: SessionBinding) => Promise<OAuthClient>;
   readonly lock: (path: string) => Promise<HeldLock>;
-  /** Throws when the environment would print or expose requests with secrets. */
+  /** Throws if an environment variable would expose secrets of requests, such as NODE_DEBUG=http. */
   readonly requireSafe: () => void;
-  /** Milliseconds of one HTTP request. */
+  /** Time limit of one HTTP request, in milliseconds. */
   readonly timeout: number;
 }
 
@@ -104,7 +104,7 @@ export async function createContext(host: Host, globals: ParsedArgs): Promise<Co
   const requireSafe = (): void => refuseUnsafeEnvironment(host);
   const send = async (options: Pick<HttpSenderOptions, 'fresh'> = {}): Promise<HttpSender> => {
     const sending = await host.createSender({ env: host.env, trace, ...options });
-    // The token endpoint has a deadline of its own (refresh.md step 7), which a person may shorten. Calls of the API carry theirs.
+    // Requests to the token endpoint have their own time limit, which --timeout shortens. API requests carry theirs.
     const isShortened = options.fresh === true && globals.value('timeout') !== undefined;
     return isShortened ? withRequestDeadline(sending, timeout) : sending;
   };
@@ -131,7 +131,7 @@ export async function createContext(host: Host, globals: ParsedArgs): Promise<Co
     noInput: globals.has('no-input'),
     yes: globals.has('yes'),
     color,
-    // It would be drawn over the question again and again.
+    // The progress text would be drawn over the prompt.
     before: () => progress.stop(),
   });
   const store = (current: ProfileSettings): CredentialStore => {
@@ -180,12 +180,12 @@ export async function createContext(host: Host, globals: ParsedArgs): Promise<Co
   const sandbox = async (adminUrl: string | undefined): Promise<SandboxAdminApi> => {
     const admin = resolveSandboxAdmin(host.folders.state, host.env, adminUrl);
     if (admin !== undefined) return createSandboxAdminApi(await send(), admin.adminUrl, admin.adminToken);
-    throw new CliError('not_found', 'no running sandbox is known', {
+    throw new CliError('not_found', 'no sandbox is running', {
       detail:
         adminUrl === undefined
           ? undefined
-          : 'for --admin-url the admin token is needed as well, in CLOUDCTL_SANDBOX_ADMIN_TOKEN',
-      hint: '`cloudctl sandbox start`',
+          : '--admin-url also requires the admin token in CLOUDCTL_SANDBOX_ADMIN_TOKEN',
+      hint: 'start one: `cloudctl sandbox start`',
     });
   };
   return {
@@ -211,7 +211,7 @@ export async function createContext(host: Host, globals: ParsedArgs): Promise<Co
   };
 }
 
-/** The secret of the environment belongs to the application the settings name, and goes to no other server. */
+/** The client secret of the environment belongs to the application of the settings, and is sent to no other server. */
 function environmentClientSecret(
   { clientSecret, values }: ProfileSettings,
   { authOrigin, clientId }: SessionBinding,
@@ -222,10 +222,7 @@ function environmentClientSecret(
 function requireBaseUrl(settings: ProfileSettings): string {
   const base = settings.values.base_url;
   if (base === undefined)
-    throw usageError(
-      'base_url is missing',
-      'give it with --base-url or CLOUDCTL_BASE_URL, or run `cloudctl auth setup`',
-    );
+    throw usageError('base_url is missing', 'pass --base-url, set CLOUDCTL_BASE_URL, or run `cloudctl auth setup`');
   return base;
 }
 
@@ -234,7 +231,7 @@ function refuseUnsafeEnvironment(host: Host): void {
   if (hazard === undefined) return;
   throw usageError(
     `cannot send secrets while ${hazard.variable} is set to ${hazard.value}`,
-    `\`unset ${hazard.variable}\``,
+    `run \`unset ${hazard.variable}\``,
     `${hazard.variable}=${hazard.value} ${hazard.why}`,
   );
 }

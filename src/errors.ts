@@ -1,7 +1,4 @@
-/**
- * Every error code a user can meet, with the exit status it ends the program with.
- * The list is closed: scripts match on these words (docs/errors.md).
- */
+/** Every error code with its exit code. The list is closed, because scripts match on these codes (docs/errors.md). */
 export const exitCodes = {
   usage: 2,
   config_invalid: 2,
@@ -41,24 +38,24 @@ export const exitCodes = {
 } as const;
 
 export type ErrorCode = keyof typeof exitCodes;
-/** 0 done, 1 failed, 2 usage, 3 preflight, 4 authentication, 5 partly done, 6 unreachable, 130/143 interrupted. */
+/** 0 success, 1 failure, 2 usage, 3 preflight, 4 authentication, 5 partial success, 6 unreachable, 130/143 interrupted. */
 export type ExitCode = 0 | 143 | (typeof exitCodes)[ErrorCode];
 
 export interface ErrorParts {
-  /** Facts: what was seen and where. Never a secret, never a URL's query. */
+  /** Facts with units. Never a secret, never the query of a URL. */
   readonly detail?: string | undefined;
-  /** One action, with a command that can be pasted. */
+  /** One action in the imperative, with a command that can be pasted. */
   readonly hint?: string | undefined;
-  /** HTTP status of the answer that caused it. */
+  /** HTTP status of the response that caused the error. */
   readonly status?: number | undefined;
-  /** `x-request-id` of the answer that caused it. */
+  /** `x-request-id` of the response that caused the error. */
   readonly requestId?: string | undefined;
-  /** Overrides the table, for a result that was already reported another way (143 for SIGTERM, partial batches). */
+  /** Replaces the exit code of the table: 143 for SIGTERM, partial batches. */
   readonly exitCode?: ExitCode | undefined;
   readonly cause?: unknown;
 }
 
-/** An error whose words are meant for the user: PostgreSQL's three parts (primary, detail, hint). */
+/** An error for the user in three parts, as in PostgreSQL: primary message, detail, hint. */
 export class CliError extends Error {
   override readonly name = 'CliError';
   readonly code: ErrorCode;
@@ -79,12 +76,12 @@ export class CliError extends Error {
   }
 }
 
-/** Wrong words on the command line (exit 2). */
+/** An error in the command line (exit 2). */
 export function usageError(message: string, hint?: string, detail?: string): CliError {
   return new CliError('usage', message, { hint, detail });
 }
 
-/** The wire shape of contract.md §7: absent parts are left out. */
+/** The JSON form of an error. Absent parts are omitted. */
 export function errorJson(error: CliError): object {
   return {
     error: {

@@ -1,10 +1,10 @@
 /**
- * A number of a JSON text that a double would change: digits beyond 2^53, `1.0`, `1e400`. It leaves as it came
- * (https://www.rfc-editor.org/rfc/rfc8259#section-6 lets a number be as long as it likes).
+ * A number of a JSON text that a double would change: more digits than 2^53, `1.0`, `1e400`. It is printed as it was received
+ * (https://www.rfc-editor.org/rfc/rfc8259#section-6 does not limit the digits of a number).
  */
 export interface ExactNumber {
   readonly [digits]: string;
-  /** Never what is printed: `exactJson` writes the digits. */
+  /** A placeholder that `stringifyExact` replaces by the digits. */
   toJSON(): string;
   toString(): string;
 }
@@ -15,13 +15,13 @@ export function isExactNumber(value: unknown): value is ExactNumber {
   return typeof value === 'object' && value !== null && digits in value;
 }
 
-/** What JSON.parse makes of a text, which throws what it throws; but numbers that would not leave as they came are kept as they are. */
+/** JSON.parse, but numbers that a double would change become ExactNumber. Throws what JSON.parse throws. */
 export function parseExact(text: string): unknown {
   const value: unknown = JSON.parse(text);
   return mayLosePrecision.test(text) ? parseKeepingNumbers(text) : value;
 }
 
-/** What JSON.stringify makes of a value, with such numbers as they came. */
+/** JSON.stringify, but each ExactNumber is written with its original digits. */
 export function stringifyExact(value: unknown, indent?: number): string | undefined {
   const text: string | undefined = JSON.stringify(value, null, indent);
   return text?.includes(quotedPlaceholder) === true
@@ -29,7 +29,7 @@ export function stringifyExact(value: unknown, indent?: number): string | undefi
     : text;
 }
 
-/** A noncharacter: it is seldom met in a text, and where it is, that costs time and nothing else. */
+/** A Unicode noncharacter, which texts rarely contain. A text that does only costs time. */
 const placeholder = '\uFDD0';
 const quotedPlaceholder = `"${placeholder}"`;
 
@@ -38,8 +38,8 @@ function createExactNumber(text: string): ExactNumber {
 }
 
 /**
- * Where a value may begin, a number that may not be what a double is written as: with 16 digits or more, an exponent, a last
- * digit 0 behind the point, six of them before any other, or less than none. In strings it is found in vain.
+ * Finds a number that JSON.stringify may write differently: 16 or more digits, an exponent, a trailing zero after the point,
+ * six zeros after it, or -0. A match inside a string only costs time.
  */
 const mayLosePrecision =
   /(?:^|[[:,])\s*-?(?:\d{16}|[\d.]{17}|\d+(?:\.\d+)?[eE]|\d+\.\d*0(?!\d)|0\.000000|(?<=-)0(?![.\d]))/;
@@ -51,7 +51,7 @@ interface OpenContainer {
   readonly values: unknown[];
 }
 
-/** The same text once more; that it is JSON is known. It may be as deep as JSON.parse lets it. */
+/** Parses the text, which is known to be JSON. Uses no recursion, so that it may be as deep as for JSON.parse. */
 function parseKeepingNumbers(text: string): unknown {
   const open: OpenContainer[] = [];
   let values: unknown[] = [];
@@ -70,7 +70,7 @@ function parseKeepingNumbers(text: string): unknown {
   return whole[0];
 }
 
-/** Of names and values in turn; of two of a name the last one counts, and `__proto__` is a name like any other. */
+/** Builds an object from alternating names and values. The last of equal names counts; `__proto__` is an ordinary name. */
 function objectFromParts(parts: readonly unknown[]): unknown {
   const entries: [string, unknown][] = [];
   for (let at = 0; at < parts.length; at += 2) entries.push([String(parts[at]), parts[at + 1]]);

@@ -2,18 +2,18 @@ import { type ExactNumber, isExactNumber, parseExact } from './exact.ts';
 
 export type JsonRecord = Readonly<Record<string, unknown>>;
 
-/** Decoders begin here: what came from outside is `unknown` until it was looked at. */
+/** Parses JSON from outside the program. The value is `unknown` until a decoder has checked it. */
 export function parseJson(text: string): { readonly ok: true; readonly value: unknown } | { readonly ok: false } {
   try {
-    // A mark of the byte order may be passed over (RFC 8259 §8.1).
+    // A byte order mark may be ignored (RFC 8259 §8.1).
     return { ok: true, value: JSON.parse(text.startsWith('\uFEFF') ? text.slice(1) : text) };
   } catch {
-    // The engine's message quotes the text, which may hold a secret: it goes no further.
+    // The message of the engine quotes the text, which may contain a secret, so it is dropped.
     return { ok: false };
   }
 }
 
-/** The same for what is handed on: numbers that a double would change are kept as they came. */
+/** The same for data that is printed again: numbers that a double cannot represent keep their digits. */
 export function parseExactJson(text: string): ReturnType<typeof parseJson> {
   try {
     return { ok: true, value: parseExact(text.startsWith('\uFEFF') ? text.slice(1) : text) };
@@ -31,7 +31,7 @@ export function stringField(record: JsonRecord, key: string): string | undefined
   return typeof value === 'string' ? value : undefined;
 }
 
-/** To be reckoned with; `exactOf` gives what is shown. */
+/** A number to compute with; see `exactNumberField` for a number to print. */
 export function numberField(record: JsonRecord, key: string): number | undefined {
   const held = record[key];
   const value = isExactNumber(held) ? Number(held) : held;

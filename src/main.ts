@@ -8,7 +8,7 @@ import type { Host } from './platform/host.ts';
 import { systemHost } from './platform/system-host.ts';
 import { version } from './version.ts';
 
-/** The whole program in one call. `argv` are the words after the program's name. */
+/** Runs the whole program. `argv` are the arguments after the program's name. Prints errors; never throws. */
 export async function run(argv: readonly string[], host: Host): Promise<ExitCode> {
   let json = isJsonErrorOutput(argv, host.env);
   try {
@@ -23,10 +23,10 @@ export async function run(argv: readonly string[], host: Host): Promise<ExitCode
       env: host.env,
       profileNames: () => [...readConfig(host.folders.config).profiles.keys()],
       makeContext: async (globals) => {
-        // Help is answered without it.
+        // Loaded here because help does not need it.
         const { createContext } = await import('./context.ts');
         const context = await createContext(host, globals);
-        // Only now the format of the profile is known as well.
+        // The output format of the profile is known only now.
         json = context.output.format === 'json' || context.output.format === 'ndjson';
         return context;
       },
@@ -41,9 +41,9 @@ export async function run(argv: readonly string[], host: Host): Promise<ExitCode
 
 const programExamples = [
   { text: 'Try everything without an account', command: 'cloudctl sandbox start' },
-  { text: 'Name the servers and the application, then log in', command: 'cloudctl auth setup && cloudctl auth login' },
+  { text: 'Set up a profile, then log in', command: 'cloudctl auth setup && cloudctl auth login' },
   {
-    text: 'Is a database ready to be migrated?',
+    text: 'Check whether a database can be migrated',
     command: 'cloudctl db preflight --source postgres://USER@HOST/DBNAME',
   },
 ];
@@ -54,12 +54,12 @@ async function toDescribedError(thrown: unknown): Promise<CliError> {
   return explainDamagedConfig(thrown);
 }
 
-/** A server that runs for hours has the time to compile, and the room. `sandbox` alone may be the name of a profile. */
+/** Whether the program runs as a server for a long time. The word `sandbox` alone may be the name of a profile. */
 export function isSandboxStart(argv: readonly string[]): boolean {
   return argv.some((word, at) => word === 'sandbox' && argv[at + 1] === 'start');
 }
 
-/** The same on this machine. */
+/** Runs the program on this machine. Clients tune V8 for a short run when they use the network; the sandbox does not. */
 export function runOnSystem(argv: readonly string[]): Promise<ExitCode> {
   const onNetwork = async (): Promise<void> => (await import('./platform/v8-flags.ts')).tuneV8ForClient();
   return run(argv, systemHost(isSandboxStart(argv) ? {} : { onNetwork }));

@@ -1,8 +1,8 @@
 const inspectSymbol = Symbol.for('nodejs.util.inspect.custom');
 
 /**
- * A value that does not print: string conversion, JSON and `util.inspect` give `shown` instead.
- * `reveal()` belongs only where the value leaves the process for its rightful place.
+ * A secret value that is never printed: string conversion, JSON and `util.inspect` return `display` instead.
+ * `reveal()` is allowed only where the value leaves the process (a test lists those files).
  */
 export class Secret {
   readonly #value: string;
@@ -30,12 +30,12 @@ export class Secret {
   }
 }
 
-/** A URL whose query carries secrets (spec.md §4.2): it prints as origin and path. */
+/** A URL whose query contains secrets (spec.md §4.2). It prints as origin and path. */
 export function secretUrl(url: URL): Secret {
   return new Secret(url.href, `${url.origin}${url.pathname}`);
 }
 
-/** Text of a server without the secrets that were sent to it, however it spells them: whoever repeats a request must not make us print it. */
+/** Removes secrets in every usual encoding from the text of a server, which may repeat the request that contained them. */
 export function redactSecrets(text: string, secrets: readonly Secret[]): string {
   return secrets.reduce(
     (left, secret) => encodingsOf(secret).reduce((rest, spelling) => rest.replaceAll(spelling, secret.display), left),
@@ -43,7 +43,7 @@ export function redactSecrets(text: string, secrets: readonly Secret[]): string 
   );
 }
 
-/** Kept, because a token goes with thousands of requests and is looked for in every answer. */
+/** Cached, because a token is sent with thousands of requests and searched in every response. */
 const encodingCache = new WeakMap<Secret, readonly string[]>();
 
 function encodingsOf(secret: Secret): readonly string[] {
@@ -53,7 +53,7 @@ function encodingsOf(secret: Secret): readonly string[] {
 }
 
 function encodeAllWays(value: string): readonly string[] {
-  // A value this short stands in any text by chance, and tells nothing.
+  // A shorter value occurs in any text by chance.
   if (value.length < 8) return [];
   const bytes = Buffer.from(value);
   return [

@@ -1,4 +1,4 @@
 declare const __VERSION__: string | undefined;
 
-/** The package's version; the build puts it in. Running from the sources it is unknown. */
+/** The version of the package, which the build inserts. It is unknown when running from the sources. */
 export const version: string = typeof __VERSION__ === 'string' ? __VERSION__ : '0.0.0-source';

@@ -3,8 +3,9 @@ import type { CommandGroup, LazyCommand } from '../src/cli/command.ts';
 import { commandTree } from '../src/commands/index.ts';
 import type { Context } from '../src/context.ts';
 import { isSandboxStart, run } from '../src/main.ts';
-import { createSandboxHost, runCloudctl, sandboxEnvironment } from './commands/run-cloudctl.ts';
+import { createSandboxHost, runCloudctl, sandboxEnvironment, stableText } from './commands/run-cloudctl.ts';
 import { closedOrigin, reply, serverFor } from './fixtures/broken-server.ts';
+import { expectGolden } from './fixtures/golden.ts';
 import { memoryKeychain, testHost } from './fixtures/host.ts';
 import { seedSession } from './fixtures/session.ts';
 import { sandboxFor } from './sandbox/requests.ts';
@@ -29,25 +30,25 @@ describe('the exit status', () => {
   });
 
   it('is 0 for the help of the program, which shows what to try first', async () => {
-    expect((await runCloudctl(testHost(), [])).out).toMatch(/^Examples:\n {2}# .+\n {2}\$ cloudctl sandbox start$/m);
+    expect((await runCloudctl(testHost(), [])).out).toMatch(/\n {2}\$ cloudctl sandbox start\n/);
   });
 
   it.each([
-    [['nope'], /unknown command "nope"/],
-    [['droplet', 'list'], /did you mean `cloudctl droplets`/],
-    [['droplets', 'list', '--nope'], /unknown option --nope/],
-    [['droplets', 'list', '-o', 'xml'], /unknown value "xml" for --output/],
-    [['droplets', 'list', '--format', 'Nmae'], /unknown column "Nmae"[\s\S]*known columns: ID, Name/],
-    [['droplets', 'list', '--timeout', '0s'], /--timeout/],
-    [['droplets', 'list', '--timeout', 'soon'], /--timeout/],
-    [['droplets', 'list', '--profile', 'A B'], /profile name/],
-    [['droplets', 'list', '--base-url', 'http://cloud.example'], /--base-url is an http address/],
-    [['auth', 'status', '--profile', 'nope'], /profile "nope" is unknown/],
-  ])('is 2 for wrong words: %j', async (words, message) => {
+    [['nope']],
+    [['droplet', 'list']],
+    [['droplets', 'list', '--nope']],
+    [['droplets', 'list', '-o', 'xml']],
+    [['droplets', 'list', '--format', 'Nmae']],
+    [['droplets', 'list', '--timeout', '0s']],
+    [['droplets', 'list', '--timeout', 'soon']],
+    [['droplets', 'list', '--profile', 'A B']],
+    [['droplets', 'list', '--base-url', 'http://cloud.example']],
+    [['auth', 'status', '--profile', 'nope']],
+  ])('is 2 for wrong arguments: %j', async (words) => {
     const sandbox = await sandboxFor();
     const ran = await runCloudctl(await createSandboxHost(sandbox), words);
     expect(ran).toMatchObject({ code: 2, out: '' });
-    expect(ran.err).toMatch(message);
+    expectGolden('errors', stableText(ran));
     expect(ran.err).toMatch(/^error: /);
   });
 

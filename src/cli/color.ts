@@ -1,6 +1,6 @@
 import type { Environment, Sink } from '../platform/host.ts';
 
-/** The few styles the program uses; without colour each gives its text back. */
+/** The styles that the program uses. Without colour each returns its text unchanged. */
 export interface TerminalStyles {
   readonly bold: (text: string) => string;
   readonly dim: (text: string) => string;
@@ -16,7 +16,7 @@ export interface ColorOptions {
   readonly noColor: boolean;
 }
 
-/** Colour belongs on a terminal; the option, FORCE_COLOR and NO_COLOR (https://no-color.org) decide in this order. */
+/** Whether to print colour: `--no-color`, then FORCE_COLOR, then NO_COLOR (https://no-color.org), else whether it is a terminal. */
 export function isColorEnabled({ sink, env, noColor }: ColorOptions): boolean {
   if (noColor) return false;
   const force = env.FORCE_COLOR;

@@ -12,15 +12,15 @@ export interface Column<T> {
   readonly extra?: boolean;
 }
 
-/** How a thing or a list of things shows outside JSON. */
+/** How an object or a list of objects is shown in formats with columns. */
 export interface ListView<T> {
-  /** All that are known. */
+  /** Every column that `--format` accepts. */
   readonly columns: readonly Column<T>[];
-  /** Made to be pasted: a table of it is not cut to the terminal. */
+  /** The table is not cut to the width of the terminal, because its cells are meant to be pasted. */
   readonly untruncated?: boolean;
 }
 
-/** The columns to print: those of `--format` in its order, else all that are not extra. An unknown name is a usage error. */
+/** The columns to print: those of `--format` in its order, else every column that is not extra. Throws a usage error for an unknown name. */
 export function pickColumns<T>(
   known: readonly Column<T>[],
   wanted: readonly string[] | undefined,
@@ -38,7 +38,7 @@ export function pickColumns<T>(
   });
 }
 
-/** Columns of data whose shape nobody knew before, such as the result of a query: every key met, in order. */
+/** The columns of rows whose shape is not known before, such as the result of a query: every key, in order of appearance. */
 export function columnsFromRows(
   rows: readonly Readonly<Record<string, unknown>>[],
 ): readonly Column<Readonly<Record<string, unknown>>>[] {
@@ -49,7 +49,7 @@ export function columnsFromRows(
   }));
 }
 
-/** A scalar as it is, anything deeper as JSON. */
+/** A scalar unchanged, an object or a list as JSON. */
 export function toCell(value: unknown): Cell {
   switch (typeof value) {
     case 'string':
@@ -62,7 +62,7 @@ export function toCell(value: unknown): Cell {
   }
 }
 
-/** The picked columns of a row as an object, with the columns' names as keys. */
+/** The chosen columns of a row as an object with the column names as keys. */
 export function rowObject<T>(row: T, columns: readonly Column<T>[]): Readonly<Record<string, Cell>> {
   return Object.fromEntries(columns.map(({ name, value }) => [name, value(row) ?? null]));
 }
@@ -72,7 +72,7 @@ function unknownColumnError(name: string, known: readonly string[]) {
   return usageError(
     `unknown column "${printableInput(name)}"`,
     meant === undefined
-      ? `choose among the known ones, as in \`--format ${known.slice(0, 2).join(',')}\``
+      ? `use known columns, such as \`--format ${known.slice(0, 2).join(',')}\``
       : `did you mean \`--format ${meant}\`?`,
     `known columns: ${known.join(', ')}`,
   );

@@ -10,7 +10,7 @@ export interface ErrorStyle {
   readonly color: boolean;
 }
 
-/** `error:`, `detail:` and `hint:` on stderr, as PostgreSQL has them, or the error shape of the contract in JSON. */
+/** Prints `error:`, `detail:` and `hint:` to stderr, or one JSON object (docs/errors.md). */
 export async function printError(error: CliError, { stderr, json, color }: ErrorStyle): Promise<void> {
   if (json) {
     await stderr.write(`${JSON.stringify(errorJson(sanitizeError(error)))}\n`);
@@ -22,18 +22,19 @@ export async function printError(error: CliError, { stderr, json, color }: Error
   await stderr.write(parts.join(''));
 }
 
-/** Whatever was thrown, as an error with words for the user; what is not a CliError is a bug of the program. */
+/** Converts anything thrown to an error for the user. What is not a CliError is a bug of the program: code `internal`. */
 export function toCliError(thrown: unknown): CliError {
   if (thrown instanceof CliError) return thrown;
-  const reason = thrown instanceof Error ? `${thrown.name}: ${thrown.message}` : `a ${typeof thrown} was thrown`;
+  const reason =
+    thrown instanceof Error ? `${thrown.name}: ${thrown.message}` : `thrown value of type ${typeof thrown}`;
   return new CliError('internal', 'internal error', {
     detail: sanitizeLine(redactSuspectedSecrets(sanitizeLine(reason, 100_000))),
-    hint: 'this is a bug; please report it with the command you typed, without its secrets, and the output of `cloudctl doctor`',
+    hint: 'report this bug with the command (without its secrets) and the output of `cloudctl doctor`',
     cause: thrown,
   });
 }
 
-/** Whether errors are JSON, judged by the words and the environment alone: for errors met before anything else is known. */
+/** Whether errors are printed as JSON, from the arguments and the environment alone: for errors before the settings are known. */
 export function isJsonErrorOutput(argv: readonly string[], env: Environment): boolean {
   let format = env.CLOUDCTL_OUTPUT;
   for (const [at, word] of argv.entries()) {
@@ -45,7 +46,7 @@ export function isJsonErrorOutput(argv: readonly string[], env: Environment): bo
 }
 
 function errorPart(label: string, text: string | undefined): string {
-  // Further lines are set in, so that they are not taken for a part of their own.
+  // Further lines are indented, so that they are not read as another part.
   return text === undefined ? '' : `${label} ${text.replaceAll('\n', '\n  ')}\n`;
 }
 
@@ -60,7 +61,7 @@ function sanitizeError(error: CliError): CliError {
   });
 }
 
-// A library's message may quote a URL with its query, a header or a body.
+// The message of a library may quote a URL with its query, a header or a body.
 function redactSuspectedSecrets(text: string): string {
   return text
     .replace(/([a-z][a-z0-9+.-]*:\/\/)[^\s/@]*@/gi, '$1')

@@ -1,29 +1,29 @@
 import type { OptionSpec } from './command.ts';
 
-/** The options every command takes (contract.md §1). */
+/** The options of every command. */
 export const globalOptions: readonly OptionSpec[] = [
-  { name: 'profile', valueName: 'NAME', description: 'the profile to use', completion: 'profile' },
+  { name: 'profile', valueName: 'NAME', description: 'profile to use', completion: 'profile' },
   {
     name: 'output',
     short: 'o',
     valueName: 'FORMAT',
-    description: 'how data is printed: table, json, ndjson, yaml or csv',
+    description: 'output format: table, json, ndjson, yaml or csv (default: table)',
     choices: ['table', 'json', 'ndjson', 'yaml', 'csv'],
   },
-  { name: 'format', valueName: 'COL,COL', multiple: 'list', description: 'the columns to print' },
-  { name: 'no-header', description: 'leave the header line out' },
-  { name: 'query', valueName: 'JMESPATH', description: 'filter the data before it is printed' },
+  { name: 'format', valueName: 'COL,COL', multiple: 'list', description: 'columns to print, in this order' },
+  { name: 'no-header', description: 'omit the header line' },
+  { name: 'query', valueName: 'JMESPATH', description: 'JMESPath expression that filters or reshapes the data' },
   { name: 'auth-url', valueName: 'URL', description: 'origin of the authorization server' },
   { name: 'base-url', valueName: 'URL', description: 'origin of the resource API' },
-  { name: 'no-input', description: 'never ask; a missing value is an error' },
+  { name: 'no-input', description: 'never prompt; a missing value is an error' },
   { name: 'yes', short: 'y', description: 'answer yes to every confirmation' },
-  { name: 'quiet', short: 'q', description: 'no progress and no notices' },
-  { name: 'trace', description: 'print each HTTP request on stderr, without its secrets' },
-  { name: 'timeout', valueName: 'DURATION', description: 'the limit of one HTTP request, as in 90s, 5m or 2h (30s)' },
-  { name: 'no-color', description: 'no colour' },
+  { name: 'quiet', short: 'q', description: 'print no progress and no notices' },
+  { name: 'trace', description: 'print each HTTP request on stderr, with secrets removed' },
+  { name: 'timeout', valueName: 'DURATION', description: 'time limit of one HTTP request: 90s, 5m, 2h (default: 30s)' },
+  { name: 'no-color', description: 'print without colour' },
 ];
 
-/** Taken at every level as well; the parser answers them itself. */
+/** Accepted by every group and command too; the parser answers them. */
 export const helpOptions: readonly OptionSpec[] = [
   { name: 'help', short: 'h', description: 'print help' },
   { name: 'version', short: 'V', description: 'print the version' },

@@ -6,13 +6,13 @@ import { globalOptions, helpOptions } from './global-options.ts';
 import { formatOptionTerm } from './synopsis.ts';
 
 export interface HelpTopic<C> {
-  /** The program's name and the commands below it. */
+  /** The words of the command, with the program's name. */
   readonly path: readonly string[];
   readonly node: CommandGroup<C> | LazyCommand<C>;
 }
 
 export interface HelpStyle {
-  /** Width of the terminal; undefined when it is none. */
+  /** Width of the terminal; undefined when the output is not a terminal. */
   readonly columns: number | undefined;
   readonly color: boolean;
 }
@@ -85,7 +85,7 @@ function optionEntries(options: readonly OptionSpec[]): readonly HelpEntry[] {
   }));
 }
 
-// Choices that the description names already are not said twice.
+// Choices that the description names already are not repeated.
 function withChoices(description: string, choices: readonly string[] | undefined): string {
   if (choices === undefined || choices.every((choice) => description.includes(choice))) return description;
   return `${description}: ${choices.join(', ')}`;
@@ -100,12 +100,12 @@ function entriesSection(title: string, items: readonly HelpEntry[], page: HelpLa
   const widest = Math.max(...items.map(({ term }) => term.length));
   const column = Math.min(widest, Math.floor(page.width / 2) - 4);
   const lines = items.flatMap(({ term, text }) => {
-    // A word too long for its column moves the text to the left: a terminal would cut it.
+    // A word that is wider than the text column moves the column to the left, so that the terminal does not cut it.
     const longest = Math.max(...text.split(' ').map((word) => word.length));
     const indent = Math.min(column + 2, Math.max(4, page.width - 2 - longest));
     const [first = '', ...more] = wrap(text, page.width - 2 - indent, 0).split('\n');
     const rest = more.map((line) => ' '.repeat(indent) + line);
-    // A term too long for its column has the line to itself.
+    // A term that is wider than its column has a line of its own.
     return term.length > indent - 2
       ? [page.paint.cyan(term), `${' '.repeat(indent)}${first}`, ...rest]
       : [`${page.paint.cyan(term)}${' '.repeat(indent - term.length)}${first}`, ...rest];
@@ -119,7 +119,7 @@ function summarySentence(summary: string, { width }: HelpLayout): string {
 }
 
 function paragraphs(text: string, { width }: HelpLayout): string {
-  // A line that is set in stays as it is: it is an example of something.
+  // Indented lines are examples and are not wrapped.
   return text
     .trim()
     .split(/\n{2,}/)

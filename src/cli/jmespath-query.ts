@@ -3,14 +3,14 @@ import { usageError } from '../errors.ts';
 import { replaceExactNumbers } from './number-placeholders.ts';
 import { sanitizeLine } from './sanitize.ts';
 
-/** A checked JMESPath expression (https://jmespath.site): data in, data out. */
+/** A compiled JMESPath expression (https://jmespath.site), called with the data. */
 export interface JmespathQuery {
   (data: unknown): unknown;
-  /** Whether it looks at each element of a list by itself: then the parts of a list give the parts of the result. */
+  /** Whether the result of a list is the results of its parts: then a list can be queried page by page. */
   readonly isItemwise: boolean;
 }
 
-/** A bad expression is a usage error, and known before any request is made. */
+/** Compiles an expression. Throws a usage error before any request is made if it is not valid. */
 export async function compileJmespath(text: string): Promise<JmespathQuery> {
   const { compile, TreeInterpreter } = await import('@jmespath-community/jmespath');
   const attempt = <T>(work: () => T): T => {
@@ -34,10 +34,10 @@ export async function compileJmespath(text: string): Promise<JmespathQuery> {
 
 type Expression = ReturnType<typeof import('@jmespath-community/jmespath')['compile']>;
 
-/** The whole, whatever stands before it. */
+/** The node `$`, which means the whole input wherever it is used. */
 const rootNodeMarker = '"type":"Root"';
 
-/** Projections of the list itself, one after another; `[0]`, `[:5]`, `length(@)` and `sort(@)` want the list whole. */
+/** True for projections of the list itself. `[0]`, `[:5]`, `length(@)` and `sort(@)` need the whole list. */
 function isElementwise(node: Expression): boolean {
   switch (node.type) {
     case 'Identity':
@@ -58,13 +58,13 @@ function isElementwise(node: Expression): boolean {
 function queryError(error: unknown) {
   const reason = error instanceof Error ? sanitizeLine(error.message) : 'unknown reason';
   return usageError(
-    'cannot use the expression of --query',
-    'write it as in `--query "[?status==\'active\'].name"`; https://jmespath.site describes the language',
+    '--query is not a valid JMESPath expression',
+    'use a form such as `--query "[?status==\'active\'].name"` (see https://jmespath.site)',
     reason,
   );
 }
 
-// What came out of JSON is data; undefined alone is not.
+// JSON has every value but undefined.
 function isJsonValue(value: unknown): value is JSONValue {
   return value !== undefined;
 }

@@ -1,13 +1,13 @@
 import { isExactNumber } from '../exact.ts';
 
-/** Data that a language of doubles can reckon with, and the way back from what it made of it. */
+/** Data whose exact numbers were replaced by doubles, and the function that restores them in a result. */
 export interface NumberPlaceholders {
   readonly data: unknown;
-  /** What was only passed on is as it was: lists and objects are the very same ones, and numbers beyond 2^53 have their digits. */
+  /** Puts the original values back: unchanged lists and objects are identical, and numbers beyond 2^53 have all digits. */
   readonly restore: (result: unknown) => unknown;
 }
 
-/** Doubles in place of the numbers that are none (src/exact.ts); undefined where there is no such number. */
+/** Replaces exact numbers (src/exact.ts) by doubles, which JMESPath can compute with; undefined if the data has none. */
 export function replaceExactNumbers(data: unknown): NumberPlaceholders | undefined {
   const exact = new Map<string, unknown>();
   const taken = new Set<number>();
@@ -29,7 +29,7 @@ export function replaceExactNumbers(data: unknown): NumberPlaceholders | undefin
   };
 }
 
-/** Every exact number by its digits, and the doubles beyond 2^53 that are what they say. */
+/** Collects every exact number by its digits, and the ordinary doubles beyond 2^53. */
 function collectNumbers(value: unknown, exact: Map<string, unknown>, taken: Set<number>): void {
   if (isExactNumber(value)) exact.set(String(value), value);
   else if (typeof value === 'number' && isLarge(value)) taken.add(value);
@@ -37,7 +37,7 @@ function collectNumbers(value: unknown, exact: Map<string, unknown>, taken: Set<
     for (const one of Object.values(value)) collectNumbers(one, exact, taken);
 }
 
-/** Each whole number beyond 2^53 has a double of its own, the nearest that is free, so that it is known again; and in their order. */
+/** Assigns to each whole number beyond 2^53 the nearest unused double, in ascending order, so that it can be restored. */
 function assignDoubles(texts: readonly string[], taken: ReadonlySet<number>): ReadonlyMap<string, number> {
   const large = texts.filter((text) => /^-?\d+$/.test(text) && isLarge(Number(text))).map(BigInt);
   const doubles = new Map<string, number>();
@@ -55,7 +55,7 @@ function isLarge(value: number): boolean {
   return Number.isInteger(value) && !Number.isSafeInteger(value);
 }
 
-/** The next double. */
+/** The next larger double. */
 function nextDouble(value: number): number {
   const bits = new DataView(new ArrayBuffer(8));
   bits.setFloat64(0, value);
@@ -63,7 +63,7 @@ function nextDouble(value: number): number {
   return bits.getFloat64(0);
 }
 
-/** `change` gives what stands in a value's place, undefined to look into it; what nothing was changed in stays the same. */
+/** Replaces values deeply. `change` returns the replacement, or undefined to descend. An unchanged list or object is returned itself. */
 function mapDeep(value: unknown, change: (value: unknown) => unknown, originals?: Map<unknown, unknown>): unknown {
   const other = change(value);
   if (other !== undefined) return other;

@@ -35,31 +35,31 @@ export interface OutputOptions {
 
 export interface Output {
   readonly format: OutputFormat;
-  /** Data, as rows: ndjson and csv stream as the rows come, the others wait for the last, so that an error leaves stdout empty. */
+  /** Prints rows. ndjson and csv stream; the other formats wait for the last row, so that an error leaves stdout empty. */
   list<T>(rows: RowSource<T>, view: ListView<T>): Promise<void>;
-  /** The same, of rows that come by the page. */
+  /** Prints rows that arrive in pages. */
   pages<T>(pages: RowPages<T>, view: ListView<T>): Promise<void>;
-  /** Refuses a `--format` that the view does not know; for commands that have something to do before the first row. */
+  /** Throws a usage error for an unknown column of `--format`, for commands that do work before the first row. */
   checkColumns<T>(view: ListView<T>): void;
-  /** Data: one thing. */
+  /** Prints one object. */
   object<T>(value: T, view: ListView<T>): Promise<void>;
-  /** Data whose shape nobody knows: JSON where a table would be, unless a query or columns give it a shape. */
+  /** Prints data of unknown shape: as JSON instead of a table, unless a query or columns define its shape. */
   data(value: unknown): Promise<void>;
-  /** Data that has one form only, such as a script, in every format; printed as it is. */
+  /** Prints text unchanged in every format, such as a script. */
   text(text: string): Promise<void>;
-  /** On stderr, `--quiet` or not: what a person must see to go on. At most `max` characters, 4000 unless told. */
+  /** Prints to stderr even with `--quiet`: text that the user needs to continue. At most `max` characters (default: 4000). */
   show(text: string, max?: number): Promise<void>;
-  /** On stderr, unless `--quiet`, and as long. */
+  /** Prints a notice to stderr, unless `--quiet`. At most `max` characters (default: 4000). */
   note(text: string, max?: number): Promise<void>;
-  /** On stderr. */
+  /** Prints a warning to stderr. */
   warn(text: string): Promise<void>;
-  /** On stderr: three parts, or one JSON object where the data is JSON. */
+  /** Prints an error to stderr: three parts, or one JSON object in the JSON formats. */
   error(error: CliError): Promise<void>;
 }
 
 export type RowSource<T> = AsyncIterable<T> | Iterable<T>;
 
-/** Where a command puts what it has to say: data to stdout, everything else to stderr. */
+/** The output of a command: data to stdout, everything else to stderr. */
 export function createOutput(options: OutputOptions): Output {
   const { stdout, stderr, format, columns, query, quiet, color } = options;
   const wanted = columns === undefined || columns.length === 0 ? undefined : columns;
@@ -71,7 +71,7 @@ export function createOutput(options: OutputOptions): Output {
       const all = await collectRows(rows);
       return print(presentResult(query(all), view, all, wanted), options);
     }
-    // Unknown columns are refused before the first row is asked for.
+    // Throws for unknown columns before the first row is requested.
     const listing = { picked: pickColumns(view.columns, wanted), wanted, header: options.header, write };
     switch (format) {
       case 'ndjson':
@@ -97,7 +97,7 @@ export function createOutput(options: OutputOptions): Output {
     list: (rows, view) => pages(toRowPages(rows), view),
     pages,
     checkColumns(view) {
-      // The columns of what a query makes are known when it was made.
+      // The columns of a query's result are not known before it has run.
       if (query === undefined) pickColumns(view.columns, wanted);
     },
     async object(value, view) {
@@ -123,7 +123,7 @@ export function createOutput(options: OutputOptions): Output {
   };
 }
 
-/** Rows that come one by one are printed one by one; those that are all there, at once. */
+/** One page for each row of an asynchronous source, one page for all rows of an array. */
 async function* toRowPages<T>(rows: RowSource<T>): RowPages<T> {
   if (Symbol.asyncIterator in rows) for await (const row of rows) yield { rows: () => [row] };
   else yield { rows: () => [...rows] };
@@ -131,7 +131,7 @@ async function* toRowPages<T>(rows: RowSource<T>): RowPages<T> {
 
 async function collectRows<T>(pages: RowPages<T>): Promise<readonly T[]> {
   const all: T[] = [];
-  // One by one: as arguments of one call a hundred thousand rows are too many.
+  // Pushed one at a time, because a call cannot have 100,000 arguments.
   for await (const { rows } of pages) for (const row of rows()) all.push(row);
   return all;
 }
@@ -172,7 +172,7 @@ function terminalWidth({ isTTY, columns }: Sink): number | undefined {
 }
 
 function table(presented: PresentedData, header: boolean, width: number | undefined): Promise<string> {
-  // One thing is read downwards: a name and its value on each line.
+  // One object is shown vertically: a column name and its value on each line.
   if (presented.kind === 'object') {
     const lines = presented.cells.map((cell, at) => [...(header ? [presented.names[at] ?? ''] : []), cellText(cell)]);
     return formatTable({ rows: lines, width });
@@ -203,7 +203,7 @@ function cellText(cell: Cell): string {
   return cell === null || cell === undefined ? '' : String(cell);
 }
 
-// A file gets the data as it is; a terminal gets no control characters.
+// A file gets the data unchanged; a terminal gets no control characters.
 async function csvRecord({ isTTY }: Sink): Promise<CsvRecordEncoder> {
   const record = await createCsvRecordEncoder();
   return isTTY

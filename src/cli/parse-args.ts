@@ -1,19 +1,19 @@
 import type { OptionSpec, ParsedArgs } from './command.ts';
 
-/** What was typed, option by option, in order; a flag counts as one empty text. */
+/** The values of each option in order of appearance; a flag has an empty text. */
 export type OptionOccurrences = ReadonlyMap<string, readonly string[]>;
 
-/** The words of one set of options; asking for an option that is not in the set is a mistake in the program. */
+/** Gives typed access to the arguments. Reading an option that is not among `options` is a mistake in the program and throws. */
 export function parseArgs(
   args: readonly string[],
   options: readonly OptionSpec[],
-  given: OptionOccurrences,
+  occurrences: OptionOccurrences,
 ): ParsedArgs {
   const specs = new Map(options.map((option) => [option.name, option]));
   const valuesOf = (name: string): readonly string[] => {
     const spec = specs.get(name);
     if (spec === undefined) throw new Error(`option --${name} is not declared by this command`);
-    const values = given.get(name) ?? [];
+    const values = occurrences.get(name) ?? [];
     return spec.multiple === 'list' ? values.flatMap(splitList) : values;
   };
   return {
@@ -24,7 +24,7 @@ export function parseArgs(
   };
 }
 
-/** `a,b` is two values, `web-{a,b}` is one: a comma inside braces belongs to the value. */
+/** Splits `a,b` into two values, but `web-{a,b}` is one: a comma inside braces is part of the value. */
 export function splitList(text: string): readonly string[] {
   const parts: string[] = [];
   let depth = 0;

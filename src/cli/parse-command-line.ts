@@ -13,7 +13,7 @@ import {
 } from './parse-errors.ts';
 import { likelyTypoOf } from './suggest.ts';
 
-/** What the words ask for. */
+/** What the command line requests. */
 export type ParsedCommand<C> = HelpRequest<C> | CommandInvocation<C> | { readonly kind: 'version' };
 
 export interface HelpRequest<C> {
@@ -32,8 +32,8 @@ export interface CommandInvocation<C> {
 }
 
 /**
- * Reads the words with commander, which meets the tree one level at a time: a command is equipped when the words reach it,
- * so that only the file of the command typed is loaded. Wrong words are a CliError `usage`.
+ * Parses the command line with commander. Groups and commands are configured when the parser reaches them, so that only the
+ * file of the typed command is loaded. Throws CliError `usage` for wrong arguments.
  */
 export async function parseCommandLine<C>(
   name: string,
@@ -42,62 +42,62 @@ export async function parseCommandLine<C>(
 ): Promise<ParsedCommand<C>> {
   const end = argv.indexOf('--');
   const options = end === -1 ? argv : argv.slice(0, end);
-  const reading: ParseState<C> = {
+  const state: ParseState<C> = {
     argv,
     isHelpRequested: options.includes('--help') || options.includes('-h'),
     occurrences: new Map(),
     outcome: { kind: 'help', path: [name], node: root },
   };
   const command = silenceCommander(new Command(name));
-  configureGroup(command, root, [name], reading);
+  configureGroup(command, root, [name], state);
   try {
     await command.parseAsync([...argv], { from: 'user' });
   } catch (error) {
-    // Commander leaves a branch without a subcommand by an exception; so do we where the outcome is known early.
+    // Commander throws for a group without a subcommand. This file does the same when the outcome is known early.
     if (!(error instanceof CommanderError)) throw error;
   }
-  return reading.outcome;
+  return state.outcome;
 }
 
 interface ParseState<C> {
   readonly argv: readonly string[];
-  /** What else is wrong with the words does not matter then, but for the command they name. */
+  /** Other errors in the arguments are ignored then, except for an unknown command. */
   readonly isHelpRequested: boolean;
   readonly occurrences: Map<string, string[]>;
-  /** The help of the command reached so far, until something better is known. */
+  /** The help of the group or command reached so far, until the outcome is known. */
   outcome: ParsedCommand<C>;
 }
 
 interface DefaultedGroup<C> {
-  readonly branch: CommandGroup<C>;
+  readonly group: CommandGroup<C>;
   readonly path: readonly string[];
 }
 
 function configureGroup<C>(
   command: Command,
-  branch: CommandGroup<C>,
+  group: CommandGroup<C>,
   path: readonly string[],
-  reading: ParseState<C>,
+  state: ParseState<C>,
 ): void {
-  const names = Object.keys(branch.children);
-  // What a branch does not know belongs to the command below it, when there is one.
-  const passesOn = (operands: readonly string[]) => operands.length > 0 || branch.defaultCommand !== undefined;
+  const names = Object.keys(group.children);
+  // An option that the group does not know belongs to the command below it, if there is one.
+  const passesOn = (operands: readonly string[]) => operands.length > 0 || group.defaultCommand !== undefined;
   command.enablePositionalOptions();
-  configureOptions(command, globalOptions, path, reading, passesOn);
+  configureOptions(command, globalOptions, path, state, passesOn);
   for (const name of names)
-    command.addCommand(silenceCommander(new Command(name)), { isDefault: name === branch.defaultCommand });
+    command.addCommand(silenceCommander(new Command(name)), { isDefault: name === group.defaultCommand });
   command.on('command:*', (operands: readonly string[]) => {
-    reading.outcome = resolveHelp(operands, { branch, path });
+    state.outcome = resolveHelp(operands, { group, path });
   });
   command.hook('preSubcommand', async (_, child) => {
     const chosen = command.args[0] === child.name();
-    const node = branch.children[child.name()];
-    if (node === undefined || (reading.isHelpRequested && !chosen)) throw stopParsing();
+    const node = group.children[child.name()];
+    if (node === undefined || (state.isHelpRequested && !chosen)) throw stopParsing();
     const childPath = [...path, child.name()];
-    reading.outcome = { kind: 'help', path: childPath, node };
-    if (node.kind === 'group') configureGroup(child, node, childPath, reading);
-    else if (reading.isHelpRequested) throw stopParsing();
-    else configureCommand(child, await node.load(), childPath, reading, chosen ? undefined : { branch, path });
+    state.outcome = { kind: 'help', path: childPath, node };
+    if (node.kind === 'group') configureGroup(child, node, childPath, state);
+    else if (state.isHelpRequested) throw stopParsing();
+    else configureCommand(child, await node.load(), childPath, state, chosen ? undefined : { group, path });
   });
 }
 
@@ -105,23 +105,23 @@ function configureCommand<C>(
   command: Command,
   spec: CommandSpec<C>,
   path: readonly string[],
-  reading: ParseState<C>,
-  fallenFrom: DefaultedGroup<C> | undefined,
+  state: ParseState<C>,
+  defaultedFrom: DefaultedGroup<C> | undefined,
 ): void {
-  configureOptions(command, [...globalOptions, ...(spec.options ?? [])], path, reading, () => false);
-  // The arguments are judged below, where more is known about what was meant.
+  configureOptions(command, [...globalOptions, ...(spec.options ?? [])], path, state, () => false);
+  // The arguments are checked below, where a misspelled command can be recognized.
   command.allowExcessArguments();
   command.action(() => {
     const args = command.args;
-    if (fallenFrom !== undefined && args[0] === 'help') {
-      reading.outcome = resolveHelp(args, fallenFrom);
+    if (defaultedFrom !== undefined && args[0] === 'help') {
+      state.outcome = resolveHelp(args, defaultedFrom);
       return;
     }
     const fault =
-      (fallenFrom && defaultCommandError(fallenFrom, spec, args, reading)) ??
+      (defaultedFrom && defaultCommandError(defaultedFrom, spec, args, state)) ??
       positionalsError(path.join(' '), spec, args);
     if (fault !== undefined) throw fault;
-    reading.outcome = { kind: 'run', path, spec, args, occurrences: reading.occurrences };
+    state.outcome = { kind: 'run', path, spec, args, occurrences: state.occurrences };
   });
 }
 
@@ -129,39 +129,39 @@ function configureOptions<C>(
   command: Command,
   specs: readonly OptionSpec[],
   path: readonly string[],
-  reading: ParseState<C>,
+  state: ParseState<C>,
   passesOn: (operands: readonly string[]) => boolean,
 ): void {
   for (const spec of [...specs, ...helpOptions]) {
     for (const name of [spec.name, ...(spec.aliases ?? [])]) {
       const flags = `${spec.short === undefined || name !== spec.name ? '' : `-${spec.short}, `}--${name}`;
       command.addOption(new Option(spec.valueName === undefined ? flags : `${flags} <${spec.valueName}>`));
-      command.on(`option:${name}`, (value: string | undefined) => recordOption(spec, value, reading));
+      command.on(`option:${name}`, (value: string | undefined) => recordOption(spec, value, state));
     }
   }
   const parseOptions = command.parseOptions.bind(command);
   command.parseOptions = (words) => {
     const parsed = withMissingValueError(() => parseOptions(words), words, specs);
     const [stray] = parsed.unknown;
-    if (stray !== undefined && !passesOn(parsed.operands) && !reading.isHelpRequested) {
+    if (stray !== undefined && !passesOn(parsed.operands) && !state.isHelpRequested) {
       throw unknownOptionError(path.join(' '), stray, specs);
     }
     return parsed;
   };
 }
 
-function recordOption<C>(spec: OptionSpec, value: string | undefined, reading: ParseState<C>): void {
-  if (!reading.isHelpRequested) {
-    if (spec.name === 'version') reading.outcome = { kind: 'version' };
-    // A help flag that was not seen at once is part of a cluster, as in `-qh`.
+function recordOption<C>(spec: OptionSpec, value: string | undefined, state: ParseState<C>): void {
+  if (!state.isHelpRequested) {
+    if (spec.name === 'version') state.outcome = { kind: 'version' };
+    // A help flag that was not found before is part of a cluster of short options: `-qh`.
     if (helpOptions.includes(spec)) throw stopParsing();
-    const fault = value === undefined ? undefined : optionValueError(spec, value, reading.argv);
+    const fault = value === undefined ? undefined : optionValueError(spec, value, state.argv);
     if (fault !== undefined) throw fault;
   }
-  reading.occurrences.set(spec.name, [...(reading.occurrences.get(spec.name) ?? []), value ?? '']);
+  state.occurrences.set(spec.name, [...(state.occurrences.get(spec.name) ?? []), value ?? '']);
 }
 
-// Commander takes the next word as the value, whatever it is; so what lacks one is the last word.
+// Commander takes any next word as the value, so an option without a value is the last word.
 function withMissingValueError<T>(read: () => T, words: readonly string[], specs: readonly OptionSpec[]): T {
   try {
     return read();
@@ -176,7 +176,7 @@ function withMissingValueError<T>(read: () => T, words: readonly string[], specs
   }
 }
 
-// The words named no subcommand; what stands in its place may still have been meant as one.
+// The default command was selected because no subcommand was typed; its first argument may be a misspelled one.
 function defaultCommandError<C>(
   from: DefaultedGroup<C>,
   spec: CommandSpec<C>,
@@ -185,25 +185,22 @@ function defaultCommandError<C>(
 ) {
   const [word] = args;
   if (word === undefined || argv.includes('--')) return undefined;
-  const names = Object.keys(from.branch.children);
+  const names = Object.keys(from.group.children);
   const path = from.path.join(' ');
   if (names.includes(word)) return misplacedOptionsError(path, word);
   const places = spec.arguments ?? [];
   if (args.length > places.length && places.at(-1)?.variadic !== true)
-    return unknownCommandError(path, word, from.branch.children, from.branch.replacements);
+    return unknownCommandError(path, word, from.group.children, from.group.replacements);
   const meant = likelyTypoOf(word, names);
   return meant === undefined
     ? undefined
-    : misspelledCommandError(path, word, meant, from.branch.defaultCommand ?? meant);
+    : misspelledCommandError(path, word, meant, from.group.defaultCommand ?? meant);
 }
 
-/** `help [COMMAND...]` below a branch; any other words name no command. */
-function resolveHelp<C>(
-  [first = '', ...words]: readonly string[],
-  { branch, path }: DefaultedGroup<C>,
-): HelpRequest<C> {
-  if (first !== 'help') throw unknownCommandError(path.join(' '), first, branch.children, branch.replacements);
-  let node: CommandGroup<C> | LazyCommand<C> = branch;
+/** Resolves `help [COMMAND...]` in a group. Throws for any other word, which is an unknown command. */
+function resolveHelp<C>([first = '', ...words]: readonly string[], { group, path }: DefaultedGroup<C>): HelpRequest<C> {
+  if (first !== 'help') throw unknownCommandError(path.join(' '), first, group.children, group.replacements);
+  let node: CommandGroup<C> | LazyCommand<C> = group;
   const reached = [...path];
   for (const word of words) {
     const children: CommandTree<C> = node.kind === 'group' ? node.children : {};
@@ -217,7 +214,7 @@ function resolveHelp<C>(
   return { kind: 'help', path: reached, node };
 }
 
-// Commander's own words and its exit stay unused: it judges, and the complaints are ours.
+// Commander parses only: the messages and the exit code are those of this program.
 function silenceCommander(command: Command): Command {
   return command
     .exitOverride()

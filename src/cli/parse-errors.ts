@@ -6,8 +6,7 @@ import { printableInput } from './sanitize.ts';
 import { nearestWord } from './suggest.ts';
 import { formatSynopsis } from './synopsis.ts';
 
-/** Wrong words on the command line, in three parts. `path` is the command as typed: `cloudctl droplets create`. */
-
+/** `path` is the command as typed, here and below: `cloudctl droplets`. */
 export function unknownCommandError<C>(
   path: string,
   word: string,
@@ -17,7 +16,7 @@ export function unknownCommandError<C>(
   const other = Object.hasOwn(elsewhere, word) ? elsewhere[word] : undefined;
   if (other !== undefined)
     return usageError(`unknown command "${printableInput(word)}" for "${path}"`, `use \`${other}\``);
-  // `cloudctl login`: who leaves out the group knows the command well enough.
+  // `cloudctl login` without its group still identifies the command.
   const below = uniqueSubcommands(children);
   const near = nearestWord(word, Object.keys(children)) ?? nearestWord(word, [...below.keys()]);
   const meant = below.get(word) ?? (near === undefined ? undefined : (below.get(near) ?? near));
@@ -25,7 +24,7 @@ export function unknownCommandError<C>(
   return usageError(`unknown command "${printableInput(word)}" for "${path}"`, hint);
 }
 
-/** Commands of the groups among these by their own names, where only one has that name. */
+/** The commands of these groups by their own name, if only one group has a command of that name. */
 function uniqueSubcommands<C>(children: CommandTree<C>): ReadonlyMap<string, string> {
   const found = Object.entries(children).flatMap(([group, node]) =>
     node.kind === 'group' ? Object.keys(node.children).map((name) => [name, `${group} ${name}`] as const) : [],
@@ -34,27 +33,27 @@ function uniqueSubcommands<C>(children: CommandTree<C>): ReadonlyMap<string, str
   return new Map(found.filter(isOne));
 }
 
-/** A word that a branch would hand to its fallback, but which looks like a slip: `droplets lst`. */
-export function misspelledCommandError(path: string, word: string, meant: string, fallback: string): CliError {
+/** An argument of the default command that is probably a misspelled command: `droplets lst`. */
+export function misspelledCommandError(path: string, word: string, meant: string, defaultCommand: string): CliError {
   return usageError(
     `unknown command "${printableInput(word)}" for "${path}"`,
     `did you mean \`${path} ${meant}\`?`,
-    `to take "${printableInput(word)}" as it is, write \`${path} ${fallback} ${printableInput(word)}\``,
+    `to pass "${printableInput(word)}" as an argument, type \`${path} ${defaultCommand} ${printableInput(word)}\``,
   );
 }
 
-/** `droplets --region nyc3 create`: the options went to the fallback, and the command after them was taken for its argument. */
+/** `droplets --region nyc3 create`: the option selected the default command, so `create` is its argument. */
 export function misplacedOptionsError(path: string, word: string): CliError {
   return usageError(
-    `"${word}" after an option is not taken for a command of "${path}"`,
-    `put the options after the command: \`${path} ${word} …\``,
+    `command "${word}" of "${path}" is after an option`,
+    `move the options after the command: \`${path} ${word} …\``,
   );
 }
 
 export function unknownOptionError(path: string, word: string, known: readonly OptionSpec[]): CliError {
   const flag = flagOf(word);
   const same = known.find((option) => `--${option.name}` === flag);
-  if (same !== undefined) return usageError(`${flag} takes no value`, `write \`${flag}\` alone`);
+  if (same !== undefined) return usageError(`${flag} takes no value`, `type \`${flag}\` without a value`);
   const meant = flag.startsWith('--')
     ? nearestWord(flag.slice(2), [...known.map(({ name }) => name), 'help', 'version'])
     : undefined;
@@ -63,16 +62,16 @@ export function unknownOptionError(path: string, word: string, known: readonly O
 }
 
 export function missingValueError(option: OptionSpec, next?: string): CliError {
-  const reason = next === undefined ? 'nothing follows it' : `"${printableInput(flagOf(next))}" looks like an option`;
+  const reason = next === undefined ? 'it is the last argument' : `"${printableInput(flagOf(next))}" is an option`;
   const placeholder = option.valueName ?? 'VALUE';
   const hint =
     next === undefined
-      ? `write \`--${option.name} ${placeholder}\``
-      : `write \`--${option.name} ${placeholder}\`, or \`--${option.name}=${placeholder}\` if the value begins with a dash`;
-  return usageError(`--${option.name} needs a value: ${reason}`, hint);
+      ? `type \`--${option.name} ${placeholder}\``
+      : `type \`--${option.name} ${placeholder}\`, or \`--${option.name}=${placeholder}\` if the value begins with a dash`;
+  return usageError(`--${option.name} requires a value: ${reason}`, hint);
 }
 
-/** What is wrong with the value of an option; undefined when nothing is. `argv` tells `--names=-o` from `--names -o`. */
+/** The error in the value of an option, or undefined. `argv` distinguishes `--names=-o` (a value) from `--names -o` (two options). */
 export function optionValueError(option: OptionSpec, value: string, argv: readonly string[]): CliError | undefined {
   const flags = [option.name, ...(option.aliases ?? [])].map((name) => `--${name}=`);
   const attached = [...flags, `-${option.short}`].some((flag) => argv.includes(`${flag}${value}`));
@@ -85,15 +84,15 @@ export function optionValueError(option: OptionSpec, value: string, argv: readon
 
 function unknownChoiceError(subject: string, value: string, choices: readonly string[]): CliError {
   const meant = nearestWord(value, choices);
-  const said = subject.startsWith('-') ? `${subject} ` : '';
+  const flag = subject.startsWith('-') ? `${subject} ` : '';
   return usageError(
     `unknown value "${printableInput(value)}" for ${subject}`,
-    meant === undefined ? `choose one of ${choices.join(', ')}` : `did you mean \`${said}${meant}\`?`,
+    meant === undefined ? `use one of ${choices.join(', ')}` : `did you mean \`${flag}${meant}\`?`,
     meant === undefined ? undefined : `known values: ${choices.join(', ')}`,
   );
 }
 
-/** The first thing wrong with the arguments of a command; undefined when they fit. */
+/** The first error in the arguments of a command, or undefined. */
 export function positionalsError(
   path: string,
   spec: Pick<CommandSpec<never>, 'arguments' | 'options' | 'examples'>,
@@ -104,7 +103,7 @@ export function positionalsError(
   const missing = known.find((argument, at) => argument.required === true && given[at] === undefined);
   if (missing !== undefined) {
     const example = spec.examples?.[0]?.command;
-    const hint = example === undefined ? helpHint(path) : `write it as in \`${example}\``;
+    const hint = example === undefined ? helpHint(path) : `see the example \`${example}\``;
     return usageError(`missing argument ${missing.name} for "${path}"`, hint, usageLine);
   }
   const extra = known.at(-1)?.variadic === true ? undefined : given[known.length];
@@ -123,7 +122,7 @@ function helpHint(path: string): string {
   return `see \`${path} --help\``;
 }
 
-// Of a short cluster only the first letter: `-pSECRET` is how other programs take a password.
+// Only the first letter of `-pSECRET`: other programs accept passwords this way, and errors must not print them.
 function flagOf(word: string): string {
   return word.startsWith('--') ? word.split('=', 1).join('') : word.slice(0, 2);
 }

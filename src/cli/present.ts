@@ -2,7 +2,7 @@ import { isExactNumber } from '../exact.ts';
 import type { Cell, Column, ListView } from './columns.ts';
 import { columnsFromRows, pickColumns, rowObject, toCell } from './columns.ts';
 
-/** What there is to print, as far as the formats must tell it apart. `data` is what JSON and YAML print. */
+/** The data to print, in the shapes that the formats distinguish. `data` is what JSON and YAML print. */
 export type PresentedData =
   | {
       readonly kind: 'rows';
@@ -16,7 +16,7 @@ export type PresentedData =
 
 export type CellRow = readonly Cell[];
 
-/** Turns a row into what JSON prints of it: itself, or its picked columns when columns were asked for. */
+/** What JSON prints of a row: the row itself, or its chosen columns if `--format` names columns. */
 export function rowToData<T>(
   columns: readonly Column<T>[],
   wanted: readonly string[] | undefined,
@@ -53,8 +53,8 @@ export function presentObject<T>(
 }
 
 /**
- * The result of a query, of any shape. Rows that the query only chose keep the columns of their view;
- * objects that it made have their own keys as columns.
+ * Prepares the result of a query, which may have any shape. Rows that the query only selected keep the columns of their view;
+ * new objects have their own keys as columns.
  */
 export function presentResult<T>(
   result: unknown,
@@ -66,7 +66,7 @@ export function presentResult<T>(
   const isOriginal = (value: unknown): value is T => known.has(value);
   if (Array.isArray(result)) {
     const elements: readonly unknown[] = result;
-    // Nothing tells which columns it would have had, so those that were asked for are taken as they are.
+    // An empty result has no columns to check, so the requested names are used.
     if (elements.length === 0) {
       return {
         kind: 'rows',

@@ -7,21 +7,21 @@ import { parseArgs } from './parse-args.ts';
 import type { ParsedCommand } from './parse-command-line.ts';
 
 export interface Program<C> {
-  /** The word the program is called by. */
+  /** The name of the executable. */
   readonly name: string;
   readonly version: string;
-  /** What the program is for: the first paragraph of its help. */
+  /** The first paragraph of the program's help. */
   readonly summary: string;
-  /** The first things to try, for the program's help. */
+  /** Examples for the program's help. */
   readonly examples?: readonly ExampleSpec[];
   readonly tree: CommandTree<C>;
-  /** The words after the program's name. */
+  /** The arguments, without the program's name. */
   readonly argv: readonly string[];
   readonly stdout: Sink;
   readonly env: Environment;
   /** The values that completion suggests for a profile's name. */
   readonly profileNames: () => readonly string[];
-  /** Called once the words are known to be right. `path` is the command without the program's name: `['droplets', 'list']`. */
+  /** Called after the arguments were checked. `path` is the command without the program's name: `['droplets', 'list']`. */
   readonly makeContext: (globals: ParsedArgs, path: readonly string[]) => C | Promise<C>;
 }
 
@@ -57,15 +57,15 @@ export async function runCommandLine<C>(program: Program<C>): Promise<ExitCode> 
     }
     case 'run': {
       const globals = parseArgs([], globalOptions, typed.occurrences);
-      const words = parseArgs(typed.args, typed.spec.options ?? [], typed.occurrences);
-      return typed.spec.run(await makeContext(globals, typed.path.slice(1)), words);
+      const args = parseArgs(typed.args, typed.spec.options ?? [], typed.occurrences);
+      return typed.spec.run(await makeContext(globals, typed.path.slice(1)), args);
     }
     default:
       return typed satisfies never;
   }
 }
 
-// The first thing a newcomer types is answered without the parser, which takes a quarter of the whole start to load.
+// Help alone is answered without the parser, whose loading takes a quarter of the start-up time.
 async function readCommandLine<C>(
   name: string,
   root: CommandGroup<C>,

@@ -7,21 +7,21 @@ export interface ProgressOptions {
   readonly stderr: Sink;
   readonly clock: Clock;
   readonly quiet: boolean;
-  /** False for a terminal that knows ASCII only. */
+  /** False for a terminal that can only show ASCII. */
   readonly unicode?: boolean;
-  /** It cannot take a line back: progress is told as where there is no terminal. */
+  /** The terminal cannot erase a line (`TERM=dumb`): progress is printed in lines. */
   readonly dumb?: boolean;
 }
 
-/** Tells on stderr what is going on; one thing at a time. */
+/** Shows on stderr what the program is doing; one task at a time. */
 export interface ProgressReporter {
-  /** Shows the text, in place of the one before. Off a terminal a line is printed, and later ones at most every ten seconds. */
+  /** Replaces the progress text. Without a terminal it prints a line, and later lines at most every 10 s. */
   show(text: string): Promise<void>;
-  /** Shows how many of the things there are, if that is known, have come, once that takes 0.3 s; off a terminal ten. */
+  /** Shows `N of TOTAL things`, once the task has taken 0.3 s (10 s without a terminal). */
   count(things: string): (done: number, total: number | undefined) => void;
-  /** Takes the line away; what is said last, if anything, stays. */
+  /** Erases the progress text; prints `last` if given. */
   stop(last?: string): Promise<void>;
-  /** The sink with the progress line out of the way of each write; for all that shares the terminal with it. */
+  /** A sink that erases the progress text before each write, for other output to the same terminal. */
   guard(sink: Sink): Sink;
 }
 
@@ -93,7 +93,7 @@ function createSpinner(stderr: Sink, clock: Clock, frames: readonly string[]): P
     for (let at = 0; !signal.aborted; at += 1) {
       drawn = true;
       const line = `${frames[at % frames.length]} ${text}`;
-      // The last cell stays free: some terminals wrap as soon as it is filled.
+      // The last cell stays empty, because some terminals wrap when it is filled.
       await stderr.write(`${eraseLine}${rule.truncate(line, (stderr.columns ?? 80) - 1)}`);
       await clock.sleep(frameMs, signal).catch(() => {});
     }
@@ -117,7 +117,7 @@ function createSpinner(stderr: Sink, clock: Clock, frames: readonly string[]): P
     count(things) {
       const begun = clock.now();
       return (done, total) => {
-        // What is over in a moment would only flash.
+        // A task that ends sooner would only flicker.
         if (running !== undefined || clock.now() - begun >= showDelayMs) void show(countText(things, done, total));
       };
     },

@@ -2,15 +2,15 @@ import type { Readable } from 'node:stream';
 import { Writable } from 'node:stream';
 import { CliError } from '../errors.ts';
 
-/** The streams of the terminal itself: keys are read raw, and prompts are drawn on stderr. */
+/** The streams of the terminal: keys are read in raw mode, and prompts are drawn on stderr. */
 export interface PromptStreams {
   readonly input: Readable & { readonly isTTY?: boolean };
   readonly output: Writable & { readonly isTTY?: boolean; readonly columns?: number };
 }
 
 /**
- * Runs a prompt until it is answered or left: by Ctrl-C, by Ctrl-D, by the end of the input or by the signal.
- * inquirer settles on Ctrl-C and on its signal only; on the others it would wait for ever.
+ * Runs a prompt until it is answered, or cancelled by Ctrl-C, Ctrl-D, the end of the input or the signal. inquirer handles
+ * Ctrl-C and its signal only, and would wait forever for the others. Throws CliError `cancelled`.
  */
 export async function untilCancelled<V>(
   input: Readable,
@@ -20,7 +20,7 @@ export async function untilCancelled<V>(
   if (signal?.aborted === true || input.readableEnded || input.destroyed) throw cancelledError();
   const controller = new AbortController();
   const leave = () => controller.abort();
-  // On an empty line readline takes Ctrl-D for the end and stops reading; on any other line it does not.
+  // On an empty line readline treats Ctrl-D as the end of the input and pauses; on other lines it deletes a character.
   const onKey = (_: unknown, key: { readonly ctrl?: boolean; readonly name?: string } | undefined) => {
     if (key?.ctrl === true && key.name === 'd') setImmediate(() => input.isPaused() && leave());
   };
@@ -40,7 +40,7 @@ export async function untilCancelled<V>(
   }
 }
 
-/** The same terminal without colour: inquirer has no switch for it. */
+/** The same terminal without colour, which inquirer has no option for. */
 export function withoutColor(output: PromptStreams['output']): PromptStreams['output'] {
   const plain = new Writable({
     decodeStrings: false,

@@ -8,29 +8,29 @@ export interface PromptOptions {
   readonly streams: PromptStreams;
   /** `--no-input`. */
   readonly noInput: boolean;
-  /** `--yes`: every confirmation is given. */
+  /** `--yes`: every confirmation is answered with yes. */
   readonly yes: boolean;
   readonly color: boolean;
-  /** Called before a prompt is drawn, for whatever else draws on the terminal to make room. */
+  /** Called before a prompt is drawn, to stop other output to the terminal. */
   readonly before?: () => Promise<void>;
 }
 
-/** What is asked, and how a script gives it instead. */
+/** A prompt, and the option or variable that replaces it in a script. */
 export interface PromptQuestion {
-  /** What is missing when it is not given: `client ID`. */
+  /** The value, as errors name it: `client ID`. */
   readonly name: string;
   /** `--client-id` */
   readonly option?: string;
   /** `CLOUDCTL_CLIENT_ID` */
   readonly variable?: string;
   readonly message: string;
-  /** Takes the prompt away, which then throws `cancelled`. */
+  /** Removes the prompt, which then throws `cancelled`. */
   readonly signal?: AbortSignal;
 }
 
 export interface TextQuestion extends PromptQuestion {
   readonly default?: string;
-  /** True, or what is wrong. */
+  /** True, or the error to show. */
   readonly validate?: (value: string) => true | string;
 }
 
@@ -47,28 +47,28 @@ export interface PromptChoice<V> {
 export interface ConfirmQuestion {
   readonly message: string;
   readonly default?: boolean;
-  /** What confirms without a terminal; `--yes` when absent. */
+  /** The option that confirms without a terminal (default: `--yes`). */
   readonly option?: string;
   readonly signal?: AbortSignal;
 }
 
 export interface Prompts {
-  /** Whether anybody can be asked. */
+  /** Whether prompts can be shown. */
   readonly interactive: boolean;
   ask(question: TextQuestion): Promise<string>;
-  /** The same, unseen. */
+  /** The same with hidden input. */
   askSecret(question: TextQuestion): Promise<Secret>;
   choose<V>(question: ChoiceQuestion<V>): Promise<V>;
   confirm(confirmation: ConfirmQuestion): Promise<boolean>;
 }
 
 /**
- * Asks on the terminal. Without one, and with `--no-input`, a question is a usage error that names what to give instead.
- * Ctrl-C, Ctrl-D and the end of the input are CliError `cancelled`.
+ * Shows prompts on the terminal. Without a terminal, and with `--no-input`, a prompt is a usage error that names the option or
+ * variable to use instead. Ctrl-C, Ctrl-D and the end of the input throw CliError `cancelled`.
  */
 export function createPrompts({ streams, noInput, yes, color, before }: PromptOptions): Prompts {
   const interactive = streams.input.isTTY === true && streams.output.isTTY === true && !noInput;
-  const reason = noInput ? '--no-input was given' : 'there is no terminal to ask on';
+  const reason = noInput ? '--no-input was given' : 'standard input or standard error is not a terminal';
 
   async function put<V>(question: PromptQuestion, details: InquirerDetails): Promise<V> {
     if (!interactive) throw missingAnswerError(question, reason);
@@ -99,13 +99,13 @@ export function createPrompts({ streams, noInput, yes, color, before }: PromptOp
     },
     async confirm({ message, signal, default: preset = false, option = '--yes' }) {
       if (yes) return true;
-      if (!interactive) throw usageError(`cannot ask "${message}": ${reason}`, `confirm with \`${option}\``);
+      if (!interactive) throw usageError(`cannot prompt "${message}": ${reason}`, `confirm with \`${option}\``);
       return draw(message, signal, { type: 'confirm', default: preset });
     },
   };
 }
 
-/** What inquirer wants to know beyond the message. */
+/** What inquirer needs in addition to the message. */
 interface InquirerDetails {
   readonly type: string;
   readonly default?: unknown;
@@ -126,5 +126,8 @@ function missingAnswerError({ name, option, variable }: PromptQuestion, reason: 
     ...(option === undefined ? [] : [`pass \`${option}\``]),
     ...(variable === undefined ? [] : [`set ${variable}`]),
   ];
-  return usageError(`missing ${name}: ${reason}`, ways.length === 0 ? 'run it in a terminal' : ways.join(' or '));
+  return usageError(
+    `missing ${name}: ${reason}`,
+    ways.length === 0 ? 'run the command in a terminal' : ways.join(' or '),
+  );
 }

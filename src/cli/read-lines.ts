@@ -4,13 +4,13 @@ import type { Readable, Writable } from 'node:stream';
 export interface LineStreams {
   readonly input: Readable & { readonly isTTY?: boolean };
   readonly output: Writable & { readonly isTTY?: boolean };
-  /** Ctrl-C in raw mode is a key, not a signal. */
+  /** Called for Ctrl-C, which sends no signal in raw mode. */
   readonly onInterrupt: () => void;
 }
 
 /**
- * Lines as a person types or pastes them, until the signal. On a terminal in raw mode: in the usual mode the kernel cuts a
- * line at 1,024 bytes on some systems, and a redirect URL is longer.
+ * Yields the lines that the user types or pastes, until the signal. Uses the raw mode of a terminal, because the normal mode
+ * cuts lines at 1,024 bytes on some systems, and a redirect URL is longer.
  */
 export async function* readLines(streams: LineStreams, signal: AbortSignal): AsyncGenerator<string> {
   if (signal.aborted) return;
@@ -29,7 +29,7 @@ export async function* readLines(streams: LineStreams, signal: AbortSignal): Asy
   } finally {
     signal.removeEventListener('abort', close);
     lines.close();
-    // A stream that is still read keeps the process alive.
+    // A stream that is still being read keeps the process running.
     streams.input.pause();
   }
 }

@@ -1,6 +1,6 @@
 /**
- * What must not reach a terminal from a server, a URL or a file: control characters and escape sequences act on it,
- * direction and invisible characters make one text look like another (Unicode TR 36 and TR 39).
+ * Text of a server, a URL or a file must not control the terminal: control characters and escape sequences change its state,
+ * and directional or invisible characters make one text look like another (Unicode TR 36 and TR 39).
  */
 const escapeSequences =
   // CSI, then the string sequences (OSC, DCS, PM, APC, SOS) with their text, then the two-character ones.
@@ -13,17 +13,17 @@ const invisibleCharacters =
   /[\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;
 const loneSurrogates = /\p{Surrogate}/gu;
 
-/** One line that is safe to print, of at most `max` characters; line breaks and tabs become a space. */
+/** One printable line of at most `max` characters. Line breaks and tabs become a space. */
 export function sanitizeLine(text: string, max = 300): string {
   return truncate(stripUnsafe(text.replace(/\r\n/g, '\n'), lineBreaks).replaceAll('\n', ' ').trim(), max);
 }
 
-/** The same for text of several lines, which stay lines. */
+/** Printable text of at most `max` characters, which keeps its line breaks. */
 export function sanitizeLines(text: string, max = 4000): string {
   return truncate(stripUnsafe(text.replace(/\r\n/g, '\n'), lineBreaksExceptNewline).trimEnd(), max);
 }
 
-/** A word someone typed, fit to be repeated: of a URL only the scheme and the host, for the rest may hold a password. */
+/** User input as an error may quote it: 60 characters at most; only scheme and host of a URL, which may contain a password. */
 export function printableInput(word: string): string {
   const url = /^([a-z][a-z0-9+.-]*:\/\/)(?:[^/?#]*@)?([^/?#@]*)/i.exec(word);
   return url === null ? sanitizeLine(word, 60) : `${sanitizeLine(`${url[1]}${url[2]}`, 60)}…`;
@@ -33,8 +33,8 @@ const unprintable =
   /[\u007f-\u009f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ufffe\uffff]|\udb40[\udc00-\udc7f]/g;
 
 /**
- * Escapes what JSON and YAML leave bare inside their double-quoted strings; the data stays the same. The last two are no
- * characters, and YAML has no place for them (https://yaml.org/spec/1.2.2/#51-character-set).
+ * Escapes the characters that JSON and YAML do not escape inside double-quoted strings; the data stays the same. U+FFFE and
+ * U+FFFF are not allowed in YAML (https://yaml.org/spec/1.2.2/#51-character-set).
  */
 export function escapeUnprintable(encoded: string): string {
   return encoded.replace(unprintable, (found) =>

@@ -1,16 +1,16 @@
 import type { Sink } from '../platform/host.ts';
 
-/** A picture on the whole terminal that is drawn again and again. */
+/** A full-screen view of the terminal that is redrawn repeatedly. */
 export interface TerminalScreen {
-  /** Lines as wide and as many as fit; what was drawn before is gone. */
+  /** Replaces the whole screen. The lines must fit the terminal. */
   draw(lines: readonly string[]): Promise<void>;
-  /** Gives the terminal back as it was; what is given stays on it. */
+  /** Restores the terminal and prints lines that stay on it. */
   end(lines: readonly string[]): Promise<void>;
 }
 
 /**
- * On the alternate screen, where a new width cannot tear what was drawn before. Each picture is one write that erases line by
- * line behind itself, inside a synchronized update, so that nothing flickers.
+ * Draws on the alternate screen, where a resized terminal does not wrap old lines. Each redraw is one write inside a
+ * synchronized update, so that it does not flicker.
  */
 export function createTerminalScreen(sink: Pick<Sink, 'write'>): TerminalScreen {
   let isOpen = false;
@@ -30,10 +30,10 @@ export function createTerminalScreen(sink: Pick<Sink, 'write'>): TerminalScreen 
   };
 }
 
-/** DECSET 1049 and 25: the alternate screen, without a cursor. */
+/** DECSET 1049 and 25: the alternate screen, with the cursor hidden. */
 const enterAlternateScreen = '\u001b[?1049h\u001b[?25l';
 const leaveAlternateScreen = '\u001b[?25h\u001b[?1049l';
-/** Mode 2026: terminals that do not know it ignore it. */
+/** DEC mode 2026, synchronized output. Terminals that do not support it ignore it. */
 const beginSynchronizedUpdate = '\u001b[?2026h';
 const endSynchronizedUpdate = '\u001b[?2026l';
 const cursorHome = '\u001b[H';

@@ -1,4 +1,4 @@
-/** The closest of the known words, when one is close enough to be what was meant. */
+/** The known word that `word` is probably a misspelling or an abbreviation of, or undefined. */
 export function nearestWord(word: string, known: readonly string[]): string | undefined {
   const typed = word.toLowerCase();
   let best: string | undefined;
@@ -14,7 +14,7 @@ export function nearestWord(word: string, known: readonly string[]): string | un
   return best ?? (typed.length < 2 ? undefined : known.find((candidate) => isAbbreviation(typed, candidate)));
 }
 
-/** A slip of the finger or an abbreviation of one of the known words: stricter, for where any word may be meant as it is. */
+/** The same with stricter rules, for places where any word is valid. */
 export function likelyTypoOf(word: string, known: readonly string[]): string | undefined {
   if (!/^[a-z]{2,}$/i.test(word)) return undefined;
   const typed = word.toLowerCase();
@@ -31,7 +31,7 @@ function isAbbreviation(typed: string, candidate: string): boolean {
   return at === typed.length;
 }
 
-/** Insertions, deletions, substitutions and swaps of neighbours (optimal string alignment). */
+/** Number of insertions, deletions, substitutions and swaps of adjacent characters (optimal string alignment distance). */
 export function editDistance(a: string, b: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, column) => column);

@@ -9,7 +9,7 @@ export function formatSynopsis(path: string, spec: Pick<CommandSpec<never>, 'arg
   return [path, ...words, '[OPTIONS]'].join(' ');
 }
 
-/** `-o, --output FORMAT`; a long name alone is set in as far as one with a short. */
+/** `-o, --output FORMAT`; a name without a short form is indented to align. */
 export function formatOptionTerm({ name, short, valueName: value }: OptionSpec): string {
   const start = short === undefined ? '    ' : `-${short}, `;
   return `${start}--${name}${value === undefined ? '' : ` ${value}`}`;

@@ -1,19 +1,19 @@
 export interface TextMeasurer {
-  /** Terminal cells the text takes. */
+  /** The width of the text in terminal cells. */
   measure(text: string): number;
-  /** At most so many cells; what was cut off shows as an ellipsis. */
+  /** Cuts the text to `cells`; a cut text ends with an ellipsis. */
   truncate(text: string, cells: number): string;
-  /** Filled with blanks up to so many cells. */
+  /** Fills the text with spaces to `cells`. */
   pad(text: string, cells: number): string;
 }
 
-/** Measures text as a terminal shows it: wide characters take two cells, combining ones none. */
+/** Measures text as a terminal shows it: wide characters have two cells, combining characters none. */
 export async function createTextMeasurer(): Promise<TextMeasurer> {
   const { default: stringWidth } = await import('string-width');
   return measurerWith((text) => stringWidth(text));
 }
 
-/** The same for what is made of these texts alone. ASCII is measured without what takes as long to load as Node to start. */
+/** A measurer for these texts only. If they are ASCII, `string-width` is not loaded, which takes as long as Node's start. */
 export async function createTextMeasurerFor(texts: Iterable<string>): Promise<TextMeasurer> {
   for (const text of texts) if (!/^[ -~]*$/.test(text)) return createTextMeasurer();
   return measurerWith(({ length }) => length);

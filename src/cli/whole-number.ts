@@ -6,7 +6,7 @@ export interface NumberBounds {
   readonly max?: number;
 }
 
-/** The whole number given as `source` (`--limit`); anything else, or one outside the bounds, is a usage error. */
+/** Parses the whole number that `source` (`--limit`) has. Throws a usage error for other text and for a number outside the bounds. */
 export function requireWholeNumber(
   text: string,
   source: string,
@@ -15,13 +15,13 @@ export function requireWholeNumber(
   const value = /^[+-]?\d{1,16}$/.test(text) ? Number(text) : undefined;
   if (value === undefined) {
     throw usageError(
-      `${source} is no whole number: "${printableInput(text)}"`,
-      `write it as in \`${source} ${Math.max(min, 1)}\``,
+      `${source} is not a whole number: "${printableInput(text)}"`,
+      `pass a whole number, such as \`${source} ${Math.max(min, 1)}\``,
     );
   }
   if (value < min || value > max) {
     const range = max === Number.MAX_SAFE_INTEGER ? `${min} or more` : `from ${min} to ${max}`;
-    throw usageError(`${source} is out of range: ${value}`, `give a number ${range}`);
+    throw usageError(`${source} is out of range: ${value}`, `pass a number ${range}`);
   }
   return value;
 }

@@ -7,22 +7,22 @@ import { rowToData } from './present.ts';
 export interface ListWriteOptions<T> {
   /** The columns to print. */
   readonly picked: readonly Column<T>[];
-  /** Whether they were asked for: then JSON and YAML hold them alone. */
+  /** The columns of `--format`; JSON and YAML then contain these columns only. */
   readonly wanted: readonly string[] | undefined;
   readonly header: boolean;
   readonly write: (data: string | Uint8Array) => Promise<void>;
 }
 
-/** Rows that come together. */
+/** Rows that arrive together. */
 export interface RowPage<T> {
   readonly rows: () => readonly T[];
-  /** The rows as JSON texts, each on one line, where they came as such and need not be written again. */
+  /** The rows as the NDJSON lines that the server sent, if it did; they need no second encoding. */
   readonly lines?: () => Uint8Array;
 }
 
 export type RowPages<T> = AsyncGenerator<RowPage<T>>;
 
-/** Lines that are printed as their page comes; a slow reader slows the pages down. */
+/** Prints one JSON line for each row as its page arrives. A slow reader of the output slows down the requests. */
 export async function streamNdjson<T>(
   pages: RowPages<T>,
   { picked, wanted, write }: ListWriteOptions<T>,
@@ -34,13 +34,13 @@ export async function streamNdjson<T>(
   }
 }
 
-/** The same as records below a header. */
+/** Prints a header and one CSV record for each row as its page arrives. */
 export async function streamCsv<T>(
   pages: RowPages<T>,
   { picked, header, write }: ListWriteOptions<T>,
   record: (cells: readonly Cell[]) => string,
 ): Promise<void> {
-  // With the first rows, so that a list that cannot be read at all leaves nothing behind.
+  // Printed with the first rows, so that a list that fails at once leaves the output empty.
   let head = header ? record(picked.map(({ name }) => name)) : '';
   for await (const { rows } of pages) {
     const lines = rows().map((row) => record(picked.map(({ value }) => value(row))));
@@ -50,23 +50,23 @@ export async function streamCsv<T>(
   if (head !== '') await write(head);
 }
 
-/** One array, printed when it is whole. Until then it is held as text, which is smaller than the objects it was made of. */
+/** Prints one JSON array after the last page. Until then the rows are kept as text, which is smaller than their objects. */
 export async function bufferJson<T>(pages: RowPages<T>, { picked, wanted, write }: ListWriteOptions<T>): Promise<void> {
   const held = await bufferPages(pages, (rows) => jsonElements(rows.map(rowToData(picked, wanted))));
   if (held.length === 0) return write('[]\n');
-  // Piece by piece: a hundred thousand droplets are longer than a string can be.
+  // In pieces: 100,000 droplets are longer than the longest string.
   for (const [at, text] of held.entries()) await write(`${at === 0 ? '[\n' : ',\n'}${text.toString('utf8')}`);
   await write('\n]\n');
 }
 
-/** The same in YAML, where a sequence is no more than its elements one after another. */
+/** Prints one YAML sequence after the last page. */
 export async function bufferYaml<T>(pages: RowPages<T>, { picked, wanted, write }: ListWriteOptions<T>): Promise<void> {
   const held = await bufferPages(pages, (rows) => yamlDocument(rows.map(rowToData(picked, wanted))));
   if (held.length === 0) return write(await yamlDocument([]));
   for (const text of held) await write(text.toString('utf8'));
 }
 
-/** The cells of a table, whose widths are known at its end. */
+/** Collects the cells of a table, whose column widths are known after the last page. */
 export async function bufferCells<T>(
   pages: RowPages<T>,
   { picked }: ListWriteOptions<T>,

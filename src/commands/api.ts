@@ -13,42 +13,43 @@ const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
 export const apiCommand: CommandSpec<Context> = {
   description:
-    'Sends one request with the session of the profile and prints the body of the answer. Without --output the body is JSON. With --paginate every page of a list is read and the items are printed as one array.',
+    'Sends one request with the session of the profile and prints the response body, as JSON unless --output says otherwise. With --paginate, reads every page of a list and prints the items as one array.',
   arguments: [
-    // In lower case they are taken as well.
+    // Lower case is accepted too, so these are suggestions and not choices.
     { name: 'METHOD', description: methods.join(', '), required: true, completion: methods },
-    { name: 'PATH', description: 'path and query, as in /v2/droplets?per_page=5', required: true },
+    { name: 'PATH', description: 'path and query, such as /v2/droplets?per_page=5', required: true },
   ],
   options: [
     {
       name: 'data',
       valueName: 'JSON',
-      description: 'the body: JSON, @FILE, or - for standard input',
+      description: 'request body: JSON, @FILE, or - for standard input',
       completion: 'file',
     },
-    { name: 'paginate', description: 'follow links.pages.next to the end' },
+    { name: 'paginate', description: 'read every page and print the items as one array' },
   ],
   examples: [
-    { text: 'One droplet', command: 'cloudctl api GET /v2/droplets/3164444' },
-    { text: 'Delete it', command: 'cloudctl api DELETE /v2/droplets/3164444' },
-    { text: 'All droplets as one array', command: 'cloudctl api GET /v2/droplets --paginate' },
+    { text: 'Show one droplet', command: 'cloudctl api GET /v2/droplets/3164444' },
+    { text: 'Delete a droplet', command: 'cloudctl api DELETE /v2/droplets/3164444' },
+    { text: 'Print all droplets as one array', command: 'cloudctl api GET /v2/droplets --paginate' },
   ],
-  run: async (context, words) => {
-    const [typed = '', path = ''] = words.positionals;
+  run: async (context, args) => {
+    const [typed = '', path = ''] = args.positionals;
     const method = typed.toUpperCase();
     if (!methods.includes(method))
       throw usageError(`method "${typed.slice(0, 20)}" is unknown`, `use one of ${methods.join(', ')}`);
     checkPath(path);
-    const body = await bodyOf(context, words.value('data'));
+    const body = await bodyOf(context, args.value('data'));
     if (body !== undefined && (method === 'GET' || method === 'HEAD'))
-      throw usageError(`cannot send --data with ${method}`, 'leave `--data` out');
-    if (words.has('paginate') && method !== 'GET')
-      throw usageError(`cannot use --paginate with ${method}`, 'leave `--paginate` out');
+      throw usageError(`cannot send --data with ${method}`, 'remove `--data`');
+    if (args.has('paginate') && method !== 'GET')
+      throw usageError(`cannot use --paginate with ${method}`, 'remove `--paginate`');
     const settings = context.settings();
     const client = await context.api(settings);
-    if (words.has('paginate')) {
+    if (args.has('paginate')) {
       const items = await fetchAllItems(client, path, createRateLimitPause(context));
-      if (items === undefined) throw usageError('cannot paginate: the answer is no list', 'leave `--paginate` out');
+      if (items === undefined)
+        throw usageError(`cannot paginate ${path.split('?')[0]}: the response is not a list`, 'remove `--paginate`');
       await context.output.data(items);
       return 0;
     }
@@ -69,9 +70,9 @@ export const apiCommand: CommandSpec<Context> = {
 function checkPath(path: string): void {
   if (/^https?:/i.test(path))
     throw usageError(
-      'PATH is a whole URL',
-      'give the path alone, as in `/v2/droplets`',
-      '--base-url and base_url of the profile name the server',
+      'PATH is a URL, not a path',
+      'pass the path alone, such as `/v2/droplets`',
+      'the server is set by --base-url or by base_url of the profile',
     );
   const plain =
     path.startsWith('/') &&
@@ -81,8 +82,8 @@ function checkPath(path: string): void {
     !path.includes('#');
   if (!plain)
     throw usageError(
-      'PATH is not a path of visible ASCII that begins with one "/"',
-      'write it as in `"/v2/droplets?per_page=5"`',
+      'PATH is not visible ASCII text that begins with one "/"',
+      'use a path such as `"/v2/droplets?per_page=5"`',
     );
 }
 
@@ -90,7 +91,7 @@ async function bodyOf(context: Context, data: string | undefined): Promise<strin
   if (data === undefined) return undefined;
   const text =
     data === '-' ? await readAll(context.host.stdin) : data.startsWith('@') ? readBodyFile(data.slice(1)) : data;
-  if (!parseJson(text).ok) throw usageError('--data is not JSON', 'write it as in `--data \'{"name":"web-01"}\'`');
+  if (!parseJson(text).ok) throw usageError('--data is not JSON', 'pass JSON, such as `--data \'{"name":"web-01"}\'`');
   return text;
 }
 
@@ -100,7 +101,7 @@ function readBodyFile(file: string): string {
   } catch (error) {
     throw usageError(
       `could not read --data: ${error instanceof Error ? error.message : String(error)}`,
-      'name a file that can be read, as in `--data @body.json`',
+      'pass a readable file, such as `--data @body.json`',
     );
   }
 }

@@ -40,10 +40,13 @@ const view: ListView<DoctorFinding> = {
 
 export const doctorCommand: CommandSpec<Context> = {
   description:
-    'Checks the configuration, both servers and their clocks, every registered port, the browser, the credential store and the environment. Nothing secret is sent and nothing is changed but an item of its own in the credential store, written and removed. Exit 1 when something would stop a login.',
+    'Checks the configuration, both servers and their clocks, every registered port, the browser, the credential store and the environment. Sends no secret. Changes nothing, but writes and removes a test item in the credential store. Exits with 1 if a login would fail.',
   examples: [
-    { text: 'Why does the login not work?', command: 'cloudctl doctor' },
-    { text: 'What failed, in a script', command: 'cloudctl doctor -o json --query "findings[?status==\'failed\']"' },
+    { text: 'Find out why a login fails', command: 'cloudctl doctor' },
+    {
+      text: 'Print the failed checks in a script',
+      command: 'cloudctl doctor -o json --query "findings[?status==\'failed\']"',
+    },
   ],
   run: async (context) => {
     const findings: DoctorFinding[] = [];
@@ -54,17 +57,20 @@ export const doctorCommand: CommandSpec<Context> = {
     const queried = globals.value('query') !== undefined;
     const picked = globals.values('format').length > 0;
     if (output.format === 'table' && !queried && !picked) await output.text(findingLines(findings));
-    // Columns are those of a finding; the report itself is the object that scripts read and query.
+    // Columns and CSV show the findings as rows; JSON and queries get the whole report.
     else if (!queried && (picked || output.format === 'csv')) await output.list(findings, view);
     else await output.object(report, { columns: [{ name: 'Ok', value: ({ ok }) => ok }] });
     const failed = findings.filter(({ status }) => status === 'failed');
-    if (report.ok) await output.note('Nothing found that would stop a login.');
-    else await output.note(`${failed.length} would stop a login: ${failed.map(({ id }) => id).join(', ')}.`);
+    if (report.ok) await output.note('No problem found that would prevent a login.');
+    else
+      await output.note(
+        `${failed.length} failed ${failed.length === 1 ? 'check prevents' : 'checks prevent'} a login: ${failed.map(({ id }) => id).join(', ')}.`,
+      );
     return report.ok ? 0 : 1;
   },
 };
 
-/** For a person: a table would cut the hint off at the edge of the terminal. */
+/** The findings as text. A table would cut the hints off at the width of the terminal. */
 function findingLines(findings: readonly DoctorFinding[]): string {
   const width = Math.max(...findings.map(({ id }) => id.length));
   return findings
@@ -82,23 +88,23 @@ async function* runChecks(context: Context): AsyncGenerator<readonly DoctorFindi
   if (settings.value === undefined) return;
   const { value } = settings;
   yield [checkProfile(value)];
-  const around = detectRuntimeEnvironment(host.env, host.platform);
+  const runtime = detectRuntimeEnvironment(host.env, host.platform);
   yield checkEnvironment(context, value);
-  const seat = {
-    surroundings: around,
-    terminal: host.stderr.isTTY,
+  const facts = {
+    runtime,
+    isTerminal: host.stderr.isTTY,
     browser: host.env.BROWSER,
-    opener: hasOpener(host.env, host.platform),
+    hasOpener: hasOpener(host.env, host.platform),
     profile: value.profileName,
   };
-  yield [checkRuntimeEnvironment(seat), checkBrowser(seat)];
+  yield [checkRuntimeEnvironment(facts), checkBrowser(facts)];
   yield [checkStateFolder(context, value)];
-  await progress.show('asking the credential store');
+  await progress.show('checking the credential store');
   const store = await probeCredentialStore(context, value);
   yield [store];
   yield await checkSession(context, value, store.status === 'ok');
   for (const endpoint of profileEndpoints(value)) {
-    await progress.show(`asking ${endpoint.origin}`);
+    await progress.show(`checking ${endpoint.origin}`);
     yield await checkEndpoint(endpoint, {
       send: await context.send({ fresh: true }),
       now: () => host.clock.now(),
@@ -108,7 +114,7 @@ async function* runChecks(context: Context): AsyncGenerator<readonly DoctorFindi
   yield await checkCallbackPorts(value);
 }
 
-/** Everything else is judged by the settings, so a file that cannot be read ends the examination, not the program. */
+/** Every other check needs the settings: a damaged config.json is the only finding then. */
 async function checkConfigFile(
   context: Context,
 ): Promise<{ readonly finding: DoctorFinding; readonly value: ProfileSettings | undefined }> {
@@ -119,10 +125,10 @@ async function checkConfigFile(
     requireKnownProfile(value, config);
     return { finding: { id, status: 'ok', observed: config.path }, value };
   } catch (error) {
-    const told = error instanceof DamagedConfigError ? await explainDamagedConfig(error) : error;
-    // Wrong words are the person's to mend first, as with every command.
-    if (!(told instanceof CliError) || told.code !== 'config_invalid') throw told;
-    return { finding: failedFinding(id, told), value: undefined };
+    const reported = error instanceof DamagedConfigError ? await explainDamagedConfig(error) : error;
+    // Wrong arguments are reported as errors, as by every command.
+    if (!(reported instanceof CliError) || reported.code !== 'config_invalid') throw reported;
+    return { finding: failedFinding(id, reported), value: undefined };
   }
 }
 
@@ -143,19 +149,19 @@ function checkEnvironment({ host }: Context, settings: ProfileSettings): readonl
   }
 }
 
-/** The lock that a refresh needs: the file system must know locks, and the folder must be ours. */
+/** A refresh needs a file lock in the state folder. */
 function checkStateFolder(context: Context, settings: ProfileSettings): DoctorFinding {
   const id = 'state-folder';
   const place = context.profilePaths(settings.profileName);
   try {
     const held = tryAcquireLock(place.lock);
     held?.release();
-    const now = held === undefined ? '; another process of cloudctl holds one now' : '';
+    const now = held === undefined ? '; another cloudctl process holds the lock' : '';
     return { id, status: 'ok', observed: `${place.folder}: locks work${now}` };
   } catch (error) {
     if (error instanceof CliError) return failedFinding(id, error);
     const reason = error instanceof Error ? error.message : String(error);
-    return { id, status: 'failed', observed: reason, hint: 'name a folder that is yours in CLOUDCTL_STATE_DIR' };
+    return { id, status: 'failed', observed: reason, hint: 'set CLOUDCTL_STATE_DIR to a folder that you own' };
   }
 }
 
@@ -176,7 +182,7 @@ async function probeCredentialStore(context: Context, settings: ProfileSettings)
   });
 }
 
-/** Who is logged in, and whether the application's secret is at hand; neither is asked for where the store does not answer. */
+/** The client secret and the session; both are skipped if the credential store is not available. */
 async function checkSession(
   context: Context,
   settings: ProfileSettings,
@@ -187,7 +193,7 @@ async function checkSession(
   const flow = flowOption(readAccount(context.host.folders.config, settings.profileName)?.flow, settings.values.flow);
   const hint = loginCommand(settings.profileName, undefined, flow);
   if (!storeAnswers) {
-    const skipped = { status: 'skipped', observed: 'the credential store does not answer' } as const;
+    const skipped = { status: 'skipped', observed: 'the credential store is not available' } as const;
     return ['client-secret', 'session'].map((id) => ({ id, ...skipped }));
   }
   const client = await context.client(settings, binding);
@@ -195,7 +201,7 @@ async function checkSession(
     client.clientSecret === undefined ? 'missing' : settings.clientSecret === undefined ? 'stored' : 'variable';
   const secret =
     client.tokenParams !== 'query' && known === 'missing'
-      ? ({ id: 'client-secret', status: 'ok', observed: 'there is none; a public client needs none' } as const)
+      ? ({ id: 'client-secret', status: 'ok', observed: 'none; a public client needs none' } as const)
       : checkClientSecret(settings, known);
   const stored = await loadStoredSession(context.store(settings), binding);
   if (stored.kind !== 'found')
@@ -211,9 +217,9 @@ async function checkSession(
 
 const sessionStateText = {
   absent: 'not logged in',
-  damaged: 'the stored session is damaged or of a newer version',
-  elsewhere: 'logged in to other servers than the profile names',
-  unavailable: 'the credential store does not answer',
+  damaged: 'the stored session is damaged or was written by a newer version',
+  elsewhere: 'the session belongs to other servers than the profile',
+  unavailable: 'the credential store is not available',
 } as const;
 
 function profileEndpoints({ values }: ProfileSettings): readonly CheckedEndpoint[] {

@@ -1,32 +1,38 @@
 import type { CommandGroup, CommandSpec, CommandTree, LazyCommand } from '../cli/command.ts';
 import type { Context } from '../context.ts';
 
-/** Every command: the one registry. A command's file is only read when it is typed. */
+/** The registry of commands: their words, their summaries and their files. A file is read only when its command is typed. */
 export const commandTree: CommandTree<Context> = {
-  auth: commandGroup('log in and out, and see who is logged in', {
+  auth: commandGroup('log in, log out and manage profiles', {
     setup: lazyCommand(
-      'tell a profile its servers and its registered application',
+      'create or change a profile: servers, application, scope',
       async () => (await import('./auth/setup.ts')).authSetupCommand,
     ),
     login: lazyCommand('log in through the browser', async () => (await import('./auth/login.ts')).authLoginCommand),
     status: lazyCommand(
-      'show who is logged in, and for how long',
+      'show the account and the expiry of the session',
       async () => (await import('./auth/status.ts')).authStatusCommand,
     ),
-    token: lazyCommand('print the access token', async () => (await import('./auth/token.ts')).authTokenCommand),
-    refresh: lazyCommand('renew the session now', async () => (await import('./auth/refresh.ts')).authRefreshCommand),
+    token: lazyCommand(
+      'print the access token, refreshed first if it has expired',
+      async () => (await import('./auth/token.ts')).authTokenCommand,
+    ),
+    refresh: lazyCommand(
+      'refresh the access token now',
+      async () => (await import('./auth/refresh.ts')).authRefreshCommand,
+    ),
     logout: lazyCommand(
-      'revoke the session and delete it',
+      'revoke the access token and delete the session',
       async () => (await import('./auth/logout.ts')).authLogoutCommand,
     ),
-    list: lazyCommand('list the profiles', async () => (await import('./auth/list.ts')).authListCommand),
-    switch: lazyCommand(
-      'make another profile the current one',
-      async () => (await import('./auth/switch.ts')).authSwitchCommand,
+    list: lazyCommand(
+      'list profiles and the state of their sessions',
+      async () => (await import('./auth/list.ts')).authListCommand,
     ),
+    switch: lazyCommand('switch the current profile', async () => (await import('./auth/switch.ts')).authSwitchCommand),
   }),
   actions: commandGroup(
-    'see what was done on the account',
+    'list the actions of the account',
     {
       list: lazyCommand(
         'list actions, newest first',
@@ -53,9 +59,9 @@ export const commandTree: CommandTree<Context> = {
       },
     },
   ),
-  db: commandGroup('judge an external database and migrate it online into a managed cluster', {
+  db: commandGroup('check an external database and migrate it online into a managed cluster', {
     preflight: lazyCommand(
-      'tell the truth about a source database before anything is touched',
+      'check whether a database can be migrated',
       async () => (await import('./db/preflight.ts')).dbPreflightCommand,
     ),
     migrate: lazyCommand(
@@ -63,11 +69,11 @@ export const commandTree: CommandTree<Context> = {
       async () => (await import('./db/migrate.ts')).dbMigrateCommand,
     ),
     watch: lazyCommand(
-      'follow a migration from its source, and see what would break it',
+      'follow a running migration and report what would break it',
       async () => (await import('./db/watch.ts')).dbWatchCommand,
     ),
     rehearse: lazyCommand(
-      'do the whole migration into a server of your own, compare, and remove it again',
+      'rehearse a migration into a server of your own and compare the result',
       async () => (await import('./db/rehearse.ts')).dbRehearseCommand,
     ),
     sequences: lazyCommand(
@@ -75,73 +81,76 @@ export const commandTree: CommandTree<Context> = {
       async () => (await import('./db/sequences.ts')).dbSequencesCommand,
     ),
   }),
-  api: lazyCommand('send any request to the resource API', async () => (await import('./api.ts')).apiCommand),
+  api: lazyCommand('send a request to the resource API', async () => (await import('./api.ts')).apiCommand),
   config: commandGroup('read and change the configuration', {
-    get: lazyCommand('print one value of the profile', async () => (await import('./config/get.ts')).configGetCommand),
-    set: lazyCommand('set one value of the profile', async () => (await import('./config/set.ts')).configSetCommand),
+    get: lazyCommand(
+      'print one setting of the profile',
+      async () => (await import('./config/get.ts')).configGetCommand,
+    ),
+    set: lazyCommand('set one setting of the profile', async () => (await import('./config/set.ts')).configSetCommand),
     unset: lazyCommand(
-      'remove one value of the profile',
+      'remove one setting of the profile',
       async () => (await import('./config/unset.ts')).configUnsetCommand,
     ),
     list: lazyCommand(
-      'list the values in force and where each comes from',
+      'list the settings in use and the source of each',
       async () => (await import('./config/list.ts')).configListCommand,
     ),
     path: lazyCommand(
-      'print where the configuration file is',
+      'print the path of the configuration file',
       async () => (await import('./config/path.ts')).configPathCommand,
     ),
   }),
   doctor: lazyCommand(
-    'look for what would stop a login on this machine',
+    'check what could prevent a login on this machine',
     async () => (await import('./doctor.ts')).doctorCommand,
   ),
   completion: lazyCommand(
-    'print a completion script for a shell',
+    'print the completion script of a shell',
     async () => (await import('./completion.ts')).completionCommand,
   ),
-  sandbox: commandGroup('run the whole service on this machine', {
+  sandbox: commandGroup('run a local copy of the service', {
     start: lazyCommand('start the sandbox', async () => (await import('./sandbox/start.ts')).sandboxStartCommand),
     env: lazyCommand(
-      'print the variables that point to the sandbox',
+      'print the environment variables that select the sandbox',
       async () => (await import('./sandbox/env.ts')).sandboxEnvCommand,
     ),
     clock: lazyCommand(
-      'read, move, stop or start the virtual clock',
+      'read, advance, freeze or resume the virtual clock',
       async () => (await import('./sandbox/clock.ts')).sandboxClockCommand,
     ),
-    faults: commandGroup('make requests go wrong: cut connections, delays, broken answers', {
+    faults: commandGroup('inject faults: cut connections, delays, damaged responses', {
       add: lazyCommand(
-        'make requests go wrong',
+        'inject a fault into matching requests',
         async () => (await import('./sandbox/faults/add.ts')).sandboxFaultsAddCommand,
       ),
       list: lazyCommand(
-        'list the faults that were added',
+        'list the faults and how often each applied',
         async () => (await import('./sandbox/faults/list.ts')).sandboxFaultsListCommand,
       ),
       clear: lazyCommand(
-        'take every fault back',
+        'remove every fault',
         async () => (await import('./sandbox/faults/clear.ts')).sandboxFaultsClearCommand,
       ),
     }),
     requests: lazyCommand(
-      'list the requests the sandbox answered',
+      'list the requests that the sandbox received',
       async () => (await import('./sandbox/requests.ts')).sandboxRequestsCommand,
     ),
     token: lazyCommand(
-      'issue tokens without a browser',
+      'issue an access token without a browser',
       async () => (await import('./sandbox/token.ts')).sandboxTokenCommand,
     ),
     snapshot: lazyCommand(
-      'write everything the sandbox knows into a file',
+      'save the state of the sandbox to a file',
       async () => (await import('./sandbox/snapshot.ts')).sandboxSnapshotCommand,
     ),
     restore: lazyCommand(
-      'put the sandbox back into a state that was written into a file',
+      'restore the state of the sandbox from a snapshot',
       async () => (await import('./sandbox/restore.ts')).sandboxRestoreCommand,
     ),
     reset: lazyCommand(
-      'put the sandbox back to its beginning',
+      'reset the sandbox to its initial state',
       async () => (await import('./sandbox/reset.ts')).sandboxResetCommand,
     ),
   }),
@@ -159,7 +168,7 @@ function commandGroup(
   return { kind: 'group', summary, children, ...more };
 }
 
-/** Verbs of other programs for one resource, which is a request of its own here. */
+/** Verbs that similar tools have for one resource; here each is a request to the API. */
 function apiReplacements(path: string, verbs: readonly string[], method = 'GET'): Readonly<Record<string, string>> {
   return Object.fromEntries(verbs.map((verb) => [verb, `cloudctl api ${method} ${path}`]));
 }

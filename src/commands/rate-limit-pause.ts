@@ -2,12 +2,12 @@ import type { Pause } from '../api/rate-limit-retry.ts';
 import { formatDuration } from '../cli/duration.ts';
 import type { Context } from '../context.ts';
 
-/** Says that the rate limit of the server is waited for. Milliseconds. */
+/** Shows that the program waits `ms` milliseconds for the rate limit of the server. */
 export function showRateLimitWait({ progress }: Pick<Context, 'progress'>, ms: number): Promise<void> {
   return progress.show(`waiting ${formatDuration(Math.ceil(ms / 1_000) * 1_000)} for the rate limit`);
 }
 
-/** Says so and waits. */
+/** The wait that the API client calls when the server's rate limit is reached: shows it and sleeps. */
 export function createRateLimitPause(context: Pick<Context, 'progress' | 'host'>): Pause {
   return async (ms) => {
     await showRateLimitWait(context, ms);

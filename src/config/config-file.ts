@@ -4,7 +4,7 @@ import { isRecord, type JsonRecord, parseJson } from '../json.ts';
 import { ensureFolder, readTextIfPresent, writeAtomically } from '../platform/files.ts';
 import { decodeProfile, isProfileKey, isProfileName, type Profile, profileNameRule } from './profile.ts';
 
-/** config.json, decoded. `raw` is kept so that what a newer version wrote survives our writing. */
+/** The decoded config.json. `raw` keeps the keys of a newer version, so that they are not lost when the file is written. */
 export interface ConfigFile {
   readonly path: string;
   readonly current: string | undefined;
@@ -16,12 +16,12 @@ export function configPath(folder: string): string {
   return join(folder, 'config.json');
 }
 
-/** What excludes two writers: beside the file, because programs with different state folders may share it. */
+/** The lock of writers. It is beside config.json, because processes with different state folders may share the file. */
 export function configLockPath(folder: string): string {
   return join(folder, '.config.lock');
 }
 
-/** Reads config.json; no file is an empty configuration, a damaged one is an error with its line. Synchronous: it stands on the fast path. */
+/** Reads config.json; a missing file is an empty configuration. Throws DamagedConfigError. Synchronous, for the fast path of `auth token`. */
 export function readConfig(folder: string): ConfigFile {
   const path = configPath(folder);
   const text = readConfigText(path);
@@ -31,7 +31,7 @@ export function readConfig(folder: string): ConfigFile {
   if (!isRecord(json.value)) throw new DamagedConfigError(path, text, [], 'it is not an object');
   const { current, profiles = {} } = json.value;
   if (current !== undefined && typeof current !== 'string')
-    throw new DamagedConfigError(path, text, ['current'], 'current is not text');
+    throw new DamagedConfigError(path, text, ['current'], 'current is not a string');
   if (!isRecord(profiles)) throw new DamagedConfigError(path, text, ['profiles'], 'profiles is not an object');
   const decoded = new Map<string, Profile>();
   for (const [name, value] of Object.entries(profiles)) {
@@ -40,7 +40,7 @@ export function readConfig(folder: string): ConfigFile {
         path,
         text,
         ['profiles', name],
-        `the profile name is not made of ${profileNameRule}`,
+        `the profile name is not valid: use ${profileNameRule}`,
       );
     const profile = decodeProfile(value);
     if (!profile.ok) {
@@ -52,7 +52,7 @@ export function readConfig(folder: string): ConfigFile {
   return { path, current, profiles: decoded, raw: json.value };
 }
 
-/** Replaces one profile (or removes it) and, if asked, the current profile's name. */
+/** Replaces one profile, or removes it if `profile` is undefined; sets the current profile if `current` is given. */
 export function writeProfile(
   folder: string,
   config: ConfigFile,
@@ -69,7 +69,7 @@ export function writeCurrentProfile(folder: string, config: ConfigFile, current:
   writeConfig(folder, { ...config.raw, current });
 }
 
-/** Found on reading; `explain` (config/damage.ts) finds the line, with a parser that is only loaded then. */
+/** config.json is damaged. `explainDamagedConfig` finds line and column with a parser that is loaded only then. */
 export class DamagedConfigError extends Error {
   override readonly name = 'DamagedConfig';
   readonly path: string;
@@ -93,7 +93,7 @@ function readConfigText(path: string): string | undefined {
     const reason = error instanceof Error ? error.message : String(error);
     throw new CliError('config_invalid', `could not read ${path}`, {
       detail: reason,
-      hint: 'check its permissions, or point CLOUDCTL_CONFIG_DIR to another folder',
+      hint: 'check the permissions of the file, or set CLOUDCTL_CONFIG_DIR to another folder',
     });
   }
 }
@@ -110,8 +110,8 @@ function writeConfig(folder: string, json: JsonRecord): void {
     writeAtomically(path, `${JSON.stringify(json, null, 2)}\n`);
   } catch (error) {
     throw new CliError('internal', `could not write ${path}`, {
-      detail: `${error instanceof Error ? error.message : String(error)}; what was there is unchanged`,
-      hint: 'make the folder writable for you, with some room on its disk, or point CLOUDCTL_CONFIG_DIR to another folder',
+      detail: `${error instanceof Error ? error.message : String(error)}; the file is unchanged`,
+      hint: 'make the folder writable and free disk space, or set CLOUDCTL_CONFIG_DIR to another folder',
       cause: error,
     });
   }

@@ -1,10 +1,10 @@
 import { CliError } from '../errors.ts';
 import type { DamagedConfigError } from './config-file.ts';
 
-/** The error of a damaged config.json with its line and column. Loaded only then: the parser with positions is not on any other path. */
+/** The error of a damaged config.json with its line and column. */
 export async function explainDamagedConfig(damage: DamagedConfigError): Promise<CliError> {
   const { findNodeAtLocation, parseTree, printParseErrorCode } = await import('jsonc-parser');
-  // A mark of the byte order is no damage, and no column either (json.ts passes over it, too).
+  // A byte order mark is not an error and has no column (json.ts skips it too).
   const text = damage.text.replace(/^\uFEFF/, '');
   const errors: { error: number; offset: number; length: number }[] = [];
   const tree = parseTree(text, errors, { disallowComments: true, allowTrailingComma: false });
@@ -16,7 +16,7 @@ export async function explainDamagedConfig(damage: DamagedConfigError): Promise<
     (first === undefined ? 'it is not JSON' : `it is not JSON (${splitCamelCase(printParseErrorCode(first.error))})`);
   return new CliError('config_invalid', `config file is damaged: ${reason}`, {
     detail: `${damage.path}:${lineAndColumn(text, offset)}`,
-    hint: 'mend that line; `cloudctl config path` prints where the file is',
+    hint: 'correct that line of the file',
   });
 }
 

@@ -1,7 +1,7 @@
 import { isRecord } from '../json.ts';
 import { checkCallbackUrl, parseOrigin } from './urls.ts';
 
-/** What config.json keeps of one account: never a secret (contract.md §3). */
+/** One profile of config.json. It never contains a secret. */
 export interface Profile {
   readonly auth_url?: string;
   readonly base_url?: string;
@@ -21,13 +21,13 @@ export type ParseResult<T> = { readonly ok: true; readonly value: T } | { readon
 
 interface ProfileKeySpec {
   readonly variable?: string;
-  /** A value as it is typed in a shell, for hints. */
+  /** A value as typed in a shell, for hints. */
   readonly example: string;
-  /** Text as typed (an option, a variable, `config set`) to the stored value. */
+  /** Parses the text of an option, a variable or `config set` to the stored value. */
   readonly parse: (text: string) => ParseResult<string | boolean | readonly string[]>;
 }
 
-/** Every key of a profile, its environment variable, and what its text may be. */
+/** Every key of a profile, with its environment variable and its parser. */
 export const profileKeys: Readonly<Record<ProfileKey, ProfileKeySpec>> = {
   auth_url: { variable: 'CLOUDCTL_AUTH_URL', example: 'https://cloud.example.com', parse: parseOriginText },
   base_url: { variable: 'CLOUDCTL_BASE_URL', example: 'https://api.example.com', parse: parseOriginText },
@@ -54,27 +54,27 @@ export function isProfileKey(key: string): key is ProfileKey {
   return Object.hasOwn(profileKeys, key);
 }
 
-/** A name becomes a file name and a keychain account: lower case, so that two never differ by case alone on any file system. */
+/** A profile name is also a file name and a keychain account: lower case, because some file systems ignore case. */
 export function isProfileName(name: string): boolean {
   return /^[a-z0-9][a-z0-9_-]{0,63}$/.test(name);
 }
 
-export const profileNameRule = 'lower-case letters, digits, "-" and "_", 64 at most, beginning with a letter or digit';
+export const profileNameRule = '1 to 64 lower-case letters, digits, "-" and "_", beginning with a letter or digit';
 
-/** Decodes one profile of config.json. The failure names the key, so that its line can be shown. */
+/** Decodes one profile of config.json. A failure names the key, so that its line can be shown. */
 export function decodeProfile(json: unknown): ParseResult<Profile> & { readonly key?: string } {
   if (!isRecord(json)) return { ok: false, reason: 'it is not an object' };
   const entries: [string, unknown][] = [];
   for (const [key, value] of Object.entries(json)) {
-    // A key of a newer version is left alone, and kept when the file is written.
+    // Unknown keys belong to a newer version: ignored here, and kept when the file is written.
     if (!isProfileKey(key)) continue;
     const text = toText(value);
     const parsed = text === undefined ? undefined : profileKeys[key].parse(text);
-    if (parsed === undefined) return { ok: false, key, reason: `${key} is of the wrong type` };
+    if (parsed === undefined) return { ok: false, key, reason: `${key} has the wrong type` };
     if (!parsed.ok) return { ok: false, key, reason: `${key} is ${parsed.reason}` };
     entries.push([key, parsed.value]);
   }
-  // Each entry went through its own key's parser above.
+  // The parser of each key has checked its value above.
   return { ok: true, value: Object.fromEntries(entries) as Profile };
 }
 
@@ -108,12 +108,12 @@ function parseVisibleText(text: string): ParseResult<string> {
 function parseScope(text: string): ParseResult<string> {
   return /^[\x21\x23-\x5b\x5d-\x7e]+( [\x21\x23-\x5b\x5d-\x7e]+)*$/.test(text)
     ? { ok: true, value: text }
-    : { ok: false, reason: 'not a list of words with one space between them' };
+    : { ok: false, reason: 'not a list of scopes separated by single spaces' };
 }
 
 function parseBoolean(text: string): ParseResult<boolean> {
   if (text === 'true') return { ok: true, value: true };
-  return text === 'false' ? { ok: true, value: false } : { ok: false, reason: 'neither true nor false' };
+  return text === 'false' ? { ok: true, value: false } : { ok: false, reason: 'not true or false' };
 }
 
 function parseOneOf(...choices: readonly string[]): (text: string) => ParseResult<string> {

@@ -6,7 +6,7 @@ import type { Environment } from '../platform/host.ts';
 import { nonEmptyVariable } from './settings.ts';
 import { parseOrigin } from './urls.ts';
 
-/** Where the sandbox that was started last answers, and who it knows. Its admin token and client secret stand in it, so the file has mode 0600. */
+/** The URLs and credentials of a running sandbox, as sandbox.json in the state folder keeps them (mode 0600). */
 export interface SandboxConnection {
   readonly auth_url: string;
   readonly base_url: string;
@@ -33,7 +33,7 @@ export function readLastSandbox(stateFolder: string): SandboxConnection | undefi
   return readKnownSandboxes(stateFolder)[0];
 }
 
-/** The one that was started last, then those that were started before it and have not ended since. */
+/** Every recorded sandbox, the one that was started last first. */
 export function readKnownSandboxes(stateFolder: string): readonly SandboxConnection[] {
   const text = readConnectionText(connectionPath(stateFolder));
   const json = text === undefined ? undefined : parseJson(text);
@@ -49,18 +49,18 @@ function readConnectionText(path: string): string | undefined {
   } catch (error) {
     throw new CliError('config_invalid', `could not read ${path}`, {
       detail: error instanceof Error ? error.message : String(error),
-      hint: 'remove it, or make it yours: it only tells where a sandbox runs',
+      hint: 'remove the file, or make it readable; it only records the running sandboxes',
       cause: error,
     });
   }
 }
 
-/** Written down as the last one; what was known of it is replaced. */
+/** Records the sandbox as the last one; replaces an older record of it. */
 export function recordSandbox(stateFolder: string, place: SandboxConnection): void {
   writeConnections(stateFolder, [place, ...readKnownSandboxes(stateFolder).filter(isOtherSandbox(place))]);
 }
 
-/** Forgets this one, wherever it stands: others may have been started before and since. */
+/** Removes the record of this sandbox and keeps those of others. */
 export function forgetSandbox(stateFolder: string, place: SandboxConnection): void {
   const known = readKnownSandboxes(stateFolder);
   const left = known.filter(isOtherSandbox(place));
@@ -72,7 +72,7 @@ export interface SandboxAdminAccess {
   readonly adminToken: string;
 }
 
-/** Option and variable before the one that was started last; the token of the last one goes to no other address. */
+/** The admin URL of option, variable or last sandbox, in this order. The recorded token is sent to its own URL only. */
 export function resolveSandboxAdmin(
   stateFolder: string,
   env: Environment,
@@ -90,21 +90,25 @@ export function resolveSandboxAdmin(
 
 function requireOrigin(text: string, source: string): string {
   const parsed = parseOrigin(text);
-  if (!parsed.ok) throw usageError(`${source} is ${parsed.reason}`);
+  if (!parsed.ok)
+    throw usageError(
+      `${source} is ${parsed.reason}`,
+      `pass an origin, such as \`${source}${source.startsWith('--') ? ' ' : '='}http://127.0.0.1:8080\``,
+    );
   return parsed.origin;
 }
 
-/** Decodes the file, and what the admin API tells of a running sandbox. */
+/** Decodes a record of the file or of the admin API. */
 export function decodeSandboxConnection(fields: unknown): SandboxConnection | undefined {
   if (!isRecord(fields)) return undefined;
   const entries = connectionKeys.map((key) => [key, stringField(fields, key)] as const);
-  // Every key was found to be text just here.
+  // The line above has checked that every key is a string.
   return entries.every(([, value]) => value !== undefined)
     ? (Object.fromEntries(entries) as unknown as SandboxConnection)
     : undefined;
 }
 
-/** The token alone does not tell: with the same seed two sandboxes have the same. */
+/** Compares token and URL: two sandboxes with the same seed have the same token. */
 function isOtherSandbox(one: SandboxConnection): (place: SandboxConnection) => boolean {
   return (other) => other.admin_token !== one.admin_token || other.admin_url !== one.admin_url;
 }

@@ -4,20 +4,20 @@ import { Secret } from '../secret.ts';
 import type { ConfigFile } from './config-file.ts';
 import { isProfileKey, isProfileName, type Profile, type ProfileKey, profileKeys, profileNameRule } from './profile.ts';
 
-/** What this run works with, after the one precedence: option > environment > profile > default. */
+/** The settings of this run. Precedence: option > environment > profile > default. */
 export interface ProfileSettings {
   readonly profileName: string;
-  /** config.json holds this profile. */
+  /** config.json contains this profile. */
   readonly isProfileStored: boolean;
-  /** Somebody named it (option or variable), or it is the current one; false for the built-in name `default`. */
+  /** An option, a variable or `current` in config.json names the profile; false for the built-in name `default`. */
   readonly isProfileNamed: boolean;
   readonly values: Profile;
   readonly clientSecret: Secret | undefined;
-  /** `CLOUDCTL_ACCESS_TOKEN`: used as it is; the credential store is not touched. */
+  /** `CLOUDCTL_ACCESS_TOKEN`, used instead of the stored session. */
   readonly accessToken: Secret | undefined;
 }
 
-/** Values typed as options, by profile key; `undefined` was not typed. The option's name is used in messages. */
+/** Settings that were given as options, by profile key. The name of the option is used in errors. */
 export type SettingOverrides = Readonly<
   Partial<Record<ProfileKey, { readonly option: string; readonly text: string }>>
 >;
@@ -29,15 +29,15 @@ export interface SettingsInput {
   readonly overrides?: SettingOverrides;
 }
 
-/** Resolves every setting. Wrong text is a usage error that names where it stood. Synchronous: it stands on the fast path. */
+/** Resolves every setting. Throws a usage error that names the source of a wrong value. Synchronous, for the fast path of `auth token`. */
 export function resolveSettings(input: SettingsInput): ProfileSettings {
   const named = input.profile ?? nonEmptyVariable(input.env.CLOUDCTL_PROFILE) ?? input.config.current;
   const profileName = named ?? 'default';
   if (!isProfileName(profileName))
     throw usageError(
-      `profile name is not made of ${profileNameRule}`,
-      'write it as in `--profile work`',
-      `got "${profileName}"`,
+      `profile name "${profileName}" is not valid`,
+      'use a name such as `--profile work`',
+      `a profile name is ${profileNameRule}`,
     );
   const stored = input.config.profiles.get(profileName);
   const values: [string, unknown][] = Object.entries(stored ?? {});
@@ -50,7 +50,7 @@ export function resolveSettings(input: SettingsInput): ProfileSettings {
     const parsed = parse(text);
     if (!parsed.ok) {
       const written = typed === undefined ? `${variable}=${example}` : `${typed.option} ${example}`;
-      throw usageError(`${typed?.option ?? variable} is ${parsed.reason}`, `write it as in \`${written}\``);
+      throw usageError(`${typed?.option ?? variable} is ${parsed.reason}`, `use a value such as \`${written}\``);
     }
     values.push([key, parsed.value]);
   }
@@ -58,31 +58,31 @@ export function resolveSettings(input: SettingsInput): ProfileSettings {
   const accessToken = nonEmptyVariable(input.env.CLOUDCTL_ACCESS_TOKEN);
   if (accessToken !== undefined && !/^[\x21-\x7e]+$/.test(accessToken))
     throw usageError(
-      'CLOUDCTL_ACCESS_TOKEN is not visible ASCII',
-      'set it to the access token alone: `export CLOUDCTL_ACCESS_TOKEN="$(cloudctl auth token)"`',
+      'CLOUDCTL_ACCESS_TOKEN is not visible ASCII text',
+      'set the variable to the access token alone: `export CLOUDCTL_ACCESS_TOKEN="$(cloudctl auth token)"`',
     );
   return {
     profileName,
     isProfileStored: stored !== undefined,
     isProfileNamed: named !== undefined,
-    // Each entry went through its key's parser: here, or when the file was read.
+    // Every value was checked by the parser of its key, here or when the file was read.
     values: Object.fromEntries(values) as Profile,
     clientSecret: clientSecret === undefined ? undefined : new Secret(clientSecret),
     accessToken: accessToken === undefined ? undefined : new Secret(accessToken),
   };
 }
 
-/** A named profile that config.json does not hold is exit 2, unless the environment alone describes it. */
+/** Throws `profile_unknown` if the profile was named but config.json does not contain it. */
 export function requireKnownProfile(settings: ProfileSettings, config: ConfigFile): void {
   if (settings.isProfileStored || !settings.isProfileNamed) return;
   const names = [...config.profiles.keys()];
-  throw new CliError('profile_unknown', `profile "${settings.profileName}" is unknown`, {
-    detail: names.length === 0 ? `${config.path} holds no profile yet` : `known profiles: ${names.join(', ')}`,
-    hint: `\`cloudctl auth setup --profile ${settings.profileName}\``,
+  throw new CliError('profile_unknown', `unknown profile "${settings.profileName}"`, {
+    detail: names.length === 0 ? `${config.path} has no profile` : `known profiles: ${names.join(', ')}`,
+    hint: `create it: \`cloudctl auth setup --profile ${settings.profileName}\``,
   });
 }
 
-/** A variable that is set to nothing counts as not set. */
+/** The value of a variable; undefined if it is empty. */
 export function nonEmptyVariable(value: string | undefined): string | undefined {
   return value === undefined || value === '' ? undefined : value;
 }

@@ -3,7 +3,7 @@ import type { OutputFormat } from '../cli/output.ts';
 import { DamagedConfigError } from '../config/config-file.ts';
 import type { ProfileSettings, SettingOverrides } from '../config/settings.ts';
 
-/** The global options that stand for values of a profile. */
+/** The global options that override values of the profile. */
 export function globalOverrides(globals: ParsedArgs): SettingOverrides {
   const authUrl = globals.value('auth-url');
   const baseUrl = globals.value('base-url');
@@ -13,7 +13,7 @@ export function globalOverrides(globals: ParsedArgs): SettingOverrides {
   };
 }
 
-/** `--output` was checked by the parser; variable and profile only count without it, and are checked then. */
+/** The output format: `--output`, which the parser has checked, else the variable or the profile. */
 export function resolveOutputFormat(globals: ParsedArgs, settings: () => ProfileSettings): OutputFormat {
   const typed = globals.value('output');
   const known = outputFormats.find((format) => format === typed);
@@ -21,7 +21,7 @@ export function resolveOutputFormat(globals: ParsedArgs, settings: () => Profile
   try {
     return settings().values.output ?? 'table';
   } catch (error) {
-    // A damaged file stops the commands that need it, not `config path` or `completion`.
+    // A damaged config.json is an error only for commands that need it, not for `config path` or `completion`.
     if (error instanceof DamagedConfigError) return 'table';
     throw error;
   }

@@ -9,12 +9,12 @@ import { accountHint, loadStoredSession } from '../session/stored-session.ts';
 import { createLoginDeps } from './login-deps.ts';
 import type { Reauthenticate } from './stored-session.ts';
 
-/** Milliseconds the browser gets: nobody has to type anything. */
+/** Time limit of the browser in milliseconds; the user types nothing. */
 const loginLimitMs = 120_000;
 
 /**
- * The silent way back (spec.md §4.1): the browser, where the person is signed in still, gives a new grant without a page.
- * Asks first; false when the person declines, or when nothing tells which account it has to be.
+ * Logs in again with `prompt=none` (spec.md §4.1): a browser that is still signed in returns a new grant without showing a
+ * page. Asks for confirmation first. Returns false if the user declines or the account is not known.
  */
 export const reauthenticate: Reauthenticate = async (parts, settings, binding) => {
   const { host, output, prompts, store } = parts;
@@ -25,7 +25,7 @@ export const reauthenticate: Reauthenticate = async (parts, settings, binding) =
   const client = await parts.client(settings, binding);
   const isPublic = client.tokenParams === 'query' && client.clientSecret === undefined;
   if (request === undefined || isPublic || (values.callback_urls ?? []).length === 0) return false;
-  const message = `The session of profile "${profileName}" has ended. Log in again through the browser, as the same account and with the same scope?`;
+  const message = `The session of profile "${profileName}" has ended. Log in again in the browser with the same account and scope?`;
   if (!(await prompts.confirm({ message, default: true }))) return false;
   const runtimeEnvironment = detectRuntimeEnvironment(host.env, host.platform);
   const canOpen = canOpenBrowser(runtimeEnvironment, true, host.env.BROWSER);
@@ -46,14 +46,15 @@ export const reauthenticate: Reauthenticate = async (parts, settings, binding) =
         }),
       pastedLines: () => noPastedLines(),
       reportRejectedPaste: async () => undefined,
-      report: async ({ account }) => output.note(`Logged in again as ${account.email ?? account.name ?? 'before'}.`),
+      report: async ({ account }) =>
+        output.note(`Logged in again as ${account.email ?? account.name ?? 'the same account'}.`),
     },
     request,
   );
   return true;
 };
 
-/** The same account and the same scope; undefined after the implicit flow, which knows no prompt and no account. */
+/** A login with the same account and scope; undefined for the implicit flow, which has neither prompt nor account. */
 function silentRequest(
   record: CredentialRecord | undefined,
   account: Account | undefined,

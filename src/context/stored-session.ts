@@ -15,7 +15,7 @@ import { createProfileSession, type ProfileSession } from '../session/profile-se
 import { flowOption } from '../session/suggested-commands.ts';
 import { withReauthentication } from '../session/with-reauthentication.ts';
 
-/** What a session is made of; the context has all of it. */
+/** What a stored session needs from the context. */
 export interface SessionDependencies {
   readonly host: Host;
   readonly output: Pick<Output, 'note' | 'warn'>;
@@ -28,14 +28,14 @@ export interface SessionDependencies {
   readonly requireSafe: () => void;
 }
 
-/** Logs in again where a session has ended; false when that is not wanted or cannot be. */
+/** Logs in again after a session has ended; false if the user declines or it is not possible. */
 export type Reauthenticate = (
   parts: SessionDependencies,
   settings: ProfileSettings,
   binding: SessionBinding,
 ) => Promise<boolean>;
 
-/** The stored session of a profile; in a terminal one that has ended offers the way back. */
+/** The stored session of a profile. In a terminal it offers to log in again after it has ended. */
 export function createStoredSession(
   parts: SessionDependencies,
   settings: ProfileSettings,
@@ -46,7 +46,7 @@ export function createStoredSession(
   const session = createProfileSession({
     profile: settings.profileName,
     binding,
-    // The query form names no client credentials at refresh (spec.md §5.3), so the store is not asked for them.
+    // The query form sends no client credentials at refresh (spec.md §5.3), so they are not read from the store.
     client: async () =>
       (settings.values.token_params ?? 'query') !== 'query'
         ? parts.client(settings, binding)

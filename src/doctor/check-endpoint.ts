@@ -6,7 +6,7 @@ import type { DoctorFinding } from './doctor-finding.ts';
 export interface CheckedEndpoint {
   readonly id: 'auth-url' | 'base-url';
   readonly origin: string;
-  /** Asked with GET and without any credential. */
+  /** Requested with GET and without credentials. */
   readonly path: string;
 }
 
@@ -17,10 +17,10 @@ export interface EndpointCheckDependencies {
   readonly timeout: number;
 }
 
-/** Seconds by which clocks may differ before a person should know. */
+/** Seconds; a larger difference of the clocks is a warning. */
 const toleratedSkewSeconds = 60;
 
-/** Whether the origin answers at all; any status will do, since nothing was asked that it must grant. */
+/** Whether the origin responds. Nearly every status is fine, because the request has no credentials. */
 export async function checkEndpoint(
   endpoint: CheckedEndpoint,
   deps: EndpointCheckDependencies,
@@ -44,15 +44,16 @@ export async function checkEndpoint(
 }
 
 function checkResponseStatus({ id, origin, path }: CheckedEndpoint, status: number): DoctorFinding {
-  const observed = `${origin}${path} answered ${status}`;
-  if (status >= 500) return { id, status: 'warning', observed, hint: 'the server is in trouble: try again later' };
-  // The authorize endpoint without parameters is an error page; a redirect or a missing page is another server.
+  const observed = `${origin}${path} responded with status ${status}`;
+  if (status >= 500)
+    return { id, status: 'warning', observed, hint: 'the server has an internal error: try again later' };
+  // The authorize endpoint without parameters responds with an error page; 404 means that this is another server.
   if (status === 404 && id === 'auth-url')
     return { id, status: 'failed', observed, hint: 'check auth_url: `cloudctl config get auth_url`' };
   return { id, status: 'ok', observed };
 }
 
-/** The server's Date header against this machine's clock, with the answer's own travelling time on both sides. */
+/** Compares the Date header with this machine's clock; the time of the request and the response bounds the difference. */
 export function checkClockSkew(
   from: CheckedEndpoint['id'],
   date: string | null,
@@ -61,19 +62,19 @@ export function checkClockSkew(
 ): readonly DoctorFinding[] {
   const id = from === 'auth-url' ? 'clock' : 'clock-of-base-url';
   const server = date === null ? Number.NaN : Date.parse(date);
-  if (Number.isNaN(server)) return [{ id, status: 'skipped', observed: 'the answer has no Date header' }];
-  // The header has whole seconds, cut off.
+  if (Number.isNaN(server)) return [{ id, status: 'skipped', observed: 'the response has no Date header' }];
+  // The header has whole seconds, rounded down.
   const early = Math.round((asked - (server + 999)) / 1000);
   const late = Math.round((server - answered) / 1000);
   const skew = Math.max(early, late, 0);
   if (skew <= toleratedSkewSeconds)
-    return [{ id, status: 'ok', observed: `within ${toleratedSkewSeconds} s of the server's` }];
+    return [{ id, status: 'ok', observed: `the clocks differ by less than ${toleratedSkewSeconds} s` }];
   return [
     {
       id,
       status: 'warning',
-      observed: `this machine is ${skew} s ${early > late ? 'ahead of' : 'behind'} the server`,
-      hint: 'set the clock, for instance with `timedatectl set-ntp true`; a wrong one makes certificates invalid and sessions end at the wrong time',
+      observed: `the clock of this machine is ${skew} s ${early > late ? 'ahead of' : 'behind'} the server's`,
+      hint: 'set the clock, for example with `timedatectl set-ntp true`',
     },
   ];
 }

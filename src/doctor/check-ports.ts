@@ -1,9 +1,9 @@
 import type { DoctorFinding } from './doctor-finding.ts';
 
-/** What binding one address and port gave: `free`, or the system's error code. */
+/** The result of binding one address and port: `free`, or the error code of the system. */
 export type PortProbeResult = 'free' | string;
 
-/** A callback URL as far as its port is concerned. */
+/** The addresses and the port that a login with this callback URL listens on. */
 export interface CallbackPort {
   readonly href: string;
   readonly port: number;
@@ -11,10 +11,10 @@ export interface CallbackPort {
   readonly addresses: readonly string[];
 }
 
-/** Both loopback families of one port: a program on the family that the URL does not name may still catch a browser. */
+/** Both are probed: a browser may reach a program on the address that the callback URL does not name. */
 export const loopbackAddresses = ['127.0.0.1', '::1'] as const;
 
-/** A finding for each registered callback URL: a login needs one whose own addresses are all free (login.md rules 2 and 3). */
+/** One finding for each callback URL. A login needs one whose addresses are all free. */
 export function checkPorts(
   callbacks: readonly CallbackPort[],
   bindings: ReadonlyMap<string, PortProbeResult>,
@@ -30,8 +30,8 @@ export function checkPorts(
       status: usable ? 'warning' : 'failed',
       observed,
       hint: usable
-        ? 'another callback URL of the profile is free and will be used'
-        : `end the program that has it (\`ss -ltnp 'sport = :${callback.port}'\`), or register another one: \`cloudctl auth setup --callback-url http://127.0.0.1:PORT/callback\``,
+        ? 'no action is needed: another callback URL of the profile is free'
+        : `stop the program that uses the port (\`ss -ltnp 'sport = :${callback.port}'\`), or register another port: \`cloudctl auth setup --callback-url http://127.0.0.1:PORT/callback\``,
     };
   });
 }
@@ -40,7 +40,7 @@ export function portProbeKey(address: string, port: number): string {
   return `${address} ${port}`;
 }
 
-/** The first address that a login needs and cannot have; the second address of `localhost` may be missing. */
+/** The first address that a login needs and cannot bind; the second address of `localhost` may not exist. */
 function unavailableAddress(
   { port, addresses }: CallbackPort,
   bindings: ReadonlyMap<string, PortProbeResult>,

@@ -1,7 +1,7 @@
 import type { ProfileSettings } from '../config/settings.ts';
 import type { DoctorFinding } from './doctor-finding.ts';
 
-/** Whether the profile names all that a login needs; the client secret is judged where it is kept. */
+/** Whether the profile has every setting that a login needs, apart from the client secret. */
 export function checkProfile(settings: ProfileSettings): DoctorFinding {
   const { profileName, values } = settings;
   const needed = ['auth_url', 'base_url', 'client_id', 'callback_urls'] as const;
@@ -11,7 +11,7 @@ export function checkProfile(settings: ProfileSettings): DoctorFinding {
       id: 'profile',
       status: 'failed',
       observed: `profile "${profileName}" has no ${missing.join(', no ')}`,
-      hint: `\`cloudctl auth setup --profile ${profileName}\``,
+      hint: `complete the profile: \`cloudctl auth setup --profile ${profileName}\``,
     };
   }
   const facts = [
@@ -24,16 +24,17 @@ export function checkProfile(settings: ProfileSettings): DoctorFinding {
   return { id: 'profile', status: 'ok', observed: facts.join(', ') };
 }
 
-/** The code flow proves who the application is (spec.md §4.2); the implicit flow has no secret. */
+/** The code flow authenticates the application with its secret (spec.md §4.2); the implicit flow has none. */
 export function checkClientSecret(settings: ProfileSettings, known: 'variable' | 'stored' | 'missing'): DoctorFinding {
   const id = 'client-secret';
-  if (settings.values.flow === 'implicit') return { id, status: 'ok', observed: 'the implicit flow needs none' };
+  if (settings.values.flow === 'implicit')
+    return { id, status: 'ok', observed: 'the implicit flow needs no client secret' };
   if (known === 'variable') return { id, status: 'ok', observed: 'from CLOUDCTL_CLIENT_SECRET' };
   if (known === 'stored') return { id, status: 'ok', observed: 'in the credential store' };
   return {
     id,
     status: 'failed',
-    observed: 'there is none for this client_id and auth_url',
-    hint: `\`cloudctl auth setup --profile ${settings.profileName}\``,
+    observed: 'no client secret for this client_id and auth_url',
+    hint: `store the client secret: \`cloudctl auth setup --profile ${settings.profileName}\``,
   };
 }

@@ -3,57 +3,59 @@ import type { UnsafeVariable } from '../platform/unsafe-variable.ts';
 import type { DoctorFinding } from './doctor-finding.ts';
 
 export interface RuntimeFacts {
-  readonly surroundings: RuntimeEnvironment;
-  /** Somebody sits at this terminal. */
-  readonly terminal: boolean;
-  /** `BROWSER`, as it is set. */
+  readonly runtime: RuntimeEnvironment;
+  /** Standard error is a terminal. */
+  readonly isTerminal: boolean;
+  /** The value of `BROWSER`. */
   readonly browser: string | undefined;
-  /** The platform's opener was found on the path. */
-  readonly opener: boolean;
+  /** The program that opens pages (`xdg-open`) was found. */
+  readonly hasOpener: boolean;
   readonly profile: string;
 }
 
-/** How the sign-in page will reach a person; a login never depends on it, since the address is always printed. */
-export function checkBrowser({ surroundings, terminal, browser, opener, profile }: RuntimeFacts): DoctorFinding {
+/** How the sign-in page is opened. Never fails, because a login always prints the authorization URL. */
+export function checkBrowser({ runtime, isTerminal, browser, hasOpener, profile }: RuntimeFacts): DoctorFinding {
   const id = 'browser';
   const paste = `\`cloudctl auth login --paste${profile === 'default' ? '' : ` --profile ${profile}`}\``;
-  const by = (observed: string, hint: string): DoctorFinding => ({ id, status: 'warning', observed, hint });
-  if (surroundings.ci)
-    return by('CI is set, so no browser is opened', 'open the printed address somewhere, or unset CI');
-  if (!terminal) return by('this is no terminal, so no browser is opened', `open the printed address, or use ${paste}`);
-  if (browser === 'none') return by('BROWSER=none', 'open the printed address by hand, or unset BROWSER');
-  if (browser) return { id, status: 'ok', observed: 'the program in BROWSER opens the page' };
-  if (!surroundings.display && !surroundings.wsl)
-    return by('there is no graphical display', `open the printed address in a browser elsewhere, with ${paste}`);
-  if (!opener)
-    return by(
-      'no program that opens pages was found',
+  const warn = (observed: string, hint: string): DoctorFinding => ({ id, status: 'warning', observed, hint });
+  if (runtime.ci)
+    return warn('CI is set: a login opens no browser', 'open the printed URL in any browser, or unset CI');
+  if (!isTerminal)
+    return warn('standard error is not a terminal: a login opens no browser', `open the printed URL, or use ${paste}`);
+  if (browser === 'none')
+    return warn('BROWSER=none: a login opens no browser', 'open the printed URL in any browser, or unset BROWSER');
+  if (browser) return { id, status: 'ok', observed: 'a login opens the browser of BROWSER' };
+  if (!runtime.display && !runtime.wsl)
+    return warn('no graphical display', `open the printed URL in a browser on another machine, with ${paste}`);
+  if (!hasOpener)
+    return warn(
+      'no program that opens a browser was found',
       'install one (on Debian: `apt-get install xdg-utils`), or set BROWSER',
     );
-  return { id, status: 'ok', observed: "the system's opener opens the page" };
+  return { id, status: 'ok', observed: 'a login opens the default browser' };
 }
 
-/** Where this runs, as far as it decides how a browser comes back to this machine. */
+/** Whether the browser of the user can reach a port of this machine. */
 export function checkRuntimeEnvironment({
-  surroundings,
+  runtime,
   profile,
-}: Pick<RuntimeFacts, 'surroundings' | 'profile'>): DoctorFinding {
+}: Pick<RuntimeFacts, 'runtime' | 'profile'>): DoctorFinding {
   const id = 'surroundings';
   const paste = `\`cloudctl auth login --paste${profile === 'default' ? '' : ` --profile ${profile}`}\``;
-  const by = (observed: string, hint: string): DoctorFinding => ({ id, status: 'warning', observed, hint });
-  if (surroundings.codespaces) return by('a codespace: its ports are not those of your machine', `use ${paste}`);
-  if (surroundings.ssh !== undefined)
-    return by(
-      'an SSH session: the browser of your own machine does not reach this loopback interface',
+  const warn = (observed: string, hint: string): DoctorFinding => ({ id, status: 'warning', observed, hint });
+  if (runtime.codespaces) return warn('codespace: your browser cannot reach its ports', `use ${paste}`);
+  if (runtime.ssh !== undefined)
+    return warn(
+      'SSH session: your browser cannot reach the loopback interface of this machine',
       `use ${paste}, or forward the port; \`cloudctl auth login\` prints the \`ssh -L\` line`,
     );
-  if (surroundings.container) return by('a container: a browser outside does not reach it', `use ${paste}`);
-  if (surroundings.wsl)
-    return { id, status: 'ok', observed: `WSL: if the browser of Windows cannot reach the last page, use ${paste}` };
-  return { id, status: 'ok', observed: 'a machine of its own' };
+  if (runtime.container) return warn('container: a browser outside cannot reach its ports', `use ${paste}`);
+  if (runtime.wsl)
+    return { id, status: 'ok', observed: `WSL: if the browser of Windows cannot open the last page, use ${paste}` };
+  return { id, status: 'ok', observed: 'local machine' };
 }
 
-/** Settings of the environment under which a login is refused, or goes another way than a person may think. */
+/** Environment variables that prevent a login or change how requests are sent. */
 export function checkEnvironmentVariables(
   hazard: UnsafeVariable | undefined,
   accessToken: boolean,
@@ -61,7 +63,7 @@ export function checkEnvironmentVariables(
 ): readonly DoctorFinding[] {
   const safe: DoctorFinding =
     hazard === undefined
-      ? { id: 'environment', status: 'ok', observed: 'no variable prints or weakens requests' }
+      ? { id: 'environment', status: 'ok', observed: 'no variable exposes secrets or weakens TLS' }
       : {
           id: 'environment',
           status: 'failed',
@@ -73,7 +75,7 @@ export function checkEnvironmentVariables(
         {
           id: 'access-token',
           status: 'warning',
-          observed: 'CLOUDCTL_ACCESS_TOKEN is set, so the stored session is not used',
+          observed: 'CLOUDCTL_ACCESS_TOKEN is set: the stored session is not used',
           hint: '`unset CLOUDCTL_ACCESS_TOKEN`',
         },
       ]
@@ -82,7 +84,7 @@ export function checkEnvironmentVariables(
     ({ origin, proxy }): DoctorFinding => ({
       id: 'proxy',
       status: 'ok',
-      observed: `${origin} is reached through ${proxy}`,
+      observed: `requests to ${origin} use the proxy ${proxy}`,
     }),
   );
   return [safe, ...token, ...through];

@@ -1,6 +1,6 @@
-/** What `cloudctl doctor` found about one thing (contract.md §7). */
+/** The result of one check of `cloudctl doctor`. */
 export interface DoctorFinding {
-  /** Stable: scripts look for it. */
+  /** Stable, for scripts. */
   readonly id: string;
   readonly status: DoctorStatus;
   /** Facts, without any secret. */
@@ -9,11 +9,11 @@ export interface DoctorFinding {
   readonly hint?: string;
 }
 
-/** `failed` would stop a login; a `warning` only makes it harder; `skipped` could not be judged because something else failed. */
+/** `failed`: a login would fail. `warning`: a login works, but differently. `skipped`: an earlier check failed. */
 export type DoctorStatus = 'ok' | 'warning' | 'failed' | 'skipped';
 
 export interface DoctorReport {
-  /** A login can work from here. */
+  /** No check failed. */
   readonly ok: boolean;
   readonly findings: readonly DoctorFinding[];
 }

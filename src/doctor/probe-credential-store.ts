@@ -5,17 +5,17 @@ import type { DoctorFinding } from './doctor-finding.ts';
 
 export interface KeychainProbeOptions {
   readonly keychain: Keychain;
-  /** The command that turns to the file store, in backquotes. */
+  /** The command that selects the file store, in backquotes. */
   readonly fileStoreCommand: string;
-  /** Milliseconds an operation may take. */
+  /** Time limit of one operation, in milliseconds. */
   readonly limit: number;
   readonly onWaiting: () => void;
-  /** An account and a value of their own, so that no session is touched. */
+  /** Used by no session. */
   readonly account: string;
   readonly value: string;
 }
 
-/** Writes an item of its own, reads it back and removes it. */
+/** Writes a test item, reads it back and removes it. */
 export async function probeKeychain(probe: KeychainProbeOptions): Promise<DoctorFinding> {
   const session = probe.keychain.open({ timeoutMs: probe.limit, onWaiting: probe.onWaiting });
   try {
@@ -26,7 +26,7 @@ export async function probeKeychain(probe: KeychainProbeOptions): Promise<Doctor
     if (read.kind === 'unavailable') return unavailableFinding(read, probe);
     if (removed.kind === 'unavailable') return unavailableFinding(removed, probe);
     if (read.kind === 'absent' || read.value !== probe.value) return unavailableFinding(unreadableItem, probe);
-    return { id: 'keychain', status: 'ok', observed: 'an item was written, read back and removed' };
+    return { id: 'keychain', status: 'ok', observed: 'a test item was written, read back and removed' };
   } finally {
     await session.close();
   }
@@ -45,12 +45,12 @@ export function probeCredentialFolder(folder: string, value: string, write = wri
       return {
         id,
         status: 'ok',
-        observed: `${folder} can be written; sessions are files of mode 0600, not in the keychain`,
+        observed: `${folder} is writable; sessions are files with mode 0600, not in the keychain`,
       };
     return {
       id,
       status: 'failed',
-      observed: `${folder} gave back other bytes than were written`,
+      observed: `${folder} returned other bytes than were written`,
       hint: folderFix(folder),
     };
   } catch (error) {
@@ -62,37 +62,38 @@ export function probeCredentialFolder(folder: string, value: string, write = wri
 const unreadableItem = {
   kind: 'unavailable',
   why: 'failed',
-  reason: 'what was written could not be read back',
+  reason: 'could not read back the test item',
 } as const;
 
 function unavailableFinding(
   { why, reason }: KeychainUnavailable,
   { fileStoreCommand: toFile }: KeychainProbeOptions,
 ): DoctorFinding {
-  const hint = keychainHints[why] ?? `${toFile} keeps sessions in files of mode 0600 instead`;
+  const hint = keychainHints[why] ?? `store sessions in files with mode 0600: ${toFile}`;
   return { id: 'keychain', status: 'failed', observed: `${keychainStates[why]}: ${reason}`, hint };
 }
 
-/** Neither a full disk nor a read-only one becomes writable by owning the folder. */
+/** A full or read-only disk needs another hint than missing permissions. */
 function diskFix(error: unknown): string | undefined {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  if (code === 'ENOSPC' || code === 'EDQUOT') return 'make room on that disk, or point CLOUDCTL_STATE_DIR to another';
-  return code === 'EROFS' ? 'point CLOUDCTL_STATE_DIR to a folder that can be written' : undefined;
+  if (code === 'ENOSPC' || code === 'EDQUOT')
+    return 'free disk space, or set CLOUDCTL_STATE_DIR to a folder on another disk';
+  return code === 'EROFS' ? 'set CLOUDCTL_STATE_DIR to a writable folder' : undefined;
 }
 
 function folderFix(folder: string): string {
-  return `make the folder yours: \`mkdir -p ${folder} && chmod 700 ${folder}\``;
+  return `create the folder with mode 0700: \`mkdir -p ${folder} && chmod 700 ${folder}\``;
 }
 
 const keychainStates: Readonly<Record<KeychainUnavailable['why'], string>> = {
-  locked: 'it is locked',
-  missing: 'there is none on this machine',
-  hung: 'it did not answer in time',
-  failed: 'it could not be used',
+  locked: 'the keychain is locked',
+  missing: 'this machine has no keychain',
+  hung: 'the keychain did not respond in time',
+  failed: 'could not use the keychain',
 };
 
-/** The others are cured by the file store. */
+/** For the other reasons the file store is the hint. */
 const keychainHints: Readonly<Partial<Record<KeychainUnavailable['why'], string>>> = {
-  locked: 'unlock it (on a server: `gnome-keyring-daemon --unlock`)',
-  hung: 'look for an unlock window, or restart the keychain service',
+  locked: 'unlock the keychain (on a server: `gnome-keyring-daemon --unlock`)',
+  hung: 'unlock the keychain in its window, or restart the keychain service',
 };

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
 import { compileJmespath } from '../../src/cli/jmespath-query.ts';
+import { expectGolden } from '../fixtures/golden.ts';
+import { errorText } from './error-text.ts';
 
 test('an expression chooses and reshapes data', async () => {
   const query = await compileJmespath("[?status=='active'].{n: name}");
@@ -19,14 +21,15 @@ test('rows that are only chosen stay the same objects', async () => {
 });
 
 test.each(['[?', 'a..b', '', 'foo(', '"'])(
-  'the bad expression %j is a usage error before any data is there',
+  'the invalid expression %j is a usage error before any request',
   async (text) => {
-    await expect(compileJmespath(text)).rejects.toMatchObject({
-      code: 'usage',
-      message: 'cannot use the expression of --query',
-    });
+    await expect(compileJmespath(text)).rejects.toMatchObject({ code: 'usage', exitCode: 2 });
   },
 );
+
+test('the error of an invalid expression shows a valid one', async () => {
+  expectGolden('errors', errorText(await compileJmespath('[?').catch((error: unknown) => error)));
+});
 
 test('an expression that does not fit the data is a usage error, too', async () => {
   const query = await compileJmespath('length(@)');

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
 import { createPrompts, type PromptOptions } from '../../src/cli/prompts.ts';
+import { expectGolden } from '../fixtures/golden.ts';
+import { errorText } from './error-text.ts';
 import { keyboard } from './keyboard.ts';
 
 const enter = '\r';
@@ -147,27 +149,25 @@ test('one question follows the other on the same terminal', async () => {
 });
 
 test.each([
-  ['stdin is no terminal', keyboard({ input: false }), {}, 'there is no terminal to ask on'],
-  ['stderr is no terminal', keyboard({ output: false }), {}, 'there is no terminal to ask on'],
-  ['--no-input is given', keyboard(), { noInput: true }, '--no-input was given'],
+  ['standard input is not a terminal', keyboard({ input: false }), {}],
+  ['standard error is not a terminal', keyboard({ output: false }), {}],
+  ['--no-input is given', keyboard(), { noInput: true }],
 ])(
-  'when %s every question is a usage error that names what to give, and nothing is drawn',
-  async (_, terminal, options, reason) => {
+  'when %s every prompt is a usage error that names the option or variable to use, and nothing is drawn',
+  async (_, terminal, options) => {
     const { prompts } = promptsOn(terminal, options);
-    const expected = {
-      code: 'usage',
-      exitCode: 2,
-      message: `missing client ID: ${reason}`,
-      hint: 'pass `--client-id` or set CLOUDCTL_CLIENT_ID',
-    };
-    await expect(prompts.ask(clientId)).rejects.toMatchObject(expected);
-    await expect(prompts.askSecret(clientId)).rejects.toMatchObject(expected);
-    await expect(prompts.choose({ ...clientId, choices: [] })).rejects.toMatchObject(expected);
-    await expect(prompts.confirm({ message: 'Start it?' })).rejects.toMatchObject({
-      message: `cannot ask "Start it?": ${reason}`,
-      hint: 'confirm with `--yes`',
-    });
+    const errors = [];
+    for (const work of [
+      () => prompts.ask(clientId),
+      () => prompts.askSecret(clientId),
+      () => prompts.choose({ ...clientId, choices: [] }),
+      () => prompts.confirm({ message: 'Start it?' }),
+    ])
+      errors.push(await work().catch((error: unknown) => error));
+    for (const error of errors.slice(0, 3))
+      expect(error).toMatchObject({ hint: expect.stringContaining('--client-id') });
     expect([prompts.interactive, terminal.drawn()]).toEqual([false, '']);
+    expectGolden('errors', errors.map(errorText).join('\n\n'));
   },
 );
 

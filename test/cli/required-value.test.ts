@@ -1,6 +1,8 @@
 import { expect, it } from 'vitest';
 import { parseArgs } from '../../src/cli/parse-args.ts';
 import { requireNonEmptyValue } from '../../src/cli/required-value.ts';
+import { expectGolden } from '../fixtures/golden.ts';
+import { thrownText } from './error-text.ts';
 
 const wordsWith = (...typed: readonly string[]) =>
   parseArgs(
@@ -14,6 +16,9 @@ it('gives what was typed, as it was typed, and the last of several', () => {
   expect(requireNonEmptyValue(wordsWith('', ' a b '), 'tag', 'web')).toBe(' a b ');
 });
 
-it.each(['', ' ', '\t'])('%j is none', (text) => {
-  expect(() => requireNonEmptyValue(wordsWith(text), 'tag', 'web')).toThrow('--tag is empty');
+it.each(['', ' ', '\t'])('%j is an empty value', (text) => {
+  expectGolden(
+    'errors',
+    thrownText(() => requireNonEmptyValue(wordsWith(text), 'tag', 'web')),
+  );
 });

@@ -2,10 +2,11 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { reply, serverFor } from '../fixtures/broken-server.ts';
+import { expectGolden } from '../fixtures/golden.ts';
 import { testHost } from '../fixtures/host.ts';
 import { seedSession } from '../fixtures/session.ts';
 import { admin, sandboxFor, tokenFor } from '../sandbox/requests.ts';
-import { recordedRequests, runCloudctl } from './run-cloudctl.ts';
+import { recordedRequests, runCloudctl, stableText } from './run-cloudctl.ts';
 
 async function loggedIn(scope = 'read write') {
   const [host, sandbox] = [testHost(), await sandboxFor()];
@@ -127,9 +128,9 @@ describe('api --paginate', () => {
     const ran = await runCloudctl(host, words);
     expect(ran.code).toBe(0);
     expect(ran.json<unknown[]>().length).toBeGreaterThan(1);
-    expect(ran.err).toMatch(/^waiting \S+ for the rate limit$/m);
+    expect(ran.err).not.toBe('');
     sandbox.faults.add({ match, action: 'rate_limit' });
-    expect((await runCloudctl(host, words)).err).toMatch(/try again in \d+ s/);
+    expect((await runCloudctl(host, [...words, '-o', 'json'])).error()).toMatchObject({ code: 'rate_limited' });
   });
 
   it('takes a page of more items than a call can have arguments', async () => {
@@ -147,11 +148,11 @@ describe('api --paginate', () => {
     expect(ran).toMatchObject({ code: 0, out: '300000\n' });
   });
 
-  it('of a thing that is no list is a usage error', async () => {
+  it('of a response that is not a list is a usage error', async () => {
     const { host } = await pagesOf({ thing: {} });
     const ran = await runCloudctl(host, ['api', 'GET', '/v2/thing', '--paginate']);
     expect(ran).toMatchObject({ code: 2, out: '' });
-    expect(ran.err).toMatch(/no list/);
+    expectGolden('api', stableText(ran));
   });
 
   async function pagesOf(page: object) {
@@ -162,31 +163,31 @@ describe('api --paginate', () => {
   }
 });
 
-describe('wrong words', () => {
+describe('wrong arguments', () => {
   it.each([
-    [['FETCH', '/v2/x'], /method "FETCH" is unknown/],
-    [['GET', 'v2/x'], /begins with one "\/"/],
-    [['GET', '//evil.example/v2'], /begins with one "\/"/],
-    [['GET', '/\\evil.example'], /begins with one "\/"/],
-    [['GET', 'https://evil.example/v2'], /whole URL/],
-    [['GET', 'HTTP://evil.example/v2'], /whole URL/],
-    [['GET', '/v2/x#y'], /visible ASCII/],
-    [['GET', '/v2/ x'], /visible ASCII/],
-    [['GET', '/v2/x\n'], /visible ASCII/],
-    [['GET', ''], /visible ASCII/],
-    [['GET', '/v2/x', '--data', '{}'], /cannot send --data with GET/],
-    [['HEAD', '/v2/x', '--data', '{}'], /cannot send --data with HEAD/],
-    [['POST', '/v2/x', '--data', '{'], /--data is not JSON/],
-    [['POST', '/v2/x', '--data', ''], /--data is not JSON/],
-    [['POST', '/v2/x', '--data', '@/no/such/file'], /could not read --data/],
-    [['DELETE', '/v2/x', '--paginate'], /cannot use --paginate with DELETE/],
-    [['GET'], /missing argument PATH/],
-    [['GET', '/v2/x', '/v2/y'], /unexpected argument/],
-  ])('%j are refused before any request', async (words, message) => {
+    [['FETCH', '/v2/x']],
+    [['GET', 'v2/x']],
+    [['GET', '//evil.example/v2']],
+    [['GET', '/\\evil.example']],
+    [['GET', 'https://evil.example/v2']],
+    [['GET', 'HTTP://evil.example/v2']],
+    [['GET', '/v2/x#y']],
+    [['GET', '/v2/ x']],
+    [['GET', '/v2/x\n']],
+    [['GET', '']],
+    [['GET', '/v2/x', '--data', '{}']],
+    [['HEAD', '/v2/x', '--data', '{}']],
+    [['POST', '/v2/x', '--data', '{']],
+    [['POST', '/v2/x', '--data', '']],
+    [['POST', '/v2/x', '--data', '@/no/such/file']],
+    [['DELETE', '/v2/x', '--paginate']],
+    [['GET']],
+    [['GET', '/v2/x', '/v2/y']],
+  ])('%j are refused before any request', async (words) => {
     const { host, sandbox } = await loggedIn();
     const ran = await runCloudctl(host, ['api', ...words]);
     expect(ran).toMatchObject({ code: 2, out: '' });
-    expect(ran.err).toMatch(message);
+    expectGolden('api', stableText(ran));
     expect(await recordedRequests(sandbox)).toEqual([]);
   });
 });

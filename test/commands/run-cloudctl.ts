@@ -115,3 +115,22 @@ function runResult(host: TestHost, code: number): RunResult {
     error: () => JSON.parse(host.err().trim().split('\n').at(-1) ?? '').error,
   };
 }
+
+/**
+ * What a run printed to standard error, for golden files: without folders, ports, dates and account ids of the run.
+ * With `pattern` only the lines that match.
+ */
+export function stableText({ err, host }: RunResult, pattern = /^/): string {
+  return err
+    .split('\n')
+    .filter((line) => pattern.test(line))
+    .join('\n')
+    .replaceAll(host.place.home, '/HOME')
+    .replaceAll(host.folders.config, '/CONFIG')
+    .replaceAll(host.folders.state, '/STATE')
+    .replace(/^https?:\S+\/v1\/oauth\/authorize\?\S+$/gm, 'AUTHORIZATION_URL')
+    .replace(/\b(127\.0\.0\.1|localhost):\d+/g, '$1:PORT')
+    .replace(/\bport(-| )\d{4,5}\b/g, 'port$1PORT')
+    .replace(/\b\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'DATE')
+    .replace(/\b(default|work)#[\w-]+/g, '$1#ID');
+}

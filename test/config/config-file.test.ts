@@ -89,6 +89,8 @@ describe('config.json', () => {
   it('that is a folder is an error that names it', () => {
     const { folders } = testHost();
     mkdirSync(join(folders.config, 'config.json'), { recursive: true });
-    expect(() => readConfig(folders.config)).toThrow(/could not read .*config\.json/);
+    expect(() => readConfig(folders.config)).toThrow(
+      expect.objectContaining({ code: 'config_invalid', message: expect.stringContaining('config.json') }),
+    );
   });
 });

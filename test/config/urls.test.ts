@@ -4,6 +4,11 @@ import { Agent, fetch } from 'undici';
 import { describe, expect, it } from 'vitest';
 import { blockedPorts } from '../../src/config/blocked-ports.ts';
 import { checkCallbackUrl, parseOrigin } from '../../src/config/urls.ts';
+import { expectGolden } from '../fixtures/golden.ts';
+
+function reasonOf(parsed: { readonly ok: boolean; readonly reason?: string }): string {
+  return parsed.reason ?? 'accepted';
+}
 
 describe('auth_url and base_url', () => {
   it.each([
@@ -22,36 +27,37 @@ describe('auth_url and base_url', () => {
   });
 
   it.each([
-    ['http://cloud.example', /http address; only a loopback host/],
-    ['http://localhost.example', /http address/],
-    ['http://127.0.0.1.example', /http address/],
-    ['http://127.0.0.1@cloud.example', /user name or password/],
-    ['https://user:hunter2@cloud.example', /user name or password/],
-    ['https://@cloud.example', /user name or password/],
-    ['https://cloud.example/v1', /path/],
-    ['https://cloud.example//', /path/],
-    ['https://cloud.example/x/..', /path/],
-    ['https://cloud.example?', /query/],
-    ['https://cloud.example/?token=hunter2', /query/],
-    ['https://cloud.example#', /fragment/],
-    ['https://cloud.example:6000', /port 6000/],
-    ['http://localhost:22', /port 22/],
-    ['https://cloud.example:0', /port 0/],
-    ['cloud.example', /no http or https URL/],
-    ['ftp://cloud.example', /no http or https URL/],
-    ['https:cloud.example', /no http or https URL/],
-    ['https://', /no http or https URL/],
-    ['https://cloud.example:99999', /no URL/],
-    ['https://a b', /visible ASCII/],
-    [' https://cloud.example', /visible ASCII/],
-    ['https://cloud.example\n', /visible ASCII/],
-    ['https://cloud.example\\@evil.example', /visible ASCII/],
-    ['https://clоud.example', /visible ASCII/],
-    ['', /visible ASCII/],
-  ])('%j is refused', (text, reason) => {
+    'http://cloud.example',
+    'http://localhost.example',
+    'http://127.0.0.1.example',
+    'http://127.0.0.1@cloud.example',
+    'https://user:hunter2@cloud.example',
+    'https://@cloud.example',
+    'https://cloud.example/v1',
+    'https://cloud.example//',
+    'https://cloud.example/x/..',
+    'https://cloud.example?',
+    'https://cloud.example/?token=hunter2',
+    'https://cloud.example#',
+    'https://cloud.example:6000',
+    'http://localhost:22',
+    'https://cloud.example:0',
+    'cloud.example',
+    'ftp://cloud.example',
+    'https:cloud.example',
+    'https://',
+    'https://cloud.example:99999',
+    'https://a b',
+    ' https://cloud.example',
+    'https://cloud.example\n',
+    'https://cloud.example\\@evil.example',
+    'https://clоud.example',
+    '',
+  ])('%j is refused', (text) => {
     const parsed = parseOrigin(text);
-    expect(parsed).toMatchObject({ ok: false, reason: expect.stringMatching(reason) });
+    expect(parsed.ok).toBe(false);
     expect(JSON.stringify(parsed)).not.toContain('hunter2');
+    expectGolden('config', reasonOf(parsed));
   });
 
   it('whatever is accepted is what the URL parser makes of it, over TLS or to loopback', () => {
@@ -83,26 +89,28 @@ describe('a callback URL', () => {
   });
 
   it.each([
-    ['https://127.0.0.1:8765/callback', /https address/],
-    ['http://cloud.example/callback', /another machine/],
-    ['http://0.0.0.0:8765/callback', /another machine/],
-    ['http://[::]:8765/callback', /another machine/],
-    ['http://127.1:8765/callback', /unusual spelling of 127\.0\.0\.1/],
-    ['http://0x7f000001:8765/', /unusual spelling/],
-    ['http://LOCALHOST:8765/', /unusual spelling of localhost/],
-    ['http://[0:0:0:0:0:0:0:1]:8765/', /unusual spelling/],
-    ['http://127.0.0.1:8765/x/../callback', /would send as \/callback/],
-    ['http://127.0.0.1:8765/x/%2e%2e/callback', /would send as \/callback/],
-    ['http://127.0.0.1:8765/"x"', /would send as/],
-    ['http://127.0.0.1:8765/cb#part', /fragment/],
-    ['http://127.0.0.1:8765/cb?state=1', /parameter of the answer/],
-    ['http://127.0.0.1:8765/cb?%63ode=1', /parameter of the answer/],
-    ["http://127.0.0.1:8765/cb?a='", /rewrite/],
-    ['http://127.0.0.1:6000/cb', /port 6000/],
-    ['http://me@127.0.0.1:8765/cb', /user name/],
-    ['/callback', /no http or https URL/],
-  ])('%s is refused', (text, reason) => {
-    expect(checkCallbackUrl(text)).toMatchObject({ ok: false, reason: expect.stringMatching(reason) });
+    'https://127.0.0.1:8765/callback',
+    'http://cloud.example/callback',
+    'http://0.0.0.0:8765/callback',
+    'http://[::]:8765/callback',
+    'http://127.1:8765/callback',
+    'http://0x7f000001:8765/',
+    'http://LOCALHOST:8765/',
+    'http://[0:0:0:0:0:0:0:1]:8765/',
+    'http://127.0.0.1:8765/x/../callback',
+    'http://127.0.0.1:8765/x/%2e%2e/callback',
+    'http://127.0.0.1:8765/"x"',
+    'http://127.0.0.1:8765/cb#part',
+    'http://127.0.0.1:8765/cb?state=1',
+    'http://127.0.0.1:8765/cb?%63ode=1',
+    "http://127.0.0.1:8765/cb?a='",
+    'http://127.0.0.1:6000/cb',
+    'http://me@127.0.0.1:8765/cb',
+    '/callback',
+  ])('%s is refused', (text) => {
+    const parsed = checkCallbackUrl(text);
+    expect(parsed.ok).toBe(false);
+    expectGolden('config', reasonOf(parsed));
   });
 });
 
@@ -114,13 +122,13 @@ describe('the blocked ports', () => {
   });
 
   it('are refused by fetch', async () => {
-    const agent = new Agent({ connect: (_, callback) => callback(new Error('not connected in a test'), null) });
+    const agent = new Agent({ connect: (_, callback) => callback(new Error('test agent'), null) });
     const failureOf = async (port: number) => {
       const error = await fetch(`http://localhost:${port}/`, { dispatcher: agent }).catch((thrown: unknown) => thrown);
       return error instanceof Error && error.cause instanceof Error ? error.cause.message : undefined;
     };
     for (const port of blockedPorts) if (port !== 0) expect(await failureOf(port), String(port)).toBe('bad port');
-    expect(await failureOf(8765)).toBe('not connected in a test');
+    expect(await failureOf(8765)).toBe('test agent');
     await agent.destroy();
   });
 });

@@ -10,22 +10,22 @@ describe('the clock', () => {
   test.each([
     ['the same', at, 'ok', undefined],
     ['59 s ahead', at + 59_000, 'ok', undefined],
-    ['two minutes ahead', at + 121_000, 'warning', /120 s ahead of/],
-    ['two minutes behind', at - 120_000, 'warning', /120 s behind/],
-    ['a month ahead', at + 30 * 86_400_000, 'warning', /ahead of/],
+    ['two minutes ahead', at + 121_000, 'warning', '120 s ahead'],
+    ['two minutes behind', at - 120_000, 'warning', '120 s behind'],
+    ['a month ahead', at + 30 * 86_400_000, 'warning', 'ahead'],
   ] as const)('%s', (_, now, status, words) => {
     const [finding] = checkClockSkew('auth-url', date, now, now);
     expect(finding?.status).toBe(status);
-    if (words !== undefined) expect(finding?.observed).toMatch(words);
+    if (words !== undefined) expect(finding?.observed).toContain(words);
   });
 
-  test('a slow answer is no skew', () => {
+  test('a slow response is not a clock difference', () => {
     expect(checkClockSkew('auth-url', date, at - 50_000, at + 50_000)[0]?.status).toBe('ok');
   });
 
-  test.each([null, 'yesterday'])('a Date header of %s is not judged', (header) => {
+  test.each([null, 'yesterday'])('with a Date header of %s the check is skipped', (header) => {
     expect(checkClockSkew('base-url', header, at, at)).toEqual([
-      { id: 'clock-of-base-url', status: 'skipped', observed: 'the answer has no Date header' },
+      { id: 'clock-of-base-url', status: 'skipped', observed: expect.stringContaining('Date') },
     ]);
   });
 });
@@ -56,7 +56,7 @@ describe('an endpoint', () => {
     expect(clock?.status).toBe('ok');
   });
 
-  test('nobody there: it would stop a login, and the clock is not judged', async () => {
+  test('without a server the check fails, and the clock is not checked', async () => {
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as AddressInfo;

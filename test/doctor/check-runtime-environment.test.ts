@@ -15,18 +15,18 @@ const home: RuntimeEnvironment = {
   ci: false,
   display: true,
 };
-const seat: RuntimeFacts = { surroundings: home, terminal: true, browser: undefined, opener: true, profile: 'default' };
+const seat: RuntimeFacts = { runtime: home, isTerminal: true, browser: undefined, hasOpener: true, profile: 'default' };
 
 describe('the browser', () => {
   test.each<readonly [string, Partial<RuntimeFacts>, 'ok' | 'warning', RegExp | undefined]>([
     ['a desk', {}, 'ok', undefined],
-    ['BROWSER', { browser: 'firefox', surroundings: { ...home, display: false } }, 'ok', undefined],
+    ['BROWSER', { browser: 'firefox', runtime: { ...home, display: false } }, 'ok', undefined],
     ['BROWSER=none', { browser: 'none' }, 'warning', /unset BROWSER/],
-    ['CI', { surroundings: { ...home, ci: true } }, 'warning', /unset CI/],
-    ['no terminal', { terminal: false }, 'warning', /auth login --paste`/],
-    ['no display', { surroundings: { ...home, display: false } }, 'warning', /auth login --paste`/],
-    ['no display under WSL', { surroundings: { ...home, wsl: true, display: false } }, 'ok', undefined],
-    ['no opener', { opener: false }, 'warning', /set BROWSER/],
+    ['CI', { runtime: { ...home, ci: true } }, 'warning', /unset CI/],
+    ['no terminal', { isTerminal: false }, 'warning', /auth login --paste`/],
+    ['no display', { runtime: { ...home, display: false } }, 'warning', /auth login --paste`/],
+    ['no display under WSL', { runtime: { ...home, wsl: true, display: false } }, 'ok', undefined],
+    ['no opener', { hasOpener: false }, 'warning', /set BROWSER/],
   ])('%s', (_, change, status, hint) => {
     const finding = checkBrowser({ ...seat, ...change });
     expect(finding.status).toBe(status);
@@ -43,7 +43,7 @@ describe('the surroundings', () => {
     ['container', { container: true }, 'warning'],
     ['Codespaces', { codespaces: true }, 'warning'],
   ])('%s', (_, change, status) => {
-    const finding = checkRuntimeEnvironment({ surroundings: { ...home, ...change }, profile: 'work' });
+    const finding = checkRuntimeEnvironment({ runtime: { ...home, ...change }, profile: 'work' });
     expect(finding.status).toBe(status);
     if (status === 'warning') expect(finding.hint).toContain('cloudctl auth login --paste --profile work');
   });

@@ -7,13 +7,13 @@ export function ndjsonLine(data: unknown): string {
   return ndjsonLines([data]);
 }
 
-/** The same of many, in one piece. */
+/** One line for each value. */
 export function ndjsonLines(many: readonly unknown[]): string {
   const texts = many.map((data) => stringifyExact(data) ?? 'null');
   return texts.length === 0 ? '' : `${escapeUnprintable(texts.join('\n'))}\n`;
 }
 
-/** The same of such lines as they came from elsewhere; most of them need nothing, which is cheap to see. */
+/** Escapes control characters in NDJSON lines that a server sent. Most lines are plain ASCII and are returned as they are. */
 export function printableLines(lines: Uint8Array): string | Uint8Array {
   if (isAscii(lines) && !lines.includes(deleteCharacter)) return lines;
   return escapeUnprintable(Buffer.from(lines).toString('utf8'));

@@ -2,14 +2,14 @@ import { sanitizeLine } from '../sanitize.ts';
 import { createTextMeasurerFor, type TextMeasurer } from '../text-width.ts';
 
 export interface TextTable {
-  /** Left out for lines without names. */
+  /** Absent for a table without column names. */
   readonly header?: readonly string[] | undefined;
   readonly rows: readonly (readonly string[])[];
-  /** Width of the terminal; undefined when it is none, and then nothing is cut. */
+  /** Width of the terminal in characters; undefined when the output is not a terminal, and nothing is cut. */
   readonly width?: number | undefined;
 }
 
-/** Columns two blanks apart, aligned as the terminal shows them; a newline after each row. */
+/** Columns two spaces apart, aligned by display width; a newline after each row. */
 export async function formatTable({ header, rows, width }: TextTable): Promise<string> {
   const lines = [...(header === undefined ? [] : [header]), ...rows].map((line) =>
     line.map((cell) => sanitizeLine(cell, maxCellLength)),
@@ -20,10 +20,10 @@ export async function formatTable({ header, rows, width }: TextTable): Promise<s
   return lines.map((line) => `${formatRow(line, shares, rule, width)}\n`).join('');
 }
 
-// Beyond this a cell is a mistake or an attack, on a terminal or not.
+// A longer cell is a mistake or an attack.
 const maxCellLength = 10_000;
 const gap = '  ';
-/** On a narrow terminal, columns wider than this give way first. */
+/** On a narrow terminal only columns wider than this shrink. */
 const minShrinkWidth = 24;
 
 function formatRow(

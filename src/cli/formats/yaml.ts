@@ -3,7 +3,7 @@ import { escapeUnprintable } from '../sanitize.ts';
 
 /** A YAML 1.2 document of the data. */
 export async function yamlDocument(data: unknown): Promise<string> {
-  // It is CommonJS: of its chunk in the bundle only the default is there.
+  // The package is CommonJS: in the bundle it only has a default export.
   const { Document, Scalar, visit } = (await import('yaml')).default;
   const exact = {
     tag: 'tag:yaml.org,2002:float',
@@ -15,7 +15,7 @@ export async function yamlDocument(data: unknown): Promise<string> {
   const document = new Document(toJsonValue(data), { aliasDuplicateObjects: false, customTags: [exact] });
   visit(document, {
     Scalar(_, node) {
-      // Only a double-quoted scalar can hold the escapes.
+      // Only a double-quoted scalar can contain escapes.
       if (typeof node.value === 'string' && escapeUnprintable(node.value) !== node.value)
         node.type = Scalar.QUOTE_DOUBLE;
     },
@@ -23,7 +23,7 @@ export async function yamlDocument(data: unknown): Promise<string> {
   return escapeUnprintable(document.toString({ lineWidth: 0 }));
 }
 
-// What a secret or a date makes of itself in JSON is what it is in YAML, too.
+// Secrets and dates define `toJSON`, which YAML has to respect too.
 function toJsonValue(data: unknown): unknown {
   const text = stringifyExact(data);
   return text === undefined ? null : parseExact(text);

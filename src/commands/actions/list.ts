@@ -2,6 +2,7 @@ import { type Action, listActions } from '../../api/actions.ts';
 import type { Cell, ListView } from '../../cli/columns.ts';
 import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
 import { requireNonEmptyValue } from '../../cli/required-value.ts';
+import { printableInput } from '../../cli/sanitize.ts';
 import { requireWholeNumber } from '../../cli/whole-number.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
@@ -23,25 +24,28 @@ const view: ListView<JsonRecord> = {
 };
 
 export const actionsListCommand: CommandSpec<Context> = {
-  description: 'Every action that was executed on the account, all pages, actions in progress included.',
+  description: 'Lists every action of the account, newest first, including actions in progress. Reads all pages.',
   options: [
-    { name: 'page-size', valueName: 'N', description: 'actions in one request, 1 to 200 (200)' },
+    { name: 'page-size', valueName: 'N', description: 'actions per request, 1 to 200 (default: 200)' },
     limitOption,
     {
       name: 'status',
       valueName: 'S',
-      description: 'only those in this status',
+      description: 'only actions with this status',
       choices: ['in-progress', 'completed', 'errored'],
     },
-    { name: 'type', valueName: 'T', description: 'only those of this type, such as create' },
-    { name: 'resource-type', valueName: 'R', description: 'only those on this type of resource, such as droplet' },
-    { name: 'region', valueName: 'R', description: 'only those in this region' },
-    { name: 'after', valueName: 'TIME', description: 'only those started after this time (ISO 8601, UTC)' },
-    { name: 'before', valueName: 'TIME', description: 'only those started before this time (ISO 8601, UTC)' },
+    { name: 'type', valueName: 'T', description: 'only actions of this type, such as create' },
+    { name: 'resource-type', valueName: 'R', description: 'only actions on this type of resource, such as droplet' },
+    { name: 'region', valueName: 'R', description: 'only actions in this region' },
+    { name: 'after', valueName: 'TIME', description: 'only actions started after this time (ISO 8601, UTC)' },
+    { name: 'before', valueName: 'TIME', description: 'only actions started before this time (ISO 8601, UTC)' },
   ],
   examples: [
-    { text: 'What is going on right now', command: 'cloudctl actions list --status in-progress' },
-    { text: 'One day, as JSON', command: 'cloudctl actions list --after 2026-01-01 --before 2026-01-02 -o json' },
+    { text: 'List the actions in progress', command: 'cloudctl actions list --status in-progress' },
+    {
+      text: 'List the actions of one day as JSON',
+      command: 'cloudctl actions list --after 2026-01-01 --before 2026-01-02 -o json',
+    },
   ],
   run: async (context, args) => {
     const pageSize = requireWholeNumber(args.value('page-size') ?? '200', '--page-size', { min: 1, max: 200 });
@@ -66,7 +70,7 @@ function actionFilter(args: ParsedArgs): (action: Action) => boolean {
   const after = parseTimeOption(args, 'after');
   const before = parseTimeOption(args, 'before');
   if (after !== undefined && before !== undefined && after >= before)
-    throw usageError('--after is not earlier than --before', 'give the earlier time to `--after`');
+    throw usageError('--after is not earlier than --before', 'pass the earlier time to `--after`');
   return ({ raw }) => {
     const started = Date.parse(stringField(raw, 'started_at') ?? '');
     return (
@@ -85,14 +89,17 @@ function parseTimeOption(args: ParsedArgs, option: string): number | undefined {
   if (text === undefined) return undefined;
   const [, day = '', clock = '00:00', zone = 'Z'] =
     /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)(Z|[+-]\d{2}:?\d{2})?)?$/.exec(text) ?? [];
-  // Without a zone it is UTC, as in what is listed: Date.parse takes a date for UTC, and a time for this machine's.
+  // Times without a zone are UTC, as in the list itself. Date.parse would read them in this machine's zone.
   const time = isCalendarDay(day) ? Date.parse(`${day}T${clock}${zone}`) : Number.NaN;
   if (Number.isNaN(time))
-    throw usageError(`--${option} is not a time`, `write it as in \`--${option} 2026-01-31T08:00:00Z\``);
+    throw usageError(
+      `--${option} is not a time: "${printableInput(text)}"`,
+      `use a form such as \`--${option} 2026-01-31T08:00:00Z\``,
+    );
   return time;
 }
 
-/** Date.parse takes the 30th of February for the 2nd of March. */
+/** Refuses 30 February, which Date.parse reads as 2 March. */
 function isCalendarDay(text: string): boolean {
   const time = Date.parse(text);
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);

@@ -7,14 +7,14 @@ import type { SessionBinding } from '../../session/credential-record.ts';
 import { sessionBindingOf } from '../../session/session-binding.ts';
 import { runSetup } from './setup.ts';
 
-/** Everything a login needs. */
+/** The complete settings that a login needs. */
 export interface LoginSettings {
   readonly settings: ProfileSettings;
   readonly binding: SessionBinding;
   readonly client: OAuthClient;
 }
 
-/** The settings of a login; in a terminal what is missing is asked for first, elsewhere it is a usage error that names it. */
+/** Resolves the settings of a login. In a terminal missing values are prompted for; otherwise they are a usage error that names them. */
 export async function completeLoginSettings(context: Context, typed: SettingOverrides): Promise<LoginSettings> {
   const first = await readLoginSettings(context, context.settings(typed));
   if (first.complete !== undefined) return first.complete;
@@ -23,7 +23,7 @@ export async function completeLoginSettings(context: Context, typed: SettingOver
     requireKnownProfile(settings, context.config());
     throw missingSettingsError(first.missing, settings.profileName);
   }
-  await context.output.note(`Profile ${settings.profileName} is not set up yet.`);
+  await context.output.note(`Profile ${settings.profileName} is not complete yet.`);
   await runSetup(context, { typed });
   const second = await readLoginSettings(context, context.settings(typed));
   if (second.complete !== undefined) return second.complete;
@@ -42,7 +42,7 @@ async function readLoginSettings(context: Context, settings: ProfileSettings): P
   );
   if (binding === undefined || keys.length > 0) return { complete: undefined, missing: keys };
   const client = await context.client(settings, binding);
-  // A public client with PKCE exists at standard servers; spec.md §4.2 requires the secret.
+  // Standard servers accept a public client with PKCE; the service requires the secret (spec.md §4.2).
   const needsSecret = values.flow !== 'implicit' && client.tokenParams === 'query' && client.clientSecret === undefined;
   return needsSecret
     ? { complete: undefined, missing: ['client secret'] }
@@ -52,18 +52,18 @@ async function readLoginSettings(context: Context, settings: ProfileSettings): P
 const settingSources: Readonly<Record<string, string>> = {
   auth_url: '--auth-url or CLOUDCTL_AUTH_URL',
   base_url: '--base-url or CLOUDCTL_BASE_URL',
-  client_id: 'CLOUDCTL_CLIENT_ID, or --client-id of `cloudctl auth setup`',
-  callback_urls: 'CLOUDCTL_CALLBACK_URL, or --callback-url of `cloudctl auth setup`',
-  'client secret': 'CLOUDCTL_CLIENT_SECRET, or --client-secret-stdin of `cloudctl auth setup`',
+  client_id: 'CLOUDCTL_CLIENT_ID, or --client-id to `cloudctl auth setup`',
+  callback_urls: 'CLOUDCTL_CALLBACK_URL, or --callback-url to `cloudctl auth setup`',
+  'client secret': 'CLOUDCTL_CLIENT_SECRET, or --client-secret-stdin to `cloudctl auth setup`',
 };
 
 function missingSettingsError(keys: readonly string[], profile: string): Error {
-  const nobody = 'there is no terminal to ask on, or --no-input was given';
+  const reason = 'cannot prompt: standard input or standard error is not a terminal, or --no-input was given';
   const [first = 'setting'] = keys;
   const text = `${keys.join(', ')} ${keys.length === 1 ? 'is' : 'are'} missing for profile "${profile}"`;
-  if (keys.length === 1) return usageError(text, `give it by ${settingSources[first]}`, nobody);
+  if (keys.length === 1) return usageError(text, `pass ${settingSources[first]}`, reason);
   const each = keys.map((key) => `${key}: ${settingSources[key]}`);
-  return usageError(text, `run \`${setupCommand(profile)}\` in a terminal`, [nobody, ...each].join('\n'));
+  return usageError(text, `run \`${setupCommand(profile)}\` in a terminal`, [reason, ...each].join('\n'));
 }
 
 function setupCommand(profile: string): string {

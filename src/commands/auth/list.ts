@@ -27,14 +27,14 @@ const view: ListView<ProfileRow> = {
 
 export const authListCommand: CommandSpec<Context> = {
   description:
-    'One row a profile; the current one is marked. A keychain that cannot be asked shows as the state "unknown".',
-  examples: [{ text: 'Only the names', command: 'cloudctl auth list --format Profile --no-header' }],
+    'Prints one row for each profile and marks the current one. The state is "unknown" if the keychain is not available.',
+  examples: [{ text: 'Print the names only', command: 'cloudctl auth list --format Profile --no-header' }],
   run: async (context) => {
     const config = context.config();
     const current = context.settings().profileName;
     const rows: ProfileRow[] = [];
     for (const name of config.profiles.keys()) rows.push(await profileRow(context, name, name === current));
-    // A session whose profile stands in the environment alone.
+    // A session may exist for a profile that only environment variables define.
     if (!config.profiles.has(current) && (await profileState(context, context.settings())) !== 'logged_out') {
       rows.push(await profileRow(context, current, true));
     }

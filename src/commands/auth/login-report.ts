@@ -5,7 +5,7 @@ import { sessionReport } from '../../session/session-report.ts';
 import type { LoginResult } from '../../session/store-login.ts';
 import { sessionView } from './session-view.ts';
 
-/** What later commands need to find and renew the session is kept with the profile. */
+/** Saves in the profile the options that later commands need to find and refresh the session. */
 export async function saveTypedOptions(
   context: Context,
   settings: ProfileSettings,
@@ -26,7 +26,7 @@ export async function saveTypedOptions(
   });
 }
 
-/** Who, what and where, on stderr; the session itself on stdout in the formats for programs. */
+/** Reports the login: account, scope and credential store on stderr; the session on stdout unless the format is `table`. */
 export async function reportLogin(context: Context, settings: ProfileSettings, result: LoginResult): Promise<void> {
   const { output } = context;
   const store = context.store(settings);
@@ -38,18 +38,20 @@ export async function reportLogin(context: Context, settings: ProfileSettings, r
     .join(' ');
   const team = account.team_name === undefined ? '' : `, team ${account.team_name}`;
   const lines = [
-    who === '' ? 'Logged in; the server did not say as whom.' : `Logged in as ${who}${team}.`,
-    `Scope ${record.scope}${account.scope_verified ? '' : ' (not verified: this flow does not tell)'}, until ${shown.expires_at}.`,
-    ...(result.isLifetimeAssumed ? ['The server did not say how long, so 30 days are assumed.'] : []),
+    who === '' ? 'Logged in; the server did not report the account.' : `Logged in as ${who}${team}.`,
+    `Scope ${record.scope}${account.scope_verified ? '' : ' (not verified: the implicit flow does not report it)'}, until ${shown.expires_at}.`,
+    ...(result.isLifetimeAssumed
+      ? ['The server did not report the lifetime of the access token; 30 days are assumed.']
+      : []),
     ...(result.isScopeAssumed && account.scope_verified
-      ? ['The server named no scope, so the requested one is assumed.']
+      ? ['The server did not report the scope; the requested one is assumed.']
       : []),
     ...(result.isAccountKnown || account.flow === 'implicit'
       ? []
-      : ['The server named no account, so account checks are skipped.']),
+      : ['The server did not report the account; account checks are skipped.']),
     store.kind === 'file'
-      ? `The session is kept in a file of mode 0600, not in the keychain: ${store.location}`
-      : `The session is kept in the keychain: ${store.location}.`,
+      ? `The session is stored in a file with mode 0600, not in the keychain: ${store.location}`
+      : `The session is stored in the keychain: ${store.location}.`,
   ];
   await output.note(lines.join('\n'));
 }

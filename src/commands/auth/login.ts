@@ -19,38 +19,38 @@ const options: readonly OptionSpec[] = [
   {
     name: 'flow',
     valueName: 'FLOW',
-    description: 'code, or implicit for applications that cannot keep a secret',
+    description: 'authorization flow: code, or implicit for applications without a secret (default: code)',
     choices: ['code', 'implicit'],
   },
-  { name: 'scope', valueName: 'SCOPE', description: 'read (the default) or "read write"' },
-  { name: 'any-scope', description: 'let any scope pass, for servers that know others' },
+  { name: 'scope', valueName: 'SCOPE', description: 'scope to request: read or "read write" (default: read)' },
+  { name: 'any-scope', description: 'accept any value of --scope, for servers with other scopes' },
   {
     name: 'prompt',
     valueName: 'PROMPT',
-    description: 'none: without a page if the browser is signed in; select_account: always ask',
+    description: 'none: no page if the browser is signed in; select_account: always choose the account',
     choices: ['none', 'select_account'],
   },
   {
     name: 'account-hint',
     valueName: '6HEX',
-    description: 'with --prompt none: the first 6 characters of the expected account UUID',
+    description: 'first 6 characters of the expected account UUID; requires --prompt none',
   },
-  { name: 'no-browser', description: 'print the address and open nothing' },
-  { name: 'paste', description: 'no listener; paste the address of the page you end on' },
-  { name: 'login-timeout', valueName: 'DURATION', description: 'how long to wait for the browser (5m)' },
-  { name: 'accept-scope', description: 'keep the session even if another scope was granted' },
-  { name: 'force', description: 'do not ask before replacing a session that is still good' },
+  { name: 'no-browser', description: 'print the authorization URL without opening a browser' },
+  { name: 'paste', description: 'paste the address of the last page instead of listening on a port' },
+  { name: 'login-timeout', valueName: 'DURATION', description: 'time limit of the login in the browser (default: 5m)' },
+  { name: 'accept-scope', description: 'keep the session if the granted scope differs from the requested one' },
+  { name: 'force', description: 'replace a valid session without confirmation' },
   ...serverOptions,
 ];
 
 export const authLoginCommand: CommandSpec<Context> = {
   description:
-    'Opens the sign-in page, waits for the redirect on the loopback interface, exchanges the code and keeps the session in the keychain of the operating system. The redirect, the pasted address of the page you end on and a pasted `CODE STATE` race each other; the first with the right state wins.',
+    'Opens the sign-in page in the browser, receives the redirect on the loopback interface, exchanges the authorization code and stores the session in the keychain of the operating system. Instead of the redirect you can paste the address of the last page, or `CODE STATE`; the first with the right state is used.',
   options,
   examples: [
-    { text: 'Log in to read', command: 'cloudctl auth login' },
-    { text: 'Log in to create droplets as well', command: 'cloudctl auth login --scope "read write"' },
-    { text: 'On a server, with the browser elsewhere', command: 'cloudctl auth login --paste' },
+    { text: 'Log in with read access', command: 'cloudctl auth login' },
+    { text: 'Log in with read and write access', command: 'cloudctl auth login --scope "read write"' },
+    { text: 'Log in on a server, with a browser on another machine', command: 'cloudctl auth login --paste' },
   ],
   run: async (context, args) => {
     const typed = settingOverrides(args, options);
@@ -108,17 +108,17 @@ function checkOptions(settings: ProfileSettings, args: ParsedArgs): void {
   const hint = args.value('account-hint');
   if (scope !== undefined && !isKnownScope(scope) && !args.has('any-scope')) {
     throw usageError(
-      `scope "${sanitizeLine(scope)}" is unknown`,
+      `unknown scope "${sanitizeLine(scope)}"`,
       'use `--scope read` or `--scope "read write"`',
-      '`--any-scope` lets it pass, for servers that know other scopes',
+      '--any-scope accepts scopes of other servers',
     );
   }
   if (flow === 'implicit' && args.value('prompt') !== undefined)
-    throw usageError('cannot use --prompt with the implicit flow', 'leave `--prompt` out');
+    throw usageError('cannot use --prompt with the implicit flow', 'remove `--prompt`');
   if (hint !== undefined && args.value('prompt') !== 'none')
     throw usageError('cannot use --account-hint without --prompt none', 'add `--prompt none`');
   if (hint !== undefined && !/^[0-9a-f]{6}$/i.test(hint))
-    throw usageError('--account-hint is not 6 hexadecimal digits', 'give the first 6 characters of the account UUID');
+    throw usageError('--account-hint is not 6 hexadecimal digits', 'pass the first 6 characters of the account UUID');
 }
 
 /** In a terminal a usable session is replaced only after a question; a script is not asked. */

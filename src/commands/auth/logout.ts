@@ -13,21 +13,21 @@ import { loginHints, sessionBindingOf } from '../../session/session-binding.ts';
 
 export const authLogoutCommand: CommandSpec<Context> = {
   description:
-    'Deletes the stored session, revokes its access token at the authorization server and proves that the resource API refuses it. When the server cannot be reached the session is deleted all the same, and exit 6 tells.',
+    'Deletes the stored session, revokes its access token at the authorization server and checks that the resource API refuses it. If the server cannot be reached, the session is deleted nevertheless and the exit code is 6.',
   options: [
-    { name: 'all', description: 'every profile' },
-    { name: 'local', description: 'delete only; tell the server nothing' },
+    { name: 'all', description: 'log out of every profile' },
+    { name: 'local', description: 'delete the session without revoking the token' },
   ],
   examples: [
     { text: 'Log out of the current profile', command: 'cloudctl auth logout' },
     { text: 'End the sessions of every profile', command: 'cloudctl auth logout --all' },
   ],
-  run: async (context, words) => {
+  run: async (context, args) => {
     const current = context.settings();
-    if (words.has('all') && context.globals.value('profile') !== undefined)
-      throw usageError('cannot use --all with --profile', 'leave one of them out');
-    if (words.has('all')) await logoutAllProfiles(context, current, words.has('local'));
-    else await logoutCurrentProfile(context, current, words.has('local'));
+    if (args.has('all') && context.globals.value('profile') !== undefined)
+      throw usageError('cannot use --all with --profile', 'remove one of them');
+    if (args.has('all')) await logoutAllProfiles(context, current, args.has('local'));
+    else await logoutCurrentProfile(context, current, args.has('local'));
     return 0 satisfies ExitCode;
   },
 };
@@ -35,13 +35,13 @@ export const authLogoutCommand: CommandSpec<Context> = {
 async function logoutCurrentProfile(context: Context, settings: ProfileSettings, local: boolean): Promise<void> {
   const outcome = await logoutProfile(context, settings, local);
   if (outcome.kind === 'unproven') throw outcome.error;
-  // A name that stands for nothing at all is a slip; a session whose profile is gone can still be ended.
+  // An unknown profile without a session is a mistake; a session whose profile was removed can still be ended.
   if (outcome.kind === 'nothing' && sessionBindingOf(settings) === undefined)
     requireKnownProfile(settings, context.config());
   await context.output.note(outcomeText(outcome, settings.profileName));
 }
 
-/** Every profile, and the one in use where the environment alone describes it; one that fails does not keep the others. */
+/** Logs out of every profile, and of the one that only environment variables define. A failure does not stop the others. */
 async function logoutAllProfiles(context: Context, current: ProfileSettings, local: boolean): Promise<void> {
   let first: CliError | undefined;
   for (const name of new Set([...context.config().profiles.keys(), current.profileName])) {
@@ -77,7 +77,7 @@ async function logoutProfile(context: Context, settings: ProfileSettings, local:
   );
 }
 
-/** The server that issued the session is told, wherever the profile points now; only servers of the other kind want the client's credentials. */
+/** The client at the server that issued the session, which may differ from the profile's. The query form sends no client credentials. */
 async function revocationClient(
   context: Context,
   settings: ProfileSettings,
@@ -101,7 +101,7 @@ async function probeTokenAcceptance(context: Context, record: CredentialRecord):
   try {
     const answer = await api.request({ method: 'GET', path });
     if (answer.status >= 200 && answer.status < 300) return 'accepted';
-    // Some resource servers forbid what others call unauthorized; every scope may read this, so it is the token they mean.
+    // Some servers respond to a revoked token with 403. Every scope may read this path, so 403 concerns the token.
     return answer.status === 403 || isTokenRefused(answer, path) ? 'refused' : 'unknown';
   } catch (error) {
     if (error instanceof CliError && error.code === 'token_refused') return 'refused';
@@ -114,9 +114,9 @@ function outcomeText(outcome: Exclude<LogoutOutcome, { kind: 'unproven' }>, prof
     case 'nothing':
       return `Profile ${profile} was not logged in.`;
     case 'local':
-      return `Profile ${profile}: the session was deleted here; the server was not told.`;
+      return `Profile ${profile}: the session was deleted from this machine; its token was not revoked.`;
     case 'revoked':
-      return `Profile ${profile} is logged out: the access token was revoked and is refused.`;
+      return `Profile ${profile} is logged out; the access token is revoked.`;
     default:
       return outcome satisfies never;
   }

@@ -2,38 +2,39 @@ import type { OptionSpec, ParsedArgs } from '../../cli/command.ts';
 import type { ProfileKey } from '../../config/profile.ts';
 import type { SettingOverrides } from '../../config/settings.ts';
 
-/** How the server and this machine want it: the options that `auth setup` and `auth login` share. */
+/** Options of the server and the credential store that `auth setup` and `auth login` share. */
 export const serverOptions: readonly OptionSpec[] = [
   {
     name: 'token-params',
     valueName: 'PLACE',
-    description: 'query, or for standard servers body or basic',
+    description:
+      'where the token endpoint reads its parameters: query, or body or basic for standard servers (default: query)',
     choices: ['query', 'body', 'basic'],
   },
-  { name: 'no-pkce', description: 'for servers that refuse PKCE' },
+  { name: 'no-pkce', description: 'send no PKCE parameters, for servers that refuse them' },
   {
     name: 'credential-store',
     valueName: 'STORE',
-    description: 'keychain, or file for a file of mode 0600',
+    description: 'where sessions are stored: keychain, or file for a file with mode 0600 (default: keychain)',
     choices: ['keychain', 'file'],
   },
 ];
 
-/** The options a command declares that stand for values of a profile, as typed. */
-export function settingOverrides(words: ParsedArgs, declared: readonly OptionSpec[]): SettingOverrides {
+/** The options of a command that override values of the profile, as typed. */
+export function settingOverrides(args: ParsedArgs, declared: readonly OptionSpec[]): SettingOverrides {
   const entries = declared.flatMap(({ name, valueName: value, multiple: many }) => {
     const key = profileKeyByOption[name];
-    // `--no-pkce` is the one flag among them, and stands for false.
+    // `--no-pkce` is the only flag among them, and means false.
     const text =
-      value === undefined ? (words.has(name) ? 'false' : undefined) : optionText(words, name, many !== undefined);
+      value === undefined ? (args.has(name) ? 'false' : undefined) : optionText(args, name, many !== undefined);
     return key === undefined || text === undefined ? [] : [[key, { option: `--${name}`, text }] as const];
   });
   return Object.fromEntries(entries);
 }
 
-function optionText(words: ParsedArgs, name: string, many: boolean): string | undefined {
-  if (!many) return words.value(name);
-  const values = words.values(name);
+function optionText(args: ParsedArgs, name: string, many: boolean): string | undefined {
+  if (!many) return args.value(name);
+  const values = args.values(name);
   return values.length === 0 ? undefined : values.join(',');
 }
 

@@ -6,8 +6,8 @@ import { sessionView } from './session-view.ts';
 
 export const authRefreshCommand: CommandSpec<Context> = {
   description:
-    'Exchanges the refresh token for a new pair. The old access token dies at once, also in other programs that hold it. Commands renew the session by themselves, so this is seldom needed.',
-  examples: [{ text: 'Renew before a long night', command: 'cloudctl auth refresh' }],
+    'Exchanges the refresh token for new tokens. The old access token becomes invalid at once, in other programs too. Commands refresh the session by themselves, so this is rarely needed.',
+  examples: [{ text: 'Refresh the session before a long job', command: 'cloudctl auth refresh' }],
   run: async (context) => {
     const settings = context.settings();
     const record = await context.session(settings).forceRefresh();

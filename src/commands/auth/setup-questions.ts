@@ -4,7 +4,7 @@ import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { isKnownScope } from '../../oauth/scope.ts';
 
-/** The values of a complete profile. What is missing is asked for; with `asking` what the profile holds as well, shown as the default. */
+/** Prompts for the missing values of a profile; with `asking` also for those it has, which are shown as defaults. */
 export async function askProfileValues(
   context: Context,
   settings: ProfileSettings,
@@ -24,7 +24,7 @@ export async function askProfileValues(
       ...(shown === undefined ? {} : { default: shown }),
       validate: (written) => {
         const parsed = parse(written.trim());
-        return parsed.ok ? true : `That is ${parsed.reason}.`;
+        return parsed.ok ? true : `The value is ${parsed.reason}.`;
       },
     });
     const parsed = parse(text.trim());
@@ -32,11 +32,11 @@ export async function askProfileValues(
     values = { ...values, [key]: parsed.value };
   }
   if (typed.scope !== undefined && !isKnownScope(typed.scope.text))
-    throw usageError(`scope "${typed.scope.text}" is unknown`, 'use `--scope read` or `--scope "read write"`');
+    throw usageError(`unknown scope "${typed.scope.text}"`, 'use `--scope read` or `--scope "read write"`');
   return { ...values, scope: await askScope(context, values.scope, typed, asking), flow: values.flow ?? 'code' };
 }
 
-/** Asked in this order; the default is shown and taken with Enter. */
+/** In the order of the prompts. */
 const profileQuestions: readonly {
   readonly key: ProfileKey;
   readonly name: string;
@@ -56,12 +56,12 @@ const profileQuestions: readonly {
     key: 'callback_urls',
     name: 'callback URL',
     option: '--callback-url',
-    message: 'Its callback URL',
+    message: 'Callback URL of the registered application',
     preset: 'http://127.0.0.1:8765/callback',
   },
 ];
 
-/** Nobody gave it for this run: it stands in config.json. */
+/** Whether the value comes from config.json, not from an option or variable of this run. */
 function isFromConfigFile(context: Context, typed: SettingOverrides, key: ProfileKey): boolean {
   const { variable } = profileKeys[key];
   const option = key === 'auth_url' ? 'auth-url' : key === 'base_url' ? 'base-url' : undefined;
@@ -80,7 +80,7 @@ async function askScope(
   typed: SettingOverrides,
   asking: boolean,
 ): Promise<string> {
-  // A scope of another kind of server was set with care; the two choices here would only lose it.
+  // A scope of another kind of server was set on purpose, and is not among the two choices here.
   const stays = known !== undefined && !(asking && isKnownScope(known) && isFromConfigFile(context, typed, 'scope'));
   if (stays) return known;
   if (!context.prompts.interactive) return 'read';
@@ -88,10 +88,10 @@ async function askScope(
     name: 'scope',
     option: '--scope',
     variable: 'CLOUDCTL_SCOPE',
-    message: 'Scope to ask for at login',
+    message: 'Scope to request at login',
     choices: [
-      { name: 'read: look, change nothing', value: 'read' },
-      { name: 'read write: create and delete as well', value: 'read write' },
+      { name: 'read: read only', value: 'read' },
+      { name: 'read write: read, create, change and delete', value: 'read write' },
     ],
     default: known === 'write read' ? 'read write' : (known ?? 'read'),
   });

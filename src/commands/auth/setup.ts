@@ -19,29 +19,34 @@ const options: readonly OptionSpec[] = [
     name: 'callback-url',
     valueName: 'URL',
     multiple: 'repeat',
-    description: 'a registered callback URL on this machine; several are tried in order',
+    description: 'registered callback URL on this machine; several are tried in order',
   },
-  { name: 'scope', valueName: 'SCOPE', description: 'read or "read write"' },
-  { name: 'flow', valueName: 'FLOW', description: 'code or implicit', choices: ['code', 'implicit'] },
-  { name: 'issuer', valueName: 'ISSUER', description: 'what the server calls itself in `iss`, if it does' },
+  { name: 'scope', valueName: 'SCOPE', description: 'scope to request at login: read or "read write" (default: read)' },
+  {
+    name: 'flow',
+    valueName: 'FLOW',
+    description: 'authorization flow: code or implicit (default: code)',
+    choices: ['code', 'implicit'],
+  },
+  { name: 'issuer', valueName: 'ISSUER', description: 'issuer identifier that the server sends as `iss` (RFC 9207)' },
   ...serverOptions,
 ];
 
 export const authSetupCommand: CommandSpec<Context> = {
   description:
-    'Asks for the servers, the client ID, the callback URL, the scope and the client secret (hidden); what the profile holds already is the default. Every question has an option or a variable; the secret comes from standard input, CLOUDCTL_CLIENT_SECRET or the prompt, never from an option. The secret goes to the credential store, the rest to config.json.',
+    'Prompts for the servers, the client ID, the callback URL, the scope and the client secret (hidden), with the values of the profile as defaults. Every prompt has an option or an environment variable; the secret is read from standard input, CLOUDCTL_CLIENT_SECRET or the prompt, never from an option. The secret is stored in the credential store, the rest in config.json.',
   options,
   examples: [
-    { text: 'Be asked for everything', command: 'cloudctl auth setup' },
+    { text: 'Answer the prompts', command: 'cloudctl auth setup' },
     {
-      text: 'From a script, the secret from a file',
+      text: 'Set up from a script, with the secret in a file',
       command:
         'cloudctl auth setup --auth-url https://cloud.example.com --base-url https://api.example.com --client-id ID --client-secret-stdin --callback-url http://127.0.0.1:8765/callback --scope read --no-input < secret.txt',
     },
   ],
-  run: async (context, words) => {
-    const secret = words.has('client-secret-stdin') ? await readSecretFromStdin(context) : undefined;
-    await runSetup(context, { typed: settingOverrides(words, options), secret, again: true });
+  run: async (context, args) => {
+    const secret = args.has('client-secret-stdin') ? await readSecretFromStdin(context) : undefined;
+    await runSetup(context, { typed: settingOverrides(args, options), secret, again: true });
     return 0;
   },
 };
@@ -49,15 +54,15 @@ export const authSetupCommand: CommandSpec<Context> = {
 export interface SetupInput {
   readonly typed: SettingOverrides;
   readonly secret?: Secret | undefined;
-  /** Asks in a terminal for what the profile holds already as well, so that it can be changed. */
+  /** Prompts for values that the profile already has, too, so that they can be changed. */
   readonly again?: boolean;
 }
 
-/** Completes a profile by asking, stores the secret, then writes the profile. */
+/** Prompts for missing values, stores the client secret, then writes the profile. */
 export async function runSetup(context: Context, input: SetupInput): Promise<void> {
   const settings = context.settings(input.typed);
   try {
-    // Before anything is asked: whoever typed all of it would have typed it for nothing.
+    // Checked before the prompts, so that answers are not typed in vain.
     if (context.prompts.interactive)
       requireAvailable(await context.store(settings).withItems((items) => items.read('client')), settings.profileName);
     await completeProfile(context, settings, input);
@@ -68,12 +73,12 @@ export async function runSetup(context: Context, input: SetupInput): Promise<voi
   }
 }
 
-/** The same error with the option of this very command: a profile that is named may not be there yet, to have its setting changed. */
+/** The same error with a hint at --credential-store: `config set` cannot change a profile that does not exist yet. */
 function withFileStoreHint(error: CliError, { profileName }: ProfileSettings): CliError {
   const { message, detail, hint } = error;
   if (hint?.includes('credential_store file') !== true) return error;
   const command = profileCommand(profileName, 'auth setup --credential-store file');
-  return new CliError(error.code, message, { detail, hint: `${command} keeps sessions in files of mode 0600 instead` });
+  return new CliError(error.code, message, { detail, hint: `store sessions in files with mode 0600: ${command}` });
 }
 
 async function completeProfile(
@@ -92,20 +97,22 @@ async function completeProfile(
   }
   const path = await context.changeConfig((config) => {
     const name = settings.profileName;
-    // The format of this run is not meant for every run: only `config set` writes it.
+    // --output applies to this run only; `config set` changes the default.
     const { output: _ofThisRun, ...lasting } = values;
     const output = config.profiles.get(name)?.output;
     const profile = { ...lasting, ...(output === undefined ? {} : { output }) };
     writeProfile(context.host.folders.config, config, name, profile, config.current ?? name);
     return config.path;
   });
-  const shelf = store.kind === 'file' ? 'credential file' : 'keychain';
-  const kept =
-    values.flow === 'implicit' ? 'this flow needs no client secret' : `its client secret is kept in the ${shelf}`;
-  await context.output.note(`Profile ${settings.profileName} is written to ${path}; ${kept}.`);
+  const storeName = store.kind === 'file' ? 'credential file' : 'keychain';
+  const stored =
+    values.flow === 'implicit'
+      ? 'the implicit flow needs no client secret'
+      : `the client secret is stored in the ${storeName}`;
+  await context.output.note(`Profile ${settings.profileName} was written to ${path}; ${stored}.`);
 }
 
-/** The secret to write; undefined when the one in the store is to stay. */
+/** The client secret to write; undefined when the stored one is kept. */
 async function askClientSecret(
   context: Context,
   settings: ProfileSettings,
@@ -125,7 +132,7 @@ async function askClientSecret(
     message: stored === undefined ? 'Client secret (hidden)' : 'Client secret (hidden; Enter keeps the stored one)',
     validate: (written) => {
       keep = written === '' && stored !== undefined;
-      return keep || isSecretText(written) ? true : 'That is not 1 to 512 visible ASCII characters.';
+      return keep || isSecretText(written) ? true : 'The secret is not 1 to 512 visible ASCII characters.';
     },
   });
   return keep ? undefined : secret;
@@ -135,13 +142,13 @@ async function readSecretFromStdin(context: Context): Promise<Secret> {
   if (context.host.stdin.isTTY === true)
     throw usageError(
       'standard input is a terminal',
-      'pipe the secret in, as in `… --client-secret-stdin < secret.txt`',
+      'redirect a file that holds the secret: `… --client-secret-stdin < secret.txt`',
     );
   const written = (await readAll(context.host.stdin)).trim();
   if (!isSecretText(written))
     throw usageError(
       'the client secret on standard input is not 1 to 512 visible ASCII characters',
-      'pipe it in alone, as in `cloudctl auth setup --client-secret-stdin < secret.txt`',
+      'redirect a file that holds the secret alone: `cloudctl auth setup --client-secret-stdin < secret.txt`',
     );
   return new Secret(written);
 }

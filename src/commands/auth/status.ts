@@ -16,27 +16,30 @@ import { statusView } from './session-view.ts';
 
 export const authStatusCommand: CommandSpec<Context> = {
   description:
-    'Reads the stored session; it never prints a token. Exit 4 when nobody is logged in or the session has ended. An expired session that can be renewed is fine: the next command renews it.',
+    'Prints the stored session without its tokens. Exits with 4 if the profile is not logged in or the session has ended. An expired session with a refresh token is valid: the next command refreshes it.',
   options: [
     {
       name: 'check',
-      description: 'ask the resource API whether it takes the token, renewing the session first when that is due',
+      description: 'send a request to the resource API, refreshing the session first if necessary',
     },
   ],
   examples: [
-    { text: 'Whose account is this?', command: 'cloudctl auth status' },
-    { text: 'In a script: is the session good?', command: 'cloudctl auth status --check --quiet >/dev/null' },
+    { text: 'Show the account', command: 'cloudctl auth status' },
+    {
+      text: 'Test in a script whether the session is valid',
+      command: 'cloudctl auth status --check --quiet >/dev/null',
+    },
   ],
-  run: async (context, words) => {
+  run: async (context, args) => {
     const settings = context.settings();
     if (settings.accessToken !== undefined) {
-      throw new CliError('usage', 'CLOUDCTL_ACCESS_TOKEN is set, so no stored session is in use', {
+      throw new CliError('usage', 'cannot show the session: CLOUDCTL_ACCESS_TOKEN is set', {
         hint: 'unset CLOUDCTL_ACCESS_TOKEN',
       });
     }
     const binding = requireSessionBinding(settings, context.config());
     const store = context.store(settings);
-    if (words.has('check'))
+    if (args.has('check'))
       await (await context.api(settings)).json({ method: 'GET', path: '/v2/actions?page=1&per_page=1' });
     const found = requireStoredSession(await loadStoredSession(store, binding), settings.profileName, store.location);
     const { record } = found;
@@ -53,14 +56,16 @@ export const authStatusCommand: CommandSpec<Context> = {
     };
     await context.output.object(report, statusView);
     if (store.kind === 'file')
-      await context.output.note(`The session is kept in a file of mode 0600, not in the keychain: ${store.location}`);
+      await context.output.note(
+        `The session is stored in a file with mode 0600, not in the keychain: ${store.location}`,
+      );
     if (found.pending)
       await context.output.note(
-        `The last refresh is sealed in the state folder and not in the ${store.kind} yet; later commands use it.`,
+        `The last refresh is in the encrypted journal of the state folder, not yet in the ${store.kind}; later commands use it.`,
       );
     if (state === 'in_doubt')
       await context.output.note(
-        'The last refresh was interrupted, and whether the server processed it is not known. The next command finds out.',
+        'The last refresh was interrupted; the server may have processed it. The next command checks.',
       );
     if (state !== 'needs_login') return 0;
     await context.output.note(

@@ -3,7 +3,7 @@ import type { Context } from '../../context.ts';
 
 export const authTokenCommand: CommandSpec<Context> = {
   description:
-    'Prints the access token and a newline on standard output, refreshed first when it has expired or is about to. This is the only command that prints a token of yours.',
+    'Prints the access token and a newline on standard output, refreshed first if it has expired or is about to expire. No other command prints a token of your account.',
   examples: [
     {
       text: 'Call the API with another tool',
@@ -13,7 +13,7 @@ export const authTokenCommand: CommandSpec<Context> = {
   run: async (context) => {
     const { host, output } = context;
     const accessToken = await context.session(context.settings()).bearer();
-    if (host.stdout.isTTY) await output.warn('this is a live access token: whoever sees it can act for you');
+    if (host.stdout.isTTY) await output.warn('this access token is valid: anyone who has it can act on your account');
     await output.text(accessToken.reveal());
     return 0;
   },

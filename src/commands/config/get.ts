@@ -12,11 +12,12 @@ export const profileKeyArgument = {
 } as const;
 
 export const configGetCommand: CommandSpec<Context> = {
-  description: 'Prints the value in force: option before variable before profile. Exit 1 when it is not set.',
+  description:
+    'Prints the value in use: option before environment variable before profile. Exits with 1 if it is not set.',
   arguments: [profileKeyArgument],
-  examples: [{ text: 'Which API?', command: 'cloudctl config get base_url' }],
-  run: async (context, words) => {
-    const key = requireProfileKey(words.positionals[0]);
+  examples: [{ text: 'Print the origin of the API', command: 'cloudctl config get base_url' }],
+  run: async (context, args) => {
+    const key = requireProfileKey(args.positionals[0]);
     const settings = context.settings();
     requireKnownProfile(settings, context.config());
     const value = settings.values[key];
@@ -33,5 +34,5 @@ export const configGetCommand: CommandSpec<Context> = {
 
 export function requireProfileKey(word: string | undefined): ProfileKey {
   if (word !== undefined && isProfileKey(word)) return word;
-  throw usageError(`key "${word}" is unknown`, `known keys: ${Object.keys(profileKeys).join(', ')}`);
+  throw usageError(`unknown key "${word}"`, `use one of ${Object.keys(profileKeys).join(', ')}`);
 }

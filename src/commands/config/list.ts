@@ -20,8 +20,8 @@ const view: ListView<SettingRow> = {
 
 export const configListCommand: CommandSpec<Context> = {
   description:
-    'Values that are not set anywhere are left out. There is no secret among them: the client secret and the session are in the credential store.',
-  examples: [{ text: 'What does this shell work with?', command: 'cloudctl config list' }],
+    'Lists every setting that has a value and its source: option, environment variable or profile. Secrets are not settings: the client secret and the session are in the credential store.',
+  examples: [{ text: 'Show the settings of this shell', command: 'cloudctl config list' }],
   run: async (context) => {
     const settings = context.settings();
     requireKnownProfile(settings, context.config());

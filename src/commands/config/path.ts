@@ -3,7 +3,7 @@ import { configPath } from '../../config/config-file.ts';
 import type { Context } from '../../context.ts';
 
 export const configPathCommand: CommandSpec<Context> = {
-  examples: [{ text: 'Edit it', command: '"$EDITOR" "$(cloudctl config path)"' }],
+  examples: [{ text: 'Edit the configuration', command: '"$EDITOR" "$(cloudctl config path)"' }],
   run: async (context) => {
     const path = configPath(context.host.folders.config);
     if (context.output.format === 'table') await context.output.text(path);

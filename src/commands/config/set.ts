@@ -8,24 +8,27 @@ import { profileKeyArgument, requireProfileKey } from './get.ts';
 
 export const configSetCommand: CommandSpec<Context> = {
   description:
-    'Checks the value and writes it to config.json. A profile that does not exist yet is made only if it is the current one; `cloudctl auth setup` makes others.',
+    'Checks the value and writes it to config.json. Creates the profile only if it is the current one; use `cloudctl auth setup` to create others.',
   arguments: [
     profileKeyArgument,
-    { name: 'VALUE', description: 'the value; several callback URLs with commas between them', required: true },
+    { name: 'VALUE', description: 'value; separate several callback URLs with commas', required: true },
   ],
   examples: [
-    { text: 'Keep sessions in a file', command: 'cloudctl config set credential_store file' },
+    { text: 'Store sessions in a file', command: 'cloudctl config set credential_store file' },
     {
-      text: 'Two ports to try',
+      text: 'Set two callback URLs, tried in order',
       command: 'cloudctl config set callback_urls http://127.0.0.1:8765/callback,http://127.0.0.1:8766/callback',
     },
   ],
-  run: async (context, words) => {
-    const key = requireProfileKey(words.positionals[0]);
+  run: async (context, args) => {
+    const key = requireProfileKey(args.positionals[0]);
     const { parse, example } = profileKeys[key];
-    const parsed = parse(words.positionals[1] ?? '');
+    const parsed = parse(args.positionals[1] ?? '');
     if (!parsed.ok)
-      throw usageError(`${key} is ${parsed.reason}`, `write it as in \`cloudctl config set ${key} ${example}\``);
+      throw usageError(
+        `${key} is ${parsed.reason}`,
+        `use a value such as in \`cloudctl config set ${key} ${example}\``,
+      );
     const settings = context.settings();
     requireKnownProfile(settings, context.config());
     const name = settings.profileName;

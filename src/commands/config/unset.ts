@@ -6,9 +6,9 @@ import { profileKeyArgument, requireProfileKey } from './get.ts';
 
 export const configUnsetCommand: CommandSpec<Context> = {
   arguments: [profileKeyArgument],
-  examples: [{ text: 'Back to the keychain', command: 'cloudctl config unset credential_store' }],
-  run: async (context, words) => {
-    const key = requireProfileKey(words.positionals[0]);
+  examples: [{ text: 'Store sessions in the keychain again', command: 'cloudctl config unset credential_store' }],
+  run: async (context, args) => {
+    const key = requireProfileKey(args.positionals[0]);
     const settings = context.settings();
     requireKnownProfile(settings, context.config());
     const name = settings.profileName;

@@ -1,4 +1,5 @@
 import type { CommandSpec } from '../../cli/command.ts';
+import { printableInput } from '../../cli/sanitize.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { isRecord, stringField } from '../../json.ts';
@@ -10,19 +11,25 @@ interface ClockReading {
 
 export const sandboxClockCommand: CommandSpec<Context> = {
   description:
-    'All time of the sandbox comes from one clock: tokens expire, codes die and droplets become active by it. It moves forward only.',
-  arguments: [{ name: 'STEP', description: '+10m, +30d and the like; freeze, resume or now (now)' }],
+    'Every time of the sandbox comes from one virtual clock: the expiry of tokens and codes, the creation of droplets. It only moves forward.',
+  arguments: [
+    { name: 'STEP', description: 'duration to advance, such as +10m or +30d; freeze, resume or now (default: now)' },
+  ],
   options: [
-    { name: 'admin-url', valueName: 'URL', description: 'the sandbox to talk to, instead of the one started last' },
+    {
+      name: 'admin-url',
+      valueName: 'URL',
+      description: 'admin URL of the sandbox (default: the sandbox that was started last)',
+    },
   ],
   examples: [
-    { text: 'Let every access token expire', command: 'cloudctl sandbox clock +30d' },
-    { text: 'Stop time', command: 'cloudctl sandbox clock freeze' },
+    { text: 'Expire every access token', command: 'cloudctl sandbox clock +30d' },
+    { text: 'Freeze the clock', command: 'cloudctl sandbox clock freeze' },
   ],
-  run: async (context, words) => {
-    const [step = 'now'] = words.positionals;
+  run: async (context, args) => {
+    const [step = 'now'] = args.positionals;
     const change = clockChange(step);
-    const admin = await context.sandbox(words.value('admin-url'));
+    const admin = await context.sandbox(args.value('admin-url'));
     const answer =
       change === undefined ? await admin.call('GET', '/clock') : await admin.call('POST', '/clock', change);
     const time: ClockReading = {
@@ -46,5 +53,5 @@ function clockChange(step: string): object | undefined {
   if (step === 'freeze') return { freeze: true };
   if (step === 'resume') return { resume: true };
   if (/^\+\d{1,9}[smhd]$/.test(step)) return { advance: step };
-  throw usageError('STEP is no step of the clock', 'use `cloudctl sandbox clock +10m`, freeze, resume or now');
+  throw usageError(`unknown STEP "${printableInput(step)}"`, 'pass a duration such as +10m, or freeze, resume or now');
 }

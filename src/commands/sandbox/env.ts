@@ -6,15 +6,19 @@ import { CliError } from '../../errors.ts';
 
 export const sandboxEnvCommand: CommandSpec<Context> = {
   description:
-    'Prints `export` lines for a POSIX shell, for the sandbox that was started last or the one of --admin-url. They hold its client secret and admin token, which are worth nothing elsewhere.',
+    'Prints `export` lines for a POSIX shell that select the sandbox that was started last, or the one of --admin-url. They contain its client secret and admin token, which no other server accepts.',
   options: [
-    { name: 'admin-url', valueName: 'URL', description: 'the sandbox to talk to, instead of the one started last' },
+    {
+      name: 'admin-url',
+      valueName: 'URL',
+      description: 'admin URL of the sandbox (default: the sandbox that was started last)',
+    },
   ],
-  examples: [{ text: 'Let this shell work on the sandbox', command: 'eval "$(cloudctl sandbox env)"' }],
-  run: async (context, words) => {
-    const place = await readConnection(context, words.value('admin-url'));
+  examples: [{ text: 'Use the sandbox in this shell', command: 'eval "$(cloudctl sandbox env)"' }],
+  run: async (context, args) => {
+    const place = await readConnection(context, args.value('admin-url'));
     if (place === undefined)
-      throw new CliError('not_found', 'no running sandbox is known', { hint: '`cloudctl sandbox start`' });
+      throw new CliError('not_found', 'no sandbox is running', { hint: 'start one: `cloudctl sandbox start`' });
     const variables = [
       ['PROFILE', 'sandbox'],
       ['AUTH_URL', place.auth_url],

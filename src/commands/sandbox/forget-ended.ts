@@ -4,10 +4,10 @@ import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
 import { withRequestDeadline } from '../../platform/with-request-deadline.ts';
 
-/** Milliseconds in which a sandbox of this machine answers. */
+/** Time limit in milliseconds; a sandbox on this machine responds sooner. */
 const responseLimitMs = 2000;
 
-/** So that the sandbox known as the last one runs: those that ended without a word, as by `kill -9`, are forgotten. */
+/** Removes the records of sandboxes that no longer run (after `kill -9`), so that the last record is a running one. */
 export async function forgetEndedSandboxes(context: Context): Promise<void> {
   const { state } = context.host.folders;
   const send = withRequestDeadline(await context.send(), responseLimitMs);

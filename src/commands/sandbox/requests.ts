@@ -21,33 +21,37 @@ const view: ListView<JsonRecord> = {
 
 export const sandboxRequestsCommand: CommandSpec<Context> = {
   description:
-    'Every request with its secrets left out, oldest first. The end of a token is enough to tell two apart. One that met a fault says whether it was carried out and whether its answer was delivered; its status is 0 when there was none.',
+    'Prints every request without its secrets, oldest first. Tokens are shown by their last characters. A request with a fault shows whether it was committed and whether its response was delivered; its status is 0 if there was no response.',
   options: [
     {
       name: 'endpoint',
       valueName: '"METHOD PATH"',
-      description: 'only those of one endpoint, as in "POST /v1/oauth/token"',
+      description: 'only requests to one endpoint, such as "POST /v1/oauth/token"',
     },
-    { name: 'wait', valueName: 'N', description: 'answer when there are at least so many, 30 s at most' },
-    { name: 'clear', description: 'forget them all; prints nothing' },
-    { name: 'admin-url', valueName: 'URL', description: 'the sandbox to talk to, instead of the one started last' },
+    { name: 'wait', valueName: 'N', description: 'wait up to 30 s until there are at least N requests' },
+    { name: 'clear', description: 'clear the request log and print nothing' },
+    {
+      name: 'admin-url',
+      valueName: 'URL',
+      description: 'admin URL of the sandbox (default: the sandbox that was started last)',
+    },
   ],
   examples: [
     {
-      text: 'How often was a token renewed?',
+      text: 'Count the token refreshes',
       command:
         "cloudctl sandbox requests --endpoint 'POST /v1/oauth/token' --query \"length([?grant_type=='refresh_token'])\" -o json",
     },
   ],
-  run: async (context, words) => {
-    const admin = await context.sandbox(words.value('admin-url'));
-    if (words.has('clear')) {
+  run: async (context, args) => {
+    const admin = await context.sandbox(args.value('admin-url'));
+    if (args.has('clear')) {
       await admin.call('DELETE', '/requests');
       return 0;
     }
     const query = new URLSearchParams();
-    const endpoint = words.value('endpoint');
-    const wait = words.value('wait');
+    const endpoint = args.value('endpoint');
+    const wait = args.value('wait');
     if (endpoint !== undefined) query.set('endpoint', endpoint);
     if (wait !== undefined) query.set('wait', String(requireWholeNumber(wait, '--wait', { min: 1, max: 99_999 })));
     const answer = await admin.call('GET', `/requests?${query}`);

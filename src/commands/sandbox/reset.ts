@@ -3,15 +3,19 @@ import type { Context } from '../../context.ts';
 
 export const sandboxResetCommand: CommandSpec<Context> = {
   description:
-    'Tokens, sign-ins, droplets, clock and request log are as they were at the start, and no fault is left; addresses, ids and secrets stay.',
+    'Resets tokens, sign-ins, droplets, the clock and the request log, and removes every fault. URLs, ids and secrets stay the same.',
   options: [
-    { name: 'admin-url', valueName: 'URL', description: 'the sandbox to talk to, instead of the one started last' },
+    {
+      name: 'admin-url',
+      valueName: 'URL',
+      description: 'admin URL of the sandbox (default: the sandbox that was started last)',
+    },
   ],
-  examples: [{ text: 'Between two tests', command: 'cloudctl sandbox reset' }],
-  run: async (context, words) => {
-    const admin = await context.sandbox(words.value('admin-url'));
+  examples: [{ text: 'Reset between two tests', command: 'cloudctl sandbox reset' }],
+  run: async (context, args) => {
+    const admin = await context.sandbox(args.value('admin-url'));
     await admin.call('POST', '/reset');
-    await context.output.note('The sandbox is as it was at its start.');
+    await context.output.note('The sandbox was reset.');
     return 0;
   },
 };

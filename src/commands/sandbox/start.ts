@@ -20,44 +20,48 @@ type SandboxReady = Sandbox['ready'];
 
 export const sandboxStartCommand: CommandSpec<Context> = {
   description:
-    'Runs the authorization server, the resource API and the control panel in this process, on the loopback interface, until Ctrl-C. It writes a profile `sandbox`, so that `cloudctl --profile sandbox auth login` works at once. With `-o json` the first line of standard output is one JSON object with every address and secret.',
+    'Runs the authorization server, the resource API and the control panel on the loopback interface until Ctrl-C. Writes the profile `sandbox`, so that `cloudctl --profile sandbox auth login` works at once. With `-o json` the first line of standard output is one JSON object with every URL and secret.',
   options: [
-    { name: 'port', valueName: 'PORT', description: 'of the authorization server; 0 is any free port (0)' },
-    { name: 'api-port', valueName: 'PORT', description: 'of the resource API; 0 is any free port (0)' },
-    { name: 'host', valueName: 'HOST', description: 'a loopback address (127.0.0.1)' },
+    {
+      name: 'port',
+      valueName: 'PORT',
+      description: 'port of the authorization server; 0 is any free port (default: 0)',
+    },
+    { name: 'api-port', valueName: 'PORT', description: 'port of the resource API; 0 is any free port (default: 0)' },
+    { name: 'host', valueName: 'HOST', description: 'loopback address to listen on (default: 127.0.0.1)' },
     {
       name: 'callback-url',
       valueName: 'URL',
       multiple: 'repeat',
-      description: 'a callback URL to register, instead of one on a free port',
+      description: 'callback URL to register (default: one on a free port)',
     },
-    { name: 'app', valueName: 'NAME=URL', multiple: 'repeat', description: 'register one more application' },
-    { name: 'seed', valueName: 'N', description: 'the same ids and secrets at every start' },
+    { name: 'app', valueName: 'NAME=URL', multiple: 'repeat', description: 'additional application to register' },
+    { name: 'seed', valueName: 'N', description: 'seed of ids and secrets, which makes them the same at every start' },
     {
       name: 'state',
       valueName: 'DIR',
-      description: 'keep everything in this folder, so that the next start goes on, after a crash as well (memory)',
+      description: 'folder that keeps the state between starts, also after a crash (default: in memory)',
       completion: 'folder',
     },
     {
       name: 'consent',
       valueName: 'SCRIPT',
-      description: '"approve EMAIL", "approve EMAIL TEAM", deny or ask: answers the consent page by itself (ask)',
+      description: 'answer of the consent page: "approve EMAIL", "approve EMAIL TEAM", deny or ask (default: ask)',
     },
     {
       name: 'cluster',
       valueName: 'NAME=URL',
       multiple: 'repeat',
-      description: 'a server (postgres://, redis://) that migrations into this cluster really fill',
+      description: 'database server (postgres://, redis://) that migrations into this cluster copy data to',
     },
-    { name: 'finish-when-idle', description: 'such a migration ends when nothing was left to replicate for 60 s' },
-    { name: 'rate-limit', valueName: 'LIMITS', description: 'enforce limits on the virtual clock, as in 5000/h,250/m' },
-    { name: 'droplet-limit', valueName: 'N', description: 'refuse more droplets than this' },
-    { name: 'revoke-on-replay', description: 'a code that is used twice kills the tokens of its first use' },
+    { name: 'finish-when-idle', description: 'end a migration into --cluster after 60 s without changes to replicate' },
+    { name: 'rate-limit', valueName: 'LIMITS', description: 'rate limits on the virtual clock, such as 5000/h,250/m' },
+    { name: 'droplet-limit', valueName: 'N', description: 'maximum number of droplets' },
+    { name: 'revoke-on-replay', description: 'revoke the tokens of an authorization code that is used twice' },
     {
       name: 'unknown-token-status',
       valueName: 'STATUS',
-      description: 'how an unknown access token is answered: 404 or 401 (404)',
+      description: 'response status to an unknown access token: 404 or 401 (default: 404)',
       choices: ['404', '401'],
     },
     { name: 'no-profile', description: 'do not write the profile `sandbox`' },
@@ -65,17 +69,17 @@ export const sandboxStartCommand: CommandSpec<Context> = {
   examples: [
     { text: 'Try everything without an account', command: 'cloudctl sandbox start' },
     {
-      text: 'In CI: no pages, any port, machine-readable',
+      text: 'Run in CI: no pages, any port, JSON output',
       command: 'cloudctl sandbox start -o json --consent "approve maya@example.com" &',
     },
     {
-      text: 'Keep people, tokens and droplets from one day to the next',
+      text: 'Keep users, tokens and droplets between starts',
       command: 'cloudctl sandbox start --state DIR',
     },
   ],
-  run: async (context, words) => {
-    const sandbox = await startFromOptions(words, context.host.env);
-    const warning = exposedPasswordWarning(words);
+  run: async (context, args) => {
+    const sandbox = await startFromOptions(args, context.host.env);
+    const warning = exposedPasswordWarning(args);
     if (warning !== undefined) await context.output.warn(warning);
     const { ready } = sandbox;
     const { host, output } = context;
@@ -87,21 +91,21 @@ export const sandboxStartCommand: CommandSpec<Context> = {
       });
     });
     try {
-      const consent = words.value('consent');
+      const consent = args.value('consent');
       if (consent !== undefined) await setConsentScript(await context.send(), ready, consent);
       recordSandbox(host.folders.state, ready);
-      if (!words.has('no-profile')) await writeSandboxProfile(context, ready);
+      if (!args.has('no-profile')) await writeSandboxProfile(context, ready);
       await output.text(
         output.format === 'json' || output.format === 'ndjson' ? JSON.stringify(ready) : startText(ready),
       );
       if (sandbox.notice !== undefined) await output.warn(sandbox.notice);
       await output.note('The sandbox runs until Ctrl-C.');
       const failure = await Promise.race([stopped, sandbox.failure]);
-      if (failure !== undefined) throw unsavedStateError(failure, words.value('state'));
+      if (failure !== undefined) throw unsavedStateError(failure, args.value('state'));
       return 0;
     } finally {
       deaf();
-      // Before anything that can fail: with its ports open the program would never end.
+      // First, because the open ports would keep the process running if a later step failed.
       await sandbox.close();
       forgetSandbox(host.folders.state, ready);
       await forgetEndedSandboxes(context);
@@ -109,9 +113,9 @@ export const sandboxStartCommand: CommandSpec<Context> = {
   },
 };
 
-async function startFromOptions(words: ParsedArgs, env: Environment): Promise<Sandbox> {
+async function startFromOptions(args: ParsedArgs, env: Environment): Promise<Sandbox> {
   const number = (name: string, max: number): number | undefined => {
-    const text = words.value(name);
+    const text = args.value(name);
     return text === undefined ? undefined : requireWholeNumber(text, `--${name}`, { min: 0, max });
   };
   const [port, apiPort, seed, dropletLimit] = [
@@ -120,10 +124,10 @@ async function startFromOptions(words: ParsedArgs, env: Environment): Promise<Sa
     number('seed', 2 ** 31 - 1),
     number('droplet-limit', 1_000_000),
   ];
-  const host = words.value('host');
-  const rateLimit = words.value('rate-limit');
-  const callbackUrls = words.values('callback-url');
-  const state = words.value('state');
+  const host = args.value('host');
+  const rateLimit = args.value('rate-limit');
+  const callbackUrls = args.values('callback-url');
+  const state = args.value('state');
   try {
     return await startSandbox({
       ...(port === undefined ? {} : { port }),
@@ -134,12 +138,12 @@ async function startFromOptions(words: ParsedArgs, env: Environment): Promise<Sa
       ...(state === undefined ? {} : { state }),
       ...(dropletLimit === undefined ? {} : { dropletLimit }),
       ...(callbackUrls.length === 0 ? {} : { callbackUrls }),
-      clusters: readClusterServers(words, env),
+      clusters: readClusterServers(args, env),
       env,
-      finishWhenIdle: words.has('finish-when-idle'),
-      apps: words.values('app').map(parseAppOption),
-      revokeOnReplay: words.has('revoke-on-replay'),
-      unknownTokenStatus: words.value('unknown-token-status') === '401' ? 401 : 404,
+      finishWhenIdle: args.has('finish-when-idle'),
+      apps: args.values('app').map(parseAppOption),
+      revokeOnReplay: args.has('revoke-on-replay'),
+      unknownTokenStatus: args.value('unknown-token-status') === '401' ? 401 : 404,
     });
   } catch (error) {
     throw startError(error, state);
@@ -148,7 +152,8 @@ async function startFromOptions(words: ParsedArgs, env: Environment): Promise<Sa
 
 function parseAppOption(text: string): { readonly name: string; readonly callbackUrl: string } {
   const at = text.indexOf('=');
-  if (at < 1) throw usageError('--app is not NAME=URL', 'as in `--app "My tool=http://127.0.0.1:9000/callback"`');
+  if (at < 1)
+    throw usageError('--app is not NAME=URL', 'use a form such as `--app "My tool=http://127.0.0.1:9000/callback"`');
   return { name: text.slice(0, at), callbackUrl: text.slice(at + 1) };
 }
 
@@ -160,12 +165,12 @@ function startError(error: unknown, state: string | undefined): unknown {
     const port = 'port' in error ? ` ${error.port}` : '';
     return new CliError(
       'port_in_use',
-      `could not listen on port${port}: it is ${code === 'EACCES' ? 'reserved' : 'in use'}`,
+      `could not listen on port${port}: the port is ${code === 'EACCES' ? 'reserved' : 'in use'}`,
       {
         hint:
           state === undefined
-            ? 'choose others with `--port` and `--api-port`, or leave them out for free ones'
-            : 'end what listens there, or choose others with `--port` and `--api-port`; 0 is any free port',
+            ? 'pass other ports with `--port` and `--api-port`, or remove the options to use free ports'
+            : 'stop the program that uses the port, or pass others with `--port` and `--api-port`; 0 is any free port',
       },
     );
   }
@@ -181,20 +186,20 @@ function stateError({ reason, message, detail, hint }: StateError): CliError {
 
 function unsavedStateError(failure: Error, state: string | undefined): CliError {
   return new CliError('internal', `could not save the state of the sandbox: ${failure.message}`, {
-    detail: `what was answered until now is safe in ${state}; the sandbox has ended`,
-    hint: 'make room on the disk and start it again',
+    detail: `the responses until now are saved in ${state}; the sandbox has stopped`,
+    hint: 'free disk space and start the sandbox again',
     cause: failure,
   });
 }
 
-/** A profile in the file store, so that no keychain is needed; a session of an earlier sandbox is of no use any more. */
+/** Writes the profile `sandbox` with the file store, which needs no keychain, and removes a session of an earlier sandbox. */
 async function writeSandboxProfile(context: Context, ready: SandboxReady): Promise<void> {
   const binding = { authOrigin: ready.auth_url, baseOrigin: ready.base_url, clientId: ready.client_id };
   const values = {
     auth_url: ready.auth_url,
     base_url: ready.base_url,
     client_id: ready.client_id,
-    // One of another machine or scheme can be registered, but a login of ours cannot be received there.
+    // A callback URL of another machine can be registered, but a login of this program cannot receive it.
     ...(checkCallbackUrl(ready.callback_url).ok ? { callback_urls: [ready.callback_url] } : {}),
     credential_store: 'file',
   } as const;
@@ -232,11 +237,11 @@ function startText(ready: SandboxReady): string {
     `Control panel         ${ready.panel_url}`,
     `Client ID             ${ready.client_id}`,
     `Callback URL          ${ready.callback_url}`,
-    'People',
+    'Users',
     ...people,
     'Database clusters',
     ...clusters,
-    'Try, in another terminal',
+    'Try in another terminal',
     '  cloudctl --profile sandbox auth login --scope "read write"',
     '  cloudctl --profile sandbox droplets list',
   ].join('\n');

@@ -5,31 +5,35 @@ import { isRecord, type JsonRecord, numberField, stringField } from '../../json.
 
 export const sandboxTokenCommand: CommandSpec<Context> = {
   description:
-    'Prints an access token of the sandbox; with -o json the whole grant, refresh token included. It counts as the approval of that person.',
+    'Prints an access token of the sandbox; with -o json the whole token response, including the refresh token. Counts as the approval of that user.',
   options: [
-    { name: 'user', valueName: 'EMAIL', description: 'the person the grant is for' },
-    { name: 'scope', valueName: 'SCOPE', description: 'read or "read write" (read)' },
-    { name: 'team', valueName: 'TEAM', description: 'under a team of that person' },
+    { name: 'user', valueName: 'EMAIL', description: 'user of the grant' },
+    { name: 'scope', valueName: 'SCOPE', description: 'scope of the grant: read or "read write" (default: read)' },
+    { name: 'team', valueName: 'TEAM', description: 'team of that user' },
     {
       name: 'client-id',
       valueName: 'ID',
-      description: 'the application the grant is for; the first one when left out',
+      description: 'client ID of the application (default: the first one)',
     },
-    { name: 'admin-url', valueName: 'URL', description: 'the sandbox to talk to, instead of the one started last' },
+    {
+      name: 'admin-url',
+      valueName: 'URL',
+      description: 'admin URL of the sandbox (default: the sandbox that was started last)',
+    },
   ],
   examples: [
     {
-      text: 'Use it with any tool',
+      text: 'Use the token for one command',
       command:
         'CLOUDCTL_ACCESS_TOKEN=$(cloudctl sandbox token --user maya@example.com) cloudctl --profile sandbox droplets list',
     },
   ],
-  run: async (context, words) => {
-    const user = words.value('user');
+  run: async (context, args) => {
+    const user = args.value('user');
     if (user === undefined)
-      throw usageError('--user is missing', '`cloudctl sandbox start` prints the people it knows');
-    const admin = await context.sandbox(words.value('admin-url'));
-    const [scope, team, clientId] = ['scope', 'team', 'client-id'].map((name) => words.value(name));
+      throw usageError('missing option --user', 'pass a user; `cloudctl sandbox start` prints them');
+    const admin = await context.sandbox(args.value('admin-url'));
+    const [scope, team, clientId] = ['scope', 'team', 'client-id'].map((name) => args.value(name));
     const grant = await admin.call('POST', '/tokens', {
       user,
       ...(scope === undefined ? {} : { scope }),
@@ -38,7 +42,7 @@ export const sandboxTokenCommand: CommandSpec<Context> = {
     });
     const accessToken = isRecord(grant) ? stringField(grant, 'access_token') : undefined;
     if (!isRecord(grant) || accessToken === undefined)
-      throw new CliError('api_error', 'the sandbox answered without a grant');
+      throw new CliError('api_error', 'could not parse the response of POST /tokens: it has no access token');
     if (context.output.format === 'table' && context.globals.values('format').length === 0)
       await context.output.text(accessToken);
     else {

@@ -1,8 +1,11 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { globalOptions } from '../../../src/cli/global-options.ts';
 import { lacks } from '../../fixtures/needs.ts';
 import { type Completer, completer } from './shells.ts';
+
+const outputDescription = globalOptions.find(({ name }) => name === 'output')?.description;
 
 describe.skipIf(lacks('fish'))('fish', () => {
   let fish: Completer;
@@ -20,7 +23,7 @@ describe.skipIf(lacks('fish'))('fish', () => {
     ['droplets ', ['create\tcreate droplets', 'list\tlist droplets']],
     ['droplets web ', []],
     ['-o json droplets cr', ['create\tcreate droplets']],
-    ['--output=j', ['--output=json\thow data is printed: table, json, ndjson, yaml or csv']],
+    ['--output=j', [`--output=json\t${outputDescription}`]],
     ['droplets --re', ['--region\tin one region']],
     ['droplets create --if', ['--if-exists\twhen the name is taken']],
     ['droplets create a --if-exists s', ['skip\twhen the name is taken']],

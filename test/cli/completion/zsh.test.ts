@@ -22,7 +22,7 @@ describe.skipIf(lacks('zsh'))('zsh', () => {
     ['dro', /cloudctl droplets /],
     ['droplets ', /create +-- create droplets\s+list +-- list droplets/],
     ['-o json droplets cr', /droplets create /],
-    ['-o ', /ndjson +table +yaml +json +csv +-- how data is printed/],
+    ['-o ', /ndjson +table +yaml +json +csv +-- \w+/],
     ['--output=j', /--output=json/],
     ['droplets --re', /droplets --region /],
     ['droplets create a --if-exists s', /--if-exists skip/],

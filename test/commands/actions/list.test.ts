@@ -1,9 +1,10 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { reply, serverFor } from '../../fixtures/broken-server.ts';
+import { expectGolden } from '../../fixtures/golden.ts';
 import { testHost } from '../../fixtures/host.ts';
 import { seedSession } from '../../fixtures/session.ts';
 import { sandboxFor } from '../../sandbox/requests.ts';
-import { recordedRequests, runCloudctl } from '../run-cloudctl.ts';
+import { recordedRequests, runCloudctl, stableText } from '../run-cloudctl.ts';
 
 interface Action {
   readonly id: number;
@@ -124,7 +125,7 @@ describe('actions list', () => {
     const { host } = await loggedIn();
     const ran = await runCloudctl(host, ['actions', 'list', '--after', '2026-02-01', '--before', '2026-01-01']);
     expect(ran).toMatchObject({ code: 2, out: '' });
-    expect(ran.err).toContain('--after is not earlier than --before');
+    expectGolden('actions', stableText(ran));
   });
 });
 

@@ -3,20 +3,28 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { profilePaths } from '../../../src/session/profile-paths.ts';
 import { closedOrigin, reply, serverFor } from '../../fixtures/broken-server.ts';
+import { expectGolden } from '../../fixtures/golden.ts';
 import { memoryKeychain, testHost } from '../../fixtures/host.ts';
 import { profileOf, seedSession } from '../../fixtures/session.ts';
 import { callApi, sandboxFor } from '../../sandbox/requests.ts';
-import { createSandboxHost, recordedRequests, runCloudctl, runLogin, sandboxEnvironment } from '../run-cloudctl.ts';
+import {
+  createSandboxHost,
+  recordedRequests,
+  runCloudctl,
+  runLogin,
+  sandboxEnvironment,
+  stableText,
+} from '../run-cloudctl.ts';
 
 describe('auth logout', () => {
-  it('deletes the session and who it was, revokes it and proves it', async () => {
+  it('deletes the session and its account, revokes the token and checks that it is refused', async () => {
     const sandbox = await sandboxFor();
     const host = await createSandboxHost(sandbox, { env: { CLOUDCTL_CLIENT_SECRET: sandbox.ready.client_secret } });
     await runLogin(host);
     const { out: token } = await runCloudctl(host, ['auth', 'token']);
     const ran = await runCloudctl(host, ['auth', 'logout']);
     expect(ran).toMatchObject({ code: 0, out: '' });
-    expect(ran.err).toMatch(/is logged out: the access token was revoked and is refused/);
+    expectGolden('auth', stableText(ran));
     expect(existsSync(profilePaths(host.folders.state, 'default').credentialFile)).toBe(false);
     expect(existsSync(join(host.folders.config, 'accounts', 'default.json'))).toBe(false);
     expect((await callApi(sandbox, token.trim(), 'GET', '/v2/actions')).status).toBe(404);
@@ -52,28 +60,28 @@ describe('auth logout', () => {
     expect(await runCloudctl(host, ['auth', 'logout'])).toMatchObject(expected);
   });
 
-  it('with --local tells the server nothing', async () => {
+  it('with --local sends no request', async () => {
     const [host, sandbox] = [testHost(), await sandboxFor()];
     const { place } = await seedSession(host, sandbox);
     const ran = await runCloudctl(host, ['auth', 'logout', '--local']);
     expect(ran.code).toBe(0);
-    expect(ran.err).toMatch(/the server was not told/);
+    expectGolden('auth', stableText(ran));
     expect(existsSync(place.credentialFile)).toBe(false);
     expect(await recordedRequests(sandbox)).toEqual([]);
   });
 
-  it('of nobody is done, and says so', async () => {
+  it('without a session succeeds and says so', async () => {
     const sandbox = await sandboxFor();
     const ran = await runCloudctl(await createSandboxHost(sandbox), ['auth', 'logout']);
     expect(ran.code).toBe(0);
-    expect(ran.err).toBe('Profile default was not logged in.\n');
+    expectGolden('auth', stableText(ran));
   });
 
-  it('of a profile that is unknown is a slip of the fingers', async () => {
+  it('of an unknown profile is a usage error', async () => {
     const sandbox = await sandboxFor();
     const ran = await runCloudctl(await createSandboxHost(sandbox), ['auth', 'logout', '--profile', 'defautl']);
     expect(ran.code).toBe(2);
-    expect(ran.err).toMatch(/profile "defautl" is unknown/);
+    expectGolden('auth', stableText(ran));
   });
 
   it('of a session whose profile is gone still ends it', async () => {
@@ -106,18 +114,18 @@ describe('auth logout --all', () => {
     }
   });
 
-  it('goes on after a server that cannot be reached, and exit 6 tells', async () => {
+  it('goes on after a server that cannot be reached, and exits with 6', async () => {
     const [host, sandbox] = [testHost(), await sandboxFor()];
     await seedSession(host, sandbox, { profile: 'a', record: { authOrigin: await closedOrigin() } });
     const { grant, place } = await seedSession(host, sandbox, { profile: 'b' });
     const ran = await runCloudctl(host, ['auth', 'logout', '--all']);
     expect(ran.code).toBe(6);
-    expect(ran.err).toMatch(/warning: profile a: could not revoke/);
+    expect(ran.err).toMatch(/^warning: profile a: /m);
     expect(existsSync(place.credentialFile)).toBe(false);
     expect((await callApi(sandbox, grant.access_token, 'GET', '/v2/actions')).status).toBe(404);
   });
 
-  it('goes on after a keychain that cannot be asked', async () => {
+  it('goes on after a keychain that is not available', async () => {
     const [host, sandbox] = [testHost({ keychain: memoryKeychain(new Map(), () => 'locked') }), await sandboxFor()];
     await seedSession(host, sandbox, { profile: 'a', values: { credential_store: 'keychain' } });
     const { place } = await seedSession(host, sandbox, { profile: 'b' });

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { expectGolden } from '../../fixtures/golden.ts';
 import { memoryKeychain, testHost } from '../../fixtures/host.ts';
 import { seedSession } from '../../fixtures/session.ts';
 import { admin, sandboxFor } from '../../sandbox/requests.ts';
-import { recordedRequests, runCloudctl } from '../run-cloudctl.ts';
+import { recordedRequests, runCloudctl, stableText } from '../run-cloudctl.ts';
 
 describe('auth token', () => {
   it('prints the access token and a newline, and nothing else', async () => {
@@ -27,7 +28,7 @@ describe('auth token', () => {
     const { grant } = await seedSession(host, sandbox);
     const ran = await runCloudctl(host, ['auth', 'token'], { terminal: 80 });
     expect(ran.out).toBe(`${grant.access_token}\n`);
-    expect(ran.err).toMatch(/warning:.*this is a live access token/);
+    expectGolden('auth', stableText(ran).replace(/\u001b\[\d+m/g, ''));
   });
 
   it('is refreshed first when it has expired', async () => {

@@ -6,9 +6,10 @@ import { run } from '../../../src/main.ts';
 import { tryAcquireLock } from '../../../src/platform/file-lock.ts';
 import { startProgram } from '../../fixtures/cli.ts';
 import { makeFolders } from '../../fixtures/folders.ts';
+import { expectGolden } from '../../fixtures/golden.ts';
 import { testHost } from '../../fixtures/host.ts';
 import { bundleProgram } from '../../platform/bundle.ts';
-import { runCloudctl } from '../run-cloudctl.ts';
+import { runCloudctl, stableText } from '../run-cloudctl.ts';
 
 function configText(host: ReturnType<typeof testHost>): string {
   return readFileSync(join(host.folders.config, 'config.json'), 'utf8');
@@ -36,7 +37,7 @@ describe('config set and get', () => {
     expect(await runCloudctl(host, ['config', 'set', key, value])).toMatchObject({
       code: 0,
       out: '',
-      err: `${key} is set for profile default.\n`,
+      err: expect.stringContaining(key),
     });
     expect(await runCloudctl(host, ['config', 'get', key])).toMatchObject({ code: 0, out: printed, err: '' });
     expect((await runCloudctl(host, ['config', 'unset', key])).code).toBe(0);
@@ -52,28 +53,28 @@ describe('config set and get', () => {
   });
 
   it.each([
-    [['set', 'nope', 'x'], /nope/],
-    [['set', 'auth_url', 'http://cloud.example'], /auth_url is an http address/],
-    [['set', 'callback_urls', 'https://x/'], /callback_urls is an https address/],
-    [['set', 'pkce', 'yes'], /pkce is neither true nor false/],
-    [['set', 'scope', ''], /scope is not a list/],
-    [['set', 'client_secret', 'x'], /client_secret/],
-    [['set', 'scope'], /missing argument VALUE/],
-    [['get'], /missing argument KEY/],
-    [['get', 'baseurl'], /baseurl/],
-    [['unset', 'x'], /x/],
-    [['get', 'scope', '--profile', 'nope'], /profile "nope" is unknown/],
-    [['set', 'scope', 'read', '--profile', 'nope'], /profile "nope" is unknown/],
-    [['unset', 'scope', '--profile', 'nope'], /profile "nope" is unknown/],
-    [['list', '--profile', 'nope'], /profile "nope" is unknown/],
-    [['list', '--profile', 'No/Good'], /profile name/],
-  ])('config %j is exit 2 and changes nothing', async (words, message) => {
+    [['set', 'nope', 'x']],
+    [['set', 'auth_url', 'http://cloud.example']],
+    [['set', 'callback_urls', 'https://x/']],
+    [['set', 'pkce', 'yes']],
+    [['set', 'scope', '']],
+    [['set', 'client_secret', 'x']],
+    [['set', 'scope']],
+    [['get']],
+    [['get', 'baseurl']],
+    [['unset', 'x']],
+    [['get', 'scope', '--profile', 'nope']],
+    [['set', 'scope', 'read', '--profile', 'nope']],
+    [['unset', 'scope', '--profile', 'nope']],
+    [['list', '--profile', 'nope']],
+    [['list', '--profile', 'No/Good']],
+  ])('config %j is exit 2 and changes nothing', async (words) => {
     const host = testHost();
     host.writeConfig({ profiles: { default: { scope: 'read write' } } });
     const before = configText(host);
     const ran = await runCloudctl(host, ['config', ...words]);
     expect(ran).toMatchObject({ code: 2, out: '' });
-    expect(ran.err).toMatch(message);
+    expectGolden('config', stableText(ran));
     expect(configText(host)).toBe(before);
   });
 });

@@ -6,9 +6,10 @@ import { readLastSandbox, recordSandbox } from '../../../src/config/sandbox-conn
 import { readClientSecret } from '../../../src/session/client-secret.ts';
 import { createFileStore } from '../../../src/session/file-store.ts';
 import { profilePaths } from '../../../src/session/profile-paths.ts';
+import { expectGolden } from '../../fixtures/golden.ts';
 import { testHost } from '../../fixtures/host.ts';
 import { closedPort } from '../db/test-source.ts';
-import { followRedirects, runCloudctl, runLogin, startCloudctl } from '../run-cloudctl.ts';
+import { followRedirects, runCloudctl, runLogin, stableText, startCloudctl } from '../run-cloudctl.ts';
 import { startSandboxCommand } from './start-sandbox.ts';
 
 describe('sandbox start', () => {
@@ -46,7 +47,7 @@ describe('sandbox start', () => {
     const running = startCloudctl(host, ['sandbox', 'start', '--no-profile', '--port', String(port)]);
     const ran = await running.ended;
     expect(ran).toMatchObject({ code: 2, out: '' });
-    expect(ran.err).toMatch(/^error: could not read .*sandbox\.json$/m);
+    expect(ran.err).toContain('sandbox.json');
     expect(running.host.signal('SIGINT')).toBe(0);
     await expect(followRedirects(`http://127.0.0.1:${port}/`)).rejects.toThrow();
   });
@@ -158,17 +159,17 @@ describe('sandbox start', () => {
 
 describe('the commands of a running sandbox', () => {
   it.each([
-    [['clock', 'tomorrow'], /STEP is no step/],
-    [['clock', '10m'], /STEP is no step/],
-    [['token'], /--user is missing/],
-    [['requests', '--wait', '0'], /--wait/],
-    [['clock', '--admin-url', 'http://evil.example'], /--admin-url is an http address/],
-  ])('%j is a usage error', async (words, message) => {
+    [['clock', 'tomorrow']],
+    [['clock', '10m']],
+    [['token']],
+    [['requests', '--wait', '0']],
+    [['clock', '--admin-url', 'http://evil.example']],
+  ])('%j is a usage error', async (words) => {
     const host = testHost();
     await startSandboxCommand(host);
     const ran = await runCloudctl(host, ['sandbox', ...words]);
     expect(ran).toMatchObject({ code: 2, out: '' });
-    expect(ran.err).toMatch(message);
+    expectGolden('sandbox', stableText(ran));
   });
 });
 

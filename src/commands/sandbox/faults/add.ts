@@ -10,64 +10,70 @@ import { faultView } from './list.ts';
 
 export const sandboxFaultsAddCommand: CommandSpec<Context> = {
   description:
-    'From the nth request that fits on, for so many of them, the sandbox does not behave: it cuts the connection before or after the commit, answers too late, half, byte by byte or not in JSON. Of several faults the first that is due applies. `sandbox requests` tells of each such request whether it was carried out and whether its answer was delivered. The admin API itself meets no fault.',
+    'Applies the fault to the Nth matching request and, with --times, to those after it: the connection is cut before or after the commit, or the response is late, truncated, sent byte by byte or not JSON. If several faults match, the first one applies. `sandbox requests` shows for each such request whether it was committed and whether its response was delivered. Requests to the admin API have no faults.',
   options: [
     {
       name: 'match',
       valueName: '"METHOD PATH"',
       description:
-        'the requests it is for, as in "POST /v2/droplets"; the method may be left out, and a path may end in * or be written as the route is, as in "GET /v2/droplets/{id}"',
+        'matching requests: "POST /v2/droplets", "/v2/droplets" (any method), "GET /v2/*" or a route such as "GET /v2/droplets/{id}"',
     },
     {
       name: 'grant-type',
       valueName: 'TYPE',
-      description: 'only token requests of this grant type, as in refresh_token',
+      description: 'only token requests with this grant type, such as refresh_token',
     },
-    { name: 'action', valueName: 'ACTION', description: 'what happens to them', choices: FAULT_ACTION_NAMES },
-    { name: 'nth', valueName: 'N', description: 'the first request that fits to meet it (1)' },
-    { name: 'times', valueName: 'N', description: 'how many requests meet it (1)' },
+    { name: 'action', valueName: 'ACTION', description: 'fault to inject', choices: FAULT_ACTION_NAMES },
+    { name: 'nth', valueName: 'N', description: 'first matching request that the fault applies to (default: 1)' },
+    { name: 'times', valueName: 'N', description: 'number of requests that the fault applies to (default: 1)' },
     {
       name: 'delay',
       valueName: 'DURATION',
-      description: 'real time before the answer, as in 2s or 500ms; between two bytes of a slow_drip (10ms)',
+      description: 'real time before the response: 2s, 500ms; for slow_drip between two bytes (default: 10ms)',
     },
-    { name: 'status', valueName: 'STATUS', description: 'of the action status, 200 to 599 (500)' },
-    { name: 'admin-url', valueName: 'URL', description: 'the sandbox to talk to, instead of the one started last' },
+    { name: 'status', valueName: 'STATUS', description: 'HTTP status of the action status, 200 to 599 (default: 500)' },
+    {
+      name: 'admin-url',
+      valueName: 'URL',
+      description: 'admin URL of the sandbox (default: the sandbox that was started last)',
+    },
   ],
   examples: [
     {
-      text: 'The third creation is carried out, and nobody hears of it',
+      text: 'Create the third droplet, but cut the connection before its response',
       command: 'cloudctl sandbox faults add --match "POST /v2/droplets" --action commit_then_drop --nth 3',
     },
     {
-      text: 'The next refresh is lost on its way back',
+      text: 'Truncate the response of the next token refresh',
       command: 'cloudctl sandbox faults add --grant-type refresh_token --action half_body',
     },
   ],
-  run: async (context, words) => {
-    const fault = readFault(words);
-    const admin = await context.sandbox(words.value('admin-url'));
+  run: async (context, args) => {
+    const fault = readFault(args);
+    const admin = await context.sandbox(args.value('admin-url'));
     const answer = await admin.call('POST', '/faults', fault);
-    if (!isRecord(answer)) throw new CliError('api_error', 'the sandbox answered without a fault');
+    if (!isRecord(answer))
+      throw new CliError('api_error', 'could not parse the response of POST /faults: it has no fault');
     await context.output.object(answer, { columns: faultView.columns });
     return 0;
   },
 };
 
-function readFault(words: ParsedArgs): object {
-  const action = words.value('action');
-  if (action === undefined) throw usageError('--action is missing', 'as in `--action commit_then_drop`');
-  const nth = words.value('nth');
-  const times = words.value('times');
-  const delay = words.value('delay');
-  const status = words.value('status');
+function readFault(args: ParsedArgs): object {
+  const action = args.value('action');
+  if (action === undefined)
+    throw usageError('missing option --action', 'pass an action, such as `--action commit_then_drop`');
+  const nth = args.value('nth');
+  const times = args.value('times');
+  const delay = args.value('delay');
+  const status = args.value('status');
   if (action === 'delay' && delay === undefined)
-    throw usageError('--delay is missing', 'as in `--action delay --delay 2s`');
+    throw usageError('missing option --delay', 'pass a duration, such as `--action delay --delay 2s`');
   if (action !== 'status' && status !== undefined) {
-    throw usageError(`--status does not go with --action ${action}`, 'leave it out, or use `--action status`');
+    throw usageError(`cannot use --status with --action ${action}`, 'remove `--status`, or use `--action status`');
   }
   return {
-    match: readMatch(words.value('match'), words.value('grant-type')),
+    match: readMatch(args.value('match'), args.value('grant-type')),
     action,
     ...(nth === undefined ? {} : { nth: requireWholeNumber(nth, '--nth', { min: 1 }) }),
     ...(times === undefined ? {} : { times: requireWholeNumber(times, '--times', { min: 1 }) }),
@@ -79,17 +85,20 @@ function readFault(words: ParsedArgs): object {
 function readMatch(match: string | undefined, grantType: string | undefined): object {
   const [, method, path] = /^(?:([A-Z]{1,20}) )?(\/[^\s?#*]*\*?|\*)$/.exec(match ?? '') ?? [];
   if (match !== undefined && path === undefined) {
-    const hint = 'write it as in `--match "POST /v2/droplets"`, without a query';
-    throw usageError(`--match is no method and path: "${printableInput(match)}"`, hint);
+    const hint = 'use a form such as `--match "POST /v2/droplets"`, without a query';
+    throw usageError(`--match is not a method and a path: "${printableInput(match)}"`, hint);
   }
   if (grantType !== undefined && !/^\S{1,100}$/.test(grantType)) {
     throw usageError(
-      `--grant-type is no grant type: "${printableInput(grantType)}"`,
-      'as in `--grant-type refresh_token`',
+      `--grant-type is not a grant type: "${printableInput(grantType)}"`,
+      'use a form such as `--grant-type refresh_token`',
     );
   }
   if (path === undefined && grantType === undefined) {
-    throw usageError('--match is missing', 'as in `--match "POST /v2/droplets"`; `--match "*"` is every request');
+    throw usageError(
+      'missing option --match',
+      'pass a request, such as `--match "POST /v2/droplets"`; `--match "*"` matches every request',
+    );
   }
   return {
     ...(method === undefined ? {} : { method }),
@@ -98,11 +107,11 @@ function readMatch(match: string | undefined, grantType: string | undefined): ob
   };
 }
 
-/** Shorter than a second is worth having here, unlike everywhere else. */
+/** Milliseconds. Unlike other durations, this one may be shorter than a second. */
 function readDelay(text: string): number {
   const [, ms] = /^(\d{1,6})ms$/.exec(text) ?? [];
   const delay = ms === undefined ? requireDuration(text, '--delay') : Number(ms);
-  if (delay > LONGEST_MS) throw usageError(`--delay is too long: "${printableInput(text)}"`, 'give it 10m at most');
+  if (delay > LONGEST_MS) throw usageError(`--delay is too long: "${printableInput(text)}"`, 'pass 10m or less');
   return delay;
 }
 

@@ -2,13 +2,17 @@ import type { CommandSpec } from '../../../cli/command.ts';
 import type { Context } from '../../../context.ts';
 
 export const sandboxFaultsClearCommand: CommandSpec<Context> = {
-  description: 'What is under way ends as its fault has it; from now on the sandbox behaves.',
+  description: 'Requests in progress still have their fault; later requests have none.',
   options: [
-    { name: 'admin-url', valueName: 'URL', description: 'the sandbox to talk to, instead of the one started last' },
+    {
+      name: 'admin-url',
+      valueName: 'URL',
+      description: 'admin URL of the sandbox (default: the sandbox that was started last)',
+    },
   ],
-  examples: [{ text: 'Behave again', command: 'cloudctl sandbox faults clear' }],
-  run: async (context, words) => {
-    const admin = await context.sandbox(words.value('admin-url'));
+  examples: [{ text: 'Remove every fault', command: 'cloudctl sandbox faults clear' }],
+  run: async (context, args) => {
+    const admin = await context.sandbox(args.value('admin-url'));
     await admin.call('DELETE', '/faults');
     return 0;
   },

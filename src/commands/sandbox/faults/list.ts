@@ -19,13 +19,18 @@ export const faultView: ListView<JsonRecord> = {
 };
 
 export const sandboxFaultsListCommand: CommandSpec<Context> = {
-  description: 'Each with the requests that fitted it so far, how often it applied and how often it still will.',
+  description:
+    'Prints for each fault how many requests matched, how often it applied and how often it will still apply.',
   options: [
-    { name: 'admin-url', valueName: 'URL', description: 'the sandbox to talk to, instead of the one started last' },
+    {
+      name: 'admin-url',
+      valueName: 'URL',
+      description: 'admin URL of the sandbox (default: the sandbox that was started last)',
+    },
   ],
-  examples: [{ text: 'Has it happened yet?', command: 'cloudctl sandbox faults list' }],
-  run: async (context, words) => {
-    const admin = await context.sandbox(words.value('admin-url'));
+  examples: [{ text: 'Check whether a fault has applied', command: 'cloudctl sandbox faults list' }],
+  run: async (context, args) => {
+    const admin = await context.sandbox(args.value('admin-url'));
     const answer = await admin.call('GET', '/faults');
     const faults = isRecord(answer) && Array.isArray(answer.faults) ? answer.faults.filter(isRecord) : [];
     await context.output.list(faults, faultView);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { expectGolden } from '../../../fixtures/golden.ts';
 import { testHost } from '../../../fixtures/host.ts';
-import { runCloudctl } from '../../run-cloudctl.ts';
+import { runCloudctl, stableText } from '../../run-cloudctl.ts';
 import { startSandboxCommand } from '../start-sandbox.ts';
 
 const ADD = ['sandbox', 'faults', 'add'];
@@ -46,25 +47,26 @@ describe('sandbox faults add', () => {
   });
 
   it.each<[string, string[]]>([
-    ['--action is missing', ['--match', '*']],
+    ['--action', ['--match', '*']],
     ['--action', ['--match', '*', '--action', 'explode']],
-    ['--match is missing', ['--action', 'reset']],
-    ['--match is no method and path', ['--match', 'v2/droplets', '--action', 'reset']],
-    ['--match is no method and path', ['--match', 'post /v2/droplets', '--action', 'reset']],
-    ['--match is no method and path', ['--match', '/v2/droplets?page=1', '--action', 'reset']],
-    ['--match is no method and path', ['--match', '/*/droplets', '--action', 'reset']],
-    ['--grant-type is no grant type', ['--grant-type', 'a b', '--action', 'reset']],
-    ['--nth is out of range', ['--match', '*', '--action', 'reset', '--nth', '0']],
-    ['--times is no whole number', ['--match', '*', '--action', 'reset', '--times', 'many']],
-    ['--delay is no duration', ['--match', '*', '--action', 'reset', '--delay', '2 s']],
-    ['--delay is too long', ['--match', '*', '--action', 'reset', '--delay', '11m']],
-    ['--delay is missing', ['--match', '*', '--action', 'delay']],
-    ['--status does not go with', ['--match', '*', '--action', 'reset', '--status', '500']],
-    ['--status is out of range', ['--match', '*', '--action', 'status', '--status', '600']],
-  ])('%s: exit 2 before any request (%j)', async (message, words) => {
+    ['--match', ['--action', 'reset']],
+    ['--match', ['--match', 'v2/droplets', '--action', 'reset']],
+    ['--match', ['--match', 'post /v2/droplets', '--action', 'reset']],
+    ['--match', ['--match', '/v2/droplets?page=1', '--action', 'reset']],
+    ['--match', ['--match', '/*/droplets', '--action', 'reset']],
+    ['--grant-type', ['--grant-type', 'a b', '--action', 'reset']],
+    ['--nth', ['--match', '*', '--action', 'reset', '--nth', '0']],
+    ['--times', ['--match', '*', '--action', 'reset', '--times', 'many']],
+    ['--delay', ['--match', '*', '--action', 'reset', '--delay', '2 s']],
+    ['--delay', ['--match', '*', '--action', 'reset', '--delay', '11m']],
+    ['--delay', ['--match', '*', '--action', 'delay']],
+    ['--status', ['--match', '*', '--action', 'reset', '--status', '500']],
+    ['--status', ['--match', '*', '--action', 'status', '--status', '600']],
+  ])('a wrong or missing %s is exit 2 before any request (%j)', async (option, words) => {
     // No sandbox runs: a request would end with another code.
     const ran = await runCloudctl(testHost(), [...ADD, ...words, '-o', 'json']);
     expect(ran).toMatchObject({ code: 2, out: '' });
-    expect(ran.error().message).toContain(message);
+    expect(ran.error().message).toContain(option);
+    expectGolden('sandbox', stableText(ran));
   });
 });
